@@ -1,0 +1,134 @@
+"""What all constructions of generators from monomials share: input, output, names."""
+
+import numbers
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from vanishing.polynomials import Generators, default_names
+
+_SHOWN = 4  # terms of a polynomial that a feature name shows
+
+
+def check_number(name, value, *, low, high=np.inf, integer=False, high_open=False):
+    """Raise TypeError or ValueError unless ``value`` is a number in the given range."""
+    kind = numbers.Integral if integer else numbers.Real
+    what = "an integer" if integer else "a number"
+    bounds = f"in [{low}, {high}{')' if high_open or high == np.inf else ']'}"
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, kind):
+        raise TypeError(f"{name} must be {what} {bounds}; got {value!r}.")
+    inside = low <= value and (value < high if high_open else value <= high)
+    if not inside or value == np.inf:  # NaN is not inside either
+        raise ValueError(f"{name} must be {what} {bounds}; got {value!r}.")
+
+
+def check_choice(name, value, choices):
+    """Raise ValueError unless ``value`` is one of the strings in ``choices``."""
+    if not (isinstance(value, str) and value in choices):
+        listed = ", ".join(repr(choice) for choice in choices)
+        raise ValueError(f"{name} must be one of {listed}; got {value!r}.")
+
+
+def check_weights(sample_weight, n_samples):
+    """Return sample weights as a float64 array, or None where all rows count alike."""
+    if sample_weight is None:
+        return None
+    weight = check_array(
+        sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
+    )
+    if weight.shape != (n_samples,):
+        raise ValueError(
+            f"sample_weight must have one entry a row, shape ({n_samples},); got {weight.shape}."
+        )
+    if (weight < 0).any():
+        raise ValueError("sample_weight must not be negative.")
+    if not weight.any():
+        raise ValueError("sample_weight must not be zero on all rows: no row would count.")
+    return weight
+
+
+class GeneratorTransformer(TransformerMixin, BaseEstimator):
+    """Base of the transformers whose generators are combinations of monomials.
+
+    A subclass's ``fit`` ends with `_store`, which sets all fitted attributes.
+    """
+
+    def _store(self, *, terms, leading_terms, coef, leading_coef, sizes, mse):
+        """Set the fitted attributes; ``sizes`` is |O| when each generator was found."""
+        self.terms_ = terms
+        self.leading_terms_ = leading_terms
+        self.coef_ = coef
+        self.leading_coef_ = leading_coef
+        self.mse_ = mse
+        entries = int(sizes.sum())
+        self.sparsity_ = 1.0 - np.count_nonzero(coef) / entries if entries else 0.0
+        self.n_generators_ = len(leading_terms)
+        self.n_terms_ = len(terms)
+        names = getattr(self, "feature_names_in_", None)
+        if names is None:
+            names = default_names(self.n_features_in_)
+        self.generators_ = Generators(terms, leading_terms, coef, leading_coef, mse, names)
+        self.degree_ = self.generators_.degree
+
+    def transform(self, X):
+        """Evaluate the generators.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows with the columns seen in `fit`.
+
+        Returns
+        -------
+        X_out : ndarray of shape (n_samples, n_generators_)
+            ``|g(x)|`` for each generator, or ``g(x)`` with ``absolute=False``.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        return self.generators_.evaluate(X, absolute=self.absolute, chunk_size=self.chunk_size)
+
+    def get_feature_names_out(self, input_features=None):
+        """Return a name for each output: the polynomial, shortened where it is long.
+
+        Parameters
+        ----------
+        input_features : array-like of str, default=None
+            Names of the input's columns; must agree with those seen in `fit`, if any.
+
+        Returns
+        -------
+        names : ndarray of object of shape (n_generators_,)
+        """
+        check_is_fitted(self)
+        names = self._input_names(input_features)
+        bar = "|" if self.absolute else ""
+        generators = Generators(
+            self.terms_, self.leading_terms_, self.coef_, self.leading_coef_, self.mse_, names
+        )
+        # The leading term comes first and tells generators apart, however short the rest is cut.
+        return np.array([f"{bar}{g.shortened(_SHOWN)}{bar}" for g in generators], dtype=object)
+
+    def _input_names(self, input_features):
+        seen = getattr(self, "feature_names_in_", None)
+        if input_features is None:
+            return default_names(self.n_features_in_) if seen is None else seen
+        input_features = np.asarray(input_features, dtype=object)
+        if seen is not None and not np.array_equal(input_features, seen):
+            raise ValueError("input_features is not equal to feature_names_in_")
+        if len(input_features) != self.n_features_in_:
+            raise ValueError(
+                "input_features should have length equal to number of features "
+                f"({self.n_features_in_}), got {len(input_features)}"
+            )
+        return input_features
+
+    @property
+    def _n_features_out(self):
+        return self.n_generators_
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

@@ -1,0 +1,159 @@
+"""The one reader of rows: evaluates monomials chunk by chunk and accumulates their moments.
+
+Everything OAVI asks of the data are the numbers
+
+    G = A'A/m,   c = A'b/m,   d = b'b/m,     A = O(X), b = u(X),
+
+so the rows are read here and nowhere else, in chunks that stay in the cache, and no
+m x |O| matrix is ever kept. With sample weights w the means are sum(w f) / sum(w): the
+constant evaluates to sqrt(w) instead of 1, and every other term inherits the factor from
+its parent.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numba import njit
+from scipy.linalg import qr
+
+from vanishing.monomials import CONSTANT_PLAN, Plan
+
+# Evaluated terms of one chunk: half of a common second-level cache, so that parents are still
+# there when their children are computed and BLAS reads them.
+CHUNK_BYTES = 1 << 19
+MIN_CHUNK, MAX_CHUNK = 256, 4096
+
+
+@njit(cache=True, nogil=True)
+def _evaluate(columns, parent, variable, out):
+    for i in range(1, parent.size):
+        p = parent[i]
+        v = variable[i]
+        for r in range(out.shape[1]):
+            out[i, r] = out[p, r] * columns[v, r]
+
+
+def chunk_rows(n_evaluated: int, chunk_size: int | None) -> int:
+    """Return how many rows to evaluate at a time when there are ``n_evaluated`` terms."""
+    if chunk_size is not None:
+        return chunk_size
+    return max(MIN_CHUNK, min(MAX_CHUNK, CHUNK_BYTES // (8 * n_evaluated)))
+
+
+def evaluate(
+    X: np.ndarray,
+    plan: Plan,
+    *,
+    rows: int,
+    root_weight: np.ndarray | None = None,
+) -> Iterator[tuple[slice, np.ndarray]]:
+    """Yield (rows, values of all terms of the plan there), a chunk at a time.
+
+    The values have shape (n_terms, n_rows_of_the_chunk), float64 whatever the dtype of X. The
+    array is used again for the next chunk.
+    """
+    n_samples, n_features = X.shape
+    n_terms = plan.parent.size
+    rows = min(rows, n_samples)
+    columns_buffer = np.empty(n_features * rows)
+    values_buffer = np.empty(n_terms * rows)
+    for start in range(0, n_samples, rows):
+        here = slice(start, min(start + rows, n_samples))
+        size = here.stop - start
+        columns = columns_buffer[: n_features * size].reshape(n_features, size)
+        columns[...] = X[here].T
+        values = values_buffer[: n_terms * size].reshape(n_terms, size)
+        values[0] = 1.0 if root_weight is None else root_weight[here]
+        _evaluate(columns, plan.parent, plan.variable, values)
+        yield here, values
+
+
+class Rows:
+    """Training rows, read in chunks.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        float64 or float32 rows in any memory layout; never copied as a whole.
+    sample_weight : ndarray of shape (n_samples,) or None
+        Non-negative weights, not all zero.
+    chunk_size : int or None
+        Rows evaluated at a time; None chooses a chunk that stays in the cache.
+    """
+
+    def __init__(self, X, sample_weight=None, chunk_size=None):
+        self.X = X
+        self.chunk_size = chunk_size
+        if sample_weight is None:
+            self._root_weight = None
+            self.total_weight = float(len(X))
+        else:
+            self._root_weight = np.sqrt(sample_weight)
+            self.total_weight = float(sample_weight.sum())
+
+    def _chunks(self, plan: Plan, n_evaluated: int, at_least: int = 1):
+        rows = max(at_least, chunk_rows(n_evaluated, self.chunk_size))
+        return evaluate(self.X, plan, rows=rows, root_weight=self._root_weight)
+
+    def products(self, plan: Plan, left, right) -> tuple[np.ndarray, np.ndarray]:
+        """Return the moments mean(t u) for t in ``left`` and u in ``right``, and mean(u^2).
+
+        ``left`` and ``right`` are slices or index arrays into the terms of the plan. One pass
+        over the rows, one BLAS-3 product a chunk.
+        """
+        index = np.arange(plan.parent.size)
+        total = np.zeros((index[left].size, index[right].size))
+        squares = np.zeros(total.shape[1])
+        for _, values in self._chunks(plan, index.size):
+            values_right = values[right]
+            total += values[left] @ values_right.T
+            squares += np.einsum("ij,ij->i", values_right, values_right)
+        total /= self.total_weight
+        squares /= self.total_weight
+        return total, squares
+
+    def triangular(self, plan: Plan, terms: np.ndarray) -> np.ndarray:
+        """Return R with R'R = the moments of ``terms``, by orthogonal transformations alone.
+
+        The rows never enter as products, so that R is as good as the rows themselves: R of the
+        stacked chunks is R of (R of the chunks before, the next chunk).
+        """
+        k = terms.size
+        factor = np.zeros((0, k))
+        for _, values in self._chunks(plan, plan.parent.size, at_least=2 * k):
+            stacked = np.vstack([factor, values[terms].T])
+            factor = qr(stacked, mode="r", overwrite_a=True, check_finite=False)[0][:k]
+        full = np.zeros((k, k))
+        full[: len(factor)] = factor
+        full[np.signbit(full.diagonal())] *= -1.0
+        return full / np.sqrt(self.total_weight)
+
+    def mse(self, plan: Plan, terms, coef: np.ndarray, leading) -> np.ndarray:
+        """Measure the mse of polynomials ``coef @ terms + leading`` by evaluating them.
+
+        ``terms`` (k of them) and ``leading`` (g) index the terms of the plan; ``coef`` has
+        shape (g, k).
+        """
+        squares = np.zeros(len(coef))
+        for _, values in self._chunks(plan, plan.parent.size):
+            evaluated = coef @ values[terms]
+            evaluated += values[leading]
+            squares += np.einsum("ij,ij->i", evaluated, evaluated)
+        return squares / self.total_weight
+
+    def correlations(self) -> np.ndarray:
+        """Return the Pearson correlations of the columns; zero for constant columns."""
+        n_features = self.X.shape[1]
+        plan = CONSTANT_PLAN.extended(np.zeros(n_features, dtype=np.intp), np.arange(n_features))
+        mean = np.zeros(n_features)
+        for _, values in self._chunks(plan, n_features + 1):
+            mean += values[1:] @ values[0]
+        mean /= self.total_weight
+        covariance = np.zeros((n_features, n_features))
+        for _, values in self._chunks(plan, n_features + 1):
+            centred = values[1:] - mean[:, np.newaxis] * values[0]
+            covariance += centred @ centred.T
+        spread = np.sqrt(covariance.diagonal())
+        # A column whose spread is rounding of its mean is constant.
+        spread[spread <= 1e-12 * np.sqrt(self.total_weight) * np.abs(mean)] = np.inf
+        return covariance / np.outer(spread, spread)

@@ -1,0 +1,561 @@
+"""OAVI: the oracle approximate vanishing ideal algorithm, from moments."""
+
+import time
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+from sklearn import get_config
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import validate_data
+
+from vanishing import monomials
+from vanishing._base import GeneratorTransformer, check_choice, check_number, check_weights
+from vanishing._threads import one_blas_thread
+from vanishing.certificate import (
+    DEPENDENT,
+    Factor,
+    OrthogonalTail,
+    SchurTail,
+    bounds_from_moments,
+)
+from vanishing.moments import Rows
+from vanishing.monomials import CONSTANT_PLAN, Border, Plan
+from vanishing.oracles import ORACLES, UNCONSTRAINED, Status, custom
+
+# Borders up to this size are settled in one pass over the rows: the products among all of their
+# terms cost less than evaluating everything again for those that turn out to be needed.
+_ONE_PASS = 64
+# Without certificates any border term may join O, so that all products are needed: bound them.
+_UNCERTIFIED_SLAB = 1024
+
+
+class OAVI(GeneratorTransformer):
+    """Generators of the approximate vanishing ideal of a data set.
+
+    Finds polynomials g with leading coefficient 1 that almost vanish on the rows, ``mean(g(x)^2)
+    <= psi``, border term after border term in the degree-lexicographic order: the paper's
+    Algorithm 2. The rows enter only through moments, read in chunks, so that the cost after the
+    passes over the data does not depend on their number.
+
+    Parameters
+    ----------
+    psi : float in [0, 1), default=0.005
+        Largest mean squared value of a generator on the training rows. 0 means exact up to
+        rounding and takes the closed form, whatever the oracle.
+    oracle : {"pcg", "bpcg", "cg", "afw", "agd", "ls", "omp"} or callable, default="pcg"
+        Who finds the coefficients of a generator: pairwise, blended pairwise, vanilla or away-step
+        conditional gradients, accelerated gradient descent, least squares in closed form, or greedy
+        sparse least squares. A callable is called as ``oracle(gram, cross, norm, *, psi, radius)``
+        and returns ``(coef, mse)``; see `vanishing.oracles`.
+    border : {"gb", "bb"}, default="gb"
+        Reduced Groebner basis border (few generators) or border basis border (more, and more
+        robust to noise).
+    tau : float >= 2 or "auto", default=1000.0
+        Bound on the l1-norm of a generator's coefficients, the leading one included. "auto" is
+        ``max(2, 1.5**D)`` with ``D = ceil(-log(psi) / log(4))``, the smallest radius that
+        guarantees that data in [0, 1]^n are done by degree D. "ls" and "agd" ignore it.
+    eps, tol : float, default=1e-3 and 1e-6
+        Accuracy and least progress at which an iterative oracle stops, relative to psi.
+    max_iter : int, default=10_000
+        Steps an oracle may take for one border term.
+    max_degree : int, default=10
+        Largest degree of a generator.
+    max_terms : int or None, default=None
+        Largest number of terms in O. The fit stops, with a warning, before it would be exceeded.
+    certify : bool, default=True
+        Decide by the exact least-squares residual whether a border term is the leading term of a
+        generator, and ask the oracle for coefficients only where it is. False is the paper's
+        algorithm to the letter: the oracle decides.
+    feature_order : {"given", "pearson", "rev_pearson"}, default="given"
+        Order of the variables in DegLex: as given, or by the sum of absolute correlations with all
+        columns, ascending or descending.
+    absolute : bool, default=True
+        Whether `transform` returns ``|g(x)|`` rather than ``g(x)``.
+    chunk_size : int or None, default=None
+        Rows read at a time; None chooses chunks that stay in the cache.
+    verbose : int, default=0
+        Print a line a degree: border, |O|, |G|, seconds.
+
+    Attributes
+    ----------
+    terms_ : ndarray of int of shape (n_terms_, n_features_in_)
+        O, the terms that are no leading terms: exponents in DegLex order, the constant first.
+    leading_terms_ : ndarray of int of shape (n_generators_, n_features_in_)
+        Exponents of the generators' leading terms, in DegLex order.
+    coef_ : ndarray of shape (n_generators_, n_terms_)
+        Non-leading coefficients of the generators on `terms_`.
+    leading_coef_ : ndarray of shape (n_generators_,)
+        Ones.
+    mse_ : ndarray of shape (n_generators_,)
+        Mean squares of the generators, measured by evaluating them on the training rows.
+    generators_ : sequence of `vanishing.polynomials.Polynomial`
+        The generators: call them, print them, take their gradient.
+    n_generators_, n_terms_, degree_ : int
+        |G|, |O|, and the largest degree of a generator (0 if there is none).
+    sparsity_ : float
+        Share of zeros among the non-leading coefficients that each generator could have had.
+    n_iter_ : int
+        Steps of the oracle, all terms together.
+    feature_order_ : ndarray of int of shape (n_features_in_,)
+        Columns in the order of the variables t_1 < t_2 < ... of DegLex.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str, where X has names
+
+    References
+    ----------
+    E. Wirth and S. Pokutta, "Conditional Gradients for the Approximate Vanishing Ideal".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from vanishing import OAVI
+    >>> angle = np.linspace(0, 6, 50)
+    >>> X = np.column_stack([np.cos(angle), np.sin(angle)])
+    >>> model = OAVI(psi=1e-6, oracle="ls", max_degree=2).fit(X)
+    >>> print(model.generators_[0])
+    x1^2 + x0^2 - 1
+    >>> model.transform([[0.6, 0.8], [1.0, 1.0]]).round(4)
+    array([[0.],
+           [1.]])
+    """
+
+    def __init__(
+        self,
+        psi=0.005,
+        *,
+        oracle="pcg",
+        border="gb",
+        tau=1000.0,
+        eps=1e-3,
+        tol=1e-6,
+        max_iter=10_000,
+        max_degree=10,
+        max_terms=None,
+        certify=True,
+        feature_order="given",
+        absolute=True,
+        chunk_size=None,
+        verbose=0,
+    ):
+        self.psi = psi
+        self.oracle = oracle
+        self.border = border
+        self.tau = tau
+        self.eps = eps
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_degree = max_degree
+        self.max_terms = max_terms
+        self.certify = certify
+        self.feature_order = feature_order
+        self.absolute = absolute
+        self.chunk_size = chunk_size
+        self.verbose = verbose
+
+    def fit(self, X, y=None, sample_weight=None):
+        """Construct the generators of the approximate vanishing ideal of the rows of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows; best scaled into [0, 1] or [-1, 1].
+        y : Ignored
+            For scikit-learn's pipelines.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights of the rows: all means become weighted means.
+
+        Returns
+        -------
+        self : OAVI
+        """
+        self._check_parameters()
+        X = validate_data(self, X, dtype=[np.float64, np.float32])
+        rows = Rows(X, check_weights(sample_weight, len(X)), self.chunk_size)
+        with one_blas_thread():
+            self.feature_order_ = self._ordered_columns(rows)
+            construction = _Construction(self, rows, self.feature_order_)
+            construction.run()
+            self._store(**construction.result())
+        self.n_iter_ = max(1, construction.n_iter)
+        construction.warn()
+        return self
+
+    def _check_parameters(self):
+        check_number("psi", self.psi, low=0, high=1, high_open=True)
+        if not callable(self.oracle):
+            check_choice("oracle", self.oracle, ORACLES)
+        check_choice("border", self.border, ("gb", "bb"))
+        if not isinstance(self.tau, str):
+            check_number("tau", self.tau, low=2)
+        elif self.tau != "auto":
+            raise ValueError(f"tau must be a number, at least 2, or 'auto'; got {self.tau!r}.")
+        elif self.psi == 0:
+            raise ValueError("tau='auto' is a function of psi > 0; with psi=0 give tau a number.")
+        check_number("eps", self.eps, low=0, high=1)
+        check_number("tol", self.tol, low=0)
+        check_number("max_iter", self.max_iter, low=1, integer=True)
+        check_number("max_degree", self.max_degree, low=1, integer=True)
+        if self.max_terms is not None:
+            check_number("max_terms", self.max_terms, low=1, integer=True)
+        check_choice("feature_order", self.feature_order, ("given", "pearson", "rev_pearson"))
+        if self.chunk_size is not None:
+            check_number("chunk_size", self.chunk_size, low=1, integer=True)
+
+    def _ordered_columns(self, rows):
+        if self.feature_order == "given":
+            return np.arange(self.n_features_in_)
+        total = np.abs(rows.correlations()).sum(axis=0).round(12)  # ties: the order given
+        return np.argsort(-total if self.feature_order == "rev_pearson" else total, kind="stable")
+
+
+def auto_tau(psi: float) -> float:
+    """Return the radius that guarantees termination by degree D on data in [0, 1]^n."""
+    degree = np.ceil(-np.log(psi) / np.log(4.0))
+    return max(2.0, 1.5**degree)
+
+
+class _Slab(NamedTuple):
+    """Border terms that are settled together, and their moments."""
+
+    border: Border  # parents index O
+    cross: np.ndarray  # (k, b): moments with O
+    norm: np.ndarray  # (b,): their own
+    inner: np.ndarray  # (b, s): moments of border terms with open terms
+    open: np.ndarray  # (s,): the border terms that may join O
+
+    def cross_over(self, joined: list[int], j: int) -> np.ndarray:
+        """Return the moments of border term j with O and the open terms that joined it."""
+        return np.concatenate([self.cross[:, j], self.inner[j, joined]])
+
+    def plan_over(self, plan: Plan, joined: list[int], terms) -> Plan:
+        """Plan the evaluation of O, the open terms that joined it, and further border terms."""
+        chosen = np.concatenate([self.open[joined], terms])
+        return plan.extended(self.border.parent[chosen], self.border.variable[chosen])
+
+
+class _Construction:
+    """One run of Algorithm 2: O and G as they grow.
+
+    O is kept as exponents, an evaluation plan, the Gram matrix of its moments and the factor of
+    that; all in the order in which terms were handled, which is DegLex.
+    """
+
+    def __init__(self, options: OAVI, rows: Rows, columns: np.ndarray):
+        self.rows = rows
+        self.columns = columns
+        self.psi = float(options.psi)
+        self.border_kind = options.border
+        self.max_degree = min(options.max_degree, monomials.MAX_DEGREE)
+        self.max_terms = options.max_terms
+        self.verbose = options.verbose
+        oracle = options.oracle
+        self.closed_form = self.psi == 0 or oracle == "ls"
+        self.certify = options.certify or self.closed_form
+        tau = auto_tau(self.psi) if isinstance(options.tau, str) else float(options.tau)
+        self.radius = tau - 1.0
+        self.ball = not self.closed_form and (callable(oracle) or oracle not in UNCONSTRAINED)
+        self.solve = custom(oracle) if callable(oracle) else ORACLES[oracle]
+        self.solve_options = {
+            "psi": self.psi,
+            "radius": self.radius,
+            "eps": float(options.eps),
+            "tol": float(options.tol),
+            "max_iter": options.max_iter,
+        }
+
+        self.terms = np.zeros((1, len(columns)), dtype=monomials.EXPONENT)
+        self.plan = CONSTANT_PLAN
+        self.gram = np.ones((16, 16))  # capacity; the leading |O| x |O| block counts
+        self.factor = Factor(np.ones((1, 1)))
+        self.leading: list[Border] = []
+        self.coef: list[np.ndarray] = []  # one a generator, as long as O was at that moment
+        self.n_iter = 0
+        self.n_short = 0  # terms that joined O because the oracle stopped short of psi
+        self.stopped = None  # why the construction ended early
+
+    # -- Algorithm 2 --------------------------------------------------------------------------
+
+    def run(self):
+        """Go through the borders, degree by degree, until one is empty."""
+        start = 0  # of the terms of degree d - 1 in O
+        for degree in range(1, self.max_degree + 1):
+            began = time.perf_counter()
+            previous = self.terms[start:]
+            if not self._fits(monomials.border_size(previous) * previous.shape[1], degree):
+                return
+            border = monomials.border(previous, self.border_kind)
+            n_border = len(border.terms)
+            if not n_border or not self._fits(n_border * len(self.terms), degree):
+                return
+            border = border._replace(
+                parent=start + border.parent, variable=self.columns[border.variable]
+            )
+            start = len(self.terms)
+            first = 0
+            while first < n_border and self.stopped is None:
+                last = first + self._slab_size()
+                self._settle(Border(*(part[first:last] for part in border)))
+                first = last
+            if self.verbose:
+                print(
+                    f"[OAVI] degree {degree}: border {n_border}, |O| {len(self.terms)}, "
+                    f"|G| {len(self.coef)}, {time.perf_counter() - began:.3f} s"
+                )
+            if self.stopped is not None:
+                return
+
+    def _fits(self, n_numbers: int, degree: int) -> bool:
+        """Say whether so many numbers fit into scikit-learn's working memory; else stop."""
+        limit = get_config()["working_memory"]
+        if 8 * n_numbers <= limit * 2**20:
+            return True
+        self.stopped = (
+            f"the border of degree {degree} would need about {8 * n_numbers / 2**20:.0f} MiB, more "
+            f"than the working memory of {limit} MiB. Take a larger psi, bound max_degree or "
+            "max_terms, or raise sklearn.set_config(working_memory=...)"
+        )
+        return False
+
+    def _slab_size(self) -> int:
+        """Return how many border terms to settle together: arrays of (k + b) b numbers fit."""
+        budget = get_config()["working_memory"] * 2**20 / (8 * 3)
+        k = len(self.terms)
+        size = int((np.sqrt(k * k + 4.0 * budget) - k) / 2.0)
+        return max(_ONE_PASS, size if self.certify else min(size, _UNCERTIFIED_SLAB))
+
+    def _settle(self, border: Border):
+        """Let each of the border terms become the leading term of a generator or join O."""
+        k, b = len(self.terms), len(border.terms)
+        plan = self.plan.extended(border.parent, border.variable)
+        here = slice(k, k + b)
+        if b <= _ONE_PASS:
+            products, norm = self.rows.products(plan, slice(0, k + b), here)
+            cross, inner = products[:k], products[k:]
+        else:
+            (cross, norm), inner = self.rows.products(plan, slice(0, k), here), None
+        if not np.isfinite(norm).all():
+            self.stopped = (
+                f"terms of degree {border.terms[0].sum()} overflow on these rows. Scale the data, "
+                "for example into [0, 1]"
+            )
+            return
+
+        z = self.factor.forward(cross)
+        closed = self.factor.coefficients(z)
+        scale = self._scale(norm, closed)
+        sure = np.zeros(b, dtype=bool)
+        if self.certify:
+            # A term that vanishes against O of now does so against any larger O, and its closed
+            # form stays in the ball. All others are open: they may join O.
+            residual = norm - np.einsum("ij,ij->j", z, z)
+            sure = bounds_from_moments(residual, scale, k)[1] <= self.psi
+            if self.ball:
+                sure &= np.abs(closed).sum(axis=0) <= self.radius
+        may_join = np.flatnonzero(~sure)
+        if inner is not None:
+            inner = inner[:, may_join]
+        else:
+            inner, _ = self.rows.products(plan, here, k + may_join)
+        slab = _Slab(border, cross, norm, inner, may_join)
+
+        joined, found, end = self._settle_open(slab, z[:, may_join], scale)
+        sure = np.flatnonzero(sure[:end])
+        if sure.size:
+            found |= self._settle_sure(slab, joined, sure, closed[:, sure])
+        self._extend(border, slab.open[joined], found)
+
+    def _extend(self, border: Border, joined: np.ndarray, found: dict[int, np.ndarray]):
+        """Add the border terms that joined to O and the generators found to G."""
+        self.terms = np.concatenate([self.terms, border.terms[joined]])
+        self.plan = self.plan.extended(border.parent[joined], border.variable[joined])
+        leading = sorted(found)
+        self.leading.append(Border(*(part[leading] for part in border)))
+        self.coef += [found[j] for j in leading]
+
+    # -- Border terms that may join O ---------------------------------------------------------
+
+    def _settle_open(self, slab: _Slab, z: np.ndarray, scale: np.ndarray):
+        """Go through the open terms in order: join O or lead a generator.
+
+        Returns which open terms joined O, the generators as {border term: coefficients}, and the
+        border term before which it stopped.
+        """
+        joined: list[int] = []
+        found = {}
+        tail, offset = SchurTail(self.factor, z, slab.inner[slab.open]), 0
+        end = len(slab.norm)
+        for i, j in enumerate(slab.open):
+            low, high = tail.bounds(tail.residual(i - offset), scale[j])
+            if self.certify and low <= self.psi < high and isinstance(tail, SchurTail):
+                tail, offset = self._on_the_rows(slab, joined, tail, i), i
+                low, high = tail.bounds(tail.residual(0), scale[j])
+            if low <= self.psi or not self.certify:
+                coef = self._generator(slab, joined, tail, i - offset, j)
+                if coef is not None:
+                    found[j] = coef
+                    continue
+            if len(self.terms) + len(joined) == self.max_terms:
+                self.stopped = f"O has reached max_terms={self.max_terms} terms"
+                end = j
+                break
+            self._grow_gram(slab, joined, j)
+            tail.join(i - offset, dependent=low <= 0.0)
+            joined.append(i)
+        self.factor = tail.grown_factor()
+        return joined, found, end
+
+    def _generator(self, slab, joined, tail, i, j):
+        """Return the coefficients of a generator with leading term j, or None if there is none."""
+        norm = slab.norm[j]
+        attempts = []
+        if self.certify:
+            closed, residual = tail.coefficients(i), tail.residual(i)
+            if tail.bounds(residual, self._scale(norm, closed))[0] > self.psi:
+                return None
+            if self.psi == 0:
+                return closed
+            if not self.ball or np.abs(closed).sum() <= self.radius:
+                attempts.append((closed, residual))
+        if not self.closed_form:
+            attempts.insert(0, self._ask(slab.cross_over(joined, j), norm))
+        for coef, mse in attempts:
+            if isinstance(tail, OrthogonalTail):
+                mse = tail.mse(i, coef)
+            if self._vanishes(slab, joined, j, coef, tail.bounds(mse, self._scale(norm, coef))):
+                return coef
+        if self.certify:
+            self.n_short += 1
+        return None
+
+    def _vanishes(self, slab, joined, j, coef, bounds) -> bool:
+        """Say whether the mse of a polynomial is at most psi, evaluating it where in doubt."""
+        low, high = bounds
+        if high <= self.psi or low > self.psi:
+            return high <= self.psi
+        last = len(self.terms) + len(joined)
+        plan = slab.plan_over(self.plan, joined, [j])
+        mse = self.rows.mse(plan, slice(0, last), coef[np.newaxis], slice(last, None))
+        return bool(mse[0] <= self.psi)
+
+    def _on_the_rows(self, slab, joined, tail, i) -> OrthogonalTail:
+        """Factorise the evaluated terms orthogonally: O, what joined it, the open terms from i."""
+        factor = tail.grown_factor()
+        rest = slab.open[i:]
+        plan = slab.plan_over(self.plan, joined, rest)
+        # A term that depends on others would leave its rounding error for a direction: leave it
+        # out, as the factor does.
+        independent = factor.independent
+        columns = np.concatenate([independent, len(factor) + np.arange(rest.size)])
+        triangle = self.rows.triangular(plan, columns)
+        r = independent.size
+        lower = np.diag(np.full(len(factor), DEPENDENT))
+        lower[np.ix_(independent, independent)] = triangle[:r, :r].T
+        z = np.zeros((len(factor), rest.size))
+        z[independent] = triangle[:r, r:]
+        return OrthogonalTail(Factor(lower), z, triangle[r:, r:])
+
+    # -- Border terms that vanish against the terms of lower degree already -------------------
+
+    def _settle_sure(self, slab, joined, sure, closed) -> dict[int, np.ndarray]:
+        """Return the generators of the terms that surely lead one, over O at their moment.
+
+        ``closed`` are the closed forms over O before any border term joined: if nothing better is
+        found, they will do.
+        """
+        k = len(self.terms)
+        cross = np.concatenate([slab.cross[:, sure], slab.inner[np.ix_(sure, joined)].T])
+        sizes = k + np.searchsorted(slab.open[joined], sure)
+        if self.closed_form:
+            return dict(zip(sure, self._closed_forms(cross, sizes), strict=True))
+        found = {}
+        short = []
+        cross_rows = np.ascontiguousarray(cross.T)
+        for i, (j, size) in enumerate(zip(sure, sizes, strict=True)):
+            coef, mse = self._ask(cross_rows[i, :size], slab.norm[j])
+            bounds = bounds_from_moments(mse, self._scale(slab.norm[j], coef), size)
+            if self._vanishes(slab, joined[: size - k], j, coef, bounds):
+                found[j] = coef
+            else:
+                short.append(i)
+        for i, coef in zip(short, self._closed_forms(cross[:, short], sizes[short]), strict=True):
+            outside = self.ball and np.abs(coef).sum() > self.radius
+            found[sure[i]] = np.append(closed[:, i], np.zeros(sizes[i] - k)) if outside else coef
+        return found
+
+    def _closed_forms(self, cross, sizes) -> list[np.ndarray]:
+        """Return the closed form of each column of ``cross`` over the first ``sizes`` terms of O."""
+        z = self.factor.forward(cross)
+        z[np.arange(len(z))[:, np.newaxis] >= sizes] = 0.0  # L' is upper triangular: zeros stay
+        coef = np.ascontiguousarray(self.factor.coefficients(z).T)
+        return [row[:size] for row, size in zip(coef, sizes, strict=True)]
+
+    # -- Small things -------------------------------------------------------------------------
+
+    def _ask(self, cross, norm):
+        """Ask the oracle for the coefficients of a border term; return them and their mse."""
+        solution = self.solve(self.gram, cross, float(norm), **self.solve_options)
+        self.n_iter += solution.n_iter
+        if not self.certify and solution.status == Status.OUT_OF_ITERATIONS:
+            self.n_short += 1
+        return solution.coef, solution.mse
+
+    def _scale(self, norm, coef):
+        """Return sum |c_t| rms(t) of polynomials: what rounding errors are relative to."""
+        rms = np.sqrt(self.gram.diagonal()[: len(coef)])
+        return np.sqrt(norm) + rms @ np.abs(coef)
+
+    def _grow_gram(self, slab, joined, j):
+        size = len(self.terms) + len(joined)
+        if size == len(self.gram):
+            larger = np.zeros((2 * size, 2 * size))
+            larger[:size, :size] = self.gram
+            self.gram = larger
+        self.gram[size, :size] = self.gram[:size, size] = slab.cross_over(joined, j)
+        self.gram[size, size] = slab.norm[j]
+
+    def result(self) -> dict:
+        """Return what `GeneratorTransformer._store` takes."""
+        k, g = len(self.terms), len(self.coef)
+        leading = Border(
+            *(np.concatenate(parts) for parts in zip(*self.leading, strict=True))
+        ) if self.leading else monomials.border(self.terms[:0], "gb")
+        coef = np.zeros((g, k))
+        for row, values in zip(coef, self.coef, strict=True):
+            row[: len(values)] = values
+        plan = self.plan.extended(leading.parent, leading.variable)
+        return {
+            "terms": self._in_input_columns(self.terms),
+            "leading_terms": self._in_input_columns(leading.terms),
+            "coef": coef,
+            "leading_coef": np.ones(g),
+            "sizes": np.array([len(values) for values in self.coef], dtype=np.int64),
+            "mse": self.rows.mse(plan, slice(0, k), coef, slice(k, None)) if g else np.zeros(0),
+        }
+
+    def _in_input_columns(self, terms):
+        exponents = np.zeros(terms.shape, dtype=np.int64)
+        exponents[:, self.columns] = terms
+        return exponents
+
+    def warn(self):
+        """Give one warning with all there is to say, or none."""
+        reasons = []
+        if self.stopped is not None:
+            reasons.append(
+                f"the construction stopped early: {self.stopped}. The generators found until then "
+                "are valid."
+            )
+        if self.n_short:
+            reasons.append(
+                f"{self.n_short} border terms joined O because the oracle stopped short of psi. "
+                "Raise max_iter or tau, or scale the data into [0, 1]."
+            )
+        category = ConvergenceWarning if reasons else UserWarning
+        if not self.coef:
+            reasons.append(
+                f"nothing vanishes: no generator with mse <= {self.psi} was found, and transform "
+                "will return no columns. Take a larger psi or max_degree, or scale the data."
+            )
+        if reasons:
+            warnings.warn("OAVI: " + " ".join(reasons), category, stacklevel=3)

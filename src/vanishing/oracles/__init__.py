@@ -1,0 +1,34 @@
+"""Oracles: solvers of COP and CCOP, the convex problems behind every generator.
+
+Each minimises the mse of a polynomial with leading term u,
+
+    f(v) = v'Gv + 2 c'v + d,     G = A'A/m,  c = A'b/m,  d = b'b/m,  A = O(X), b = u(X),
+
+over all v (COP) or over the l1-ball ``||v||_1 <= radius`` (CCOP), and sees nothing of the data
+but ``gram`` = G, ``cross`` = c and ``norm`` = d. The number of terms is ``k = len(cross)``; only
+the leading k x k block of ``gram`` is read, so that one array serves while O grows.
+
+============  =====  ============================================================  =========
+oracle        ball   method                                                        a step
+============  =====  ============================================================  =========
+``"pcg"``     yes    pairwise conditional gradients (the paper's Algorithm 3)      O(k)
+``"bpcg"``    yes    blended pairwise conditional gradients                        O(k)
+``"afw"``     yes    away-step Frank-Wolfe                                         O(k)
+``"cg"``      yes    Frank-Wolfe with exact line search                            O(k)
+``"agd"``     no     Nesterov's accelerated gradient descent                       O(k^2)
+``"omp"``     yes    greedy sparse least squares                                   O(k s)
+``"ls"``      no     closed form                                                   once
+============  =====  ============================================================  =========
+"""
+
+from vanishing.oracles._solution import Solution, Status
+from vanishing.oracles.agd import agd
+from vanishing.oracles.conditional_gradients import afw, bpcg, cg, pcg
+from vanishing.oracles.custom import custom
+from vanishing.oracles.ls import ls
+from vanishing.oracles.omp import omp
+
+ORACLES = {"pcg": pcg, "bpcg": bpcg, "cg": cg, "afw": afw, "agd": agd, "ls": ls, "omp": omp}
+UNCONSTRAINED = frozenset({"agd", "ls"})  # these solve COP and ignore the radius
+
+__all__ = ["ORACLES", "UNCONSTRAINED", "Solution", "Status", "custom", *ORACLES]

@@ -1,0 +1,226 @@
+"""Conditional gradients on the l1-ball: pairwise, blended pairwise, away-step, vanilla.
+
+The iterate is a convex combination of the ball's vertices ``+-radius e_i``; its weights are two
+non-negative vectors, ``plus`` and ``minus``. All four methods share the loop, the stopping rules
+of the paper's section 9.1 and the exact line search, and differ in the direction they take:
+
+=====  =====================================================================================
+pcg    from the away vertex to the Frank-Wolfe vertex (the paper's Algorithm 3)
+bpcg   pairwise inside the active set while that promises more than the Frank-Wolfe direction
+afw    towards the Frank-Wolfe vertex or away from the away vertex, whichever is steeper
+cg     towards the Frank-Wolfe vertex
+=====  =====================================================================================
+
+A step changes the iterate along one or two vertices (and by a factor), so that the half gradient
+``h = G v + c`` follows with one or two rows of G: O(k) a step.
+
+Ties are the rule, not the exception: after an exact line search both vertices of the step have
+the same inner product with the gradient, and rounding would choose the next away vertex. Vertices
+are scanned in index order, ``+e_i`` before ``-e_i``, and a later one is taken only if it is better
+by more than rounding can explain, so that row order, chunks and weights do not change the result.
+"""
+
+import numpy as np
+from numba import njit
+
+from vanishing.oracles._solution import Solution, Status
+
+_PAIRWISE, _BLENDED, _AWAY, _VANILLA = range(4)
+_FOUND, _NONE_EXISTS, _ACCURATE, _STALLED, _OUT_OF_ITERATIONS = (int(s) for s in Status)
+
+# A vertex is better than another if it is so by more than this, relative to tau and to G.
+_TIE = 1e-13
+# f, updated step by step, carries rounding of the largest f it ever was: recompute it after it
+# has fallen this far, and everything now and then.
+_STALE_FACTOR = 1e-3
+_MAX_AGE = 256
+
+
+@njit(cache=True, nogil=True)
+def _refresh(gram, cross, norm, radius, plus, minus, half_gradient):
+    """Recompute h = G v + c and return f(v) = d + v'(h + c)."""
+    k = cross.size
+    half_gradient[:] = cross
+    for i in range(k):
+        value = radius * (plus[i] - minus[i])
+        if value != 0.0:
+            for j in range(k):
+                half_gradient[j] += value * gram[i, j]
+    mse = norm
+    for i in range(k):
+        mse += radius * (plus[i] - minus[i]) * (half_gradient[i] + cross[i])
+    return mse
+
+
+@njit(cache=True, nogil=True)
+def _run(
+    rule, gram, cross, norm, psi, radius, eps, tol, max_iter, plus, minus, half_gradient
+):
+    k = cross.size
+    largest = 1.0
+    for i in range(k):
+        largest = max(largest, gram[i, i])
+    tie = _TIE * (radius + 1.0) * largest
+
+    plus[0] = 1.0
+    mse = _refresh(gram, cross, norm, radius, plus, minus, half_gradient)
+    refreshed_mse = mse
+    age = 0
+    n_iter = 0
+    gap = np.inf
+    progress = np.inf
+    while True:
+        # One scan: the Frank-Wolfe vertex, the away vertex, the best active vertex, h'v, c'v.
+        toward = -1
+        toward_sign = 1.0
+        toward_value = np.inf
+        away = -1
+        away_sign = 1.0
+        away_value = -np.inf
+        local = -1
+        local_sign = 1.0
+        local_value = np.inf
+        steepest = 0.0
+        h_dot_v = 0.0
+        c_dot_v = 0.0
+        for i in range(k):
+            h = half_gradient[i]
+            if h < toward_value - tie:
+                toward, toward_sign, toward_value = i, 1.0, h
+            if -h < toward_value - tie:
+                toward, toward_sign, toward_value = i, -1.0, -h
+            steepest = max(steepest, abs(h))
+            p = plus[i]
+            m = minus[i]
+            if p > 0.0:
+                if h > away_value + tie:
+                    away, away_sign, away_value = i, 1.0, h
+                if h < local_value - tie:
+                    local, local_sign, local_value = i, 1.0, h
+            if m > 0.0:
+                if -h > away_value + tie:
+                    away, away_sign, away_value = i, -1.0, -h
+                if -h < local_value - tie:
+                    local, local_sign, local_value = i, -1.0, -h
+            h_dot_v += h * (p - m)
+            c_dot_v += cross[i] * (p - m)
+        h_dot_v *= radius
+        c_dot_v *= radius
+        gap = 2.0 * (h_dot_v + radius * steepest)  # <gradient, v - s> at the steepest vertex s
+
+        found = mse <= psi
+        if (found or mse - gap > psi) and age > 0:
+            # Both are claims: make them with f and h recomputed.
+            mse = _refresh(gram, cross, norm, radius, plus, minus, half_gradient)
+            refreshed_mse = mse
+            age = 0
+            continue
+        if found:
+            return mse, gap, n_iter, _FOUND
+        if mse - gap > psi:
+            return mse, gap, n_iter, _NONE_EXISTS
+        if gap <= eps * psi:
+            return mse, gap, n_iter, _ACCURATE
+        if progress < tol * psi or progress <= 0.0:
+            return mse, gap, n_iter, _STALLED
+        if n_iter >= max_iter:
+            return mse, gap, n_iter, _OUT_OF_ITERATIONS
+
+        # The direction: pairwise (from one vertex to another), towards a vertex or away from one.
+        pairwise = rule == _PAIRWISE
+        toward_gap = h_dot_v - radius * toward_value
+        if rule == _BLENDED and radius * (away_value - local_value) >= toward_gap - radius * tie:
+            pairwise = True
+            toward, toward_sign, toward_value = local, local_sign, local_value
+        move_away = rule == _AWAY and radius * away_value - h_dot_v > toward_gap + radius * tie
+
+        if pairwise:
+            slope = radius * (toward_value - away_value)
+            cosine = toward_sign * away_sign * gram[toward, away]
+            curvature = gram[toward, toward] + gram[away, away] - 2.0 * cosine
+            curvature *= radius * radius
+            limit = plus[away] if away_sign > 0.0 else minus[away]
+        else:
+            # Along +-(s - v): needs v'Gv = h'v - c'v and (Gv)_i = h_i - c_i.
+            vertex, sign = (away, away_sign) if move_away else (toward, toward_sign)
+            inner = radius * sign * (half_gradient[vertex] - cross[vertex])
+            curvature = radius * radius * gram[vertex, vertex] - 2.0 * inner + h_dot_v - c_dot_v
+            if move_away:
+                slope = h_dot_v - radius * away_value
+                weight = plus[away] if away_sign > 0.0 else minus[away]
+                limit = weight / (1.0 - weight) if weight < 1.0 else 0.0
+            else:
+                slope = -toward_gap
+                limit = 1.0
+
+        # Exact line search on a parabola, capped.
+        if slope >= 0.0:
+            step = 0.0
+        elif curvature * limit <= -slope:
+            step = limit
+        else:
+            step = -slope / curvature
+        progress = -step * (2.0 * slope + step * curvature)
+        capped = step == limit
+
+        if pairwise:
+            if toward_sign > 0.0:
+                plus[toward] += step
+            else:
+                minus[toward] += step
+            left = 0.0 if capped else limit - step
+            if away_sign > 0.0:
+                plus[away] = left
+            else:
+                minus[away] = left
+            a = step * radius * toward_sign
+            b = step * radius * away_sign
+            for j in range(k):
+                half_gradient[j] += a * gram[toward, j] - b * gram[away, j]
+        else:
+            signed = -step if move_away else step
+            for j in range(k):
+                plus[j] *= 1.0 - signed
+                minus[j] *= 1.0 - signed
+            target = plus if sign > 0.0 else minus
+            target[vertex] = 0.0 if move_away and capped else target[vertex] + signed
+            a = signed * radius * sign
+            for j in range(k):
+                half_gradient[j] = (
+                    (1.0 - signed) * half_gradient[j] + signed * cross[j] + a * gram[vertex, j]
+                )
+        mse -= progress
+        n_iter += 1
+        age += 1
+        if mse < _STALE_FACTOR * refreshed_mse or age >= max(_MAX_AGE, k):
+            mse = _refresh(gram, cross, norm, radius, plus, minus, half_gradient)
+            refreshed_mse = mse
+            age = 0
+
+
+def _solve(rule, gram, cross, norm, psi, radius, eps, tol, max_iter):
+    plus, minus, half_gradient = np.zeros((3, cross.size))
+    mse, gap, n_iter, status = _run(
+        rule, gram, cross, norm, psi, radius, eps, tol, max_iter, plus, minus, half_gradient
+    )
+    return Solution(radius * (plus - minus), mse, gap, n_iter, Status(status))
+
+
+def pcg(gram, cross, norm, *, psi, radius, eps=1e-3, tol=1e-6, max_iter=10_000):
+    """Solve CCOP by pairwise conditional gradients, the paper's Algorithm 3."""
+    return _solve(_PAIRWISE, gram, cross, norm, psi, radius, eps, tol, max_iter)
+
+
+def bpcg(gram, cross, norm, *, psi, radius, eps=1e-3, tol=1e-6, max_iter=10_000):
+    """Solve CCOP by blended pairwise conditional gradients."""
+    return _solve(_BLENDED, gram, cross, norm, psi, radius, eps, tol, max_iter)
+
+
+def afw(gram, cross, norm, *, psi, radius, eps=1e-3, tol=1e-6, max_iter=10_000):
+    """Solve CCOP by away-step Frank-Wolfe."""
+    return _solve(_AWAY, gram, cross, norm, psi, radius, eps, tol, max_iter)
+
+
+def cg(gram, cross, norm, *, psi, radius, eps=1e-3, tol=1e-6, max_iter=10_000):
+    """Solve CCOP by Frank-Wolfe with exact line search."""
+    return _solve(_VANILLA, gram, cross, norm, psi, radius, eps, tol, max_iter)
