@@ -107,7 +107,12 @@ class _Tail:
         return np.concatenate([first, last])
 
     def mse(self, i: int, coef: np.ndarray) -> float:
-        """Return f(v) = residual + ||L'v + z||^2 for open term i."""
+        """Return f(v) = residual + ||L'v + z||^2 for open term i.
+
+        NaN if v uses terms that depend on others, of which L knows nothing.
+        """
+        if coef[self.grown_factor().lower.diagonal() >= DEPENDENT].any():
+            return np.nan
         k, joined = len(self.factor), self.joined
         first, last = coef[:k], coef[k:]
         upper = self.factor.lower.T @ first + self.z[:k, joined] @ last + self.z[:k, i]

@@ -1,23 +1,23 @@
 """The command line ``vanishing``.
 
-Typer and rich come with the extra ``app`` and are imported where they are used, so that `main` can
-say what is missing.
+Its packages come with the extra ``app`` and are imported where they are used, so that `main` can
+say which ones are missing.
 """
+
+from importlib.util import find_spec
 
 import numpy as np
 
 
 def main():
     """Run the command line, or say in one sentence how to install what it needs."""
-    try:
-        app = build_app()
-    except ModuleNotFoundError as error:
-        if error.name not in ("typer", "rich"):
-            raise
+    missing = [name for name in ("pandas", "rich", "typer") if find_spec(name) is None]
+    if missing:
         raise SystemExit(
-            "The command line needs typer and rich: python -m pip install 'vanishing[app]'"
-        ) from None
-    app()
+            f"The command line needs {', '.join(missing)}: install with "
+            "python -m pip install 'vanishing[app]'"
+        )
+    build_app()()
 
 
 def build_app():

@@ -104,10 +104,11 @@ class Rows:
         index = np.arange(plan.parent.size)
         total = np.zeros((index[left].size, index[right].size))
         squares = np.zeros(total.shape[1])
-        for _, values in self._chunks(plan, index.size):
-            values_right = values[right]
-            total += values[left] @ values_right.T
-            squares += np.einsum("ij,ij->i", values_right, values_right)
+        with np.errstate(over="ignore", invalid="ignore"):  # whoever asks looks at the squares
+            for _, values in self._chunks(plan, index.size):
+                values_right = values[right]
+                total += values[left] @ values_right.T
+                squares += np.einsum("ij,ij->i", values_right, values_right)
         total /= self.total_weight
         squares /= self.total_weight
         return total, squares

@@ -271,7 +271,7 @@ class _Construction:
         self.leading: list[Border] = []
         self.coef: list[np.ndarray] = []  # one a generator, as long as O was at that moment
         self.n_iter = 0
-        self.n_short = 0  # terms that joined O because the oracle stopped short of psi
+        self.n_short = 0  # terms for which the oracle stopped short of psi
         self.stopped = None  # why the construction ended early
 
     # -- Algorithm 2 --------------------------------------------------------------------------
@@ -431,8 +431,10 @@ class _Construction:
     def _vanishes(self, slab, joined, j, coef, bounds) -> bool:
         """Say whether the mse of a polynomial is at most psi, evaluating it where in doubt."""
         low, high = bounds
-        if high <= self.psi or low > self.psi:
-            return high <= self.psi
+        if high <= self.psi:
+            return True
+        if low > self.psi:
+            return False
         last = len(self.terms) + len(joined)
         plan = slab.plan_over(self.plan, joined, [j])
         mse = self.rows.mse(plan, slice(0, last), coef[np.newaxis], slice(last, None))
@@ -548,8 +550,10 @@ class _Construction:
             )
         if self.n_short:
             reasons.append(
-                f"{self.n_short} border terms joined O because the oracle stopped short of psi. "
-                "Raise max_iter or tau, or scale the data into [0, 1]."
+                f"{self.n_short} border terms joined O although least squares reaches psi there: "
+                "the oracle ran out of steps, or the ball of radius tau - 1 is too small, or the "
+                "values are too large to evaluate a polynomial that precisely. Raise max_iter or "
+                "tau, or scale the data into [0, 1]."
             )
         category = ConvergenceWarning if reasons else UserWarning
         if not self.coef:
