@@ -2,6 +2,7 @@
 
 from importlib.metadata import PackageNotFoundError, version
 
+from vanishing import datasets
 from vanishing.oavi import OAVI
 
 try:
@@ -9,4 +10,4 @@ try:
 except PackageNotFoundError:  # run from a source tree that is not installed
     __version__ = "0+unknown"
 
-__all__ = ["OAVI", "__version__"]
+__all__ = ["OAVI", "__version__", "datasets"]

@@ -11,7 +11,7 @@ digits the rows have), for the terms that moments cannot decide.
 """
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dtrtrs
 
 EPS = np.finfo(np.float64).eps
 
@@ -40,6 +40,12 @@ def bounds_from_rows(mse, scale, size):
     return max(0.0, root - error) ** 2, (root + error) ** 2
 
 
+def _solve_lower(lower: np.ndarray, b: np.ndarray, transposed: bool = False) -> np.ndarray:
+    """Solve L x = b or L'x = b; LAPACK itself, for its wrapper costs more than small systems do."""
+    # LAPACK stores by columns: to it, the rows of L are the columns of an upper triangle L'.
+    return dtrtrs(lower.T, b, lower=0, trans=0 if transposed else 1)[0]
+
+
 class Factor:
     """Lower-triangular L with L L' = G for a Gram matrix that gains rows."""
 
@@ -64,11 +70,11 @@ class Factor:
 
     def forward(self, cross: np.ndarray) -> np.ndarray:
         """Return z = L^{-1} c for each column c."""
-        return solve_triangular(self.lower, cross, lower=True, check_finite=False)
+        return _solve_lower(self.lower, cross)
 
     def coefficients(self, z: np.ndarray) -> np.ndarray:
         """Return the minimisers v = -L^{-T} z for each column z."""
-        return -solve_triangular(self.lower, z, lower=True, trans="T", check_finite=False)
+        return -_solve_lower(self.lower, z, transposed=True)
 
 
 class _Tail:
@@ -100,8 +106,8 @@ class _Tail:
         if not joined:
             return self.factor.coefficients(self.z[:k, i])
         # L' v = -z with L' = [[L0', Z], [0, P']], from the bottom up.
-        last = -solve_triangular(
-            self.z[k : self.size, joined], self.z[k : self.size, i], check_finite=False
+        last = -_solve_lower(
+            self.z[k : self.size, joined].T, self.z[k : self.size, i], transposed=True
         )
         first = self.factor.coefficients(self.z[:k, i] + self.z[:k, joined] @ last)
         return np.concatenate([first, last])
@@ -142,13 +148,11 @@ class SchurTail(_Tail):
 
     def _finish_block(self) -> None:
         new = self.joined[self.joined_before :]
-        if new:
+        if new and self.stop < len(self.inner):
             old, later = slice(0, self.size_before), slice(self.stop, None)
             rest = self.inner[new, later] - self.z[old, new].T @ self.z[old, later]
-            triangle = self.z[self.size_before : self.size, new]
-            self.z[self.size_before : self.size, later] = solve_triangular(
-                triangle, rest, trans="T", check_finite=False
-            )
+            lower = self.z[self.size_before : self.size, new].T
+            self.z[self.size_before : self.size, later] = _solve_lower(lower, rest)
 
     def residual(self, i: int) -> float:
         """Return the smallest mse with leading term i; call with i = 0, 1, 2, ... in order."""

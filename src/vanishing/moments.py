@@ -18,10 +18,10 @@ from scipy.linalg import qr
 
 from vanishing.monomials import CONSTANT_PLAN, Plan
 
-# Evaluated terms of one chunk: half of a common second-level cache, so that parents are still
+# Evaluated terms of one chunk: a part of a common second-level cache, so that parents are still
 # there when their children are computed and BLAS reads them.
-CHUNK_BYTES = 1 << 19
-MIN_CHUNK, MAX_CHUNK = 256, 4096
+CHUNK_BYTES = 1 << 18
+MIN_CHUNK, MAX_CHUNK = 256, 8192
 
 
 @njit(cache=True, nogil=True)
@@ -33,11 +33,21 @@ def _evaluate(columns, parent, variable, out):
             out[i, r] = out[p, r] * columns[v, r]
 
 
+@njit(cache=True, nogil=True, fastmath={"reassoc"})
+def _add_squares(values, out):
+    for i in range(values.shape[0]):
+        total = 0.0
+        for r in range(values.shape[1]):
+            total += values[i, r] * values[i, r]
+        out[i] += total
+
+
 def chunk_rows(n_evaluated: int, chunk_size: int | None) -> int:
     """Return how many rows to evaluate at a time when there are ``n_evaluated`` terms."""
     if chunk_size is not None:
         return chunk_size
-    return max(MIN_CHUNK, min(MAX_CHUNK, CHUNK_BYTES // (8 * n_evaluated)))
+    rows = max(MIN_CHUNK, min(MAX_CHUNK, CHUNK_BYTES // (8 * n_evaluated)))
+    return rows + 8  # not a power of two: terms would share the same few places of the cache
 
 
 def evaluate(
@@ -55,13 +65,20 @@ def evaluate(
     n_samples, n_features = X.shape
     n_terms = plan.parent.size
     rows = min(rows, n_samples)
+    used = np.zeros(n_features, dtype=bool)
+    used[plan.variable[1:]] = True
+    used = np.flatnonzero(used)
     columns_buffer = np.empty(n_features * rows)
     values_buffer = np.empty(n_terms * rows)
     for start in range(0, n_samples, rows):
         here = slice(start, min(start + rows, n_samples))
         size = here.stop - start
         columns = columns_buffer[: n_features * size].reshape(n_features, size)
-        columns[...] = X[here].T
+        if 2 * used.size > n_features:
+            columns[...] = X[here].T
+        else:
+            for column in used:
+                columns[column] = X[here, column]
         values = values_buffer[: n_terms * size].reshape(n_terms, size)
         values[0] = 1.0 if root_weight is None else root_weight[here]
         _evaluate(columns, plan.parent, plan.variable, values)
@@ -83,6 +100,7 @@ class Rows:
 
     def __init__(self, X, sample_weight=None, chunk_size=None):
         self.X = X
+        self.n_samples = len(X)
         self.chunk_size = chunk_size
         if sample_weight is None:
             self._root_weight = None
@@ -108,7 +126,7 @@ class Rows:
             for _, values in self._chunks(plan, index.size):
                 values_right = values[right]
                 total += values[left] @ values_right.T
-                squares += np.einsum("ij,ij->i", values_right, values_right)
+                _add_squares(values_right, squares)
         total /= self.total_weight
         squares /= self.total_weight
         return total, squares
@@ -139,7 +157,7 @@ class Rows:
         for _, values in self._chunks(plan, plan.parent.size):
             evaluated = coef @ values[terms]
             evaluated += values[leading]
-            squares += np.einsum("ij,ij->i", evaluated, evaluated)
+            _add_squares(evaluated, squares)
         return squares / self.total_weight
 
     def correlations(self) -> np.ndarray:

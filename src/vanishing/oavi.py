@@ -23,9 +23,11 @@ from vanishing.moments import Rows
 from vanishing.monomials import CONSTANT_PLAN, Border, Plan
 from vanishing.oracles import ORACLES, UNCONSTRAINED, Status, custom
 
-# Borders up to this size are settled in one pass over the rows: the products among all of their
-# terms cost less than evaluating everything again for those that turn out to be needed.
-_ONE_PASS = 64
+# A border is settled in one pass over the rows if the products among all of its terms cost less
+# than evaluating everything again for those that turn out to be needed: if it is small, or if
+# there are so few rows that starting a pass costs more than the products.
+_SMALL_BORDER = 16
+_SMALL_PRODUCTS = 1 << 21
 # Without certificates any border term may join O, so that all products are needed: bound them.
 _UNCERTIFIED_SLAB = 1024
 
@@ -322,14 +324,14 @@ class _Construction:
         budget = get_config()["working_memory"] * 2**20 / (8 * 3)
         k = len(self.terms)
         size = int((np.sqrt(k * k + 4.0 * budget) - k) / 2.0)
-        return max(_ONE_PASS, size if self.certify else min(size, _UNCERTIFIED_SLAB))
+        return max(_SMALL_BORDER, size if self.certify else min(size, _UNCERTIFIED_SLAB))
 
     def _settle(self, border: Border):
         """Let each of the border terms become the leading term of a generator or join O."""
         k, b = len(self.terms), len(border.terms)
         plan = self.plan.extended(border.parent, border.variable)
         here = slice(k, k + b)
-        if b <= _ONE_PASS:
+        if b <= _SMALL_BORDER or self.rows.n_samples * b * b <= _SMALL_PRODUCTS:
             products, norm = self.rows.products(plan, slice(0, k + b), here)
             cross, inner = products[:k], products[k:]
         else:
@@ -355,8 +357,10 @@ class _Construction:
         may_join = np.flatnonzero(~sure)
         if inner is not None:
             inner = inner[:, may_join]
-        else:
+        elif may_join.size:
             inner, _ = self.rows.products(plan, here, k + may_join)
+        else:
+            inner = np.zeros((b, 0))
         slab = _Slab(border, cross, norm, inner, may_join)
 
         joined, found, end = self._settle_open(slab, z[:, may_join], scale)
@@ -548,12 +552,17 @@ class _Construction:
                 f"the construction stopped early: {self.stopped}. The generators found until then "
                 "are valid."
             )
-        if self.n_short:
+        if self.n_short and self.certify:
             reasons.append(
                 f"{self.n_short} border terms joined O although least squares reaches psi there: "
-                "the oracle ran out of steps, or the ball of radius tau - 1 is too small, or the "
+                "the oracle stopped short of it, or the ball of radius tau - 1 is too small, or the "
                 "values are too large to evaluate a polynomial that precisely. Raise max_iter or "
                 "tau, or scale the data into [0, 1]."
+            )
+        elif self.n_short:
+            reasons.append(
+                f"the oracle ran out of max_iter steps on {self.n_short} border terms. Raise "
+                "max_iter, scale the data into [0, 1], or let certify=True decide them."
             )
         category = ConvergenceWarning if reasons else UserWarning
         if not self.coef:

@@ -15,9 +15,9 @@ A step changes the iterate along one or two vertices (and by a factor), so that 
 ``h = G v + c`` follows with one or two rows of G: O(k) a step.
 
 Ties are the rule, not the exception: after an exact line search both vertices of the step have
-the same inner product with the gradient, and rounding would choose the next away vertex. Vertices
-are scanned in index order, ``+e_i`` before ``-e_i``, and a later one is taken only if it is better
-by more than rounding can explain, so that row order, chunks and weights do not change the result.
+the same inner product with the gradient, and rounding would choose the next away vertex. Of all
+vertices that are the best but for rounding the first is taken, in index order, ``+e_i`` before
+``-e_i``, so that row order, chunks and weights do not change the result.
 """
 
 import numpy as np
@@ -28,17 +28,18 @@ from vanishing.oracles._solution import Solution, Status
 _PAIRWISE, _BLENDED, _AWAY, _VANILLA = range(4)
 _FOUND, _NONE_EXISTS, _ACCURATE, _STALLED, _OUT_OF_ITERATIONS = (int(s) for s in Status)
 
-# A vertex is better than another if it is so by more than this, relative to tau and to G.
+# Inner products that differ by no more than this, relative to tau and to G, are equal.
 _TIE = 1e-13
 # f, updated step by step, carries rounding of the largest f it ever was: recompute it after it
 # has fallen this far, and everything now and then.
 _STALE_FACTOR = 1e-3
 _MAX_AGE = 256
+_NOTHING = -1e300  # less than any inner product
 
 
 @njit(cache=True, nogil=True)
 def _refresh(gram, cross, norm, radius, plus, minus, half_gradient):
-    """Recompute h = G v + c and return f(v) = d + v'(h + c)."""
+    """Recompute h = G v + c; return f(v) = d + h'v + c'v and c'v."""
     k = cross.size
     half_gradient[:] = cross
     for i in range(k):
@@ -46,72 +47,87 @@ def _refresh(gram, cross, norm, radius, plus, minus, half_gradient):
         if value != 0.0:
             for j in range(k):
                 half_gradient[j] += value * gram[i, j]
-    mse = norm
+    h_dot_v = 0.0
+    c_dot_v = 0.0
     for i in range(k):
-        mse += radius * (plus[i] - minus[i]) * (half_gradient[i] + cross[i])
-    return mse
+        h_dot_v += radius * (plus[i] - minus[i]) * half_gradient[i]
+        c_dot_v += radius * (plus[i] - minus[i]) * cross[i]
+    return norm + h_dot_v + c_dot_v, c_dot_v
+
+
+@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
+def _steepest(half_gradient):
+    """Return max |h|."""
+    best = 0.0
+    for i in range(half_gradient.size):
+        size = abs(half_gradient[i])
+        if size > best:
+            best = size
+    return best
+
+
+@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
+def _largest_active(half_gradient, plus, minus, direction):
+    """Return the largest direction * h'v over the active vertices v."""
+    best = _NOTHING
+    for i in range(half_gradient.size):
+        h = direction * half_gradient[i]
+        above = h if plus[i] > 0.0 else _NOTHING
+        below = -h if minus[i] > 0.0 else _NOTHING
+        value = above if above > below else below
+        if value > best:
+            best = value
+    return best
 
 
 @njit(cache=True, nogil=True)
-def _run(
-    rule, gram, cross, norm, psi, radius, eps, tol, max_iter, plus, minus, half_gradient
-):
+def _frank_wolfe_vertex(half_gradient, steepest, tie):
+    """Return index, sign and value h's of the first vertex that minimises h's but for ties."""
+    bound = steepest - tie
+    i = 0
+    while i < half_gradient.size - 1 and abs(half_gradient[i]) < bound:
+        i += 1
+    h = half_gradient[i]
+    return (i, 1.0, h) if h <= -bound else (i, -1.0, -h)
+
+
+@njit(cache=True, nogil=True)
+def _active_vertex(half_gradient, plus, minus, direction, tie):
+    """Return index, sign and value h'v of the first active vertex that maximises direction * h'v."""
+    bound = _largest_active(half_gradient, plus, minus, direction) - tie
+    for i in range(half_gradient.size):
+        h = half_gradient[i]
+        if direction * h >= bound and plus[i] > 0.0:
+            return i, 1.0, h
+        if -direction * h >= bound and minus[i] > 0.0:
+            return i, -1.0, -h
+    return 0, 1.0, half_gradient[0]  # only where h is not finite
+
+
+@njit(cache=True, nogil=True)
+def _run(rule, gram, cross, norm, psi, radius, eps, tol, max_iter, plus, minus):
     k = cross.size
     largest = 1.0
     for i in range(k):
         largest = max(largest, gram[i, i])
     tie = _TIE * (radius + 1.0) * largest
 
+    half_gradient = np.empty(k)
     plus[0] = 1.0
-    mse = _refresh(gram, cross, norm, radius, plus, minus, half_gradient)
+    mse, c_dot_v = _refresh(gram, cross, norm, radius, plus, minus, half_gradient)
     refreshed_mse = mse
     age = 0
     n_iter = 0
-    gap = np.inf
     progress = np.inf
     while True:
-        # One scan: the Frank-Wolfe vertex, the away vertex, the best active vertex, h'v, c'v.
-        toward = -1
-        toward_sign = 1.0
-        toward_value = np.inf
-        away = -1
-        away_sign = 1.0
-        away_value = -np.inf
-        local = -1
-        local_sign = 1.0
-        local_value = np.inf
-        steepest = 0.0
-        h_dot_v = 0.0
-        c_dot_v = 0.0
-        for i in range(k):
-            h = half_gradient[i]
-            if h < toward_value - tie:
-                toward, toward_sign, toward_value = i, 1.0, h
-            if -h < toward_value - tie:
-                toward, toward_sign, toward_value = i, -1.0, -h
-            steepest = max(steepest, abs(h))
-            p = plus[i]
-            m = minus[i]
-            if p > 0.0:
-                if h > away_value + tie:
-                    away, away_sign, away_value = i, 1.0, h
-                if h < local_value - tie:
-                    local, local_sign, local_value = i, 1.0, h
-            if m > 0.0:
-                if -h > away_value + tie:
-                    away, away_sign, away_value = i, -1.0, -h
-                if -h < local_value - tie:
-                    local, local_sign, local_value = i, -1.0, -h
-            h_dot_v += h * (p - m)
-            c_dot_v += cross[i] * (p - m)
-        h_dot_v *= radius
-        c_dot_v *= radius
+        steepest = _steepest(half_gradient)
+        h_dot_v = mse - norm - c_dot_v
         gap = 2.0 * (h_dot_v + radius * steepest)  # <gradient, v - s> at the steepest vertex s
 
         found = mse <= psi
         if (found or mse - gap > psi) and age > 0:
             # Both are claims: make them with f and h recomputed.
-            mse = _refresh(gram, cross, norm, radius, plus, minus, half_gradient)
+            mse, c_dot_v = _refresh(gram, cross, norm, radius, plus, minus, half_gradient)
             refreshed_mse = mse
             age = 0
             continue
@@ -127,12 +143,19 @@ def _run(
             return mse, gap, n_iter, _OUT_OF_ITERATIONS
 
         # The direction: pairwise (from one vertex to another), towards a vertex or away from one.
+        toward, toward_sign, toward_value = _frank_wolfe_vertex(half_gradient, steepest, tie)
         pairwise = rule == _PAIRWISE
+        move_away = False
         toward_gap = h_dot_v - radius * toward_value
-        if rule == _BLENDED and radius * (away_value - local_value) >= toward_gap - radius * tie:
-            pairwise = True
-            toward, toward_sign, toward_value = local, local_sign, local_value
-        move_away = rule == _AWAY and radius * away_value - h_dot_v > toward_gap + radius * tie
+        if rule != _VANILLA:
+            away, away_sign, away_value = _active_vertex(half_gradient, plus, minus, 1.0, tie)
+        if rule == _AWAY:
+            move_away = radius * away_value - h_dot_v > toward_gap + radius * tie
+        elif rule == _BLENDED:
+            local, local_sign, local_value = _active_vertex(half_gradient, plus, minus, -1.0, tie)
+            if radius * (away_value - local_value) >= toward_gap - radius * tie:
+                pairwise = True
+                toward, toward_sign, toward_value = local, local_sign, local_value
 
         if pairwise:
             slope = radius * (toward_value - away_value)
@@ -161,20 +184,21 @@ def _run(
         else:
             step = -slope / curvature
         progress = -step * (2.0 * slope + step * curvature)
-        capped = step == limit
+        drop = step == limit
 
         if pairwise:
             if toward_sign > 0.0:
                 plus[toward] += step
             else:
                 minus[toward] += step
-            left = 0.0 if capped else limit - step
+            left = 0.0 if drop else limit - step
             if away_sign > 0.0:
                 plus[away] = left
             else:
                 minus[away] = left
             a = step * radius * toward_sign
             b = step * radius * away_sign
+            c_dot_v += a * cross[toward] - b * cross[away]
             for j in range(k):
                 half_gradient[j] += a * gram[toward, j] - b * gram[away, j]
         else:
@@ -183,8 +207,9 @@ def _run(
                 plus[j] *= 1.0 - signed
                 minus[j] *= 1.0 - signed
             target = plus if sign > 0.0 else minus
-            target[vertex] = 0.0 if move_away and capped else target[vertex] + signed
+            target[vertex] = 0.0 if move_away and drop else target[vertex] + signed
             a = signed * radius * sign
+            c_dot_v = (1.0 - signed) * c_dot_v + a * cross[vertex]
             for j in range(k):
                 half_gradient[j] = (
                     (1.0 - signed) * half_gradient[j] + signed * cross[j] + a * gram[vertex, j]
@@ -193,15 +218,15 @@ def _run(
         n_iter += 1
         age += 1
         if mse < _STALE_FACTOR * refreshed_mse or age >= max(_MAX_AGE, k):
-            mse = _refresh(gram, cross, norm, radius, plus, minus, half_gradient)
+            mse, c_dot_v = _refresh(gram, cross, norm, radius, plus, minus, half_gradient)
             refreshed_mse = mse
             age = 0
 
 
 def _solve(rule, gram, cross, norm, psi, radius, eps, tol, max_iter):
-    plus, minus, half_gradient = np.zeros((3, cross.size))
+    plus, minus = np.zeros((2, cross.size))
     mse, gap, n_iter, status = _run(
-        rule, gram, cross, norm, psi, radius, eps, tol, max_iter, plus, minus, half_gradient
+        rule, gram, cross, norm, psi, radius, eps, tol, max_iter, plus, minus
     )
     return Solution(radius * (plus - minus), mse, gap, n_iter, Status(status))
 
