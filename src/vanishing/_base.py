@@ -42,7 +42,7 @@ def check_weights(sample_weight, n_samples):
         raise ValueError(
             f"sample_weight must have one entry a row, shape ({n_samples},); got {weight.shape}."
         )
-    if (weight < 0).any():
+    if weight.min() < 0:
         raise ValueError("sample_weight must not be negative.")
     if not weight.any():
         raise ValueError("sample_weight must not be zero on all rows: no row would count.")

@@ -34,7 +34,7 @@ def bounds_from_moments(mse, scale, size):
 
 
 def bounds_from_rows(mse, scale, size):
-    """Return an interval that holds the true mse: from the rows, its root errs by ``k eps scale``."""
+    """Return an interval that holds the true mse; from rows its root errs by ``k eps scale``."""
     error = 10.0 * (size + 10) * EPS * scale
     root = np.sqrt(mse)
     return max(0.0, root - error) ** 2, (root + error) ** 2

@@ -42,6 +42,16 @@ def _add_squares(values, out):
         out[i] += total
 
 
+@njit(cache=True, nogil=True, fastmath={"reassoc"})
+def _add_squared_sums(left, right, out):
+    for i in range(left.shape[0]):
+        total = 0.0
+        for r in range(left.shape[1]):
+            value = left[i, r] + right[i, r]
+            total += value * value
+        out[i] += total
+
+
 def chunk_rows(n_evaluated: int, chunk_size: int | None) -> int:
     """Return how many rows to evaluate at a time when there are ``n_evaluated`` terms."""
     if chunk_size is not None:
@@ -55,7 +65,7 @@ def evaluate(
     plan: Plan,
     *,
     rows: int,
-    root_weight: np.ndarray | None = None,
+    sample_weight: np.ndarray | None = None,
 ) -> Iterator[tuple[slice, np.ndarray]]:
     """Yield (rows, values of all terms of the plan there), a chunk at a time.
 
@@ -80,7 +90,7 @@ def evaluate(
             for column in used:
                 columns[column] = X[here, column]
         values = values_buffer[: n_terms * size].reshape(n_terms, size)
-        values[0] = 1.0 if root_weight is None else root_weight[here]
+        values[0] = 1.0 if sample_weight is None else np.sqrt(sample_weight[here])
         _evaluate(columns, plan.parent, plan.variable, values)
         yield here, values
 
@@ -102,16 +112,12 @@ class Rows:
         self.X = X
         self.n_samples = len(X)
         self.chunk_size = chunk_size
-        if sample_weight is None:
-            self._root_weight = None
-            self.total_weight = float(len(X))
-        else:
-            self._root_weight = np.sqrt(sample_weight)
-            self.total_weight = float(sample_weight.sum())
+        self.sample_weight = sample_weight
+        self.total_weight = float(len(X) if sample_weight is None else sample_weight.sum())
 
     def _chunks(self, plan: Plan, n_evaluated: int, at_least: int = 1):
         rows = max(at_least, chunk_rows(n_evaluated, self.chunk_size))
-        return evaluate(self.X, plan, rows=rows, root_weight=self._root_weight)
+        return evaluate(self.X, plan, rows=rows, sample_weight=self.sample_weight)
 
     def products(self, plan: Plan, left, right) -> tuple[np.ndarray, np.ndarray]:
         """Return the moments mean(t u) for t in ``left`` and u in ``right``, and mean(u^2).
@@ -155,9 +161,7 @@ class Rows:
         """
         squares = np.zeros(len(coef))
         for _, values in self._chunks(plan, plan.parent.size):
-            evaluated = coef @ values[terms]
-            evaluated += values[leading]
-            _add_squares(evaluated, squares)
+            _add_squared_sums(coef @ values[terms], values[leading], squares)
         return squares / self.total_weight
 
     def correlations(self) -> np.ndarray:

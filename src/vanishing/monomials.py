@@ -97,10 +97,14 @@ def border(previous: np.ndarray, kind: str) -> Border:
     n_terms, n_features = previous.shape
     if kind == "gb":
         # With all divisors in O, so is the quotient by the last variable of the term: going on
-        # from the last variable of each term of O meets every candidate exactly once.
-        last = n_features - 1 - np.argmax(previous[:, ::-1] > 0, axis=1)
-        last[~previous.any(axis=1)] = 0
-        choices = np.arange(n_features) >= last[:, np.newaxis]
+        # from the last variable of each term of O meets every candidate exactly once. And every
+        # variable of the term occurs in O, from degree 2 on.
+        used = previous.any(axis=0)
+        if used.any():
+            last = n_features - 1 - np.argmax(previous[:, ::-1] > 0, axis=1)
+            choices = used & (np.arange(n_features) >= last[:, np.newaxis])
+        else:
+            choices = np.ones((n_terms, n_features), dtype=bool)
     else:
         choices = np.ones((n_terms, n_features), dtype=bool)
     parent, variable = np.nonzero(choices)

@@ -26,8 +26,11 @@ from vanishing.oracles import ORACLES, UNCONSTRAINED, Status, custom
 # A border is settled in one pass over the rows if the products among all of its terms cost less
 # than evaluating everything again for those that turn out to be needed: if it is small, or if
 # there are so few rows that starting a pass costs more than the products.
-_SMALL_BORDER = 16
+_SMALL_BORDER = 24
 _SMALL_PRODUCTS = 1 << 21
+# Coefficients in closed form from moments err by about eps times the largest ratio of a term's mean
+# square to what of it the terms before leave over. Up to this ratio they are good for 1e-8.
+_MAX_INFLATION = 1e6
 # Without certificates any border term may join O, so that all products are needed: bound them.
 _UNCERTIFIED_SLAB = 1024
 
@@ -270,6 +273,7 @@ class _Construction:
         self.plan = CONSTANT_PLAN
         self.gram = np.ones((16, 16))  # capacity; the leading |O| x |O| block counts
         self.factor = Factor(np.ones((1, 1)))
+        self.inflation = 1.0
         self.leading: list[Border] = []
         self.coef: list[np.ndarray] = []  # one a generator, as long as O was at that moment
         self.n_iter = 0
@@ -284,6 +288,8 @@ class _Construction:
         for degree in range(1, self.max_degree + 1):
             began = time.perf_counter()
             previous = self.terms[start:]
+            if not len(previous):
+                return
             if not self._fits(monomials.border_size(previous) * previous.shape[1], degree):
                 return
             border = monomials.border(previous, self.border_kind)
@@ -345,13 +351,13 @@ class _Construction:
 
         z = self.factor.forward(cross)
         closed = self.factor.coefficients(z)
-        scale = self._scale(norm, closed)
         sure = np.zeros(b, dtype=bool)
         if self.certify:
             # A term that vanishes against O of now does so against any larger O, and its closed
             # form stays in the ball. All others are open: they may join O.
             residual = norm - np.einsum("ij,ij->j", z, z)
-            sure = bounds_from_moments(residual, scale, k)[1] <= self.psi
+            sure = bounds_from_moments(residual, self._scale(norm, closed), k)[1] <= self.psi
+            sure &= self._moments_suffice()
             if self.ball:
                 sure &= np.abs(closed).sum(axis=0) <= self.radius
         may_join = np.flatnonzero(~sure)
@@ -363,7 +369,7 @@ class _Construction:
             inner = np.zeros((b, 0))
         slab = _Slab(border, cross, norm, inner, may_join)
 
-        joined, found, end = self._settle_open(slab, z[:, may_join], scale)
+        joined, found, end = self._settle_open(slab, z[:, may_join])
         sure = np.flatnonzero(sure[:end])
         if sure.size:
             found |= self._settle_sure(slab, joined, sure, closed[:, sure])
@@ -379,8 +385,8 @@ class _Construction:
 
     # -- Border terms that may join O ---------------------------------------------------------
 
-    def _settle_open(self, slab: _Slab, z: np.ndarray, scale: np.ndarray):
-        """Go through the open terms in order: join O or lead a generator.
+    def _settle_open(self, slab: _Slab, z: np.ndarray):
+        """Go through the open terms in order: each joins O or leads a generator.
 
         Returns which open terms joined O, the generators as {border term: coefficients}, and the
         border term before which it stopped.
@@ -390,12 +396,13 @@ class _Construction:
         tail, offset = SchurTail(self.factor, z, slab.inner[slab.open]), 0
         end = len(slab.norm)
         for i, j in enumerate(slab.open):
-            low, high = tail.bounds(tail.residual(i - offset), scale[j])
-            if self.certify and low <= self.psi < high and isinstance(tail, SchurTail):
+            closed, residual, low, high = self._closed_form(tail, i - offset, slab.norm[j])
+            in_doubt = high > self.psi or not self._moments_suffice()
+            if self.certify and low <= self.psi and in_doubt and isinstance(tail, SchurTail):
                 tail, offset = self._on_the_rows(slab, joined, tail, i), i
-                low, high = tail.bounds(tail.residual(0), scale[j])
+                closed, residual, low, high = self._closed_form(tail, 0, slab.norm[j])
             if low <= self.psi or not self.certify:
-                coef = self._generator(slab, joined, tail, i - offset, j)
+                coef = self._generator(slab, joined, tail, i - offset, j, closed, residual)
                 if coef is not None:
                     found[j] = coef
                     continue
@@ -404,25 +411,28 @@ class _Construction:
                 end = j
                 break
             self._grow_gram(slab, joined, j)
+            if low > 0.0:
+                self.inflation = max(self.inflation, slab.norm[j] / residual)
             tail.join(i - offset, dependent=low <= 0.0)
             joined.append(i)
         self.factor = tail.grown_factor()
         return joined, found, end
 
-    def _generator(self, slab, joined, tail, i, j):
-        """Return the coefficients of a generator with leading term j, or None if there is none."""
+    def _closed_form(self, tail, i, norm):
+        """Return the closed form for an open term: coefficients, mse, and bounds on the latter."""
+        coef, residual = tail.coefficients(i), tail.residual(i)
+        return coef, residual, *tail.bounds(residual, self._scale(norm, coef))
+
+    def _generator(self, slab, joined, tail, i, j, closed, residual):
+        """Return the coefficients of a generator for an open term, or None if there is none."""
+        if self.psi == 0:
+            return closed
         norm = slab.norm[j]
         attempts = []
-        if self.certify:
-            closed, residual = tail.coefficients(i), tail.residual(i)
-            if tail.bounds(residual, self._scale(norm, closed))[0] > self.psi:
-                return None
-            if self.psi == 0:
-                return closed
-            if not self.ball or np.abs(closed).sum() <= self.radius:
-                attempts.append((closed, residual))
         if not self.closed_form:
-            attempts.insert(0, self._ask(slab.cross_over(joined, j), norm))
+            attempts.append(self._ask(slab.cross_over(joined, j), norm))
+        if self.certify and not (self.ball and np.abs(closed).sum() > self.radius):
+            attempts.append((closed, residual))
         for coef, mse in attempts:
             if isinstance(tail, OrthogonalTail):
                 mse = tail.mse(i, coef)
@@ -490,7 +500,7 @@ class _Construction:
         return found
 
     def _closed_forms(self, cross, sizes) -> list[np.ndarray]:
-        """Return the closed form of each column of ``cross`` over the first ``sizes`` terms of O."""
+        """Return the closed form of each column of ``cross`` over the first ``size`` terms of O."""
         z = self.factor.forward(cross)
         z[np.arange(len(z))[:, np.newaxis] >= sizes] = 0.0  # L' is upper triangular: zeros stay
         coef = np.ascontiguousarray(self.factor.coefficients(z).T)
@@ -505,6 +515,10 @@ class _Construction:
         if not self.certify and solution.status == Status.OUT_OF_ITERATIONS:
             self.n_short += 1
         return solution.coef, solution.mse
+
+    def _moments_suffice(self) -> bool:
+        """Say whether moments determine closed forms well enough to take their coefficients."""
+        return not self.closed_form or self.inflation <= _MAX_INFLATION
 
     def _scale(self, norm, coef):
         """Return sum |c_t| rms(t) of polynomials: what rounding errors are relative to."""
@@ -523,9 +537,11 @@ class _Construction:
     def result(self) -> dict:
         """Return what `GeneratorTransformer._store` takes."""
         k, g = len(self.terms), len(self.coef)
-        leading = Border(
-            *(np.concatenate(parts) for parts in zip(*self.leading, strict=True))
-        ) if self.leading else monomials.border(self.terms[:0], "gb")
+        leading = (
+            Border(*(np.concatenate(parts) for parts in zip(*self.leading, strict=True)))
+            if self.leading
+            else monomials.border(self.terms[:0], "gb")
+        )
         coef = np.zeros((g, k))
         for row, values in zip(coef, self.coef, strict=True):
             row[: len(values)] = values
@@ -555,7 +571,7 @@ class _Construction:
         if self.n_short and self.certify:
             reasons.append(
                 f"{self.n_short} border terms joined O although least squares reaches psi there: "
-                "the oracle stopped short of it, or the ball of radius tau - 1 is too small, or the "
+                "the oracle stopped short of it, the ball of radius tau - 1 is too small, or the "
                 "values are too large to evaluate a polynomial that precisely. Raise max_iter or "
                 "tau, or scale the data into [0, 1]."
             )

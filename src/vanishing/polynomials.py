@@ -198,9 +198,10 @@ class Polynomial:
         symbols = [sympy.Symbol(name) for name in self.feature_names]
         return sympy.Add(
             *(
-                sympy.Mul(sympy.Float(float(value)), *(
-                    symbol ** int(e) for symbol, e in zip(symbols, term, strict=True) if e
-                ))
+                sympy.Mul(
+                    sympy.Float(float(value)),
+                    *(symbol ** int(e) for symbol, e in zip(symbols, term, strict=True) if e),
+                )
                 for term, value in zip(self.terms, self.coef, strict=True)
             )
         )

@@ -93,7 +93,7 @@ def _frank_wolfe_vertex(half_gradient, steepest, tie):
 
 @njit(cache=True, nogil=True)
 def _active_vertex(half_gradient, plus, minus, direction, tie):
-    """Return index, sign and value h'v of the first active vertex that maximises direction * h'v."""
+    """Return index, sign and h'v of the first active vertex that maximises direction * h'v."""
     bound = _largest_active(half_gradient, plus, minus, direction) - tie
     for i in range(half_gradient.size):
         h = half_gradient[i]

@@ -1,0 +1,108 @@
+"""OAVI against a plain transcription of the paper's Algorithms 2 and 3 on the rows."""
+
+import numpy as np
+import pytest
+import reference
+from helpers import assert_same_basis, training_classes
+
+from vanishing import OAVI
+
+
+def noisy_circle(seed, m=80):
+    """Points near a circle inside the unit square."""
+    rng = np.random.default_rng(seed)
+    angle = rng.uniform(0, 2 * np.pi, m)
+    X = 0.5 + 0.45 * np.column_stack([np.cos(angle), np.sin(angle)])
+    return np.clip(X + rng.normal(scale=0.02, size=X.shape), 0, 1)
+
+
+def correlated(seed, m=100, n=4):
+    """Points of the unit cube near a plane."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(size=(m, 2)) @ rng.uniform(size=(2, n)) + rng.normal(scale=0.05, size=(m, n))
+    return (X - X.min(axis=0)) / np.ptp(X, axis=0)
+
+
+SYNTHETIC = {
+    "uniform, 2 variables": np.random.default_rng(0).uniform(size=(50, 2)),
+    "uniform, 3 variables": np.random.default_rng(1).uniform(size=(60, 3)),
+    "noisy circle": noisy_circle(2),
+    "near a plane": correlated(3),
+    "skewed": np.random.default_rng(4).beta(0.5, 2.0, size=(70, 3)),
+}
+
+
+def paper_fit(X, psi, border, **parameters):
+    """The library, set to do what the paper does to the letter."""
+    return OAVI(psi, oracle="pcg", border=border, certify=False, **parameters).fit(X)
+
+
+@pytest.mark.parametrize("border", ["gb", "bb"])
+@pytest.mark.parametrize("psi", [0.1, 0.05, 0.01, 0.005, 0.001])
+@pytest.mark.parametrize("name", SYNTHETIC)
+def test_pcgavi_on_synthetic_data(name, psi, border):
+    X = SYNTHETIC[name]
+    basis = reference.oavi(X, psi, oracle="pcg", kind=border)
+    model = paper_fit(X, psi, border)
+    assert_same_basis(model, basis)
+    np.testing.assert_allclose(model.mse_, basis.mse, rtol=1e-6)
+
+
+@pytest.mark.parametrize("tau", [2.0, 2.25, 2.5])
+@pytest.mark.parametrize("name", ["noisy circle", "near a plane"])
+def test_pcgavi_where_the_ball_binds(name, tau):
+    X = SYNTHETIC[name]
+    basis = reference.oavi(X, 0.001, oracle="pcg", tau=tau, max_degree=4)
+    assert basis.terms != reference.oavi(X, 0.001, oracle="ls", max_degree=4).terms
+    assert_same_basis(paper_fit(X, 0.001, "gb", tau=tau, max_degree=4), basis)
+
+
+@pytest.mark.parametrize("limits", [{"max_iter": 3}, {"max_iter": 40}, {"tol": 0.5}, {"tol": 1e-2}])
+def test_pcgavi_that_stops_early(limits):
+    """The oracle's limits decide which generators the paper's algorithm misses."""
+    X = SYNTHETIC["near a plane"]
+    basis = reference.oavi(X, 0.002, oracle="pcg", max_degree=3, **limits)
+    assert basis.terms != reference.oavi(X, 0.002, oracle="ls", max_degree=3).terms
+    assert_same_basis(paper_fit(X, 0.002, "gb", max_degree=3, **limits), basis)
+
+
+@pytest.mark.parametrize("border", ["gb", "bb"])
+@pytest.mark.parametrize("psi", [0.1, 0.05, 0.01, 0.005, 0.001])
+@pytest.mark.parametrize("name", ["bank", "seeds"])
+def test_pcgavi_on_the_paper_s_data(name, psi, border):
+    for X in training_classes(name):
+        basis = reference.oavi(X, psi, oracle="pcg", kind=border)
+        assert len(basis.leading_terms) > 0
+        assert_same_basis(paper_fit(X, psi, border), basis)
+
+
+@pytest.mark.parametrize("border", ["gb", "bb"])
+@pytest.mark.parametrize("psi", [0.1, 0.05, 0.01, 0.005, 0.001])
+@pytest.mark.parametrize("name", SYNTHETIC)
+def test_least_squares_on_synthetic_data(name, psi, border):
+    X = SYNTHETIC[name]
+    basis = reference.oavi(X, psi, oracle="ls", kind=border)
+    model = OAVI(psi, oracle="ls", border=border).fit(X)
+    assert_same_basis(model, basis)
+    np.testing.assert_allclose(model.mse_, basis.mse, rtol=1e-6)
+
+
+@pytest.mark.parametrize("border", ["gb", "bb"])
+@pytest.mark.parametrize("psi", [0.1, 0.01, 0.001])
+@pytest.mark.parametrize("name", ["bank", "seeds"])
+def test_least_squares_on_the_paper_s_data(name, psi, border):
+    for X in training_classes(name):
+        basis = reference.oavi(X, psi, oracle="ls", kind=border)
+        assert_same_basis(OAVI(psi, oracle="ls", border=border).fit(X), basis)
+
+
+@pytest.mark.parametrize("psi", [0.1, 0.01, 0.001])
+def test_certified_pcg_has_the_least_squares_terms(psi):
+    """A certificate decides membership as the closed form does, where the ball does not bind."""
+    for X in SYNTHETIC.values():
+        basis = reference.oavi(X, psi, oracle="ls")
+        norms = 1 + np.abs(basis.coef_matrix()).sum(axis=1)
+        assert norms.max() < 1000
+        model = OAVI(psi, oracle="pcg").fit(X)
+        assert list(map(tuple, model.terms_.tolist())) == basis.terms
+        assert list(map(tuple, model.leading_terms_.tolist())) == basis.leading_terms
