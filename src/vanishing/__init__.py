@@ -3,11 +3,22 @@
 from importlib.metadata import PackageNotFoundError, version
 
 from vanishing import datasets
+from vanishing.classify import VanishingClassifier, VanishingClassifierCV
+from vanishing.features import VanishingFeatures
 from vanishing.oavi import OAVI
+from vanishing.svm import L1SquaredHingeSVC
 
 try:
     __version__ = version("vanishing")
 except PackageNotFoundError:  # run from a source tree that is not installed
     __version__ = "0+unknown"
 
-__all__ = ["OAVI", "__version__", "datasets"]
+__all__ = [
+    "OAVI",
+    "L1SquaredHingeSVC",
+    "VanishingClassifier",
+    "VanishingClassifierCV",
+    "VanishingFeatures",
+    "__version__",
+    "datasets",
+]

@@ -5,6 +5,7 @@ import numbers
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_array
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from vanishing.polynomials import Generators, default_names
@@ -12,16 +13,20 @@ from vanishing.polynomials import Generators, default_names
 _SHOWN = 4  # terms of a polynomial that a feature name shows
 
 
-def check_number(name, value, *, low, high=np.inf, integer=False, high_open=False):
+def check_number(name, value, *, low, high=np.inf, integer=False, low_open=False, high_open=False):
     """Raise TypeError or ValueError unless ``value`` is a number in the given range."""
     kind = numbers.Integral if integer else numbers.Real
-    what = "an integer" if integer else "a number"
-    bounds = f"in [{low}, {high}{')' if high_open or high == np.inf else ']'}"
+    high_open = high_open or high == np.inf
+    what = (
+        f"{name} must be {'an integer' if integer else 'a number'} in "
+        f"{'(' if low_open else '['}{low}, {high}{')' if high_open else ']'}; got {value!r}."
+    )
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, kind):
-        raise TypeError(f"{name} must be {what} {bounds}; got {value!r}.")
-    inside = low <= value and (value < high if high_open else value <= high)
-    if not inside or value == np.inf:  # NaN is not inside either
-        raise ValueError(f"{name} must be {what} {bounds}; got {value!r}.")
+        raise TypeError(what)
+    above = value > low if low_open else value >= low
+    below = value < high if high_open else value <= high
+    if not (above and below):  # NaN is neither
+        raise ValueError(what)
 
 
 def check_choice(name, value, choices):
@@ -45,8 +50,62 @@ def check_weights(sample_weight, n_samples):
     if weight.min() < 0:
         raise ValueError("sample_weight must not be negative.")
     if not weight.any():
-        raise ValueError("sample_weight must not be zero on all rows: no row would count.")
+        raise ValueError(
+            "sample_weight must not be zero on all rows: no row would count, of any class."
+        )
     return weight
+
+
+def check_labelled_rows(estimator, X, y, sample_weight, *, drop=True):
+    """Validate rows with class labels, set ``classes_``, and drop rows of weight zero.
+
+    Returns
+    -------
+    X : ndarray of float64 or float32 of shape (n_samples, n_features)
+    y : ndarray of int of shape (n_samples,)
+        Places in ``classes_``.
+    sample_weight : ndarray of shape (n_samples,) or None
+    """
+    X, y = validate_data(estimator, X, y, dtype=[np.float64, np.float32])
+    check_classification_targets(y)
+    weight = check_weights(sample_weight, len(X))
+    present = slice(None) if weight is None else weight > 0
+    estimator.classes_ = np.unique(y[present])
+    y = np.searchsorted(estimator.classes_, y)
+    if weight is not None and drop and not present.all():
+        X, y, weight = X[present], y[present], weight[present]
+    return X, y, weight
+
+
+def check_two_classes(classes):
+    """Raise ValueError unless there are two classes to tell apart."""
+    if len(classes) < 2:
+        raise ValueError(
+            "a classifier needs samples of at least 2 classes; the data has only one class: "
+            f"{classes[0]!r}."
+        )
+
+
+def sparsity(n_nonzero: int, n_coefficients: int) -> float:
+    """Return SPAR, the share of zeros among the non-leading coefficients; 0 if there are none."""
+    return 1.0 - n_nonzero / n_coefficients if n_coefficients else 0.0
+
+
+def input_names(estimator, input_features=None):
+    """Return the names of the input's columns, checking given ones against those seen in fit."""
+    seen = getattr(estimator, "feature_names_in_", None)
+    n_features = estimator.n_features_in_
+    if input_features is None:
+        return default_names(n_features) if seen is None else seen
+    input_features = np.asarray(input_features, dtype=object)
+    if seen is not None and not np.array_equal(input_features, seen):
+        raise ValueError("input_features is not equal to feature_names_in_")
+    if len(input_features) != n_features:
+        raise ValueError(
+            f"input_features should have length equal to number of features ({n_features}), got "
+            f"{len(input_features)}"
+        )
+    return input_features
 
 
 class GeneratorTransformer(TransformerMixin, BaseEstimator):
@@ -62,14 +121,13 @@ class GeneratorTransformer(TransformerMixin, BaseEstimator):
         self.coef_ = coef
         self.leading_coef_ = leading_coef
         self.mse_ = mse
-        entries = int(sizes.sum())
-        self.sparsity_ = 1.0 - np.count_nonzero(coef) / entries if entries else 0.0
+        self.n_coefficients_ = int(sizes.sum())
+        self.sparsity_ = sparsity(np.count_nonzero(coef), self.n_coefficients_)
         self.n_generators_ = len(leading_terms)
         self.n_terms_ = len(terms)
-        names = getattr(self, "feature_names_in_", None)
-        if names is None:
-            names = default_names(self.n_features_in_)
-        self.generators_ = Generators(terms, leading_terms, coef, leading_coef, mse, names)
+        self.generators_ = Generators(
+            terms, leading_terms, coef, leading_coef, mse, input_names(self)
+        )
         self.degree_ = self.generators_.degree
 
     def transform(self, X):
@@ -102,27 +160,10 @@ class GeneratorTransformer(TransformerMixin, BaseEstimator):
         names : ndarray of object of shape (n_generators_,)
         """
         check_is_fitted(self)
-        names = self._input_names(input_features)
+        generators = self.generators_.renamed(input_names(self, input_features))
         bar = "|" if self.absolute else ""
-        generators = Generators(
-            self.terms_, self.leading_terms_, self.coef_, self.leading_coef_, self.mse_, names
-        )
         # The leading term comes first and tells generators apart, however short the rest is cut.
         return np.array([f"{bar}{g.shortened(_SHOWN)}{bar}" for g in generators], dtype=object)
-
-    def _input_names(self, input_features):
-        seen = getattr(self, "feature_names_in_", None)
-        if input_features is None:
-            return default_names(self.n_features_in_) if seen is None else seen
-        input_features = np.asarray(input_features, dtype=object)
-        if seen is not None and not np.array_equal(input_features, seen):
-            raise ValueError("input_features is not equal to feature_names_in_")
-        if len(input_features) != self.n_features_in_:
-            raise ValueError(
-                "input_features should have length equal to number of features "
-                f"({self.n_features_in_}), got {len(input_features)}"
-            )
-        return input_features
 
     @property
     def _n_features_out(self):

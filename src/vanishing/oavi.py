@@ -100,6 +100,9 @@ class OAVI(GeneratorTransformer):
         |G|, |O|, and the largest degree of a generator (0 if there is none).
     sparsity_ : float
         Share of zeros among the non-leading coefficients that each generator could have had.
+    n_coefficients_ : int
+        How many non-leading coefficients the generators could have had: what `sparsity_` is
+        relative to.
     n_iter_ : int
         Steps of the oracle, all terms together.
     feature_order_ : ndarray of int of shape (n_features_in_,)

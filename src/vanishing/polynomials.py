@@ -287,18 +287,56 @@ class Generators(Sequence):
         state.pop("_compiled", None)  # quick to make anew
         return state
 
-    def evaluate(self, X, *, absolute=False, chunk_size=None) -> np.ndarray:
-        """Evaluate all generators on rows: (n_samples, |G|) in the dtype of X.
+    def subset(self, chosen) -> "Generators":
+        """Return some of the generators, as a sequence of their own."""
+        return Generators(
+            self.terms,
+            self.leading_terms[chosen],
+            self.coef[chosen],
+            self.leading_coef[chosen],
+            self.mse[chosen],
+            self.feature_names,
+        )
 
-        ``X`` is a float64 or float32 array with the right number of columns.
-        """
-        out = np.empty((len(X), len(self)), dtype=X.dtype)
-        if not len(self):
-            return out
-        plan, terms, coef, leading = self._compiled
+    def renamed(self, feature_names) -> "Generators":
+        """Return the same generators with other names of the columns."""
+        return Generators(
+            self.terms, self.leading_terms, self.coef, self.leading_coef, self.mse, feature_names
+        )
+
+    def _chunks(self, X, chunk_size):
+        """Yield (rows, linear part of all generators, values of all terms) chunk by chunk."""
+        plan, terms, coef, _ = self._compiled
         rows = chunk_rows(plan.parent.size + len(self), chunk_size)
         with one_blas_thread():
             for here, values in evaluate(X, plan, rows=rows):
-                linear = coef @ values[terms]
+                yield here, coef @ values[terms], values
+
+    def evaluate(self, X, *, absolute=False, chunk_size=None, out=None) -> np.ndarray:
+        """Evaluate all generators on rows: (n_samples, |G|) in the dtype of X.
+
+        ``X`` is a float64 or float32 array with the right number of columns; ``out`` an array to
+        write to.
+        """
+        if out is None:
+            out = np.empty((len(X), len(self)), dtype=X.dtype)
+        if len(self):
+            leading = self._compiled[-1]
+            for here, linear, values in self._chunks(X, chunk_size):
                 _write(linear, values, leading, self.leading_coef, absolute, out[here])
+        return out
+
+    def combine(self, X, weights, *, absolute=False, chunk_size=None) -> np.ndarray:
+        """Return ``evaluate(X) @ weights`` without ever holding all values of the generators.
+
+        ``weights`` has shape (|G|, n_outputs).
+        """
+        out = np.zeros((len(X), weights.shape[1]))
+        if len(self):
+            leading = self._compiled[-1]
+            for here, linear, values in self._chunks(X, chunk_size):
+                linear += self.leading_coef[:, np.newaxis] * values[leading]
+                if absolute:
+                    np.abs(linear, out=linear)
+                np.matmul(linear.T, weights, out=out[here])
         return out
