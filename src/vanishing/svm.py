@@ -37,29 +37,40 @@ _RIDGE = 1e-12  # relative; makes the model strictly convex where columns depend
 
 
 @njit(cache=True, nogil=True)
-def _descend(hessian, gradient, w, tol, max_sweeps):
+def _violation(slope, w):
+    """Return how far a coordinate is from its optimality condition."""
+    if w > 0.0:
+        return abs(slope + 1.0)
+    if w < 0.0:
+        return abs(slope - 1.0)
+    return abs(slope) - 1.0
+
+
+@njit(cache=True, nogil=True)
+def _descend(hessian, gradient, w, max_sweeps):
     """Minimise gradient'd + d'H d / 2 + ||w + d||_1 over d by coordinate descent.
 
     ``w`` becomes w + d and ``gradient`` that of the quadratic there. Ends when no coordinate
-    violates its optimality condition by more than ``tol``.
+    violates its optimality condition by more than a twentieth of the worst at the start.
     """
     k = w.size
+    ridge = np.finfo(np.float64).tiny
+    tol = 1e-12
+    for j in range(k):
+        ridge += _RIDGE / k * hessian[j, j]
+        tol = max(tol, _violation(gradient[j], w[j]))
+    tol *= 0.05
     for _ in range(max_sweeps):
         worst = 0.0
         for j in range(k):
             old = w[j]
             slope = gradient[j]
-            if old > 0.0:
-                violation = abs(slope + 1.0)
-            elif old < 0.0:
-                violation = abs(slope - 1.0)
-            else:
-                violation = abs(slope) - 1.0
+            violation = _violation(slope, old)
             if violation <= 0.0:
                 continue
             worst = max(worst, violation)
-            h = hessian[j, j]
             # The minimiser along coordinate j: a soft threshold at 1 / h.
+            h = hessian[j, j] + ridge
             new = old - slope / h
             new = max(new - 1.0 / h, 0.0) + min(new + 1.0 / h, 0.0)
             change = new - old
@@ -67,23 +78,54 @@ def _descend(hessian, gradient, w, tol, max_sweeps):
                 w[j] = new
                 for i in range(k):
                     gradient[i] += change * hessian[j, i]
+                gradient[j] += change * ridge
         if worst <= tol:
             return
 
 
-def _gap(objective, loss, slack_sum, steepest):
-    """Return P - D for the dual point that the slacks suggest, scaled to be feasible.
+@njit(cache=True, nogil=True, fastmath={"reassoc"})
+def _evaluate(y, cost, z, dz, step, new_z, residual, violators):
+    """Move z by step * dz; return the loss there and sum_i 2 c_i slack_i."""
+    loss = 0.0
+    total = 0.0
+    for i in range(z.size):
+        new_z[i] = z[i] + step * dz[i]
+        slack = max(0.0, 1.0 - y[i] * new_z[i])
+        dual = 2.0 * cost[i] * slack
+        residual[i] = -y[i] * dual
+        violators[i] = slack > 0.0
+        loss += cost[i] * slack * slack
+        total += dual
+    return loss, total
 
-    a_i = 2 c_i slack_i attains the supremum that defines the dual at the optimum; there, sum a_i =
-    ``slack_sum`` and sum a_i^2 / (4 c_i) = ``loss``. Scaled by t, it is feasible if t * steepest
-    <= 1, and D = t slack_sum - t^2 loss is largest at t = slack_sum / (2 loss).
-    """
-    if loss == 0.0:
-        return objective
-    t = slack_sum / (2.0 * loss)
-    if steepest * t > 1.0:
-        t = 1.0 / steepest
-    return objective - t * (slack_sum - t * loss)
+
+class _Point:
+    """The decision values z = Xw of the rows, and what the loss and its gradient need of them."""
+
+    def __init__(self, y, cost, z, dz, step):
+        self.y, self.cost = y, cost
+        self.z, self.residual = np.empty((2, z.size))
+        self.violators = np.empty(z.size, dtype=np.bool_)
+        self.loss, self.dual_sum = _evaluate(
+            y, cost, z, dz, step, self.z, self.residual, self.violators
+        )
+
+    def moved(self, dz, step) -> "_Point":
+        return _Point(self.y, self.cost, self.z, dz, step)
+
+    def gap(self, objective, steepest):
+        """Return P - D for the dual point that the slacks suggest, scaled to be feasible.
+
+        a_i = 2 c_i slack_i is optimal for the dual where w is optimal. Its sum is ``dual_sum`` and
+        sum_i a_i^2 / (4 c_i) = ``loss``. Scaled by t it is feasible if t * steepest <= 1, and
+        D = t dual_sum - t^2 loss is largest at t = dual_sum / (2 loss).
+        """
+        if self.loss == 0.0:
+            return objective
+        t = self.dual_sum / (2.0 * self.loss)
+        if steepest * t > 1.0:
+            t = 1.0 / steepest
+        return objective - t * (self.dual_sum - t * self.loss)
 
 
 class _Hessian:
@@ -96,17 +138,17 @@ class _Hessian:
         self.gram = np.zeros((len(columns), len(columns)))
 
     def at(self, violators: np.ndarray) -> np.ndarray:
-        come, gone = violators & ~self.violators, self.violators & ~violators
-        if np.count_nonzero(come) + np.count_nonzero(gone) > np.count_nonzero(violators):
+        changed = violators != self.violators
+        if 2 * np.count_nonzero(changed) > np.count_nonzero(violators):
             self.gram[...] = 0.0
-            come, gone = violators, np.zeros_like(violators)
-        self._add(come, 1.0)
-        self._add(gone, -1.0)
+            self._add(np.flatnonzero(violators), 1.0)
+        else:
+            self._add(np.flatnonzero(changed & violators), 1.0)
+            self._add(np.flatnonzero(changed & self.violators), -1.0)
         self.violators = violators
         return self.gram
 
     def _add(self, rows: np.ndarray, sign: float) -> None:
-        rows = np.flatnonzero(rows)
         if rows.size:
             chosen = self.columns[:, rows] * np.sqrt(2.0 * self.cost[rows])
             self.gram += sign * (chosen @ chosen.T)
@@ -140,17 +182,15 @@ def solve(columns, y, cost, w, *, tol, max_iter):
     """
     w = w.copy()
     support = np.flatnonzero(w)
-    z = w[support] @ columns[support]
-    slack = np.maximum(0.0, 1.0 - y * z)
-    loss = float(cost @ (slack * slack))
+    point = _Point(y, cost, np.zeros(len(y)), w[support] @ columns[support], 1.0)
     working, hessian = None, None
     n_iter = 0
     while True:
         # All features: the gradient, the gap.
-        gradient = columns @ (-2.0 * cost * y * slack)
+        gradient = columns @ point.residual
         size = np.abs(gradient)
-        objective = loss + np.abs(w).sum()
-        gap = _gap(objective, loss, 2.0 * float(cost @ slack), size.max())
+        objective = point.loss + np.abs(w).sum()
+        gap = point.gap(objective, size.max())
         if gap <= tol * objective or n_iter >= max_iter:
             return w, gap / objective if objective else 0.0, n_iter
 
@@ -165,44 +205,41 @@ def solve(columns, y, cost, w, *, tol, max_iter):
             working, hessian = chosen, _Hessian(columns[chosen], cost)
 
         # Newton steps on it, until its own gap is small beside that of all features.
-        v = w[working]
-        slope = gradient[working]
+        v, slope = w[working], gradient[working]
         enough = max(0.3 * tol * objective, 0.1 * gap)
         for _ in range(min(_STEPS_A_PASS, max_iter - n_iter)):
-            v, z, slack, loss, progress = _newton_step(hessian, y, v, slope, z, slack, loss)
+            v, new_point = _newton_step(hessian, point, v, slope)
             n_iter += 1
-            slope = hessian.columns @ (-2.0 * cost * y * slack)
-            objective = loss + np.abs(v).sum()
-            gap = _gap(objective, loss, 2.0 * float(cost @ slack), np.abs(slope).max())
-            if gap <= enough or progress <= 1e-15 * objective:
+            if new_point is point:
+                break
+            point = new_point
+            slope = hessian.columns @ point.residual
+            if point.gap(point.loss + np.abs(v).sum(), np.abs(slope).max()) <= enough:
                 break
         w[working] = v
 
 
-def _newton_step(hessian, y, v, slope, z, slack, loss):
-    """Minimise the quadratic model and search along the way there; return the new state."""
-    cost = hessian.cost
-    model = hessian.at(slack > 0.0).copy()
-    model.flat[:: len(v) + 1] += _RIDGE * model.trace() / len(v) + np.finfo(float).tiny
-    violation = np.where(v != 0.0, np.abs(slope + np.sign(v)), np.abs(slope) - 1.0).max()
+def _newton_step(hessian, point, v, slope):
+    """Minimise the quadratic model and search along the way there; return weights and point."""
     new = v.copy()
-    _descend(model, slope.copy(), new, 0.05 * max(violation, 1e-6), _MAX_SWEEPS)
+    _descend(hessian.at(point.violators), slope.copy(), new, _MAX_SWEEPS)
     direction = new - v
     dz = direction @ hessian.columns
 
     # Backtracking: a share of the decrease that the linear model with the full penalty promises.
+    # Near the optimum the decrease drowns in rounding while the gradient still has digits to gain.
     l1 = np.abs(v).sum()
+    rounding = 1e-14 * (point.loss + l1)
     promised = slope @ direction + np.abs(new).sum() - l1
     step = 1.0
-    while True:
-        new_slack = np.maximum(0.0, 1.0 - y * (z + step * dz))
-        new_loss = float(cost @ (new_slack * new_slack))
-        progress = loss + l1 - new_loss - np.abs(v + step * direction).sum()
-        if progress >= -1e-4 * step * promised:
-            return v + step * direction, z + step * dz, new_slack, new_loss, progress
+    while step > 1e-10:
+        moved = point.moved(dz, step)
+        new = v + step * direction
+        progress = point.loss + l1 - moved.loss - np.abs(new).sum()
+        if progress >= -1e-4 * step * promised - rounding:
+            return new, moved
         step *= 0.5
-        if step < 1e-10:  # rounding is all that is left
-            return v, z, slack, loss, 0.0
+    return v, point
 
 
 def as_columns(X: np.ndarray, fit_intercept: bool) -> np.ndarray:
@@ -237,7 +274,8 @@ class L1SquaredHingeSVC(ClassifierMixin, BaseEstimator):
     fit_intercept : bool, default=True
         Whether to add a constant feature.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, as everywhere in scikit-learn.
+        Weights of the classes. As in LinearSVC, with more than two classes the weight of a class
+        counts in the problem of that class against the others, and there for its own rows.
 
     Attributes
     ----------
@@ -290,14 +328,19 @@ class L1SquaredHingeSVC(ClassifierMixin, BaseEstimator):
         cost = np.full(len(X), float(self.C))
         if weight is not None:
             cost *= weight
+        costs = [cost] * (1 if len(self.classes_) == 2 else len(self.classes_))
         if self.class_weight is not None:
-            cost *= compute_sample_weight(self.class_weight, self.classes_[y])
+            weighted = cost * compute_sample_weight(self.class_weight, self.classes_[y])
+            if len(self.classes_) == 2:
+                costs = [weighted]
+            else:  # as liblinear has it: of each problem, the rows of its own class
+                costs = [np.where(y == k, weighted, cost) for k in range(len(self.classes_))]
         with one_blas_thread():
             columns = as_columns(X, self.fit_intercept)
             start = np.zeros(len(columns))
             solutions = [
                 solve(columns, target, cost, start, tol=self.tol, max_iter=self.max_iter)
-                for target in targets(y, len(self.classes_))
+                for target, cost in zip(targets(y, len(self.classes_)), costs, strict=True)
             ]
         self._store(solutions)
         return self
