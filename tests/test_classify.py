@@ -140,7 +140,7 @@ def test_only_generators_with_a_weight_are_evaluated():
     # Break every generator that has no weight: nothing changes.
     before = model.decision_function(X)
     for transformer in model.features_.transformers_:
-        transformer.generators_.coef[...] = np.nan
+        transformer.coef_[...] = np.nan
     np.testing.assert_array_equal(model.decision_function(X), before)
 
 

@@ -143,7 +143,7 @@ class GeneratorTransformer(TransformerMixin, BaseEstimator):
         X_out : ndarray of shape (n_samples, n_generators_)
             ``|g(x)|`` for each generator, or ``g(x)`` with ``absolute=False``.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "generators_")
         X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
         return self.generators_.evaluate(X, absolute=self.absolute, chunk_size=self.chunk_size)
 
@@ -159,7 +159,7 @@ class GeneratorTransformer(TransformerMixin, BaseEstimator):
         -------
         names : ndarray of object of shape (n_generators_,)
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "generators_")
         generators = self.generators_.renamed(input_names(self, input_features))
         bar = "|" if self.absolute else ""
         # The leading term comes first and tells generators apart, however short the rest is cut.

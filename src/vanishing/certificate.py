@@ -96,12 +96,16 @@ class _Tail:
         self.z = np.zeros((k + s, s))  # gains a row with every term that joins
         self.z[:k] = z
 
+    def _reach(self, i: int) -> None:
+        """Bring z up to date for open term i."""
+
     def grown_factor(self) -> Factor:
         """Return the factor with the rows it gains for the terms that joined."""
         return self.factor.extended(self.z[: self.size, self.joined].T)
 
     def coefficients(self, i: int) -> np.ndarray:
         """Return the closed form for open term i over O and the terms that joined so far."""
+        self._reach(i)
         k, joined = len(self.factor), self.joined
         if not joined:
             return self.factor.coefficients(self.z[:k, i])
@@ -154,11 +158,14 @@ class SchurTail(_Tail):
             lower = self.z[self.size_before : self.size, new].T
             self.z[self.size_before : self.size, later] = _solve_lower(lower, rest)
 
-    def residual(self, i: int) -> float:
-        """Return the smallest mse with leading term i; call with i = 0, 1, 2, ... in order."""
+    def _reach(self, i: int) -> None:
         if i == self.stop:
             self._finish_block()
             self._start_block(i)
+
+    def residual(self, i: int) -> float:
+        """Return the smallest mse with leading term i; ask for i = 0, 1, 2, ... in order."""
+        self._reach(i)
         return float(self.schur[i - self.start, i - self.start])
 
     def join(self, i: int, dependent: bool) -> None:

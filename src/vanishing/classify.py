@@ -465,7 +465,7 @@ class VanishingClassifierCV(ClassifierMixin, BaseEstimator):
                 )
             return result
 
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), one_blas_thread():
             # No generators at some psi of the grid is a score like any other.
             warnings.filterwarnings("ignore", message="VanishingFeatures: nothing vanishes")
             results = Parallel(n_jobs=self.n_jobs, prefer="threads", require="sharedmem")(

@@ -8,6 +8,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from vanishing._base import check_labelled_rows, input_names, sparsity
+from vanishing._threads import one_blas_thread
 from vanishing.oavi import OAVI
 
 
@@ -77,7 +78,7 @@ class VanishingFeatures(TransformerMixin, BaseEstimator):
                 estimator.generators_ = estimator.generators_.renamed(names)
             return estimator
 
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), one_blas_thread():
             # A class without generators is no problem: the others have some.
             warnings.filterwarnings("ignore", message="[A-Z]+: nothing vanishes")
             self.transformers_ = Parallel(n_jobs=self.n_jobs, prefer="threads")(

@@ -14,6 +14,7 @@ from vanishing._base import GeneratorTransformer, check_choice, check_number, ch
 from vanishing._threads import one_blas_thread
 from vanishing.certificate import (
     DEPENDENT,
+    EPS,
     Factor,
     OrthogonalTail,
     SchurTail,
@@ -181,10 +182,11 @@ class OAVI(GeneratorTransformer):
         X = validate_data(self, X, dtype=[np.float64, np.float32])
         rows = Rows(X, check_weights(sample_weight, len(X)), self.chunk_size)
         with one_blas_thread():
-            self.feature_order_ = self._ordered_columns(rows)
-            construction = _Construction(self, rows, self.feature_order_)
+            columns = self._ordered_columns(rows)
+            construction = _Construction(self, rows, columns)
             construction.run()
             self._store(**construction.result())
+        self.feature_order_ = columns
         self.n_iter_ = max(1, construction.n_iter)
         construction.warn()
         return self
@@ -428,9 +430,10 @@ class _Construction:
 
     def _generator(self, slab, joined, tail, i, j, closed, residual):
         """Return the coefficients of a generator for an open term, or None if there is none."""
+        norm = slab.norm[j]
+        closed = self._without_rounding(closed, norm)
         if self.psi == 0:
             return closed
-        norm = slab.norm[j]
         attempts = []
         if not self.closed_form:
             attempts.append(self._ask(slab.cross_over(joined, j), norm))
@@ -454,8 +457,10 @@ class _Construction:
             return False
         last = len(self.terms) + len(joined)
         plan = slab.plan_over(self.plan, joined, [j])
-        mse = self.rows.mse(plan, slice(0, last), coef[np.newaxis], slice(last, None))
-        return bool(mse[0] <= self.psi)
+        mse = self.rows.mse(plan, slice(0, last), coef[np.newaxis], slice(last, None))[0]
+        # Whoever evaluates it again may round otherwise.
+        rounding = 4.0 * EPS * self._scale(slab.norm[j], coef)
+        return bool(np.sqrt(mse) + rounding <= np.sqrt(self.psi))
 
     def _on_the_rows(self, slab, joined, tail, i) -> OrthogonalTail:
         """Factorise the evaluated terms orthogonally: O, what joined it, the open terms from i."""
@@ -486,7 +491,7 @@ class _Construction:
         cross = np.concatenate([slab.cross[:, sure], slab.inner[np.ix_(sure, joined)].T])
         sizes = k + np.searchsorted(slab.open[joined], sure)
         if self.closed_form:
-            return dict(zip(sure, self._closed_forms(cross, sizes), strict=True))
+            return dict(zip(sure, self._closed_forms(cross, sizes, slab.norm[sure]), strict=True))
         found = {}
         short = []
         cross_rows = np.ascontiguousarray(cross.T)
@@ -497,17 +502,24 @@ class _Construction:
                 found[j] = coef
             else:
                 short.append(i)
-        for i, coef in zip(short, self._closed_forms(cross[:, short], sizes[short]), strict=True):
+        closed_forms = self._closed_forms(cross[:, short], sizes[short], slab.norm[sure[short]])
+        for i, coef in zip(short, closed_forms, strict=True):
             outside = self.ball and np.abs(coef).sum() > self.radius
             found[sure[i]] = np.append(closed[:, i], np.zeros(sizes[i] - k)) if outside else coef
         return found
 
-    def _closed_forms(self, cross, sizes) -> list[np.ndarray]:
+    def _closed_forms(self, cross, sizes, norm) -> list[np.ndarray]:
         """Return the closed form of each column of ``cross`` over the first ``size`` terms of O."""
         z = self.factor.forward(cross)
         z[np.arange(len(z))[:, np.newaxis] >= sizes] = 0.0  # L' is upper triangular: zeros stay
-        coef = np.ascontiguousarray(self.factor.coefficients(z).T)
-        return [row[:size] for row, size in zip(coef, sizes, strict=True)]
+        coef = self._without_rounding(self.factor.coefficients(z), norm)
+        return [row[:size] for row, size in zip(np.ascontiguousarray(coef.T), sizes, strict=True)]
+
+    def _without_rounding(self, coef, norm):
+        """Return coefficients with zeros for those that are rounding errors of the others."""
+        rms = np.sqrt(self.gram.diagonal()[: len(coef)])
+        share = (np.abs(coef).T * rms).T
+        return np.where(share <= 10.0 * EPS * self._scale(norm, coef), 0.0, coef)
 
     # -- Small things -------------------------------------------------------------------------
 

@@ -13,7 +13,6 @@ from vanishing._threads import one_blas_thread
 from vanishing.moments import chunk_rows, evaluate
 
 _TILE = 32
-_NOISE = 1e-10  # relative size of a coefficient that is left out in print
 
 
 @njit(cache=True, nogil=True)
@@ -52,12 +51,31 @@ def _format_number_latex(value: float) -> str:
     return text if not exponent else rf"{mantissa} \times 10^{{{int(exponent)}}}"
 
 
+def _read_only(values) -> np.ndarray:
+    view = np.asarray(values).view()
+    view.flags.writeable = False
+    return view
+
+
+class _Immutable:
+    """What is set once, in ``__init__`` through ``_set``, and never again."""
+
+    def _set(self, **parts):
+        self.__dict__.update(parts)
+
+    def __setattr__(self, name, value):
+        raise AttributeError(f"a {type(self).__name__} cannot be changed: {name} is fixed.")
+
+    def __delattr__(self, name):
+        self.__setattr__(name, None)
+
+
 def default_names(n_features: int) -> list[str]:
     """Return scikit-learn's names for columns without one: x0, x1, ..."""
     return [f"x{i}" for i in range(n_features)]
 
 
-class Polynomial:
+class Polynomial(_Immutable):
     """A polynomial in the columns of a data set.
 
     Parameters
@@ -84,17 +102,23 @@ class Polynomial:
     """
 
     def __init__(self, terms, coef, *, mse=np.nan, feature_names=None):
-        self.terms = np.array(terms, dtype=np.int64, ndmin=2)
-        self.coef = np.array(coef, dtype=np.float64, ndmin=1)
-        if len(self.terms) != len(self.coef):
+        terms = np.array(terms, dtype=np.int64, ndmin=2)
+        coef = np.array(coef, dtype=np.float64, ndmin=1)
+        if len(terms) != len(coef):
             raise ValueError(
-                f"a polynomial needs one coefficient a term; got {len(self.terms)} terms and "
-                f"{len(self.coef)} coefficients."
+                f"a polynomial needs one coefficient a term; got {len(terms)} terms and "
+                f"{len(coef)} coefficients."
             )
-        self.terms.flags.writeable = self.coef.flags.writeable = False
-        self.mse = float(mse)
-        names = default_names(self.terms.shape[1]) if feature_names is None else feature_names
-        self.feature_names = tuple(str(name) for name in names)
+        names = default_names(terms.shape[1]) if feature_names is None else feature_names
+        self._set(
+            terms=_read_only(terms),
+            coef=_read_only(coef),
+            mse=float(mse),
+            feature_names=tuple(str(name) for name in names),
+        )
+
+    def __reduce__(self):
+        return _rebuild_polynomial, (self.terms, self.coef, self.mse, self.feature_names)
 
     @property
     def leading_term(self) -> np.ndarray:
@@ -144,8 +168,7 @@ class Polynomial:
 
     def _write(self, monomial, number, times, limit=None) -> str:
         """Join signed terms, largest first, the first ``limit`` of them."""
-        # Coefficients that are rounding errors of the others are not worth reading.
-        shown = np.flatnonzero(np.abs(self.coef) > _NOISE * np.abs(self.coef).max())[::-1]
+        shown = np.flatnonzero(self.coef)[::-1]
         if not shown.size:
             return "0"
         text = ""
@@ -215,7 +238,11 @@ class Polynomial:
         }
 
 
-class Generators(Sequence):
+def _rebuild_polynomial(terms, coef, mse, feature_names):
+    return Polynomial(terms, coef, mse=mse, feature_names=feature_names)
+
+
+class Generators(_Immutable, Sequence):
     """The generators of a fitted model: a sequence of `Polynomial`, evaluated together.
 
     Generator i is ``leading_coef[i] * leading_terms[i] + coef[i] @ terms``.
@@ -231,12 +258,18 @@ class Generators(Sequence):
     """
 
     def __init__(self, terms, leading_terms, coef, leading_coef, mse, feature_names):
-        self.terms = terms
-        self.leading_terms = leading_terms
-        self.coef = coef
-        self.leading_coef = leading_coef
-        self.mse = mse
-        self.feature_names = tuple(feature_names)
+        self._set(
+            terms=_read_only(terms),
+            leading_terms=_read_only(leading_terms),
+            coef=_read_only(coef),
+            leading_coef=_read_only(leading_coef),
+            mse=_read_only(mse),
+            feature_names=tuple(str(name) for name in feature_names),
+        )
+
+    def __reduce__(self):
+        parts = (self.terms, self.leading_terms, self.coef, self.leading_coef, self.mse)
+        return Generators, (*parts, self.feature_names)
 
     def __len__(self) -> int:
         return len(self.leading_terms)
@@ -281,11 +314,6 @@ class Generators(Sequence):
         plan, position = monomials.plan(np.vstack([self.terms[used], self.leading_terms]))
         coef = np.ascontiguousarray(self.coef[:, used])
         return plan, position[: used.size], coef, position[used.size :]
-
-    def __getstate__(self):
-        state = self.__dict__.copy()
-        state.pop("_compiled", None)  # quick to make anew
-        return state
 
     def subset(self, chosen) -> "Generators":
         """Return some of the generators, as a sequence of their own."""
