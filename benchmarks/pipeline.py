@@ -1,10 +1,10 @@
 """The whole pipeline, tuned, beside other classifiers: error, times, size, sparsity.
 
 The paper's protocol: random 60/40 splits, hyper-parameters by three stratified folds of the
-training rows, a refit, then the whole test split predicted. Ours: psi in {0.1, 0.05, 0.01, 0.005, 0.001,
-0.0005} and C in {0.1, 1, 10}, min-max scaling inside the folds. Polynomial SVM: degree 1 to 4 and the same C,
-at most 10,000 iterations, with coef0 = 0 as the paper and with coef0 = 1. Polynomial features: degree
-2, the same C. Boosting: scikit-learn's histogram gradient boosting, a small grid.
+training rows, a refit, then the whole test split predicted. Ours: psi in {0.1, 0.05, 0.01, 0.005,
+0.001, 0.0005} and C in {0.1, 1, 10}, min-max scaling inside the folds. Polynomial SVM: degree 1 to
+4 and the same C, at most 10,000 iterations, with coef0 = 0 as the paper and with coef0 = 1.
+Polynomial features: degree 2, the same C. Boosting: scikit-learn's histograms, a small grid.
 
     python benchmarks/pipeline.py [--data-home DIR] [--splits 1] [--methods pcg,omp,svc0] [bank ...]
 """

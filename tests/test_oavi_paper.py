@@ -7,6 +7,9 @@ from helpers import assert_same_basis, training_classes
 
 from vanishing import OAVI
 
+# That the oracle stops short, or that nothing vanishes, is what some of these tests are about.
+pytestmark = pytest.mark.filterwarnings("ignore:OAVI")
+
 
 def noisy_circle(seed, m=80):
     """Points near a circle inside the unit square."""
@@ -64,6 +67,18 @@ def test_pcgavi_that_stops_early(limits):
     basis = reference.oavi(X, 0.002, oracle="pcg", max_degree=3, **limits)
     assert basis.terms != reference.oavi(X, 0.002, oracle="ls", max_degree=3).terms
     assert_same_basis(paper_fit(X, 0.002, "gb", max_degree=3, **limits), basis)
+
+
+@pytest.mark.parametrize("max_iter", [1, 10, 100, 1000])
+@pytest.mark.parametrize("seed", range(3))
+def test_pcgavi_on_data_that_is_not_scaled(seed, max_iter):
+    """Outside the unit cube the first step need not go to the vertex opposite to the start."""
+    rng = np.random.default_rng(seed)
+    X = 3 + rng.normal(scale=2.0, size=(40, 2))
+    X = np.column_stack([X, X.sum(axis=1) + rng.normal(scale=0.1, size=40)])
+    limits = {"max_degree": 2, "max_iter": max_iter}
+    basis = reference.oavi(X, 0.1, oracle="pcg", **limits)
+    assert_same_basis(paper_fit(X, 0.1, "gb", **limits), basis)
 
 
 @pytest.mark.parametrize("border", ["gb", "bb"])

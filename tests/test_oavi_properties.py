@@ -167,6 +167,15 @@ def check_generators(model, X, psi):
     assert model.degree_ == max(map(sum, leading), default=0)
 
 
+def check_vanishing(model, X, psi):
+    """mse <= psi as the model measured it, and as measured here up to rounding of the values."""
+    assert np.all(model.mse_ <= psi)
+    leading, terms = np.abs(evaluate(model.leading_terms_, X)), np.abs(evaluate(model.terms_, X))
+    rounding = 1e-15 * (leading + terms @ np.abs(model.coef_).T).max(axis=0)
+    root_mse = np.sqrt(np.mean(values(model, X) ** 2, axis=0))
+    assert np.all(root_mse <= math.sqrt(psi) * (1 + 1e-6) + rounding)
+
+
 def check_construction(model, kind):
     """O and the leading terms are, degree by degree, the whole border, up to the last degree."""
     terms, leading = as_tuples(model.terms_), as_tuples(model.leading_terms_)
@@ -279,9 +288,31 @@ def test_random_data(seed, m, n, psi, oracle, border):
 def test_generators_vanish_whatever_the_scale(seed, scale, n, oracle):
     """Moments of unscaled data cannot be trusted; the rows can."""
     X = scale * np.random.default_rng(seed).normal(size=(20, n))
-    model = fit(X, 1e-3, oracle=oracle, max_degree=4)
-    assert np.all(model.mse_ <= 1e-3)
-    assert np.all(np.mean(values(model, X) ** 2, axis=0) <= 1e-3 * (1 + 1e-6))
+    check_vanishing(fit(X, 1e-3, oracle=oracle, max_degree=4), X, 1e-3)
+
+
+# Three points each, so the plane through them and quadrics vanish, with coefficients of 1e15: the
+# values of the quadrics are sums that cancel, as exact as one order of summation happens to be.
+LARGE = [
+    [
+        [17333041.64, -7091043.62, 52723562.24],
+        [58240988.23, 36242116.43, -96717654.24],
+        [39467542.3, 89232671.31, -51339083.24],
+    ],
+    [
+        [28731130.11, 38324051.68, 119058043.74],
+        [-163243217.83, 15978165.27, -188839779.19],
+        [93824561.15, -151485940.89, -31987092.99],
+    ],
+]
+
+
+@pytest.mark.parametrize("oracle", ["ls", "pcg"])
+@pytest.mark.parametrize("degree", [2, 3])
+@pytest.mark.parametrize("X", LARGE, ids=["first", "second"])
+def test_no_generator_above_psi_is_reported_for_large_values(X, degree, oracle):
+    X = np.array(X)
+    check_vanishing(fit(X, 1e-3, oracle=oracle, max_degree=degree), X, 1e-3)
 
 
 @settings(max_examples=30, deadline=None, derandomize=True)
