@@ -334,6 +334,22 @@ def test_size_bound(seed, m, n, psi, oracle):
     assert model.n_generators_ + model.n_terms_ <= size
 
 
+@pytest.mark.parametrize("psi", [1e-4, 1e-6])
+@pytest.mark.parametrize("n", [1, 2])
+def test_size_bound_needs_the_automatic_tau(n, psi):
+    """Mass at both ends: degree D suffices with tau = (3/2)^D, and does not with tau = 2."""
+    x = np.sin(np.pi / 2 * (np.arange(20) + 0.5) / 20) ** 2
+    X = np.column_stack([column.ravel() for column in np.meshgrid(*[x] * n)])
+    largest_degree = math.ceil(-math.log(psi) / math.log(4))
+    model = fit(X, psi, tau="auto")
+    assert 0 < model.degree_ <= largest_degree
+    size = math.comb(largest_degree + n, largest_degree)
+    assert model.n_generators_ + model.n_terms_ <= size
+    assert_same_model(fit(X, psi, tau=1.5**largest_degree), model)
+    narrow = fit(X, psi, tau=2.0, max_degree=largest_degree)
+    assert (largest_degree, *[0] * (n - 1)) in as_tuples(narrow.terms_)
+
+
 # ------------------------------------------------------------------ the same data, told otherwise
 
 

@@ -8,6 +8,8 @@ from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from vanishing._threads import one_blas_thread
+from vanishing.moments import Rows
 from vanishing.polynomials import Generators, default_names
 
 _SHOWN = 4  # terms of a polynomial that a feature name shows
@@ -111,8 +113,38 @@ def input_names(estimator, input_features=None):
 class GeneratorTransformer(TransformerMixin, BaseEstimator):
     """Base of the transformers whose generators are combinations of monomials.
 
-    A subclass's ``fit`` ends with `_store`, which sets all fitted attributes.
+    A subclass's ``fit`` calls `_fit` with its construction.
     """
+
+    def _check_parameters(self):
+        check_number("psi", self.psi, low=0, high=1, high_open=True)
+        check_choice("border", self.border, ("gb", "bb"))
+        check_number("max_degree", self.max_degree, low=1, integer=True)
+        if self.max_terms is not None:
+            check_number("max_terms", self.max_terms, low=1, integer=True)
+        check_choice("feature_order", self.feature_order, ("given", "pearson", "rev_pearson"))
+        if self.chunk_size is not None:
+            check_number("chunk_size", self.chunk_size, low=1, integer=True)
+
+    def _fit(self, construction_type, X, sample_weight):
+        """Validate, run the construction on the rows, and store what it found."""
+        self._check_parameters()
+        X = validate_data(self, X, dtype=[np.float64, np.float32])
+        rows = Rows(X, check_weights(sample_weight, len(X)), self.chunk_size)
+        with one_blas_thread():
+            columns = self._ordered_columns(rows)
+            construction = construction_type(self, rows, columns)
+            construction.run()
+            self._store(**construction.result())
+        self.feature_order_ = columns
+        construction.warn()
+        return construction
+
+    def _ordered_columns(self, rows):
+        if self.feature_order == "given":
+            return np.arange(self.n_features_in_)
+        total = np.abs(rows.correlations()).sum(axis=0).round(12)  # ties: the order given
+        return np.argsort(-total if self.feature_order == "rev_pearson" else total, kind="stable")
 
     def _store(self, *, terms, leading_terms, coef, leading_coef, sizes, mse):
         """Set the fitted attributes; ``sizes`` is |O| when each generator was found."""

@@ -1,34 +1,14 @@
 """OAVI: the oracle approximate vanishing ideal algorithm, from moments."""
 
-import time
-import warnings
-from typing import NamedTuple
-
 import numpy as np
-from sklearn import get_config
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import validate_data
 
-from vanishing import monomials
-from vanishing._base import GeneratorTransformer, check_choice, check_number, check_weights
-from vanishing._threads import one_blas_thread
-from vanishing.certificate import (
-    DEPENDENT,
-    EPS,
-    Factor,
-    OrthogonalTail,
-    SchurTail,
-    bounds_from_moments,
-)
+from vanishing._base import GeneratorTransformer, check_choice, check_number
+from vanishing.certificate import EPS, Factor, OrthogonalTail, SchurTail, bounds_from_moments
+from vanishing.construction import Construction, Slab
 from vanishing.moments import Rows
-from vanishing.monomials import CONSTANT_PLAN, Border, Plan
+from vanishing.monomials import Border
 from vanishing.oracles import ORACLES, UNCONSTRAINED, Status, custom
 
-# A border is settled in one pass over the rows if the products among all of its terms cost less
-# than evaluating everything again for those that turn out to be needed: if it is small, or if
-# there are so few rows that starting a pass costs more than the products.
-_SMALL_BORDER = 24
-_SMALL_PRODUCTS = 1 << 21
 # Coefficients in closed form from moments err by about eps times the largest ratio of a term's mean
 # square to what of it the terms before leave over. Up to this ratio they are good for 1e-8.
 _MAX_INFLATION = 1e6
@@ -178,24 +158,14 @@ class OAVI(GeneratorTransformer):
         -------
         self : OAVI
         """
-        self._check_parameters()
-        X = validate_data(self, X, dtype=[np.float64, np.float32])
-        rows = Rows(X, check_weights(sample_weight, len(X)), self.chunk_size)
-        with one_blas_thread():
-            columns = self._ordered_columns(rows)
-            construction = _Construction(self, rows, columns)
-            construction.run()
-            self._store(**construction.result())
-        self.feature_order_ = columns
+        construction = self._fit(_Construction, X, sample_weight)
         self.n_iter_ = max(1, construction.n_iter)
-        construction.warn()
         return self
 
     def _check_parameters(self):
-        check_number("psi", self.psi, low=0, high=1, high_open=True)
+        super()._check_parameters()
         if not callable(self.oracle):
             check_choice("oracle", self.oracle, ORACLES)
-        check_choice("border", self.border, ("gb", "bb"))
         if not isinstance(self.tau, str):
             check_number("tau", self.tau, low=2)
         elif self.tau != "auto":
@@ -205,18 +175,6 @@ class OAVI(GeneratorTransformer):
         check_number("eps", self.eps, low=0, high=1)
         check_number("tol", self.tol, low=0)
         check_number("max_iter", self.max_iter, low=1, integer=True)
-        check_number("max_degree", self.max_degree, low=1, integer=True)
-        if self.max_terms is not None:
-            check_number("max_terms", self.max_terms, low=1, integer=True)
-        check_choice("feature_order", self.feature_order, ("given", "pearson", "rev_pearson"))
-        if self.chunk_size is not None:
-            check_number("chunk_size", self.chunk_size, low=1, integer=True)
-
-    def _ordered_columns(self, rows):
-        if self.feature_order == "given":
-            return np.arange(self.n_features_in_)
-        total = np.abs(rows.correlations()).sum(axis=0).round(12)  # ties: the order given
-        return np.argsort(-total if self.feature_order == "rev_pearson" else total, kind="stable")
 
 
 def auto_tau(psi: float) -> float:
@@ -225,43 +183,18 @@ def auto_tau(psi: float) -> float:
     return max(2.0, 1.5**degree)
 
 
-class _Slab(NamedTuple):
-    """Border terms that are settled together, and their moments."""
+class _Construction(Construction):
+    """Algorithm 2 with an oracle, and with certificates from the moments."""
 
-    border: Border  # parents index O
-    cross: np.ndarray  # (k, b): moments with O
-    norm: np.ndarray  # (b,): their own
-    inner: np.ndarray  # (b, s): moments of border terms with open terms
-    open: np.ndarray  # (s,): the border terms that may join O
-
-    def cross_over(self, joined: list[int], j: int) -> np.ndarray:
-        """Return the moments of border term j with O and the open terms that joined it."""
-        return np.concatenate([self.cross[:, j], self.inner[j, joined]])
-
-    def plan_over(self, plan: Plan, joined: list[int], terms) -> Plan:
-        """Plan the evaluation of O, the open terms that joined it, and further border terms."""
-        chosen = np.concatenate([self.open[joined], terms])
-        return plan.extended(self.border.parent[chosen], self.border.variable[chosen])
-
-
-class _Construction:
-    """One run of Algorithm 2: O and G as they grow.
-
-    O is kept as exponents, an evaluation plan, the Gram matrix of its moments and the factor of
-    that; all in the order in which terms were handled, which is DegLex.
-    """
+    name = "OAVI"
 
     def __init__(self, options: OAVI, rows: Rows, columns: np.ndarray):
-        self.rows = rows
-        self.columns = columns
-        self.psi = float(options.psi)
-        self.border_kind = options.border
-        self.max_degree = min(options.max_degree, monomials.MAX_DEGREE)
-        self.max_terms = options.max_terms
-        self.verbose = options.verbose
+        super().__init__(options, rows, columns)
         oracle = options.oracle
         self.closed_form = self.psi == 0 or oracle == "ls"
         self.certify = options.certify or self.closed_form
+        if not self.certify:
+            self.max_slab = _UNCERTIFIED_SLAB
         tau = auto_tau(self.psi) if isinstance(options.tau, str) else float(options.tau)
         self.radius = tau - 1.0
         self.ball = not self.closed_form and (callable(oracle) or oracle not in UNCONSTRAINED)
@@ -273,124 +206,39 @@ class _Construction:
             "tol": float(options.tol),
             "max_iter": options.max_iter,
         }
-
-        self.terms = np.zeros((1, len(columns)), dtype=monomials.EXPONENT)
-        self.plan = CONSTANT_PLAN
-        self.gram = np.ones((16, 16))  # capacity; the leading |O| x |O| block counts
         self.factor = Factor(np.ones((1, 1)))
         self.inflation = 1.0
-        self.leading: list[Border] = []
-        self.coef: list[np.ndarray] = []  # one a generator, as long as O was at that moment
         self.n_iter = 0
-        self.n_short = 0  # terms for which the oracle stopped short of psi
-        self.stopped = None  # why the construction ended early
 
-    # -- Algorithm 2 --------------------------------------------------------------------------
-
-    def run(self):
-        """Go through the borders, degree by degree, until one is empty."""
-        start = 0  # of the terms of degree d - 1 in O
-        for degree in range(1, self.max_degree + 1):
-            began = time.perf_counter()
-            previous = self.terms[start:]
-            if not len(previous):
-                return
-            if not self._fits(monomials.border_size(previous) * previous.shape[1], degree):
-                return
-            border = monomials.border(previous, self.border_kind)
-            n_border = len(border.terms)
-            if not n_border or not self._fits(n_border * len(self.terms), degree):
-                return
-            border = border._replace(
-                parent=start + border.parent, variable=self.columns[border.variable]
-            )
-            start = len(self.terms)
-            first = 0
-            while first < n_border and self.stopped is None:
-                last = first + self._slab_size()
-                self._settle(Border(*(part[first:last] for part in border)))
-                first = last
-            if self.verbose:
-                print(
-                    f"[OAVI] degree {degree}: border {n_border}, |O| {len(self.terms)}, "
-                    f"|G| {len(self.coef)}, {time.perf_counter() - began:.3f} s"
-                )
-            if self.stopped is not None:
-                return
-
-    def _fits(self, n_numbers: int, degree: int) -> bool:
-        """Say whether so many numbers fit into scikit-learn's working memory; else stop."""
-        limit = get_config()["working_memory"]
-        if 8 * n_numbers <= limit * 2**20:
-            return True
-        self.stopped = (
-            f"the border of degree {degree} would need about {8 * n_numbers / 2**20:.0f} MiB, more "
-            f"than the working memory of {limit} MiB. Take a larger psi, bound max_degree or "
-            "max_terms, or raise sklearn.set_config(working_memory=...)"
-        )
-        return False
-
-    def _slab_size(self) -> int:
-        """Return how many border terms to settle together: arrays of (k + b) b numbers fit."""
-        budget = get_config()["working_memory"] * 2**20 / (8 * 3)
-        k = len(self.terms)
-        size = int((np.sqrt(k * k + 4.0 * budget) - k) / 2.0)
-        return max(_SMALL_BORDER, size if self.certify else min(size, _UNCERTIFIED_SLAB))
-
-    def _settle(self, border: Border):
+    def settle(self, border: Border):
         """Let each of the border terms become the leading term of a generator or join O."""
-        k, b = len(self.terms), len(border.terms)
-        plan = self.plan.extended(border.parent, border.variable)
-        here = slice(k, k + b)
-        if b <= _SMALL_BORDER or self.rows.n_samples * b * b <= _SMALL_PRODUCTS:
-            products, norm = self.rows.products(plan, slice(0, k + b), here)
-            cross, inner = products[:k], products[k:]
-        else:
-            (cross, norm), inner = self.rows.products(plan, slice(0, k), here), None
-        if not np.isfinite(norm).all():
-            self.stopped = (
-                f"terms of degree {border.terms[0].sum()} overflow on these rows. Scale the data, "
-                "for example into [0, 1]"
-            )
+        moments = self.moments(border)
+        if moments is None:
             return
-
+        cross, norm, inner = moments
         z = self.factor.forward(cross)
         closed = self.factor.coefficients(z)
-        sure = np.zeros(b, dtype=bool)
+        sure = np.zeros(len(norm), dtype=bool)
         if self.certify:
             # A term that vanishes against O of now does so against any larger O, and its closed
             # form stays in the ball. All others are open: they may join O.
             residual = norm - np.einsum("ij,ij->j", z, z)
-            sure = bounds_from_moments(residual, self._scale(norm, closed), k)[1] <= self.psi
+            size = len(self.terms)
+            sure = bounds_from_moments(residual, self.scale(norm, closed), size)[1] <= self.psi
             sure &= self._moments_suffice()
             if self.ball:
                 sure &= np.abs(closed).sum(axis=0) <= self.radius
         may_join = np.flatnonzero(~sure)
-        if inner is not None:
-            inner = inner[:, may_join]
-        elif may_join.size:
-            inner, _ = self.rows.products(plan, here, k + may_join)
-        else:
-            inner = np.zeros((b, 0))
-        slab = _Slab(border, cross, norm, inner, may_join)
-
+        slab = self.slab(border, cross, norm, inner, may_join)
         joined, found, end = self._settle_open(slab, z[:, may_join])
         sure = np.flatnonzero(sure[:end])
         if sure.size:
             found |= self._settle_sure(slab, joined, sure, closed[:, sure])
-        self._extend(border, slab.open[joined], found)
-
-    def _extend(self, border: Border, joined: np.ndarray, found: dict[int, np.ndarray]):
-        """Add the border terms that joined to O and the generators found to G."""
-        self.terms = np.concatenate([self.terms, border.terms[joined]])
-        self.plan = self.plan.extended(border.parent[joined], border.variable[joined])
-        leading = sorted(found)
-        self.leading.append(Border(*(part[leading] for part in border)))
-        self.coef += [found[j] for j in leading]
+        self.extend(border, slab.open[joined], found)
 
     # -- Border terms that may join O ---------------------------------------------------------
 
-    def _settle_open(self, slab: _Slab, z: np.ndarray):
+    def _settle_open(self, slab: Slab, z: np.ndarray):
         """Go through the open terms in order: each joins O or leads a generator.
 
         Returns which open terms joined O, the generators as {border term: coefficients}, and the
@@ -404,18 +252,17 @@ class _Construction:
             closed, residual, low, high = self._closed_form(tail, i - offset, slab.norm[j])
             in_doubt = high > self.psi or not self._moments_suffice()
             if self.certify and low <= self.psi and in_doubt and isinstance(tail, SchurTail):
-                tail, offset = self._on_the_rows(slab, joined, tail, i), i
+                tail, offset = self.on_the_rows(slab, joined, tail, i), i
                 closed, residual, low, high = self._closed_form(tail, 0, slab.norm[j])
             if low <= self.psi or not self.certify:
                 coef = self._generator(slab, joined, tail, i - offset, j, closed, residual)
                 if coef is not None:
                     found[j] = coef
                     continue
-            if len(self.terms) + len(joined) == self.max_terms:
-                self.stopped = f"O has reached max_terms={self.max_terms} terms"
+            if self.is_full(joined):
                 end = j
                 break
-            self._grow_gram(slab, joined, j)
+            self.grow_gram(slab, joined, j)
             if low > 0.0:
                 self.inflation = max(self.inflation, slab.norm[j] / residual)
             tail.join(i - offset, dependent=low <= 0.0)
@@ -426,12 +273,12 @@ class _Construction:
     def _closed_form(self, tail, i, norm):
         """Return the closed form for an open term: coefficients, mse, and bounds on the latter."""
         coef, residual = tail.coefficients(i), tail.residual(i)
-        return coef, residual, *tail.bounds(residual, self._scale(norm, coef))
+        return coef, residual, *tail.bounds(residual, self.scale(norm, coef))
 
     def _generator(self, slab, joined, tail, i, j, closed, residual):
         """Return the coefficients of a generator for an open term, or None if there is none."""
         norm = slab.norm[j]
-        closed = self._without_rounding(closed, norm)
+        closed = self.without_rounding(closed, norm)
         if self.psi == 0:
             return closed
         attempts = []
@@ -442,7 +289,7 @@ class _Construction:
         for coef, mse in attempts:
             if isinstance(tail, OrthogonalTail):
                 mse = tail.mse(i, coef)
-            if self._vanishes(slab, joined, j, coef, tail.bounds(mse, self._scale(norm, coef))):
+            if self._vanishes(slab, joined, j, coef, tail.bounds(mse, self.scale(norm, coef))):
                 return coef
         if self.certify:
             self.n_short += 1
@@ -459,25 +306,8 @@ class _Construction:
         plan = slab.plan_over(self.plan, joined, [j])
         mse = self.rows.mse(plan, slice(0, last), coef[np.newaxis], slice(last, None))[0]
         # Whoever evaluates it again may round otherwise.
-        rounding = 4.0 * EPS * self._scale(slab.norm[j], coef)
+        rounding = 4.0 * EPS * self.scale(slab.norm[j], coef)
         return bool(np.sqrt(mse) + rounding <= np.sqrt(self.psi))
-
-    def _on_the_rows(self, slab, joined, tail, i) -> OrthogonalTail:
-        """Factorise the evaluated terms orthogonally: O, what joined it, the open terms from i."""
-        factor = tail.grown_factor()
-        rest = slab.open[i:]
-        plan = slab.plan_over(self.plan, joined, rest)
-        # A term that depends on others would leave its rounding error for a direction: leave it
-        # out, as the factor does.
-        independent = factor.independent
-        columns = np.concatenate([independent, len(factor) + np.arange(rest.size)])
-        triangle = self.rows.triangular(plan, columns)
-        r = independent.size
-        lower = np.diag(np.full(len(factor), DEPENDENT))
-        lower[np.ix_(independent, independent)] = triangle[:r, :r].T
-        z = np.zeros((len(factor), rest.size))
-        z[independent] = triangle[:r, r:]
-        return OrthogonalTail(Factor(lower), z, triangle[r:, r:])
 
     # -- Border terms that vanish against the terms of lower degree already -------------------
 
@@ -497,7 +327,7 @@ class _Construction:
         cross_rows = np.ascontiguousarray(cross.T)
         for i, (j, size) in enumerate(zip(sure, sizes, strict=True)):
             coef, mse = self._ask(cross_rows[i, :size], slab.norm[j])
-            bounds = bounds_from_moments(mse, self._scale(slab.norm[j], coef), size)
+            bounds = bounds_from_moments(mse, self.scale(slab.norm[j], coef), size)
             if self._vanishes(slab, joined[: size - k], j, coef, bounds):
                 found[j] = coef
             else:
@@ -512,14 +342,8 @@ class _Construction:
         """Return the closed form of each column of ``cross`` over the first ``size`` terms of O."""
         z = self.factor.forward(cross)
         z[np.arange(len(z))[:, np.newaxis] >= sizes] = 0.0  # L' is upper triangular: zeros stay
-        coef = self._without_rounding(self.factor.coefficients(z), norm)
+        coef = self.without_rounding(self.factor.coefficients(z), norm)
         return [row[:size] for row, size in zip(np.ascontiguousarray(coef.T), sizes, strict=True)]
-
-    def _without_rounding(self, coef, norm):
-        """Return coefficients with zeros for those that are rounding errors of the others."""
-        rms = np.sqrt(self.gram.diagonal()[: len(coef)])
-        share = (np.abs(coef).T * rms).T
-        return np.where(share <= 10.0 * EPS * self._scale(norm, coef), 0.0, coef)
 
     # -- Small things -------------------------------------------------------------------------
 
@@ -535,71 +359,16 @@ class _Construction:
         """Say whether moments determine closed forms well enough to take their coefficients."""
         return not self.closed_form or self.inflation <= _MAX_INFLATION
 
-    def _scale(self, norm, coef):
-        """Return sum |c_t| rms(t) of polynomials: what rounding errors are relative to."""
-        rms = np.sqrt(self.gram.diagonal()[: len(coef)])
-        return np.sqrt(norm) + rms @ np.abs(coef)
-
-    def _grow_gram(self, slab, joined, j):
-        size = len(self.terms) + len(joined)
-        if size == len(self.gram):
-            larger = np.zeros((2 * size, 2 * size))
-            larger[:size, :size] = self.gram
-            self.gram = larger
-        self.gram[size, :size] = self.gram[:size, size] = slab.cross_over(joined, j)
-        self.gram[size, size] = slab.norm[j]
-
-    def result(self) -> dict:
-        """Return what `GeneratorTransformer._store` takes."""
-        k, g = len(self.terms), len(self.coef)
-        leading = (
-            Border(*(np.concatenate(parts) for parts in zip(*self.leading, strict=True)))
-            if self.leading
-            else monomials.border(self.terms[:0], "gb")
-        )
-        coef = np.zeros((g, k))
-        for row, values in zip(coef, self.coef, strict=True):
-            row[: len(values)] = values
-        plan = self.plan.extended(leading.parent, leading.variable)
-        return {
-            "terms": self._in_input_columns(self.terms),
-            "leading_terms": self._in_input_columns(leading.terms),
-            "coef": coef,
-            "leading_coef": np.ones(g),
-            "sizes": np.array([len(values) for values in self.coef], dtype=np.int64),
-            "mse": self.rows.mse(plan, slice(0, k), coef, slice(k, None)) if g else np.zeros(0),
-        }
-
-    def _in_input_columns(self, terms):
-        exponents = np.zeros(terms.shape, dtype=np.int64)
-        exponents[:, self.columns] = terms
-        return exponents
-
-    def warn(self):
-        """Give one warning with all there is to say, or none."""
-        reasons = []
-        if self.stopped is not None:
-            reasons.append(
-                f"the construction stopped early: {self.stopped}. The generators found until then "
-                "are valid."
-            )
-        if self.n_short and self.certify:
-            reasons.append(
-                f"{self.n_short} border terms joined O although least squares reaches psi there: "
-                "the oracle stopped short of it, the ball of radius tau - 1 is too small, or the "
-                "values are too large to evaluate a polynomial that precisely. Raise max_iter or "
-                "tau, or scale the data into [0, 1]."
-            )
-        elif self.n_short:
-            reasons.append(
+    def shortfall(self) -> str:
+        """Say why terms that vanish joined O, and what to do about it."""
+        if not self.certify:
+            return (
                 f"the oracle ran out of max_iter steps on {self.n_short} border terms. Raise "
                 "max_iter, scale the data into [0, 1], or let certify=True decide them."
             )
-        category = ConvergenceWarning if reasons else UserWarning
-        if not self.coef:
-            reasons.append(
-                f"nothing vanishes: no generator with mse <= {self.psi} was found, and transform "
-                "will return no columns. Take a larger psi or max_degree, or scale the data."
-            )
-        if reasons:
-            warnings.warn("OAVI: " + " ".join(reasons), category, stacklevel=3)
+        return (
+            f"{self.n_short} border terms joined O although least squares reaches psi there: the "
+            "oracle stopped short of it, the ball of radius tau - 1 is too small, or the values "
+            "are too large to evaluate a polynomial that precisely. Raise max_iter or tau, or "
+            "scale the data into [0, 1]."
+        )
