@@ -3,6 +3,8 @@
 from importlib.metadata import PackageNotFoundError, version
 
 from vanishing import datasets
+from vanishing.abm import ABM
+from vanishing.avi import AVI
 from vanishing.classify import VanishingClassifier, VanishingClassifierCV
 from vanishing.features import VanishingFeatures
 from vanishing.oavi import OAVI
@@ -14,6 +16,8 @@ except PackageNotFoundError:  # run from a source tree that is not installed
     __version__ = "0+unknown"
 
 __all__ = [
+    "ABM",
+    "AVI",
     "OAVI",
     "L1SquaredHingeSVC",
     "VanishingClassifier",

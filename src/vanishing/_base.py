@@ -38,6 +38,12 @@ def check_choice(name, value, choices):
         raise ValueError(f"{name} must be one of {listed}; got {value!r}.")
 
 
+def check_flag(name, value):
+    """Raise TypeError unless ``value`` is True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be True or False; got {value!r}.")
+
+
 def check_weights(sample_weight, n_samples):
     """Return sample weights as a float64 array, or None where all rows count alike."""
     if sample_weight is None:
@@ -55,7 +61,8 @@ def check_weights(sample_weight, n_samples):
         raise ValueError(
             "sample_weight must not be zero on all rows: no row would count, of any class."
         )
-    return weight
+    # Means do not change with the unit of the weights, but sums of huge or tiny ones go astray.
+    return weight if 1e-100 < weight.max() < 1e100 else weight / weight.max()
 
 
 def check_labelled_rows(estimator, X, y, sample_weight, *, drop=True):
@@ -125,6 +132,7 @@ class GeneratorTransformer(TransformerMixin, BaseEstimator):
         check_choice("feature_order", self.feature_order, ("given", "pearson", "rev_pearson"))
         if self.chunk_size is not None:
             check_number("chunk_size", self.chunk_size, low=1, integer=True)
+        check_flag("absolute", self.absolute)
 
     def _fit(self, construction_type, X, sample_weight):
         """Validate, run the construction on the rows, and store what it found."""

@@ -7,7 +7,7 @@ from functools import cache
 from threadpoolctl import ThreadpoolController
 
 _lock = threading.Lock()
-_users = 0
+_held = False
 
 
 @cache
@@ -20,18 +20,20 @@ def _controller() -> ThreadpoolController:
 def one_blas_thread():
     """Hold BLAS to one thread.
 
-    The setting belongs to the process: of concurrent users only the first sets it, and takes it
-    back itself, so that no one restores what another has set.
+    The setting belongs to the process: of concurrent users only one sets it at a time, and takes
+    it back itself, in its own thread, so that no one restores what another has set.
     """
-    global _users
+    global _held
+    limit = None
     with _lock:
-        first = _users == 0
-        _users += 1
-        limit = _controller().limit(limits=1, user_api="blas") if first else None
+        if not _held:
+            limit = _controller().limit(limits=1, user_api="blas")
+            limit.__enter__()
+            _held = True
     try:
         yield
     finally:
-        with _lock:
-            _users -= 1
-            if first:
-                limit.restore_original_limits()
+        if limit is not None:
+            with _lock:
+                limit.__exit__(None, None, None)
+                _held = False

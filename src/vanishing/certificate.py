@@ -37,7 +37,7 @@ def bounds_from_rows(mse, scale, size):
     """Return an interval that holds the true mse; from rows its root errs by ``k eps scale``."""
     error = 10.0 * (size + 10) * EPS * scale
     root = np.sqrt(mse)
-    return max(0.0, root - error) ** 2, (root + error) ** 2
+    return np.maximum(0.0, root - error) ** 2, (root + error) ** 2
 
 
 def _solve_lower(lower: np.ndarray, b: np.ndarray, transposed: bool = False) -> np.ndarray:

@@ -71,6 +71,10 @@ class Construction:
         self.n_short = 0  # terms that vanish, but not with coefficients that may be used
         self.stopped = None  # why the construction ended early
 
+    def leading_coef(self, coef: np.ndarray) -> float:
+        """Return the leading coefficient that normalises coefficients given relative to 1."""
+        return 1.0 / np.sqrt(1.0 + coef @ coef) if self.unit_norm else 1.0
+
     def settle(self, border: Border) -> None:
         """Let each of the border terms become the leading term of a generator or join O."""
         raise NotImplementedError
@@ -85,11 +89,11 @@ class Construction:
             previous = self.terms[start:]
             if not len(previous):
                 return
-            if not self._fits(monomials.border_size(previous) * previous.shape[1], degree):
+            if not self._fits(monomials.border_bytes(previous), degree):
                 return
             border = monomials.border(previous, self.border_kind)
             n_border = len(border.terms)
-            if not n_border or not self._fits(n_border * len(self.terms), degree):
+            if not n_border or not self._fits(8 * n_border * len(self.terms), degree):
                 return
             border = border._replace(
                 parent=start + border.parent, variable=self.columns[border.variable]
@@ -108,15 +112,15 @@ class Construction:
             if self.stopped is not None:
                 return
 
-    def _fits(self, n_numbers: int, degree: int) -> bool:
-        """Say whether so many numbers fit into scikit-learn's working memory; else stop."""
+    def _fits(self, n_bytes: int, degree: int) -> bool:
+        """Say whether so much fits into scikit-learn's working memory; else stop."""
         limit = get_config()["working_memory"]
-        if 8 * n_numbers <= limit * 2**20:
+        if n_bytes <= limit * 2**20:
             return True
         self.stopped = (
-            f"the border of degree {degree} would need about {8 * n_numbers / 2**20:.0f} MiB, more "
-            f"than the working memory of {limit} MiB. Take a larger psi, bound max_degree or "
-            "max_terms, or raise sklearn.set_config(working_memory=...)"
+            f"the border of degree {degree} would need about {n_bytes / 2**20:.0f} MiB, more than "
+            f"the working memory of {limit} MiB. Take a larger psi, bound max_degree or max_terms, "
+            "or raise sklearn.set_config(working_memory=...)"
         )
         return False
 
@@ -174,9 +178,26 @@ class Construction:
         share = (np.abs(coef).T * rms).T
         return np.where(share <= 10.0 * EPS * self.scale(norm, coef), 0.0, coef)
 
-    def on_the_rows(self, slab, joined, tail, i) -> OrthogonalTail:
-        """Factorise the evaluated terms orthogonally: O, what joined it, the open terms from i."""
-        factor = tail.grown_factor()
+    def vanishes(self, slab, joined, j, coef, bounds) -> bool:
+        """Say whether the mse of a polynomial is at most psi, evaluating it where in doubt."""
+        low, high = bounds
+        lead = self.leading_coef(coef)
+        if high <= self.psi:
+            return True
+        if low > self.psi:
+            return False
+        last = len(self.terms) + len(joined)
+        plan = slab.plan_over(self.plan, joined, [j])
+        mse = self.rows.mse(plan, slice(0, last), coef[np.newaxis], slice(last, None))[0]
+        # Whoever evaluates it again may round otherwise.
+        rounding = 4.0 * EPS * self.scale(slab.norm[j], coef)
+        return bool(lead * (np.sqrt(mse) + rounding) <= np.sqrt(self.psi))
+
+    def on_the_rows(self, slab, joined, factor, i) -> OrthogonalTail:
+        """Factorise the evaluated terms orthogonally: O, what joined it, the open terms from i.
+
+        ``factor`` says which of the terms of O depend on others.
+        """
         rest = slab.open[i:]
         plan = slab.plan_over(self.plan, joined, rest)
         # A term that depends on others would leave its rounding error for a direction: leave it
@@ -229,11 +250,9 @@ class Construction:
             row[: len(values)] = values
         plan = self.plan.extended(leading.parent, leading.variable)
         mse = self.rows.mse(plan, slice(0, k), coef, slice(k, None)) if g else np.zeros(0)
-        leading_coef = np.ones(g)
-        if self.unit_norm:
-            leading_coef /= np.sqrt(1.0 + np.einsum("ij,ij->i", coef, coef))
-            coef *= leading_coef[:, np.newaxis]
-            mse *= leading_coef**2
+        leading_coef = np.array([self.leading_coef(values) for values in self.coef])
+        coef *= leading_coef.reshape(-1, 1)
+        mse *= leading_coef**2
         return {
             "terms": self._in_input_columns(self.terms),
             "leading_terms": self._in_input_columns(leading.terms),
@@ -268,8 +287,8 @@ class Construction:
         category = ConvergenceWarning if reasons else UserWarning
         if not self.coef:
             reasons.append(
-                f"nothing vanishes: no generator with mse <= {self.psi} was found, and transform "
+                f"nothing vanishes, no generator with mse <= {self.psi} was found, and transform "
                 "will return no columns. Take a larger psi or max_degree, or scale the data."
             )
         if reasons:
-            warnings.warn(f"{self.name}: {' '.join(reasons)}", category, stacklevel=4)
+            warnings.warn(f"{self.name}: {' Also: '.join(reasons)}", category, stacklevel=4)

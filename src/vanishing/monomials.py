@@ -122,9 +122,10 @@ def border(previous: np.ndarray, kind: str) -> Border:
     return Border(terms[order], parent[order], variable[order])
 
 
-def border_size(previous: np.ndarray) -> int:
-    """Return an upper bound on the number of candidates `border` has to look at."""
-    return previous.shape[0] * previous.shape[1]
+def border_bytes(previous: np.ndarray) -> int:
+    """Return about how much memory `border` needs: candidates, their divisors, and keys."""
+    n_terms, n_features = previous.shape
+    return 3 * n_terms * n_features * n_features * np.dtype(EXPONENT).itemsize
 
 
 def plan(terms: np.ndarray) -> tuple[Plan, np.ndarray]:

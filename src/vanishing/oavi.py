@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from vanishing._base import GeneratorTransformer, check_choice, check_number
-from vanishing.certificate import EPS, Factor, OrthogonalTail, SchurTail, bounds_from_moments
+from vanishing._base import GeneratorTransformer, check_choice, check_flag, check_number
+from vanishing.certificate import Factor, OrthogonalTail, SchurTail, bounds_from_moments
 from vanishing.construction import Construction, Slab
 from vanishing.moments import Rows
 from vanishing.monomials import Border
@@ -175,6 +175,7 @@ class OAVI(GeneratorTransformer):
         check_number("eps", self.eps, low=0, high=1)
         check_number("tol", self.tol, low=0)
         check_number("max_iter", self.max_iter, low=1, integer=True)
+        check_flag("certify", self.certify)
 
 
 def auto_tau(psi: float) -> float:
@@ -252,7 +253,7 @@ class _Construction(Construction):
             closed, residual, low, high = self._closed_form(tail, i - offset, slab.norm[j])
             in_doubt = high > self.psi or not self._moments_suffice()
             if self.certify and low <= self.psi and in_doubt and isinstance(tail, SchurTail):
-                tail, offset = self.on_the_rows(slab, joined, tail, i), i
+                tail, offset = self.on_the_rows(slab, joined, tail.grown_factor(), i), i
                 closed, residual, low, high = self._closed_form(tail, 0, slab.norm[j])
             if low <= self.psi or not self.certify:
                 coef = self._generator(slab, joined, tail, i - offset, j, closed, residual)
@@ -289,25 +290,11 @@ class _Construction(Construction):
         for coef, mse in attempts:
             if isinstance(tail, OrthogonalTail):
                 mse = tail.mse(i, coef)
-            if self._vanishes(slab, joined, j, coef, tail.bounds(mse, self.scale(norm, coef))):
+            if self.vanishes(slab, joined, j, coef, tail.bounds(mse, self.scale(norm, coef))):
                 return coef
         if self.certify:
             self.n_short += 1
         return None
-
-    def _vanishes(self, slab, joined, j, coef, bounds) -> bool:
-        """Say whether the mse of a polynomial is at most psi, evaluating it where in doubt."""
-        low, high = bounds
-        if high <= self.psi:
-            return True
-        if low > self.psi:
-            return False
-        last = len(self.terms) + len(joined)
-        plan = slab.plan_over(self.plan, joined, [j])
-        mse = self.rows.mse(plan, slice(0, last), coef[np.newaxis], slice(last, None))[0]
-        # Whoever evaluates it again may round otherwise.
-        rounding = 4.0 * EPS * self.scale(slab.norm[j], coef)
-        return bool(np.sqrt(mse) + rounding <= np.sqrt(self.psi))
 
     # -- Border terms that vanish against the terms of lower degree already -------------------
 
@@ -328,7 +315,7 @@ class _Construction(Construction):
         for i, (j, size) in enumerate(zip(sure, sizes, strict=True)):
             coef, mse = self._ask(cross_rows[i, :size], slab.norm[j])
             bounds = bounds_from_moments(mse, self.scale(slab.norm[j], coef), size)
-            if self._vanishes(slab, joined[: size - k], j, coef, bounds):
+            if self.vanishes(slab, joined[: size - k], j, coef, bounds):
                 found[j] = coef
             else:
                 short.append(i)
