@@ -24,12 +24,35 @@ def problem(dependent=()):
 
 def schur_tail(triangle):
     inner = triangle[:, K:].T @ triangle[:, K:]
-    return SchurTail(Factor(triangle[:K, :K].T.copy()), triangle[:K, K:], inner)
+    return SchurTail(
+        Factor(triangle[:K, :K].T.copy()), triangle[:K, K:], inner, np.zeros(len(inner))
+    )
 
 
 def orthogonal_tail(triangle):
     factor = Factor(triangle[:K, :K].T.copy())
     return OrthogonalTail(factor, triangle[:K, K:], triangle[K:, K:].copy())
+
+
+@pytest.mark.parametrize("share", [0.2, 1.0])
+def test_scales_are_upper_bounds(share):
+    """What the error of a residual is estimated from never falls short of the closed form's."""
+    columns, triangle = problem()
+    tail = schur_tail(triangle)
+    rms = np.sqrt(np.mean(columns**2, axis=0))
+    factor = Factor(triangle[:K, :K].T.copy())
+    closed = factor.coefficients(triangle[:K, K:].copy())
+    tail.scale[:] = rms[K:] + rms[:K] @ np.abs(closed)
+    joins = np.random.default_rng(1).random(S) < share
+    chosen = list(range(K))
+    for i in range(S):
+        exact = rms[K + i] + rms[chosen] @ np.abs(tail.coefficients(i))
+        assert exact <= tail.scale[i] * (1.0 + 1e-9)
+        if not chosen[K:]:
+            assert exact == pytest.approx(tail.scale[i], rel=1e-9)
+        if joins[i]:
+            tail.join(i, dependent=False)
+            chosen.append(K + i)
 
 
 @pytest.mark.parametrize("make_tail", [schur_tail, orthogonal_tail])

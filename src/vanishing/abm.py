@@ -148,25 +148,26 @@ class _Construction(Construction):
         end = len(norm)
         start = 0
         if self.factor is None:
-            start, end = self._by_moments(slab, z[:, may_join], joined, leaders)
+            start, end = self._by_moments(slab, z[:, may_join], scale[may_join], joined, leaders)
         if self.factor is not None and start < may_join.size and self.stopped is None:
             end = self._by_rows(slab, start, joined, found)
         leaders += np.flatnonzero(sure[:end]).tolist()
         found |= self._eigenvectors(slab, joined, sorted(leaders))
         self.extend(border, slab.open[joined], found)
 
-    def _by_moments(self, slab: Slab, z, joined, leaders) -> tuple[int, int]:
+    def _by_moments(self, slab: Slab, z, scale, joined, leaders) -> tuple[int, int]:
         """Go through the open terms in order while their moments can decide.
 
         Returns the open term and the border term before which it ended.
         """
         inner = slab.inner[slab.open]
         inner.flat[:: inner.shape[1] + 1] -= self.psi
-        tail = SchurTail(self.shifted, z, inner)
+        tail = SchurTail(self.shifted, z, inner, scale)
         for i, j in enumerate(slab.open):
             schur = tail.residual(i)
-            scale = self.scale(slab.norm[j], tail.coefficients(i))
-            low, high = tail.bounds(schur, scale)
+            low, high = tail.bounds(schur, tail.scale[i])
+            if low <= 0.0 < high:  # not so clear: with the closed form itself
+                low, high = tail.bounds(schur, self.scale(slab.norm[j], tail.coefficients(i)))
             if high <= 0.0:
                 leaders.append(j)
                 continue

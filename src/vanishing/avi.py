@@ -130,7 +130,8 @@ def stabilised_row_echelon(vectors: np.ndarray, tol: float, n_pivots: int):
     """
     # What orthogonalisation leaves of the columns are the Schur complements of their Gram matrix.
     start = vectors[:, :n_pivots]
-    tail = SchurTail(Factor(np.zeros((0, 0))), np.zeros((0, n_pivots)), start.T @ start)
+    nothing = np.zeros((0, n_pivots))
+    tail = SchurTail(Factor(np.zeros((0, 0))), nothing, start.T @ start, np.zeros(n_pivots))
     for column in range(n_pivots):
         if len(tail.joined) < len(vectors) and tail.residual(column) >= tol * tol:
             tail.join(column, dependent=False)

@@ -136,11 +136,16 @@ class SchurTail(_Tail):
     ``inner`` holds the moments mean(u_i u_j) of the open terms. Inside a block the complement is
     updated with every term that joins; the terms behind it learn of the block when it is done,
     by two BLAS-3 operations.
+
+    ``scale`` holds sum |c_t| rms(t) of the closed forms over O. When term p joins, the closed form
+    of term j loses a multiple z_pj / pivot_p of that of p, so that the scales here stay upper
+    bounds without any closed form being computed.
     """
 
-    def __init__(self, factor: Factor, z: np.ndarray, inner: np.ndarray):
+    def __init__(self, factor: Factor, z: np.ndarray, inner: np.ndarray, scale: np.ndarray):
         super().__init__(factor, z)
         self.inner = inner
+        self.scale = scale
         self._start_block(0)
 
     def _start_block(self, start: int) -> None:
@@ -156,7 +161,8 @@ class SchurTail(_Tail):
             old, later = slice(0, self.size_before), slice(self.stop, None)
             rest = self.inner[new, later] - self.z[old, new].T @ self.z[old, later]
             lower = self.z[self.size_before : self.size, new].T
-            self.z[self.size_before : self.size, later] = _solve_lower(lower, rest)
+            rows = self.z[self.size_before : self.size, later] = _solve_lower(lower, rest)
+            self.scale[later] += (self.scale[new] / lower.diagonal()) @ np.abs(rows)
 
     def _reach(self, i: int) -> None:
         if i == self.stop:
@@ -176,6 +182,7 @@ class SchurTail(_Tail):
         row[0] = pivot
         self.z[self.size, i : self.stop] = row
         self.schur[p + 1 :, p + 1 :] -= np.multiply.outer(row[1:], row[1:])
+        self.scale[i + 1 : self.stop] += (self.scale[i] / pivot) * np.abs(row[1:])
         self.size += 1
         self.joined.append(i)
 

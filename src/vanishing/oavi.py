@@ -219,19 +219,19 @@ class _Construction(Construction):
         cross, norm, inner = moments
         z = self.factor.forward(cross)
         closed = self.factor.coefficients(z)
+        scale = self.scale(norm, closed)
         sure = np.zeros(len(norm), dtype=bool)
         if self.certify:
             # A term that vanishes against O of now does so against any larger O, and its closed
             # form stays in the ball. All others are open: they may join O.
             residual = norm - np.einsum("ij,ij->j", z, z)
-            size = len(self.terms)
-            sure = bounds_from_moments(residual, self.scale(norm, closed), size)[1] <= self.psi
+            sure = bounds_from_moments(residual, scale, len(self.terms))[1] <= self.psi
             sure &= self._moments_suffice()
             if self.ball:
                 sure &= np.abs(closed).sum(axis=0) <= self.radius
         may_join = np.flatnonzero(~sure)
         slab = self.slab(border, cross, norm, inner, may_join)
-        joined, found, end = self._settle_open(slab, z[:, may_join])
+        joined, found, end = self._settle_open(slab, z[:, may_join], scale[may_join])
         sure = np.flatnonzero(sure[:end])
         if sure.size:
             found |= self._settle_sure(slab, joined, sure, closed[:, sure])
@@ -239,7 +239,7 @@ class _Construction(Construction):
 
     # -- Border terms that may join O ---------------------------------------------------------
 
-    def _settle_open(self, slab: Slab, z: np.ndarray):
+    def _settle_open(self, slab: Slab, z: np.ndarray, scale: np.ndarray):
         """Go through the open terms in order: each joins O or leads a generator.
 
         Returns which open terms joined O, the generators as {border term: coefficients}, and the
@@ -247,14 +247,18 @@ class _Construction(Construction):
         """
         joined: list[int] = []
         found = {}
-        tail, offset = SchurTail(self.factor, z, slab.inner[slab.open]), 0
+        tail, offset = SchurTail(self.factor, z, slab.inner[slab.open], scale), 0
         end = len(slab.norm)
         for i, j in enumerate(slab.open):
-            closed, residual, low, high = self._closed_form(tail, i - offset, slab.norm[j])
-            in_doubt = high > self.psi or not self._moments_suffice()
-            if self.certify and low <= self.psi and in_doubt and isinstance(tail, SchurTail):
-                tail, offset = self.on_the_rows(slab, joined, tail.grown_factor(), i), i
-                closed, residual, low, high = self._closed_form(tail, 0, slab.norm[j])
+            from_moments = isinstance(tail, SchurTail)
+            residual = tail.residual(i - offset)
+            low = tail.bounds(residual, tail.scale[i])[0] if from_moments else 0.0
+            if low <= self.psi or not self.certify:  # not so clear: with the closed form itself
+                closed, residual, low, high = self._closed_form(tail, i - offset, slab.norm[j])
+                in_doubt = high > self.psi or not self._moments_suffice()
+                if self.certify and low <= self.psi and in_doubt and from_moments:
+                    tail, offset = self.on_the_rows(slab, joined, tail.grown_factor(), i), i
+                    closed, residual, low, high = self._closed_form(tail, 0, slab.norm[j])
             if low <= self.psi or not self.certify:
                 coef = self._generator(slab, joined, tail, i - offset, j, closed, residual)
                 if coef is not None:
