@@ -28,7 +28,7 @@ ALGORITHMS = {
     "ABM": ABM(),
     "ABM bb": ABM(border="bb"),
     "AVI": AVI(),
-    "VCA": VCA(),
+    "VCA, d <= 3": VCA(max_degree=3),
 }
 HEADER = (
     "data", "algorithm", "|G|", "|O|", "SPAR", "fit ms", "transform ms", "error %", "repeated",
@@ -92,7 +92,7 @@ def main():
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     separator = " | " if options.markdown else "  "
-    widths = (8, 10, 6, 6, 6, 9, 13, 8, 9, 11)
+    widths = (8, 11, 6, 6, 6, 9, 13, 8, 9, 11)
 
     def show(cells):
         edge = "|" if options.markdown else ""

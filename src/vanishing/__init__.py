@@ -6,9 +6,11 @@ from vanishing import datasets
 from vanishing.abm import ABM
 from vanishing.avi import AVI
 from vanishing.classify import VanishingClassifier, VanishingClassifierCV
+from vanishing.exact import BuchbergerMoller
 from vanishing.features import VanishingFeatures
 from vanishing.oavi import OAVI
 from vanishing.svm import L1SquaredHingeSVC
+from vanishing.vca import VCA
 
 try:
     __version__ = version("vanishing")
@@ -19,6 +21,8 @@ __all__ = [
     "ABM",
     "AVI",
     "OAVI",
+    "VCA",
+    "BuchbergerMoller",
     "L1SquaredHingeSVC",
     "VanishingClassifier",
     "VanishingClassifierCV",

@@ -24,6 +24,37 @@ SMALL_BORDER = 24
 SMALL_PRODUCTS = 1 << 21
 
 
+def too_large(what: str, n_bytes: int) -> str | None:
+    """Say that something does not fit into scikit-learn's working memory; None if it does."""
+    limit = get_config()["working_memory"]
+    if n_bytes <= limit * 2**20:
+        return None
+    return (
+        f"{what} would need about {n_bytes / 2**20:.0f} MiB, more than the working memory of "
+        f"{limit} MiB. Take a larger psi, bound max_degree or max_terms, or raise "
+        "sklearn.set_config(working_memory=...)"
+    )
+
+
+def warn_of(name: str, psi: float, n_generators: int, stopped: str | None, shortfall=None) -> None:
+    """Give one warning with all there is to say of a construction, or none."""
+    reasons = []
+    if stopped is not None:
+        reasons.append(
+            f"the construction stopped early: {stopped}. The generators found until then are valid."
+        )
+    if shortfall is not None:
+        reasons.append(shortfall)
+    category = ConvergenceWarning if reasons else UserWarning
+    if not n_generators:
+        reasons.append(
+            f"nothing vanishes, no generator with mse <= {psi} was found, and transform will "
+            "return no columns. Take a larger psi or max_degree, or scale the data."
+        )
+    if reasons:
+        warnings.warn(f"{name}: {' Also: '.join(reasons)}", category, stacklevel=5)
+
+
 class Slab(NamedTuple):
     """Border terms that are settled together, and their moments."""
 
@@ -114,15 +145,8 @@ class Construction:
 
     def _fits(self, n_bytes: int, degree: int) -> bool:
         """Say whether so much fits into scikit-learn's working memory; else stop."""
-        limit = get_config()["working_memory"]
-        if n_bytes <= limit * 2**20:
-            return True
-        self.stopped = (
-            f"the border of degree {degree} would need about {n_bytes / 2**20:.0f} MiB, more than "
-            f"the working memory of {limit} MiB. Take a larger psi, bound max_degree or max_terms, "
-            "or raise sklearn.set_config(working_memory=...)"
-        )
-        return False
+        self.stopped = too_large(f"the border of degree {degree}", n_bytes)
+        return self.stopped is None
 
     def _slab_size(self) -> int:
         """Return how many border terms to settle together: arrays of (k + b) b numbers fit."""
@@ -276,19 +300,5 @@ class Construction:
 
     def warn(self):
         """Give one warning with all there is to say, or none."""
-        reasons = []
-        if self.stopped is not None:
-            reasons.append(
-                f"the construction stopped early: {self.stopped}. The generators found until then "
-                "are valid."
-            )
-        if self.n_short:
-            reasons.append(self.shortfall())
-        category = ConvergenceWarning if reasons else UserWarning
-        if not self.coef:
-            reasons.append(
-                f"nothing vanishes, no generator with mse <= {self.psi} was found, and transform "
-                "will return no columns. Take a larger psi or max_degree, or scale the data."
-            )
-        if reasons:
-            warnings.warn(f"{self.name}: {' Also: '.join(reasons)}", category, stacklevel=4)
+        shortfall = self.shortfall() if self.n_short else None
+        warn_of(self.name, self.psi, len(self.coef), self.stopped, shortfall)

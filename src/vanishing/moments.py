@@ -119,6 +119,19 @@ class Rows:
         rows = max(at_least, chunk_rows(n_evaluated, self.chunk_size))
         return evaluate(self.X, plan, rows=rows, sample_weight=self.sample_weight)
 
+    def blocks(self, n_evaluated: int, at_least: int = 1):
+        """Yield (columns, root weights) chunk by chunk, for what is no combination of monomials.
+
+        The columns have shape (n_features, n_rows_of_the_chunk), float64 whatever the dtype of X;
+        the square roots of the weights shape (n_rows_of_the_chunk,), or are None.
+        """
+        rows = max(at_least, chunk_rows(n_evaluated, self.chunk_size))
+        for start in range(0, self.n_samples, rows):
+            here = slice(start, start + rows)
+            weight = self.sample_weight
+            root = None if weight is None else np.sqrt(weight[here])
+            yield np.array(self.X[here].T, dtype=np.float64, order="C"), root
+
     def products(self, plan: Plan, left, right) -> tuple[np.ndarray, np.ndarray]:
         """Return the moments mean(t u) for t in ``left`` and u in ``right``, and mean(u^2).
 
