@@ -194,7 +194,7 @@ class BuchbergerMoller(BaseEstimator):
 
     Examples
     --------
-    >>> from vanishing.exact import BuchbergerMoller
+    >>> from vanishing import BuchbergerMoller
     >>> model = BuchbergerMoller().fit([["0.1", "0.01"], ["0.2", "0.04"], ["0.3", "0.09"]])
     >>> for generator in model.generators_:
     ...     print(generator)
