@@ -66,8 +66,8 @@ def line(name, label, algorithm, psi, data_home):
     repeated = leading(estimator.fit(np.repeat(Z, 2, axis=0), np.repeat(y, 2))) == found
     model = VanishingClassifier(algorithm, C=10.0).fit(X, y)
     error = 100.0 * np.mean(model.predict(X_test) != y_test)
-    # Little vanishes on large values, and O grows: up to degree 3 is enough to see.
-    bounded = VanishingFeatures(clone(algorithm).set_params(max_degree=3, max_terms=200))
+    # Little vanishes on large values, and O grows: up to degree 2 is enough to see.
+    bounded = VanishingFeatures(clone(algorithm).set_params(max_degree=2, max_terms=200))
     worst = max(t.mse_.max(initial=0.0) for t in bounded.fit(30.0 * Z, y).transformers_)
     return (
         name,

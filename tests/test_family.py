@@ -232,6 +232,16 @@ def test_works_as_transformer_of_a_class(algorithm):
     assert 0.0 <= features.sparsity_ <= 1.0
 
 
+def test_columns_of_zeros(algorithm):
+    X = np.random.default_rng(0).uniform(size=(50, 3)) * [1.0, 0.0, 1.0]
+    for psi in (0.0, 0.01):
+        model = fit(clone(algorithm), X, psi=psi, max_degree=3)
+        assert np.isfinite(model.coef_).all()
+        assert (model.leading_coef_ > 0).all()
+        assert (model.mse_ <= max(psi, 1e-20)).all()
+        assert [0, 1, 0] in model.leading_terms_.tolist()
+
+
 @pytest.mark.parametrize("pivot_tol", [0.0, 1.0, -1.0, np.nan, "a"])
 def test_bad_pivot_tolerance(pivot_tol):
     with pytest.raises((TypeError, ValueError), match="pivot_tol"):
@@ -241,7 +251,7 @@ def test_bad_pivot_tolerance(pivot_tol):
 def test_row_echelon_form():
     rng = np.random.default_rng(0)
     vectors = np.linalg.qr(rng.normal(size=(7, 3)))[0].T
-    rows, pivots = stabilised_row_echelon(vectors, 1e-3, 5)
+    rows, pivots = stabilised_row_echelon(vectors, np.full(5, 1e-3))
     np.testing.assert_array_equal(pivots, [0, 1, 2])
     np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1.0)
     # The same row space, zero left of pivots and in each other's pivot columns.
@@ -249,7 +259,7 @@ def test_row_echelon_form():
     np.testing.assert_array_equal(rows[:, pivots] != 0.0, np.eye(3, dtype=bool))
     # A column that is nearly zero gets no pivot.
     vectors[:, 1] = 1e-6
-    _, pivots = stabilised_row_echelon(vectors, 1e-3, 5)
+    _, pivots = stabilised_row_echelon(vectors, np.full(5, 1e-3))
     np.testing.assert_array_equal(pivots, [0, 2, 3])
 
 

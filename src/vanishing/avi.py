@@ -1,7 +1,7 @@
 """AVI: the approximate vanishing ideal algorithm, from moments."""
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from scipy.linalg import eigh, solve_triangular
 
 from vanishing._base import GeneratorTransformer, check_number
 from vanishing.certificate import (
@@ -32,7 +32,8 @@ class AVI(GeneratorTransformer):
         Reduced Groebner basis border or border basis border.
     pivot_tol : float in (0, 1), default=1e-3
         Columns of the kernel that are smaller than this, next to unit vectors, have no pivot: a
-        leading coefficient that small would be noise.
+        leading coefficient that small would be noise. Columns of terms with large values, which
+        count even so, have a smaller limit.
     max_degree : int, default=10
         Largest degree of a generator.
     max_terms : int or None, default=None
@@ -114,12 +115,12 @@ degree_, sparsity_, n_coefficients_, feature_order_, n_features_in_, feature_nam
         check_number("pivot_tol", self.pivot_tol, low=0, high=1, low_open=True, high_open=True)
 
 
-def stabilised_row_echelon(vectors: np.ndarray, tol: float, n_pivots: int):
+def stabilised_row_echelon(vectors: np.ndarray, tol: np.ndarray):
     """Bring orthonormal rows into a reduced row echelon form that small numbers cannot upset.
 
-    Columns are orthogonalised from left to right; one that has less than ``tol`` left beside the
-    pivot columns before it has no pivot, and what is left of it is taken for zero. Pivots are
-    looked for in the first ``n_pivots`` columns.
+    Columns are orthogonalised from left to right; one that has less than its ``tol`` left beside
+    the pivot columns before it has no pivot, and what is left of it is taken for zero. Pivots are
+    looked for in the first ``len(tol)`` columns.
 
     Returns
     -------
@@ -129,11 +130,12 @@ def stabilised_row_echelon(vectors: np.ndarray, tol: float, n_pivots: int):
         Their columns.
     """
     # What orthogonalisation leaves of the columns are the Schur complements of their Gram matrix.
+    n_pivots = len(tol)
     start = vectors[:, :n_pivots]
     nothing = np.zeros((0, n_pivots))
     tail = SchurTail(Factor(np.zeros((0, 0))), nothing, start.T @ start, np.zeros(n_pivots))
     for column in range(n_pivots):
-        if len(tail.joined) < len(vectors) and tail.residual(column) >= tol * tol:
+        if len(tail.joined) < len(vectors) and tail.residual(column) >= tol[column] ** 2:
             tail.join(column, dependent=False)
     pivots = np.array(tail.joined, dtype=np.intp)
     Q, R = np.linalg.qr(vectors[:, pivots])
@@ -193,15 +195,17 @@ class _Construction(Construction):
 
     def _leading(self, gram, plan, columns, b) -> dict[int, np.ndarray]:
         """Return the rows of the echelon form by their pivot columns, all passes together."""
+        # What is taken for zero must not be felt on the rows: large terms have a smaller limit.
+        rms = np.sqrt(gram.diagonal())
+        felt = 0.01 * np.sqrt(self.psi) if self.psi else 1e-8
+        tol = np.minimum(self.pivot_tol, felt / np.maximum(rms[:b], felt))
         pivots = np.zeros(0, dtype=np.intp)
         rows = np.zeros((0, len(gram)))
         barred = np.zeros(0, dtype=np.intp)  # columns that led to nothing: their terms stay in O
         while True:
             active = np.setdiff1d(np.arange(len(gram)), pivots)
             kernel = self._almost_kernel(gram, plan, columns, active)
-            new_rows, new = stabilised_row_echelon(
-                kernel, self.pivot_tol, np.count_nonzero(active < b)
-            )
+            new_rows, new = stabilised_row_echelon(kernel, tol[active[active < b]])
             new = active[new]
             fresh = ~np.isin(new, barred)
             if not fresh.any():
@@ -214,9 +218,10 @@ class _Construction(Construction):
             rows[:, new] = 0.0
             pivots, rows = np.concatenate([pivots, new]), np.concatenate([rows, full])
             rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-            rms = np.sqrt(gram.diagonal())
+            leads = rows[np.arange(pivots.size), pivots]
             share = np.abs(rows) * rms
             rows[share <= 10.0 * EPS * share.sum(axis=1, keepdims=True)] = 0.0
+            rows[np.arange(pivots.size), pivots] = leads  # also of terms that are zero on all rows
             keep = self._make_vanish(gram, plan, columns, pivots, rows)
             barred = np.concatenate([barred, pivots[~keep]])
             pivots, rows = pivots[keep], rows[keep]
@@ -253,7 +258,7 @@ class _Construction(Construction):
             pivot = pivots[i]
             terms = np.setdiff1d(np.arange(pivot, len(gram)), pivots[pivots != pivot])
             best = np.zeros((1, len(gram)))
-            best[0, terms] = np.linalg.eigh(gram[np.ix_(terms, terms)])[1][:, 0]
+            best[0, terms] = eigh(gram[np.ix_(terms, terms)], subset_by_index=[0, 0])[1][:, 0]
             if best[0, pivot] and self._vanish(gram, plan, columns, pivots[[i]], best)[0]:
                 rows[i], keep[i] = best[0], True
         return keep
