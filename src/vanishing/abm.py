@@ -232,7 +232,9 @@ class _Construction(Construction):
         upper = np.zeros((size + 1, size + 1))
         upper[:size, :size] = factor.lower[np.ix_(used, used)].T
         upper[:size, size] = tail.z[: tail.size, i][used]
-        upper[size, size] = max(np.sqrt(tail.residual(i)), EPS * np.abs(upper[:, size]).max())
+        # Not zero, so that there is something to divide by: rounding, or less for columns of zeros.
+        rounding = max(EPS * np.abs(upper[:, size]).max(), 1e-150)
+        upper[size, size] = max(np.sqrt(tail.residual(i)), rounding)
         vector = np.zeros(size + 1)
         vector[size] = 1.0
         mse = np.inf
