@@ -233,7 +233,7 @@ class _Construction(Construction):
         upper[:size, :size] = factor.lower[np.ix_(used, used)].T
         upper[:size, size] = tail.z[: tail.size, i][used]
         # Not zero, so that there is something to divide by: rounding, or less for columns of zeros.
-        rounding = max(EPS * np.abs(upper[:, size]).max(), 1e-150)
+        rounding = max(EPS * np.abs(upper[:, size]).max(), 1e-60)
         upper[size, size] = max(np.sqrt(tail.residual(i)), rounding)
         vector = np.zeros(size + 1)
         vector[size] = 1.0
