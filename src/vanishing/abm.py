@@ -232,16 +232,18 @@ class _Construction(Construction):
         upper = np.zeros((size + 1, size + 1))
         upper[:size, :size] = factor.lower[np.ix_(used, used)].T
         upper[:size, size] = tail.z[: tail.size, i][used]
-        # Not zero, so that there is something to divide by: rounding, or less for columns of zeros.
-        rounding = max(EPS * np.abs(upper[:, size]).max(), 1e-60)
-        upper[size, size] = max(np.sqrt(tail.residual(i)), rounding)
+        # Something to divide by: what is left of u_i, or rounding, or less for a column of zeros.
+        left = np.sqrt(tail.residual(i))
+        upper[size, size] = max(left, EPS * np.abs(upper[:, size]).max(), 1e-60)
+        exact = upper.copy()
+        exact[size, size] = left
         vector = np.zeros(size + 1)
         vector[size] = 1.0
         mse = np.inf
         for _ in range(_INVERSE_STEPS):
             vector = solve_triangular(upper, solve_triangular(upper, vector, trans="T"))
             vector /= np.linalg.norm(vector)
-            before, mse = mse, float(np.sum((upper @ vector) ** 2))
+            before, mse = mse, float(np.sum((exact @ vector) ** 2))
             if mse >= (1.0 - 1e-14) * before:
                 break
         coef = np.zeros(len(factor))
