@@ -120,7 +120,7 @@ def input_names(estimator, input_features=None):
 class GeneratorTransformer(TransformerMixin, BaseEstimator):
     """Base of the transformers whose generators are combinations of monomials.
 
-    A subclass's ``fit`` calls `_fit` with its construction.
+    A subclass says which construction it runs in ``_construction(rows, columns)``.
     """
 
     def _check_parameters(self):
@@ -134,19 +134,35 @@ class GeneratorTransformer(TransformerMixin, BaseEstimator):
             check_number("chunk_size", self.chunk_size, low=1, integer=True)
         check_flag("absolute", self.absolute)
 
-    def _fit(self, construction_type, X, sample_weight):
-        """Validate, run the construction on the rows, and store what it found."""
+    def fit(self, X, y=None, sample_weight=None):
+        """Construct the generators of the approximate vanishing ideal of the rows of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows; best scaled into [0, 1] or [-1, 1].
+        y : Ignored
+            For scikit-learn's pipelines.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights of the rows: all means become weighted means.
+
+        Returns
+        -------
+        self : object
+        """
         self._check_parameters()
         X = validate_data(self, X, dtype=[np.float64, np.float32])
         rows = Rows(X, check_weights(sample_weight, len(X)), self.chunk_size)
         with one_blas_thread():
             columns = self._ordered_columns(rows)
-            construction = construction_type(self, rows, columns)
+            construction = self._construction(rows, columns)
             construction.run()
             self._store(**construction.result())
         self.feature_order_ = columns
+        if construction.n_iter is not None:
+            self.n_iter_ = max(1, construction.n_iter)
         construction.warn()
-        return construction
+        return self
 
     def _ordered_columns(self, rows):
         if self.feature_order == "given":

@@ -83,24 +83,8 @@ degree_, sparsity_, n_coefficients_, feature_order_, n_features_in_, feature_nam
         self.chunk_size = chunk_size
         self.verbose = verbose
 
-    def fit(self, X, y=None, sample_weight=None):
-        """Construct the generators of the approximate vanishing ideal of the rows of X.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows; best scaled into [0, 1] or [-1, 1].
-        y : Ignored
-            For scikit-learn's pipelines.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights of the rows: all means become weighted means.
-
-        Returns
-        -------
-        self : ABM
-        """
-        self._fit(_Construction, X, sample_weight)
-        return self
+    def _construction(self, rows, columns):
+        return _Construction(self, rows, columns)
 
 
 class _Construction(Construction):

@@ -52,7 +52,7 @@ def warn_of(name: str, psi: float, n_generators: int, stopped: str | None, short
             "return no columns. Take a larger psi or max_degree, or scale the data."
         )
     if reasons:
-        warnings.warn(f"{name}: {' Also: '.join(reasons)}", category, stacklevel=5)
+        warnings.warn(f"{name}: {' Also: '.join(reasons)}", category, stacklevel=4)
 
 
 class Slab(NamedTuple):
@@ -84,6 +84,7 @@ class Construction:
     name = "Construction"
     unit_norm = False  # leading coefficients are 1, or coefficients have l2-norm 1
     max_slab = np.inf  # border terms to settle together at most
+    n_iter = None  # steps of an oracle, where there is one
 
     def __init__(self, options, rows: Rows, columns: np.ndarray):
         self.rows = rows

@@ -142,25 +142,8 @@ class OAVI(GeneratorTransformer):
         self.chunk_size = chunk_size
         self.verbose = verbose
 
-    def fit(self, X, y=None, sample_weight=None):
-        """Construct the generators of the approximate vanishing ideal of the rows of X.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows; best scaled into [0, 1] or [-1, 1].
-        y : Ignored
-            For scikit-learn's pipelines.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights of the rows: all means become weighted means.
-
-        Returns
-        -------
-        self : OAVI
-        """
-        construction = self._fit(_Construction, X, sample_weight)
-        self.n_iter_ = max(1, construction.n_iter)
-        return self
+    def _construction(self, rows, columns):
+        return _Construction(self, rows, columns)
 
     def _check_parameters(self):
         super()._check_parameters()
