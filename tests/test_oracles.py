@@ -600,3 +600,15 @@ def test_an_oracle_that_never_finds_anything():
         model = OAVI(0.001, oracle=useless, certify=False, max_degree=3).fit(X)
     assert model.n_generators_ == 0
     assert model.n_terms_ == 10
+
+
+def test_omp_takes_the_first_of_terms_that_correlate_equally():
+    """Rounding must not choose between two equal columns."""
+    rng = np.random.default_rng(0)
+    column = rng.uniform(size=50)
+    A = np.column_stack([np.ones(50), column, column])
+    gram, cross, norm = A.T @ A / 50, A.T @ column / 50, column @ column / 50
+    for shift in (-1e-14, 0.0, 1e-14):
+        nudged = cross + np.array([0.0, 0.0, shift])
+        solution = oracles.omp(gram, nudged, norm, psi=1e-6, radius=999.0)
+        assert np.flatnonzero(solution.coef).tolist() == [1]
