@@ -4,7 +4,11 @@ Its packages come with the extra ``app`` and are imported where they are used, s
 say which ones are missing.
 """
 
+import shlex
+import sys
 from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 
@@ -51,7 +55,124 @@ def build_app():
         pass
 
     app.command(epilog="Example: vanishing demo")(demo)
+
+    @app.command(
+        "reproduce",
+        epilog="Example: vanishing reproduce performance --datasets bank,seeds --runs 2 --out DIR",
+    )
+    def reproduce_command(
+        experiment: Annotated[
+            str, typer.Argument(help="performance, borders, figure or beyond.", show_default=False)
+        ],
+        data_dir: Annotated[
+            Path | None,
+            typer.Option(help="Folder with the data sets; else VANISHING_DATA, else OpenML."),
+        ] = None,
+        datasets: Annotated[
+            str | None, typer.Option(help="Data sets, with commas between; else all.")
+        ] = None,
+        algorithms: Annotated[
+            str | None, typer.Option(help="Algorithms likewise; else those of the experiment.")
+        ] = None,
+        runs: Annotated[int, typer.Option(min=1, help="Random 60/40 splits.")] = 10,
+        n_jobs: Annotated[
+            int | None, typer.Option(help="Threads or processes inside a run.")
+        ] = None,
+        out: Annotated[Path, typer.Option(help="Folder for runs, tables and pictures.")] = Path(
+            "results"
+        ),
+        as_published: Annotated[
+            bool,
+            typer.Option(
+                "--as-published", help="C = 1 for PCGAVI* and ABM*, as the published figures."
+            ),
+        ] = False,
+    ):
+        """Run the paper's experiments and set its figures beside ours.
+
+        Each run is kept when it is done: after an interruption the same command goes on where it
+        stopped. "beyond" are oracles, psis and classifiers that the paper does not have.
+        """
+        options = {
+            "names": _listed(datasets),
+            "algorithms": _listed(algorithms),
+            "n_runs": runs,
+            "data_home": data_dir,
+            "n_jobs": n_jobs,
+            "as_published": as_published,
+        }
+        _reproduce(experiment, out, options)
+
     return app
+
+
+def _fail(message, code=1):
+    """Say on the error stream, in one sentence, what went wrong, and leave."""
+    print(message, file=sys.stderr)
+    raise SystemExit(code)
+
+
+def _listed(names: str | None) -> list[str] | None:
+    return None if names is None else [name.strip() for name in names.split(",") if name.strip()]
+
+
+def _reproduce(name, out, options):
+    """Run an experiment with a progress bar, and print its table."""
+    from rich.console import Console
+    from rich.markdown import Markdown
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    from vanishing.experiments.protocol import EXPERIMENTS
+    from vanishing.experiments.records import RecordError
+    from vanishing.experiments.reproduce import Experiment
+
+    if name not in EXPERIMENTS:
+        _fail(f"Unknown experiment {name!r}; choose from {', '.join(EXPERIMENTS)}.", 2)
+    if name == "figure" and find_spec("matplotlib") is None:
+        _fail("The figure needs matplotlib: install with python -m pip install 'vanishing[app]'")
+    command = shlex.join(["vanishing", *sys.argv[1:]])
+    console = Console(stderr=True)
+    try:
+        experiment = Experiment(name, out, command=command, **options)
+        made = len(experiment.done)
+        with Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[left]}"),
+            console=console,
+        ) as progress:
+            task = progress.add_task(
+                "starting", total=len(experiment.keys), completed=made, left=""
+            )
+
+            def report(key, seconds_left):
+                progress.update(
+                    task,
+                    advance=1,
+                    description=f"{key.dataset}, {key.algorithm}, split {key.run}",
+                    left=f"about {_duration(seconds_left)} left",
+                )
+
+            experiment.run(report)
+    except KeyboardInterrupt:
+        _fail("Interrupted. The runs that are done are kept; the same command goes on.", 130)
+    except (RecordError, ValueError, OSError) as error:
+        _fail(str(error))
+    paths = experiment.write()
+    for path in paths:
+        if path.suffix == ".md" and sys.stdout.isatty():
+            Console().print(Markdown(path.read_text(encoding="utf-8")))
+        elif path.suffix == ".md":
+            print(path.read_text(encoding="utf-8"))
+    print(f"{len(experiment.keys)} runs, {made} of them made earlier: {', '.join(map(str, paths))}")
+
+
+def _duration(seconds: float) -> str:
+    minutes, hours = seconds / 60, seconds / 3600
+    if minutes < 1.5:
+        return f"{seconds:.0f} s"
+    return f"{minutes:.0f} min" if hours < 1.5 else f"{hours:.1f} h"
 
 
 def demo():

@@ -1,0 +1,119 @@
+"""Finished runs on disk, so that an experiment can go on where it stopped: a JSON file each.
+
+A file is complete or absent: it is written beside its place and moved there. Files are data and
+are checked when they are read; a damaged one is never overwritten or skipped.
+"""
+
+import json
+import math
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from vanishing._files import write_atomically
+
+FORMAT = 1
+
+
+class RecordError(Exception):
+    """A file or folder of results that cannot be used; the message says what to do."""
+
+
+@dataclass(frozen=True)
+class Key:
+    """Which run a record is of."""
+
+    kind: str  # "pipeline" or "sizes"
+    dataset: str
+    algorithm: str
+    run: int
+    as_published: bool = False
+
+    @property
+    def filename(self) -> str:
+        """The name of the record's file."""
+        published = "-as-published" if self.as_published else ""
+        return f"{self.kind}-{self.dataset}-{self.algorithm}{published}-{self.run}.json"
+
+
+class Records:
+    """The records in a folder.
+
+    Parameters
+    ----------
+    folder : path-like
+        Made if it is not there.
+    """
+
+    def __init__(self, folder):
+        self.folder = Path(folder)
+        self.runs = self.folder / "runs"
+        try:
+            self.runs.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=self.folder), tempfile.TemporaryFile(dir=self.runs):
+                pass
+        except OSError as error:
+            raise RecordError(
+                f"Results cannot be written to {self.folder}: {error.strerror}. Choose another "
+                "folder with --out."
+            ) from error
+
+    def load(self, key: Key) -> dict | None:
+        """Return the record of a run, or None if it has not been made."""
+        path = self.runs / key.filename
+        try:
+            text = path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return None
+        except (OSError, UnicodeDecodeError) as error:
+            raise self._damaged(path, str(error)) from error
+        try:
+            record = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise self._damaged(path, str(error)) from error
+        problem = _problem(record, key)
+        if problem:
+            raise self._damaged(path, problem)
+        return record
+
+    def save(self, key: Key, figures: dict, **about) -> dict:
+        """Keep the figures of a run and what there is to say about them; return the record."""
+        record = {"format": FORMAT, **vars(key), "figures": figures, **about}
+        write_atomically(self.runs / key.filename, json.dumps(record, indent=1) + "\n")
+        return record
+
+    @staticmethod
+    def _damaged(path, problem):
+        return RecordError(
+            f"{path} is not a result of this program ({problem}). Move it away and start again: "
+            "that run is made anew, all others are kept."
+        )
+
+
+def _is_number(value) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _problem(record, key: Key) -> str | None:
+    """Say what is wrong with a record, if anything."""
+    if not isinstance(record, dict) or record.get("format") != FORMAT:
+        return f"no record of format {FORMAT}"
+    for name, value in vars(key).items():
+        if record.get(name) != value:
+            return f"{name} is {record.get(name)!r}, not {value!r}"
+    if not isinstance(record.get("machine"), str):
+        return "no machine"
+    figures = record.get("figures")
+    if not isinstance(figures, dict):
+        return "no figures"
+    if key.kind == "sizes":
+        counts = figures.get("n_generators")
+        good = isinstance(counts, list) and all(map(_is_number, counts))
+        return None if good else "n_generators is no list of numbers"
+    for name in ("error", "tuning_s", "test_s"):
+        if not _is_number(figures.get(name)) or figures[name] < 0:
+            return f"{name} is {figures.get(name)!r}"
+    for name in ("size", "sparsity"):
+        if figures.get(name) is not None and not _is_number(figures[name]):
+            return f"{name} is {figures[name]!r}"
+    return None

@@ -1,0 +1,223 @@
+"""Run an experiment: which runs it needs, those that are missing, and what is written of them."""
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+
+from vanishing import __version__, datasets
+from vanishing._files import write_atomically
+from vanishing.experiments import protocol
+from vanishing.experiments.records import Key, Records
+from vanishing.experiments.tables import Table, machine, runs_csv
+
+TITLES = {
+    "performance": "Performance",
+    "borders": "Borders: GB against BB",
+    "beyond": "What the paper does not have",
+    "figure": "Number of generators over psi",
+}
+
+
+class Experiment:
+    """One of the paper's experiments, over chosen data sets and algorithms.
+
+    Parameters
+    ----------
+    name : {"performance", "borders", "beyond", "figure"}
+    out : path-like
+        Folder of the results. Experiments that share a folder share their runs.
+    names : sequence of str or None
+        Data sets; None means those of the experiment.
+    algorithms : sequence of str or None
+        Names of `protocol.ALGORITHMS`; None means those of the experiment.
+    n_runs : int
+        Random splits; fewer where an algorithm would take hours (`Algorithm.max_runs`).
+    data_home : path-like or None
+        Where to look for the data sets first.
+    n_jobs : int or None
+        Threads or processes inside a run.
+    as_published : bool
+        Take C = 1 for PCGAVI* and ABM*, as the published figures did.
+    command : str
+        What the user typed, for the record.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        out,
+        *,
+        names: Sequence[str] | None = None,
+        algorithms: Sequence[str] | None = None,
+        n_runs: int = 10,
+        data_home=None,
+        n_jobs: int | None = None,
+        as_published: bool = False,
+        command: str = "",
+    ):
+        self.name = name
+        is_figure = name == "figure"
+        self.kind = "sizes" if is_figure else "pipeline"
+        self.datasets = _chosen(
+            "data set",
+            names,
+            protocol.FIGURE_DATASETS if is_figure else protocol.DATASETS,
+            protocol.DATASETS,
+        )
+        known = protocol.ALGORITHMS
+        if is_figure:
+            known = [key for key, one in known.items() if one.transformer is not None]
+        names = _chosen("algorithm", algorithms, protocol.EXPERIMENTS[name], known)
+        # C plays no part in the figure.
+        self.as_published = as_published and not is_figure
+        self.algorithms = {
+            key: protocol.algorithm(key, as_published=self.as_published) for key in names
+        }
+        self.n_runs = n_runs
+        self.n_jobs = n_jobs
+        self.data_home = data_home
+        self.command = command
+        self.records = Records(out)
+        self.out = Path(out)
+        # Rounds over everything rather than one data set after the other: after the first there
+        # is an estimate for all, and a run of each if it is interrupted.
+        self.keys = [
+            self._key(dataset, algorithm, run)
+            for run in range(n_runs)
+            for dataset in self.datasets
+            for algorithm, one in self.algorithms.items()
+            if run < one.max_runs.get(dataset, n_runs)
+        ]
+        loaded = {key: self.records.load(key) for key in self.keys}
+        self.done = {key: record for key, record in loaded.items() if record is not None}
+
+    def _key(self, dataset, algorithm, run):
+        published = protocol.is_altered(algorithm, self.as_published)
+        return Key(self.kind, dataset, algorithm, run, published)
+
+    @property
+    def missing(self) -> list[Key]:
+        """The runs that have not been made."""
+        return [key for key in self.keys if key not in self.done]
+
+    def run(self, report: Callable[[Key, float], None] = lambda *_: None) -> None:
+        """Make the missing runs, and write records and tables as they come.
+
+        Parameters
+        ----------
+        report : callable
+            ``report(key, seconds_left)`` is called after each run.
+        """
+        missing = self.missing
+        if missing:
+            needed = {key.dataset for key in missing}
+            data = {
+                name: datasets.load(name, data_home=self.data_home, return_X_y=True)
+                for name in self.datasets
+                if name in needed
+            }
+            protocol.warm_up([self.algorithms[name] for name in {key.algorithm for key in missing}])
+            measure = protocol.sizes_run if self.kind == "sizes" else protocol.pipeline_run
+            about = {
+                "n_jobs": self.n_jobs,
+                "version": __version__,
+                "date": date.today().isoformat(),
+                "machine": machine(),
+            }
+        seconds = defaultdict(list)
+        for i, key in enumerate(missing):
+            start = time.perf_counter()
+            figures = measure(
+                self.algorithms[key.algorithm], *data[key.dataset], key.run, self.n_jobs
+            )
+            elapsed = time.perf_counter() - start
+            seconds[key.dataset, key.algorithm].append(elapsed)
+            self.done[key] = self.records.save(key, figures, seconds=elapsed, **about)
+            self.write()
+            report(key, _estimate(missing[i + 1 :], seconds))
+        self.write()
+
+    def write(self) -> list[Path]:
+        """Write tables or figure of the runs that there are; return their files."""
+        if self.kind == "sizes":
+            # The picture is drawn once, at the end: it takes longer than most runs.
+            contents = {"csv": self._sizes_csv()}
+            if not self.missing:
+                from vanishing.experiments.figure import draw
+
+                contents["png"] = draw(self)
+        else:
+            table = self._table()
+            contents = {
+                "csv": table.to_csv(),
+                "md": table.to_markdown(command=self.command, machines=self._machines()),
+                "runs.csv": runs_csv(
+                    (key.dataset, self.algorithms[key.algorithm].label, key.run, figures)
+                    for key, figures in self._figures()
+                ),
+            }
+        suffix = "-as-published" if self.as_published else ""
+        paths = []
+        for extension, content in contents.items():
+            paths.append(self.out / f"{self.name}{suffix}.{extension}")
+            write_atomically(paths[-1], content)
+        return paths
+
+    def _figures(self) -> Iterator[tuple[Key, dict]]:
+        """Yield the runs that there are, in the order of the experiment."""
+        for key in self.keys:
+            if key in self.done:
+                yield key, self.done[key]["figures"]
+
+    def _machines(self) -> list[str]:
+        found = {(record["machine"], record.get("n_jobs")) for record in self.done.values()}
+        return sorted(
+            f"{name}{'' if n_jobs is None else f', n_jobs={n_jobs}'}" for name, n_jobs in found
+        )
+
+    def _table(self) -> Table:
+        runs = defaultdict(list)
+        for key, figures in self._figures():
+            runs[key.dataset, key.algorithm].append(figures)
+        labels = {name: one.label for name, one in self.algorithms.items()}
+        return Table(TITLES[self.name], self.datasets, labels, runs, self.n_runs)
+
+    def sizes(self) -> dict[tuple[str, str], np.ndarray]:
+        """Return |G| by data set and algorithm: one row a run, one column a psi."""
+        found = defaultdict(list)
+        for key, figures in self._figures():
+            found[key.dataset, key.algorithm].append(figures["n_generators"])
+        return {key: np.array(rows) for key, rows in found.items()}
+
+    def _sizes_csv(self) -> str:
+        lines = ["dataset,algorithm,psi,runs,mean,std"]
+        for (dataset, algorithm), counts in self.sizes().items():
+            for psi, column in zip(protocol.FIGURE_PSIS, counts.T, strict=True):
+                std = f"{column.std(ddof=1):.6g}" if len(column) > 1 else ""
+                lines.append(
+                    f"{dataset},{algorithm},{psi:g},{len(column)},{column.mean():.6g},{std}"
+                )
+        return "\n".join(lines) + "\n"
+
+
+def _chosen(what, wanted, default, known) -> list[str]:
+    if wanted is None:
+        return list(default)
+    for name in wanted:
+        if name not in known:
+            raise ValueError(f"Unknown {what} {name!r}; choose from {', '.join(known)}.")
+    if not wanted:
+        raise ValueError(f"No {what} was given; choose from {', '.join(known)}.")
+    return list(dict.fromkeys(wanted))
+
+
+def _estimate(missing: list[Key], seconds: dict) -> float:
+    """Return how long the missing runs may take, by those made: of the same kind, or of all."""
+    everything = np.mean([second for some in seconds.values() for second in some])
+    return float(
+        sum(np.mean(seconds.get((key.dataset, key.algorithm), everything)) for key in missing)
+    )

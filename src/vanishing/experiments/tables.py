@@ -1,0 +1,215 @@
+"""Runs summed up in the paper's layout, beside the figures that the paper prints.
+
+A cell is marked where the paper's figure lies more than two standard errors of our mean away from
+it, beyond what the paper's rounding can explain.
+"""
+
+import csv
+import io
+import math
+import os
+import platform
+from collections.abc import Iterable
+from importlib import metadata, resources
+from typing import NamedTuple
+
+import numpy as np
+
+from vanishing import __version__
+
+METRICS = {
+    "error": "Error on the test rows, %",
+    "tuning_s": "Tuning time, s",
+    "test_s": "Test time, s",
+    "size": "\\|G\\| + \\|O\\|",
+    "sparsity": "SPAR",
+}
+_TIMES = ("tuning_s", "test_s")
+ABOVE, BELOW = "▲", "▼"
+
+
+class Published(NamedTuple):
+    """A figure that the paper prints, and the largest error its rounding can have."""
+
+    value: float
+    rounding: float
+
+
+def published() -> dict[tuple[str, str, str], Published]:
+    """Return the paper's figures by metric, algorithm and data set."""
+    text = resources.files("vanishing.experiments").joinpath("paper.csv").read_text("utf-8")
+    figures = {}
+    for line in csv.DictReader(io.StringIO(text)):
+        metric, algorithm = line.pop("metric"), line.pop("algorithm")
+        for dataset, printed in line.items():
+            mantissa, _, exponent = printed.partition("e")
+            digits = len(mantissa.partition(".")[2])
+            rounding = 0.5 * 10.0 ** (int(exponent or 0) - digits)
+            figures[metric, algorithm, dataset] = Published(float(printed), rounding)
+    return figures
+
+
+class Cell(NamedTuple):
+    """A metric of an algorithm on a data set over its runs."""
+
+    mean: float
+    std: float  # NaN for a single run
+    n_runs: int
+    paper: Published | None
+
+    @property
+    def mark(self) -> str:
+        """Say whether our mean is above or below the paper's figure, or no sign of either."""
+        if self.paper is None or self.n_runs < 2:
+            return ""
+        difference = self.mean - self.paper.value
+        allowed = 2.0 * self.std / math.sqrt(self.n_runs) + self.paper.rounding
+        if abs(difference) <= allowed * (1.0 + 1e-9):
+            return ""
+        return ABOVE if difference > 0 else BELOW
+
+
+class Table:
+    """The runs of an experiment in the paper's layout.
+
+    Parameters
+    ----------
+    title : str
+    datasets : sequence of str
+        The columns.
+    labels : dict from an algorithm's name to what the table calls it
+        The rows of each metric.
+    runs : dict from (data set, algorithm) to a list of figures of `protocol.pipeline_run`
+    asked : int
+        How many runs there should be.
+    """
+
+    def __init__(self, title, datasets, labels, runs, asked):
+        self.title = title
+        self.datasets = list(datasets)
+        self.labels = labels
+        self.asked = asked
+        figures = published()
+        self.cells = {}
+        for (dataset, algorithm), results in runs.items():
+            for metric in METRICS:
+                values = [result[metric] for result in results if result[metric] is not None]
+                if values:
+                    self.cells[metric, algorithm, dataset] = Cell(
+                        float(np.mean(values)),
+                        float(np.std(values, ddof=1)) if len(values) > 1 else math.nan,
+                        len(values),
+                        figures.get((metric, algorithm, dataset)),
+                    )
+
+    def to_csv(self) -> str:
+        """Return the table with the paper's columns and one line a statistic."""
+        out = io.StringIO()
+        write = csv.writer(out, lineterminator="\n").writerow
+        write(["metric", "algorithm", "statistic", *self.datasets])
+        statistics = {
+            "mean": lambda cell: f"{cell.mean:.6g}",
+            "std": lambda cell: "" if math.isnan(cell.std) else f"{cell.std:.6g}",
+            "runs": lambda cell: cell.n_runs,
+            "paper": lambda cell: "" if cell.paper is None else f"{cell.paper.value:g}",
+            "differs": lambda cell: {ABOVE: "above", BELOW: "below", "": ""}[cell.mark],
+        }
+        for metric in METRICS:
+            for algorithm, label in self._rows(metric):
+                for statistic, show in statistics.items():
+                    cells = [self.cells.get((metric, algorithm, name)) for name in self.datasets]
+                    shown = ["" if cell is None else show(cell) for cell in cells]
+                    write([metric, label, statistic, *shown])
+        return out.getvalue()
+
+    def to_markdown(self, *, command: str, machines: list[str]) -> str:
+        """Return the table for people, with what there is to know about it."""
+        lines = [f"# {self.title}", "", self._about(), ""]
+        for metric, heading in METRICS.items():
+            rows = self._rows(metric)
+            if not rows:
+                continue
+            lines += [
+                f"| {heading} | {' | '.join(self.datasets)} |",
+                f"| --- |{' --- |' * len(self.datasets)}",
+            ]
+            for algorithm, label in rows:
+                cells = [self._show(metric, algorithm, name) for name in self.datasets]
+                lines.append(f"| {_escaped(label)} | {' | '.join(cells)} |")
+            lines.append("")
+        lines += [f"Command: `{command}`", "", f"Machine: {'; '.join(machines)}.", ""]
+        return "\n".join(lines)
+
+    def _rows(self, metric):
+        present = {algorithm for found, algorithm, _ in self.cells if found == metric}
+        return [(name, label) for name, label in self.labels.items() if name in present]
+
+    def _about(self) -> str:
+        text = (
+            f"Mean ± standard deviation over {self.asked} random 60/40 splits, with the number of "
+            "runs in brackets where it is another."
+        )
+        if any(cell.paper for cell in self.cells.values()):
+            text += (
+                " In parentheses the paper's figure. "
+                f"{ABOVE} and {BELOW}: our mean is above or below it by more than two standard "
+                "errors of our runs and the paper's rounding. Times are of different machines."
+            )
+        return text
+
+    def _show(self, metric, algorithm, dataset) -> str:
+        cell = self.cells.get((metric, algorithm, dataset))
+        if cell is None:
+            return "-"
+        show = _seconds if metric in _TIMES else "{:.2f}".format
+        text = show(cell.mean)
+        if not math.isnan(cell.std):
+            text += f" ± {show(cell.std)}"
+        if cell.n_runs != self.asked:
+            text += f" [{cell.n_runs} run{'s' if cell.n_runs > 1 else ''}]"
+        if cell.paper is not None:
+            text += f" ({show(cell.paper.value)}){cell.mark and ' ' + cell.mark}"
+        return text
+
+
+def _seconds(value: float) -> str:
+    """Two digits, as the paper has them."""
+    return f"{value:.0f}" if value >= 99.5 else f"{value:.2g}"
+
+
+def _escaped(label: str) -> str:
+    return label.replace("*", "\\*").replace("|", "\\|")
+
+
+def runs_csv(runs: Iterable[tuple[str, str, int, dict]]) -> str:
+    """Return one line a run: data set, algorithm, number of the run, its figures."""
+    out = io.StringIO()
+    write = csv.writer(out, lineterminator="\n").writerow
+    write(["dataset", "algorithm", "run", *METRICS, "params"])
+    for dataset, algorithm, run, figures in runs:
+        shown = ["" if figures[name] is None else f"{figures[name]:.9g}" for name in METRICS]
+        params = " ".join(f"{name}={value:g}" for name, value in figures.get("params", {}).items())
+        write([dataset, algorithm, run, *shown, params])
+    return out.getvalue()
+
+
+def machine() -> str:
+    """Describe the machine and the versions, in one line."""
+    processor = platform.processor() or platform.machine()
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            names = [line.partition(":")[2].strip() for line in file if "model name" in line]
+        processor = names[0] if names else processor
+    except OSError:
+        pass  # not Linux
+    try:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+        memory = f", {memory:.0f} GiB"
+    except (AttributeError, OSError, ValueError):
+        memory = ""
+    packages = ("numpy", "scipy", "scikit-learn", "numba")
+    versions = [f"vanishing {__version__}", *(f"{p} {metadata.version(p)}" for p in packages)]
+    return (
+        f"{processor}, {os.cpu_count()} cores{memory}, {platform.system()}, Python "
+        f"{platform.python_version()}, {', '.join(versions)}"
+    )
