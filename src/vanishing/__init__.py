@@ -4,11 +4,14 @@ from importlib.metadata import PackageNotFoundError, version
 
 from vanishing import datasets
 from vanishing.abm import ABM
+from vanishing.accumulate import Moments
 from vanishing.avi import AVI
 from vanishing.classify import VanishingClassifier, VanishingClassifierCV
 from vanishing.exact import BuchbergerMoller
 from vanishing.features import VanishingFeatures
 from vanishing.oavi import OAVI
+from vanishing.persistence import load, save
+from vanishing.sources import Blocks
 from vanishing.svm import L1SquaredHingeSVC
 from vanishing.vca import VCA
 
@@ -22,11 +25,15 @@ __all__ = [
     "AVI",
     "OAVI",
     "VCA",
+    "Blocks",
     "BuchbergerMoller",
     "L1SquaredHingeSVC",
+    "Moments",
     "VanishingClassifier",
     "VanishingClassifierCV",
     "VanishingFeatures",
     "__version__",
     "datasets",
+    "load",
+    "save",
 ]

@@ -9,8 +9,18 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from vanishing._threads import one_blas_thread
-from vanishing.moments import Rows
+from vanishing.device import evaluate_generators, is_device_array
+from vanishing.moments import Reader, Rows
+from vanishing.persistence import Savable
 from vanishing.polynomials import Generators, default_names
+from vanishing.sources import (
+    SourceRows,
+    adopt_layout,
+    check_layout,
+    checked_device_array,
+    refuse,
+    source_of,
+)
 
 _SHOWN = 4  # terms of a polynomial that a feature name shows
 
@@ -117,11 +127,13 @@ def input_names(estimator, input_features=None):
     return input_features
 
 
-class GeneratorTransformer(TransformerMixin, BaseEstimator):
+class GeneratorTransformer(Savable, TransformerMixin, BaseEstimator):
     """Base of the transformers whose generators are combinations of monomials.
 
     A subclass says which construction it runs in ``_construction(rows, columns)``.
     """
+
+    _reads_sources = True  # or arrays alone
 
     def _check_parameters(self):
         check_number("psi", self.psi, low=0, high=1, high_open=True)
@@ -139,8 +151,9 @@ class GeneratorTransformer(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows; best scaled into [0, 1] or [-1, 1].
+        X : array-like of shape (n_samples, n_features), or a source of rows
+            Rows; best scaled into [0, 1] or [-1, 1]. Also `Blocks` and what they are made of, Dask
+            arrays and DataFrames, PyTorch and CuPy arrays: these are read where they are.
         y : Ignored
             For scikit-learn's pipelines.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -151,8 +164,21 @@ class GeneratorTransformer(TransformerMixin, BaseEstimator):
         self : object
         """
         self._check_parameters()
-        X = validate_data(self, X, dtype=[np.float64, np.float32])
-        rows = Rows(X, check_weights(sample_weight, len(X)), self.chunk_size)
+        source = source_of(X, sample_weight=sample_weight)
+        if source is None:
+            X = validate_data(self, X, dtype=[np.float64, np.float32])
+            rows = Rows(X, check_weights(sample_weight, len(X)), self.chunk_size)
+        else:
+            adopt_layout(self, source.layout)
+            rows = SourceRows(source, self.chunk_size)
+        self._fit_rows(rows).warn()
+        return self
+
+    def _fit_rows(self, rows: Reader):
+        """Construct the generators of rows that have been validated, wherever they are.
+
+        Returns the construction, for whoever called `fit` to be warned by.
+        """
         with one_blas_thread():
             columns = self._ordered_columns(rows)
             construction = self._construction(rows, columns)
@@ -161,8 +187,7 @@ class GeneratorTransformer(TransformerMixin, BaseEstimator):
         self.feature_order_ = columns
         if construction.n_iter is not None:
             self.n_iter_ = max(1, construction.n_iter)
-        construction.warn()
-        return self
+        return construction
 
     def _ordered_columns(self, rows):
         if self.feature_order == "given":
@@ -191,15 +216,27 @@ class GeneratorTransformer(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like of shape (n_samples, n_features), or a source of rows
             Rows with the columns seen in `fit`.
 
         Returns
         -------
         X_out : ndarray of shape (n_samples, n_generators_)
-            ``|g(x)|`` for each generator, or ``g(x)`` with ``absolute=False``.
+            ``|g(x)|`` for each generator, or ``g(x)`` with ``absolute=False``: an array of X's
+            library on X's device, and lazily, block by block, for Dask collections and blocks.
         """
         check_is_fitted(self, "generators_")
+        if not self._reads_sources:
+            refuse(self, X)
+        if is_device_array(X):
+            X = checked_device_array(self, X)
+            return evaluate_generators(
+                self.generators_, X, absolute=self.absolute, chunk_size=self.chunk_size
+            )
+        source = source_of(X)
+        if source is not None:
+            check_layout(self, source.layout)
+            return source.map(self.transform, self.n_generators_, source.layout.dtype)
         X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
         return self.generators_.evaluate(X, absolute=self.absolute, chunk_size=self.chunk_size)
 

@@ -15,9 +15,37 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from vanishing._base import check_labelled_rows, check_number, check_two_classes
 from vanishing._threads import one_blas_thread
+from vanishing.device import (
+    evaluate_generators,
+    is_device_array,
+    like,
+    namespace,
+    to_numpy,
+    with_constant,
+)
 from vanishing.features import VanishingFeatures
 from vanishing.oavi import OAVI
-from vanishing.svm import L1SquaredHingeSVC, as_columns, labels, solve, targets
+from vanishing.persistence import Savable
+from vanishing.sources import (
+    Part,
+    Scale,
+    adopt_layout,
+    check_layout,
+    checked_device_array,
+    refuse,
+    source_of,
+    survey,
+)
+from vanishing.svm import (
+    STEPS,
+    L1SquaredHingeSVC,
+    Look,
+    as_columns,
+    labels,
+    solve,
+    solve_in_passes,
+    targets,
+)
 
 
 class _Scaling:
@@ -46,10 +74,30 @@ class _Scaling:
             self.low, self.high = X.min(axis=0), X.max(axis=0)
         return X
 
+    def fit_range(self, low: np.ndarray, high: np.ndarray) -> "_Scaling":
+        """Learn the scaling from the range of each column: True and False need no more."""
+        if not isinstance(self.scale, bool):
+            raise TypeError(
+                f"scale={self.scale!r} needs the rows in memory: give arrays, or scale=True or "
+                "False."
+            )
+        self.fit_transform(np.vstack([low, high]))
+        return self
+
+    def by_columns(self) -> Scale | None:
+        """Return the scaling as arithmetic on columns, or None if it is more than that."""
+        if not isinstance(self.scale, bool):
+            return None
+        low, high = (self.low, self.high) if self.clip else (None, None)
+        if self.transformer is None:
+            return Scale(None, None, low, high)
+        return Scale(self.transformer.scale_, self.transformer.min_, low, high)
+
     def transform(self, X: np.ndarray) -> np.ndarray:
-        if isinstance(self.transformer, MinMaxScaler) and self.scale is True:
-            X = X * self.transformer.scale_ + self.transformer.min_  # X has been validated
-        elif self.transformer is not None:
+        scale = self.by_columns()
+        if scale is not None:
+            return scale(X)  # X has been validated
+        if self.transformer is not None:
             X = self._checked(self.transformer.transform(X), len(X))
         return np.clip(X, self.low, self.high) if self.clip else X
 
@@ -77,9 +125,15 @@ def _check_options(estimator):
         )
 
 
-def _or_constant(features: np.ndarray) -> np.ndarray:
+_LOOK_BYTES = 1 << 25  # features that a pass of the SVM over blocks evaluates at a time
+
+
+def _or_constant(features):
     """Return the features, or a column of zeros if there are none: the intercept decides."""
-    return features if features.shape[1] else np.zeros((len(features), 1))
+    if features.shape[1]:
+        return features
+    zeros = np.zeros((features.shape[0], 1))
+    return like(features, zeros) if is_device_array(features) else zeros
 
 
 def _final_estimator_has(name):
@@ -90,7 +144,7 @@ def _final_estimator_has(name):
     return check
 
 
-class VanishingClassifier(ClassifierMixin, BaseEstimator):
+class VanishingClassifier(Savable, ClassifierMixin, BaseEstimator):
     """Classify by the equations that each class satisfies.
 
     The paper's pipeline: scale the columns, construct the generators of the approximate vanishing
@@ -159,14 +213,15 @@ class VanishingClassifier(ClassifierMixin, BaseEstimator):
         self.final_estimator = final_estimator
         self.n_jobs = n_jobs
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None):
         """Fit scaling, generators and linear classifier.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Labels of at least two classes.
+        X : array-like of shape (n_samples, n_features), or a source of rows
+            As `OAVI.fit` takes it.
+        y : array-like of shape (n_samples,), default=None
+            Labels of at least two classes; as `VanishingFeatures.fit` takes them.
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights of the rows.
 
@@ -176,6 +231,9 @@ class VanishingClassifier(ClassifierMixin, BaseEstimator):
         """
         check_number("C", self.C, low=0, low_open=True)
         _check_options(self)
+        source = source_of(X, y, sample_weight)
+        if source is not None:
+            return self._fit_source(source)
         X, y, weight = check_labelled_rows(self, X, y, sample_weight)
         check_two_classes(self.classes_)
         scaling = _Scaling(self.scale, self.clip)
@@ -188,6 +246,45 @@ class VanishingClassifier(ClassifierMixin, BaseEstimator):
         )
         weights = {} if weight is None else {"sample_weight": weight}
         final.fit(_or_constant(features.transform(X)), self.classes_[y], **weights)
+        return self._assemble(scaling, features, final)
+
+    def _fit_source(self, source):
+        """Fit to rows that are read where they are: nothing but sums over them is kept."""
+        if self.final_estimator is not None:
+            raise TypeError(
+                "final_estimator needs the features of all rows in memory: give arrays, or leave "
+                "it out."
+            )
+        found = survey(source)
+        adopt_layout(self, source.layout)
+        self.classes_ = found.classes
+        check_two_classes(self.classes_)
+        scaling = _Scaling(self.scale, self.clip).fit_range(found.low, found.high)
+        features = VanishingFeatures(self.transformer, n_jobs=self.n_jobs)
+        features._fit_source(source, found, scale=scaling.by_columns(), named=False)
+
+        final = L1SquaredHingeSVC(self.C)
+        final.n_features_in_ = max(1, features.n_generators_)
+        final.classes_ = self.classes_
+
+        def look(problems, weights, directions):
+            question = _Look(
+                features,
+                scaling.by_columns(),
+                self.classes_,
+                float(self.C),
+                problems,
+                weights,
+                directions,
+            )
+            return [Look(*parts) for parts in zip(*source.ask(question, _added), strict=True)]
+
+        n_problems = 1 if len(self.classes_) == 2 else len(self.classes_)
+        final._store(
+            solve_in_passes(
+                look, final.n_features_in_ + 1, n_problems, tol=final.tol, max_iter=final.max_iter
+            )
+        )
         return self._assemble(scaling, features, final)
 
     def _assemble(self, scaling, features, final):
@@ -225,12 +322,35 @@ class VanishingClassifier(ClassifierMixin, BaseEstimator):
 
     def _scaled(self, X):
         check_is_fitted(self)
+        if is_device_array(X):
+            return self._scaling.transform(checked_device_array(self, X))
         return self._scaling.transform(
             validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
         )
 
     def _features(self, X):
         return _or_constant(self.features_.transform(self._scaled(X)))
+
+    def _mapped(self, method, X, dtype, one_value=True):
+        """Return, lazily, a method of each block if X is blocks or a Dask collection, else None."""
+        if is_device_array(X):
+            if self.final_estimator is not None:
+                refuse(self.final_estimator_, X)
+            return None
+        source = source_of(X)
+        if source is None:
+            return None
+        check_layout(self, source.layout)
+        return source.map(method, None if one_value else len(self.classes_), dtype)
+
+    def _device_scores(self, X):
+        """Return the decision values of scaled rows on a device, there."""
+        scores = like(X, self.final_estimator_.intercept_)
+        for transformer, (generators, weights) in self._decisive_by_class():
+            X64 = namespace(X).astype(X, namespace(X).float64)
+            values = evaluate_generators(generators, X64, absolute=transformer.absolute)
+            scores = scores + values @ like(X, weights)
+        return scores[:, 0] if len(self.classes_) == 2 else scores
 
     @available_if(_final_estimator_has("decision_function"))
     def decision_function(self, X):
@@ -247,9 +367,14 @@ class VanishingClassifier(ClassifierMixin, BaseEstimator):
         scores : ndarray
         """
         check_is_fitted(self)
+        mapped = self._mapped(self.decision_function, X, np.float64, len(self.classes_) == 2)
+        if mapped is not None:
+            return mapped
         if self.final_estimator is not None:
             return self.final_estimator_.decision_function(self._features(X))
         X = self._scaled(X)
+        if is_device_array(X):
+            return self._device_scores(X)
         scores = np.tile(self.final_estimator_.intercept_, (len(X), 1))
         for transformer, (generators, weights) in self._decisive_by_class():
             scores += generators.combine(X, weights, absolute=transformer.absolute)
@@ -267,9 +392,17 @@ class VanishingClassifier(ClassifierMixin, BaseEstimator):
         y : ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
+        mapped = self._mapped(self.predict, X, self.classes_.dtype)
+        if mapped is not None:
+            return mapped
         if self.final_estimator is not None:
             return self.final_estimator_.predict(self._features(X))
-        return labels(self.classes_, self.decision_function(X))
+        scores = self.decision_function(X)
+        if not is_device_array(X):
+            return labels(self.classes_, scores)
+        predicted = labels(self.classes_, to_numpy(scores))
+        # No library for devices has text.
+        return like(X, predicted) if self.classes_.dtype.kind in "iufb" else predicted
 
     @available_if(_final_estimator_has("predict_proba"))
     def predict_proba(self, X):
@@ -284,6 +417,9 @@ class VanishingClassifier(ClassifierMixin, BaseEstimator):
         probabilities : ndarray of shape (n_samples, n_classes)
         """
         check_is_fitted(self)
+        mapped = self._mapped(self.predict_proba, X, np.float64, one_value=False)
+        if mapped is not None:
+            return mapped
         return self.final_estimator_.predict_proba(self._features(X))
 
     def explain(self, X, *, n_generators=5):
@@ -339,6 +475,63 @@ class VanishingClassifier(ClassifierMixin, BaseEstimator):
         return explanations
 
 
+class _Look(NamedTuple):
+    """The question of `svm.solve_in_passes` to a block of rows."""
+
+    features: VanishingFeatures
+    scale: Scale
+    classes: np.ndarray
+    C: float
+    problems: list[int]
+    weights: np.ndarray
+    directions: np.ndarray
+
+    def __call__(self, part: Part) -> tuple[np.ndarray, ...]:
+        """Return losses, dual sums, gradients and Hessians, an entry a problem each."""
+        n_problems, n_columns = self.weights.shape
+        shapes = ((len(STEPS),), (), (n_columns,), (n_columns, n_columns))
+        found = tuple(np.zeros((n_problems, *shape)) for shape in shapes)
+        rows = max(256, _LOOK_BYTES // (8 * n_columns))
+        n_samples = part.X.shape[0]
+        for start in range(0, n_samples, rows):
+            here = slice(start, min(start + rows, n_samples))
+            weight = None if part.weight is None else part.weight[here]
+            self._add(part.X[here, :], part.y[here], weight, found)
+        return found
+
+    def _add(self, X, y, weight, found):
+        X = self.scale(X)
+        xp = namespace(X) if is_device_array(X) else np
+        features = with_constant(_or_constant(self.features.transform(X)))
+        targets_ = targets(np.searchsorted(self.classes, y), len(self.classes))[self.problems]
+        cost = np.full(len(y), self.C) if weight is None else self.C * weight
+        weights, directions, signs, cost = (
+            values if xp is np else like(X, values)
+            for values in (self.weights, self.directions, targets_, cost)
+        )
+        margins = signs * (weights @ features.T)
+        moves = signs * (directions @ features.T)
+        losses, dual_sums, gradients, hessians = found
+        for p in range(len(self.problems)):
+            for s, step in enumerate(STEPS.tolist()):
+                slack = _positive(xp, 1.0 - margins[p, :] + (1.0 - step) * moves[p, :])
+                losses[p, s] += float(xp.sum(cost * slack * slack))
+            slack = _positive(xp, 1.0 - margins[p, :])
+            dual = 2.0 * cost * slack
+            dual_sums[p] += float(xp.sum(dual))
+            gradients[p] -= to_numpy((signs[p, :] * dual) @ features)
+            curvature = xp.where(slack > 0.0, 2.0 * cost, xp.zeros_like(cost))
+            hessians[p] += to_numpy(features.T @ (features * curvature[:, None]))
+
+
+def _positive(xp, values):
+    return xp.where(values > 0.0, values, xp.zeros_like(values))
+
+
+def _added(first, second):
+    return tuple(a + b for a, b in zip(first, second, strict=True))
+
+
 class _Fold(NamedTuple):
     """Training and validation rows of one split, and the scaling that the former say."""
 
@@ -351,7 +544,7 @@ class _Fold(NamedTuple):
     weight_test: np.ndarray | None
 
 
-class VanishingClassifierCV(ClassifierMixin, BaseEstimator):
+class VanishingClassifierCV(Savable, ClassifierMixin, BaseEstimator):
     """`VanishingClassifier` with psi and C chosen by cross-validation.
 
     Nothing is learned from a fold's validation rows: scaling, generators and classifier see the
@@ -443,6 +636,7 @@ class VanishingClassifierCV(ClassifierMixin, BaseEstimator):
         self : VanishingClassifierCV
         """
         _check_options(self)
+        refuse(self, X)
         psis, Cs = self._grid()
         X_input, y_input = X, y
         X, y, weight = check_labelled_rows(self, X, y, sample_weight, drop=False)

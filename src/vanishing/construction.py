@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from vanishing import monomials
 from vanishing.certificate import DEPENDENT, EPS, Factor, OrthogonalTail
-from vanishing.moments import Rows
+from vanishing.moments import Reader
 from vanishing.monomials import CONSTANT_PLAN, Border, Plan
 
 # A border is settled in one pass over the rows if the products among all of its terms cost less
@@ -86,12 +86,12 @@ class Construction:
     max_slab = np.inf  # border terms to settle together at most
     n_iter = None  # steps of an oracle, where there is one
 
-    def __init__(self, options, rows: Rows, columns: np.ndarray):
+    def __init__(self, options, rows: Reader, columns: np.ndarray):
         self.rows = rows
         self.columns = columns
         self.psi = float(options.psi)
         self.border_kind = options.border
-        self.max_degree = min(options.max_degree, monomials.MAX_DEGREE)
+        self.max_degree = min(options.max_degree, monomials.MAX_DEGREE, rows.max_degree)
         self.max_terms = options.max_terms
         self.verbose = options.verbose
         self.terms = np.zeros((1, len(columns)), dtype=monomials.EXPONENT)
@@ -209,7 +209,7 @@ class Construction:
         lead = self.leading_coef(coef)
         if high <= self.psi:
             return True
-        if low > self.psi:
+        if low > self.psi or not self.rows.sees_rows:
             return False
         last = len(self.terms) + len(joined)
         plan = slab.plan_over(self.plan, joined, [j])

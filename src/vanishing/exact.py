@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 
 from vanishing import monomials
 from vanishing._base import check_choice, check_number
+from vanishing.persistence import Savable
 from vanishing.polynomials import default_names
 
 
@@ -151,7 +152,7 @@ class ExactPolynomial:
         )
 
 
-class BuchbergerMoller(BaseEstimator):
+class BuchbergerMoller(Savable, BaseEstimator):
     """Exact generators of the vanishing ideal of points with rational coordinates.
 
     All polynomials that are zero at the points are combinations of the generators: the reduced

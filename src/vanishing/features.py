@@ -4,15 +4,26 @@ import warnings
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from vanishing._base import check_labelled_rows, input_names, sparsity
 from vanishing._threads import one_blas_thread
+from vanishing.device import is_device_array, namespace
 from vanishing.oavi import OAVI
+from vanishing.persistence import Savable
+from vanishing.sources import (
+    SourceRows,
+    adopt_layout,
+    check_layout,
+    checked_device_array,
+    source_of,
+    survey,
+)
 
 
-class VanishingFeatures(TransformerMixin, BaseEstimator):
+class VanishingFeatures(Savable, TransformerMixin, BaseEstimator):
     """Generators of each class's vanishing ideal as features.
 
     Fits one clone of ``transformer`` to the rows of each class and maps a row x to the values
@@ -51,14 +62,16 @@ class VanishingFeatures(TransformerMixin, BaseEstimator):
         self.transformer = transformer
         self.n_jobs = n_jobs
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None):
         """Fit one transformer a class.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Class labels.
+        X : array-like of shape (n_samples, n_features), or a source of rows
+            As `OAVI.fit` takes it.
+        y : array-like of shape (n_samples,), default=None
+            Class labels; a Dask collection if X is one. None if X yields blocks that are tuples
+            (rows, labels).
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights of the rows; rows of weight zero count as absent.
 
@@ -66,24 +79,57 @@ class VanishingFeatures(TransformerMixin, BaseEstimator):
         -------
         self : VanishingFeatures
         """
+        source = source_of(X, y, sample_weight)
+        if source is not None:
+            return self._fit_source(source, survey(source))
         X, y, weight = check_labelled_rows(self, X, y, sample_weight)
         transformer = OAVI() if self.transformer is None else self.transformer
-        names = getattr(self, "feature_names_in_", None)
 
         def fit_class(label):
             rows = y == label
+            weights = {} if weight is None else {"sample_weight": weight[rows]}
+            return clone(transformer).fit(X[rows], **weights)
+
+        return self._fit_classes(fit_class)
+
+    def _fit_source(self, source, found, *, scale=None, named=True):
+        """Fit to the rows of a source, of which a survey was made, after scaling them.
+
+        ``named`` says whether the features keep the names of the columns.
+        """
+        check_classification_targets(found.classes)
+        self.classes_ = found.classes
+        layout = source.layout
+        adopt_layout(self, layout if named else layout._replace(names=None))
+        transformer = OAVI() if self.transformer is None else self.transformer
+        if not getattr(transformer, "_reads_sources", False):
+            raise TypeError(
+                f"{type(transformer).__name__} needs the rows of a class in memory: give arrays, "
+                "or use OAVI or ABM."
+            )
+
+        def fit_class(label):
             estimator = clone(transformer)
-            estimator.fit(X[rows], **({} if weight is None else {"sample_weight": weight[rows]}))
-            if names is not None:
-                estimator.generators_ = estimator.generators_.renamed(names)
+            estimator._check_parameters()
+            adopt_layout(estimator, layout._replace(names=None))
+            rows = SourceRows(source, estimator.chunk_size, label=self.classes_[label], scale=scale)
+            estimator._fit_rows(rows).warn()
             return estimator
 
+        return self._fit_classes(fit_class)
+
+    def _fit_classes(self, fit_class):
+        """Fit each class by ``fit_class(its place in classes_)``, and sum up."""
         with warnings.catch_warnings(), one_blas_thread():
             # A class without generators is no problem: the others have some.
             warnings.filterwarnings("ignore", message="[A-Z]+: nothing vanishes")
             self.transformers_ = Parallel(n_jobs=self.n_jobs, prefer="threads")(
                 delayed(fit_class)(label) for label in range(len(self.classes_))
             )
+        names = getattr(self, "feature_names_in_", None)
+        if names is not None:
+            for transformer in self.transformers_:
+                transformer.generators_ = transformer.generators_.renamed(names)
         self.n_generators_ = sum(t.n_generators_ for t in self.transformers_)
         self.n_terms_ = sum(t.n_terms_ for t in self.transformers_)
         n_coefficients = sum(t.n_coefficients_ for t in self.transformers_)
@@ -94,7 +140,7 @@ class VanishingFeatures(TransformerMixin, BaseEstimator):
                 "VanishingFeatures: nothing vanishes on any class, and transform will return no "
                 "columns. Take a larger psi or max_degree, or scale the data.",
                 UserWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
         return self
 
@@ -103,13 +149,21 @@ class VanishingFeatures(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like of shape (n_samples, n_features), or a source of rows
 
         Returns
         -------
         X_out : ndarray of shape (n_samples, n_generators_)
+            As `OAVI.transform` returns it.
         """
         check_is_fitted(self)
+        if is_device_array(X):
+            X = checked_device_array(self, X)
+            return namespace(X).concat([t.transform(X) for t in self.transformers_], axis=1)
+        source = source_of(X)
+        if source is not None:
+            check_layout(self, source.layout)
+            return source.map(self.transform, self.n_generators_, source.layout.dtype)
         X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
         out = np.empty((len(X), self.n_generators_), dtype=X.dtype)
         start = 0

@@ -8,6 +8,10 @@ so the rows are read here and nowhere else, in chunks that stay in the cache, an
 m x |O| matrix is ever kept. With sample weights w the means are sum(w f) / sum(w): the
 constant evaluates to sqrt(w) instead of 1, and every other term inherits the factor from
 its parent.
+
+A `Block` is rows that are at hand, and answers with sums. A `Reader` is all the rows, wherever
+they are: it asks every block, combines the answers and divides by the total weight. `Rows` reads
+one array; `sources` has the readers of rows that are elsewhere.
 """
 
 from collections.abc import Iterator
@@ -95,48 +99,32 @@ def evaluate(
         yield here, values
 
 
-class Rows:
-    """Training rows, read in chunks.
+class Block:
+    """Rows that are at hand, read in chunks; what it answers are sums, to be added up.
 
     Parameters
     ----------
     X : ndarray of shape (n_samples, n_features)
         float64 or float32 rows in any memory layout; never copied as a whole.
     sample_weight : ndarray of shape (n_samples,) or None
-        Non-negative weights, not all zero.
+        Non-negative weights.
     chunk_size : int or None
         Rows evaluated at a time; None chooses a chunk that stays in the cache.
     """
 
     def __init__(self, X, sample_weight=None, chunk_size=None):
         self.X = X
-        self.n_samples = len(X)
-        self.chunk_size = chunk_size
         self.sample_weight = sample_weight
-        self.total_weight = float(len(X) if sample_weight is None else sample_weight.sum())
+        self.chunk_size = chunk_size
 
     def _chunks(self, plan: Plan, n_evaluated: int, at_least: int = 1):
         rows = max(at_least, chunk_rows(n_evaluated, self.chunk_size))
         return evaluate(self.X, plan, rows=rows, sample_weight=self.sample_weight)
 
-    def blocks(self, n_evaluated: int, at_least: int = 1):
-        """Yield (columns, root weights) chunk by chunk, for what is no combination of monomials.
-
-        The columns have shape (n_features, n_rows_of_the_chunk), float64 whatever the dtype of X;
-        the square roots of the weights shape (n_rows_of_the_chunk,), or are None.
-        """
-        rows = max(at_least, chunk_rows(n_evaluated, self.chunk_size))
-        for start in range(0, self.n_samples, rows):
-            here = slice(start, start + rows)
-            weight = self.sample_weight
-            root = None if weight is None else np.sqrt(weight[here])
-            yield np.array(self.X[here].T, dtype=np.float64, order="C"), root
-
     def products(self, plan: Plan, left, right) -> tuple[np.ndarray, np.ndarray]:
-        """Return the moments mean(t u) for t in ``left`` and u in ``right``, and mean(u^2).
+        """Return sum(t u) for t in ``left`` and u in ``right``, and sum(u^2): one BLAS-3 product.
 
-        ``left`` and ``right`` are slices or index arrays into the terms of the plan. One pass
-        over the rows, one BLAS-3 product a chunk.
+        ``left`` and ``right`` are slices or index arrays into the terms of the plan.
         """
         index = np.arange(plan.parent.size)
         total = np.zeros((index[left].size, index[right].size))
@@ -146,22 +134,97 @@ class Rows:
                 values_right = values[right]
                 total += values[left] @ values_right.T
                 _add_squares(values_right, squares)
-        total /= self.total_weight
-        squares /= self.total_weight
         return total, squares
 
-    def triangular(self, plan: Plan, terms: np.ndarray) -> np.ndarray:
-        """Return R with R'R = the moments of ``terms``, by orthogonal transformations alone.
+    def triangular(self, plan: Plan, terms: np.ndarray) -> tuple[np.ndarray]:
+        """Return R with R'R = the products of ``terms``, by orthogonal transformations alone.
 
         The rows never enter as products, so that R is as good as the rows themselves: R of the
         stacked chunks is R of (R of the chunks before, the next chunk).
         """
-        k = terms.size
-        factor = np.zeros((0, k))
-        for _, values in self._chunks(plan, plan.parent.size, at_least=2 * k):
-            stacked = np.vstack([factor, values[terms].T])
-            factor = qr(stacked, mode="r", overwrite_a=True, check_finite=False)[0][:k]
-        full = np.zeros((k, k))
+        factor = np.zeros((0, terms.size))
+        for _, values in self._chunks(plan, plan.parent.size, at_least=2 * terms.size):
+            factor = stacked_triangle(factor, values[terms].T)
+        return (factor,)
+
+    def squared_sums(self, plan: Plan, terms, coef: np.ndarray, leading) -> tuple[np.ndarray]:
+        """Return sum(f^2) of polynomials ``coef @ terms + leading`` by evaluating them."""
+        squares = np.zeros(len(coef))
+        for _, values in self._chunks(plan, plan.parent.size):
+            _add_squared_sums(coef @ values[terms], values[leading], squares)
+        return (squares,)
+
+    def column_sums(self) -> tuple[np.ndarray]:
+        """Return the weighted sums of the columns."""
+        plan = variables_plan(self.X.shape[1])
+        sums = np.zeros(self.X.shape[1])
+        for _, values in self._chunks(plan, plan.parent.size):
+            sums += values[1:] @ values[0]
+        return (sums,)
+
+    def centred_products(self, mean: np.ndarray) -> tuple[np.ndarray]:
+        """Return the weighted products of the columns, less their means."""
+        plan = variables_plan(self.X.shape[1])
+        total = np.zeros((mean.size, mean.size))
+        for _, values in self._chunks(plan, plan.parent.size):
+            centred = values[1:] - mean[:, np.newaxis] * values[0]
+            total += centred @ centred.T
+        return (total,)
+
+
+def variables_plan(n_features: int) -> Plan:
+    """Plan the evaluation of the constant and the variables."""
+    return CONSTANT_PLAN.extended(np.zeros(n_features, dtype=np.intp), np.arange(n_features))
+
+
+def stacked_triangle(above: np.ndarray, below: np.ndarray) -> np.ndarray:
+    """Return the triangular factor of two matrices, one on top of the other."""
+    stacked = np.vstack([above, below])
+    return qr(stacked, mode="r", overwrite_a=True, check_finite=False)[0][: stacked.shape[1]]
+
+
+def combine(question: str, first: tuple, second: tuple) -> tuple:
+    """Return the answer of all rows from those of some and of the others."""
+    join = stacked_triangle if question == "triangular" else np.add
+    return tuple(join(a, b) for a, b in zip(first, second, strict=True))
+
+
+class Reader:
+    """All the rows, wherever they are; a subclass says how blocks are asked in `_ask`.
+
+    Attributes
+    ----------
+    n_features : int
+    n_samples : int or inf
+        inf while it is not known, which is before the first pass.
+    total_weight : float
+        Of all rows; known after a pass.
+    max_degree : int or inf
+        Largest degree of terms whose products it knows.
+    sees_rows : bool
+        Whether it can look closer where moments cannot decide.
+    """
+
+    n_samples = np.inf
+    max_degree = np.inf
+    sees_rows = True
+
+    def _ask(self, question: str, *details) -> tuple[np.ndarray, ...]:
+        """Ask every block a question, the name of a method of `Block`, and combine the answers."""
+        raise NotImplementedError
+
+    def products(self, plan: Plan, left, right) -> tuple[np.ndarray, np.ndarray]:
+        """Return the moments mean(t u) for t in ``left`` and u in ``right``, and mean(u^2).
+
+        ``left`` and ``right`` are slices or index arrays into the terms of the plan.
+        """
+        total, squares = self._ask("products", plan, left, right)
+        return total / self.total_weight, squares / self.total_weight
+
+    def triangular(self, plan: Plan, terms: np.ndarray) -> np.ndarray:
+        """Return R with R'R = the moments of ``terms``, without squaring anything."""
+        (factor,) = self._ask("triangular", plan, terms)
+        full = np.zeros((terms.size, terms.size))
         full[: len(factor)] = factor
         full[np.signbit(full.diagonal())] *= -1.0
         return full / np.sqrt(self.total_weight)
@@ -172,24 +235,40 @@ class Rows:
         ``terms`` (k of them) and ``leading`` (g) index the terms of the plan; ``coef`` has
         shape (g, k).
         """
-        squares = np.zeros(len(coef))
-        for _, values in self._chunks(plan, plan.parent.size):
-            _add_squared_sums(coef @ values[terms], values[leading], squares)
+        (squares,) = self._ask("squared_sums", plan, terms, coef, leading)
         return squares / self.total_weight
 
     def correlations(self) -> np.ndarray:
         """Return the Pearson correlations of the columns; zero for constant columns."""
-        n_features = self.X.shape[1]
-        plan = CONSTANT_PLAN.extended(np.zeros(n_features, dtype=np.intp), np.arange(n_features))
-        mean = np.zeros(n_features)
-        for _, values in self._chunks(plan, n_features + 1):
-            mean += values[1:] @ values[0]
-        mean /= self.total_weight
-        covariance = np.zeros((n_features, n_features))
-        for _, values in self._chunks(plan, n_features + 1):
-            centred = values[1:] - mean[:, np.newaxis] * values[0]
-            covariance += centred @ centred.T
+        (sums,) = self._ask("column_sums")
+        mean = sums / self.total_weight
+        (covariance,) = self._ask("centred_products", mean)
         spread = np.sqrt(covariance.diagonal())
         # A column whose spread is rounding of its mean is constant.
         spread[spread <= 1e-12 * np.sqrt(self.total_weight) * np.abs(mean)] = np.inf
         return covariance / np.outer(spread, spread)
+
+
+class Rows(Reader):
+    """The rows of one array: `Block` says which."""
+
+    def __init__(self, X, sample_weight=None, chunk_size=None):
+        self.block = Block(X, sample_weight, chunk_size)
+        self.n_samples, self.n_features = X.shape
+        self.total_weight = float(len(X) if sample_weight is None else sample_weight.sum())
+
+    def _ask(self, question, *details):
+        return getattr(self.block, question)(*details)
+
+    def blocks(self, n_evaluated: int, at_least: int = 1):
+        """Yield (columns, root weights) chunk by chunk, for what is no combination of monomials.
+
+        The columns have shape (n_features, n_rows_of_the_chunk), float64 whatever the dtype of X;
+        the square roots of the weights shape (n_rows_of_the_chunk,), or are None.
+        """
+        X, weight = self.block.X, self.block.sample_weight
+        rows = max(at_least, chunk_rows(n_evaluated, self.block.chunk_size))
+        for start in range(0, self.n_samples, rows):
+            here = slice(start, start + rows)
+            root = None if weight is None else np.sqrt(weight[here])
+            yield np.array(X[here].T, dtype=np.float64, order="C"), root

@@ -3,11 +3,13 @@
 import numpy as np
 
 from vanishing._base import GeneratorTransformer, check_choice, check_flag, check_number
+from vanishing.accumulate import MomentRows, Moments
 from vanishing.certificate import Factor, OrthogonalTail, SchurTail, bounds_from_moments
 from vanishing.construction import Construction, Slab
-from vanishing.moments import Rows
+from vanishing.moments import Reader
 from vanishing.monomials import Border
 from vanishing.oracles import ORACLES, UNCONSTRAINED, Status, custom
+from vanishing.sources import Layout, adopt_layout
 
 # Coefficients in closed form from moments err by about eps times the largest ratio of a term's mean
 # square to what of it the terms before leave over. Up to this ratio they are good for 1e-8.
@@ -145,6 +147,34 @@ class OAVI(GeneratorTransformer):
     def _construction(self, rows, columns):
         return _Construction(self, rows, columns)
 
+    def fit_moments(self, moments):
+        """Construct the generators from moments alone, without the rows.
+
+        Generators have degree up to that of the moments at most, and `mse_` follows from the
+        moments, too. Where moments cannot decide whether a polynomial vanishes, because rounding
+        hides it, it is taken not to: a warning tells of such terms.
+
+        Parameters
+        ----------
+        moments : Moments
+            Of rows that are best scaled into [0, 1] or [-1, 1].
+
+        Returns
+        -------
+        self : OAVI
+        """
+        self._check_parameters()
+        if not isinstance(moments, Moments):
+            raise TypeError(f"fit_moments takes Moments; got {type(moments).__name__}.")
+        if self.psi == 0:
+            raise ValueError(
+                "psi=0 needs the rows: moments have half of their digits. Take psi > 0, for "
+                "example 1e-10, or fit to the rows."
+            )
+        adopt_layout(self, Layout(moments.n_features, moments.feature_names, "float64"))
+        self._fit_rows(MomentRows(moments)).warn()
+        return self
+
     def _check_parameters(self):
         super()._check_parameters()
         if not callable(self.oracle):
@@ -172,7 +202,7 @@ class _Construction(Construction):
 
     name = "OAVI"
 
-    def __init__(self, options: OAVI, rows: Rows, columns: np.ndarray):
+    def __init__(self, options: OAVI, rows: Reader, columns: np.ndarray):
         super().__init__(options, rows, columns)
         oracle = options.oracle
         self.closed_form = self.psi == 0 or oracle == "ls"
@@ -239,7 +269,8 @@ class _Construction(Construction):
             if low <= self.psi or not self.certify:  # not so clear: with the closed form itself
                 closed, residual, low, high = self._closed_form(tail, i - offset, slab.norm[j])
                 in_doubt = high > self.psi or not self._moments_suffice()
-                if self.certify and low <= self.psi and in_doubt and from_moments:
+                in_doubt &= from_moments and self.rows.sees_rows
+                if self.certify and low <= self.psi and in_doubt:
                     tail, offset = self.on_the_rows(slab, joined, tail.grown_factor(), i), i
                     closed, residual, low, high = self._closed_form(tail, 0, slab.norm[j])
             if low <= self.psi or not self.certify:
@@ -339,6 +370,12 @@ class _Construction(Construction):
             return (
                 f"the oracle ran out of max_iter steps on {self.n_short} border terms. Raise "
                 "max_iter, scale the data into [0, 1], or let certify=True decide them."
+            )
+        if not self.rows.sees_rows:
+            return (
+                f"{self.n_short} border terms joined O although they may vanish: the oracle "
+                "stopped short of psi, or rounding of the moments hides whether they do. Fit to "
+                "the rows, or take a larger psi."
             )
         return (
             f"{self.n_short} border terms joined O although least squares reaches psi there: the "

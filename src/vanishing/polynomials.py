@@ -308,7 +308,7 @@ class Generators(_Immutable, Sequence):
         }
 
     @cached_property
-    def _compiled(self):
+    def compiled(self):
         """What `evaluate` needs: only terms that some generator uses, and the plan for them."""
         used = np.flatnonzero(self.coef.any(axis=0))
         plan, position = monomials.plan(np.vstack([self.terms[used], self.leading_terms]))
@@ -334,7 +334,7 @@ class Generators(_Immutable, Sequence):
 
     def _chunks(self, X, chunk_size):
         """Yield (rows, linear part of all generators, values of all terms) chunk by chunk."""
-        plan, terms, coef, _ = self._compiled
+        plan, terms, coef, _ = self.compiled
         rows = chunk_rows(plan.parent.size + len(self), chunk_size)
         with one_blas_thread():
             for here, values in evaluate(X, plan, rows=rows):
@@ -349,7 +349,7 @@ class Generators(_Immutable, Sequence):
         if out is None:
             out = np.empty((len(X), len(self)), dtype=X.dtype)
         if len(self):
-            leading = self._compiled[-1]
+            leading = self.compiled[-1]
             for here, linear, values in self._chunks(X, chunk_size):
                 _write(linear, values, leading, self.leading_coef, absolute, out[here])
         return out
@@ -361,7 +361,7 @@ class Generators(_Immutable, Sequence):
         """
         out = np.zeros((len(X), weights.shape[1]))
         if len(self):
-            leading = self._compiled[-1]
+            leading = self.compiled[-1]
             for here, linear, values in self._chunks(X, chunk_size):
                 linear += self.leading_coef[:, np.newaxis] * values[leading]
                 if absolute:

@@ -19,6 +19,7 @@ chooses the next working set and measures the gap.
 """
 
 import warnings
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -29,6 +30,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from vanishing._base import check_labelled_rows, check_number, check_two_classes
 from vanishing._threads import one_blas_thread
+from vanishing.persistence import Savable
+from vanishing.sources import refuse
 
 _SMALLEST_WORKING_SET = 20
 _STEPS_A_PASS = 10  # Newton steps on a working set before all features are looked at again
@@ -99,6 +102,22 @@ def _evaluate(y, cost, z, dz, step, new_z, residual, violators):
     return loss, total
 
 
+def duality_gap(objective, loss, dual_sum, steepest):
+    """Return P - D for the dual point that the slacks suggest, scaled to be feasible.
+
+    a_i = 2 c_i slack_i is optimal for the dual where w is optimal. Its sum is ``dual_sum`` and
+    sum_i a_i^2 / (4 c_i) = ``loss``. Scaled by t it is feasible if t * steepest <= 1, for the
+    largest entry ``steepest`` of the gradient, and D = t dual_sum - t^2 loss is largest at
+    t = dual_sum / (2 loss).
+    """
+    if loss == 0.0:
+        return objective
+    t = dual_sum / (2.0 * loss)
+    if steepest * t > 1.0:
+        t = 1.0 / steepest
+    return objective - t * (dual_sum - t * loss)
+
+
 class _Point:
     """The decision values z = Xw of the rows, and what the loss and its gradient need of them."""
 
@@ -114,18 +133,8 @@ class _Point:
         return _Point(self.y, self.cost, self.z, dz, step)
 
     def gap(self, objective, steepest):
-        """Return P - D for the dual point that the slacks suggest, scaled to be feasible.
-
-        a_i = 2 c_i slack_i is optimal for the dual where w is optimal. Its sum is ``dual_sum`` and
-        sum_i a_i^2 / (4 c_i) = ``loss``. Scaled by t it is feasible if t * steepest <= 1, and
-        D = t dual_sum - t^2 loss is largest at t = dual_sum / (2 loss).
-        """
-        if self.loss == 0.0:
-            return objective
-        t = self.dual_sum / (2.0 * self.loss)
-        if steepest * t > 1.0:
-            t = 1.0 / steepest
-        return objective - t * (self.dual_sum - t * self.loss)
+        """Return P - D for the dual point that the slacks suggest."""
+        return duality_gap(objective, self.loss, self.dual_sum, steepest)
 
 
 class _Hessian:
@@ -242,6 +251,77 @@ def _newton_step(hessian, point, v, slope):
     return v, point
 
 
+# Steps that a pass over the rows tries, the longest first.
+STEPS = 0.5 ** np.arange(12)
+
+
+class Look(NamedTuple):
+    """What a pass over the rows finds at weights w, reached from w - d by the direction d."""
+
+    losses: np.ndarray  # at w - d + step * d for each of STEPS; the first is that at w
+    dual_sum: float
+    gradient: np.ndarray
+    hessian: np.ndarray
+
+
+def solve_in_passes(look, n_columns: int, n_problems: int, *, tol, max_iter):
+    """Minimise P(w) for several problems at once, for features that are not in memory.
+
+    Proximal Newton on all features. Loss, gradient and Hessian are sums over the rows, so that a
+    pass finds those of all problems; and since it tries several steps on its way, a Newton step
+    takes one pass, or two if the full step was too long.
+
+    Parameters
+    ----------
+    look : callable
+        ``look(problems, weights, directions)`` makes a pass and returns a `Look` for each problem.
+    n_columns, n_problems : int
+    tol, max_iter :
+        As in `solve`.
+
+    Returns
+    -------
+    solutions : list of (w, gap, n_iter), as `solve` returns them
+    """
+    w = np.zeros((n_problems, n_columns))
+    direction = np.zeros_like(w)
+    before = np.full(n_problems, np.inf)  # the objective at w
+    promised = np.zeros(n_problems)
+    gaps = np.full(n_problems, np.inf)  # relative
+    n_iter = np.zeros(n_problems, dtype=int)
+    active = list(range(n_problems))
+    while active:
+        looks = look(active, w[active] + direction[active], direction[active])
+        undecided = []
+        for p, found in zip(active, looks, strict=True):
+            l1 = np.abs(w[p] + STEPS[:, np.newaxis] * direction[p]).sum(axis=1)
+            progress = before[p] - found.losses - l1
+            enough = progress >= -1e-4 * STEPS * promised[p] - 1e-14 * np.abs(before[p])
+            if not enough.any():
+                continue  # rounding hides any further progress: w is as good as it gets
+            step = STEPS[np.argmax(enough)]
+            if step < 1.0:
+                direction[p] *= step
+                promised[p] *= step
+                undecided.append(p)
+                continue
+            w[p] += direction[p]
+            before[p] = objective = found.losses[0] + l1[0]
+            steepest = np.abs(found.gradient).max()
+            gap = duality_gap(objective, found.losses[0], found.dual_sum, steepest)
+            gaps[p] = gap / objective if objective else 0.0
+            if gaps[p] <= tol or n_iter[p] >= max_iter:
+                continue
+            new = w[p].copy()
+            _descend(found.hessian, found.gradient.copy(), new, _MAX_SWEEPS)
+            direction[p] = new - w[p]
+            promised[p] = found.gradient @ direction[p] + np.abs(new).sum() - np.abs(w[p]).sum()
+            n_iter[p] += 1
+            undecided.append(p)
+        active = undecided
+    return [(w[p], gaps[p], int(n_iter[p])) for p in range(n_problems)]
+
+
 def as_columns(X: np.ndarray, fit_intercept: bool) -> np.ndarray:
     """Return the features as contiguous float64 rows, with the constant last if there is one."""
     columns = np.empty((X.shape[1] + fit_intercept, len(X)))
@@ -256,7 +336,7 @@ def targets(y: np.ndarray, n_classes: int) -> np.ndarray:
     return np.where(y == labels[:, np.newaxis], 1.0, -1.0)
 
 
-class L1SquaredHingeSVC(ClassifierMixin, BaseEstimator):
+class L1SquaredHingeSVC(Savable, ClassifierMixin, BaseEstimator):
     """Linear support vector classifier with l1 penalty and squared hinge loss.
 
     Minimises the objective of ``LinearSVC(penalty="l1", dual=False)``, one class against the
@@ -323,6 +403,7 @@ class L1SquaredHingeSVC(ClassifierMixin, BaseEstimator):
         check_number("C", self.C, low=0, low_open=True)
         check_number("tol", self.tol, low=0, low_open=True)
         check_number("max_iter", self.max_iter, low=1, integer=True)
+        refuse(self, X)
         X, y, weight = check_labelled_rows(self, X, y, sample_weight)
         check_two_classes(self.classes_)
         cost = np.full(len(X), float(self.C))

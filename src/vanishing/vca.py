@@ -14,6 +14,7 @@ from vanishing.certificate import EPS
 from vanishing.components import Components, Stage, candidates_of, components_of
 from vanishing.construction import too_large, warn_of
 from vanishing.moments import Rows
+from vanishing.sources import refuse
 
 # Mean squares that are zero up to rounding, relative to those of the candidates: of columns, and
 # of products of components, which carry rounding of their own, divided by small roots.
@@ -85,6 +86,8 @@ class VCA(GeneratorTransformer):
     1.414*x1^2 + 1.414*x0^2 - 1.414
     """
 
+    _reads_sources = False  # its components are fitted to rows in memory
+
     def __init__(
         self,
         psi=0.005,
@@ -126,6 +129,7 @@ class VCA(GeneratorTransformer):
         self : VCA
         """
         self._check_parameters()
+        refuse(self, X)
         X = validate_data(self, X, dtype=[np.float64, np.float32])
         rows = Rows(X, check_weights(sample_weight, len(X)), self.chunk_size)
         construction = _Construction(self, rows)
@@ -174,13 +178,13 @@ class _Construction:
         self.stages: list[Stage] = []
         self.n_terms = 1
         self.n_generators = 0
-        self.scale = np.ones(rows.X.shape[1])
+        self.scale = np.ones(rows.n_features)
         self.stopped = None  # why the construction ended early
 
     def run(self):
         """Go through the degrees until one has no components."""
         left = right = None
-        n_candidates = self.rows.X.shape[1]
+        n_candidates = self.rows.n_features
         for degree in range(1, self.max_degree + 1):
             began = time.perf_counter()
             if degree > 1:
