@@ -2,7 +2,7 @@
 
 from importlib.metadata import PackageNotFoundError, version
 
-from vanishing import datasets
+from vanishing import bounds, datasets, export
 from vanishing.abm import ABM
 from vanishing.accumulate import Moments
 from vanishing.avi import AVI
@@ -33,7 +33,9 @@ __all__ = [
     "VanishingClassifierCV",
     "VanishingFeatures",
     "__version__",
+    "bounds",
     "datasets",
+    "export",
     "load",
     "save",
 ]

@@ -88,7 +88,6 @@ class Moments:
         self._plan, self._position = monomials.plan(self.terms)
         self.sums = np.zeros(len(self.terms))
         self.n_samples = 0
-        self.total_weight = 0.0
 
     def update(self, X, sample_weight=None) -> "Moments":
         """Add rows.
@@ -115,16 +114,21 @@ class Moments:
             for here, values in evaluate(X, self._plan, rows=rows):
                 weight = np.ones(values.shape[1]) if sample_weight is None else sample_weight[here]
                 sums += values @ weight
+            sums = self.sums + sums[self._position]
         if not np.isfinite(sums).all():
             raise ValueError(
                 f"moments of degree {2 * self.max_degree} overflow on these rows. Scale the data, "
                 "for example into [0, 1]."
             )
-        self.sums = self.sums + sums[self._position]
+        self.sums = sums
         counted = len(X) if sample_weight is None else np.count_nonzero(sample_weight)
         self.n_samples += int(counted)
-        self.total_weight += float(len(X) if sample_weight is None else sample_weight.sum())
         return self
+
+    @property
+    def total_weight(self) -> float:
+        """The sum of the weights of all rows: the moment of the constant."""
+        return float(self.sums[0])
 
     def __add__(self, other) -> "Moments":
         """Return the moments of both sets of rows together."""
@@ -139,7 +143,6 @@ class Moments:
         merged = Moments(*mine[:2], feature_names=mine[2])
         merged.sums = self.sums + other.sums
         merged.n_samples = self.n_samples + other.n_samples
-        merged.total_weight = self.total_weight + other.total_weight
         return merged
 
     def __radd__(self, other):
@@ -206,7 +209,9 @@ class Moments:
         if content["format"] != FORMAT or content["version"] != VERSION:
             raise ValueError(f"it is not of format {FORMAT}, version {VERSION}")
         names = content["feature_names"]
-        if names is not None and not all(isinstance(name, str) for name in names):
+        if names is not None and not (
+            isinstance(names, list) and all(isinstance(name, str) for name in names)
+        ):
             raise ValueError("feature_names are not names")
         sums = content["sums"]
         numbers = [*sums, content["total_weight"]]
@@ -221,9 +226,10 @@ class Moments:
         moments = cls(n_features, content["max_degree"], feature_names=names)
         moments.sums = np.array(sums)
         moments.n_samples = content["n_samples"]
-        moments.total_weight = content["total_weight"]
-        if moments.total_weight < 0 or moments.sums[0] != moments.total_weight:
+        if moments.total_weight != content["total_weight"]:
             raise ValueError("the sum of the constant is not the total weight")
+        if moments.total_weight < 0 or (moments.total_weight > 0) != (moments.n_samples > 0):
+            raise ValueError("the total weight does not fit the number of rows")
         return moments
 
     def positions(self, terms: np.ndarray) -> np.ndarray:

@@ -4,8 +4,6 @@ The counterpart of `moments.Block` and `Generators.evaluate` in terms of the arr
 Only sums over the rows come back, as NumPy arrays; the values of generators stay on the device.
 """
 
-import sys
-
 import numpy as np
 
 from vanishing.moments import chunk_rows
@@ -14,7 +12,7 @@ from vanishing.monomials import Plan
 _LIBRARIES = ("torch", "cupy", "array_api_strict")
 
 # Evaluated terms of one chunk on an accelerator: enough to keep it busy, little of its memory.
-_CHUNK_BYTES = 1 << 28
+_CHUNK_BYTES = 1 << 30
 
 
 def is_device_array(X) -> bool:
@@ -22,7 +20,9 @@ def is_device_array(X) -> bool:
     root = type(X).__module__.partition(".")[0]
     if root not in _LIBRARIES:
         return False
-    return hasattr(X, "__array_namespace__") or isinstance(X, sys.modules["torch"].Tensor)
+    # PyTorch's tensors know no namespace, nor do arrays of all versions of CuPy.
+    kinds = {kind.__name__ for kind in type(X).__mro__}
+    return hasattr(X, "__array_namespace__") or not kinds.isdisjoint(("Tensor", "ndarray"))
 
 
 def namespace(X):
@@ -51,7 +51,9 @@ def to_numpy(X) -> np.ndarray:
     if not is_on_cpu(X):
         from array_api_compat import to_device
 
-        X = to_device(X, "cpu")
+        xp = namespace(X)
+        # The reference library has devices, too, which copy to one another on request only.
+        X = to_device(X, xp.Device("CPU_DEVICE") if hasattr(xp, "Device") else "cpu")
     return np.asarray(X)
 
 
@@ -120,20 +122,27 @@ def evaluate(X, plan: Plan, *, rows: int, sample_weight=None):
     n_samples = X.shape[0]
     rows = min(rows, n_samples)
     parents, variables = plan.parent.tolist(), plan.variable.tolist()
+    # Without weights the variables are terms themselves: no other copy of the columns is needed.
+    place = {variables[i]: i for i in range(1, len(parents)) if parents[i] == 0}
+    in_place = sample_weight is None and set(variables[1:]) <= set(place)
     buffer = xp.empty((len(parents), rows), dtype=xp.float64, device=X.device)
     for here in _slices(n_samples, rows):
         size = here.stop - here.start
         values = buffer if size == rows else buffer[:, :size]
-        columns = xp.astype(X[here, :].T, xp.float64)
-        if hasattr(columns, "contiguous"):  # PyTorch keeps the layout of rows
-            columns = columns.contiguous()
-        if sample_weight is None:
+        if in_place:
             values[0, :] = 1.0
+            columns = {variable: values[i, :] for variable, i in place.items()}
+            for variable, column in columns.items():
+                column[...] = xp.astype(X[here, variable], xp.float64, copy=False)
         else:
-            values[0, :] = xp.sqrt(sample_weight[here])
+            values[0, :] = 1.0 if sample_weight is None else xp.sqrt(sample_weight[here])
+            columns = xp.astype(X[here, :].T, xp.float64)
+            if hasattr(columns, "contiguous"):  # PyTorch keeps the layout of rows
+                columns = columns.contiguous()
+            columns = {variable: columns[variable, :] for variable in set(variables[1:])}
         for i in range(1, len(parents)):
-            parent = values[parents[i], :]
-            _multiply(xp, parent, columns[variables[i], :], values[i, :])
+            if not (in_place and parents[i] == 0):
+                _multiply(xp, values[parents[i], :], columns[variables[i]], values[i, :])
         yield here, values
 
 
@@ -171,13 +180,19 @@ class DeviceBlock:
     def products(self, plan: Plan, left, right):
         """Return sum(t u) for t in ``left`` and u in ``right``, and sum(u^2)."""
         index = np.arange(plan.parent.size)
-        total = self._zeros(index[left].size, index[right].size)
-        squares = self._zeros(index[right].size)
+        rows, columns = index[left], index[right]
+        total = self._zeros(rows.size, columns.size)
+        squares = self._zeros(columns.size)
+        known = isinstance(left, slice) and np.isin(columns, rows).all()
         for _, values in self._chunks(plan, index.size):
             values_right = _chosen(self.xp, values, right)
             total += _chosen(self.xp, values, left) @ values_right.T
-            squares += self.xp.sum(values_right * values_right, axis=1)
-        return to_numpy(total), to_numpy(squares)
+            if not known:
+                squares += (values_right * values_right) @ self.xp.ones_like(values_right[0, :])
+        total = to_numpy(total)
+        if known:  # the squares are among the products: no need to read the values once more
+            return total, total[np.searchsorted(rows, columns), np.arange(columns.size)]
+        return total, to_numpy(squares)
 
     def triangular(self, plan: Plan, terms):
         """Return R with R'R = the products of ``terms``, by orthogonal transformations alone."""
@@ -189,12 +204,14 @@ class DeviceBlock:
 
     def squared_sums(self, plan: Plan, terms, coef, leading):
         """Return sum(f^2) of polynomials ``coef @ terms + leading`` by evaluating them."""
-        coef = like(self.X, coef)
-        squares = self._zeros(coef.shape[0])
+        coef = like(self.X, coef.T)
+        squares = self._zeros(coef.shape[1])
         for _, values in self._chunks(plan, plan.parent.size):
-            sums = coef @ _chosen(self.xp, values, terms)
-            sums += _chosen(self.xp, values, leading)
-            squares += self.xp.sum(sums * sums, axis=1)
+            # One row a row of X, and a product for the sum: the fast way round, in both respects.
+            sums = _chosen(self.xp, values, terms).T @ coef
+            sums += _chosen(self.xp, values, leading).T
+            sums *= sums
+            squares += self.xp.ones_like(sums[:, 0]) @ sums
         return (to_numpy(squares),)
 
     def column_sums(self):
@@ -219,13 +236,13 @@ def evaluate_generators(generators, X, *, absolute, chunk_size=None):
     if not len(generators):
         return out
     plan, terms, coef, leading = generators.compiled
-    coef = like(X, coef)
-    leading_coef = like(X, generators.leading_coef)[:, None]
+    coef = like(X, coef.T)
+    leading_coef = like(X, generators.leading_coef)
     rows = _chunk(X, plan.parent.size + len(generators), chunk_size)
     for here, values in evaluate(X, plan, rows=rows):
-        found = coef @ _chosen(xp, values, terms)
-        found += leading_coef * _chosen(xp, values, leading)
+        found = _chosen(xp, values, terms).T @ coef
+        found += leading_coef * _chosen(xp, values, leading).T
         if absolute:
             found = xp.abs(found)
-        out[here, :] = xp.astype(found.T, X.dtype)
+        out[here, :] = xp.astype(found, X.dtype, copy=False)
     return out

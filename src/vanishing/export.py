@@ -112,7 +112,7 @@ def to_python(model, name=None) -> str:
     --------
     >>> from vanishing import OAVI
     >>> from vanishing.export import to_python
-    >>> model = OAVI().fit([[0.0, 0.0], [0.5, 0.5], [1.0, 1.0]])
+    >>> model = OAVI(psi=0).fit([[0.0, 0.0], [0.5, 0.5], [1.0, 1.0]])
     >>> module = {}
     >>> exec(to_python(model), module)
     >>> float(module["transform"]([[0.25, 0.75]])[0, 0])

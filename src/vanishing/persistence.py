@@ -8,6 +8,7 @@ import os
 import re
 import stat
 import warnings
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import chain
 from pathlib import Path
@@ -69,7 +70,7 @@ def save(model, path):
     --------
     >>> import os, tempfile
     >>> import vanishing
-    >>> model = vanishing.OAVI().fit([[0.0, 0.0], [0.5, 0.5], [1.0, 1.0]])
+    >>> model = vanishing.OAVI(psi=0).fit([[0.0, 0.0], [0.5, 0.5], [1.0, 1.0]])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = os.path.join(folder, "line.json")
     ...     vanishing.save(model, path)
@@ -217,9 +218,9 @@ class _Kind(NamedTuple):
     """
 
     type: type
-    write: callable
-    read: callable
-    check: callable
+    write: Callable
+    read: Callable
+    check: Callable
     ours: bool = True
 
 
@@ -338,13 +339,9 @@ def _write_value(value, what):
         return value
     if type(value) is float:
         return value if math.isfinite(value) else {"float": _float(value)}
-    if isinstance(value, (np.ndarray, np.generic)) and (
-        np.ma.isMaskedArray(value) or value.ndim > 2 or value.dtype.kind not in "biufUO"
-    ):
-        value = object()  # nothing that is known
-    if isinstance(value, np.generic):
+    if isinstance(value, np.generic) and value.dtype.kind in "biufU":
         return {"scalar": _plain(value), "dtype": value.dtype.str}
-    if isinstance(value, np.ndarray):
+    if type(value) is np.ndarray and value.ndim in (1, 2) and value.dtype.kind in "biufUO":
         return _write_array(value, what)
     if type(value) is tuple:
         return {"tuple": [_write_value(part, what) for part in value]}
@@ -894,6 +891,11 @@ def _check_classifier(model):
     _check_features(model)
     _check_options(model)
     check_flag("clip", model.clip)
+    for name, kinds in (("scale", _SCALERS), ("final_estimator", _LINEAR)):
+        part = getattr(model, name, None)
+        simple = part is None or isinstance(part, (bool, str))
+        if not simple and type(part).__name__ not in kinds:
+            raise _Refused(f"{name} is a {type(part).__name__}.")
     if hasattr(model, "C"):
         check_number("C", model.C, low=0, low_open=True)
 
@@ -955,8 +957,9 @@ def _read_classifier(reader, node, model):
         for part in (features, final)
     ):
         raise _Refused("the parts of the classifier are of different classes.")
-    if model.final_estimator is None and type(final).__name__ != "L1SquaredHingeSVC":
-        raise _Refused("final_estimator is not the linear SVM.")
+    wanted = model.final_estimator
+    if type(final).__name__ != ("L1SquaredHingeSVC" if wanted is None else type(wanted).__name__):
+        raise _Refused("final_estimator is not the one that is fitted.")
     model._assemble(scaling, features, final)
 
 
@@ -1110,9 +1113,10 @@ def _read_known(attributes, reader, node, model):
         optional = name == "StandardScaler" and shape  # without mean or without standard deviation
         if not (value is None and optional):
             numbers = np.asarray(value)
-            wanted = [sizes.setdefault(n, m) for n, m in zip(shape, numbers.shape, strict=True)]
+            wanted = [sizes.setdefault(n, m) for n, m in zip(shape, numbers.shape, strict=False)]
             if (
-                (shape and not isinstance(value, np.ndarray))
+                numbers.ndim != len(shape)
+                or (shape and not isinstance(value, np.ndarray))
                 or numbers.shape != tuple(wanted)
                 or numbers.dtype.kind not in "iuf"
                 or not np.isfinite(numbers).all()
@@ -1121,8 +1125,15 @@ def _read_known(attributes, reader, node, model):
         setattr(model, attribute, value)
     with warnings.catch_warnings():  # that columns have no names, or what the numbers may cause
         warnings.simplefilter("ignore")
+        reader.allocate(8 * n_features)
         row = np.zeros((1, n_features))
-        (model.predict if linear else model.transform)(row)  # parameters may be of any type
+        try:  # whatever its parameters are
+            out = np.asarray(model.predict(row) if linear else model.transform(row))
+            works = linear or np.isfinite(out).all()
+        except Exception:
+            works = False
+    if not works:
+        raise _Refused(f"the parameters of {name} do not work.")
 
 
 def _write_pipeline(model) -> dict:

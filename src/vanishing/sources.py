@@ -6,6 +6,9 @@ of it, so that the constructions need not know where the rows live.
 """
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
+from contextlib import contextmanager
+from copy import copy
 from functools import partial, reduce
 from pathlib import Path
 from typing import NamedTuple
@@ -49,9 +52,9 @@ class Blocks:
     ----------
     source : callable or iterable
         A function of no arguments that returns an iterator over blocks, or an object that can be
-        iterated over again and again. A block is an array or a DataFrame of rows; or, where labels
-        or sample weights are needed, a tuple (rows, labels) or (rows, labels, weights), in which
-        labels may be None. All blocks have the same columns and dtype.
+        iterated over again and again, such as a list of blocks. A block is an array or a DataFrame
+        of rows; or, where labels or sample weights are needed, a tuple (rows, labels) or (rows,
+        labels, weights), in which labels may be None. All blocks have the same columns and dtype.
 
     Examples
     --------
@@ -66,7 +69,9 @@ class Blocks:
     """
 
     def __init__(self, source):
-        if not is_blocks(source):
+        # A sequence is an array to an estimator, but blocks to whoever says so.
+        is_sequence = hasattr(source, "__len__") and hasattr(source, "__iter__")
+        if not is_blocks(source) and not (is_sequence and _may_be_blocks(source)):
             raise TypeError(
                 "Blocks takes a function that returns an iterator over blocks of rows, or an "
                 f"object that can be iterated over again and again; got {type(source).__name__}."
@@ -116,8 +121,9 @@ class Blocks:
             ) from None
 
         def read():
+            read = None if columns is None else [*columns, *([] if target is None else [target])]
             with pq.ParquetFile(path) as file:
-                for batch in file.iter_batches(batch_size=rows):
+                for batch in file.iter_batches(batch_size=rows, columns=read):
                     yield _split_columns(batch.to_pandas(), target, columns, path)
 
         return cls(_existing(path, read))
@@ -145,18 +151,23 @@ def is_blocks(X) -> bool:
     if isinstance(X, Iterator):
         raise TypeError(
             "X is an iterator, which can be read only once, but the rows are needed in several "
-            "passes. Give a function that makes it anew: pass the generator function itself "
-            "instead of calling it, or lambda: iterator."
+            "passes. Give a function that makes a new one each time: pass the generator function "
+            "itself instead of calling it."
         )
     if isinstance(X, Blocks):
         return True
+    if hasattr(X, "__len__") or not _may_be_blocks(X):
+        return False
+    return callable(X) or hasattr(X, "__iter__")
+
+
+def _may_be_blocks(X) -> bool:
+    """Say that X is neither an array or DataFrame nor something whose items are no blocks."""
     if isinstance(X, (type, str, bytes, dict, set, frozenset)):
         return False
-    is_array_like = any(
-        hasattr(X, name)
-        for name in ("__len__", "__array__", "__array_namespace__", "__dataframe__")
+    return not any(
+        hasattr(X, name) for name in ("__array__", "__array_namespace__", "__dataframe__")
     )
-    return not is_array_like and (callable(X) or hasattr(X, "__iter__"))
 
 
 def _names(X) -> tuple[str, ...] | None:
@@ -169,10 +180,11 @@ def _names(X) -> tuple[str, ...] | None:
 def _checked_part(X, y, weight, layout: Layout | None) -> Part:
     """Check a block's rows, labels and weights, and drop rows of weight zero."""
     names = _names(X)
-    if device.is_device_array(X):
+    empty = _is_empty(X)
+    if empty:
+        X = np.zeros(X.shape) if layout is None else np.zeros(X.shape, dtype=layout.dtype)
+    elif device.is_device_array(X):
         X = device.checked(X)
-    elif len(np.shape(X)) == 2 and np.shape(X)[0] == 0:
-        X = np.zeros(np.shape(X), dtype=np.float64 if layout is None else layout.dtype)
     else:
         X = check_array(X, dtype=[np.float64, np.float32], input_name="X")
     n_samples, n_features = X.shape
@@ -198,6 +210,8 @@ def _checked_part(X, y, weight, layout: Layout | None) -> Part:
             raise ValueError(f"it has {n_samples} rows, but labels of shape {y.shape}.")
         if y.dtype.kind == "f" and not np.isfinite(y).all():
             raise ValueError("its labels contain NaN or infinity. Drop these rows.")
+        if y.dtype.kind == "O" and any(label is None or label != label for label in y):
+            raise ValueError("some of its labels are missing. Drop these rows.")
     if weight is not None:
         weight = device.to_numpy(weight).astype(np.float64)
         if weight.shape != (n_samples,) or not np.isfinite(weight).all() or (weight < 0).any():
@@ -207,6 +221,16 @@ def _checked_part(X, y, weight, layout: Layout | None) -> Part:
         if not weight.all():
             X, y, weight = _selected(X, y, weight, weight > 0)
     return Part(X, y, weight)
+
+
+def _is_empty(X) -> bool:
+    """Say whether a block is a table without rows."""
+    shape = getattr(X, "shape", ())
+    return len(shape) == 2 and shape[0] == 0
+
+
+def _n_rows(X) -> int:
+    return X.shape[0] if hasattr(X, "shape") and len(X.shape) else len(X)
 
 
 def _selected(X, y, weight, chosen: np.ndarray):
@@ -220,16 +244,37 @@ def layout_of(X) -> Layout:
     return Layout(part.X.shape[1], _names(X), str(part.X.dtype).rpartition(".")[2])
 
 
-def _answer(question, layout, i, X, y=None, weight=None):
-    """Check block i and ask it; an error names the block."""
+@contextmanager
+def _naming(i: int):
+    """Let an error name the block."""
     try:
-        part = _checked_part(X, y, weight, layout)
+        yield
     except (ValueError, TypeError) as error:
         raise ValueError(f"Block {i}, counting from 0, cannot be used: {error}") from error
+
+
+def _answer(question, layout, i, X, y=None, weight=None):
+    """Check block i and ask it."""
+    with _naming(i):
+        part = _checked_part(X, y, weight, layout)
     if not part.X.shape[0]:
         return None
     with one_blas_thread():
         return question(part)
+
+
+def _frozen(method):
+    """Return the method of a copy of its estimator: a later fit must not change what is lazy."""
+    return getattr(copy(method.__self__), method.__name__)
+
+
+def _value(function, n_columns, dtype, i, X):
+    """Return the function of block i, which may have no rows."""
+    if _is_empty(X):
+        nothing = np.zeros((0,) if n_columns is None else (0, n_columns), dtype=dtype)
+        return device.like(X, nothing) if device.is_device_array(X) else nothing
+    with _naming(i):
+        return function(X)
 
 
 def _joined(combine, answers):
@@ -253,8 +298,8 @@ class Source:
         """Return the combined answers of all blocks; None if there are no rows."""
         raise NotImplementedError
 
-    def map(self, function: Callable, n_columns: int | None, dtype):
-        """Return, lazily, the function of each block: rows of ``n_columns``, or of one value."""
+    def map(self, method: Callable, n_columns: int | None, dtype):
+        """Return, lazily, an estimator's method of each block: rows of n_columns or one value."""
         raise NotImplementedError
 
 
@@ -263,17 +308,33 @@ class BlockSource(Source):
 
     def __init__(self, X, y=None, sample_weight=None):
         self.blocks = X if isinstance(X, Blocks) else Blocks(X)
-        self.y = None if y is None else np.asarray(y)
-        self.weight = None if sample_weight is None else np.asarray(sample_weight)
-        for block, *_ in self._items():
-            self.layout = layout_of(block)
-            return
-        raise ValueError("The source has no blocks: no rows to fit.")
+        self.y = None if y is None else device.to_numpy(y)
+        self.weight = None if sample_weight is None else device.to_numpy(sample_weight)
+        self.last = None  # iterator
+        self.layout = None
+        for i, (block, *_) in enumerate(self._items()):
+            with _naming(i):
+                self.layout = layout_of(block)
+            if not _is_empty(block):
+                break
+        if self.layout is None:
+            raise ValueError("The source has no blocks: no rows to fit.")
+
+    def _iterator(self):
+        iterator = iter(self.blocks)
+        if iterator is self.last:
+            raise TypeError(
+                "The source returned the same iterator again, which can be read only once, but the "
+                "rows are needed in several passes. Give a function that makes a new iterator each "
+                "time it is called."
+            )
+        self.last = iterator
+        return iterator
 
     def _items(self):
         """Yield (rows, labels, weights) of each block, with what was given beside the blocks."""
         start = 0
-        for i, item in enumerate(self.blocks):
+        for i, item in enumerate(self._iterator()):
             X, y, weight = item, None, None
             if isinstance(item, tuple):
                 if not 1 <= len(item) <= 3:
@@ -282,7 +343,8 @@ class BlockSource(Source):
                         "labels, weights)."
                     )
                 X, y, weight = (*item, None, None)[:3]
-            stop = start + len(X)
+            with _naming(i):
+                stop = start + _n_rows(X)
             if self.y is not None:
                 y = self.y[start:stop]
             if self.weight is not None:
@@ -300,12 +362,14 @@ class BlockSource(Source):
             found = _joined(combine, [found, _answer(question, self.layout, i, *item)])
         return found
 
-    def map(self, function, n_columns, dtype):
-        """Return `Blocks` of the function of each block."""
+    def map(self, method, n_columns, dtype):
+        """Return `Blocks` of the method of each block."""
+        method = _frozen(method)
 
         def mapped():
-            for block in self.blocks:
-                yield function(block[0] if isinstance(block, tuple) else block)
+            for i, block in enumerate(self._iterator()):
+                block = block[0] if isinstance(block, tuple) else block
+                yield _value(method, n_columns, dtype, i, block)
 
         return Blocks(mapped)
 
@@ -314,17 +378,17 @@ class DeviceSource(Source):
     """One array of another library: a single block."""
 
     def __init__(self, X, y=None, sample_weight=None):
-        self.X = device.checked(X)
-        self.y, self.weight = y, sample_weight
-        self.layout = layout_of(self.X)
+        self.X = X
+        self.part = _checked_part(X, y, sample_weight, None)  # once: nobody else changes it
+        self.layout = Layout(X.shape[1], None, str(self.part.X.dtype).rpartition(".")[2])
 
     def ask(self, question, combine):
         """Ask the one block there is."""
-        return question(_checked_part(self.X, self.y, self.weight, self.layout))
+        return question(self.part) if self.part.X.shape[0] else None
 
-    def map(self, function, n_columns, dtype):
-        """Return the function of the array."""
-        return function(self.X)
+    def map(self, method, n_columns, dtype):
+        """Return the method of the array."""
+        return method(self.X)
 
 
 class DaskSource(Source):
@@ -351,35 +415,51 @@ class DaskSource(Source):
             answers = [join(answers[i : i + _FAN_IN]) for i in range(0, len(answers), _FAN_IN)]
         try:
             return answers[0].compute()
-        except (OSError, TimeoutError) as error:
+        except Exception as error:
+            if not _is_lost_connection(error):
+                raise  # of the tasks themselves
             raise ConnectionError(
                 "The Dask scheduler cannot be reached any more, so that the rows cannot be read "
                 f"({type(error).__name__}: {error}). Start a cluster, connect a new "
                 "distributed.Client, load X there, and fit again."
             ) from error
 
-    def map(self, function, n_columns, dtype):
-        """Return a Dask array of the function of each block, with the same chunks."""
+    def map(self, method, n_columns, dtype):
+        """Return a Dask array of the method of each block, with the same chunks."""
         import dask
         import dask.array as da
 
         columns = () if n_columns is None else (n_columns,)
+        value = partial(_value, _frozen(method), n_columns, dtype)
         if hasattr(self.X, "chunks"):
             return da.map_blocks(
-                function,
+                partial(_value_of_chunk, value),
                 self.X,
+                name=f"{method.__name__}-{dask.base.tokenize(method, self.X)}",
                 dtype=dtype,
                 meta=np.empty((0,) * (1 + len(columns)), dtype=dtype),
                 chunks=(self.X.chunks[0], *((n,) for n in columns)),
                 drop_axis=None if columns else 1,
             )
-        task = dask.delayed(function, pure=False)
+        task = dask.delayed(value, pure=False)
         return da.concatenate(
             [
-                da.from_delayed(task(part), shape=(np.nan, *columns), dtype=dtype)
-                for part, *_ in self.parts
+                da.from_delayed(task(i, part), shape=(np.nan, *columns), dtype=dtype)
+                for i, (part, *_) in enumerate(self.parts)
             ]
         )
+
+
+def _value_of_chunk(value, X, block_id=(0,)):
+    return value(block_id[0], X)
+
+
+def _is_lost_connection(error: Exception) -> bool:
+    """Say whether an error is of the way to the rows: tasks raise errors of their own."""
+    if isinstance(error, CancelledError) or type(error).__name__ == "CommClosedError":
+        return True
+    # Without its client Dask looks for persisted blocks in this process.
+    return isinstance(error, ValueError) and str(error).startswith("Missing dependency")
 
 
 def is_dask(X) -> bool:
@@ -388,11 +468,17 @@ def is_dask(X) -> bool:
 
 
 def _one_column_block(X):
-    if hasattr(X, "chunks"):
+    # A delayed object claims to have any attribute.
+    known = not type(X).__name__.startswith("Delayed")
+    if known and hasattr(X, "chunks"):
         if X.ndim != 2:
             raise ValueError(f"X must be 2-dimensional, rows and columns; its shape is {X.shape}.")
+        if np.isnan(X.shape[1]):
+            raise ValueError(
+                "X does not know how many columns it has. Call X.compute_chunk_sizes() first."
+            )
         return X.rechunk({1: -1}) if len(X.chunks[1]) > 1 else X
-    if not hasattr(X, "to_delayed") or not hasattr(X, "columns"):
+    if not known or getattr(X, "ndim", 0) != 2 or not hasattr(X, "to_delayed"):
         raise TypeError(
             f"X must be a Dask array or DataFrame; got {type(X).__name__}. Convert it with "
             "to_dask_array or to_dataframe."
@@ -414,7 +500,9 @@ def _dask_layout(X) -> Layout:
     if kinds:
         name, dtype = next(iter(kinds.items()))
         raise ValueError(f"Column {name!r} of X has dtype {dtype}; give it real numbers.")
-    single = all(dtype == np.float32 for dtype in X.dtypes)
+    # As check_array finds it for a partition: columns of pandas' own dtypes become float64.
+    plain = all(isinstance(dtype, np.dtype) for dtype in X.dtypes)
+    single = plain and np.result_type(*X.dtypes) == np.float32
     return Layout(len(X.columns), _names(X), "float32" if single else "float64")
 
 
@@ -550,6 +638,10 @@ class Survey(NamedTuple):
 
     def joined(self, other: "Survey") -> "Survey":
         """Return the survey of both."""
+        if len({part.classes.dtype.kind in "OUST" for part in (self, other)}) == 2:
+            raise ValueError(
+                "Labels are text in some blocks and numbers in others. Convert them to one kind."
+            )
         return Survey(
             self.n_samples + other.n_samples,
             self.total_weight + other.total_weight,

@@ -103,7 +103,11 @@ ALGORITHMS = {
     "poly": Algorithm(
         "degree-2 features + l1 SVM", _polynomial_features, max_runs={"skin": 1, "credit": 1}
     ),
-    "boosting": Algorithm("gradient boosting", _boosting),
+    "boosting": Algorithm(
+        "gradient boosting",
+        _boosting,
+        max_runs={"credit": 3, "htru": 3, "skin": 3, "spam": 3},
+    ),
 }
 
 # Of the algorithms that construct generators, those whose published figures took C = 1.

@@ -1,0 +1,292 @@
+"""How far one machine goes: rows, columns, memory maps, Dask workers, a GPU.
+
+Times stand beside those of the bare products on the same machine in the same run: E'E, E'F and E W
+over as many rows (E: the terms of O, F: the leading terms, W: the coefficients), from values that
+are already evaluated and in the cache. Memory is what a process of its own needs beyond what it
+has before the fit, without the pages of mapped files.
+
+    python benchmarks/scale.py [rows] [columns] [memmap] [dask] [gpu] [--library torch] [--rows 1e8]
+"""
+
+import argparse
+import multiprocessing
+import os
+import tempfile
+import threading
+import time
+import warnings
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from vanishing import ABM, OAVI, monomials
+from vanishing._threads import one_blas_thread
+from vanishing.moments import chunk_rows, evaluate
+
+PSI = 0.0005
+
+
+def surface(n_samples, seed=0):
+    """Return rows near a surface in the unit cube: x2 = (x0 + x0 x1) / 2, noise 0.01."""
+    rng = np.random.default_rng(seed)
+    X = np.empty((n_samples, 3))
+    for start in range(0, n_samples, 1 << 20):
+        part = X[start : start + (1 << 20)]
+        part[:, :2] = rng.random((len(part), 2))
+        part[:, 2] = 0.5 * part[:, 0] * (1.0 + part[:, 1])
+        part[:, 2] += rng.normal(scale=0.01, size=len(part))
+    return X
+
+
+def wide(n_samples, n_features, seed=0):
+    """Return rows in the unit cube whose columns depend on five hidden ones, noise 0.02."""
+    rng = np.random.default_rng(seed)
+    hidden = rng.random((n_samples, 5))
+    mix = rng.dirichlet(np.ones(5), size=n_features)
+    X = (hidden @ mix.T) ** 2 + rng.normal(scale=0.02, size=(n_samples, n_features))
+    return (X - X.min(axis=0)) / np.ptp(X, axis=0)
+
+
+def bare_products(model, n_samples):
+    """Return the seconds of the bare products for a fitted model, over so many rows."""
+    terms = np.vstack([model.terms_, model.leading_terms_])
+    plan, position = monomials.plan(terms)
+    k, rows = model.n_terms_, chunk_rows(plan.parent.size, None)
+    values = next(evaluate(np.random.default_rng(0).random((rows, 3)), plan, rows=rows))[1]
+    E, F = values[position[:k]], values[position[k:]]
+    gram, cross = np.zeros((k, k)), np.zeros((k, len(terms) - k))
+    with one_blas_thread():
+        start = time.perf_counter()
+        for _ in range(-(-n_samples // rows)):
+            gram += E @ E.T
+            cross += E @ F.T
+            model.coef_ @ E
+        return time.perf_counter() - start
+
+
+def best(function, repeat=3):
+    times = []
+    for _ in range(repeat):
+        start = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+class PeakMemory:
+    """The most memory of this process's own (not of mapped files) while something runs, in MiB."""
+
+    def __enter__(self):
+        self.before = self.peak = self._now()
+        self.done = threading.Event()
+        self.watcher = threading.Thread(target=self._watch)
+        self.watcher.start()
+        return self
+
+    def __exit__(self, *_):
+        self.done.set()
+        self.watcher.join()
+
+    @property
+    def extra(self):
+        return self.peak - self.before
+
+    def _watch(self):
+        while not self.done.wait(0.002):
+            self.peak = max(self.peak, self._now())
+
+    @staticmethod
+    def _now():
+        for line in Path("/proc/self/status").read_text().splitlines():
+            if line.startswith("RssAnon"):
+                return int(line.split()[1]) / 1024
+        return float("nan")
+
+
+def alone(function, *arguments):
+    """Call a function in a process of its own, warmed up; memory of earlier calls is not in it."""
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(function, arguments)
+
+
+def warm_up():
+    warnings.simplefilter("ignore")
+    OAVI(psi=PSI).fit(surface(1000))
+
+
+def fit_of(n_samples):
+    warm_up()
+    X = surface(n_samples)
+    with PeakMemory() as memory:
+        model = OAVI(psi=PSI).fit(X)
+    seconds = best(lambda: model.fit(X))
+    return seconds, bare_products(model, n_samples), memory.extra, model.n_terms_, len(model.coef_)
+
+
+def rows():
+    print("rows x 3, psi = 0.0005, oracle pcg, one core")
+    print(f"{'rows':>10}{'|O|':>5}{'|G|':>5}{'fit s':>9}{'/bare':>7}{'growth':>8}{'MiB':>7}")
+    last = None
+    for n_samples in (100_000, 500_000, 1_000_000, 2_000_000, 4_000_000, 10_000_000):
+        seconds, bare, memory, k, g = alone(fit_of, n_samples)
+        growth = "" if last is None else f"{seconds / last[1] / (n_samples / last[0]):.2f}"
+        print(
+            f"{n_samples:>10}{k:>5}{g:>5}{seconds:>9.3f}{seconds / bare:>7.2f}{growth:>8}"
+            f"{memory:>7.0f}",
+            flush=True,
+        )
+        last = n_samples, seconds
+    print("growth: the time over that of the line before, over the same ratio of the rows")
+
+
+def wide_fit_of(n_features, border, algorithm):
+    warm_up()
+    X = wide(20_000, n_features)
+    estimator = {"oavi": OAVI, "abm": ABM}[algorithm](psi=PSI, border=border, max_degree=3)
+    with PeakMemory() as memory, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        start = time.perf_counter()
+        estimator.fit(X)
+        seconds = time.perf_counter() - start
+    stopped = any("stopped early" in str(w.message) for w in caught)
+    return seconds, memory.extra, estimator.n_terms_, estimator.n_generators_, stopped
+
+
+def columns():
+    print("20,000 rows x columns, psi = 0.0005, degree up to 3")
+    print(f"{'columns':>8}{'algorithm':>11}{'border':>8}{'|O|':>6}{'|G|':>8}{'fit s':>8}{'MiB':>7}")
+    for n_features in (3, 10, 30, 57, 100):
+        for algorithm in ("oavi", "abm"):
+            for border in ("gb", "bb"):
+                seconds, memory, k, g, stopped = alone(wide_fit_of, n_features, border, algorithm)
+                note = "  stopped early, with a warning" if stopped else ""
+                print(
+                    f"{n_features:>8}{algorithm:>11}{border:>8}{k:>6}{g:>8}{seconds:>8.2f}"
+                    f"{memory:>7.0f}{note}",
+                    flush=True,
+                )
+
+
+def memmap_fit_of(path, n_samples):
+    warm_up()
+    X = np.memmap(path, dtype=np.float64, mode="r", shape=(n_samples, 3))
+    with PeakMemory() as memory:
+        start = time.perf_counter()
+        OAVI(psi=PSI).fit(X)
+        seconds = time.perf_counter() - start
+    return seconds, memory.extra
+
+
+def array_fit_of(path, n_samples):
+    warm_up()
+    X = np.fromfile(path).reshape(n_samples, 3)
+    return best(lambda: OAVI(psi=PSI).fit(X), 1)
+
+
+def memmap(n_samples=12_000_000):
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "rows.bin")
+        surface(n_samples).tofile(path)
+        mapped, memory = alone(memmap_fit_of, path, n_samples)
+        array = alone(array_fit_of, path, n_samples)
+    print(
+        f"{n_samples} rows: memory map {mapped:.2f} s, array {array:.2f} s; the map needs "
+        f"{memory:.0f} MiB beyond its own pages"
+    )
+
+
+def dask():
+    import dask.array as da
+    from distributed import Client, LocalCluster
+
+    n_samples = 8_000_000
+    X = surface(n_samples)
+    local = best(lambda: OAVI(psi=PSI).fit(X), 2)
+    print(f"{n_samples} rows in blocks of 500,000; array in this process: {local:.2f} s")
+    for workers in (1, 2):
+        with (
+            LocalCluster(
+                n_workers=workers, threads_per_worker=1, dashboard_address=None
+            ) as cluster,
+            Client(cluster),
+        ):
+            on_workers = da.from_array(X, chunks=(500_000, 3)).persist()
+            model = OAVI(psi=PSI).fit(on_workers)  # compiles on the workers
+            seconds = best(partial(model.fit, on_workers), 2)
+        print(f"{workers} worker processes: {seconds:.2f} s", flush=True)
+
+
+def gpu(library, n_samples):
+    """Time a fit of resident rows beside the products through the library's own matrix product."""
+    if library == "torch":
+        import torch as xp
+
+        synchronise = xp.cuda.synchronize
+        name = xp.cuda.get_device_name(0)
+        options = {"device": "cuda", "dtype": xp.float64}
+        xp.manual_seed(0)
+        X = xp.rand(n_samples, 3, **options)
+        noise = xp.randn(n_samples, **options)
+        free = xp.cuda.empty_cache
+    else:
+        import cupy as xp
+
+        synchronise = xp.cuda.Device().synchronize
+        name = xp.cuda.runtime.getDeviceProperties(0)["name"].decode()
+        xp.random.seed(0)
+        X = xp.random.random((n_samples, 3))
+        noise = xp.random.standard_normal(n_samples)
+        options = {"dtype": xp.float64}
+        free = xp.get_default_memory_pool().free_all_blocks
+    X[:, 2] = 0.5 * X[:, 0] * (1.0 + X[:, 1]) + 0.01 * noise
+    del noise
+    synchronise()
+
+    def timed(function):
+        synchronise()
+        start = time.perf_counter()
+        function()
+        synchronise()
+        return time.perf_counter() - start
+
+    model = OAVI(psi=PSI).fit(X)
+    fit = min(timed(lambda: model.fit(X)) for _ in range(3))
+    transform = min(timed(lambda: model.transform(X)) for _ in range(2))
+    free()
+    # The same products of values that are already there, in pieces that fit beside the rows.
+    k, g = model.n_terms_, model.n_generators_
+    piece = min(n_samples, 20_000_000)
+    E, F = xp.ones((k, piece), **options), xp.ones((g, piece), **options)
+    W = xp.asarray(model.coef_, **options)
+
+    def products():
+        E @ E.T
+        E @ F.T
+        W @ E
+
+    products()
+    bare = min(timed(products) for _ in range(3)) * n_samples / piece
+    print(
+        f"{library} on {name}, {n_samples:.0e} x 3 float64: |O| {k}, |G| {g}; fit {fit:.3f} s, "
+        f"bare products {bare:.3f} s, ratio {fit / bare:.2f}; transform {transform:.3f} s"
+    )
+
+
+def main():
+    parts = {"rows": rows, "columns": columns, "memmap": memmap, "dask": dask}
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("parts", nargs="*", default=list(parts), help=", ".join([*parts, "gpu"]))
+    parser.add_argument("--library", default="torch", choices=("torch", "cupy"))
+    parser.add_argument("--rows", type=float, default=1e8, help="of the GPU part")
+    options = parser.parse_args()
+    for part in options.parts:
+        if part == "gpu":
+            gpu(options.library, int(options.rows))
+        else:
+            parts[part]()
+        print()
+
+
+if __name__ == "__main__":
+    main()

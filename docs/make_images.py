@@ -1,0 +1,109 @@
+"""Make the pictures of the documentation: ``python docs/make_images.py`` writes docs/images."""
+
+from pathlib import Path
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import load_iris, load_wine
+from sklearn.preprocessing import minmax_scale
+
+from vanishing import ABM, OAVI, VanishingClassifier
+from vanishing.plot import (
+    CoefficientsDisplay,
+    DistanceDisplay,
+    PsiPathDisplay,
+    StaircaseDisplay,
+    ZeroSetDisplay,
+)
+
+IMAGES = Path(__file__).parent / "images"
+
+
+def zero_sets_plane(rng):
+    """Draw the one equation of a noisy lemniscate."""
+    angle = rng.uniform(0, 2 * np.pi, 300)
+    X = np.column_stack([np.sin(angle), 1.4 * np.sin(angle) * np.cos(angle)])
+    X += rng.normal(scale=0.02, size=X.shape)
+    model = OAVI(psi=0.0005, oracle="omp", max_degree=4).fit(X)
+    return ZeroSetDisplay.from_estimator(model, X)
+
+
+def zero_sets_classes(rng):
+    """Draw the equations of two classes in units of their own."""
+    n = 150
+    angle = rng.uniform(0, 2 * np.pi, n)
+    ring = np.column_stack([np.cos(angle), np.sin(angle)])
+    t = rng.uniform(-1, 1, n)
+    parabola = np.column_stack([t, t**2 - 0.6])
+    X = np.concatenate([ring, parabola]) + rng.normal(scale=0.03, size=(2 * n, 2))
+    X = X * [3.0, 40.0] + [10.0, 200.0]
+    y = np.repeat(["ring", "parabola"], n)
+    model = VanishingClassifier(OAVI(psi=0.002, oracle="omp", max_degree=2)).fit(X, y)
+    return ZeroSetDisplay.from_estimator(model, X, y)
+
+
+def zero_sets_space(rng):
+    """Draw the quadrics that a twisted cubic lies on."""
+    t = rng.uniform(-1, 1, 150)
+    X = np.column_stack([t, t**2, t**3]) + rng.normal(scale=0.01, size=(150, 3))
+    model = OAVI(psi=0.001, oracle="omp", max_degree=2).fit(X)
+    display = ZeroSetDisplay.from_estimator(model, X, generators=2)
+    display.ax_.view_init(elev=22, azim=-50)
+    return display
+
+
+def staircase(rng):
+    """Draw the order ideal of random points."""
+    model = ABM(psi=0.0001).fit(rng.uniform(size=(16, 2)))
+    return StaircaseDisplay.from_estimator(model)
+
+
+def psi_path(rng):
+    """Draw how the generators of the iris flowers change with psi."""
+    X, y = load_iris(return_X_y=True)
+    return PsiPathDisplay.from_estimator(VanishingClassifier(), X, y)
+
+
+def coefficients(rng):
+    """Draw sparse coefficients."""
+    X, _ = load_iris(return_X_y=True, as_frame=True)
+    X.columns = [name.removesuffix(" (cm)").replace(" ", "_") for name in X.columns]
+    X[:] = minmax_scale(X)
+    return CoefficientsDisplay.from_estimator(OAVI(psi=0.001).fit(X))
+
+
+def distances(rng):
+    """Draw how well the varieties of three classes of wine tell them apart."""
+    wine = load_wine()
+    model = VanishingClassifier(OAVI(psi=0.01)).fit(
+        wine.data[::2], wine.target_names[wine.target[::2]]
+    )
+    return DistanceDisplay.from_estimator(
+        model, wine.data[1::2], wine.target_names[wine.target[1::2]]
+    )
+
+
+def main():
+    """Write all pictures."""
+    mpl.use("Agg")
+    IMAGES.mkdir(exist_ok=True)
+    for make in (
+        zero_sets_plane,
+        zero_sets_classes,
+        zero_sets_space,
+        staircase,
+        psi_path,
+        coefficients,
+        distances,
+    ):
+        display = make(np.random.default_rng(0))
+        path = IMAGES / f"plot_{make.__name__}.png"
+        dpi = 85 if make is zero_sets_space else 100  # shades are long to write down
+        display.figure_.savefig(path, dpi=dpi, pil_kwargs={"optimize": True})
+        plt.close(display.figure_)
+        print(f"{path.name}: {path.stat().st_size / 1000:.0f} kB")
+
+
+if __name__ == "__main__":
+    main()

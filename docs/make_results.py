@@ -1,0 +1,84 @@
+"""Write the results page and the README's table from a folder of `vanishing reproduce`.
+
+    python docs/make_results.py FOLDER
+
+Copies tables and figure to docs/results/, puts the tables into docs/results.md in the place of
+its markers, and the headline table into README.md between its markers.
+"""
+
+import csv
+import re
+import shutil
+import sys
+from pathlib import Path
+
+DOCS = Path(__file__).parent
+README = DOCS.parent / "README.md"
+EXPERIMENTS = ("performance", "borders", "performance-as-published", "borders-as-published", "beyond")
+
+
+def between(text: str, marker: str, content: str) -> str:
+    """Return the text with the content between the two comments of a marker."""
+    start, stop = f"<!-- {marker} -->", f"<!-- end of {marker} -->"
+    if start not in text or stop not in text:
+        raise SystemExit(f"There is no place for {marker}: the markers are missing.")
+    pattern = re.escape(start) + ".*?" + re.escape(stop)
+    return re.sub(pattern, lambda _: f"{start}\n\n{content}\n\n{stop}", text, flags=re.DOTALL)
+
+
+def tables(path: Path) -> str:
+    """Return what a Markdown file of an experiment holds below its heading."""
+    return path.read_text(encoding="utf-8").partition("\n")[2].strip()
+
+
+def headline(path: Path) -> str:
+    """Return errors and times of the performance table, a line a data set."""
+    figures = {}
+    with path.open(encoding="utf-8") as file:
+        for line in csv.DictReader(file):
+            key = line.pop("metric"), line.pop("algorithm"), line.pop("statistic")
+            figures |= {(*key, name): value for name, value in line.items()}
+            names = list(line)
+
+    def show(metric, algorithm, name, digits):
+        ours, paper = (figures[metric, algorithm, which, name] for which in ("mean", "paper"))
+        return f"{float(ours):{digits}} ({float(paper):{digits}})"
+
+    lines = [
+        "| data set | error %, PCGAVI\\* | error %, AGDAVI\\* | error %, kernel SVM | tuning s, PCGAVI\\* "
+        "| tuning s, kernel SVM | test ms, PCGAVI\\* |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for name in names:
+        cells = [
+            *(show("error", algorithm, name, ".2f") for algorithm in ("PCGAVI*", "AGDAVI*", "SVM")),
+            *(show("tuning_s", algorithm, name, ".2g") for algorithm in ("PCGAVI*", "SVM")),
+        ]
+        ours, paper = (
+            1e3 * float(figures["test_s", "PCGAVI*", which, name]) for which in ("mean", "paper")
+        )
+        lines.append(f"| {name} | {' | '.join(cells)} | {ours:.2g} ({paper:.2g}) |")
+    return re.sub(r"(\d)e\+0?(\d)", lambda m: f"{m[1]}·10^{m[2]}", "\n".join(lines))
+
+
+def main(folder: Path) -> None:
+    """Copy and fill in."""
+    page = (DOCS / "results.md").read_text(encoding="utf-8")
+    (DOCS / "results").mkdir(exist_ok=True)
+    for name in EXPERIMENTS:
+        for suffix in ("csv", "runs.csv"):
+            shutil.copyfile(folder / f"{name}.{suffix}", DOCS / "results" / f"{name}.{suffix}")
+        page = between(page, name, tables(folder / f"{name}.md"))
+    for suffix in ("csv", "png"):
+        shutil.copyfile(folder / f"figure.{suffix}", DOCS / "results" / f"figure.{suffix}")
+    (DOCS / "results.md").write_text(page, encoding="utf-8")
+    text = between(
+        README.read_text(encoding="utf-8"), "headline", headline(folder / "performance.csv")
+    )
+    README.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        raise SystemExit(__doc__)
+    main(Path(sys.argv[1]))
