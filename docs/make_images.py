@@ -30,7 +30,7 @@ def zero_sets_plane(rng):
 
 
 def zero_sets_classes(rng):
-    """Draw the equations of two classes in units of their own."""
+    """Draw, of each of two classes, the equation that counts most, in units of their own."""
     n = 150
     angle = rng.uniform(0, 2 * np.pi, n)
     ring = np.column_stack([np.cos(angle), np.sin(angle)])
@@ -40,7 +40,7 @@ def zero_sets_classes(rng):
     X = X * [3.0, 40.0] + [10.0, 200.0]
     y = np.repeat(["ring", "parabola"], n)
     model = VanishingClassifier(OAVI(psi=0.002, oracle="omp", max_degree=2)).fit(X, y)
-    return ZeroSetDisplay.from_estimator(model, X, y)
+    return ZeroSetDisplay.from_estimator(model, X, y, generators=1)
 
 
 def zero_sets_space(rng):

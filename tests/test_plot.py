@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris, load_wine
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import LinearRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, minmax_scale
 
@@ -223,6 +224,11 @@ def test_several_generators_count_by_the_farthest():
     )
 
 
+def test_distances_need_as_many_columns_as_variables():
+    with pytest.raises(ValueError, match="2 variables, but X has 3 columns"):
+        distance_to_variety([CIRCLE], sphere())
+
+
 def test_distances_without_generators_and_to_no_zeros_at_all():
     assert distance_to_variety([], [[1.0, 2.0]]).tolist() == [0.0]
     assert distance_to_variety([Polynomial([[0, 0]], [2.0])], [[1.0, 2.0]]).tolist() == [np.inf]
@@ -282,7 +288,7 @@ def test_classifiers_are_drawn_in_original_units(scale):
 def test_any_scaling_is_applied_to_the_grid():
     X, y = circles()
     model = VanishingClassifier(OAVI(0.01), scale="quantile", clip=True).fit(X, y)
-    display = ZeroSetDisplay.from_estimator(model, X, y, generators=1, resolution=5)
+    display = ZeroSetDisplay.from_estimator(model, X, y, generators=[0], resolution=5)
     rows = np.stack(np.meshgrid(*display.grid, indexing="ij"), axis=-1).reshape(-1, 2)
     scaled = model.scaler_.transform(rows)
     for values, transformer in zip(display.values, model.features_.transformers_, strict=True):
@@ -302,6 +308,44 @@ def test_a_tuned_classifier_and_a_pipeline_are_drawn_as_what_they_hold():
     display = ZeroSetDisplay.from_estimator(pipeline, X[:60])
     points = in_circle_units(contour_points(display.contours_[0]))
     assert np.abs(np.linalg.norm(points, axis=1) - 1).max() < 1e-2
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        VanishingClassifier(OAVI(0.01)),
+        VanishingClassifier(VCA(0.01, max_degree=3)),
+        VanishingClassifier(final_estimator=LogisticRegression()),
+    ],
+)
+def test_classifiers_are_drawn_by_the_generators_with_the_largest_weights(model):
+    X, y = load_iris(return_X_y=True)
+    X = X[:, [0, 2]]
+    weights = model.fit(X, y).final_estimator_.coef_
+    weights[:] = np.random.default_rng(0).normal(size=weights.shape)  # the first seldom wins
+    display = ZeroSetDisplay.from_estimator(model, X, y, generators=1, resolution=5)
+    assert display.owners == [0, 1, 2]
+    rows = np.stack(np.meshgrid(*display.grid, indexing="ij"), axis=-1).reshape(-1, 2)
+    drawn, start = [], 0
+    for values, transformer in zip(display.values, model.features_.transformers_, strict=True):
+        stop = start + transformer.n_generators_
+        drawn.append(np.abs(weights[:, start:stop]).max(axis=0).argmax())
+        start = stop
+        expected = transformer.generators_[drawn[-1]](model.scaler_.transform(rows))
+        np.testing.assert_allclose(values.ravel(), expected, atol=1e-9)
+    assert any(drawn)  # not simply the first ones
+
+
+@pytest.mark.parametrize(
+    "model", [VanishingFeatures(), VanishingClassifier(final_estimator=GaussianNB())]
+)
+def test_without_weights_the_first_generators_are_drawn(model):
+    X, y = load_iris(return_X_y=True)
+    model.fit(minmax_scale(X), y)
+    options = {"columns": [0, 2], "resolution": 5}
+    display = ZeroSetDisplay.from_estimator(model, X, y, generators=2, **options)
+    first = ZeroSetDisplay.from_estimator(model, X, y, generators=[0, 1], **options)
+    assert display.equations == first.equations
 
 
 def test_generators_of_a_class_have_its_colour():
@@ -325,6 +369,16 @@ def test_surfaces_in_space():
         lambda rows: model.generators_[0](rows), [(g[0], g[-1]) for g in display.grid], 40
     )
     np.testing.assert_allclose(vertices, again[0], atol=1e-12)
+
+
+def test_lines_of_a_legend_are_dashed_in_the_plane_only():
+    X, y = circles()
+    rows = np.column_stack([X, X[:, 0] * X[:, 1]])
+    for data, n_styles in ((X, 2), (rows, 1)):
+        model = VanishingClassifier(OAVI(0.01)).fit(data, y)
+        display = ZeroSetDisplay.from_estimator(model, data, y, generators=2, resolution=9)
+        styles = {line.get_linestyle() for line in display.legend_.get_lines()}
+        assert len(styles) == n_styles
 
 
 def test_sections_of_more_columns():
@@ -398,6 +452,14 @@ def test_names_are_written_as_they_are():
     assert display.ax_.get_xlabel() == r"price in \$"
 
 
+def test_a_letter_with_an_underscore_is_no_symbol():
+    display = StaircaseDisplay(
+        terms=np.array([[0, 0]]), leading_terms=np.array([[1, 0], [0, 1]]), names=["x_", "y_1"]
+    ).plot()
+    assert display.ax_.get_xlabel() == "exponent of x_"
+    assert display.ax_.get_ylabel() == "exponent of $y_{1}$"
+
+
 # -- Staircase ------------------------------------------------------------------------------------
 
 
@@ -445,6 +507,8 @@ def test_a_staircase_needs_two_variables_monomials_and_a_class():
     with pytest.raises(ValueError, match="no classes"):
         StaircaseDisplay.from_estimator(unit_circle_model(), class_of_interest="large")
     assert not plt.get_fignums()
+    only = VanishingFeatures(OAVI(0.01)).fit(X[:60], y[:60])
+    assert len(StaircaseDisplay.from_estimator(only).terms) == only.n_terms_
     display = StaircaseDisplay.from_estimator(model, class_of_interest="small")
     np.testing.assert_array_equal(display.terms, model.features_.transformers_[1].terms_)
     assert "small" in display.ax_.get_title()
@@ -687,8 +751,22 @@ def test_plot_draws_again_and_returns_the_display(display, recwarn):
 
 @pytest.mark.parametrize("display", [ZeroSetDisplay, DistanceDisplay])
 def test_rows_must_have_the_columns_of_the_fit(display):
-    with pytest.raises(ValueError, match="X has 3 columns, but OAVI was fitted to 2"):
+    with pytest.raises(ValueError, match="X has 3 features, but OAVI is expecting 2"):
         display.from_estimator(unit_circle_model(), sphere())
+
+
+@pytest.mark.parametrize("display", [ZeroSetDisplay, DistanceDisplay])
+def test_rows_must_have_the_order_of_columns_of_the_fit(display):
+    pd = pytest.importorskip("pandas")
+    X = pd.DataFrame(circle() * [1.0, 5.0], columns=["p", "q"])
+    with pytest.raises(ValueError, match="must be in the same order"):
+        display.from_estimator(OAVI(0.01).fit(X), X[["q", "p"]])
+
+
+@pytest.mark.parametrize("display", DISPLAYS)
+def test_part_of_a_figure_is_drawn_on(display):
+    ax = plt.figure().subfigures(1, 2)[0].subplots()
+    assert from_circles(display)(ax=ax).figure_ is ax.figure
 
 
 @pytest.mark.parametrize("display", DISPLAYS)

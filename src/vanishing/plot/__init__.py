@@ -1,0 +1,23 @@
+"""Pictures: zero sets, staircases, paths over psi, coefficients, distances to varieties.
+
+Displays in the manner of scikit-learn's: ``from_estimator`` computes and draws, the object keeps
+what was computed, and ``plot`` draws it again. They need matplotlib, which is imported when they
+draw; `isosurface` and `distance_to_variety` do without it.
+"""
+
+from vanishing.plot.coefficients import CoefficientsDisplay
+from vanishing.plot.distances import DistanceDisplay
+from vanishing.plot.geometry import distance_to_variety, isosurface
+from vanishing.plot.psi_path import PsiPathDisplay
+from vanishing.plot.staircase import StaircaseDisplay
+from vanishing.plot.zero_sets import ZeroSetDisplay
+
+__all__ = [
+    "CoefficientsDisplay",
+    "DistanceDisplay",
+    "PsiPathDisplay",
+    "StaircaseDisplay",
+    "ZeroSetDisplay",
+    "distance_to_variety",
+    "isosurface",
+]

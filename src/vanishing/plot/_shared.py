@@ -1,0 +1,219 @@
+"""What the displays share: matplotlib, colours and text, and what is drawn of an estimator."""
+
+import re
+import warnings
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+from sklearn.utils import column_or_1d
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
+
+from vanishing.classify import VanishingClassifier, VanishingClassifierCV
+from vanishing.features import VanishingFeatures
+from vanishing.polynomials import Polynomial
+
+# Okabe and Ito's colours, which people with any kind of colour vision tell apart, without the
+# yellow that white paper swallows.
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+GREY = "#5A5A5A"
+_MARKERS = "os^Dvph"
+
+
+# -- Estimators -----------------------------------------------------------------------------------
+
+
+class Fitted(NamedTuple):
+    """What a fitted estimator consists of, for pictures."""
+
+    models: list  # constructions of generators, one a class
+    classes: list | None  # None: there are no classes, and one model
+    weights: list | None = None  # how much each generator of each model counts in decisions
+    scale: Callable | None = None  # from rows to those the generators take; None: the same
+
+    def scaled(self, X: np.ndarray) -> np.ndarray:
+        """Return rows as the generators take them."""
+        return X if self.scale is None else self.scale(X)
+
+
+def fitted(estimator) -> Fitted:
+    """Return what an estimator consists of; raise an error if it has nothing to draw."""
+    if isinstance(estimator, Pipeline):
+        found = fitted(estimator[-1])
+        if len(estimator) == 1:
+            return found
+        return found._replace(scale=_through(estimator[:-1], found))
+    several = (VanishingFeatures, VanishingClassifier, VanishingClassifierCV)
+    if not isinstance(estimator, several) and not hasattr(estimator, "psi"):
+        raise TypeError(
+            f"{type(estimator).__name__} has no generators to draw: give OAVI, ABM, AVI, VCA, "
+            "VanishingFeatures, a VanishingClassifier, or a pipeline that ends with one of them."
+        )
+    check_is_fitted(estimator)
+    if isinstance(estimator, VanishingClassifierCV):
+        return fitted(estimator.classifier_)
+    if isinstance(estimator, VanishingClassifier):
+        found = fitted(estimator.features_)
+        scaling = estimator._scaling
+        same = scaling.transformer is None and not scaling.clip
+        return found._replace(
+            weights=_weights(estimator.final_estimator_, found.models),
+            scale=None if same else scaling.transform,
+        )
+    if isinstance(estimator, VanishingFeatures):
+        return Fitted(estimator.transformers_, list(estimator.classes_))
+    return Fitted([estimator], None)
+
+
+def _through(pipeline, found: Fitted) -> Callable:
+    def scale(X):
+        with warnings.catch_warnings():
+            # A grid has no names; its columns are those of the rows all the same.
+            warnings.filterwarnings("ignore", message="X does not have valid feature names")
+            return found.scaled(np.asarray(pipeline.transform(X), dtype=np.float64))
+
+    return scale
+
+
+def _weights(classifier, models) -> list | None:
+    """Return each generator's largest weight in absolute value, model by model.
+
+    None if the classifier on the features is not linear.
+    """
+    if not hasattr(classifier, "coef_"):
+        return None
+    largest = np.abs(classifier.coef_).max(axis=0)
+    return np.split(largest, np.cumsum([model.n_generators_ for model in models]))[:-1]
+
+
+def model_of(estimator, class_of_interest):
+    """Return the only model of an estimator, or that of one class, and what a title says of it."""
+    models, classes, *_ = fitted(estimator)
+    if class_of_interest is None and len(models) == 1:
+        return models[0], ""
+    if classes is None:
+        raise ValueError(f"{name_of(estimator)} has no classes; leave class_of_interest out.")
+    if class_of_interest not in classes:
+        known = ", ".join(map(str, classes))
+        raise ValueError(f"class_of_interest must be one of {known}; got {class_of_interest!r}.")
+    return models[classes.index(class_of_interest)], f", class {plain(class_of_interest)}"
+
+
+def name_of(estimator) -> str:
+    """Return the name of an estimator, or of the last one of a pipeline."""
+    return type(estimator[-1] if isinstance(estimator, Pipeline) else estimator).__name__
+
+
+def places(y, classes, X) -> np.ndarray:
+    """Return the labels of rows as places in the sorted classes."""
+    y = column_or_1d(y)
+    check_consistent_length(X, y)
+    unknown = np.setdiff1d(y, classes)
+    if unknown.size:
+        raise ValueError(f"y has labels that the estimator was not fitted to: {unknown.tolist()}.")
+    return np.searchsorted(classes, y)
+
+
+# -- Text -----------------------------------------------------------------------------------------
+
+
+def _is_symbol(name) -> bool:
+    return re.fullmatch(r"[A-Za-z](_?\d+)?", name) is not None
+
+
+def plain(text) -> str:
+    """Write text of any kind, in which matplotlib shall see no formula."""
+    return str(text).replace("$", r"\$")
+
+
+def formula(polynomial, limit=None, end="") -> str:
+    """Write a polynomial for a picture: as a formula if its variables are symbols such as x0."""
+    if not all(map(_is_symbol, polynomial.feature_names)):
+        return plain(polynomial.shortened(limit)) + end
+    used = np.flatnonzero(polynomial.coef)
+    shown = used if limit is None else used[-limit:]
+    short = Polynomial(
+        polynomial.terms[shown],
+        [float(f"{value:.3g}") for value in polynomial.coef[shown]],
+        feature_names=polynomial.feature_names,
+    )
+    dots = "" if len(shown) == len(used) else " + ..."
+    return f"${short.to_latex()}{dots}{end}$"
+
+
+def axis_name(name) -> str:
+    """Write the name of a column."""
+    return term_names([[1]], [name])[0] if _is_symbol(name) else plain(name)
+
+
+def term_names(terms, names) -> list[str]:
+    """Write monomials."""
+    return [formula(Polynomial([term], [1.0], feature_names=names)) for term in terms]
+
+
+def longest(names) -> int:
+    """Return about how many characters the longest name shows."""
+    return max((len(re.sub(r"[${}_^\\]", "", name)) for name in names), default=0)
+
+
+# -- Axes -----------------------------------------------------------------------------------------
+
+
+def pyplot():
+    """Return matplotlib.pyplot, or say how to install it."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise ImportError(
+            "pictures need matplotlib: install with python -m pip install 'vanishing[app]'"
+        ) from None
+    return plt
+
+
+def colours(count: int) -> list:
+    """Return distinct colours: the palette, or a perceptually even map where it is too short."""
+    if count <= len(PALETTE):
+        return list(PALETTE[:count])
+    return list(pyplot().get_cmap("viridis")(np.linspace(0.0, 0.93, count)))
+
+
+def marker(k: int) -> str:
+    """Return the marker of class k."""
+    return _MARKERS[k % len(_MARKERS)]
+
+
+def inches(ax) -> tuple[float, float]:
+    """Return about how wide and high an axes is."""
+    return ax.bbox.width / ax.figure.dpi, ax.bbox.height / ax.figure.dpi
+
+
+def panels(ax, n_panels, n_columns, size, share):
+    """Return axes of panels: new ones, those given, or parts of the one given.
+
+    ``size`` is that of a panel, in inches; ``share`` is "sharex" or "sharey".
+    """
+    plt = pyplot()
+    n_rows = -(-n_panels // n_columns)
+    if ax is None:
+        figure = plt.figure(figsize=(n_columns * size[0], n_rows * size[1]), layout="constrained")
+        spec = figure.add_gridspec(n_rows, n_columns)
+    elif isinstance(ax, plt.Axes):
+        if ax.get_subplotspec() is None:
+            raise ValueError(
+                "this display divides an axes into panels, which needs one made by subplots; or "
+                f"give {n_panels} axes."
+            )
+        ax.set_axis_off()
+        figure = ax.figure
+        spec = ax.get_subplotspec().subgridspec(n_rows, n_columns)
+    else:
+        axes = np.asarray(ax, dtype=object).ravel()
+        if len(axes) != n_panels:
+            raise ValueError(f"this display has {n_panels} panels; got {len(axes)} axes.")
+        return axes
+    axes = np.empty(n_panels, dtype=object)
+    for i in range(n_panels):
+        shared = {share: axes[0]} if i else {}
+        axes[i] = figure.add_subplot(spec[divmod(i, n_columns)], **shared)
+    return axes

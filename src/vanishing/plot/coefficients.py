@@ -1,0 +1,150 @@
+"""Coefficients of generators as a heat map."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from vanishing import monomials
+from vanishing.plot._shared import inches, longest, model_of, pyplot, term_names
+
+_LINE = 0.17  # inches that a line of small text needs
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class CoefficientsDisplay:
+    """Coefficients of the generators as a heat map; zeros are blank.
+
+    Parameters
+    ----------
+    coef : ndarray of shape (n_generators, n_terms)
+    leading_names : sequence of str
+        Names of the rows: the leading terms.
+    term_names : sequence of str
+        Names of the columns.
+    title : str, default="Coefficients"
+
+    Attributes
+    ----------
+    image_ : matplotlib AxesImage
+    colorbar_ : matplotlib Colorbar
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.preprocessing import minmax_scale
+    >>> from vanishing import OAVI
+    >>> from vanishing.plot import CoefficientsDisplay
+    >>> model = OAVI(psi=0.01).fit(minmax_scale(load_iris().data))
+    >>> display = CoefficientsDisplay.from_estimator(model)
+    >>> display.coef.shape == (model.n_generators_, model.n_terms_)
+    True
+    """
+
+    coef: np.ndarray
+    leading_names: Sequence[str]
+    term_names: Sequence[str]
+    title: str = "Coefficients"
+
+    def plot(self, ax=None):
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+
+        Returns
+        -------
+        self : CoefficientsDisplay
+        """
+        plt = pyplot()
+        from matplotlib.colors import ListedColormap
+
+        n_rows, n_columns = self.coef.shape
+        if ax is None:
+            size = (
+                np.clip(0.3 * n_columns + 1.8, 4.6, 11) + 0.08 * longest(self.leading_names),
+                np.clip(0.24 * n_rows + 1.0, 3, 8) + 0.08 * longest(self.term_names),
+            )
+            _, ax = plt.subplots(figsize=size, layout="constrained")
+        # Without the nearly white middle, so that small coefficients differ from zeros.
+        ends = np.append(np.linspace(0, 0.4, 128), np.linspace(0.6, 1, 128))
+        size = np.abs(self.coef[self.coef != 0])
+        # A few large coefficients should not make all others look alike.
+        limit, largest = np.quantile(size, [0.98, 1.0]) if size.size else (1.0, 1.0)
+        limit = limit if largest > 2 * limit else largest
+        self.image_ = ax.imshow(
+            np.ma.masked_equal(self.coef, 0.0),
+            cmap=ListedColormap(plt.get_cmap("PuOr_r")(ends)),
+            vmin=-limit,
+            vmax=limit,
+            # The default, but for an axis of some length where there are no generators.
+            extent=(-0.5, n_columns - 0.5, max(n_rows, 1) - 0.5, -0.5),
+            aspect="auto",
+            interpolation="nearest",
+        )
+        columns, rows = (
+            np.arange(0, count, max(1, math.ceil(_LINE * count / room)))
+            for count, room in zip((n_columns, n_rows), inches(ax), strict=True)
+        )
+        ax.set_yticks(rows, [self.leading_names[i] for i in rows])
+        ax.set_xticks(columns, [self.term_names[i] for i in columns], rotation=90)
+        ax.tick_params(labelsize=9)
+        ax.set(xlabel="terms", ylabel="generators, by leading term", title=self.title)
+        self.colorbar_ = ax.figure.colorbar(
+            self.image_,
+            ax=ax,
+            label="coefficient (blank: zero)",
+            extend="both" if largest > limit else "neither",
+        )
+        self.ax_ = ax
+        self.figure_ = ax.figure
+        return self
+
+    @classmethod
+    def from_estimator(cls, estimator, *, class_of_interest=None, ax=None):
+        """Draw the coefficients of a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : fitted OAVI, ABM, AVI, VCA, VanishingFeatures, VanishingClassifier or \
+                VanishingClassifierCV, or a pipeline that ends with one of them
+            The generators of `VCA` are expanded into monomials, leading ones included.
+        class_of_interest : label, default=None
+            The class whose generators to draw, where the estimator has classes.
+        ax : matplotlib Axes, default=None
+
+        Returns
+        -------
+        display : CoefficientsDisplay
+        """
+        model, of_class = model_of(estimator, class_of_interest)
+        names = model.generators_.feature_names
+        if hasattr(model, "coef_"):
+            terms, leading_terms, coef = model.terms_, model.leading_terms_, model.coef_
+        else:
+            terms, leading_terms, coef = _expanded(model.generators_)
+        display = cls(
+            coef=coef,
+            leading_names=term_names(leading_terms, names),
+            term_names=term_names(terms, names),
+            title=f"Coefficients of {len(coef)} generators of {type(model).__name__}{of_class}",
+        )
+        return display.plot(ax)
+
+
+def _expanded(generators):
+    """Return all terms of polynomials, their leading terms, and their coefficients."""
+    polynomials = list(generators)
+    none = np.zeros((0, len(generators.feature_names)), dtype=np.int64)
+    terms = np.unique(np.concatenate([none, *(g.terms for g in polynomials)]), axis=0)
+    terms = terms[monomials.deglex_order(terms)]
+    place = {tuple(term): i for i, term in enumerate(terms.tolist())}
+    coef = np.zeros((len(polynomials), len(terms)))
+    for row, g in zip(coef, polynomials, strict=True):
+        row[[place[tuple(term)] for term in g.terms.tolist()]] = g.coef
+    return terms, [g.leading_term for g in polynomials], coef
