@@ -5,7 +5,7 @@ over as many rows (E: the terms of O, F: the leading terms, W: the coefficients)
 are already evaluated and in the cache. Memory is what a process of its own needs beyond what it
 has before the fit, without the pages of mapped files.
 
-    python benchmarks/scale.py [rows] [columns] [memmap] [dask] [gpu] [--library torch] [--rows 1e8]
+    python benchmarks/scale.py [rows columns memmap blocks dask gpu] [--library torch] [--rows 1e8]
 """
 
 import argparse
@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from vanishing import ABM, OAVI, monomials
+from vanishing import ABM, OAVI, Blocks, monomials
 from vanishing._threads import one_blas_thread
 from vanishing.moments import chunk_rows, evaluate
 
@@ -196,6 +196,36 @@ def memmap(n_samples=12_000_000):
     )
 
 
+def blocks():
+    import pandas as pd
+
+    n_samples = 2_000_000
+    X = surface(n_samples)
+    passes = []
+
+    def from_memory():
+        passes.append(0)
+        return (X[start : start + 100_000] for start in range(0, n_samples, 100_000))
+
+    model = OAVI(psi=PSI).fit(from_memory)
+    bound = f"at most 2 x degree {model.degree_} + 1, and a look at the first block"
+    print(f"{n_samples} rows in blocks of 100,000; passes over the source: {len(passes)} ({bound})")
+    with tempfile.TemporaryDirectory() as folder:
+        frame = pd.DataFrame(X, columns=["a", "b", "c"])
+        parquet, text = os.path.join(folder, "rows.parquet"), os.path.join(folder, "rows.csv")
+        frame.to_parquet(parquet)
+        frame.to_csv(text, index=False)
+        for name, source in (
+            ("array", X),
+            ("blocks of an array", from_memory),
+            ("Parquet file", Blocks.from_parquet(parquet)),
+            ("CSV file", Blocks.from_csv(text)),
+        ):
+            with PeakMemory() as memory:
+                seconds = best(partial(OAVI(psi=PSI).fit, source), 1)
+            print(f"{name:<20}{seconds:>8.2f} s{memory.extra:>7.0f} MiB", flush=True)
+
+
 def dask():
     import dask.array as da
     from distributed import Client, LocalCluster
@@ -274,7 +304,7 @@ def gpu(library, n_samples):
 
 
 def main():
-    parts = {"rows": rows, "columns": columns, "memmap": memmap, "dask": dask}
+    parts = {"rows": rows, "columns": columns, "memmap": memmap, "blocks": blocks, "dask": dask}
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("parts", nargs="*", default=list(parts), help=", ".join([*parts, "gpu"]))
     parser.add_argument("--library", default="torch", choices=("torch", "cupy"))

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from vanishing._threads import one_blas_thread
 from vanishing.device import evaluate_generators, is_device_array
+from vanishing.html import HTMLRepresentation
 from vanishing.moments import Reader, Rows
 from vanishing.persistence import Savable
 from vanishing.polynomials import Generators, default_names
@@ -127,7 +128,7 @@ def input_names(estimator, input_features=None):
     return input_features
 
 
-class GeneratorTransformer(Savable, TransformerMixin, BaseEstimator):
+class GeneratorTransformer(Savable, HTMLRepresentation, TransformerMixin, BaseEstimator):
     """Base of the transformers whose generators are combinations of monomials.
 
     A subclass says which construction it runs in ``_construction(rows, columns)``.

@@ -24,6 +24,7 @@ from vanishing.device import (
     with_constant,
 )
 from vanishing.features import VanishingFeatures
+from vanishing.html import HTMLRepresentation
 from vanishing.oavi import OAVI
 from vanishing.persistence import Savable
 from vanishing.sources import (
@@ -144,7 +145,7 @@ def _final_estimator_has(name):
     return check
 
 
-class VanishingClassifier(Savable, ClassifierMixin, BaseEstimator):
+class VanishingClassifier(Savable, HTMLRepresentation, ClassifierMixin, BaseEstimator):
     """Classify by the equations that each class satisfies.
 
     The paper's pipeline: scale the columns, construct the generators of the approximate vanishing
@@ -441,6 +442,7 @@ class VanishingClassifier(Savable, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         if self.final_estimator is not None:
             raise ValueError("explain needs the linear SVM; it knows nothing of a final_estimator.")
+        refuse(self, X, "explain")
         X = self._scaled(X)
         scores = np.tile(self.final_estimator_.intercept_, (len(X), 1))
         owners, polynomials, values, weights = [], [], [], []
@@ -544,7 +546,7 @@ class _Fold(NamedTuple):
     weight_test: np.ndarray | None
 
 
-class VanishingClassifierCV(Savable, ClassifierMixin, BaseEstimator):
+class VanishingClassifierCV(Savable, HTMLRepresentation, ClassifierMixin, BaseEstimator):
     """`VanishingClassifier` with psi and C chosen by cross-validation.
 
     Nothing is learned from a fold's validation rows: scaling, generators and classifier see the

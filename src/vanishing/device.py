@@ -59,7 +59,8 @@ def to_numpy(X) -> np.ndarray:
 
 def like(X, values, dtype=None):
     """Return NumPy values as an array of X's library, on X's device."""
-    values = np.ascontiguousarray(values, dtype=dtype)
+    # PyTorch shares memory with NumPy, and warns of memory that it must not write to.
+    values = np.require(values, dtype, ["C", "W"])
     return namespace(X).asarray(values, device=X.device)
 
 

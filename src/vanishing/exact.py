@@ -11,8 +11,10 @@ from sklearn.base import BaseEstimator
 
 from vanishing import monomials
 from vanishing._base import check_choice, check_number
+from vanishing.html import HTMLRepresentation
 from vanishing.persistence import Savable
 from vanishing.polynomials import default_names
+from vanishing.sources import refuse
 
 
 def _fraction(value) -> Fraction:
@@ -152,7 +154,7 @@ class ExactPolynomial:
         )
 
 
-class BuchbergerMoller(Savable, BaseEstimator):
+class BuchbergerMoller(Savable, HTMLRepresentation, BaseEstimator):
     """Exact generators of the vanishing ideal of points with rational coordinates.
 
     All polynomials that are zero at the points are combinations of the generators: the reduced
@@ -224,6 +226,7 @@ class BuchbergerMoller(Savable, BaseEstimator):
         check_choice("border", self.border, ("gb", "bb"))
         if self.max_degree is not None:
             check_number("max_degree", self.max_degree, low=1, integer=True)
+        refuse(self, points)
         points = list(dict.fromkeys(_fractions(points)))
 
         # Points as integers over a common denominator. In degree d the row of a point is multiplied

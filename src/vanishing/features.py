@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from vanishing._base import check_labelled_rows, input_names, sparsity
 from vanishing._threads import one_blas_thread
 from vanishing.device import is_device_array, namespace
+from vanishing.html import HTMLRepresentation
 from vanishing.oavi import OAVI
 from vanishing.persistence import Savable
 from vanishing.sources import (
@@ -23,7 +24,7 @@ from vanishing.sources import (
 )
 
 
-class VanishingFeatures(Savable, TransformerMixin, BaseEstimator):
+class VanishingFeatures(Savable, HTMLRepresentation, TransformerMixin, BaseEstimator):
     """Generators of each class's vanishing ideal as features.
 
     Fits one clone of ``transformer`` to the rows of each class and maps a row x to the values

@@ -82,6 +82,25 @@ class Blocks:
         return iter(self.source() if callable(self.source) else self.source)
 
     @classmethod
+    def from_array(cls, X, y=None, sample_weight=None, *, rows=_ROWS) -> "Blocks":
+        """Read an array in blocks of ``rows`` rows, one in memory at a time: for memory maps.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+        y, sample_weight : array of shape (n_samples,), default=None
+        rows : int
+        """
+        n_samples = X.shape[0]
+
+        def read():
+            for start in range(0, n_samples, rows):
+                here = slice(start, min(start + rows, n_samples))
+                yield tuple(None if part is None else part[here] for part in (X, y, sample_weight))
+
+        return cls(read)
+
+    @classmethod
     def from_csv(cls, path, *, target=None, columns=None, rows=_ROWS) -> "Blocks":
         """Read a CSV file, compressed or not, in blocks of ``rows`` lines.
 
@@ -537,8 +556,9 @@ def source_of(X, y=None, sample_weight=None) -> Source | None:
     return None
 
 
-def refuse(estimator, X) -> None:
-    """Raise TypeError if X is a source; for estimators that need the rows in memory."""
+def refuse(estimator, X, method=None) -> None:
+    """Raise TypeError if X is a source; for estimators and methods that need rows in memory."""
+    name = type(estimator).__name__ + ("" if method is None else f".{method}")
     kind = None
     if is_dask(X):
         kind, remedy = "Dask collections", "X.compute()"
@@ -548,8 +568,8 @@ def refuse(estimator, X) -> None:
         kind, remedy = "blocks of rows", "one array of all rows"
     if kind is not None:
         raise TypeError(
-            f"{type(estimator).__name__} does not take {kind}: it needs the rows in memory. Give "
-            f"it {remedy}, or use OAVI, ABM, VanishingFeatures or VanishingClassifier."
+            f"{name} does not take {kind}: it needs the rows in memory. Give it {remedy}; OAVI, "
+            "ABM, VanishingFeatures and VanishingClassifier fit, transform and predict them."
         )
 
 

@@ -18,6 +18,7 @@ in compiled code, and a few steps usually do. Every pass ends with a look at all
 chooses the next working set and measures the gap.
 """
 
+import math
 import warnings
 from typing import NamedTuple
 
@@ -36,6 +37,7 @@ from vanishing.sources import refuse
 _SMALLEST_WORKING_SET = 20
 _STEPS_A_PASS = 10  # Newton steps on a working set before all features are looked at again
 _MAX_SWEEPS = 5_000
+_LARGEST = 1e125  # of weighted features: sums and products of their squares are still finite
 _RIDGE = 1e-12  # relative; makes the model strictly convex where columns depend on each other
 
 
@@ -189,6 +191,11 @@ def solve(columns, y, cost, w, *, tol, max_iter):
     n_iter : int
         Newton steps taken.
     """
+    if not float(np.abs(columns).max(initial=0.0)) * math.sqrt(cost.sum()) < _LARGEST:
+        raise ValueError(
+            "the squares of the features overflow in the loss. Scale the features, for example "
+            "into [0, 1], or take a smaller C."
+        )
     w = w.copy()
     support = np.flatnonzero(w)
     point = _Point(y, cost, np.zeros(len(y)), w[support] @ columns[support], 1.0)
@@ -458,6 +465,7 @@ class L1SquaredHingeSVC(Savable, ClassifierMixin, BaseEstimator):
             Positive where the second of two classes is predicted; a column a class otherwise.
         """
         check_is_fitted(self)
+        refuse(self, X)
         X = validate_data(self, X, reset=False, dtype=np.float64)
         scores = X @ self.coef_.T + self.intercept_
         return scores[:, 0] if len(self.classes_) == 2 else scores

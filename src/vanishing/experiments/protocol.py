@@ -82,6 +82,8 @@ def _boosting(n_jobs):
     return GridSearchCV(HistGradientBoostingClassifier(random_state=0), grid, cv=3, n_jobs=n_jobs)
 
 
+_FINE_RUNS = {"credit": 1, "spam": 3}
+
 ALGORITHMS = {
     "pcgavi": _generators("PCGAVI*", OAVI()),
     "agdavi": _generators("AGDAVI*", OAVI(oracle="agd")),
@@ -97,8 +99,8 @@ ALGORITHMS = {
     "lsavi": _generators("LSAVI*", OAVI(oracle="ls")),
     "ompavi": _generators("OMPAVI*", OAVI(oracle="omp")),
     "pcgavi-uncertified": _generators("PCGAVI*, certify=False", OAVI(certify=False)),
-    "ompavi-fine": _generators("OMPAVI*, psi to 1e-6", OAVI(oracle="omp"), FINE_PSIS),
-    "pcgavi-fine": _generators("PCGAVI*, psi to 1e-6", OAVI(), FINE_PSIS),
+    "pcgavi-fine": _generators("PCGAVI*, psi to 1e-6", OAVI(), FINE_PSIS, _FINE_RUNS),
+    "ompavi-fine": _generators("OMPAVI*, psi to 1e-6", OAVI(oracle="omp"), FINE_PSIS, _FINE_RUNS),
     "svm1": Algorithm("SVM, coef0=1", _kernel_svm(1.0), max_runs={"skin": 1, "credit": 1}),
     "poly": Algorithm(
         "degree-2 features + l1 SVM", _polynomial_features, max_runs={"skin": 1, "credit": 1}
