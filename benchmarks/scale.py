@@ -227,22 +227,22 @@ def blocks():
 
 
 def dask():
+    import dask
     import dask.array as da
     from distributed import Client, LocalCluster
 
-    n_samples = 8_000_000
-    X = surface(n_samples)
-    local = best(lambda: OAVI(psi=PSI).fit(X), 2)
-    print(f"{n_samples} rows in blocks of 500,000; array in this process: {local:.2f} s")
+    n_blocks, size = 16, (100_000, 10)
+    X = np.concatenate([wide(*size, seed=i) for i in range(n_blocks)])
+    model = OAVI(psi=PSI, max_degree=3)
+    local = best(partial(model.fit, X), 2)
+    print(f"{len(X)} rows x {size[1]} in {n_blocks} blocks; array in this process: {local:.2f} s")
     for workers in (1, 2):
-        with (
-            LocalCluster(
-                n_workers=workers, threads_per_worker=1, dashboard_address=None
-            ) as cluster,
-            Client(cluster),
-        ):
-            on_workers = da.from_array(X, chunks=(500_000, 3)).persist()
-            model = OAVI(psi=PSI).fit(on_workers)  # compiles on the workers
+        cluster = LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None)
+        with cluster, Client(cluster):
+            make = dask.delayed(wide, pure=True)
+            blocks = [da.from_delayed(make(*size, seed=i), size, float) for i in range(n_blocks)]
+            on_workers = da.concatenate(blocks).persist()
+            model.fit(on_workers)  # compiles on the workers
             seconds = best(partial(model.fit, on_workers), 2)
         print(f"{workers} worker processes: {seconds:.2f} s", flush=True)
 

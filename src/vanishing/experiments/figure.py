@@ -19,7 +19,7 @@ _MORE = ("#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 def draw(experiment) -> bytes:
     """Return the picture of an `Experiment` of sizes, as PNG."""
     from matplotlib.figure import Figure
-    from matplotlib.ticker import LogFormatter
+    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
     sizes = experiment.sizes()
     names = experiment.datasets
@@ -44,9 +44,10 @@ def draw(experiment) -> bytes:
                 low = np.maximum(mean - std, 0.5)  # a logarithmic axis has no zero
                 ax.fill_between(psis, low, mean + std, color=colour, alpha=0.2, linewidth=0)
         ax.set(xscale="log", yscale="log", title=name, xlabel="psi", ylabel="|G|, all classes")
+        ax.yaxis.set_major_locator(LogLocator(subs=(1, 1.5, 2, 3, 5, 7)))
         for axis in (ax.xaxis, ax.yaxis):  # 0.001 and 200 rather than powers of ten
-            axis.set_major_formatter(LogFormatter())
-            axis.set_minor_formatter(LogFormatter())
+            axis.set_major_formatter(StrMethodFormatter("{x:g}"))
+            axis.set_minor_formatter(NullFormatter())
         ax.grid(which="major", alpha=0.3)
     handles, labels = axes.flat[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=2 * columns, frameon=False)
