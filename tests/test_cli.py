@@ -1,54 +1,555 @@
+import csv
+import gzip
+import json
+import os
 import subprocess
 import sys
+from pathlib import Path
 
+import numpy as np
 import pytest
+from sklearn.datasets import load_iris, load_wine
+from sklearn.preprocessing import QuantileTransformer
 
 import vanishing
 from vanishing import cli
+from vanishing.cli import show as showing
+
+pd = pytest.importorskip("pandas")
+pytest.importorskip("typer")
+pytest.importorskip("rich")
+
+COMMANDS = ["demo", "fit", "predict", "show", "report", "reproduce"]
+RUN = "from vanishing.cli import main; main()"
+
+
+def run(*arguments, code=RUN, **environment):
+    """Run the command line in a process of its own, through its entry point."""
+    environment = {**os.environ, "COLUMNS": "100", **environment}
+    return subprocess.run(
+        [sys.executable, "-c", code, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=300,
+    )
 
 
 @pytest.fixture
-def invoke():
-    pytest.importorskip("typer")
+def call(capsys, monkeypatch):
+    """Call the entry point in this process: the same, without the time that a start takes."""
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["vanishing", *map(str, arguments)])
+        monkeypatch.setenv("COLUMNS", "100")
+        with pytest.raises(SystemExit) as left:
+            cli.main()
+        captured = capsys.readouterr()
+        return subprocess.CompletedProcess(
+            arguments, left.value.code or 0, captured.out, captured.err
+        )
+
+    return call
+
+
+def check_failed(result, *problems, code=1):
+    """Check that there is one sentence and nothing else."""
+    assert result.returncode == code, result.stderr
+    assert "Traceback" not in result.stderr
+    assert len(result.stderr.splitlines()) == 1, result.stderr
+    for problem in problems:
+        assert problem in result.stderr
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Iris as tables, with text for labels, and models fitted to them."""
+    folder = tmp_path_factory.mktemp("cli")
+    iris = load_iris(as_frame=True)
+    rows = iris.data.assign(species=iris.target_names[iris.target])
+    rows.to_csv(folder / "iris.csv", index=False)
+    two = rows[rows["species"] != "setosa"]
+    two.to_csv(folder / "two.csv.gz", index=False)
+    result = run("fit", folder / "iris.csv", "--target", "species", "--out", folder / "iris.json")
+    assert result.returncode == 0, result.stderr
+    (folder / "fit.txt").write_text(result.stdout)
+    result = run(
+        *["fit", folder / "two.csv.gz", "--target", "species", "--out", folder / "two.json"],
+        *["--oracle", "omp", "--C", 10, "--test-size", 0],
+    )
+    assert result.returncode == 0, result.stderr
+    assert "Held-out" not in result.stdout
+    return folder
+
+
+@pytest.fixture
+def out(tmp_path):
+    """A folder in which failed runs must leave nothing."""
+    folder = tmp_path / "out"
+    folder.mkdir()
+    yield folder
+    assert list(folder.iterdir()) == []
+
+
+# -- The command line as such ---------------------------------------------------------------------
+
+
+def test_version():
+    result = run("--version")
+    assert (result.returncode, result.stdout) == (0, f"vanishing {vanishing.__version__}\n")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_with_an_example(command):
     from typer.testing import CliRunner
 
-    return lambda *arguments: CliRunner().invoke(cli.build_app(), list(arguments))
-
-
-def test_demo_prints_equations_and_what_they_are_good_for(invoke):
-    pytest.importorskip("pandas")
-    result = invoke("demo")
-    assert result.exit_code == 0, result.output
-    for part in ["y^2 + 0.99", "*x^2 - 0.99", "petal_length", "setosa", "versicolor", "virginica"]:
-        assert part in result.output
-    assert "What next" in result.output
-    assert "README" in result.output
-
-
-def test_version(invoke):
-    result = invoke("--version")
+    result = CliRunner().invoke(cli.build_app(), [command, "--help"], env={"COLUMNS": "100"})
     assert result.exit_code == 0
-    assert result.output.strip() == f"vanishing {vanishing.__version__}"
+    assert f"Example: vanishing {command}" in result.output
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["demo", "--help"]])
-def test_help_has_an_example(invoke, arguments):
-    result = invoke(*arguments)
-    assert result.exit_code == 0
-    assert "Example: vanishing demo" in result.output
-
-
-def test_no_command_shows_the_help(invoke):
-    assert "demo" in invoke().output
+def test_no_command_shows_the_help():
+    result = run()
+    for command in COMMANDS:
+        assert command in result.stdout + result.stderr
 
 
 @pytest.mark.parametrize("missing", ["pandas", "rich", "typer"])
 def test_without_the_extra_one_sentence_says_what_to_install(missing):
     # For the import system, None in sys.modules is a module that does not exist.
-    code = f"import sys; sys.modules[{missing!r}] = None; from vanishing import cli; cli.main()"
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert result.returncode == 1
-    assert missing in result.stderr
-    assert "python -m pip install 'vanishing[app]'" in result.stderr
-    assert len(result.stderr.splitlines()) == 1
+    result = run(code=f"import sys; sys.modules[{missing!r}] = None; {RUN}")
+    check_failed(result, missing, "python -m pip install 'vanishing[app]'")
     assert result.stdout == ""
+
+
+def test_the_entry_point_is_declared():
+    tomllib = pytest.importorskip("tomllib")
+    path = Path(__file__).parents[1] / "pyproject.toml"
+    assert tomllib.loads(path.read_text())["project"]["scripts"] == {
+        "vanishing": "vanishing.cli:main"
+    }
+
+
+@pytest.mark.parametrize("name", ["open_table", "_fit"])
+def test_an_interruption_is_a_sentence_and_leaves_nothing(folder, out, name):
+    code = (
+        "import os, signal; from vanishing.cli import fit, main; "
+        f"fit.{name} = lambda *_: os.kill(os.getpid(), signal.SIGINT); main()"
+    )
+    arguments = ["fit", folder / "iris.csv", "--target", "species", "--out", out / "m.json"]
+    check_failed(run(*arguments, code=code), "Interrupted: nothing was written.", code=130)
+
+
+def test_warnings_are_sentences_without_source_code(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame(rng.uniform(size=(60, 1)), columns=["a"]).assign(y=np.arange(60) % 2)
+    rows.to_csv(tmp_path / "t.csv", index=False)
+    code = (
+        "import warnings; from vanishing.cli import fit, main; "
+        "fit._fit = lambda *_: warnings.warn('two\\nlines') or exit(3); main()"
+    )
+    result = run(
+        "fit", tmp_path / "t.csv", "--target", "y", "--out", tmp_path / "m.json", code=code
+    )
+    assert result.stderr == "Warning: two lines\n"
+
+
+# -- fit ------------------------------------------------------------------------------------------
+
+
+def test_fit_tells_the_held_out_error_and_the_size(folder):
+    said = (folder / "fit.txt").read_text()
+    assert "iris.csv: 150 rows, 4 columns" in said
+    assert "setosa (50), versicolor (50), virginica (50)" in said
+    model = vanishing.load(folder / "iris.json")
+    # As fit does it: a stratified quarter is held out, and all rows are fitted to at the end.
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    expected = vanishing.VanishingClassifier(vanishing.OAVI()).fit(X, y)
+    assert model.n_generators_ == expected.n_generators_
+    assert list(model.feature_names_in_) == list(X.columns)
+    np.testing.assert_allclose(model.decision_function(X), expected.decision_function(X))
+    assert f"|G| = {model.n_generators_} equations, |O| = {model.n_terms_} other terms" in said
+    assert f"SPAR = {model.sparsity_:.2f}" in said
+    assert " of 38 rows wrong, fitted to the other 112)" in said
+    assert "Fitted again, to all 150 rows" in said
+
+
+def test_the_held_out_rows_are_not_fitted_to(call, tmp_path):
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame(rng.uniform(size=(400, 3)), columns=list("abc"))
+    rows.assign(y=rng.permutation(np.arange(400) % 2)).to_csv(tmp_path / "t.csv", index=False)
+    arguments = ["fit", tmp_path / "t.csv", "--target", "y", "--out", tmp_path / "m.json"]
+    said = call(*arguments, "--test-size", 0.5, "--seed", 3).stdout
+    wrong = int(said.split("error: ")[1].split("(")[1].split(" of 200 rows")[0])
+    assert 75 <= wrong <= 125  # labels of noise
+
+
+def test_tuned(folder, tmp_path):
+    path = tmp_path / "m.json"
+    result = run("fit", folder / "iris.csv", "--target", "species", "--out", path, "--tune")
+    assert result.returncode == 0, result.stderr
+    assert result.stderr == ""
+    model = vanishing.load(path)
+    assert isinstance(model, vanishing.VanishingClassifierCV)
+    best = model.best_params_
+    chosen = f"Chosen by 3-fold cross-validation: psi = {best['psi']:g}, C = {best['C']:g}"
+    assert chosen in result.stdout
+    iris = pd.read_csv(folder / "iris.csv")
+    assert model.score(iris.drop(columns="species"), iris["species"]) > 0.9
+
+
+@pytest.mark.parametrize(
+    "options, transformer",
+    [
+        (["--psi", 0.01, "--border", "bb"], vanishing.OAVI(psi=0.01, border="bb")),
+        (["--algorithm", "abm"], vanishing.ABM()),
+        (["--algorithm", "avi", "--border", "gb"], vanishing.AVI(border="gb")),
+        (["--algorithm", "vca", "--psi", 0.02], vanishing.VCA(psi=0.02)),
+    ],
+)
+def test_options_become_parameters(call, folder, tmp_path, options, transformer):
+    path = tmp_path / "m.json"
+    base = ["fit", folder / "iris.csv", "--target", "species", "--out", path, "--test-size", 0]
+    result = call(*base, *options, "--drop", "sepal width (cm)")
+    assert result.returncode == 0, result.stderr
+    model = vanishing.load(path)
+    assert type(model.transformer) is type(transformer)
+    assert model.transformer.get_params() == transformer.get_params()
+    assert model.n_features_in_ == 3
+    shown = call("show", path, "--json", "--units", "original")
+    assert shown.returncode == 0, shown.stderr
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--algorithm", "svm"],
+        ["--oracle", "delphi"],
+        ["--border", "wall"],
+        ["--algorithm", "abm", "--oracle", "pcg"],
+        ["--algorithm", "vca", "--border", "gb"],
+        ["--tune", "--psi", "0.1"],
+        ["--psi", "1.5"],
+        ["--C", "0"],
+    ],
+)
+def test_options_that_cannot_be_are_usage_errors(call, out, options):
+    result = call("fit", "nothing.csv", "--target", "y", "--out", out / "m.json", *options)
+    check_failed(result, options[-2] if options[0] != "--tune" else "--tune", code=2)
+
+
+def test_missing_options_are_usage_errors(call, folder, out):
+    result = call("fit", folder / "iris.csv", "--out", out / "m.json")
+    assert result.returncode == 2
+    assert "--target" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_bad_tables_get_a_sentence_and_leave_nothing(call, tmp_path, out):
+    def written(name, text):
+        path = tmp_path / name
+        path.write_text(text)
+        return path
+
+    rows = "".join(f"{i},{i % 7},{'pq'[i % 2]}\n" for i in range(20))
+    path = written("process.csv", f"a,b,y\n{rows}1,x,p\n")
+    result = run("fit", path, "--target", "y", "--out", out / "m.json")
+    check_failed(result, "process.csv, line 22, column 'b': 'x' is not a number.")
+    for path, *problems in [
+        (tmp_path / "no.csv", "There is no file", "no.csv"),
+        (written("text.csv", f"a,b,y\n{rows}1,x,p\n"), "line 22", "column 'b'", "'x'"),
+        (written("target.csv", f"a,b,z\n{rows}"), "no column 'y'", "'a', 'b', 'z'"),
+        (written("one.csv", "a,b,y\n1,2,p\n3,4,p\n"), "only the label 'p'"),
+        (written("rare.csv", f"a,b,y\n{rows}1,2,r\n"), "too few rows with 'r'"),
+        (written("few.csv", "a,b,y\n1,2,p\n3,4,q\n"), "too few rows with 'p' and 'q'"),
+        (written("alone.csv", "y\np\nq\n"), "no column beside 'y'"),
+        (written("measured.csv", "a,y\n1,0.5\n2,1.5\n"), "such as 0.5, not classes"),
+    ]:
+        result = call("fit", path, "--target", "y", "--out", out / "m.json")
+        check_failed(result, *problems)
+        assert result.stdout == ""
+
+
+def test_an_output_that_cannot_be_written_is_said_before_anything_is_fitted(call, folder, tmp_path):
+    file = tmp_path / "file"
+    file.touch()
+    data = folder / "two.csv.gz"
+    before = data.read_bytes()
+    for path, problem in [
+        (tmp_path / "nowhere" / "m.json", "there is no folder"),
+        (file / "m.json", "there is no folder"),
+        (tmp_path, "is a folder"),
+        (data, "would be overwritten"),
+    ]:
+        result = call("fit", data, "--target", "species", "--out", path)
+        check_failed(result, problem)
+        assert result.stdout == ""
+    assert data.read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_failed_write_leaves_the_old_file(folder, tmp_path):
+    path = tmp_path / "m.json"
+    path.write_text("old")
+    code = (
+        "import os; from vanishing.cli import main\n"
+        "def fail(*_): raise OSError(28, 'No space left on device')\n"
+        "os.replace = fail; main()"
+    )
+    arguments = ["fit", folder / "iris.csv", "--target", "species", "--out", path]
+    check_failed(run(*arguments, code=code), "No space left on device", "m.json")
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+# -- predict --------------------------------------------------------------------------------------
+
+
+def test_predictions_are_the_labels_as_the_file_has_them(folder, tmp_path):
+    path = tmp_path / "p.csv"
+    result = run("predict", folder / "iris.json", folder / "iris.csv", "--out", path)
+    assert result.returncode == 0, result.stderr
+    rows = list(csv.reader(path.open()))
+    assert rows[0] == ["label", "decision_setosa", "decision_versicolor", "decision_virginica"]
+    iris = pd.read_csv(folder / "iris.csv")
+    model = vanishing.load(folder / "iris.json")
+    X = iris.drop(columns="species")
+    assert [row[0] for row in rows[1:]] == model.predict(X).tolist()
+    values = np.array([row[1:] for row in rows[1:]], dtype=float)
+    np.testing.assert_array_equal(values, model.decision_function(X))
+    assert (model.predict(X) == iris["species"]).mean() > 0.9
+
+
+def test_columns_may_be_more_and_in_another_order_but_not_fewer(folder, tmp_path, out):
+    two = pd.read_csv(folder / "two.csv.gz")
+    other = two.assign(note="<b>", species=np.nan)[[*two.columns[::-1], "note"]]
+    other.to_csv(tmp_path / "other.csv", index=False)
+    expected = run("predict", folder / "two.json", folder / "two.csv.gz", "--out", "-")
+    assert expected.stdout.splitlines()[0] == "label,decision_virginica"
+    label, value = expected.stdout.splitlines()[1].split(",")
+    assert label == ("virginica" if float(value) > 0 else "versicolor")
+    assert len(expected.stdout.splitlines()) == 101
+    assert run("predict", folder / "two.json", tmp_path / "other.csv", "--out", "-").stdout == (
+        expected.stdout
+    )
+    two.drop(columns="petal length (cm)").to_csv(tmp_path / "fewer.csv", index=False)
+    result = run("predict", folder / "two.json", tmp_path / "fewer.csv", "--out", out / "p.csv")
+    check_failed(result, "lacks the column 'petal length (cm)'")
+
+
+def test_predict_with_what_is_no_classifier_or_no_model(call, folder, tmp_path, out):
+    vanishing.OAVI().fit([[0.0], [0.5]]).save(tmp_path / "oavi.json")
+    damaged = tmp_path / "damaged.json"
+    damaged.write_text((folder / "two.json").read_text()[:500])
+    for path, problem in [
+        (tmp_path / "oavi.json", "holds a OAVI"),
+        (tmp_path / "no.json", "There is no model"),
+        (damaged, "is no model that can be loaded"),
+        (folder / "iris.csv", "is no model that can be loaded"),
+    ]:
+        result = call("predict", path, folder / "iris.csv", "--out", out / "p.csv")
+        check_failed(result, problem)
+
+
+@pytest.mark.parametrize(
+    "labels", [["0", "1"], ["0.0", "1.0"], ["no", "yes, really"], ["NA", "01"]]
+)
+def test_labels_round_trip(call, tmp_path, labels):
+    rng = np.random.default_rng(0)
+    x = np.repeat([0.0, 1.0], 20) + rng.normal(scale=0.1, size=40)
+    y = [labels[int(value > 0.5)] for value in x]
+    with gzip.open(tmp_path / "t.csv.gz", "wt", newline="") as file:
+        csv.writer(file).writerows([["x", "y"], *zip(x, y, strict=True)])
+    model, out = tmp_path / "m.json", tmp_path / "p.csv"
+    result = call("fit", tmp_path / "t.csv.gz", "--target", "y", "--out", model)
+    assert result.returncode == 0, result.stderr
+    assert call("predict", model, tmp_path / "t.csv.gz", "--out", out).returncode == 0
+    rows = list(csv.reader(out.open()))
+    assert rows[0] == ["label", f"decision_{labels[1]}" if labels[0] != "NA" else "decision_NA"]
+    assert [row[0] for row in rows[1:]] == y
+
+
+# -- show -----------------------------------------------------------------------------------------
+
+
+def shown(call, path, *options):
+    result = call("show", path, *options)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+@pytest.mark.parametrize("units", ["scaled", "original"])
+def test_json_is_enough_to_predict(call, folder, units):
+    document = json.loads(shown(call, folder / "iris.json", "--json", "--units", units))
+    iris = pd.read_csv(folder / "iris.csv").drop(columns="species")
+    model = vanishing.load(folder / "iris.json")
+    assert document["columns"] == list(iris.columns)
+    X = iris.to_numpy()
+    if units == "scaled":
+        X = X * document["scaling"]["scale"] + document["scaling"]["offset"]
+    scores = {label: np.full(len(X), value) for label, value in document["intercepts"].items()}
+    for part in document["classes"]:
+        sizes = []
+        for one in part["generators"]:
+            monomials = np.prod(X[:, np.newaxis] ** np.array(one["terms"]), axis=2)
+            for label, weight in one["weights"].items():
+                scores[label] += weight * np.abs(monomials @ one["coefficients"])
+            sizes.append(max(map(abs, one["weights"].values())))
+        assert sizes == sorted(sizes, reverse=True)
+        assert len(sizes) == part["n_decisive"] <= part["n_generators"]
+    np.testing.assert_allclose(
+        np.column_stack(list(scores.values())), model.decision_function(iris), atol=1e-9
+    )
+
+
+def test_the_text_has_the_equations_their_weights_and_the_scaling(call, folder):
+    said = shown(call, folder / "two.json", "--top", 2)
+    document = json.loads(shown(call, folder / "two.json", "--json", "--top", 2))
+    for part in document["classes"]:
+        assert f"Class {part['class']}: {part['n_generators']} equations" in said
+        assert len(part["generators"]) == min(2, part["n_decisive"])
+        for one in part["generators"]:
+            assert f"{one['weights']['virginica']:+.4g}" in said
+    assert "petal length (cm): (value - 3) / 3.9" in said
+    assert "A row is of class virginica where" in said
+    assert "original units" in shown(call, folder / "two.json", "--units", "original")
+
+
+def test_without_a_terminal_an_equation_is_on_one_line(call, folder):
+    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    result = subprocess.run(
+        [sys.executable, "-c", RUN, "show", folder / "iris.json", "--units", "original"],
+        capture_output=True,
+        text=True,
+        env=environment,
+    )
+    equations = [line for line in result.stdout.splitlines() if " = 0 " in line]
+    document = json.loads(shown(call, folder / "iris.json", "--json", "--units", "original"))
+    for part in document["classes"]:
+        for one in part["generators"][:10]:
+            assert any(one["equation"] in line for line in equations)
+
+
+def test_all_shows_equations_without_weight_as_well(call, folder):
+    document = json.loads(shown(call, folder / "iris.json", "--json", "--all"))
+    for part in document["classes"]:
+        assert len(part["generators"]) == part["n_generators"]
+
+
+def test_latex(call, folder):
+    said = shown(call, folder / "two.json", "--latex")
+    assert r"\text{petal length (cm)}" in said
+    assert said.count(" = 0  % weight ") == said.count("\n") - sum(
+        line.startswith("%") for line in said.splitlines()
+    )
+
+
+@pytest.mark.parametrize("units", ["scaled", "original"])
+def test_sympy_takes_the_text_whatever_the_columns_are_called(call, tmp_path, units):
+    sympy = pytest.importorskip("sympy")
+    names = ["beta", "E", "petal length (cm)", "<script>alert('x')</script>", "a\nb"]
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.uniform(10, 20, size=(60, 5)), columns=names)
+    y = (X["beta"] > X["E"]).to_numpy()
+    model = vanishing.VanishingClassifier(vanishing.OAVI(0.02)).fit(X, y)
+    model.save(tmp_path / "m.json")
+    said = shown(call, tmp_path / "m.json", "--sympy", "--all", "--units", units)
+    lines = [line for line in said.splitlines() if not line.startswith("#")]
+    assert len(lines) == model.n_generators_
+    rows = X if units == "original" else model.scaler_.transform(X.to_numpy())
+    generators = [g for t in model.features_.transformers_ for g in t.generators_]
+    row = dict(zip(map(sympy.Symbol, names), np.asarray(rows)[0], strict=True))
+    found = sorted(float(sympy.sympify(line).subs(row)) for line in lines)
+    scaled = model.scaler_.transform(X.to_numpy())[:1]
+    np.testing.assert_allclose(found, sorted(float(g(scaled)[0]) for g in generators), atol=1e-9)
+
+
+def test_hostile_names_are_printed_as_they_are(call, tmp_path):
+    names = ["[bold]x[/bold]", "[/]", ":smile:", "<script>", "tab\there", "\x1b[31mred"]
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.uniform(size=(60, 6)), columns=names)
+    y = np.where(X.sum(axis=1) > 3, "[red]", "\x1b[0m")
+    vanishing.VanishingClassifier(vanishing.OAVI(0.05)).fit(X, y).save(tmp_path / "m.json")
+    said = shown(call, tmp_path / "m.json", "--all")
+    for name in ["[bold]x[/bold]", "[/]", ":smile:", "<script>", r"tab\there", r"\x1b[31mred"]:
+        assert f"{name}: (value" in said
+    assert "Class [red]:" in said
+    assert "\x1b" not in said
+    for option in ("--latex", "--sympy"):
+        assert "\x1b" not in shown(call, tmp_path / "m.json", option)
+
+
+def test_other_models_are_shown_without_weights(call, tmp_path):
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    X = X / 10
+    vanishing.OAVI().fit(X).save(tmp_path / "oavi.json")
+    vanishing.VanishingFeatures(vanishing.VCA()).fit(X, y).save(tmp_path / "features.json")
+    said = shown(call, tmp_path / "oavi.json")
+    assert "OAVI with psi = 0.005" in said
+    assert "nothing was scaled" in said
+    assert "weight" not in said
+    assert shown(call, tmp_path / "features.json").count("Class ") == 3
+
+
+def test_what_cannot_be_shown(call, folder, tmp_path):
+    X, y = load_wine(return_X_y=True)
+    vanishing.VanishingClassifier(scale="quantile").fit(X, y).save(tmp_path / "q.json")
+    check_failed(call("show", tmp_path / "q.json", "--units", "original"), "QuantileTransformer")
+    assert QuantileTransformer.__name__ in shown(call, tmp_path / "q.json")
+    vanishing.L1SquaredHingeSVC().fit(X, y).save(tmp_path / "svm.json")
+    check_failed(call("show", tmp_path / "svm.json"), "no equations")
+    check_failed(call("show", folder / "iris.json", "--json", "--latex"), "Choose one", code=2)
+    check_failed(call("show", folder / "iris.json", "--units", "mine"), "--units", code=2)
+
+
+def test_the_size_of_weights_is_the_classifier_s(folder):
+    model = vanishing.load(folder / "iris.json")
+    equations = [one for part in showing.Shown(model).classes for one in part.equations]
+    assert sum(np.count_nonzero(one.weights) for one in equations) == np.count_nonzero(
+        model.final_estimator_.coef_
+    )
+
+
+# -- report and demo ------------------------------------------------------------------------------
+
+
+def test_report(call, folder, tmp_path, out):
+    path = tmp_path / "r.html"
+    result = run("report", folder / "iris.json", folder / "iris.csv", "--out", path)
+    assert result.returncode == 0, result.stderr
+    assert str(path) in result.stdout
+    assert "virginica" in path.read_text(encoding="utf-8")
+
+    iris = pd.read_csv(folder / "iris.csv")
+    iris.assign(more=1).to_csv(tmp_path / "more.csv", index=False)
+    iris.assign(species="rose").to_csv(tmp_path / "rose.csv", index=False)
+    arguments = ["report", folder / "iris.json", tmp_path / "more.csv", "--out", out / "r.html"]
+    check_failed(call(*arguments), "'species' and 'more'", "--target")
+    check_failed(call(*arguments, "--target", "colour"), "no column 'colour'")
+    arguments[2] = tmp_path / "rose.csv"
+    check_failed(call(*arguments), "'rose', which is no class of the model")
+    arguments[2] = tmp_path / "no.csv"
+    check_failed(call(*arguments), "There is no file")
+
+
+def test_demo(tmp_path):
+    path = tmp_path / "demo.html"
+    result = run("demo", "--out", path)
+    assert result.returncode == 0, result.stderr
+    assert result.stderr == ""
+    for part in [
+        "y^2 + 0.991*x^2 - 0.9963 = 0",
+        "polynomial SVM",
+        "of 360",
+        "flavanoids ≈ ",
+        "In words: ",
+        str(path),
+        "vanishing fit table.csv",
+    ]:
+        assert part in result.stdout
+    assert path.stat().st_size > 1000
+    assert max(len(line) for line in result.stdout.splitlines() if str(path) not in line) <= 100
+
+
+def test_the_demo_without_a_place_for_its_report(call, out):
+    check_failed(call("demo", "--out", out / "nowhere" / "demo.html"), "there is no folder")

@@ -1,0 +1,223 @@
+import bz2
+import gzip
+import lzma
+import random
+import zipfile
+
+import numpy as np
+import pytest
+
+from vanishing.tables import TableError, classes_of, known_classes, open_table
+
+pd = pytest.importorskip("pandas")
+
+TEXT = "a,b,y\n1,2.5,p\n-3e2,4,q\n"
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(content, name="t.csv"):
+        path = tmp_path / name
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    return write
+
+
+def read(path, target="y"):
+    table = open_table(path)
+    return table.read(table.others([target]), target)
+
+
+def check_is_the_table(path):
+    X, labels = read(path)
+    assert list(X.columns) == ["a", "b"]
+    assert X.dtypes.tolist() == [np.float64, np.float64]
+    np.testing.assert_array_equal(X, [[1.0, 2.5], [-300.0, 4.0]])
+    assert labels.tolist() == ["p", "q"]
+
+
+@pytest.mark.parametrize(
+    "name, compress",
+    [
+        ("t.csv", bytes),
+        ("T.CSV", bytes),
+        ("my.own.csv", bytes),
+        ("t.csv.gz", gzip.compress),
+        ("t.csv.bz2", bz2.compress),
+        ("t.csv.xz", lzma.compress),
+    ],
+)
+def test_csv_is_read_whatever_its_compression(write, name, compress):
+    check_is_the_table(write(compress(TEXT.encode()), name))
+
+
+def test_csv_in_a_zip_archive(tmp_path):
+    path = tmp_path / "t.csv.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("inside.csv", TEXT)
+    check_is_the_table(path)
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("other.csv", TEXT)
+    with pytest.raises(TableError, match="holds 2 files, not one"):
+        open_table(path)
+
+
+@pytest.mark.parametrize("separator", [";", "\t"])
+def test_other_separators_are_seen_in_the_first_line(write, separator):
+    check_is_the_table(write(TEXT.replace(",", separator)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\ufeff" + TEXT,
+        TEXT.replace("\n", "\r\n"),
+        TEXT.removesuffix("\n"),
+        TEXT.replace("\n", "\n\n"),
+        TEXT.replace("2.5", " 2.5 "),
+        '"a","b","y"\n"1",2.5,"p"\n-3e2,"4",q\n',
+    ],
+)
+def test_what_other_programs_write_is_the_same_table(write, text):
+    check_is_the_table(write(text))
+
+
+def test_parquet(tmp_path):
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "t.parquet"
+    frame = pd.DataFrame({"a": [1, -300], "b": ["2.5", "4"], "y": pd.Categorical(["p", "q"])})
+    frame.to_parquet(path)
+    check_is_the_table(path)
+
+
+def test_blocks_are_the_rows_in_order(write):
+    path = write("a,y\n" + "".join(f"{i},c{i % 3}\n" for i in range(25)))
+    blocks = list(open_table(path).blocks(["a"], "y", rows=10))
+    assert [len(X) for X, _ in blocks] == [10, 10, 5]
+    np.testing.assert_array_equal(np.concatenate([X["a"] for X, _ in blocks]), np.arange(25))
+    assert [label for _, labels in blocks for label in labels] == [f"c{i % 3}" for i in range(25)]
+
+
+def test_columns_come_in_the_order_asked_for_and_others_may_hold_anything(write):
+    path = write("a,b,text,b\n1,2,x,7\n3,4,,8\n")
+    X, labels = open_table(path).read(["a"])
+    assert labels is None
+    X, _ = open_table(write("a,b,text\n1,2,x\n3,4,\n")).read(["b", "a"])
+    np.testing.assert_array_equal(X, [[2, 1], [4, 3]])
+
+
+@pytest.mark.parametrize(
+    "text, problem",
+    [
+        ("a,b,y\n1,2,p\n3,x,q\n", "line 3, column 'b': 'x' is not a number."),
+        ("a,b,y\n\n1,2,p\n\n\n3,x,q\n", "line 6, column 'b': 'x' is not a number."),
+        ('a,b,y\n1,2,"p\np"\n3,x,q\n', "line 4, column 'b': 'x' is not a number."),
+        ("a,b,y\n1,2,p\n3,,q\n", "line 3, column 'b': the cell is empty."),
+        ("a,b,y\n1,2,p\n3\n", "line 3, column 'b': the cell is empty."),
+        ("a,b,y\n1,2,p\n3,4,\n", "line 3, column 'y': the cell is empty."),
+        ("a,b,y\n1,NA,p\n3,4,q\n", "line 2, column 'b': 'NA' is not a number."),
+        ("a,b,y\n1,nan,p\n3,4,q\n", "line 2, column 'b': 'nan' is not a finite number."),
+        ("a,b,y\n1,1e999,p\n3,4,q\n", "line 2, column 'b': 'inf' is not a finite number."),
+        ("a;b;y\n1;2,5;p\n", "'2,5' is not a number (it has a comma; use a point)."),
+        ("a,b,y\n1," + "9" * 200_000 + "z,p\n", "'" + "9" * 40 + "...' is not a number."),
+        ("a,a,y\n1,2,p\n", "has 2 columns with the name 'a'."),
+        (",a,y\n0,1,p\n", "Column 1 of "),
+        ("a,b,z\n1,2,p\n", "has no column 'y'; its columns are 'a', 'b', 'z'."),
+        ("a,b,y\n1,2,p\n3,4,q,5\n", "line 3 has 4 fields, but the first line has 3."),
+        ("a,b,y\n1,2,p,6\n3,4,q,5\n", "line 2 has 4 fields, but the first line has 3."),
+        ('a,b,y\n1,"2,p\n3,4,q\n', "EOF inside string"),
+        ("a,b,y\n", "has no rows."),
+        ("", "is empty."),
+        (" \n\n", "is empty."),
+        (b"a,b,y\n1,2,\xff\n", "is not text in UTF-8"),
+        (b"a,b\0,y\n1,2,3\n", "is not text."),
+        (random.Random(0).randbytes(5000), "is not text in UTF-8"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_place(write, text, problem):
+    path = write(text)
+    with pytest.raises(TableError) as raised:
+        read(path)
+    assert str(path) in str(raised.value)
+    assert problem in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_the_line_is_right_in_later_blocks(write):
+    path = write("a,y\n" + "1,p\n" * 25 + "?,p\n")
+    with pytest.raises(TableError, match="line 27, column 'a'"):
+        list(open_table(path).blocks(["a"], "y", rows=10))
+
+
+@pytest.mark.parametrize("name", ["t.csv.gz", "t.csv.bz2", "t.csv.xz", "t.csv.zip"])
+def test_damaged_archives(write, name):
+    with pytest.raises(TableError, match=r"damaged|cannot be read"):
+        open_table(write(TEXT, name))
+
+
+def test_a_truncated_archive(write):
+    content = gzip.compress(np.random.default_rng(0).bytes(10_000).hex().encode())
+    with pytest.raises(TableError, match="is damaged"):
+        read(write(content[:5000], "t.csv.gz"))
+
+
+def test_files_that_are_no_tables(tmp_path, write):
+    for path, problem in [
+        (tmp_path / "nothing.csv", "There is no file "),
+        (tmp_path, "is a folder, not a file."),
+        (write(TEXT, "t.xlsx"), "is of no known kind"),
+        (write(TEXT, "t"), "is of no known kind"),
+    ]:
+        with pytest.raises(TableError, match=problem):
+            open_table(path)
+
+
+def test_parquet_files_that_cannot_be_used(tmp_path, write):
+    pytest.importorskip("pyarrow")
+    with pytest.raises(TableError, match=r"t\.parquet cannot be read: "):
+        open_table(write(TEXT, "t.parquet"))
+    path = tmp_path / "p.parquet"
+    for values, problem in [
+        (pd.to_datetime(["2020-01-01", "2021-01-01"]), "column 'a' of .* holds datetime64"),
+        ([1.0, np.inf], "row 2, column 'a': 'inf' is not a finite number"),
+        (pd.array([1, None], dtype="Int64"), "row 2, column 'a': the cell is empty"),
+        (["1", "x"], "row 2, column 'a': 'x' is not a number"),
+    ]:
+        pd.DataFrame({"a": values, "y": ["p", "q"]}).to_parquet(path)
+        with pytest.raises(TableError, match=f"(?i){problem}"):
+            read(path)
+
+
+@pytest.mark.parametrize(
+    "labels, kind",
+    [
+        (["0", "1"], "i"),
+        (["-1", "1"], "i"),
+        (["0.0", "1.0"], "f"),
+        (["00", "01"], "O"),
+        (["1", "1.0"], "O"),
+        (["1_000", "2"], "O"),
+        (["nan", "inf"], "O"),
+        (["None", "NA"], "O"),
+        (["9" * 40, "1"], "O"),
+        (["True", "False"], "O"),
+        (["été", " x"], "O"),
+    ],
+)
+def test_labels_keep_their_text(labels, kind):
+    classes = classes_of(labels, "y")
+    assert classes.dtype.kind == kind
+    assert [str(label) for label in classes.tolist()] == labels
+
+
+def test_measurements_are_no_labels():
+    with pytest.raises(TableError, match=r"Column 'y' holds numbers such as 0\.5, not classes"):
+        classes_of(["0.5", "1.0"], "y")
+
+
+def test_labels_of_a_file_are_the_classes_of_a_model():
+    labels = np.array(["1", "0"], dtype=object)
+    np.testing.assert_array_equal(known_classes(labels, np.array([0, 1]), "y"), [1, 0])
+    with pytest.raises(TableError, match="label '1', which is no class of the model"):
+        known_classes(labels, np.array(["0", "x"], dtype=object), "y")

@@ -1,0 +1,90 @@
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vanishing.polynomials import Polynomial
+from vanishing.units import digits_in_original_units, equation, in_original_units
+
+number = st.floats(-4, 4, allow_nan=False).map(lambda value: round(value, 3))
+
+
+def exactly(polynomial, row):
+    total = Fraction(0)
+    for term, value in zip(polynomial.terms.tolist(), polynomial.coef.tolist(), strict=True):
+        part = Fraction(value)
+        for x, e in zip(row, term, strict=True):
+            part *= x**e
+        total += part
+    return total
+
+
+@st.composite
+def polynomials(draw):
+    terms = draw(st.lists(st.tuples(*[st.integers(0, 3)] * 3), min_size=1, max_size=6, unique=True))
+    terms = sorted(terms, key=lambda term: (sum(term), term[::-1]))
+    coef = draw(st.lists(number, min_size=len(terms), max_size=len(terms)))
+    return Polynomial(terms, [*coef[:-1], 1.0], mse=0.5, feature_names=["a", "b", "c"])
+
+
+@given(polynomials(), st.tuples(*[number] * 3), st.tuples(*[number] * 3), st.tuples(*[number] * 3))
+def test_it_is_the_same_function_of_the_rows(polynomial, scale, offset, row):
+    original = in_original_units(polynomial, scale, offset)
+    row = [Fraction(x) for x in row]
+    scaled = [x * Fraction(s) + Fraction(o) for x, s, o in zip(row, scale, offset, strict=True)]
+    size = sum(
+        abs(Fraction(c)) * np.prod([abs(x) ** e for x, e in zip(row, term, strict=True)])
+        for c, term in zip(original.coef.tolist(), original.terms.tolist(), strict=True)
+    )
+    # Each coefficient is rounded once.
+    difference = abs(exactly(original, row) - exactly(polynomial, scaled))
+    assert difference <= Fraction(2) ** -52 * size + Fraction(1, 10**200)
+    assert original.feature_names == polynomial.feature_names
+    assert original.mse == polynomial.mse
+    assert original.leading_term.tolist() == polynomial.leading_term.tolist()
+
+
+def test_terms_that_cancel_are_gone():
+    polynomial = Polynomial([[0], [1], [2]], [1.0, 2.0, 1.0])  # (x + 1)^2
+    original = in_original_units(polynomial, [2.0], [-1.0])
+    assert original.terms.tolist() == [[2]]
+    assert original.coef.tolist() == [4.0]
+
+
+def test_coefficients_are_exact_where_floats_would_cancel():
+    year = Polynomial([[4]], [1.0])
+    original = in_original_units(year, [0.125], [-250.0])
+    assert original.coef.tolist() == [
+        250.0**4,
+        -4 * 250.0**3 / 8,
+        6 * 250.0**2 / 64,
+        -250 / 128,
+        2**-12,
+    ]
+
+
+def test_one_scale_a_column():
+    with pytest.raises(ValueError, match="1 variables, but there are 2 scales and 1 offsets"):
+        in_original_units(Polynomial([[1]], [1.0]), [1.0, 2.0], [0.0])
+
+
+def test_digits_suffice_for_a_narrow_column_far_from_zero():
+    scaled = Polynomial([[0], [1], [2]], [0.25, -1.0, 1.0], feature_names=["year"])
+    scale, offset = [0.1], [-200.0]  # 2000 to 2010
+    original = in_original_units(scaled, scale, offset)
+    digits = digits_in_original_units(scaled, original, scale, offset)
+    coef = [float(f"{value:.{digits}g}") for value in original.coef]
+    rows = np.linspace(2000, 2010, 11)[:, np.newaxis]
+    rounded = Polynomial(original.terms, coef)
+    np.testing.assert_allclose(rounded(rows), scaled(rows * 0.1 - 200.0), atol=1e-3)
+    assert 8 <= digits <= 12
+    assert equation(original, digits) == "0.01*year^2 - 40.1*year + 40200.25 = 0"
+
+
+def test_four_digits_where_columns_are_of_size_one():
+    scaled = Polynomial([[0], [1]], [-1 / 3, 1.0])
+    assert digits_in_original_units(scaled, scaled, [1.0], [0.0]) == 4
+    assert equation(scaled) == "x0 - 0.3333 = 0"
+    assert equation(scaled, limit=1) == "x0 + ... = 0"
