@@ -84,7 +84,8 @@ def polynomial(terms, coef, names, limit=_TERMS, digits=4) -> str:
         parts.append(f'{sign}<span class="term">{_THIN_SPACE.join(factors)}</span>')
     left = 0 if limit is None else max(0, len(shown) - limit)
     if left:
-        parts.append(f" + \u2026 <small>({left} more term{'' if left == 1 else 's'})</small>")
+        more = f"({left}\u00a0more\u00a0term{'' if left == 1 else 's'})"
+        parts.append(f" +\u00a0\u2026\u00a0<small>{more}</small>")
     return "".join(parts) or "0"
 
 
@@ -165,7 +166,7 @@ def equations_html(estimator, limit=_EQUATIONS) -> str:
     ]
     exact = not hasattr(models[0], "mse_")
     heads = ["class"] * by_class + ["equation"] + ["mean square"] * (not exact)
-    heads += ["weight"] * (weights is not None)
+    heads += ["|weight|"] * (weights is not None)
     scaled = " in scaled columns" if getattr(estimator, "scaler_", None) is not None else ""
     what = f"{total:,} equation{'' if total == 1 else 's'}{scaled}{order}"
     if len(shown) < total and shown:

@@ -1,0 +1,387 @@
+"""What a report says of a model and of rows, as numbers; nothing here knows of HTML."""
+
+import hashlib
+import math
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import validate_data
+
+from vanishing import bounds
+from vanishing.classify import VanishingClassifier
+from vanishing.plot import distance_to_variety
+from vanishing.plot._shared import fitted, places
+from vanishing.polynomials import Polynomial
+from vanishing.units import DIGITS, digits_in_original_units, in_original_units
+
+_LISTED = 400  # equations in all classes together
+_LISTED_OF_CLASS = 100
+_CHUNK = 8192  # rows whose generators are evaluated at a time
+_GRADIENTS = (300, 60)  # rows and generators by which columns are ranked
+_DISTANCES = (400, 20)  # rows and generators of a class by which distances are measured
+_TAYLOR = 3000  # size of the Taylor expansions of these generators together
+_EXPANDED = 300  # monomials up to which an equation is written in the columns as given
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
+@dataclass(frozen=True)
+class Equation:
+    """A generator, and what it does on the rows."""
+
+    place: int  # among the generators of its class, in the order they were found
+    generator: Polynomial | None  # in the columns the generators take; None: too large to expand
+    original: Polynomial | None  # in the columns as given
+    digits: int  # that the coefficients of the latter need
+    degree: int
+    mse: float  # on the rows of the fit
+    measured: float  # mean square on the rows given, of its class where they have labels
+    weights: np.ndarray | None  # (n_scores,)
+    influence: float  # nan where there are no weights
+    own: float  # mean of |g| on its class, or on all rows where there are no labels
+    others: float  # mean of |g| on the other classes; nan where there are none
+
+
+@dataclass(frozen=True)
+class Variety:
+    """What one class satisfies, or all rows."""
+
+    label: object  # None without classes
+    model: object
+    n_used: int | None  # generators with a weight
+    influence: float  # of all its generators
+    equations: tuple[Equation, ...]  # the first ones in the order of the report
+    distances: np.ndarray | None  # QUANTILES for each class of rows: (n_groups, 5)
+
+
+@dataclass(frozen=True)
+class Errors:
+    """How often predicted labels are wrong."""
+
+    confusion: np.ndarray  # (n_classes, n_classes): true, predicted
+    majority: int  # place of the class with the most rows
+
+    @property
+    def n_rows(self) -> int:
+        """Return the number of rows."""
+        return int(self.confusion.sum())
+
+    @property
+    def n_wrong(self) -> int:
+        """Return the number of rows whose predicted label is wrong."""
+        return self.n_rows - int(np.trace(self.confusion))
+
+    @property
+    def rate(self) -> float:
+        """Return the share of rows whose predicted label is wrong."""
+        return self.n_wrong / self.n_rows
+
+    @property
+    def baseline(self) -> float:
+        """Return the error of always naming the commonest class."""
+        return 1.0 - self.confusion[self.majority].sum() / self.n_rows
+
+    def interval(self, z=1.96) -> tuple[float, float]:
+        """Return Wilson's 95 % interval of the error on rows like these."""
+        n, p = self.n_rows, self.rate
+        centre, width = p + z**2 / (2 * n), z * math.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
+        scale = 1 + z**2 / n
+        return max(0.0, (centre - width) / scale), min(1.0, (centre + width) / scale)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """All that a report says."""
+
+    model: object
+    core: object  # the estimator of this library in it
+    X: np.ndarray  # as given
+    Z: np.ndarray  # as the generators take them
+    y: np.ndarray | None  # places of labels
+    wrong: np.ndarray | None  # rows whose predicted label is wrong
+    names: tuple[str, ...]  # of the columns of Z
+    units: tuple[np.ndarray, np.ndarray] | None  # Z = a X + b, if it is so
+    varieties: tuple[Variety, ...]
+    classifier: VanishingClassifier | None
+    coef: np.ndarray | None  # (n_scores, n_generators)
+    errors: Errors | None
+    seen: bool | None  # whether these are the rows of the fit; None: it cannot be told
+    columns: np.ndarray  # how much each column matters
+    bounds: bounds.Report | None
+    remarks: tuple[str, ...]  # what bounds.of refused, or warned of
+    sha256: str
+
+    @property
+    def scaled(self) -> bool:
+        """Return whether generators take other columns than those given."""
+        return self.Z is not self.X
+
+    @property
+    def n_generators(self) -> int:
+        """Return the number of generators of all classes."""
+        return sum(v.model.n_generators_ for v in self.varieties)
+
+    @property
+    def n_used(self) -> int | None:
+        """Return the number of generators with a weight."""
+        return None if self.coef is None else sum(v.n_used for v in self.varieties)
+
+
+def facts_of(model, X, y=None) -> Facts:
+    """Compute what a report says of a fitted model and of rows, with their labels if there are."""
+    found = fitted(model)
+    core = model[-1] if isinstance(model, Pipeline) else model
+    given, X = X, validate_data(model, X, reset=False, dtype=np.float64)
+    Z = X if found.scale is None else np.ascontiguousarray(found.scale(X), dtype=np.float64)
+    labels = None if y is None or found.classes is None else places(y, found.classes, X)
+
+    classifier = getattr(core, "classifier_", core)
+    classifier = classifier if isinstance(classifier, VanishingClassifier) else None
+    sizes = [len(m.generators_) for m in found.models]
+    coef = None if classifier is None else getattr(classifier.final_estimator_, "coef_", None)
+    coef = None if coef is None else np.asarray(coef)[:, : sum(sizes)]
+
+    errors = wrong = None
+    if classifier is not None and labels is not None:
+        predicted = np.searchsorted(classifier.classes_, model.predict(given))
+        confusion = np.zeros((len(sizes), len(sizes)), dtype=np.int64)
+        np.add.at(confusion, (labels, predicted), 1)
+        errors = Errors(confusion, int(confusion.sum(axis=1).argmax()))
+        wrong = predicted != labels
+
+    units = _units(classifier if model is core else None, found.scale, X, Z)
+    rows = _Rows(Z, labels, len(sizes))
+    parts = [None] * len(sizes) if coef is None else np.split(coef, np.cumsum(sizes)[:-1], axis=1)
+    classes = [None] if found.classes is None else found.classes
+    varieties = [
+        _variety(k, label, m, part, rows, units)
+        for k, (label, m, part) in enumerate(zip(classes, found.models, parts, strict=True))
+    ]
+    report, remarks = _guarantees(model, core, classifier, X, Z, labels)
+    return Facts(
+        model=model,
+        core=core,
+        X=X,
+        Z=Z,
+        y=labels,
+        wrong=wrong,
+        names=tuple(found.models[0].generators_.feature_names),
+        units=units,
+        varieties=tuple(varieties),
+        classifier=classifier,
+        coef=coef,
+        errors=errors,
+        seen=None if found.classes is not None and labels is None else _seen(varieties),
+        columns=_columns(varieties, Z),
+        bounds=report,
+        remarks=remarks,
+        sha256=hashlib.sha256(np.ascontiguousarray(X, dtype="<f8").tobytes()).hexdigest(),
+    )
+
+
+class _Rows(NamedTuple):
+    """Rows as the generators take them, in groups: the classes, or one without labels."""
+
+    Z: np.ndarray
+    labels: np.ndarray | None
+    n_classes: int
+
+    @property
+    def groups(self) -> np.ndarray:
+        return np.zeros(len(self.Z), dtype=np.intp) if self.labels is None else self.labels
+
+    @property
+    def counts(self) -> np.ndarray:
+        n_groups = 1 if self.labels is None else self.n_classes
+        return np.bincount(self.groups, minlength=n_groups)
+
+
+# -- Columns ----------------------------------------------------------------------------------
+
+
+def _units(classifier, scale: Callable | None, X, Z) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return a and b if the scaling is Z = a X + b on all rows, column by column, else None."""
+    if scale is None:
+        return np.ones(X.shape[1]), np.zeros(X.shape[1])
+    if Z.shape[1] != X.shape[1]:
+        return None
+    if classifier is not None and classifier.clip:
+        # Rows outside the range of the fit are moved: that is no unit of measurement.
+        if classifier.scaler_ is None:
+            return np.ones(X.shape[1]), np.zeros(X.shape[1])
+        scale = classifier.scaler_.transform
+        Z = np.asarray(scale(X), dtype=np.float64)
+    low, high = X.min(axis=0), X.max(axis=0)
+    high = np.where(high > low, high, low + 1.0)
+    ends = np.asarray(scale(np.vstack([low, high])), dtype=np.float64)
+    a = (ends[1] - ends[0]) / (high - low)
+    b = ends[0] - a * low
+    straight = np.allclose(a * X + b, Z, rtol=0, atol=1e-9 * max(1.0, float(np.abs(Z).max())))
+    return (a, b) if straight and (a != 0).all() else None
+
+
+def _columns(varieties, Z) -> np.ndarray:
+    """Return how much each column matters: sum_g |w_g| mean |dg/dx_i| std(x_i)."""
+    rows, limit = _GRADIENTS
+    sample = Z[_evenly(len(Z), rows)]
+    total = np.zeros(Z.shape[1])
+    for variety in varieties:
+        for equation in variety.equations[: max(1, limit // len(varieties))]:
+            weight = 1.0 if equation.weights is None else float(np.abs(equation.weights).sum())
+            if weight and equation.generator is not None:
+                total += weight * np.abs(equation.generator.gradient(sample)).mean(axis=0)
+    return total * Z.std(axis=0)
+
+
+# -- Equations --------------------------------------------------------------------------------
+
+
+def _variety(k, label, model, coef, rows, units) -> Variety:
+    """Measure the generators of one class on rows of all classes."""
+    generators, counts = model.generators_, rows.counts
+    mean, square = _means(generators, rows)
+    total, overall = mean * counts[:, np.newaxis], np.nan_to_num(mean).T @ counts / counts.sum()
+    if rows.labels is None:
+        own, others, measured = overall, np.full(len(generators), np.nan), square[0]
+    else:
+        own, measured = mean[k], square[k]
+        rest = np.arange(len(counts)) != k
+        with np.errstate(invalid="ignore"):
+            others = np.nansum(total[rest], axis=0) / counts[rest].sum()
+    influence = np.full(len(generators), np.nan)
+    if coef is not None:
+        influence = np.abs(coef).sum(axis=0) * overall
+        order = np.argsort(-influence, kind="stable")
+    elif rows.labels is None:
+        order = np.arange(len(generators))
+    else:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            order = np.argsort(-np.nan_to_num(others / own), kind="stable")
+    listed = order[: min(_LISTED_OF_CLASS, max(20, _LISTED // rows.n_classes))].tolist()
+    equations = []
+    for i in listed:
+        generator, original, digits = _written(generators, i, units)
+        equations.append(
+            Equation(
+                place=i,
+                generator=generator,
+                original=original,
+                digits=digits,
+                degree=generators.degree if generator is None else generator.degree,
+                mse=float(generators.mse[i]),
+                measured=float(measured[i]),
+                weights=None if coef is None else coef[:, i],
+                influence=float(influence[i]),
+                own=float(own[i]),
+                others=float(others[i]),
+            )
+        )
+    return Variety(
+        label=label,
+        model=model,
+        n_used=None if coef is None else int(np.count_nonzero(coef.any(axis=0))),
+        influence=float(influence.sum()),
+        equations=tuple(equations),
+        distances=_distances([e.generator for e in equations], rows),
+    )
+
+
+def _written(generators, i, units) -> tuple[Polynomial | None, Polynomial | None, int]:
+    """Return a generator, the same in the columns as given, and how many digits that needs."""
+    try:
+        generator = generators[i]
+    except ValueError:  # components that are too large to be expanded
+        return None, None, DIGITS
+    if units is None or (generator.terms + 1).prod(axis=1).sum() > _EXPANDED:
+        return generator, None, DIGITS
+    original = in_original_units(generator, *units)
+    return generator, original, digits_in_original_units(generator, original, *units)
+
+
+def _means(generators, rows) -> tuple[np.ndarray, np.ndarray]:
+    """Return the means of |g| and of g^2 over groups of rows: (n_groups, n_generators) each."""
+    groups, counts = rows.groups, rows.counts[:, np.newaxis]
+    absolute = np.zeros((len(counts), len(generators)))
+    square = np.zeros_like(absolute)
+    for start in range(0, len(rows.Z), _CHUNK):
+        here = slice(start, start + _CHUNK)
+        values = generators.evaluate(np.ascontiguousarray(rows.Z[here]), absolute=True)
+        member = (groups[here] == np.arange(len(counts))[:, np.newaxis]).astype(float)
+        absolute += member @ values
+        square += member @ values**2
+    with np.errstate(invalid="ignore"):
+        return absolute / counts, square / counts
+
+
+def _distances(generators, rows) -> np.ndarray | None:
+    """Return quantiles of the distances of each group's rows to the common zeros."""
+    n_rows, limit = _DISTANCES
+    chosen, size = [], 0
+    for generator in generators[:limit]:
+        if generator is not None:
+            size += int((generator.terms + 1).prod(axis=1).sum())
+            if chosen and size > _TAYLOR:
+                break
+            chosen.append(generator)
+    if not chosen:
+        return None
+    members = [np.flatnonzero(rows.groups == k) for k in range(len(rows.counts))]
+    members = [some[_evenly(some.size, n_rows)] for some in members]
+    distance = distance_to_variety(chosen, rows.Z[np.concatenate(members)])
+    parts = np.split(distance, np.cumsum([len(some) for some in members])[:-1])
+    nothing = np.full(len(QUANTILES), np.nan)
+    return np.array([np.quantile(p, QUANTILES) if len(p) else nothing for p in parts])
+
+
+def _evenly(size: int, limit: int) -> np.ndarray:
+    """Return at most ``limit`` places out of ``size``, evenly spread."""
+    return np.linspace(0, max(0, size - 1), min(limit, size)).astype(int)
+
+
+def _seen(varieties) -> bool | None:
+    """Say whether the rows are those of the fit: then every mean square is what it was there."""
+    pairs = np.array([(e.mse, e.measured) for v in varieties for e in v.equations])
+    pairs = pairs[np.isfinite(pairs).all(axis=1)] if len(pairs) else np.empty((0, 2))
+    telling = pairs[pairs[:, 0] > 1e-12]  # below that, rounding
+    if not len(telling):
+        return None
+    return bool(np.allclose(telling[:, 1], telling[:, 0], rtol=1e-5, atol=0))
+
+
+# -- Guarantees -------------------------------------------------------------------------------
+
+
+def _guarantees(model, core, classifier, X, Z, labels):
+    """Return what `bounds.of` says, or for its generators alone, and what it objects to."""
+    remarks = []
+
+    def ask(*arguments):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            warnings.filterwarnings("ignore", message="X does not have valid feature names")
+            try:
+                report = bounds.of(*arguments)
+            except (TypeError, ValueError, NotImplementedError) as problem:
+                remarks.append(str(problem))
+                return None
+        remarks.extend(str(w.message) for w in caught if issubclass(w.category, UserWarning))
+        return report
+
+    if labels is not None:
+        labels = np.asarray(getattr(classifier or core, "classes_", None))[labels]
+    holder, several = core, hasattr(core, "transformers_") or classifier is not None
+    report = None
+    if several and labels is None:
+        remarks.append("The bounds for these rows need their labels, and none were given.")
+    elif classifier is not None and model is core:
+        report = ask(core, X, labels)
+    if classifier is not None:
+        holder = classifier.features_
+    if report is None and not (several and labels is None):
+        report = ask(holder, Z, labels)
+    if report is None:  # how many rows they would need can be said all the same
+        report = ask(holder)
+    return report, tuple(dict.fromkeys(remarks))
