@@ -99,6 +99,33 @@ def evaluate(
         yield here, values
 
 
+class _Scratch:
+    """Memory used again for every chunk: asking for it anew can cost as much as using it."""
+
+    def __init__(self):
+        self.memory = np.empty(0)
+
+    def __call__(self, *shape: int) -> np.ndarray:
+        size = shape[0] * shape[1]
+        if size > self.memory.size:
+            self.memory = np.empty(size)
+        return self.memory[:size].reshape(shape)
+
+
+class _Selection:
+    """Rows of the values of a chunk: a slice of them, or a copy of those with given indices."""
+
+    def __init__(self, which):
+        self.which = which
+        self.scratch = _Scratch()
+
+    def __call__(self, values: np.ndarray) -> np.ndarray:
+        if isinstance(self.which, slice):
+            return values[self.which]
+        out = self.scratch(len(self.which), values.shape[1])
+        return np.take(values, self.which, axis=0, out=out, mode="clip")  # "raise" would copy
+
+
 class Block:
     """Rows that are at hand, read in chunks; what it answers are sums, to be added up.
 
@@ -129,10 +156,12 @@ class Block:
         index = np.arange(plan.parent.size)
         total = np.zeros((index[left].size, index[right].size))
         squares = np.zeros(total.shape[1])
+        product = np.empty_like(total)
+        take_left, take_right = _Selection(left), _Selection(right)
         with np.errstate(over="ignore", invalid="ignore"):  # whoever asks looks at the squares
             for _, values in self._chunks(plan, index.size):
-                values_right = values[right]
-                total += values[left] @ values_right.T
+                values_right = take_right(values)
+                total += np.matmul(take_left(values), values_right.T, out=product)
                 _add_squares(values_right, squares)
         return total, squares
 
@@ -150,8 +179,10 @@ class Block:
     def squared_sums(self, plan: Plan, terms, coef: np.ndarray, leading) -> tuple[np.ndarray]:
         """Return sum(f^2) of polynomials ``coef @ terms + leading`` by evaluating them."""
         squares = np.zeros(len(coef))
+        take_terms, take_leading, sums = _Selection(terms), _Selection(leading), _Scratch()
         for _, values in self._chunks(plan, plan.parent.size):
-            _add_squared_sums(coef @ values[terms], values[leading], squares)
+            linear = np.matmul(coef, take_terms(values), out=sums(len(coef), values.shape[1]))
+            _add_squared_sums(linear, take_leading(values), squares)
         return (squares,)
 
     def column_sums(self) -> tuple[np.ndarray]:
@@ -240,13 +271,15 @@ class Reader:
 
     def correlations(self) -> np.ndarray:
         """Return the Pearson correlations of the columns; zero for constant columns."""
-        (sums,) = self._ask("column_sums")
-        mean = sums / self.total_weight
-        (covariance,) = self._ask("centred_products", mean)
+        with np.errstate(over="ignore", invalid="ignore"):
+            (sums,) = self._ask("column_sums")
+            mean = sums / self.total_weight
+            (covariance,) = self._ask("centred_products", mean)
         spread = np.sqrt(covariance.diagonal())
-        # A column whose spread is rounding of its mean is constant.
-        spread[spread <= 1e-12 * np.sqrt(self.total_weight) * np.abs(mean)] = np.inf
-        return covariance / np.outer(spread, spread)
+        # A column whose spread is rounding of its mean is constant. What overflows counts as such.
+        spread[~(spread > 1e-12 * np.sqrt(self.total_weight) * np.abs(mean))] = np.inf
+        covariance[~np.isfinite(covariance)] = 0.0
+        return covariance / spread / spread[:, np.newaxis]
 
 
 class Rows(Reader):
