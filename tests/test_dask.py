@@ -541,7 +541,7 @@ def test_columns_must_be_those_of_fit():
 def test_others_need_the_rows_in_memory(model):
     """And say so before anything is computed."""
     name = type(model).__name__
-    with pytest.raises(TypeError, match=rf"{name} does not take Dask .*Give it X.compute\(\), or"):
+    with pytest.raises(TypeError, match=rf"{name} does not take Dask .*Give it X.compute\(\);"):
         model.fit(uncomputable(), in_chunks(TWO)[0])
 
 

@@ -149,7 +149,9 @@ def transformers():
     yield make_pipeline(MinMaxScaler(), VanishingClassifier(scale=False))
 
 
-@pytest.mark.parametrize("model", transformers(), ids=lambda m: re.sub(r"\s+", "", str(m))[:60])
+@pytest.mark.parametrize(
+    "model", list(transformers()), ids=lambda m: re.sub(r"\s+", "", str(m))[:60]
+)
 @pytest.mark.parametrize("labelled", [True, False])
 def test_page_is_well_formed_and_refers_to_nothing_outside(tmp_path, model, labelled):
     X, y = load_iris(return_X_y=True)

@@ -59,7 +59,7 @@ class Moments:
     >>> X = np.column_stack([np.cos(angle), np.sin(angle)])
     >>> here, there = Moments(2, max_degree=2), Moments(2, max_degree=2)
     >>> both = here.update(X[:50]) + there.update(X[50:])
-    >>> print(OAVI(psi=1e-6, max_degree=2).fit_moments(both).generators_[0])
+    >>> print(OAVI(psi=1e-6, oracle="ls", max_degree=2).fit_moments(both).generators_[0])
     x1^2 + x0^2 - 1
     """
 

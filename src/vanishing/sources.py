@@ -64,7 +64,7 @@ class Blocks:
     ...     for start in (0.0, np.pi):
     ...         angle = start + np.linspace(0.0, np.pi, 100, endpoint=False)
     ...         yield np.column_stack([np.cos(angle), np.sin(angle)])
-    >>> print(OAVI(psi=1e-6).fit(Blocks(halves_of_a_circle)).generators_[0])
+    >>> print(OAVI(psi=1e-6, oracle="ls").fit(Blocks(halves_of_a_circle)).generators_[0])
     x1^2 + x0^2 - 1
     """
 
@@ -329,6 +329,9 @@ class BlockSource(Source):
         self.blocks = X if isinstance(X, Blocks) else Blocks(X)
         self.y = None if y is None else device.to_numpy(y)
         self.weight = None if sample_weight is None else device.to_numpy(sample_weight)
+        for name, given in (("y", self.y), ("sample_weight", self.weight)):
+            if given is not None and given.ndim != 1:
+                raise ValueError(f"{name} must be 1-dimensional; its shape is {given.shape}.")
         self.last = None  # iterator
         self.layout = None
         for i, (block, *_) in enumerate(self._items()):
