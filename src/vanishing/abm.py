@@ -1,7 +1,7 @@
 """ABM: the approximate Buchberger-Moeller algorithm, from moments."""
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from scipy.linalg import norm, solve_triangular
 
 from vanishing._base import GeneratorTransformer
 from vanishing.certificate import EPS, Factor, OrthogonalTail, SchurTail, bounds_from_moments
@@ -216,17 +216,20 @@ class _Construction(Construction):
         upper = np.zeros((size + 1, size + 1))
         upper[:size, :size] = factor.lower[np.ix_(used, used)].T
         upper[:size, size] = tail.z[: tail.size, i][used]
-        # Something to divide by: what is left of u_i, or rounding, or less for a column of zeros.
+        # Something to divide by: what is left of u_i, or rounding, or anything for zeros.
         left = np.sqrt(tail.residual(i))
-        upper[size, size] = max(left, EPS * np.abs(upper[:, size]).max(), 1e-60)
+        upper[size, size] = max(left, EPS * np.abs(upper[:, size]).max()) or 1e-60
         exact = upper.copy()
         exact[size, size] = left
         vector = np.zeros(size + 1)
         vector[size] = 1.0
-        mse = np.inf
+        mse = float(np.sum(exact[:, size] ** 2))
         for _ in range(_INVERSE_STEPS):
-            vector = solve_triangular(upper, solve_triangular(upper, vector, trans="T"))
-            vector /= np.linalg.norm(vector)
+            image = solve_triangular(upper, vector, trans="T", check_finite=False)
+            image = solve_triangular(upper, image / np.abs(image).max(), check_finite=False)
+            if not np.isfinite(image).all():
+                break  # columns of so different size that there is no better vector
+            vector = image / norm(image)
             before, mse = mse, float(np.sum((exact @ vector) ** 2))
             if mse >= (1.0 - 1e-14) * before:
                 break

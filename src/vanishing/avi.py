@@ -14,6 +14,8 @@ from vanishing.certificate import (
 from vanishing.construction import Construction
 from vanishing.monomials import Border
 
+_SMALLEST = 1e-150  # entry of a unit vector whose square is not zero
+
 
 class AVI(GeneratorTransformer):
     """Generators of the approximate vanishing ideal by the kernel of a whole degree.
@@ -122,6 +124,9 @@ def stabilised_row_echelon(vectors: np.ndarray, tol: np.ndarray):
         if len(tail.joined) < len(vectors) and tail.residual(column) >= tol[column] ** 2:
             tail.join(column, dependent=False)
     pivots = np.array(tail.joined, dtype=np.intp)
+    # Of very small columns the complements are rounding errors, and nothing may be left of them.
+    left = np.abs(np.linalg.qr(vectors[:, pivots], mode="r").diagonal())
+    pivots = pivots[left >= 0.5 * tol[pivots]]
     Q, R = np.linalg.qr(vectors[:, pivots])
     rows = solve_triangular(R, Q.T @ vectors, check_finite=False)
     rows[:, pivots] = np.eye(pivots.size)
@@ -182,18 +187,26 @@ class _Construction(Construction):
         # What is taken for zero must not be felt on the rows: large terms have a smaller limit.
         rms = np.sqrt(gram.diagonal())
         felt = 0.01 * np.sqrt(self.psi) if self.psi else 1e-8
+        unit = np.ones(len(gram))
+        if self.psi == 0.0:
+            # What is zero is so in any unit: each term is measured in its own size.
+            unit, rms = np.where(rms > 0.0, rms, 1.0), np.where(rms > 0.0, 1.0, 0.0)
         tol = np.minimum(self.pivot_tol, felt / np.maximum(rms[:b], felt))
+        tol = np.maximum(tol, _SMALLEST)
         pivots = np.zeros(0, dtype=np.intp)
         rows = np.zeros((0, len(gram)))
         barred = np.zeros(0, dtype=np.intp)  # columns that led to nothing: their terms stay in O
         while True:
             active = np.setdiff1d(np.arange(len(gram)), pivots)
-            kernel = self._almost_kernel(gram, plan, columns, active)
+            if self.psi == 0.0:
+                kernel = self._kernel(plan, columns[active], unit[active])
+            else:
+                kernel = self._almost_kernel(gram, plan, columns, active)
             new_rows, new = stabilised_row_echelon(kernel, tol[active[active < b]])
             new = active[new]
             fresh = ~np.isin(new, barred)
             if not fresh.any():
-                return dict(zip(pivots, rows, strict=True))
+                return dict(zip(pivots, rows / unit, strict=True))
             full = np.zeros((np.count_nonzero(fresh), len(gram)))
             full[:, active] = new_rows[fresh]
             new = new[fresh]
@@ -212,21 +225,30 @@ class _Construction(Construction):
 
     def _almost_kernel(self, gram, plan, columns, active) -> np.ndarray:
         """Return orthonormal rows: combinations of the active terms with mean square <= psi."""
-        rms = np.sqrt(gram.diagonal()[active])
-        values, vectors = np.linalg.eigh(gram[np.ix_(active, active)])
-        scale = rms @ np.abs(vectors)
-        low, high = bounds_from_moments(values, scale, active.size)
-        if ((low <= self.psi) & (self.psi < high)).any():
+        try:
+            values, vectors = np.linalg.eigh(gram[np.ix_(active, active)])
+        except np.linalg.LinAlgError:  # numbers from 1e-200 to 1e200, say
+            clear = False
+        else:
+            scale = np.sqrt(gram.diagonal()[active]) @ np.abs(vectors)
+            low, high = bounds_from_moments(values, scale, active.size)
+            clear = not ((low <= self.psi) & (self.psi < high)).any()
+        if not clear:
             # The moments cannot tell: singular values of the evaluated terms can.
             triangle = self.rows.triangular(plan, columns[active])
             _, sigma, right = np.linalg.svd(triangle)
             values, vectors = sigma**2, right.T
-            scale = rms @ np.abs(vectors)
-            low, _ = bounds_from_rows(values, scale, active.size)
-            if self.psi > 0.0:
-                return vectors[:, values <= self.psi].T
-            return vectors[:, low <= 0.0].T
         return vectors[:, values <= self.psi].T
+
+    def _kernel(self, plan, columns, unit) -> np.ndarray:
+        """Return orthonormal rows: combinations of terms over units that are zero up to rounding.
+
+        Singular values err relative to the largest: with columns of very different size, small
+        ones would be taken for rounding of large ones.
+        """
+        _, sigma, right = np.linalg.svd(self.rows.triangular(plan, columns) / unit)
+        low, _ = bounds_from_rows(sigma**2, np.abs(right).sum(axis=1), columns.size)
+        return right[low <= 0.0]
 
     def _make_vanish(self, gram, plan, columns, pivots, rows) -> np.ndarray:
         """See to it that rows have a mean square of at most psi; say for which that succeeded.

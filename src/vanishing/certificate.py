@@ -16,8 +16,9 @@ from scipy.linalg.lapack import dtrtrs
 EPS = np.finfo(np.float64).eps
 
 # The diagonal entry of a term that depends on the terms before it. Its direction is used up, and
-# dividing by this gives it the coefficient zero, without a special case anywhere.
-DEPENDENT = 1e150
+# dividing by this gives it the coefficient zero, without a special case anywhere. True entries are
+# roots of numbers that have not overflowed, below 1e155.
+DEPENDENT = 1e300
 
 _BLOCK = 64  # terms eliminated between two BLAS-3 updates
 

@@ -269,13 +269,19 @@ class Components(_Immutable, Sequence):
     def _expanded(self, i) -> Polynomial:
         degree = int(self.degrees[i])
         stage = self.stages[degree - 1]
-        with one_blas_thread():
+        with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
             terms = self._table(degree)[0]
             place = i - np.searchsorted(self.degrees, degree) + stage.n_components
             coef = self._in_monomials(degree, slice(place, place + 1))[0]
+        if not np.isfinite(coef).all():
+            raise ValueError(
+                f"the coefficients of a component of degree {degree} overflow: evaluate it "
+                "instead, or scale the data."
+            )
         # What a term contributes on the rows, and not its coefficient, says whether it counts.
-        size = np.abs(coef) * np.exp(terms @ np.log(np.where(self.scale > 0, self.scale, 1.0)))
-        used = np.flatnonzero(size > _NO_TERM * size.max())
+        with np.errstate(divide="ignore"):
+            size = np.log(np.abs(coef)) + terms @ np.log(np.where(self.scale > 0, self.scale, 1.0))
+        used = np.flatnonzero(size > size.max() + math.log(_NO_TERM))
         return Polynomial(
             terms[used], coef[used], mse=self.mse[i], feature_names=self.feature_names
         )

@@ -9,6 +9,7 @@ import warnings
 from typing import NamedTuple
 
 import numpy as np
+from scipy import linalg
 from sklearn import get_config
 from sklearn.exceptions import ConvergenceWarning
 
@@ -105,7 +106,9 @@ class Construction:
 
     def leading_coef(self, coef: np.ndarray) -> float:
         """Return the leading coefficient that normalises coefficients given relative to 1."""
-        return 1.0 / np.sqrt(1.0 + coef @ coef) if self.unit_norm else 1.0
+        return (
+            1.0 / linalg.norm(np.append(coef, 1.0), check_finite=False) if self.unit_norm else 1.0
+        )
 
     def settle(self, border: Border) -> None:
         """Let each of the border terms become the leading term of a generator or join O."""
@@ -113,6 +116,8 @@ class Construction:
 
     # -- Algorithm 2 --------------------------------------------------------------------------
 
+    # What overflows is infinite or NaN, and neither is at most psi.
+    @np.errstate(over="ignore", invalid="ignore")
     def run(self):
         """Go through the borders, degree by degree, until one is empty."""
         start = 0  # of the terms of degree d - 1 in O

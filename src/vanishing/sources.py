@@ -242,6 +242,19 @@ def _checked_part(X, y, weight, layout: Layout | None) -> Part:
     return Part(X, y, weight)
 
 
+def _unit_weights(sample_weight) -> np.ndarray:
+    """Return weights in a unit in which their sums neither overflow nor vanish."""
+    weight = device.to_numpy(sample_weight)
+    if weight.ndim != 1 or weight.dtype.kind not in "fiub":
+        raise ValueError(
+            f"sample_weight must be one number a row; got an array of shape {weight.shape} and "
+            f"dtype {weight.dtype}."
+        )
+    weight = weight.astype(np.float64)
+    largest = weight.max(initial=0.0)
+    return weight / largest if 0 < largest < 1e-100 or 1e100 < largest < np.inf else weight
+
+
 def _is_empty(X) -> bool:
     """Say whether a block is a table without rows."""
     shape = getattr(X, "shape", ())
@@ -328,7 +341,7 @@ class BlockSource(Source):
     def __init__(self, X, y=None, sample_weight=None):
         self.blocks = X if isinstance(X, Blocks) else Blocks(X)
         self.y = None if y is None else device.to_numpy(y)
-        self.weight = None if sample_weight is None else device.to_numpy(sample_weight)
+        self.weight = None if sample_weight is None else _unit_weights(sample_weight)
         for name, given in (("y", self.y), ("sample_weight", self.weight)):
             if given is not None and given.ndim != 1:
                 raise ValueError(f"{name} must be 1-dimensional; its shape is {given.shape}.")

@@ -217,6 +217,7 @@ def solve(columns, y, cost, w, *, tol, max_iter):
         if chosen.size > limit:
             rank = np.where(support[chosen], np.inf, size[chosen])
             chosen = np.sort(chosen[np.argpartition(-rank, limit)[:limit]])
+        start = point
         if working is None or not np.array_equal(chosen, working):
             working, hessian = chosen, _Hessian(columns[chosen], cost)
 
@@ -233,6 +234,8 @@ def solve(columns, y, cost, w, *, tol, max_iter):
             if point.gap(point.loss + np.abs(v).sum(), np.abs(slope).max()) <= enough:
                 break
         w[working] = v
+        if point is start:  # rounding hides any further progress: no step will ever be taken
+            return w, gap / objective, n_iter
 
 
 def _newton_step(hessian, point, v, slope):

@@ -8,7 +8,13 @@ from scipy.linalg import qr
 from scipy.linalg.blas import dsyrk
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from vanishing._base import GeneratorTransformer, check_number, check_weights, input_names
+from vanishing._base import (
+    GeneratorTransformer,
+    check_flag,
+    check_number,
+    check_weights,
+    input_names,
+)
 from vanishing._threads import one_blas_thread
 from vanishing.certificate import EPS
 from vanishing.components import Components, Stage, candidates_of, components_of
@@ -111,6 +117,7 @@ class VCA(GeneratorTransformer):
         for name in ("max_terms", "chunk_size"):
             if getattr(self, name) is not None:
                 check_number(name, getattr(self, name), low=1, integer=True)
+        check_flag("absolute", self.absolute)
 
     def fit(self, X, y=None, sample_weight=None):
         """Construct the generators of the approximate vanishing ideal of the rows of X.
@@ -178,6 +185,7 @@ class _Construction:
         self.stages: list[Stage] = []
         self.n_terms = 1
         self.n_generators = 0
+        self.n_short = 0  # generators that are left out
         self.scale = np.ones(rows.n_features)
         self.stopped = None  # why the construction ended early
 
@@ -371,11 +379,23 @@ class _Construction:
                     values *= root
                 squares += np.einsum("ij,ij->i", values, values)
         mse = squares / self.rows.total_weight
-        return Components(found.stages, mse, self.scale, feature_names)
+        found = Components(found.stages, mse, self.scale, feature_names)
+        if self.psi > 0.0 and mse.max(initial=0.0) > self.psi:
+            # What is zero next to the largest column need not be small in itself.
+            found = found.subset(mse <= self.psi)
+            self.n_short = self.n_generators - len(found)
+            self.n_generators = len(found)
+        return found
 
     def warn(self):
         """Give one warning with all there is to say, or none."""
-        warn_of("VCA", self.psi, self.n_generators, self.stopped)
+        shortfall = None
+        if self.n_short:
+            shortfall = (
+                f"{self.n_short} generators that are zero next to the largest values, but whose "
+                "mean square is above psi, are left out. Scale the columns into [0, 1]."
+            )
+        warn_of("VCA", self.psi, self.n_generators, self.stopped, shortfall)
 
 
 def _canonical_rotation(rows: np.ndarray) -> np.ndarray:
