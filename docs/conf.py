@@ -166,7 +166,17 @@ html_theme_options = {
 # Pages without pages below them, and examples, whose code is wide.
 html_sidebars = {
     page: []
-    for page in ("index", "start", "idea", "performance", "gallery/*", "changelog", "contributing")
+    for page in (
+        "index",
+        "start",
+        "idea",
+        "command_line",
+        "results",
+        "performance",
+        "gallery/*",
+        "changelog",
+        "contributing",
+    )
 }
 html_show_sourcelink = False
 html_copy_source = False
