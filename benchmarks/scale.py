@@ -5,7 +5,7 @@ over as many rows (E: the terms of O, F: the leading terms, W: the coefficients)
 are already evaluated and in the cache. Memory is what a process of its own needs beyond what it
 has before the fit, without the pages of mapped files.
 
-    python benchmarks/scale.py [rows columns memmap blocks dask gpu] [--library torch] [--rows 1e8]
+    python benchmarks/scale.py [rows columns large memmap blocks dask gpu] [--library torch]
 """
 
 import argparse
@@ -226,25 +226,47 @@ def blocks():
             print(f"{name:<20}{seconds:>8.2f} s{memory.extra:>7.0f} MiB", flush=True)
 
 
-def dask():
+def large():
+    import sklearn.preprocessing
+
+    from vanishing import datasets
+
+    warm_up()
+    X, y = datasets.load("spam", return_X_y=True)
+    X = sklearn.preprocessing.minmax_scale(X)
+    models = [OAVI(psi=0.0001, border="bb") for _ in range(2)]
+    with PeakMemory() as memory:
+        seconds = best(lambda: [model.fit(X[y == i]) for i, model in enumerate(models)], 1)
+    found = sum(model.n_generators_ for model in models)
+    print(f"spam, bb, psi = 0.0001: {found} generators, {seconds:.1f} s, {memory.extra:.0f} MiB")
+    X = np.random.default_rng(0).random((20_000, 100))
+    with PeakMemory() as memory, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = OAVI(psi=1e-6, max_degree=3)
+        seconds = best(partial(model.fit, X), 1)
+    print(f"random, 100 columns: |O| {model.n_terms_}, {seconds:.0f} s, {memory.extra:.0f} MiB")
+    print(*(warning.message for warning in caught), sep="\n")
+
+
+def dask(n_blocks, block_rows, workers):
     import dask
     import dask.array as da
     from distributed import Client, LocalCluster
 
-    n_blocks, size = 16, (100_000, 10)
+    size = (block_rows, 10)
     X = np.concatenate([wide(*size, seed=i) for i in range(n_blocks)])
     model = OAVI(psi=PSI, max_degree=3)
     local = best(partial(model.fit, X), 2)
     print(f"{len(X)} rows x {size[1]} in {n_blocks} blocks; array in this process: {local:.2f} s")
-    for workers in (1, 2):
-        cluster = LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None)
+    for n_workers in workers:
+        cluster = LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None)
         with cluster, Client(cluster):
             make = dask.delayed(wide, pure=True)
             blocks = [da.from_delayed(make(*size, seed=i), size, float) for i in range(n_blocks)]
             on_workers = da.concatenate(blocks).persist()
             model.fit(on_workers)  # compiles on the workers
             seconds = best(partial(model.fit, on_workers), 2)
-        print(f"{workers} worker processes: {seconds:.2f} s", flush=True)
+        print(f"{n_workers} worker processes: {seconds:.2f} s", flush=True)
 
 
 def gpu(library, n_samples):
@@ -304,15 +326,23 @@ def gpu(library, n_samples):
 
 
 def main():
-    parts = {"rows": rows, "columns": columns, "memmap": memmap, "blocks": blocks, "dask": dask}
+    parts = {"rows": rows, "columns": columns, "large": large, "memmap": memmap, "blocks": blocks}
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("parts", nargs="*", default=list(parts), help=", ".join([*parts, "gpu"]))
+    parser.add_argument(
+        "parts", nargs="*", default=list(parts), help=f"{', '.join(parts)}, dask, gpu"
+    )
+    parser.add_argument("--blocks", type=int, default=16, help="of the Dask part")
+    parser.add_argument("--block-rows", type=int, default=100_000)
+    parser.add_argument("--workers", default="1,2", help="numbers of processes to try")
     parser.add_argument("--library", default="torch", choices=("torch", "cupy"))
     parser.add_argument("--rows", type=float, default=1e8, help="of the GPU part")
     options = parser.parse_args()
     for part in options.parts:
         if part == "gpu":
             gpu(options.library, int(options.rows))
+        elif part == "dask":
+            workers = [int(number) for number in options.workers.split(",")]
+            dask(options.blocks, options.block_rows, workers)
         else:
             parts[part]()
         print()

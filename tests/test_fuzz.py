@@ -88,6 +88,14 @@ def test_values_next_to_overflow(algorithm, psi):
     checked(algorithm(psi, max_degree=2), 1e153 * (1 + UNIFORM[:2]))
 
 
+@pytest.mark.parametrize("certify", [True, False])
+@pytest.mark.parametrize("oracle", ["agd", "pcg", "ls"])
+def test_an_mse_that_overflows_on_the_way(oracle, certify):
+    """Twice a product of 1e308 is infinite, and was subtracted from what is not."""
+    X = 1e154 * np.array([[0.0, 1.0, 1.0, 0.0]])
+    checked(OAVI(oracle=oracle, certify=certify, max_degree=2, max_iter=5, tol=0), X)
+
+
 @pytest.mark.parametrize("scale", [1e-100, 1e-160, 1e-297])
 def test_abm_of_values_next_to_underflow(scale):
     """Every term vanishes with the terms before, however small it is: O has as many as points."""
@@ -145,6 +153,42 @@ def test_vca_whose_coefficients_overflow(scale):
 def test_svm_of_features_whose_squares_overflow():
     with pytest.raises(ValueError, match="squares of the features overflow"):
         L1SquaredHingeSVC().fit(1e200 * UNIFORM, np.arange(46) % 2)
+
+
+@pytest.mark.parametrize("scale", [1e20, 1e30, 1e36])
+@pytest.mark.parametrize("psi", [0, 1e-300, 0.005, 0.5])
+def test_abm_of_zero_and_a_huge_number(psi, scale):
+    """The leading coefficient of a singular vector underflowed, and was divided by."""
+    model = checked(ABM(psi, max_degree=3), [[0.0], [scale]])
+    if psi == 0:
+        assert model.terms_.tolist() == [[0], [1]]
+        assert model.coef_ == pytest.approx(np.array([[0.0, -1.0]]))
+        assert model.leading_coef_ == pytest.approx(1 / scale, rel=1e-12, abs=0)
+
+
+def test_abm_says_which_terms_joined_although_they_depend_on_others():
+    run_case(24000203)
+
+
+def test_svm_of_features_whose_products_nearly_overflow():
+    run_case(24002083)
+
+
+def test_avi_exactly_on_rounded_rows():
+    """What the echelon form took for zero left generators that were not zero up to rounding."""
+    run_case(11003253)
+    run_case(21005983)
+
+
+@pytest.mark.parametrize("C", [1e4, 1e8, 1e12])
+def test_svm_with_hardly_any_penalty(C):
+    """Coordinate descent alone, from zero, ended with a gap of 0.9 after a thousand steps."""
+    rng = np.random.default_rng(0)
+    X, y = rng.uniform(size=(20, 60)), rng.uniform(size=20) > 0.5
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = L1SquaredHingeSVC(C, max_iter=300).fit(X, y)
+    assert model.dual_gap_[0] <= 1e-4
 
 
 def test_svm_ends_where_rounding_hides_any_progress():

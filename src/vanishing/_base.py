@@ -1,6 +1,7 @@
 """What all constructions of generators from monomials share: input, output, names."""
 
 import numbers
+from contextlib import contextmanager
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
@@ -128,6 +129,17 @@ def input_names(estimator, input_features=None):
     return input_features
 
 
+@contextmanager
+def all_or_nothing(estimator):
+    """Leave an estimator as it was where what is inside fails or is interrupted."""
+    before = vars(estimator).copy()
+    try:
+        yield
+    except BaseException:
+        estimator.__dict__ = before  # at once
+        raise
+
+
 class GeneratorTransformer(Savable, HTMLRepresentation, TransformerMixin, BaseEstimator):
     """Base of the transformers whose generators are combinations of monomials.
 
@@ -165,15 +177,16 @@ class GeneratorTransformer(Savable, HTMLRepresentation, TransformerMixin, BaseEs
         self : object
         """
         self._check_parameters()
-        source = source_of(X, sample_weight=sample_weight)
-        if source is None:
-            X = validate_data(self, X, dtype=[np.float64, np.float32])
-            rows = Rows(X, check_weights(sample_weight, len(X)), self.chunk_size)
-        else:
-            adopt_layout(self, source.layout)
-            rows = SourceRows(source, self.chunk_size)
-        self._fit_rows(rows).warn()
-        return self
+        with all_or_nothing(self):
+            source = source_of(X, sample_weight=sample_weight)
+            if source is None:
+                X = validate_data(self, X, dtype=[np.float64, np.float32])
+                rows = Rows(X, check_weights(sample_weight, len(X)), self.chunk_size)
+            else:
+                adopt_layout(self, source.layout)
+                rows = SourceRows(source, self.chunk_size)
+            self._fit_rows(rows).warn()
+            return self
 
     def _fit_rows(self, rows: Reader):
         """Construct the generators of rows that have been validated, wherever they are.

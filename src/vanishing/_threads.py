@@ -1,5 +1,6 @@
 """One BLAS thread while we work: the products here are too small to share out."""
 
+import os
 import threading
 from contextlib import contextmanager
 from functools import cache
@@ -8,6 +9,16 @@ from threadpoolctl import ThreadpoolController
 
 _lock = threading.Lock()
 _held = False
+
+
+def _forget():
+    """Start anew in a forked process: the thread that holds the lock or the limit is not there."""
+    global _lock, _held
+    _lock, _held = threading.Lock(), False
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
 
 
 @cache
@@ -25,12 +36,12 @@ def one_blas_thread():
     """
     global _held
     limit = None
-    with _lock:
-        if not _held:
-            limit = _controller().limit(limits=1, user_api="blas")
-            limit.__enter__()
-            _held = True
     try:
+        with _lock:
+            if not _held:
+                limit = _controller().limit(limits=1, user_api="blas")
+                limit.__enter__()
+                _held = True
         yield
     finally:
         if limit is not None:

@@ -10,6 +10,7 @@ from vanishing.monomials import Border
 
 _SECULAR_STEPS = 60
 _INVERSE_STEPS = 1000
+_SMALLEST = 1e-300  # leading coefficient of a unit vector that can be divided by
 
 
 class ABM(GeneratorTransformer):
@@ -127,8 +128,9 @@ class _Construction(Construction):
         may_join = np.flatnonzero(~sure)
         slab = self.slab(border, cross, norm, inner, may_join)
         joined: list[int] = []
-        found = {}
-        leaders = []  # border terms that lead generators, to be given their coefficients together
+        found: dict[int, np.ndarray] = {}
+        # Border terms that lead generators, to be given their coefficients together.
+        leaders: list[int] = []
         end = len(norm)
         start = 0
         if self.factor is None:
@@ -175,25 +177,29 @@ class _Construction(Construction):
         n_before = len(joined)
         tail = self.on_the_rows(slab, joined, self._independent(n_before), start)
         for i, j in enumerate(slab.open[start:]):
-            coef, mse = self._smallest(tail, i)
+            # What vanishes exactly does so in any unit, and is the closed form.
+            coef, mse = (
+                self._smallest(tail, i) if self.psi else (tail.coefficients(i), tail.residual(i))
+            )
             coef = self.without_rounding(coef, slab.norm[j])
-            scale = self.leading_coef(coef) * self.scale(slab.norm[j], coef)
-            low, high = tail.bounds(mse, scale)
+            scale = self.scale(slab.norm[j], coef)
             if self.psi == 0.0:
+                low, high = tail.bounds(mse, scale)
                 vanishes = low <= 0.0
             else:
+                low, high = tail.bounds(mse, self.leading_coef(coef) * scale)
                 vanishes = self.vanishes(slab, joined, j, coef, (low, high))
             if vanishes:
                 found[j] = coef
                 continue
-            if low <= self.psi:
+            scale = self.scale(slab.norm[j], tail.coefficients(i))
+            dependent = tail.bounds(tail.residual(i), scale)[0] <= 0.0
+            if low <= self.psi or dependent:
                 self.n_short += 1
             if self.is_full(joined):
                 return j
             self.grow_gram(slab, joined, j)
-            residual = tail.residual(i)
-            scale = self.scale(slab.norm[j], tail.coefficients(i))
-            tail.join(i, dependent=tail.bounds(residual, scale)[0] <= 0.0)
+            tail.join(i, dependent)
             joined.append(start + i)
         self.factor = tail.grown_factor()
         return len(slab.norm)
@@ -227,9 +233,10 @@ class _Construction(Construction):
         for _ in range(_INVERSE_STEPS):
             image = solve_triangular(upper, vector, trans="T", check_finite=False)
             image = solve_triangular(upper, image / np.abs(image).max(), check_finite=False)
-            if not np.isfinite(image).all():
+            image /= norm(image, check_finite=False)
+            if not abs(image[-1]) > _SMALLEST:
                 break  # columns of so different size that there is no better vector
-            vector = image / norm(image)
+            vector = image
             before, mse = mse, float(np.sum((exact @ vector) ** 2))
             if mse >= (1.0 - 1e-14) * before:
                 break
@@ -245,7 +252,7 @@ class _Construction(Construction):
         psi, and psi below all mu, where the function falls: bisection cannot miss it. One
         decomposition serves all terms with the same O.
         """
-        found = {}
+        found: dict[int, np.ndarray] = {}
         k = len(self.terms)
         sizes = k + np.searchsorted(slab.open[joined], leaders)
         for size in np.unique(sizes):

@@ -14,12 +14,13 @@ from sklearn.utils import check_array
 
 from vanishing import monomials
 from vanishing._base import check_number, check_weights
-from vanishing._files import write_atomically
+from vanishing._files import read_bounded, write_atomically
 from vanishing._threads import one_blas_thread
 from vanishing.moments import Reader, chunk_rows, evaluate
 
 FORMAT, VERSION = "vanishing-moments", 1
 MAX_MOMENTS = 2_000_000
+_MAX_BYTES = 1 << 27  # of a file: a number takes up to 26
 
 
 class MomentsFileError(ValueError):
@@ -120,9 +121,8 @@ class Moments:
                 f"moments of degree {2 * self.max_degree} overflow on these rows. Scale the data, "
                 "for example into [0, 1]."
             )
-        self.sums = sums
-        counted = len(X) if sample_weight is None else np.count_nonzero(sample_weight)
-        self.n_samples += int(counted)
+        counted = len(X) if sample_weight is None else int(np.count_nonzero(sample_weight))
+        self.sums, self.n_samples = sums, self.n_samples + counted  # or neither, if interrupted
         return self
 
     @property
@@ -162,7 +162,7 @@ class Moments:
             return NotImplemented
         return self._content() == other._content()
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]  # Python's way to say that there is none
 
     def _content(self) -> dict:
         return {
@@ -197,8 +197,8 @@ class Moments:
         moments : Moments
         """
         try:
-            content = json.loads(Path(path).read_text(encoding="utf-8"))
-            return cls._from_content(content)
+            content = read_bounded(Path(path), _MAX_BYTES).decode()
+            return cls._from_content(json.loads(content))
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise MomentsFileError(
                 f"{path} holds no moments that can be loaded: {type(error).__name__}: {error}"

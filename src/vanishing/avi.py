@@ -14,6 +14,7 @@ from vanishing.certificate import (
 from vanishing.construction import Construction
 from vanishing.monomials import Border
 
+_ZERO = 1e-11  # root mean square of what is zero up to rounding, next to its terms
 _SMALLEST = 1e-150  # entry of a unit vector whose square is not zero
 
 
@@ -125,13 +126,22 @@ def stabilised_row_echelon(vectors: np.ndarray, tol: np.ndarray):
             tail.join(column, dependent=False)
     pivots = np.array(tail.joined, dtype=np.intp)
     # Of very small columns the complements are rounding errors, and nothing may be left of them.
-    left = np.abs(np.linalg.qr(vectors[:, pivots], mode="r").diagonal())
+    # NumPy's types do not know that mode "r" returns an array.
+    R: np.ndarray = np.linalg.qr(vectors[:, pivots], mode="r")  # type: ignore[assignment]
+    left = np.abs(R.diagonal())
     pivots = pivots[left >= 0.5 * tol[pivots]]
+    if not pivots.size:
+        return np.zeros((0, vectors.shape[1])), pivots
     Q, R = np.linalg.qr(vectors[:, pivots])
     rows = solve_triangular(R, Q.T @ vectors, check_finite=False)
     rows[:, pivots] = np.eye(pivots.size)
     rows[np.arange(rows.shape[1]) < pivots[:, np.newaxis]] = 0.0
     return rows / np.linalg.norm(rows, axis=1, keepdims=True), pivots
+
+
+def _terms_of(pivot: int, pivots: np.ndarray, n_columns: int) -> np.ndarray:
+    """Return the columns that the row of a pivot may use."""
+    return np.setdiff1d(np.arange(pivot, n_columns), pivots[pivots != pivot])
 
 
 class _Construction(Construction):
@@ -188,9 +198,11 @@ class _Construction(Construction):
         rms = np.sqrt(gram.diagonal())
         felt = 0.01 * np.sqrt(self.psi) if self.psi else 1e-8
         unit = np.ones(len(gram))
+        triangle = None
         if self.psi == 0.0:
             # What is zero is so in any unit: each term is measured in its own size.
             unit, rms = np.where(rms > 0.0, rms, 1.0), np.where(rms > 0.0, 1.0, 0.0)
+            triangle = self.rows.triangular(plan, columns) / unit
         tol = np.minimum(self.pivot_tol, felt / np.maximum(rms[:b], felt))
         tol = np.maximum(tol, _SMALLEST)
         pivots = np.zeros(0, dtype=np.intp)
@@ -219,7 +231,10 @@ class _Construction(Construction):
             share = np.abs(rows) * rms
             rows[share <= 10.0 * EPS * share.sum(axis=1, keepdims=True)] = 0.0
             rows[np.arange(pivots.size), pivots] = leads  # also of terms that are zero on all rows
-            keep = self._make_vanish(gram, plan, columns, pivots, rows)
+            if self.psi == 0.0:
+                keep = self._make_zero(triangle, pivots, rows)
+            else:
+                keep = self._make_vanish(gram, plan, columns, pivots, rows)
             barred = np.concatenate([barred, pivots[~keep]])
             pivots, rows = pivots[keep], rows[keep]
 
@@ -257,16 +272,32 @@ class _Construction(Construction):
         nearly always vanish as they are; otherwise the best row with the same terms is taken, if
         that vanishes.
         """
-        if self.psi == 0.0:
-            return np.ones(len(rows), dtype=bool)
         keep = self._vanish(gram, plan, columns, pivots, rows)
         for i in np.flatnonzero(~keep):
             pivot = pivots[i]
-            terms = np.setdiff1d(np.arange(pivot, len(gram)), pivots[pivots != pivot])
+            terms = _terms_of(pivot, pivots, len(gram))
             best = np.zeros((1, len(gram)))
             best[0, terms] = eigh(gram[np.ix_(terms, terms)], subset_by_index=[0, 0])[1][:, 0]
             if best[0, pivot] and self._vanish(gram, plan, columns, pivots[[i]], best)[0]:
                 rows[i], keep[i] = best[0], True
+        return keep
+
+    @staticmethod
+    def _make_zero(triangle, pivots, rows) -> np.ndarray:
+        """Do the same for rows over units that must be zero up to rounding."""
+
+        def is_zero(row):
+            return np.linalg.norm(triangle @ row) <= _ZERO * (
+                np.linalg.norm(triangle, axis=0) @ np.abs(row)
+            )
+
+        keep = np.array([is_zero(row) for row in rows], dtype=bool)
+        for i in np.flatnonzero(~keep):
+            terms = _terms_of(pivots[i], pivots, len(triangle))
+            best = np.zeros(len(triangle))
+            best[terms] = np.linalg.svd(triangle[:, terms])[2][-1]
+            if abs(best[pivots[i]]) >= _SMALLEST and is_zero(best):
+                rows[i], keep[i] = best, True
         return keep
 
     def _vanish(self, gram, plan, columns, pivots, rows) -> np.ndarray:

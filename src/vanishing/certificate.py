@@ -100,6 +100,10 @@ class _Tail:
     def _reach(self, i: int) -> None:
         """Bring z up to date for open term i."""
 
+    def residual(self, i: int) -> float:
+        """Return the smallest mse with leading term i."""
+        raise NotImplementedError
+
     def grown_factor(self) -> Factor:
         """Return the factor with the rows it gains for the terms that joined."""
         return self.factor.extended(self.z[: self.size, self.joined].T)

@@ -13,7 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from vanishing._base import check_labelled_rows, check_number, check_two_classes
+from vanishing._base import all_or_nothing, check_labelled_rows, check_number, check_two_classes
 from vanishing._threads import one_blas_thread
 from vanishing.device import (
     evaluate_generators,
@@ -232,22 +232,23 @@ class VanishingClassifier(Savable, HTMLRepresentation, ClassifierMixin, BaseEsti
         """
         check_number("C", self.C, low=0, low_open=True)
         _check_options(self)
-        source = source_of(X, y, sample_weight)
-        if source is not None:
-            return self._fit_source(source)
-        X, y, weight = check_labelled_rows(self, X, y, sample_weight)
-        check_two_classes(self.classes_)
-        scaling = _Scaling(self.scale, self.clip)
-        X = scaling.fit_transform(X)
-        features = VanishingFeatures(self.transformer, n_jobs=self.n_jobs).fit(X, y, weight)
-        final = (
-            L1SquaredHingeSVC(self.C)
-            if self.final_estimator is None
-            else clone(self.final_estimator)
-        )
-        weights = {} if weight is None else {"sample_weight": weight}
-        final.fit(_or_constant(features.transform(X)), self.classes_[y], **weights)
-        return self._assemble(scaling, features, final)
+        with all_or_nothing(self):
+            source = source_of(X, y, sample_weight)
+            if source is not None:
+                return self._fit_source(source)
+            X, y, weight = check_labelled_rows(self, X, y, sample_weight)
+            check_two_classes(self.classes_)
+            scaling = _Scaling(self.scale, self.clip)
+            X = scaling.fit_transform(X)
+            features = VanishingFeatures(self.transformer, n_jobs=self.n_jobs).fit(X, y, weight)
+            final = (
+                L1SquaredHingeSVC(self.C)
+                if self.final_estimator is None
+                else clone(self.final_estimator)
+            )
+            weights = {} if weight is None else {"sample_weight": weight}
+            final.fit(_or_constant(features.transform(X)), self.classes_[y], **weights)
+            return self._assemble(scaling, features, final)
 
     def _fit_source(self, source):
         """Fit to rows that are read where they are: nothing but sums over them is kept."""
@@ -498,7 +499,9 @@ class _Look(NamedTuple):
         for start in range(0, n_samples, rows):
             here = slice(start, min(start + rows, n_samples))
             weight = None if part.weight is None else part.weight[here]
-            self._add(part.X[here, :], part.y[here], weight, found)
+            # The survey refuses blocks without labels.
+            y = part.y[here]  # type: ignore[index]
+            self._add(part.X[here, :], y, weight, found)
         return found
 
     def _add(self, X, y, weight, found):
@@ -622,7 +625,7 @@ class VanishingClassifierCV(Savable, HTMLRepresentation, ClassifierMixin, BaseEs
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None):
         """Choose psi and C by cross-validation, and fit to all rows with them.
 
         Parameters
@@ -640,6 +643,10 @@ class VanishingClassifierCV(Savable, HTMLRepresentation, ClassifierMixin, BaseEs
         _check_options(self)
         refuse(self, X)
         psis, Cs = self._grid()
+        with all_or_nothing(self):
+            return self._search(X, y, sample_weight, psis, Cs)
+
+    def _search(self, X, y, sample_weight, psis, Cs):
         X_input, y_input = X, y
         X, y, weight = check_labelled_rows(self, X, y, sample_weight, drop=False)
         check_two_classes(self.classes_)

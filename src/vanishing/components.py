@@ -75,6 +75,11 @@ class Components(_Immutable, Sequence):
     feature_names : sequence of str
     """
 
+    stages: tuple[Stage, ...]
+    mse: np.ndarray
+    scale: np.ndarray
+    feature_names: tuple[str, ...]
+
     def __init__(self, stages, mse, scale, feature_names):
         self._set(
             stages=tuple(

@@ -23,6 +23,7 @@ from vanishing.monomials import CONSTANT_PLAN, Border, Plan
 # there are so few rows that starting a pass costs more than the products.
 SMALL_BORDER = 24
 SMALL_PRODUCTS = 1 << 21
+_LARGEST = 1e300  # mean square of a term: sums of many such are still finite
 
 
 def too_large(what: str, n_bytes: int) -> str | None:
@@ -84,8 +85,8 @@ class Construction:
 
     name = "Construction"
     unit_norm = False  # leading coefficients are 1, or coefficients have l2-norm 1
-    max_slab = np.inf  # border terms to settle together at most
-    n_iter = None  # steps of an oracle, where there is one
+    max_slab: float = np.inf  # border terms to settle together at most
+    n_iter: int | None = None  # steps of an oracle, where there is one
 
     def __init__(self, options, rows: Reader, columns: np.ndarray):
         self.rows = rows
@@ -102,7 +103,7 @@ class Construction:
         self.leading = [Border(self.terms[:0], nothing, nothing)]
         self.coef: list[np.ndarray] = []  # one a generator, as long as O was at that moment
         self.n_short = 0  # terms that vanish, but not with coefficients that may be used
-        self.stopped = None  # why the construction ended early
+        self.stopped: str | None = None  # why the construction ended early
 
     def leading_coef(self, coef: np.ndarray) -> float:
         """Return the leading coefficient that normalises coefficients given relative to 1."""
@@ -177,7 +178,7 @@ class Construction:
             cross, inner = products[:k], products[k:]
         else:
             (cross, norm), inner = self.rows.products(plan, slice(0, k), here), None
-        if not np.isfinite(norm).all():
+        if not (norm < _LARGEST).all():
             self.stopped = (
                 f"terms of degree {border.terms[0].sum()} overflow on these rows. Scale the data, "
                 "for example into [0, 1]"
@@ -212,7 +213,7 @@ class Construction:
         """Say whether the mse of a polynomial is at most psi, evaluating it where in doubt."""
         low, high = bounds
         lead = self.leading_coef(coef)
-        if high <= self.psi:
+        if -np.inf < high <= self.psi:  # minus infinity is an overflow on the way
             return True
         if low > self.psi or not self.rows.sees_rows:
             return False

@@ -663,7 +663,7 @@ def _polynomials(equations, names) -> list[Polynomial]:
 
 def _tokens(text: str) -> list[tuple[str, str]]:
     """Split an equation into (kind, token), without the white space."""
-    matches = [(match.lastgroup, match.group()) for match in _TOKEN.finditer(text)]
+    matches = [(str(match.lastgroup), match.group()) for match in _TOKEN.finditer(text)]
     return [(kind, token) for kind, token in matches if kind != "space"]
 
 

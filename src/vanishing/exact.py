@@ -289,7 +289,8 @@ def _relations(values: np.ndarray) -> tuple[list[int], list[int], list[list[Frac
     except ImportError:
         echelon, denominator, rank = _reduced_echelon(values)
     else:
-        echelon, denominator, rank = fmpz_mat(values.tolist()).rref()
+        # FLINT's matrix and integer have what is asked of them below.
+        echelon, denominator, rank = fmpz_mat(values.tolist()).rref()  # type: ignore[assignment]
     echelon = np.array(echelon.tolist(), dtype=object)[:rank]
     pivots = (echelon != 0).argmax(axis=1).tolist()
     others = sorted(set(range(values.shape[1])) - set(pivots))
@@ -305,7 +306,7 @@ def _reduced_echelon(matrix: np.ndarray) -> tuple[np.ndarray, int, int]:
     """
     matrix = matrix.copy()
     n_columns = matrix.shape[1]
-    pivots = []
+    pivots: list[int] = []
     denominator = 1
     for j in range(n_columns):
         rank = len(pivots)

@@ -8,7 +8,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from vanishing._base import check_labelled_rows, input_names, sparsity
+from vanishing._base import all_or_nothing, check_labelled_rows, input_names, sparsity
 from vanishing._threads import one_blas_thread
 from vanishing.device import is_device_array, namespace
 from vanishing.html import HTMLRepresentation
@@ -80,18 +80,19 @@ class VanishingFeatures(Savable, HTMLRepresentation, TransformerMixin, BaseEstim
         -------
         self : VanishingFeatures
         """
-        source = source_of(X, y, sample_weight)
-        if source is not None:
-            return self._fit_source(source, survey(source))
-        X, y, weight = check_labelled_rows(self, X, y, sample_weight)
-        transformer = OAVI() if self.transformer is None else self.transformer
+        with all_or_nothing(self):
+            source = source_of(X, y, sample_weight)
+            if source is not None:
+                return self._fit_source(source, survey(source))
+            X, y, weight = check_labelled_rows(self, X, y, sample_weight)
+            transformer = OAVI() if self.transformer is None else self.transformer
 
-        def fit_class(label):
-            rows = y == label
-            weights = {} if weight is None else {"sample_weight": weight[rows]}
-            return clone(transformer).fit(X[rows], **weights)
+            def fit_class(label):
+                rows = y == label
+                weights = {} if weight is None else {"sample_weight": weight[rows]}
+                return clone(transformer).fit(X[rows], **weights)
 
-        return self._fit_classes(fit_class)
+            return self._fit_classes(fit_class)
 
     def _fit_source(self, source, found, *, scale=None, named=True):
         """Fit to the rows of a source, of which a survey was made, after scaling them.

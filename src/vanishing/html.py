@@ -69,7 +69,7 @@ def variable(name) -> str:
 def polynomial(terms, coef, names, limit=_TERMS, digits=4) -> str:
     """Write a polynomial, its last term first, ``limit`` terms and how many more there are."""
     shown = np.flatnonzero(coef)[::-1]
-    parts = []
+    parts: list[str] = []
     for i in shown[:limit]:
         size = abs(coef[i])
         factors = [

@@ -236,8 +236,10 @@ class Reader:
         Whether it can look closer where moments cannot decide.
     """
 
-    n_samples = np.inf
-    max_degree = np.inf
+    n_features: int
+    n_samples: float = np.inf
+    total_weight: float
+    max_degree: float = np.inf
     sees_rows = True
 
     def _ask(self, question: str, *details) -> tuple[np.ndarray, ...]:
@@ -301,7 +303,7 @@ class Rows(Reader):
         """
         X, weight = self.block.X, self.block.sample_weight
         rows = max(at_least, chunk_rows(n_evaluated, self.block.chunk_size))
-        for start in range(0, self.n_samples, rows):
+        for start in range(0, len(X), rows):
             here = slice(start, start + rows)
             root = None if weight is None else np.sqrt(weight[here])
             yield np.array(X[here].T, dtype=np.float64, order="C"), root

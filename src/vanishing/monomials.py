@@ -155,12 +155,12 @@ def plan(terms: np.ndarray) -> tuple[Plan, np.ndarray]:
         sorted_keys, first = np.unique(keys(below), return_index=True)
         here = needed[degree] = below[first]
         wanted = terms[degrees == degree - 1]
-        index, variable, quotients = divisors(here)
+        index, column, quotients = divisors(here)
         known, _ = contains(np.sort(keys(wanted)), keys(quotients))
         # The first known divisor of each term, or its first divisor where none is known.
         rank = np.lexsort([~known, index])
         chosen = rank[np.flatnonzero(np.diff(index[rank], prepend=-1))]
-        steps[degree] = (keys(quotients[chosen]), variable[chosen], sorted_keys)
+        steps[degree] = (keys(quotients[chosen]), column[chosen], sorted_keys)
         below = np.concatenate([wanted, quotients[chosen]])
 
     parent, variable = [CONSTANT_PLAN.parent], [CONSTANT_PLAN.variable]

@@ -2,7 +2,13 @@
 
 import numpy as np
 
-from vanishing._base import GeneratorTransformer, check_choice, check_flag, check_number
+from vanishing._base import (
+    GeneratorTransformer,
+    all_or_nothing,
+    check_choice,
+    check_flag,
+    check_number,
+)
 from vanishing.accumulate import MomentRows, Moments
 from vanishing.certificate import Factor, OrthogonalTail, SchurTail, bounds_from_moments
 from vanishing.construction import Construction, Slab
@@ -171,9 +177,10 @@ class OAVI(GeneratorTransformer):
                 "psi=0 needs the rows: moments have half of their digits. Take psi > 0, for "
                 "example 1e-10, or fit to the rows."
             )
-        adopt_layout(self, Layout(moments.n_features, moments.feature_names, "float64"))
-        self._fit_rows(MomentRows(moments)).warn()
-        return self
+        with all_or_nothing(self):
+            adopt_layout(self, Layout(moments.n_features, moments.feature_names, "float64"))
+            self._fit_rows(MomentRows(moments)).warn()
+            return self
 
     def _check_parameters(self):
         super()._check_parameters()
@@ -260,12 +267,13 @@ class _Construction(Construction):
         """
         joined: list[int] = []
         found = {}
-        tail, offset = SchurTail(self.factor, z, slab.inner[slab.open], scale), 0
+        tail: SchurTail | OrthogonalTail = SchurTail(self.factor, z, slab.inner[slab.open], scale)
+        offset = 0
         end = len(slab.norm)
         for i, j in enumerate(slab.open):
-            from_moments = isinstance(tail, SchurTail)
             residual = tail.residual(i - offset)
-            low = tail.bounds(residual, tail.scale[i])[0] if from_moments else 0.0
+            from_moments = isinstance(tail, SchurTail)
+            low = tail.bounds(residual, tail.scale[i])[0] if isinstance(tail, SchurTail) else 0.0
             if low <= self.psi or not self.certify:  # not so clear: with the closed form itself
                 closed, residual, low, high = self._closed_form(tail, i - offset, slab.norm[j])
                 in_doubt = high > self.psi or not self._moments_suffice()

@@ -4,11 +4,10 @@ import functools
 import hashlib
 import json
 import math
-import os
 import re
-import stat
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from fractions import Fraction
 from itertools import chain
 from pathlib import Path
@@ -17,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from vanishing._files import write_atomically
+from vanishing._files import read_bounded, write_atomically
 from vanishing.monomials import MAX_DEGREE
 
 FORMAT = "vanishing-model"
@@ -125,7 +124,9 @@ def load(path, *, max_bytes=MAX_BYTES):
     """
     path = Path(path)
     try:
-        return _read_document(_content(path, max_bytes), max_bytes)
+        content = read_bounded(path, max_bytes)
+        content = content.replace(b"\r\n", b"\n")  # as some tools for text leave it
+        return _read_document(content, max_bytes)
     except _PROBLEMS as problem:
         reason = (
             "its parts are nested too deeply" if isinstance(problem, RecursionError) else problem
@@ -142,16 +143,6 @@ class _Refused(Exception):
 
 # What the checks of estimators and conversions to arrays raise is a reason as well.
 _PROBLEMS = (_Refused, ValueError, TypeError, OverflowError, RecursionError)
-
-
-def _content(path, max_bytes) -> bytes:
-    if not stat.S_ISREG(os.stat(path).st_mode):  # a device or a pipe may never end
-        raise _Refused("it is not a file.")
-    with open(path, "rb") as file:
-        content = file.read(max_bytes + 1)
-    if len(content) > max_bytes:
-        raise _Refused(f"it is larger than max_bytes={max_bytes}.")
-    return content.replace(b"\r\n", b"\n")  # as some tools for text leave it
 
 
 def _read_document(content: bytes, max_bytes):
@@ -512,7 +503,7 @@ class _Reader:
             raise _Refused(f"the order of {what} is unknown.")
         dtype = np.dtype(name)
         rows = _list(values, what)
-        found = (len(rows),)
+        found: tuple[int, ...] = (len(rows),)
         if rows and isinstance(rows[0], list):
             found += (len(rows[0]),)
             rows = list(chain.from_iterable(_list(row, what, found[1]) for row in rows))
@@ -524,8 +515,8 @@ class _Reader:
         self.allocate(len(rows) * dtype.itemsize)
         if dtype.kind == "f":
             rows = [_NOT_FINITE.get(v, v) if isinstance(v, str) else v for v in rows]
-        wanted = {"b": {bool}, "i": {int}, "u": {int}, "f": {int, float}}.get(dtype.kind, {str})
-        if not set(map(type, rows)) <= wanted:
+        kinds: dict[str, set[type]] = {"b": {bool}, "i": {int}, "u": {int}, "f": {int, float}}
+        if not set(map(type, rows)) <= kinds.get(dtype.kind, {str}):
             raise _Refused(f"{what} has entries that are not of its dtype.")
         if dtype.kind in "iu":
             limits = np.iinfo(dtype)
@@ -541,10 +532,10 @@ class _Reader:
         self.allocate(8 * len(values))
         if not set(map(type, values)) <= {float, int}:
             raise _Refused(f"{what} has entries that are not numbers.")
-        values = np.array(values, dtype=np.float64)
-        if not np.isfinite(values).all():
+        found = np.array(values, dtype=np.float64)
+        if not np.isfinite(found).all():
             raise _Refused(f"{what} has a number that is too large.")
-        return values
+        return found
 
     def table(self, node, what, n_columns) -> np.ndarray:
         """Return a list of rows of finite numbers as an array."""
@@ -599,7 +590,7 @@ class _Reader:
 
 
 def _write_input(model) -> dict:
-    node = {"n_features_in": int(model.n_features_in_)}
+    node: dict = {"n_features_in": int(model.n_features_in_)}
     if hasattr(model, "feature_names_in_"):
         node["feature_names_in"] = [str(name) for name in model.feature_names_in_]
     return node
@@ -711,7 +702,8 @@ def _write_components(model) -> dict:
         "mse": [_float(value) for value in components.mse],
     }
     if math.comb(n_features + components.degree, n_features) <= _EXPANDED:
-        node["equations"] = [f"{g.shortened(_SHOWN)} = 0" for g in components]
+        with suppress(ValueError):  # coefficients that overflow cannot be read, either
+            node["equations"] = [f"{g.shortened(_SHOWN)} = 0" for g in components]
     node["stages"] = []
     for stage in components.stages:
         products = {}

@@ -31,8 +31,27 @@ def _write(linear, values, leading, leading_coef, absolute, out):
                     out[r, j] = abs(value) if absolute else value
 
 
+def printable(text) -> str:
+    """Return text in which what is not printable, or would be a new line, is escaped."""
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in str(text)
+    )
+
+
+def check_told_apart(terms: np.ndarray, names: Sequence[str]) -> None:
+    """Raise ValueError if two columns that polynomials depend on have the same name."""
+    used = [names[i] for i in np.flatnonzero(terms.any(axis=0)).tolist()]
+    twice = next((name for name in used if used.count(name) > 1), None)
+    if twice is not None:
+        raise ValueError(
+            f"two columns are called {twice!r}, and SymPy tells symbols apart by their names: "
+            "rename them."
+        )
+
+
 def _format_name(name: str) -> str:
-    return name if re.fullmatch(r"\w+", name) else f"[{name}]"
+    # A name that begins with a digit would look like a number.
+    return name if re.fullmatch(r"[^\W\d]\w*", name) else f"[{printable(name)}]"
 
 
 def _format_name_latex(name: str) -> str:
@@ -42,7 +61,7 @@ def _format_name_latex(name: str) -> str:
         return f"{match[1]}_{{{match[2]}}}"
     escapes = {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}"}
     escapes |= {c: f"\\{c}" for c in "&%$#_{}"}
-    return r"\text{" + "".join(escapes.get(c, c) for c in name) + "}"
+    return r"\text{" + "".join(escapes.get(c, c) for c in printable(name)) + "}"
 
 
 def _format_number_latex(value: float) -> str:
@@ -100,6 +119,11 @@ class Polynomial(_Immutable):
     >>> circle.gradient([[0.6, 0.8]])
     array([[1.2, 1.6]])
     """
+
+    terms: np.ndarray
+    coef: np.ndarray
+    mse: float
+    feature_names: tuple[str, ...]
 
     def __init__(self, terms, coef, *, mse=np.nan, feature_names=None):
         terms = np.array(terms, dtype=np.int64, ndmin=2)
@@ -202,12 +226,17 @@ class Polynomial(_Immutable):
 
     def to_latex(self) -> str:
         """Write the polynomial in LaTeX (without dollar signs)."""
+        # Mathematics has no spaces of its own: words would run together.
+        words = any(_format_name_latex(name).startswith(r"\text") for name in self.feature_names)
+        times = r" \, " if words else " "
+
+        def power(name, e):
+            return name if e == 1 else f"{name}^{{{e}}}"
+
         return self._write(
-            lambda term: self._monomial(
-                term, _format_name_latex, lambda name, e: name if e == 1 else f"{name}^{{{e}}}", " "
-            ),
+            lambda term: self._monomial(term, _format_name_latex, power, times),
             _format_number_latex,
-            " ",
+            times,
         )
 
     def to_sympy(self):
@@ -218,6 +247,7 @@ class Polynomial(_Immutable):
             raise ImportError(
                 "to_sympy needs SymPy: install it with pip install 'vanishing[symbolic]'."
             ) from None
+        check_told_apart(self.terms, self.feature_names)
         symbols = [sympy.Symbol(name) for name in self.feature_names]
         return sympy.Add(
             *(
@@ -256,6 +286,13 @@ class Generators(_Immutable, Sequence):
     mse : ndarray of shape (|G|,)
     feature_names : sequence of str
     """
+
+    terms: np.ndarray
+    leading_terms: np.ndarray
+    coef: np.ndarray
+    leading_coef: np.ndarray
+    mse: np.ndarray
+    feature_names: tuple[str, ...]
 
     def __init__(self, terms, leading_terms, coef, leading_coef, mse, feature_names):
         self._set(

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from copy import copy
 from functools import partial, reduce
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_array
@@ -35,7 +35,7 @@ class Layout(NamedTuple):
 class Part(NamedTuple):
     """Rows at hand: checked, without those of weight zero."""
 
-    X: object  # a NumPy array or one of a device
+    X: Any  # a NumPy array or one of a device
     y: np.ndarray | None
     weight: np.ndarray | None
 
@@ -257,7 +257,7 @@ def _unit_weights(sample_weight) -> np.ndarray:
 
 def _is_empty(X) -> bool:
     """Say whether a block is a table without rows."""
-    shape = getattr(X, "shape", ())
+    shape: tuple = getattr(X, "shape", ())
     return len(shape) == 2 and shape[0] == 0
 
 
@@ -265,7 +265,7 @@ def _n_rows(X) -> int:
     return X.shape[0] if hasattr(X, "shape") and len(X.shape) else len(X)
 
 
-def _selected(X, y, weight, chosen: np.ndarray):
+def _selected(X, y, weight, chosen):
     X = X[device.like(X, chosen)] if device.is_device_array(X) else X[chosen]
     return X, *(None if part is None else part[chosen] for part in (y, weight))
 
@@ -282,7 +282,8 @@ def _naming(i: int):
     try:
         yield
     except (ValueError, TypeError) as error:
-        raise ValueError(f"Block {i}, counting from 0, cannot be used: {error}") from error
+        remedy = " Drop or fill such rows before the block is given." if "NaN" in str(error) else ""
+        raise ValueError(f"Block {i}, counting from 0, cannot be used: {error}{remedy}") from error
 
 
 def _answer(question, layout, i, X, y=None, weight=None):
@@ -326,7 +327,9 @@ class Source:
     layout : Layout
     """
 
-    def ask(self, question: Callable[[Part], object], combine: Callable) -> object:
+    layout: Layout
+
+    def ask(self, question: Callable[[Part], Any], combine: Callable) -> Any:
         """Return the combined answers of all blocks; None if there are no rows."""
         raise NotImplementedError
 
@@ -353,7 +356,9 @@ class BlockSource(Source):
             if not _is_empty(block):
                 break
         if self.layout is None:
-            raise ValueError("The source has no blocks: no rows to fit.")
+            raise ValueError(
+                "The source has no blocks: no rows to fit. It must yield some each time it is read."
+            )
 
     def _iterator(self):
         iterator = iter(self.blocks)
@@ -585,7 +590,7 @@ def refuse(estimator, X, method=None) -> None:
     if kind is not None:
         raise TypeError(
             f"{name} does not take {kind}: it needs the rows in memory. Give it {remedy}; OAVI, "
-            "ABM, VanishingFeatures and VanishingClassifier fit, transform and predict them."
+            "ABM, AVI, VanishingFeatures and VanishingClassifier fit, transform and predict them."
         )
 
 

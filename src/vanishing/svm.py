@@ -16,6 +16,9 @@ the loss is quadratic, with the Gram matrix of the columns over the violators fo
 step minimises the l1-penalised quadratic model on the working set's columns, by coordinate descent
 in compiled code, and a few steps usually do. Every pass ends with a look at all features, which
 chooses the next working set and measures the gap.
+
+Where costs are so large that the penalty is a rounding error of the loss at the start, the problem
+is solved with smaller costs first.
 """
 
 import math
@@ -29,16 +32,22 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from vanishing._base import check_labelled_rows, check_number, check_two_classes
+from vanishing._base import all_or_nothing, check_labelled_rows, check_number, check_two_classes
 from vanishing._threads import one_blas_thread
 from vanishing.persistence import Savable
 from vanishing.sources import refuse
 
 _SMALLEST_WORKING_SET = 20
 _STEPS_A_PASS = 10  # Newton steps on a working set before all features are looked at again
-_MAX_SWEEPS = 5_000
+_SWEEPS_A_ROUND = 20
+_MAX_ROUNDS = 25
+_MAX_STALE = 5  # passes that lead nowhere after which none is expected to lead anywhere
+_STEEP = 1e6  # entry of the gradient at zero beyond which costs are approached in stages
+_STAGE = 100.0  # ratio of costs of one stage to those of the stage before
+_STAGE_TOL = 1e-3
+_STAGE_STEPS = 100
 _LARGEST = 1e125  # of weighted features: sums and products of their squares are still finite
-_RIDGE = 1e-12  # relative; makes the model strictly convex where columns depend on each other
+_RIDGE = 1e-14  # relative; makes the model strictly convex where columns depend on each other
 
 
 @njit(cache=True, nogil=True)
@@ -52,19 +61,22 @@ def _violation(slope, w):
 
 
 @njit(cache=True, nogil=True)
-def _descend(hessian, gradient, w, max_sweeps):
+def _worst_violation(gradient, w):
+    """Return how far the coordinates are from their optimality conditions at most."""
+    worst = 0.0
+    for j in range(w.size):
+        worst = max(worst, _violation(gradient[j], w[j]))
+    return worst
+
+
+@njit(cache=True, nogil=True)
+def _descend(hessian, gradient, w, ridge, tol, max_sweeps):
     """Minimise gradient'd + d'H d / 2 + ||w + d||_1 over d by coordinate descent.
 
-    ``w`` becomes w + d and ``gradient`` that of the quadratic there. Ends when no coordinate
-    violates its optimality condition by more than a twentieth of the worst at the start.
+    ``w`` becomes w + d and ``gradient`` that of the quadratic there. Returns whether it ended
+    because no coordinate violates its optimality condition by more than ``tol``.
     """
     k = w.size
-    ridge = np.finfo(np.float64).tiny
-    tol = 1e-12
-    for j in range(k):
-        ridge += _RIDGE / k * hessian[j, j]
-        tol = max(tol, _violation(gradient[j], w[j]))
-    tol *= 0.05
     for _ in range(max_sweeps):
         worst = 0.0
         for j in range(k):
@@ -85,7 +97,68 @@ def _descend(hessian, gradient, w, max_sweeps):
                     gradient[i] += change * hessian[j, i]
                 gradient[j] += change * ridge
         if worst <= tol:
-            return
+            return True
+    return False
+
+
+@np.errstate(over="ignore", invalid="ignore")  # neither infinite nor NaN leads down
+def _jump(hessian, gradient, w, ridge):
+    """Go towards the minimiser for the signs that the weights have, as far as it leads down.
+
+    Along the way d the model is a parabola between the points t where a weight changes its sign,
+    at which its slope rises by 2 |d_j|.
+    """
+    support = np.flatnonzero(w)
+    v, signs = w[support], np.sign(w[support])
+    H = hessian[np.ix_(support, support)]
+    # In units in which the diagonal is one, for columns of very different size.
+    unit = np.sqrt(H.diagonal() + ridge)
+    scaled = H / np.outer(unit, unit)
+    scaled.flat[:: support.size + 1] = 1.0 + _RIDGE
+    try:
+        d = -np.linalg.solve(scaled, (gradient[support] + signs) / unit) / unit
+    except np.linalg.LinAlgError:
+        return
+    slope = d @ (gradient[support] + signs)
+    curvature = d @ H @ d + ridge * (d @ d)
+    if not (-np.inf < slope < 0.0 < curvature < np.inf):
+        return  # rounding, or overflow
+    crossing = np.flatnonzero(v * d < 0.0)
+    times = -v[crossing] / d[crossing]
+    order = np.argsort(times)
+    crossing, times = crossing[order], times[order]
+    rises = np.concatenate([[0.0], 2.0 * np.cumsum(np.abs(d[crossing]))])
+    bottoms = -(slope + rises) / curvature  # of the parabolas
+    # The first parabola whose bottom is before its end, or the corner where it begins.
+    i = int(np.argmax(bottoms <= np.append(times, np.inf)))
+    if i and bottoms[i] <= times[i - 1]:
+        step, zero = times[i - 1], crossing[i - 1]
+    else:
+        step, zero = bottoms[i], None
+    new = v + step * d
+    if zero is not None:
+        new[zero] = 0.0
+    change = new - v
+    w[support] = new
+    gradient += change @ hessian[support]
+    gradient[support] += ridge * change
+
+
+def _minimise_model(hessian, gradient, w):
+    """Minimise gradient'd + d'H d / 2 + ||w + d||_1 over d; return w + d.
+
+    Ends when no coordinate violates its optimality condition by more than a twentieth of the worst
+    at the start. Coordinate descent, which usually takes a few sweeps, finds out which weights are
+    not zero; where columns nearly depend on each other it would take forever to find their values.
+    """
+    gradient, w = gradient.copy(), w.copy()
+    ridge = _RIDGE * hessian.trace() / len(w) + np.finfo(np.float64).tiny
+    tol = 0.05 * max(1e-12, _worst_violation(gradient, w))
+    for _ in range(_MAX_ROUNDS):
+        if _descend(hessian, gradient, w, ridge, tol, _SWEEPS_A_ROUND):
+            break
+        _jump(hessian, gradient, w, ridge)
+    return w
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc"})
@@ -196,19 +269,43 @@ def solve(columns, y, cost, w, *, tol, max_iter):
             "the squares of the features overflow in the loss. Scale the features, for example "
             "into [0, 1], or take a smaller C."
         )
+    steepest = float(np.abs(columns @ (2.0 * cost * y)).max(initial=0.0))
+    n_stages = math.ceil(math.log(max(steepest / _STEEP, 1.0), _STAGE))
+    n_iter = 0
+    for stage in range(n_stages, 0, -1):
+        steps = min(_STAGE_STEPS, max_iter - n_iter)
+        w, _, n_taken = _solve_stage(
+            columns, y, cost / _STAGE**stage, w, tol=max(tol, _STAGE_TOL), max_iter=steps
+        )
+        n_iter += n_taken
+    w, gap, n_taken = _solve_stage(columns, y, cost, w, tol=tol, max_iter=max_iter - n_iter)
+    return w, gap, n_iter + n_taken
+
+
+def _solve_stage(columns, y, cost, w, *, tol, max_iter):
+    """Minimise P(w) as `solve` does, with these costs from the start."""
     w = w.copy()
     support = np.flatnonzero(w)
     point = _Point(y, cost, np.zeros(len(y)), w[support] @ columns[support], 1.0)
     working, hessian = None, None
-    n_iter = 0
+    best_w, best_gap, least = w, np.inf, np.inf
+    n_iter = n_stale = 0
     while True:
         # All features: the gradient, the gap.
         gradient = columns @ point.residual
         size = np.abs(gradient)
         objective = point.loss + np.abs(w).sum()
         gap = point.gap(objective, size.max())
-        if gap <= tol * objective or n_iter >= max_iter:
-            return w, gap / objective if objective else 0.0, n_iter
+        # Where rounding hides any progress the gap goes up and down: the best point counts.
+        relative = gap / objective if objective else 0.0
+        n_stale += 1
+        if relative < 0.9 * best_gap or objective < (1.0 - 1e-8) * least:
+            n_stale = 0
+        least = min(least, objective)
+        if relative < best_gap:
+            best_w, best_gap = w.copy(), relative
+        if relative <= tol or n_iter >= max_iter or n_stale >= _MAX_STALE:
+            return best_w, best_gap, n_iter
 
         # The working set: the support, and of the others those that violate most.
         support = w != 0.0
@@ -235,13 +332,12 @@ def solve(columns, y, cost, w, *, tol, max_iter):
                 break
         w[working] = v
         if point is start:  # rounding hides any further progress: no step will ever be taken
-            return w, gap / objective, n_iter
+            return best_w, best_gap, n_iter
 
 
 def _newton_step(hessian, point, v, slope):
     """Minimise the quadratic model and search along the way there; return weights and point."""
-    new = v.copy()
-    _descend(hessian.at(point.violators), slope.copy(), new, _MAX_SWEEPS)
+    new = _minimise_model(hessian.at(point.violators), slope, v)
     direction = new - v
     dz = direction @ hessian.columns
 
@@ -322,8 +418,7 @@ def solve_in_passes(look, n_columns: int, n_problems: int, *, tol, max_iter):
             gaps[p] = gap / objective if objective else 0.0
             if gaps[p] <= tol or n_iter[p] >= max_iter:
                 continue
-            new = w[p].copy()
-            _descend(found.hessian, found.gradient.copy(), new, _MAX_SWEEPS)
+            new = _minimise_model(found.hessian, found.gradient, w[p])
             direction[p] = new - w[p]
             promised[p] = found.gradient @ direction[p] + np.abs(new).sum() - np.abs(w[p]).sum()
             n_iter[p] += 1
@@ -414,27 +509,28 @@ class L1SquaredHingeSVC(Savable, ClassifierMixin, BaseEstimator):
         check_number("tol", self.tol, low=0, low_open=True)
         check_number("max_iter", self.max_iter, low=1, integer=True)
         refuse(self, X)
-        X, y, weight = check_labelled_rows(self, X, y, sample_weight)
-        check_two_classes(self.classes_)
-        cost = np.full(len(X), float(self.C))
-        if weight is not None:
-            cost *= weight
-        costs = [cost] * (1 if len(self.classes_) == 2 else len(self.classes_))
-        if self.class_weight is not None:
-            weighted = cost * compute_sample_weight(self.class_weight, self.classes_[y])
-            if len(self.classes_) == 2:
-                costs = [weighted]
-            else:  # as liblinear has it: of each problem, the rows of its own class
-                costs = [np.where(y == k, weighted, cost) for k in range(len(self.classes_))]
-        with one_blas_thread():
-            columns = as_columns(X, self.fit_intercept)
-            start = np.zeros(len(columns))
-            solutions = [
-                solve(columns, target, cost, start, tol=self.tol, max_iter=self.max_iter)
-                for target, cost in zip(targets(y, len(self.classes_)), costs, strict=True)
-            ]
-        self._store(solutions)
-        return self
+        with all_or_nothing(self):
+            X, y, weight = check_labelled_rows(self, X, y, sample_weight)
+            check_two_classes(self.classes_)
+            cost = np.full(len(X), float(self.C))
+            if weight is not None:
+                cost *= weight
+            costs = [cost] * (1 if len(self.classes_) == 2 else len(self.classes_))
+            if self.class_weight is not None:
+                weighted = cost * compute_sample_weight(self.class_weight, self.classes_[y])
+                if len(self.classes_) == 2:
+                    costs = [weighted]
+                else:  # as liblinear has it: of each problem, the rows of its own class
+                    costs = [np.where(y == k, weighted, cost) for k in range(len(self.classes_))]
+            with one_blas_thread():
+                columns = as_columns(X, self.fit_intercept)
+                start = np.zeros(len(columns))
+                solutions = [
+                    solve(columns, target, cost, start, tol=self.tol, max_iter=self.max_iter)
+                    for target, cost in zip(targets(y, len(self.classes_)), costs, strict=True)
+                ]
+            self._store(solutions)
+            return self
 
     def _store(self, solutions):
         """Set the fitted attributes from one (w, gap, n_iter) a class."""

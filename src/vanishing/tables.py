@@ -12,7 +12,7 @@ import lzma
 import re
 import zipfile
 import zlib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -106,6 +106,9 @@ class Table:
     def __init__(self, path: Path):
         self.path = path
         self.names = self._names()
+        self.places: dict[str, list[int]] = defaultdict(list)
+        for i, name in enumerate(self.names):
+            self.places[name].append(i)
 
     def _names(self) -> list[str]:
         raise NotImplementedError
@@ -127,19 +130,19 @@ class Table:
 
     def place(self, name: str) -> int:
         """Return where a column is; raise TableError unless there is exactly one."""
-        found = self.names.count(name)
+        found = self.places.get(name, [])
         if not found:
             listed = ", ".join(map(repr, self.names[:_LISTED]))
             more = ", ..." if len(self.names) > _LISTED else ""
             raise TableError(f"{self.path} has no column {name!r}; its columns are {listed}{more}.")
-        if found > 1:
-            raise TableError(f"{self.path} has {found} columns with the name {name!r}.")
+        if len(found) > 1:
+            raise TableError(f"{self.path} has {len(found)} columns with the name {name!r}.")
         if not name:
             raise TableError(
-                f"Column {self.names.index(name) + 1} of {self.path} has no name; an index of "
+                f"Column {found[0] + 1} of {self.path} has no name; an index of "
                 "rows, perhaps, that is better left out."
             )
-        return self.names.index(name)
+        return found[0]
 
     def blocks(
         self, columns: Sequence[str], target: str | None = None, *, rows: int = _ROWS
@@ -239,6 +242,17 @@ def _is_missing(value) -> bool:
     return value is None or value is pd.NA or value is pd.NaT
 
 
+class _Text(io.TextIOWrapper):
+    """Text without NUL characters, at which some versions of pandas end a field."""
+
+    def read(self, size=-1, /):
+        """Read so many characters."""
+        text = super().read(size)
+        if "\0" in text:
+            raise ValueError("there are NUL characters in it: it is not text")
+        return text
+
+
 class CsvTable(Table):
     """A CSV file; commas, semicolons or tabs separate its fields."""
 
@@ -251,7 +265,7 @@ class CsvTable(Table):
             else _OPENERS.get(ending, open)(self.path, "rb") as file
         ):
             # A byte-order mark is no part of the first name.
-            yield io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
+            yield _Text(file, encoding="utf-8-sig", newline="")
 
     def _from_zip(self):
         with zipfile.ZipFile(self.path) as archive:
@@ -266,8 +280,6 @@ class CsvTable(Table):
             head = file.read(1 << 20)
         if not head.strip():
             raise TableError(f"{self.path} is empty.")
-        if "\0" in head:
-            raise TableError(f"{self.path} is not text.")
         # The most columns win, and commas where there are as many.
         self.separator = max(",;\t", key=lambda s: len(next(_records(head, s), (1, []))[1]))
         records = _records(head, self.separator)

@@ -55,7 +55,7 @@ def in_original_units(polynomial, scale, offset) -> Polynomial:
             ]
         return powers[i, e]
 
-    total = defaultdict(Fraction)
+    total: dict[tuple, Fraction] = defaultdict(Fraction)
     for term, value in zip(polynomial.terms.tolist(), polynomial.coef.tolist(), strict=True):
         used = [i for i, e in enumerate(term) if e]
         for exponents in product(*(range(term[i] + 1) for i in used)):
@@ -66,8 +66,8 @@ def in_original_units(polynomial, scale, offset) -> Polynomial:
                 coefficient *= power(i, term[i])[k]
             total[tuple(part)] += coefficient
     leading = tuple(polynomial.leading_term.tolist())
-    terms = [term for term, value in total.items() if value or term == leading]
-    terms = np.array(terms, dtype=np.int64).reshape(len(terms), len(scale))
+    kept = [term for term, value in total.items() if value or term == leading]
+    terms = np.array(kept, dtype=np.int64).reshape(len(kept), len(scale))
     terms = terms[deglex_order(terms)]
     coef = [float(total[tuple(term)]) for term in terms.tolist()]
     return Polynomial(terms, coef, mse=polynomial.mse, feature_names=polynomial.feature_names)

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from vanishing._base import (
     GeneratorTransformer,
+    all_or_nothing,
     check_flag,
     check_number,
     check_weights,
@@ -137,22 +138,23 @@ class VCA(GeneratorTransformer):
         """
         self._check_parameters()
         refuse(self, X)
-        X = validate_data(self, X, dtype=[np.float64, np.float32])
-        rows = Rows(X, check_weights(sample_weight, len(X)), self.chunk_size)
-        construction = _Construction(self, rows)
-        with one_blas_thread():
-            construction.run()
-            self.generators_ = construction.generators(input_names(self))
-        self.mse_ = self.generators_.mse
-        self.n_generators_ = len(self.generators_)
-        self.n_terms_ = construction.n_terms
-        self.n_coefficients_ = sum(
-            stage.n_generators * stage.combine.shape[1] for stage in self.generators_.stages
-        )
-        self.sparsity_ = 0.0
-        self.degree_ = self.generators_.degree
-        construction.warn()
-        return self
+        with all_or_nothing(self):
+            X = validate_data(self, X, dtype=[np.float64, np.float32])
+            rows = Rows(X, check_weights(sample_weight, len(X)), self.chunk_size)
+            construction = _Construction(self, rows)
+            with one_blas_thread():
+                construction.run()
+                self.generators_ = construction.generators(input_names(self))
+            self.mse_ = self.generators_.mse
+            self.n_generators_ = len(self.generators_)
+            self.n_terms_ = construction.n_terms
+            self.n_coefficients_ = sum(
+                stage.n_generators * stage.combine.shape[1] for stage in self.generators_.stages
+            )
+            self.sparsity_ = 0.0
+            self.degree_ = self.generators_.degree
+            construction.warn()
+            return self
 
     def get_feature_names_out(self, input_features=None):
         """Return a name for each output: the degree of the generator and its place among all.
@@ -187,7 +189,7 @@ class _Construction:
         self.n_generators = 0
         self.n_short = 0  # generators that are left out
         self.scale = np.ones(rows.n_features)
-        self.stopped = None  # why the construction ended early
+        self.stopped: str | None = None  # why the construction ended early
 
     def run(self):
         """Go through the degrees until one has no components."""

@@ -198,6 +198,7 @@ def build_app():
         "reproduce",
         epilog="Example: vanishing reproduce performance --datasets bank,seeds --runs 2 --out DIR",
     )
+    @sentences()
     def reproduce_command(
         experiment: Annotated[
             str, typer.Argument(help="performance, borders, figure or beyond.", show_default=False)

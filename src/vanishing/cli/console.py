@@ -6,6 +6,8 @@ import warnings
 from contextlib import contextmanager
 from pathlib import Path
 
+from vanishing.polynomials import printable
+
 _UNWRAPPED = 10_000  # columns of a pipe: its reader wants an equation on one line
 
 
@@ -81,13 +83,6 @@ def _print_warning(message, category, filename, lineno, file=None, line=None):
         print(f"Warning: {' '.join(str(message).split())}", file=sys.stderr)
 
 
-def printable(text) -> str:
-    """Return text in which what is not printable, or would be a new line, is escaped."""
-    return "".join(
-        c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in str(text)
-    )
-
-
 def check_output(path: Path, *inputs: Path):
     """Leave with a sentence, before any work, where a file cannot be written."""
     folder = path.parent
@@ -130,7 +125,8 @@ def columns_of(model, table) -> list[str]:
                 f"{table.path} has {len(table.names)}."
             )
         return table.names
-    missing = [name for name in names if name not in table.names]
+    known = set(table.names)
+    missing = [name for name in names if name not in known]
     if missing:
         columns = "the column" if len(missing) == 1 else "the columns"
         fail(f"{table.path} lacks {columns} {listed(missing)}, which the model needs.")

@@ -132,8 +132,8 @@ def _size(model) -> int:
     n = len(shown.intercept)
     for part in shown.classes:
         for one in part.equations:
-            n += len(one.polynomial.coef) + np.count_nonzero(one.weights)
-    return int(n)
+            n += len(one.polynomial.coef) + int(np.count_nonzero(one.weights))
+    return n
 
 
 def _svm_size(search) -> int:

@@ -51,11 +51,11 @@ def reproduce(name, out, options):
                 )
 
             experiment.run(report)
+        paths = experiment.write()
     except KeyboardInterrupt:
         fail("Interrupted. The runs that are done are kept; the same command goes on.", 130)
     except (RecordError, ValueError, OSError) as error:
         fail(str(error))
-    paths = experiment.write()
     for path in paths:
         if path.suffix == ".md" and sys.stdout.isatty():
             Console().print(Markdown(path.read_text(encoding="utf-8")))

@@ -4,8 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vanishing.cli.console import console, fail, load_model, printable
+from vanishing.cli.console import console, fail, load_model
 from vanishing.persistence import _layout
+from vanishing.polynomials import check_told_apart, printable
 from vanishing.units import DIGITS, digits_in_original_units, equation, in_original_units
 
 _TOP = 10  # equations of a class, to read
@@ -15,8 +16,8 @@ class Scaling(NamedTuple):
     """Column i of the model is ``x_i * scale[i] + offset[i]``."""
 
     names: list[str]
-    scale: np.ndarray
-    offset: np.ndarray
+    scale: np.ndarray | None  # None where the columns are not scaled like this
+    offset: np.ndarray | None
     description: str
     clip: bool
 
@@ -280,6 +281,7 @@ def sympy_text(polynomial, names) -> str:
     >>> sympy_text(Polynomial([[0, 0], [2, 1]], [-0.5, 1.0]), ["beta", "petal length"])
     "Symbol('beta')**2*Symbol('petal length') - 0.5"
     """
+    check_told_apart(polynomial.terms, names)
     text = ""
     for term, value in zip(polynomial.terms[::-1].tolist(), polynomial.coef[::-1], strict=True):
         # A bare name may be a function or a constant of SymPy: beta, E, S.
@@ -336,4 +338,5 @@ def _json(shown):
             for part in shown.classes
         ],
     }
-    print(_layout(document))
+    # Halves of surrogate pairs, which names may hold, are no text, but JSON writes them as \uXXXX.
+    print(_layout(document).encode("utf-8", "backslashreplace").decode())

@@ -181,7 +181,7 @@ def pipeline_run(one: Algorithm, X, y, run: int, n_jobs=None) -> dict:
         start = time.perf_counter()
         model.fit(X_train, y_train)
         tuning = time.perf_counter() - start
-    times = []
+    times: list[float] = []
     while len(times) < 5 and sum(times) < 1.0:
         start = time.perf_counter()
         predicted = model.predict(X_test)

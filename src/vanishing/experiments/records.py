@@ -10,9 +10,11 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from vanishing._files import write_atomically
+from vanishing._files import read_bounded, write_atomically
+from vanishing.experiments.protocol import FIGURE_PSIS
 
 FORMAT = 1
+_MAX_BYTES = 1 << 20
 
 
 class RecordError(Exception):
@@ -62,14 +64,10 @@ class Records:
         """Return the record of a run, or None if it has not been made."""
         path = self.runs / key.filename
         try:
-            text = path.read_text(encoding="utf-8")
+            record = json.loads(read_bounded(path, _MAX_BYTES).decode())
         except FileNotFoundError:
             return None
-        except (OSError, UnicodeDecodeError) as error:
-            raise self._damaged(path, str(error)) from error
-        try:
-            record = json.loads(text)
-        except (ValueError, RecursionError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise self._damaged(path, str(error)) from error
         problem = _problem(record, key)
         if problem:
@@ -91,7 +89,9 @@ class Records:
 
 
 def _is_number(value) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return False
+    return abs(value) < 2**53 if isinstance(value, int) else math.isfinite(value)
 
 
 def _problem(record, key: Key) -> str | None:
@@ -103,17 +103,26 @@ def _problem(record, key: Key) -> str | None:
             return f"{name} is {record.get(name)!r}, not {value!r}"
     if not isinstance(record.get("machine"), str):
         return "no machine"
+    if not (record.get("n_jobs") is None or _is_number(record["n_jobs"])):
+        return f"n_jobs is {record['n_jobs']!r}"
     figures = record.get("figures")
     if not isinstance(figures, dict):
         return "no figures"
     if key.kind == "sizes":
         counts = figures.get("n_generators")
-        good = isinstance(counts, list) and all(map(_is_number, counts))
-        return None if good else "n_generators is no list of numbers"
+        good = (
+            isinstance(counts, list)
+            and len(counts) == len(FIGURE_PSIS)
+            and all(map(_is_number, counts))
+        )
+        return None if good else "n_generators is no list of one number a psi"
     for name in ("error", "tuning_s", "test_s"):
         if not _is_number(figures.get(name)) or figures[name] < 0:
             return f"{name} is {figures.get(name)!r}"
     for name in ("size", "sparsity"):
-        if figures.get(name) is not None and not _is_number(figures[name]):
-            return f"{name} is {figures[name]!r}"
+        if name not in figures or not (figures[name] is None or _is_number(figures[name])):
+            return f"{name} is {figures.get(name)!r}"
+    params = figures.get("params", {})
+    if not (isinstance(params, dict) and all(map(_is_number, params.values()))):
+        return f"params is {params!r}"
     return None

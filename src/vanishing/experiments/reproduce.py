@@ -68,9 +68,11 @@ class Experiment:
             protocol.FIGURE_DATASETS if is_figure else protocol.DATASETS,
             protocol.DATASETS,
         )
-        known = protocol.ALGORITHMS
-        if is_figure:
-            known = [key for key, one in known.items() if one.transformer is not None]
+        known = [
+            key
+            for key, one in protocol.ALGORITHMS.items()
+            if one.transformer is not None or not is_figure
+        ]
         names = _chosen("algorithm", algorithms, protocol.EXPERIMENTS[name], known)
         # C plays no part in the figure.
         self.as_published = as_published and not is_figure
@@ -121,6 +123,7 @@ class Experiment:
                 if name in needed
             }
             protocol.warm_up([self.algorithms[name] for name in {key.algorithm for key in missing}])
+            measure: Callable[..., dict]
             measure = protocol.sizes_run if self.kind == "sizes" else protocol.pipeline_run
             about = {
                 "n_jobs": self.n_jobs,
@@ -145,7 +148,7 @@ class Experiment:
         """Write tables or figure of the runs that there are; return their files."""
         if self.kind == "sizes":
             # The picture is drawn once, at the end: it takes longer than most runs.
-            contents = {"csv": self._sizes_csv()}
+            contents: dict[str, str | bytes] = {"csv": self._sizes_csv()}
             if not self.missing:
                 from vanishing.experiments.figure import draw
 

@@ -203,8 +203,8 @@ def machine() -> str:
     except OSError:
         pass  # not Linux
     try:
-        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-        memory = f", {memory:.0f} GiB"
+        n_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        memory = f", {n_bytes / 2**30:.0f} GiB"
     except (AttributeError, OSError, ValueError):
         memory = ""
     packages = ("numpy", "scipy", "scikit-learn", "numba")

@@ -173,17 +173,19 @@ def _taylor_norms(polynomial: Polynomial, X: np.ndarray) -> np.ndarray:
     With ``g(x + d) = sum_a g_a(x) d^a`` that is ``F_h^2 = sum_{|a| = h} g_a(x)^2 a! / h!``, for
     which ``|sum_{|a| = h} g_a d^a| <= F_h |d|^h``.
     """
-    orders, quotients, entries = {}, {}, []
+    places: dict[tuple, int] = {}
+    quotients: dict[tuple, int] = {}
+    entries = []
     for term, value in zip(polynomial.terms.tolist(), polynomial.coef.tolist(), strict=True):
         for order in itertools.product(*(range(e + 1) for e in term)):
             quotient = tuple(e - k for e, k in zip(term, order, strict=True))
-            row = orders.setdefault(order, len(orders))
+            row = places.setdefault(order, len(places))
             column = quotients.setdefault(quotient, len(quotients))
             entries.append((row, column, value * math.prod(map(math.comb, term, order))))
-    coef = np.zeros((len(orders), len(quotients)))
+    coef = np.zeros((len(places), len(quotients)))
     rows, columns, values = zip(*entries, strict=True)
     coef[rows, columns] = values  # an order and a quotient have one product: no entry comes twice
-    orders = list(orders)
+    orders = list(places)
     nothing = np.zeros(len(orders))
     # All g_a are polynomials in the quotients. Evaluated together, they need no leading terms.
     taylor = Generators(

@@ -5,7 +5,7 @@ import math
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.pipeline import Pipeline
@@ -50,7 +50,7 @@ class Variety:
     """What one class satisfies, or all rows."""
 
     label: object  # None without classes
-    model: object
+    model: Any
     n_used: int | None  # generators with a weight
     influence: float  # of all its generators
     equations: tuple[Equation, ...]  # the first ones in the order of the report
@@ -96,8 +96,8 @@ class Errors:
 class Facts:
     """All that a report says."""
 
-    model: object
-    core: object  # the estimator of this library in it
+    model: Any
+    core: Any  # the estimator of this library in it
     X: np.ndarray  # as given
     Z: np.ndarray  # as the generators take them
     y: np.ndarray | None  # places of labels
@@ -127,7 +127,7 @@ class Facts:
     @property
     def n_used(self) -> int | None:
         """Return the number of generators with a weight."""
-        return None if self.coef is None else sum(v.n_used for v in self.varieties)
+        return None if self.coef is None else sum(v.n_used or 0 for v in self.varieties)
 
 
 def facts_of(model, X, y=None) -> Facts:
@@ -319,7 +319,8 @@ def _means(generators, rows) -> tuple[np.ndarray, np.ndarray]:
 def _distances(generators, rows) -> np.ndarray | None:
     """Return quantiles of the distances of each group's rows to the common zeros."""
     n_rows, limit = _DISTANCES
-    chosen, size = [], 0
+    chosen: list[Polynomial] = []
+    size = 0
     for generator in generators[:limit]:
         if generator is not None:
             size += int((generator.terms + 1).prod(axis=1).sum())

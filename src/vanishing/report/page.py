@@ -224,17 +224,22 @@ def _headline(facts: Facts) -> str:
 
 def _first_equation(facts: Facts) -> str:
     """Return a sentence with the equation that counts most, if it is short."""
-    found = [(e, v) for v in facts.varieties for e in v.equations if e.generator is not None]
+    found = [
+        (e.influence, e.generator, v)
+        for v in facts.varieties
+        for e in v.equations
+        if e.generator is not None
+    ]
     if facts.coef is not None:
-        found.sort(key=lambda pair: -pair[0].influence)
-    if not found or len(found[0][0].generator.coef) > 6:
+        found.sort(key=lambda one: -one[0])
+    if not found or len(found[0][1].coef) > 6:
         return ""
-    first, variety = found[0]
+    _, generator, variety = found[0]
     scaled = " in scaled columns" if facts.scaled else ""
     whose = "" if variety.label is None else f" of class {_quoted(variety.label)}"
     which = "most influential" if facts.coef is not None else "first"
     whose = f",{whose}," if whose else ""
-    written = f'<span class="eq">{equation(first.generator)}</span>'
+    written = f'<span class="eq">{equation(generator)}</span>'
     return f" The {which} equation{whose} is {written}{scaled}."
 
 

@@ -45,7 +45,6 @@ def scene_of(facts: Facts) -> dict | None:
     elif decision is not None:
         n_scores = len(decision["intercept"])
         surfaces += [{"score": k, "colour": k} for k in range(n_scores)]
-    a, b = (None, None) if facts.units is None else facts.units
     names = shown_names(facts.names)
     return {
         "names": [names[j] for j in columns],
@@ -53,7 +52,7 @@ def scene_of(facts: Facts) -> dict | None:
         "all": n_columns,
         "low": _rounded(low),
         "high": _rounded(high),
-        "units": None if a is None else [_rounded(a[columns]), _rounded(b[columns])],
+        "units": None if facts.units is None else [_rounded(part[columns]) for part in facts.units],
         "points": _packed((points - low) / (high - low)),
         "labels": None if facts.y is None else facts.y[chosen].tolist(),
         "wrong": None if facts.wrong is None else np.flatnonzero(facts.wrong[chosen]).tolist(),
@@ -113,7 +112,8 @@ def _centres(facts: Facts, columns) -> list[list[float]]:
 
 def _functions(facts: Facts, columns, centre) -> tuple[list[dict], list[dict]]:
     """Return polynomials in the columns of the picture, and which of them may be drawn."""
-    functions, surfaces = [], []
+    functions: list[dict] = []
+    surfaces: list[dict] = []
     of_class = max(1, min(_SURFACES_OF_CLASS, _SURFACES // len(facts.varieties)))
     if len(facts.varieties) == 1:
         of_class = _SURFACES
@@ -147,7 +147,7 @@ def _restricted(polynomial, columns, centre) -> tuple[np.ndarray, np.ndarray]:
 def _decision(facts: Facts, functions) -> dict | None:
     """Return what the page needs to know which class it would predict anywhere."""
     final = None if facts.classifier is None else facts.classifier.final_estimator_
-    if facts.coef is None or not hasattr(final, "intercept_"):
+    if final is None or facts.n_used is None or not hasattr(final, "intercept_"):
         return None
     n_decisive = sum(any(f["weights"]) for f in functions)
     size = sum(len(f["coef"]) for f in functions if any(f["weights"]))
