@@ -37,6 +37,18 @@ def write_atomically(path: Path, content: str | bytes) -> None:
         raise
 
 
+def write_or_say(path: Path, content: str | bytes, what: str) -> None:
+    """Write atomically, or let the error say what was not written and what became of the file."""
+    try:
+        write_atomically(path, content)
+    except OSError as problem:
+        if not path.parent.is_dir():
+            said = f"{what}, there is no folder {str(path.parent)!r}"
+        else:
+            said = f"{what}, and the file is as before ({problem.strerror})"
+        raise OSError(problem.errno, said, str(path)) from problem
+
+
 def read_bounded(path: Path, max_bytes: int) -> bytes:
     """Read a file of which nothing is known; raise ValueError if it is too large to be true."""
     if not stat.S_ISREG(os.stat(path).st_mode):  # a device or a pipe may never end

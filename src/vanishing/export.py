@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from vanishing import monomials
 from vanishing.persistence import _LINEAR, _kind_of
+from vanishing.polynomials import printable
 
 _SHOWN = 20  # terms of a polynomial that a comment shows
 _EXPANDED = 500  # monomials up to which components are expanded for a comment
@@ -277,11 +278,13 @@ class _Source:
                 continue
             of = "" if label is None else f" of class {np.asarray(label).item()!r}"
             scaled = " in the columns as scaled" if scaled_columns else ""
-            self.constants.append(f"\n# Generators{_comment(of)}{scaled}:")
+            self.constants.append(f"\n# Generators{printable(of)}{scaled}:")
             if hasattr(generators, "stages"):
                 value = self._components(generators)
             else:
-                self.constants += [f"#     {_comment(g.shortened(_SHOWN))} = 0" for g in generators]
+                self.constants += [
+                    f"#     {printable(g.shortened(_SHOWN))} = 0" for g in generators
+                ]
                 value = self._polynomials(generators)
             evaluated.append(f"np.abs({value})" if absolute else value)
         if len(evaluated) == 1:
@@ -317,7 +320,7 @@ class _Source:
         self.helpers.add(_COMPONENTS)
         n_features = len(generators.feature_names)
         if math.comb(n_features + generators.degree, n_features) <= _EXPANDED:
-            self.constants += [f"#     {_comment(g.shortened(_SHOWN))} = 0" for g in generators]
+            self.constants += [f"#     {printable(g.shortened(_SHOWN))} = 0" for g in generators]
         else:
             self.constants.append(f"#     {len(generators)}, as products of components")
         stages = []
@@ -328,11 +331,6 @@ class _Source:
             )
             stages.append(f"({int(stage.n_components)}, {', '.join(arrays)})")
         return f"_components(X, {self.constant('stages', '[' + ', '.join(stages) + ']')})"
-
-
-def _comment(text: str) -> str:
-    """Return text that stays on its line, whatever names of columns and classes hold."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def _wrapped(values: list) -> str:

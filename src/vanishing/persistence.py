@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from vanishing._files import read_bounded, write_atomically
+from vanishing._files import read_bounded, write_or_say
 from vanishing.monomials import MAX_DEGREE
 
 FORMAT = "vanishing-model"
@@ -87,14 +87,7 @@ def save(model, path):
     head = {"format": FORMAT, "version": VERSION, "library": __version__, "sha256": "0" * 64}
     content = (_layout({**head, "model": node}) + "\n").encode("utf-8", "backslashreplace")
     content = content.replace(b"0" * 64, hashlib.sha256(content).hexdigest().encode(), 1)
-    try:
-        write_atomically(path, content)
-    except OSError as problem:
-        if not path.parent.is_dir():
-            what = f"the model is not saved, there is no folder {str(path.parent)!r}"
-        else:
-            what = f"the model is not saved, and the file is as before ({problem.strerror})"
-        raise OSError(problem.errno, what, str(path)) from problem
+    write_or_say(path, content, "the model is not saved")
 
 
 def load(path, *, max_bytes=MAX_BYTES):

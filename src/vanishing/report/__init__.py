@@ -6,7 +6,7 @@ address that a browser would fetch.
 
 from pathlib import Path
 
-from vanishing._files import write_atomically
+from vanishing._files import write_or_say
 from vanishing.report.facts import facts_of
 from vanishing.report.page import page_of
 
@@ -58,12 +58,5 @@ def write_report(model, X, y=None, path="report.html", *, title=None, data_name=
     """
     path = Path(path)
     page = page_of(facts_of(model, X, y), title=title, data_name=data_name)
-    try:
-        write_atomically(path, page)
-    except OSError as problem:
-        if not path.parent.is_dir():
-            what = f"the report is not written, there is no folder {str(path.parent)!r}"
-        else:
-            what = f"the report is not written, and the file is as before ({problem.strerror})"
-        raise OSError(problem.errno, what, str(path)) from problem
+    write_or_say(path, page, "the report is not written")
     return path
