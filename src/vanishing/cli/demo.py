@@ -169,7 +169,8 @@ def _print_comparison(printer, results):
         )
     printer.print(table)
     printer.print(
-        "A few wrong answers more or less are luck; on other data either may be ahead. The SVM "
+        "A few wrong answers more or less are luck, and wines were chosen for this tour: of "
+        "scikit-learn's iris, wine and breast cancer data, the SVM is ahead on the last. The SVM "
         "keeps wines and compares with them. What the other one keeps can be read:\n"
     )
 

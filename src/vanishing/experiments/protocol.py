@@ -88,7 +88,7 @@ ALGORITHMS = {
     "pcgavi": _generators("PCGAVI*", OAVI()),
     "agdavi": _generators("AGDAVI*", OAVI(oracle="agd")),
     "abm": _generators("ABM*", ABM()),
-    # Components of l2-norm 1, as published, make every product vanish: no run passed degree 2.
+    # The published sizes look as if no run passed degree 2; ours would, and take minutes on credit.
     "vca": _generators("VCA*", VCA(max_degree=2)),
     "svm": Algorithm("SVM", _kernel_svm(0.0), max_runs={"skin": 1, "credit": 3}),
     "pcgavi-bb": _generators("PCGAVI*-BB", OAVI(border="bb")),
