@@ -22,7 +22,7 @@ from sklearn.preprocessing import MinMaxScaler
 
 from vanishing import OAVI, datasets, monomials
 from vanishing._threads import one_blas_thread
-from vanishing.moments import chunk_rows, evaluate
+from vanishing.algebra.evaluation import chunk_rows, evaluate
 
 NAMES = ("bank", "seeds", "htru", "skin", "credit", "spam")
 

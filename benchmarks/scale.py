@@ -22,7 +22,7 @@ import numpy as np
 
 from vanishing import ABM, OAVI, Blocks, monomials
 from vanishing._threads import one_blas_thread
-from vanishing.moments import chunk_rows, evaluate
+from vanishing.algebra.evaluation import chunk_rows, evaluate
 
 PSI = 0.0005
 

@@ -14,8 +14,8 @@ from reference import evaluate
 from sklearn.exceptions import ConvergenceWarning
 
 from vanishing import OAVI, Moments
-from vanishing.accumulate import MomentRows, MomentsFileError
-from vanishing.moments import Rows
+from vanishing.rows.moments import MomentRows, MomentsFileError
+from vanishing.rows.reader import Rows
 
 M = 600
 RNG = np.random.default_rng(0)

@@ -6,7 +6,7 @@ import reference
 from helpers import assert_same_basis
 
 from vanishing import OAVI
-from vanishing.certificate import Factor, OrthogonalTail, SchurTail
+from vanishing.constructions.certificate import Factor, OrthogonalTail, SchurTail
 
 K, S, M = 5, 140, 160  # terms of O, open terms (more than two blocks), rows
 CHECKED = {*range(0, S, 13), 1, 2, 63, 64, 65, 127, 128, 129, S - 1}

@@ -24,8 +24,8 @@ from vanishing import (
     VanishingClassifier,
     VanishingClassifierCV,
     VanishingFeatures,
-    sources,
 )
+from vanishing.rows import sources
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")

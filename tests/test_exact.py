@@ -15,7 +15,7 @@ from test_exact_ideals import CONFIGURATIONS
 from test_reference import CONFIGURATIONS as SMALL
 from test_reference import sympy_basis
 
-from vanishing.exact import BuchbergerMoller, ExactPolynomial
+from vanishing.constructions.exact import BuchbergerMoller, ExactPolynomial
 
 
 @pytest.fixture(params=["flint", "no flint"])

@@ -14,7 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from vanishing import ABM, AVI, OAVI, VanishingClassifier, VanishingFeatures
 from vanishing._threads import one_blas_thread
-from vanishing.avi import stabilised_row_echelon
+from vanishing.constructions.avi import stabilised_row_echelon
 
 FAMILY = {
     "abm-gb": ABM(),

@@ -42,10 +42,10 @@ from vanishing import (
     _threads,
     datasets,
 )
-from vanishing._files import write_atomically
 from vanishing.experiments import protocol
 from vanishing.experiments.records import Key, Records
 from vanishing.experiments.reproduce import Experiment
+from vanishing.persistence.files import write_atomically
 
 SOURCE = str(Path(vanishing.__file__).parent)
 X, Y = load_iris(return_X_y=True)
@@ -285,7 +285,7 @@ def test_ctrl_c_in_the_middle_of_tuning(table, tmp_path):
 @pytest.mark.parametrize(
     "command, where",
     [
-        ("predict", "vanishing._files.os.fsync"),
+        ("predict", "vanishing.persistence.files.os.fsync"),
         ("report", "vanishing.report.page_of"),
     ],
 )

@@ -12,7 +12,7 @@ from reference import deglex_key
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from vanishing import OAVI
-from vanishing.oavi import auto_tau
+from vanishing.constructions.oavi import auto_tau
 
 X = np.random.default_rng(0).uniform(size=(40, 3))
 

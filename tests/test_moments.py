@@ -10,9 +10,10 @@ import pytest
 from reference import evaluate
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from vanishing import OAVI, moments, monomials
+from vanishing import OAVI
 from vanishing._threads import one_blas_thread
-from vanishing.moments import Rows
+from vanishing.algebra import evaluation, monomials
+from vanishing.rows.reader import Rows
 
 M = 50
 X = np.random.default_rng(0).uniform(-1, 1, size=(M, 3))
@@ -140,7 +141,7 @@ def test_correlations_of_columns_far_from_zero(chunk_size):
 def test_evaluate_reads_every_row_once(n_samples, rows):
     data, weights = X[:n_samples], WEIGHTS[:n_samples]
     read, found = [], np.full((n_samples, 20), np.nan)
-    for here, values in moments.evaluate(data, PLAN, rows=rows, sample_weight=weights):
+    for here, values in evaluation.evaluate(data, PLAN, rows=rows, sample_weight=weights):
         assert values.dtype == np.float64
         assert values.shape == (20, here.stop - here.start)
         read.extend(range(here.start, here.stop))

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import deglex_key, divisors, evaluate
 
-from vanishing import monomials
+from vanishing.algebra import monomials
 
 reproducible = settings(max_examples=60, deadline=None, derandomize=True)
 

@@ -39,7 +39,7 @@ from vanishing import (
     bounds,
 )
 from vanishing.datasets import make_circle, make_sphere, make_two_surfaces
-from vanishing.html import clean, number
+from vanishing.inspection.html import clean, number
 from vanishing.plot import isosurface
 from vanishing.report import write_report
 from vanishing.report.facts import facts_of

@@ -20,7 +20,6 @@ from sklearn.datasets import load_iris
 
 import vanishing
 from vanishing import OAVI, Moments, VanishingClassifier, cli
-from vanishing.accumulate import MomentsFileError
 from vanishing.cli.show import sympy_text
 from vanishing.experiments.protocol import FIGURE_PSIS
 from vanishing.experiments.records import Key, RecordError, Records
@@ -28,7 +27,8 @@ from vanishing.export import to_python
 from vanishing.persistence import ModelFileError
 from vanishing.polynomials import Polynomial
 from vanishing.report import write_report
-from vanishing.tables import TableError, classes_of, open_table
+from vanishing.rows.moments import MomentsFileError
+from vanishing.rows.tables import TableError, classes_of, open_table
 
 SOURCE = Path(vanishing.__file__).parent
 X, Y = load_iris(return_X_y=True)
@@ -356,7 +356,7 @@ def test_files_without_end_are_not_read(tmp_path, monkeypatch):
         if Path("/dev/zero").exists():
             with pytest.raises(error, match="not a file"):
                 read("/dev/zero")
-    monkeypatch.setattr("vanishing.accumulate._MAX_BYTES", 100)
+    monkeypatch.setattr("vanishing.rows.moments._MAX_BYTES", 100)
     Moments(4, 2).update(X / 8).save(tmp_path / "moments.json")
     with pytest.raises(MomentsFileError, match="larger than"):
         Moments.load(tmp_path / "moments.json")

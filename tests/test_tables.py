@@ -7,7 +7,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from vanishing.tables import TableError, classes_of, known_classes, open_table
+from vanishing.rows.tables import TableError, classes_of, known_classes, open_table
 
 pd = pytest.importorskip("pandas")
 

@@ -17,9 +17,9 @@ from sklearn.preprocessing import minmax_scale
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from vanishing import VanishingClassifier, VanishingFeatures
-from vanishing.components import components_of
+from vanishing.algebra.components import components_of
+from vanishing.constructions.vca import VCA
 from vanishing.polynomials import Polynomial
-from vanishing.vca import VCA
 
 RNG = np.random.default_rng(0)
 UNIFORM = RNG.uniform(size=(80, 3))

@@ -3,17 +3,17 @@
 from importlib.metadata import PackageNotFoundError, version
 
 from vanishing import bounds, datasets, export
-from vanishing.abm import ABM
-from vanishing.accumulate import Moments
-from vanishing.avi import AVI
-from vanishing.classify import VanishingClassifier, VanishingClassifierCV
-from vanishing.exact import BuchbergerMoller
-from vanishing.features import VanishingFeatures
-from vanishing.oavi import OAVI
+from vanishing.constructions.abm import ABM
+from vanishing.constructions.avi import AVI
+from vanishing.constructions.exact import BuchbergerMoller
+from vanishing.constructions.oavi import OAVI
+from vanishing.constructions.vca import VCA
+from vanishing.learning.classifier import VanishingClassifier, VanishingClassifierCV
+from vanishing.learning.features import VanishingFeatures
+from vanishing.learning.svm import L1SquaredHingeSVC
 from vanishing.persistence import load, save
-from vanishing.sources import Blocks
-from vanishing.svm import L1SquaredHingeSVC
-from vanishing.vca import VCA
+from vanishing.rows.moments import Moments
+from vanishing.rows.sources import Blocks
 
 try:
     __version__ = version("vanishing")

@@ -5,7 +5,7 @@ import time
 import numpy as np
 
 from vanishing.cli.console import check_output, console, fail, listed, progress, share
-from vanishing.tables import classes_of, open_table
+from vanishing.rows.tables import classes_of, open_table
 
 ALGORITHMS = ("oavi", "abm", "avi", "vca")
 ORACLES = ("pcg", "bpcg", "cg", "afw", "agd", "ls", "omp")

@@ -4,9 +4,9 @@ import csv
 import io
 import sys
 
-from vanishing._files import write_atomically
 from vanishing.cli.console import check_output, columns_of, console, load_model, progress
-from vanishing.tables import open_table
+from vanishing.persistence.files import write_atomically
+from vanishing.rows.tables import open_table
 
 
 def predict(model, data, out):

@@ -1,7 +1,7 @@
 """The command ``report``: one HTML file about a model and labelled rows."""
 
 from vanishing.cli.console import check_output, columns_of, console, fail, listed, load_model
-from vanishing.tables import known_classes, open_table
+from vanishing.rows.tables import known_classes, open_table
 
 
 def report(model_path, data, out, target):

@@ -4,10 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from vanishing.algebra.polynomials import check_told_apart, printable
+from vanishing.algebra.units import DIGITS, digits_in_original_units, equation, in_original_units
 from vanishing.cli.console import console, fail, load_model
 from vanishing.persistence import _layout
-from vanishing.polynomials import check_told_apart, printable
-from vanishing.units import DIGITS, digits_in_original_units, equation, in_original_units
 
 _TOP = 10  # equations of a class, to read
 
@@ -277,7 +277,7 @@ def sympy_text(polynomial, names) -> str:
     Examples
     --------
     >>> from vanishing.cli.show import sympy_text
-    >>> from vanishing.polynomials import Polynomial
+    >>> from vanishing.algebra.polynomials import Polynomial
     >>> sympy_text(Polynomial([[0, 0], [2, 1]], [-0.5, 1.0]), ["beta", "petal length"])
     "Symbol('beta')**2*Symbol('petal length') - 0.5"
     """

@@ -18,11 +18,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, PolynomialFeatures
 from sklearn.svm import SVC, LinearSVC
 
-from vanishing.abm import ABM
-from vanishing.classify import VanishingClassifierCV
-from vanishing.features import VanishingFeatures
-from vanishing.oavi import OAVI
-from vanishing.vca import VCA
+from vanishing.constructions.abm import ABM
+from vanishing.constructions.oavi import OAVI
+from vanishing.constructions.vca import VCA
+from vanishing.learning.classifier import VanishingClassifierCV
+from vanishing.learning.features import VanishingFeatures
 
 DATASETS = ("bank", "credit", "htru", "seeds", "skin", "spam")
 PSIS = (0.1, 0.05, 0.01, 0.005, 0.001, 0.0005)

@@ -10,8 +10,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from vanishing._files import read_bounded, write_atomically
 from vanishing.experiments.protocol import FIGURE_PSIS
+from vanishing.persistence.files import read_bounded, write_atomically
 
 FORMAT = 1
 _MAX_BYTES = 1 << 20

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from vanishing import __version__, datasets
-from vanishing._files import write_atomically
 from vanishing.experiments import protocol
 from vanishing.experiments.records import Key, Records
 from vanishing.experiments.tables import Table, machine, runs_csv
+from vanishing.persistence.files import write_atomically
 
 TITLES = {
     "performance": "Performance",

@@ -21,12 +21,12 @@ oracle        ball   method                                                     
 ============  =====  ============================================================  =========
 """
 
-from vanishing.oracles._solution import Solution, Status
-from vanishing.oracles.agd import agd
+from vanishing.oracles.accelerated_gradients import agd
+from vanishing.oracles.callables import custom
+from vanishing.oracles.closed_form import ls
 from vanishing.oracles.conditional_gradients import afw, bpcg, cg, pcg
-from vanishing.oracles.custom import custom
-from vanishing.oracles.ls import ls
-from vanishing.oracles.omp import omp
+from vanishing.oracles.matching_pursuit import omp
+from vanishing.oracles.solution import Solution, Status
 
 ORACLES = {"pcg": pcg, "bpcg": bpcg, "cg": cg, "afw": afw, "agd": agd, "ls": ls, "omp": omp}
 UNCONSTRAINED = frozenset({"agd", "ls"})  # these solve COP and ignore the radius

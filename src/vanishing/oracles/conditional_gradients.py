@@ -23,7 +23,7 @@ vertices that are the best but for rounding the first is taken, in index order, 
 import numpy as np
 from numba import njit
 
-from vanishing.oracles._solution import Solution, Status
+from vanishing.oracles.solution import Solution, Status
 
 _PAIRWISE, _BLENDED, _AWAY, _VANILLA = range(4)
 _FOUND, _NONE_EXISTS, _ACCURATE, _STALLED, _OUT_OF_ITERATIONS = (int(s) for s in Status)

@@ -10,9 +10,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from vanishing.classify import VanishingClassifier, VanishingClassifierCV
-from vanishing.features import VanishingFeatures
-from vanishing.polynomials import Polynomial
+from vanishing.algebra.polynomials import Polynomial
+from vanishing.learning.classifier import VanishingClassifier, VanishingClassifierCV
+from vanishing.learning.features import VanishingFeatures
 
 # Okabe and Ito's colours, which people with any kind of colour vision tell apart, without the
 # yellow that white paper swallows.

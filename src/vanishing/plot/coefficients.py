@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vanishing import monomials
+from vanishing.algebra import monomials
 from vanishing.plot._shared import inches, longest, model_of, pyplot, term_names
 
 _LINE = 0.17  # inches that a line of small text needs

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from sklearn.utils import check_array
 
-from vanishing._base import check_number
-from vanishing.polynomials import Generators, Polynomial
+from vanishing.algebra.polynomials import Generators, Polynomial
+from vanishing.checks import check_number
 
 # A cube as six tetrahedra around the diagonal from corner 0 to corner 7 (bit i: step along axis i),
 # one for each order in which the three steps can be made. Neighbouring cubes cut their common face
@@ -151,7 +151,7 @@ def distance_to_variety(generators, X):
     Examples
     --------
     >>> from vanishing.plot import distance_to_variety
-    >>> from vanishing.polynomials import Polynomial
+    >>> from vanishing.algebra.polynomials import Polynomial
     >>> circle = Polynomial([[0, 0], [2, 0], [0, 2]], [-1.0, 1.0, 1.0])
     >>> distance_to_variety([circle], [[0.6, 0.8], [0.0, 1.1], [0.0, 0.0]]).round(3)
     array([0.   , 0.09 , 0.841])

@@ -8,10 +8,10 @@ from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.pipeline import Pipeline
 
-from vanishing._base import check_number
-from vanishing.classify import VanishingClassifier, VanishingClassifierCV
-from vanishing.features import VanishingFeatures
-from vanishing.oavi import OAVI
+from vanishing.checks import check_number
+from vanishing.constructions.oavi import OAVI
+from vanishing.learning.classifier import VanishingClassifier, VanishingClassifierCV
+from vanishing.learning.features import VanishingFeatures
 from vanishing.plot._shared import GREY, PALETTE, fitted, name_of, panels, pyplot
 
 

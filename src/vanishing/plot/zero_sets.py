@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from vanishing._base import check_number, input_names
+from vanishing.checks import check_number
+from vanishing.constructions.base import input_names
 from vanishing.plot._shared import (
     GREY,
     axis_name,

@@ -6,7 +6,7 @@ address that a browser would fetch.
 
 from pathlib import Path
 
-from vanishing._files import write_or_say
+from vanishing.persistence.files import write_or_say
 from vanishing.report.facts import facts_of
 from vanishing.report.page import page_of
 

@@ -12,11 +12,11 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import validate_data
 
 from vanishing import bounds
-from vanishing.classify import VanishingClassifier
+from vanishing.algebra.polynomials import Polynomial
+from vanishing.algebra.units import DIGITS, digits_in_original_units, in_original_units
+from vanishing.learning.classifier import VanishingClassifier
 from vanishing.plot import distance_to_variety
 from vanishing.plot._shared import fitted, places
-from vanishing.polynomials import Polynomial
-from vanishing.units import DIGITS, digits_in_original_units, in_original_units
 
 _LISTED = 400  # equations in all classes together
 _LISTED_OF_CLASS = 100

@@ -1,7 +1,7 @@
 """The page of a report: facts in, one HTML document out.
 
-Whatever comes from outside (names, labels, parameters, messages) passes `vanishing.html.text`. As a
-second line of defence the page forbids itself all scripts but its own, and all addresses.
+Whatever comes from outside (names, labels, parameters, messages) passes `inspection.html.text`. As
+a second line of defence the page forbids itself all scripts but its own, and all addresses.
 """
 
 import base64
@@ -16,7 +16,7 @@ from importlib.resources import files
 import numpy as np
 
 import vanishing
-from vanishing.html import equation, isolated, number, text
+from vanishing.inspection.html import equation, isolated, number, text
 from vanishing.report import charts
 from vanishing.report.facts import QUANTILES, Facts
 from vanishing.report.scene import COLUMNS, POINTS, scene_of

@@ -1,0 +1,1 @@
+"""Monomials and polynomials: exact combinatorics and formulas, no data."""

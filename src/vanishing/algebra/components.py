@@ -1,0 +1,298 @@
+"""Components: polynomials as combinations of products of polynomials, evaluated together."""
+
+import math
+from collections.abc import Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from vanishing._threads import one_blas_thread
+from vanishing.algebra import monomials
+from vanishing.algebra.evaluation import chunk_rows
+from vanishing.algebra.polynomials import Polynomial, _Immutable, _read_only
+from vanishing.checks import too_large
+
+_NO_TERM = 1e-12  # coefficients below this, relative to the largest, are rounding
+
+
+class Stage(NamedTuple):
+    """One degree: the components F_d and the generators G_d from the components below.
+
+    With F the values of all components of lower degrees and C those of the candidates,
+    ``combine @ C + project @ F`` are the values of F_d, ``n_components`` of them, and of G_d.
+    """
+
+    left: np.ndarray | None  # candidates are the products F[left] F[right], or the columns
+    right: np.ndarray | None
+    combine: np.ndarray
+    project: np.ndarray
+    n_components: int
+
+    @property
+    def n_generators(self) -> int:
+        """How many generators the degree has."""
+        return len(self.combine) - self.n_components
+
+
+def candidates_of(values, columns, left, right):
+    """Evaluate candidates: products of components, or the columns themselves."""
+    return columns if left is None else values[left] * values[right]
+
+
+def components_of(stages, columns=None, first=None) -> np.ndarray:
+    """Evaluate F: (|F|, n_rows), from columns or from given values of the components F_1."""
+    values = np.empty(
+        (1 + sum(s.n_components for s in stages), len((columns if first is None else first)[0]))
+    )
+    values[0] = 1.0
+    k = 1
+    for stage in stages:
+        end = k + stage.n_components
+        if stage.left is None and first is not None:
+            values[k:end] = first
+        else:
+            candidates = candidates_of(values, columns, stage.left, stage.right)
+            np.matmul(stage.combine[: end - k], candidates, out=values[k:end])
+            values[k:end] += stage.project[: end - k] @ values[:k]
+        k = end
+    return values
+
+
+class Components(_Immutable, Sequence):
+    """The generators of a fitted `VCA`: a sequence of `Polynomial`, evaluated together.
+
+    They are kept, and evaluated, as the products and combinations they were found as; a single
+    one is expanded into monomials when it is asked for.
+
+    Parameters
+    ----------
+    stages : sequence of Stage
+        One a degree, from degree 1 on.
+    mse : ndarray of shape (|G|,)
+    scale : ndarray of shape (n_features,)
+        Size of the columns, to tell coefficients from rounding.
+    feature_names : sequence of str
+    """
+
+    stages: tuple[Stage, ...]
+    mse: np.ndarray
+    scale: np.ndarray
+    feature_names: tuple[str, ...]
+
+    def __init__(self, stages, mse, scale, feature_names):
+        self._set(
+            stages=tuple(
+                Stage(*(p if p is None or isinstance(p, int) else _read_only(p) for p in stage))
+                for stage in stages
+            ),
+            mse=_read_only(mse),
+            scale=_read_only(scale),
+            feature_names=tuple(str(name) for name in feature_names),
+        )
+
+    def __reduce__(self):
+        return Components, (self.stages, self.mse, self.scale, self.feature_names)
+
+    @property
+    def degrees(self) -> np.ndarray:
+        """The degree that each generator was found in."""
+        counts = [stage.n_generators for stage in self.stages]
+        return np.repeat(np.arange(1, len(counts) + 1), counts)
+
+    @property
+    def degree(self) -> int:
+        """Largest degree, 0 if there are no generators."""
+        return int(self.degrees.max(initial=0))
+
+    def __len__(self) -> int:
+        return len(self.mse)
+
+    def __getitem__(self, index):
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        i = range(len(self))[index]
+        return self._expanded(i)
+
+    def __str__(self) -> str:
+        return "\n".join(f"{g} = 0   (mse {g.mse:.2g})" for g in self)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} generators of degree up to {self.degree}>"
+
+    def table(self) -> dict[str, list]:
+        """Return one line a generator as columns, for a DataFrame of any library."""
+        polynomials = list(self)
+        return {
+            "equation": [f"{g} = 0" for g in polynomials],
+            "degree": [g.degree for g in polynomials],
+            "n_terms": [len(g.terms) for g in polynomials],
+            "mse": [g.mse for g in polynomials],
+        }
+
+    def subset(self, chosen) -> "Components":
+        """Return some of the generators, in the order they have, without what they do not need."""
+        wanted = np.zeros(len(self), dtype=bool)
+        wanted[chosen] = True
+        stages, start = list(self.stages), 0
+        for i, stage in enumerate(stages):
+            end = start + stage.n_generators
+            if not wanted[start:end].all():
+                rows = np.append(np.ones(stage.n_components, dtype=bool), wanted[start:end])
+                stages[i] = stage._replace(combine=stage.combine[rows], project=stage.project[rows])
+            start = end
+        while stages and not stages[-1].n_generators:
+            stages.pop()
+        if stages:  # no one needs the components of the last degree
+            last = stages[-1]
+            k = last.n_components
+            stages[-1] = last._replace(
+                combine=last.combine[k:], project=last.project[k:], n_components=0
+            )
+        return Components(stages, self.mse[wanted], self.scale, self.feature_names)
+
+    def renamed(self, feature_names) -> "Components":
+        """Return the same generators with other names of the columns."""
+        return Components(self.stages, self.mse, self.scale, feature_names)
+
+    # -- Evaluation ---------------------------------------------------------------------------
+
+    @property
+    def n_evaluated(self) -> int:
+        """How many values a row needs, for a choice of chunks."""
+        widest = max((stage.combine.shape[1] for stage in self.stages), default=0)
+        return 1 + widest + sum(len(stage.combine) for stage in self.stages)
+
+    def values(self, columns: np.ndarray) -> np.ndarray:
+        """Evaluate all generators on columns (n_features, n_rows): (|G|, n_rows)."""
+        components = components_of(self.stages, columns)
+        out = np.empty((len(self), columns.shape[1]))
+        k, start = 1, 0
+        for stage in self.stages:
+            end = start + stage.n_generators
+            if end > start:
+                candidates = candidates_of(components, columns, stage.left, stage.right)
+                np.matmul(stage.combine[stage.n_components :], candidates, out=out[start:end])
+                out[start:end] += stage.project[stage.n_components :] @ components[:k]
+            k += stage.n_components
+            start = end
+        return out
+
+    def _chunks(self, X, absolute, chunk_size):
+        rows = chunk_rows(self.n_evaluated, chunk_size)
+        with one_blas_thread():
+            for start in range(0, len(X), rows):
+                here = slice(start, start + rows)
+                values = self.values(np.array(X[here].T, dtype=np.float64, order="C"))
+                yield here, np.abs(values, out=values) if absolute else values
+
+    def evaluate(self, X, *, absolute=False, chunk_size=None, out=None) -> np.ndarray:
+        """Evaluate all generators on rows: (n_samples, |G|) in the dtype of X.
+
+        ``X`` is a float64 or float32 array with the right number of columns; ``out`` an array to
+        write to.
+        """
+        if out is None:
+            out = np.empty((len(X), len(self)), dtype=X.dtype)
+        if len(self):
+            for here, values in self._chunks(X, absolute, chunk_size):
+                out[here] = values.T
+        return out
+
+    def combine(self, X, weights, *, absolute=False, chunk_size=None) -> np.ndarray:
+        """Return ``evaluate(X) @ weights`` without ever holding all values of the generators.
+
+        ``weights`` has shape (|G|, n_outputs).
+        """
+        out = np.zeros((len(X), weights.shape[1]))
+        if len(self):
+            for here, values in self._chunks(X, absolute, chunk_size):
+                np.matmul(values.T, weights, out=out[here])
+        return out
+
+    # -- Expansion into monomials -------------------------------------------------------------
+
+    @cached_property
+    def _tables(self) -> dict:
+        """Coefficients of F_d, by degree, as far as they have been asked for."""
+        n = len(self.feature_names)
+        one = np.zeros((1, n), dtype=monomials.EXPONENT)
+        return {0: (one, np.zeros((n, 0), dtype=np.intp), np.ones((1, 1)))}
+
+    def _table(self, degree):
+        """Return all terms up to a degree, the places of their multiples, and F_d's coefficients.
+
+        ``times[j, t]`` is the place of x_j times term t, for the terms of lower degrees.
+        """
+        if degree not in self._tables:
+            terms, times, _ = self._table(degree - 1)
+            n = terms.shape[1]
+            total = math.comb(n + degree, n)
+            stage = self.stages[degree - 1]
+            self._check_size(total * (n + stage.n_components), degree)
+            top = terms[times.shape[1] :]
+            above = monomials.border(top, "bb").terms
+            keys = monomials.keys(above)
+            multiples = [
+                len(terms) + np.searchsorted(keys, monomials.keys(top + step))
+                for step in np.eye(n, dtype=monomials.EXPONENT)
+            ]
+            times = np.hstack([times, multiples])
+            terms = np.concatenate([terms, above])
+            self._tables[degree] = terms, times, None
+            coef = self._in_monomials(degree, slice(0, stage.n_components))
+            self._tables[degree] = terms, times, coef
+        return self._tables[degree]
+
+    def _in_monomials(self, degree, rows) -> np.ndarray:
+        """Expand some rows of a stage into the terms up to its degree.
+
+        With f_a = alpha_a + sum_j beta_aj x_j the products sum_ab w_ab f_a g_b are
+        sum_b (w'alpha)_b g_b + sum_j x_j sum_b (w'beta)_jb g_b.
+        """
+        stage = self.stages[degree - 1]
+        combine, project = stage.combine[rows], stage.project[rows]
+        terms, times, _ = self._tables[degree]
+        if degree == 1:
+            return np.hstack([project, combine])
+        coef = np.zeros((len(combine), len(terms)))
+        start = 0
+        for lower in range(degree):
+            table = self._table(lower)[2]
+            end = start + len(table)
+            coef[:, : table.shape[1]] += project[:, start:end] @ table
+            previous, start = start, end
+        first = self._table(1)[2]
+        weights = np.zeros((len(combine), len(first), len(table)))
+        weights[:, stage.left - 1, stage.right - previous] = combine
+        size = table.shape[1]
+        for j, factor in enumerate(first.T):
+            product = np.einsum("sab,a->sb", weights, factor) @ table
+            coef[:, slice(0, size) if j == 0 else times[j - 1, :size]] += product
+        return coef
+
+    def _expanded(self, i) -> Polynomial:
+        degree = int(self.degrees[i])
+        stage = self.stages[degree - 1]
+        with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
+            terms = self._table(degree)[0]
+            place = i - np.searchsorted(self.degrees, degree) + stage.n_components
+            coef = self._in_monomials(degree, slice(place, place + 1))[0]
+        if not np.isfinite(coef).all():
+            raise ValueError(
+                f"the coefficients of a component of degree {degree} overflow: evaluate it "
+                "instead, or scale the data."
+            )
+        # What a term contributes on the rows, and not its coefficient, says whether it counts.
+        with np.errstate(divide="ignore"):
+            size = np.log(np.abs(coef)) + terms @ np.log(np.where(self.scale > 0, self.scale, 1.0))
+        used = np.flatnonzero(size > size.max() + math.log(_NO_TERM))
+        return Polynomial(
+            terms[used], coef[used], mse=self.mse[i], feature_names=self.feature_names
+        )
+
+    @staticmethod
+    def _check_size(n_numbers, degree):
+        problem = too_large(f"the expansion of components of degree {degree}", 8 * n_numbers)
+        if problem is not None:
+            raise ValueError(f"{problem}; or evaluate them instead.")

@@ -1,0 +1,407 @@
+"""Polynomials as results: immutable, evaluable on any rows, printable, exportable."""
+
+import re
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+from numba import njit
+from sklearn.utils import check_array
+
+from vanishing._threads import one_blas_thread
+from vanishing.algebra import monomials
+from vanishing.algebra.evaluation import chunk_rows, evaluate
+
+_TILE = 32
+
+
+@njit(cache=True, nogil=True)
+def _write(linear, values, leading, leading_coef, absolute, out):
+    """out[r, j] = linear[j, r] + leading_coef[j] values[leading[j], r], tile by tile."""
+    n_rows, n_polynomials = out.shape
+    for j0 in range(0, n_polynomials, _TILE):
+        j1 = min(j0 + _TILE, n_polynomials)
+        for r0 in range(0, n_rows, _TILE):
+            r1 = min(r0 + _TILE, n_rows)
+            for j in range(j0, j1):
+                t = leading[j]
+                c = leading_coef[j]
+                for r in range(r0, r1):
+                    value = linear[j, r] + c * values[t, r]
+                    out[r, j] = abs(value) if absolute else value
+
+
+def printable(text) -> str:
+    """Return text in which what is not printable, or would be a new line, is escaped."""
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in str(text)
+    )
+
+
+def check_told_apart(terms: np.ndarray, names: Sequence[str]) -> None:
+    """Raise ValueError if two columns that polynomials depend on have the same name."""
+    used = [names[i] for i in np.flatnonzero(terms.any(axis=0)).tolist()]
+    twice = next((name for name in used if used.count(name) > 1), None)
+    if twice is not None:
+        raise ValueError(
+            f"two columns are called {twice!r}, and SymPy tells symbols apart by their names: "
+            "rename them."
+        )
+
+
+def _format_name(name: str) -> str:
+    # A name that begins with a digit would look like a number.
+    return name if re.fullmatch(r"[^\W\d]\w*", name) else f"[{printable(name)}]"
+
+
+def _format_name_latex(name: str) -> str:
+    if re.fullmatch(r"[A-Za-z]", name):
+        return name
+    if match := re.fullmatch(r"([A-Za-z])_?(\d+)", name):
+        return f"{match[1]}_{{{match[2]}}}"
+    escapes = {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}"}
+    escapes |= {c: f"\\{c}" for c in "&%$#_{}"}
+    return r"\text{" + "".join(escapes.get(c, c) for c in printable(name)) + "}"
+
+
+def _format_number_latex(value: float) -> str:
+    text = f"{value:.4g}"
+    mantissa, _, exponent = text.partition("e")
+    return text if not exponent else rf"{mantissa} \times 10^{{{int(exponent)}}}"
+
+
+def _read_only(values) -> np.ndarray:
+    view = np.asarray(values).view()
+    view.flags.writeable = False
+    return view
+
+
+class _Immutable:
+    """What is set once, in ``__init__`` through ``_set``, and never again."""
+
+    def _set(self, **parts):
+        self.__dict__.update(parts)
+
+    def __setattr__(self, name, value):
+        raise AttributeError(f"a {type(self).__name__} cannot be changed: {name} is fixed.")
+
+    def __delattr__(self, name):
+        self.__setattr__(name, None)
+
+
+def default_names(n_features: int) -> list[str]:
+    """Return scikit-learn's names for columns without one: x0, x1, ..."""
+    return [f"x{i}" for i in range(n_features)]
+
+
+class Polynomial(_Immutable):
+    """A polynomial in the columns of a data set.
+
+    Parameters
+    ----------
+    terms : array-like of int of shape (n_terms, n_features)
+        Exponents, the leading term last.
+    coef : array-like of shape (n_terms,)
+        A coefficient for each term.
+    mse : float, default=nan
+        Mean square of its values on the rows it was fitted to.
+    feature_names : sequence of str, default=None
+        Names of the columns; x0, x1, ... by default.
+
+    Examples
+    --------
+    >>> from vanishing.algebra.polynomials import Polynomial
+    >>> circle = Polynomial([[0, 0], [2, 0], [0, 2]], [-1.0, 1.0, 1.0])
+    >>> print(circle)
+    x1^2 + x0^2 - 1
+    >>> circle([[0.6, 0.8], [1.0, 1.0]]).round(6)
+    array([0., 1.])
+    >>> circle.gradient([[0.6, 0.8]])
+    array([[1.2, 1.6]])
+    """
+
+    terms: np.ndarray
+    coef: np.ndarray
+    mse: float
+    feature_names: tuple[str, ...]
+
+    def __init__(self, terms, coef, *, mse=np.nan, feature_names=None):
+        terms = np.array(terms, dtype=np.int64, ndmin=2)
+        coef = np.array(coef, dtype=np.float64, ndmin=1)
+        if len(terms) != len(coef):
+            raise ValueError(
+                f"a polynomial needs one coefficient a term; got {len(terms)} terms and "
+                f"{len(coef)} coefficients."
+            )
+        names = default_names(terms.shape[1]) if feature_names is None else feature_names
+        self._set(
+            terms=_read_only(terms),
+            coef=_read_only(coef),
+            mse=float(mse),
+            feature_names=tuple(str(name) for name in names),
+        )
+
+    def __reduce__(self):
+        return _rebuild_polynomial, (self.terms, self.coef, self.mse, self.feature_names)
+
+    @property
+    def leading_term(self) -> np.ndarray:
+        """Exponents of the leading term, of shape (n_features,)."""
+        return self.terms[-1]
+
+    @property
+    def leading_coef(self) -> float:
+        """Coefficient of the leading term."""
+        return float(self.coef[-1])
+
+    @property
+    def degree(self) -> int:
+        """Total degree."""
+        return int(self.terms.sum(axis=1).max())
+
+    def __call__(self, X) -> np.ndarray:
+        """Evaluate on rows: an array of shape (n_samples,)."""
+        return self._combine(X, self.terms, self.coef[np.newaxis])[:, 0]
+
+    def gradient(self, X) -> np.ndarray:
+        """Evaluate the gradient on rows: an array of shape (n_samples, n_features)."""
+        # Each partial derivative is a polynomial in the divisors of the terms.
+        index, variable, quotients = monomials.divisors(self.terms)
+        coef = np.zeros((self.terms.shape[1], len(index)))
+        coef[variable, np.arange(len(index))] = self.coef[index] * self.terms[index, variable]
+        return self._combine(X, quotients, coef)
+
+    def _combine(self, X, terms, coef) -> np.ndarray:
+        X = check_array(X, dtype=[np.float64, np.float32])
+        if X.shape[1] != self.terms.shape[1]:
+            raise ValueError(
+                f"the polynomial has {self.terms.shape[1]} variables, but X has {X.shape[1]} "
+                "columns."
+            )
+        plan, position = monomials.plan(terms)
+        out = np.empty((len(X), len(coef)))
+        rows = chunk_rows(plan.parent.size, None)
+        with one_blas_thread():
+            for here, values in evaluate(X, plan, rows=rows):
+                np.matmul(values[position].T, coef.T, out=out[here])
+        return out
+
+    def _monomial(self, term, name, power, times) -> str:
+        factors = (power(name(self.feature_names[i]), term[i]) for i in np.flatnonzero(term))
+        return times.join(factors)
+
+    def _write(self, monomial, number, times, limit=None) -> str:
+        """Join signed terms, largest first, the first ``limit`` of them."""
+        shown = np.flatnonzero(self.coef)[::-1]
+        if not shown.size:
+            return "0"
+        text = ""
+        for i in shown[:limit]:
+            value = self.coef[i]
+            factor, size = monomial(self.terms[i]), number(abs(value))
+            if factor:
+                size = factor if size == "1" else f"{size}{times}{factor}"
+            if text:
+                text += " - " if value < 0 else " + "
+            else:
+                text = "-" if value < 0 else ""
+            text += size
+        return text if limit is None or shown.size <= limit else f"{text} + ..."
+
+    def _monomial_text(self, term) -> str:
+        return self._monomial(
+            term, _format_name, lambda name, e: name if e == 1 else f"{name}^{e}", "*"
+        )
+
+    def __str__(self) -> str:
+        """Write the polynomial, largest term first, four digits a coefficient."""
+        return self.shortened(None)
+
+    def shortened(self, limit) -> str:
+        """Write the ``limit`` largest terms of the polynomial and dots for the others."""
+        return self._write(self._monomial_text, lambda value: f"{value:.4g}", "*", limit)
+
+    def __repr__(self) -> str:
+        return f"Polynomial({self})"
+
+    def to_latex(self) -> str:
+        """Write the polynomial in LaTeX (without dollar signs)."""
+        # Mathematics has no spaces of its own: words would run together.
+        words = any(_format_name_latex(name).startswith(r"\text") for name in self.feature_names)
+        times = r" \, " if words else " "
+
+        def power(name, e):
+            return name if e == 1 else f"{name}^{{{e}}}"
+
+        return self._write(
+            lambda term: self._monomial(term, _format_name_latex, power, times),
+            _format_number_latex,
+            times,
+        )
+
+    def to_sympy(self):
+        """Return the polynomial as a SymPy expression in symbols named as the columns."""
+        try:
+            import sympy
+        except ImportError:
+            raise ImportError(
+                "to_sympy needs SymPy: install it with pip install 'vanishing[symbolic]'."
+            ) from None
+        check_told_apart(self.terms, self.feature_names)
+        symbols = [sympy.Symbol(name) for name in self.feature_names]
+        return sympy.Add(
+            *(
+                sympy.Mul(
+                    sympy.Float(float(value)),
+                    *(symbol ** int(e) for symbol, e in zip(symbols, term, strict=True) if e),
+                )
+                for term, value in zip(self.terms, self.coef, strict=True)
+            )
+        )
+
+    def table(self) -> dict[str, list]:
+        """Return terms and coefficients as columns, for a DataFrame of any library."""
+        return {
+            "term": [self._monomial_text(term) or "1" for term in self.terms],
+            "degree": self.terms.sum(axis=1).tolist(),
+            "coefficient": self.coef.tolist(),
+        }
+
+
+def _rebuild_polynomial(terms, coef, mse, feature_names):
+    return Polynomial(terms, coef, mse=mse, feature_names=feature_names)
+
+
+class Generators(_Immutable, Sequence):
+    """The generators of a fitted model: a sequence of `Polynomial`, evaluated together.
+
+    Generator i is ``leading_coef[i] * leading_terms[i] + coef[i] @ terms``.
+
+    Parameters
+    ----------
+    terms : ndarray of int of shape (|O|, n_features)
+    leading_terms : ndarray of int of shape (|G|, n_features)
+    coef : ndarray of shape (|G|, |O|)
+    leading_coef : ndarray of shape (|G|,)
+    mse : ndarray of shape (|G|,)
+    feature_names : sequence of str
+    """
+
+    terms: np.ndarray
+    leading_terms: np.ndarray
+    coef: np.ndarray
+    leading_coef: np.ndarray
+    mse: np.ndarray
+    feature_names: tuple[str, ...]
+
+    def __init__(self, terms, leading_terms, coef, leading_coef, mse, feature_names):
+        self._set(
+            terms=_read_only(terms),
+            leading_terms=_read_only(leading_terms),
+            coef=_read_only(coef),
+            leading_coef=_read_only(leading_coef),
+            mse=_read_only(mse),
+            feature_names=tuple(str(name) for name in feature_names),
+        )
+
+    def __reduce__(self):
+        parts = (self.terms, self.leading_terms, self.coef, self.leading_coef, self.mse)
+        return Generators, (*parts, self.feature_names)
+
+    def __len__(self) -> int:
+        return len(self.leading_terms)
+
+    def __getitem__(self, index):
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        i = range(len(self))[index]
+        used = np.flatnonzero(self.coef[i])
+        return Polynomial(
+            np.vstack([self.terms[used], self.leading_terms[i]]),
+            np.append(self.coef[i, used], self.leading_coef[i]),
+            mse=self.mse[i],
+            feature_names=self.feature_names,
+        )
+
+    def __str__(self) -> str:
+        return "\n".join(f"{g} = 0   (mse {g.mse:.2g})" for g in self)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} generators of degree up to {self.degree}>"
+
+    @property
+    def degree(self) -> int:
+        """Largest degree, 0 if there are no generators."""
+        return int(self.leading_terms.sum(axis=1).max(initial=0))
+
+    def table(self) -> dict[str, list]:
+        """Return one line a generator as columns, for a DataFrame of any library."""
+        polynomials = list(self)
+        return {
+            "equation": [f"{g} = 0" for g in polynomials],
+            "degree": [g.degree for g in polynomials],
+            "n_terms": [len(g.terms) for g in polynomials],
+            "mse": [g.mse for g in polynomials],
+        }
+
+    @cached_property
+    def compiled(self):
+        """What `evaluate` needs: only terms that some generator uses, and the plan for them."""
+        used = np.flatnonzero(self.coef.any(axis=0))
+        plan, position = monomials.plan(np.vstack([self.terms[used], self.leading_terms]))
+        coef = np.ascontiguousarray(self.coef[:, used])
+        return plan, position[: used.size], coef, position[used.size :]
+
+    def subset(self, chosen) -> "Generators":
+        """Return some of the generators, as a sequence of their own."""
+        return Generators(
+            self.terms,
+            self.leading_terms[chosen],
+            self.coef[chosen],
+            self.leading_coef[chosen],
+            self.mse[chosen],
+            self.feature_names,
+        )
+
+    def renamed(self, feature_names) -> "Generators":
+        """Return the same generators with other names of the columns."""
+        return Generators(
+            self.terms, self.leading_terms, self.coef, self.leading_coef, self.mse, feature_names
+        )
+
+    def _chunks(self, X, chunk_size):
+        """Yield (rows, linear part of all generators, values of all terms) chunk by chunk."""
+        plan, terms, coef, _ = self.compiled
+        rows = chunk_rows(plan.parent.size + len(self), chunk_size)
+        with one_blas_thread():
+            for here, values in evaluate(X, plan, rows=rows):
+                yield here, coef @ values[terms], values
+
+    def evaluate(self, X, *, absolute=False, chunk_size=None, out=None) -> np.ndarray:
+        """Evaluate all generators on rows: (n_samples, |G|) in the dtype of X.
+
+        ``X`` is a float64 or float32 array with the right number of columns; ``out`` an array to
+        write to.
+        """
+        if out is None:
+            out = np.empty((len(X), len(self)), dtype=X.dtype)
+        if len(self):
+            leading = self.compiled[-1]
+            for here, linear, values in self._chunks(X, chunk_size):
+                _write(linear, values, leading, self.leading_coef, absolute, out[here])
+        return out
+
+    def combine(self, X, weights, *, absolute=False, chunk_size=None) -> np.ndarray:
+        """Return ``evaluate(X) @ weights`` without ever holding all values of the generators.
+
+        ``weights`` has shape (|G|, n_outputs).
+        """
+        out = np.zeros((len(X), weights.shape[1]))
+        if len(self):
+            leading = self.compiled[-1]
+            for here, linear, values in self._chunks(X, chunk_size):
+                linear += self.leading_coef[:, np.newaxis] * values[leading]
+                if absolute:
+                    np.abs(linear, out=linear)
+                np.matmul(linear.T, weights, out=out[here])
+        return out

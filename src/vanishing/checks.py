@@ -1,0 +1,69 @@
+"""Checks of arguments: a TypeError or ValueError that says what was wrong and what to do."""
+
+import numbers
+
+import numpy as np
+from sklearn import get_config
+from sklearn.utils import check_array
+
+
+def check_number(name, value, *, low, high=np.inf, integer=False, low_open=False, high_open=False):
+    """Raise TypeError or ValueError unless ``value`` is a number in the given range."""
+    kind = numbers.Integral if integer else numbers.Real
+    high_open = high_open or high == np.inf
+    what = (
+        f"{name} must be {'an integer' if integer else 'a number'} in "
+        f"{'(' if low_open else '['}{low}, {high}{')' if high_open else ']'}; got {value!r}."
+    )
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, kind):
+        raise TypeError(what)
+    above = value > low if low_open else value >= low
+    below = value < high if high_open else value <= high
+    if not (above and below):  # NaN is neither
+        raise ValueError(what)
+
+
+def check_choice(name, value, choices):
+    """Raise ValueError unless ``value`` is one of the strings in ``choices``."""
+    if not (isinstance(value, str) and value in choices):
+        listed = ", ".join(repr(choice) for choice in choices)
+        raise ValueError(f"{name} must be one of {listed}; got {value!r}.")
+
+
+def check_flag(name, value):
+    """Raise TypeError unless ``value`` is True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be True or False; got {value!r}.")
+
+
+def check_weights(sample_weight, n_samples):
+    """Return sample weights as a float64 array, or None where all rows count alike."""
+    if sample_weight is None:
+        return None
+    weight = check_array(
+        sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
+    )
+    if weight.shape != (n_samples,):
+        raise ValueError(
+            f"sample_weight must have one entry a row, shape ({n_samples},); got {weight.shape}."
+        )
+    if weight.min() < 0:
+        raise ValueError("sample_weight must not be negative.")
+    if not weight.any():
+        raise ValueError(
+            "sample_weight must not be zero on all rows: no row would count, of any class."
+        )
+    # Means do not change with the unit of the weights, but sums of huge or tiny ones go astray.
+    return weight if 1e-100 < weight.max() < 1e100 else weight / weight.max()
+
+
+def too_large(what: str, n_bytes: int) -> str | None:
+    """Say that something does not fit into scikit-learn's working memory; None if it does."""
+    limit = get_config()["working_memory"]
+    if n_bytes <= limit * 2**20:
+        return None
+    return (
+        f"{what} would need about {n_bytes / 2**20:.0f} MiB, more than the working memory of "
+        f"{limit} MiB. Take a larger psi, bound max_degree or max_terms, or raise "
+        "sklearn.set_config(working_memory=...)"
+    )

@@ -1,0 +1,1 @@
+"""From moments to generators: OAVI, ABM, AVI, VCA and the exact algorithm."""

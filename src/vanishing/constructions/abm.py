@@ -1,0 +1,281 @@
+"""ABM: the approximate Buchberger-Moeller algorithm, from moments."""
+
+import numpy as np
+from scipy.linalg import norm, solve_triangular
+
+from vanishing.algebra.monomials import Border
+from vanishing.constructions.base import GeneratorTransformer
+from vanishing.constructions.certificate import (
+    EPS,
+    Factor,
+    OrthogonalTail,
+    SchurTail,
+    bounds_from_moments,
+)
+from vanishing.constructions.engine import Construction, Slab
+
+_SECULAR_STEPS = 60
+_INVERSE_STEPS = 1000
+_SMALLEST = 1e-300  # leading coefficient of a unit vector that can be divided by
+
+
+class ABM(GeneratorTransformer):
+    """Generators of the approximate vanishing ideal by smallest singular vectors.
+
+    For each border term u in DegLex order ABM asks for the unit vector of coefficients over O and
+    u whose polynomial has the smallest mean square on the rows: the smallest singular vector of
+    [O(X), u(X)]. If that mean square is at most psi the polynomial is a generator, with
+    coefficients of l2-norm 1; otherwise u joins O.
+
+    Limbeck's BB-ABM, which solves least squares instead, is ``OAVI(oracle="ls", border="bb")``.
+
+    Parameters
+    ----------
+    psi : float in [0, 1), default=0.005
+        Largest mean squared value of a generator on the training rows; 0 means exact up to
+        rounding.
+    border : {"gb", "bb"}, default="gb"
+        Reduced Groebner basis border or border basis border.
+    max_degree : int, default=10
+        Largest degree of a generator.
+    max_terms : int or None, default=None
+        Largest number of terms in O. The fit stops, with a warning, before it would be exceeded.
+    feature_order : {"given", "pearson", "rev_pearson"}, default="given"
+        Order of the variables in DegLex.
+    absolute : bool, default=True
+        Whether `transform` returns ``|g(x)|`` rather than ``g(x)``.
+    chunk_size : int or None, default=None
+        Rows read at a time; None chooses chunks that stay in the cache.
+    verbose : int, default=0
+        Print a line a degree.
+
+    Attributes
+    ----------
+    terms_, leading_terms_, coef_, leading_coef_, mse_, generators_, n_generators_, n_terms_, \
+degree_, sparsity_, n_coefficients_, feature_order_, n_features_in_, feature_names_in_ :
+        As of `OAVI`, but with coefficients of l2-norm 1, the leading one positive.
+
+    References
+    ----------
+    J. Limbeck, "Computation of approximate border bases and applications".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from vanishing import ABM
+    >>> angle = np.linspace(0, 6, 50)
+    >>> X = np.column_stack([np.cos(angle), np.sin(angle)])
+    >>> print(ABM(psi=1e-6, max_degree=2).fit(X).generators_[0])
+    0.5774*x1^2 + 0.5774*x0^2 - 0.5774
+    """
+
+    def __init__(
+        self,
+        psi=0.005,
+        *,
+        border="gb",
+        max_degree=10,
+        max_terms=None,
+        feature_order="given",
+        absolute=True,
+        chunk_size=None,
+        verbose=0,
+    ):
+        self.psi = psi
+        self.border = border
+        self.max_degree = max_degree
+        self.max_terms = max_terms
+        self.feature_order = feature_order
+        self.absolute = absolute
+        self.chunk_size = chunk_size
+        self.verbose = verbose
+
+    def _construction(self, rows, columns):
+        return _Construction(self, rows, columns)
+
+
+class _Construction(Construction):
+    """Border terms decided by the smallest eigenvalue of the bordered Gram matrix.
+
+    O has no unit vector of coefficients with mean square at most psi, so G - psi I is positive
+    definite, and the smallest eigenvalue of [[G, c], [c', d]] is at most psi if and only if the
+    Schur complement (d - psi) - c'(G - psi I)^{-1} c is not positive. The elimination that
+    certifies OAVI's terms thus decides ABM's, with psi taken from the diagonal. Eigenvectors are
+    computed for generators only.
+    """
+
+    name = "ABM"
+    unit_norm = True
+
+    def __init__(self, options, rows, columns):
+        super().__init__(options, rows, columns)
+        self.shifted = Factor(np.sqrt(np.full((1, 1), 1.0 - self.psi)))  # of G - psi I
+        # Once moments cannot decide a term the rows decide: from here on, L of G itself.
+        self.factor = Factor(np.ones((1, 1))) if self.psi == 0 else None
+
+    def settle(self, border: Border):
+        """Let each of the border terms become the leading term of a generator or join O."""
+        moments = self.moments(border)
+        if moments is None:
+            return
+        cross, norm, inner = moments
+        sure = np.zeros(len(norm), dtype=bool)
+        # An eigenvalue errs by eps times the size of the matrix, whatever its own size.
+        size = len(self.terms)
+        trace = self.gram.diagonal()[:size].sum() + norm.max()
+        if 100.0 * (size + 10) * EPS * trace > self.psi and self.factor is None:
+            self.factor = Factor(np.ones((1, 1)))
+        if self.factor is None:
+            z = self.shifted.forward(cross)
+            scale = self.scale(norm, self.shifted.coefficients(z))
+            schur = norm - self.psi - np.einsum("ij,ij->j", z, z)
+            # What vanishes with some of O vanishes with all of it: these lead generators.
+            sure = bounds_from_moments(schur, scale, size)[1] <= 0.0
+        may_join = np.flatnonzero(~sure)
+        slab = self.slab(border, cross, norm, inner, may_join)
+        joined: list[int] = []
+        found: dict[int, np.ndarray] = {}
+        # Border terms that lead generators, to be given their coefficients together.
+        leaders: list[int] = []
+        end = len(norm)
+        start = 0
+        if self.factor is None:
+            start, end = self._by_moments(slab, z[:, may_join], scale[may_join], joined, leaders)
+        if self.factor is not None and start < may_join.size and self.stopped is None:
+            end = self._by_rows(slab, start, joined, found)
+        leaders += np.flatnonzero(sure[:end]).tolist()
+        found |= self._eigenvectors(slab, joined, sorted(leaders))
+        self.extend(border, slab.open[joined], found)
+
+    def _by_moments(self, slab: Slab, z, scale, joined, leaders) -> tuple[int, int]:
+        """Go through the open terms in order while their moments can decide.
+
+        Returns the open term and the border term before which it ended.
+        """
+        inner = slab.inner[slab.open]
+        inner.flat[:: inner.shape[1] + 1] -= self.psi
+        tail = SchurTail(self.shifted, z, inner, scale)
+        for i, j in enumerate(slab.open):
+            schur = tail.residual(i)
+            low, high = tail.bounds(schur, tail.scale[i])
+            if low <= 0.0 < high:  # not so clear: with the closed form itself
+                low, high = tail.bounds(schur, self.scale(slab.norm[j], tail.coefficients(i)))
+            if high <= 0.0:
+                leaders.append(j)
+                continue
+            if low <= 0.0:
+                self.factor = Factor(np.ones((1, 1)))
+                return i, j
+            if self.is_full(joined):
+                self.shifted = tail.grown_factor()
+                return i, j
+            self.grow_gram(slab, joined, j)
+            tail.join(i, dependent=False)
+            joined.append(i)
+        self.shifted = tail.grown_factor()
+        return slab.open.size, len(slab.norm)
+
+    def _by_rows(self, slab: Slab, start: int, joined, found) -> int:
+        """Go through the open terms from ``start`` on with a factor of the evaluated terms.
+
+        Returns the border term before which it ended.
+        """
+        n_before = len(joined)
+        tail = self.on_the_rows(slab, joined, self._independent(n_before), start)
+        for i, j in enumerate(slab.open[start:]):
+            # What vanishes exactly does so in any unit, and is the closed form.
+            coef, mse = (
+                self._smallest(tail, i) if self.psi else (tail.coefficients(i), tail.residual(i))
+            )
+            coef = self.without_rounding(coef, slab.norm[j])
+            scale = self.scale(slab.norm[j], coef)
+            if self.psi == 0.0:
+                low, high = tail.bounds(mse, scale)
+                vanishes = low <= 0.0
+            else:
+                low, high = tail.bounds(mse, self.leading_coef(coef) * scale)
+                vanishes = self.vanishes(slab, joined, j, coef, (low, high))
+            if vanishes:
+                found[j] = coef
+                continue
+            scale = self.scale(slab.norm[j], tail.coefficients(i))
+            dependent = tail.bounds(tail.residual(i), scale)[0] <= 0.0
+            if low <= self.psi or dependent:
+                self.n_short += 1
+            if self.is_full(joined):
+                return j
+            self.grow_gram(slab, joined, j)
+            tail.join(i, dependent)
+            joined.append(start + i)
+        self.factor = tail.grown_factor()
+        return len(slab.norm)
+
+    def _independent(self, n_joined: int) -> Factor:
+        """Return a factor that says which terms of O are independent: all, unless rows said no."""
+        size = len(self.terms) + n_joined
+        return self.factor if len(self.factor) == size else Factor(np.eye(size))
+
+    @staticmethod
+    def _smallest(tail: OrthogonalTail, i: int) -> tuple[np.ndarray, float]:
+        """Return the smallest singular vector of [O, u_i], relative to u_i, and its mean square.
+
+        By inverse iteration on the triangular factor, which is as accurate for columns of very
+        different size as for others; a decomposition is not.
+        """
+        factor = tail.grown_factor()
+        used = factor.independent
+        size = used.size
+        upper = np.zeros((size + 1, size + 1))
+        upper[:size, :size] = factor.lower[np.ix_(used, used)].T
+        upper[:size, size] = tail.z[: tail.size, i][used]
+        # Something to divide by: what is left of u_i, or rounding, or anything for zeros.
+        left = np.sqrt(tail.residual(i))
+        upper[size, size] = max(left, EPS * np.abs(upper[:, size]).max()) or 1e-60
+        exact = upper.copy()
+        exact[size, size] = left
+        vector = np.zeros(size + 1)
+        vector[size] = 1.0
+        mse = float(np.sum(exact[:, size] ** 2))
+        for _ in range(_INVERSE_STEPS):
+            image = solve_triangular(upper, vector, trans="T", check_finite=False)
+            image = solve_triangular(upper, image / np.abs(image).max(), check_finite=False)
+            image /= norm(image, check_finite=False)
+            if not abs(image[-1]) > _SMALLEST:
+                break  # columns of so different size that there is no better vector
+            vector = image
+            before, mse = mse, float(np.sum((exact @ vector) ** 2))
+            if mse >= (1.0 - 1e-14) * before:
+                break
+        coef = np.zeros(len(factor))
+        coef[used] = vector[:-1] / vector[-1]
+        return coef, mse
+
+    def _eigenvectors(self, slab: Slab, joined, leaders) -> dict[int, np.ndarray]:
+        """Return the smallest eigenvectors for border terms whose eigenvalue is at most psi.
+
+        With G = Q diag(mu) Q' and w = Q'c the eigenvalues of the bordered matrix are the roots of
+        the secular function d - lambda - sum_i w_i^2 / (mu_i - lambda). The smallest lies below
+        psi, and psi below all mu, where the function falls: bisection cannot miss it. One
+        decomposition serves all terms with the same O.
+        """
+        found: dict[int, np.ndarray] = {}
+        k = len(self.terms)
+        sizes = k + np.searchsorted(slab.open[joined], leaders)
+        for size in np.unique(sizes):
+            terms = [j for j, s in zip(leaders, sizes, strict=True) if s == size]
+            mu, Q = np.linalg.eigh(self.gram[:size, :size])
+            cross = np.concatenate(
+                [slab.cross[:, terms], slab.inner[np.ix_(terms, joined[: size - k])].T]
+            )
+            w = Q.T @ cross
+            low, high = np.zeros(len(terms)), np.full(len(terms), self.psi)
+            for _ in range(_SECULAR_STEPS):
+                middle = 0.5 * (low + high)
+                value = (
+                    slab.norm[terms] - middle - (w**2 / (mu[:, np.newaxis] - middle)).sum(axis=0)
+                )
+                low, high = np.where(value > 0.0, middle, low), np.where(value > 0.0, high, middle)
+            coef = -Q @ (w / (mu[:, np.newaxis] - low))
+            coef = self.without_rounding(coef, slab.norm[terms])
+            found |= dict(zip(terms, np.ascontiguousarray(coef.T), strict=True))
+        return found

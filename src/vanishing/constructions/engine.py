@@ -1,0 +1,300 @@
+"""Algorithm 2 without the oracle: borders, O and G as they grow, and what to keep of them.
+
+A construction goes through the borders degree by degree. What it does with the terms of a border,
+which of them join O and which lead a generator, is up to the algorithm: `OAVI`, `ABM`, `AVI`.
+"""
+
+import time
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+from scipy import linalg
+from sklearn import get_config
+from sklearn.exceptions import ConvergenceWarning
+
+from vanishing.algebra import monomials
+from vanishing.algebra.monomials import CONSTANT_PLAN, Border, Plan
+from vanishing.checks import too_large
+from vanishing.constructions.certificate import DEPENDENT, EPS, Factor, OrthogonalTail
+from vanishing.rows.reader import Reader
+
+# A border is settled in one pass over the rows if the products among all of its terms cost less
+# than evaluating everything again for those that turn out to be needed: if it is small, or if
+# there are so few rows that starting a pass costs more than the products.
+SMALL_BORDER = 24
+SMALL_PRODUCTS = 1 << 21
+_LARGEST = 1e300  # mean square of a term: sums of many such are still finite
+
+
+def warn_of(name: str, psi: float, n_generators: int, stopped: str | None, shortfall=None) -> None:
+    """Give one warning with all there is to say of a construction, or none."""
+    reasons = []
+    if stopped is not None:
+        reasons.append(
+            f"the construction stopped early: {stopped}. The generators found until then are valid."
+        )
+    if shortfall is not None:
+        reasons.append(shortfall)
+    category = ConvergenceWarning if reasons else UserWarning
+    if not n_generators:
+        reasons.append(
+            f"nothing vanishes, no generator with mse <= {psi} was found, and transform will "
+            "return no columns. Take a larger psi or max_degree, or scale the data."
+        )
+    if reasons:
+        warnings.warn(f"{name}: {' Also: '.join(reasons)}", category, stacklevel=4)
+
+
+class Slab(NamedTuple):
+    """Border terms that are settled together, and their moments."""
+
+    border: Border  # parents index O
+    cross: np.ndarray  # (k, b): moments with O
+    norm: np.ndarray  # (b,): their own
+    inner: np.ndarray  # (b, s): moments of border terms with open terms
+    open: np.ndarray  # (s,): the border terms that may join O
+
+    def cross_over(self, joined: list[int], j: int) -> np.ndarray:
+        """Return the moments of border term j with O and the open terms that joined it."""
+        return np.concatenate([self.cross[:, j], self.inner[j, joined]])
+
+    def plan_over(self, plan: Plan, joined: list[int], terms) -> Plan:
+        """Plan the evaluation of O, the open terms that joined it, and further border terms."""
+        chosen = np.concatenate([self.open[joined], terms])
+        return plan.extended(self.border.parent[chosen], self.border.variable[chosen])
+
+
+class Construction:
+    """One run of a monomial algorithm: O and G as they grow.
+
+    O is kept as exponents, an evaluation plan and the Gram matrix of its moments, in the order in
+    which terms were handled, which is DegLex. Subclasses implement `settle`.
+    """
+
+    name = "Construction"
+    unit_norm = False  # leading coefficients are 1, or coefficients have l2-norm 1
+    max_slab: float = np.inf  # border terms to settle together at most
+    n_iter: int | None = None  # steps of an oracle, where there is one
+
+    def __init__(self, options, rows: Reader, columns: np.ndarray):
+        self.rows = rows
+        self.columns = columns
+        self.psi = float(options.psi)
+        self.border_kind = options.border
+        self.max_degree = min(options.max_degree, monomials.MAX_DEGREE, rows.max_degree)
+        self.max_terms = options.max_terms
+        self.verbose = options.verbose
+        self.terms = np.zeros((1, len(columns)), dtype=monomials.EXPONENT)
+        self.plan = CONSTANT_PLAN
+        self.gram = np.ones((16, 16))  # capacity; the leading |O| x |O| block counts
+        nothing = np.zeros(0, dtype=np.intp)
+        self.leading = [Border(self.terms[:0], nothing, nothing)]
+        self.coef: list[np.ndarray] = []  # one a generator, as long as O was at that moment
+        self.n_short = 0  # terms that vanish, but not with coefficients that may be used
+        self.stopped: str | None = None  # why the construction ended early
+
+    def leading_coef(self, coef: np.ndarray) -> float:
+        """Return the leading coefficient that normalises coefficients given relative to 1."""
+        return (
+            1.0 / linalg.norm(np.append(coef, 1.0), check_finite=False) if self.unit_norm else 1.0
+        )
+
+    def settle(self, border: Border) -> None:
+        """Let each of the border terms become the leading term of a generator or join O."""
+        raise NotImplementedError
+
+    # -- Algorithm 2 --------------------------------------------------------------------------
+
+    # What overflows is infinite or NaN, and neither is at most psi.
+    @np.errstate(over="ignore", invalid="ignore")
+    def run(self):
+        """Go through the borders, degree by degree, until one is empty."""
+        start = 0  # of the terms of degree d - 1 in O
+        for degree in range(1, self.max_degree + 1):
+            began = time.perf_counter()
+            previous = self.terms[start:]
+            if not len(previous):
+                return
+            if not self._fits(monomials.border_bytes(previous), degree):
+                return
+            border = monomials.border(previous, self.border_kind)
+            n_border = len(border.terms)
+            if not n_border or not self._fits(8 * n_border * len(self.terms), degree):
+                return
+            border = border._replace(
+                parent=start + border.parent, variable=self.columns[border.variable]
+            )
+            start = len(self.terms)
+            first = 0
+            while first < n_border and self.stopped is None:
+                last = first + self._slab_size()
+                self.settle(Border(*(part[first:last] for part in border)))
+                first = last
+            if self.verbose:
+                print(
+                    f"[{self.name}] degree {degree}: border {n_border}, |O| {len(self.terms)}, "
+                    f"|G| {len(self.coef)}, {time.perf_counter() - began:.3f} s"
+                )
+            if self.stopped is not None:
+                return
+
+    def _fits(self, n_bytes: int, degree: int) -> bool:
+        """Say whether so much fits into scikit-learn's working memory; else stop."""
+        self.stopped = too_large(f"the border of degree {degree}", n_bytes)
+        return self.stopped is None
+
+    def _slab_size(self) -> int:
+        """Return how many border terms to settle together: arrays of (k + b) b numbers fit."""
+        budget = get_config()["working_memory"] * 2**20 / (8 * 3)
+        k = len(self.terms)
+        size = (np.sqrt(k * k + 4.0 * budget) - k) / 2.0
+        return max(SMALL_BORDER, int(min(size, self.max_slab)))
+
+    # -- Moments of a border ------------------------------------------------------------------
+
+    def moments(self, border: Border):
+        """Return the moments of border terms with O and among themselves.
+
+        Returns ``cross`` (k, b), ``norm`` (b,) and ``inner`` (b, b), where inner is None if the
+        border is not small: most of it may not be needed. None of them if values overflow.
+        """
+        k, b = len(self.terms), len(border.terms)
+        plan = self.plan.extended(border.parent, border.variable)
+        here = slice(k, k + b)
+        if b <= SMALL_BORDER or self.rows.n_samples * b * b <= SMALL_PRODUCTS:
+            products, norm = self.rows.products(plan, slice(0, k + b), here)
+            cross, inner = products[:k], products[k:]
+        else:
+            (cross, norm), inner = self.rows.products(plan, slice(0, k), here), None
+        if not (norm < _LARGEST).all():
+            self.stopped = (
+                f"terms of degree {border.terms[0].sum()} overflow on these rows. Scale the data, "
+                "for example into [0, 1]"
+            )
+            return None
+        return cross, norm, inner
+
+    def slab(self, border: Border, cross, norm, inner, may_join: np.ndarray) -> Slab:
+        """Return the slab, with the moments of the terms that may join O with all others."""
+        k, b = len(self.terms), len(border.terms)
+        if inner is not None:
+            inner = inner[:, may_join]
+        elif may_join.size:
+            plan = self.plan.extended(border.parent, border.variable)
+            inner, _ = self.rows.products(plan, slice(k, k + b), k + may_join)
+        else:
+            inner = np.zeros((b, 0))
+        return Slab(border, cross, norm, inner, may_join)
+
+    def scale(self, norm, coef):
+        """Return sum |c_t| rms(t) of polynomials: what rounding errors are relative to."""
+        rms = np.sqrt(self.gram.diagonal()[: len(coef)])
+        return np.sqrt(norm) + rms @ np.abs(coef)
+
+    def without_rounding(self, coef, norm):
+        """Return coefficients with zeros for those that are rounding errors of the others."""
+        rms = np.sqrt(self.gram.diagonal()[: len(coef)])
+        share = (np.abs(coef).T * rms).T
+        return np.where(share <= 10.0 * EPS * self.scale(norm, coef), 0.0, coef)
+
+    def vanishes(self, slab, joined, j, coef, bounds) -> bool:
+        """Say whether the mse of a polynomial is at most psi, evaluating it where in doubt."""
+        low, high = bounds
+        lead = self.leading_coef(coef)
+        if -np.inf < high <= self.psi:  # minus infinity is an overflow on the way
+            return True
+        if low > self.psi or not self.rows.sees_rows:
+            return False
+        last = len(self.terms) + len(joined)
+        plan = slab.plan_over(self.plan, joined, [j])
+        mse = self.rows.mse(plan, slice(0, last), coef[np.newaxis], slice(last, None))[0]
+        # Whoever evaluates it again may round otherwise.
+        rounding = 4.0 * EPS * self.scale(slab.norm[j], coef)
+        return bool(lead * (np.sqrt(mse) + rounding) <= np.sqrt(self.psi))
+
+    def on_the_rows(self, slab, joined, factor, i) -> OrthogonalTail:
+        """Factorise the evaluated terms orthogonally: O, what joined it, the open terms from i.
+
+        ``factor`` says which of the terms of O depend on others.
+        """
+        rest = slab.open[i:]
+        plan = slab.plan_over(self.plan, joined, rest)
+        # A term that depends on others would leave its rounding error for a direction: leave it
+        # out, as the factor does.
+        independent = factor.independent
+        columns = np.concatenate([independent, len(factor) + np.arange(rest.size)])
+        triangle = self.rows.triangular(plan, columns)
+        r = independent.size
+        lower = np.diag(np.full(len(factor), DEPENDENT))
+        lower[np.ix_(independent, independent)] = triangle[:r, :r].T
+        z = np.zeros((len(factor), rest.size))
+        z[independent] = triangle[:r, r:]
+        return OrthogonalTail(Factor(lower), z, triangle[r:, r:])
+
+    def is_full(self, joined: list[int]) -> bool:
+        """Say whether one more term would exceed max_terms; the construction stops then."""
+        if len(self.terms) + len(joined) != self.max_terms:
+            return False
+        self.stopped = f"O has reached max_terms={self.max_terms} terms"
+        return True
+
+    def grow_gram(self, slab, joined, j):
+        """Add border term j to the Gram matrix of O and the terms that joined it."""
+        size = len(self.terms) + len(joined)
+        if size == len(self.gram):
+            larger = np.zeros((2 * size, 2 * size))
+            larger[:size, :size] = self.gram
+            self.gram = larger
+        self.gram[size, :size] = self.gram[:size, size] = slab.cross_over(joined, j)
+        self.gram[size, size] = slab.norm[j]
+
+    def extend(self, border: Border, joined: np.ndarray, found: dict[int, np.ndarray]):
+        """Add the border terms that joined to O and the generators found to G.
+
+        ``found`` has the coefficients for each border term that leads a generator, relative to a
+        leading coefficient of 1.
+        """
+        self.terms = np.concatenate([self.terms, border.terms[joined]])
+        self.plan = self.plan.extended(border.parent[joined], border.variable[joined])
+        leading = sorted(found)
+        self.leading.append(Border(*(part[leading] for part in border)))
+        self.coef += [found[j] for j in leading]
+
+    def result(self) -> dict:
+        """Return what `GeneratorTransformer._store` takes."""
+        k, g = len(self.terms), len(self.coef)
+        leading = Border(*(np.concatenate(parts) for parts in zip(*self.leading, strict=True)))
+        coef = np.zeros((g, k))
+        for row, values in zip(coef, self.coef, strict=True):
+            row[: len(values)] = values
+        plan = self.plan.extended(leading.parent, leading.variable)
+        mse = self.rows.mse(plan, slice(0, k), coef, slice(k, None)) if g else np.zeros(0)
+        leading_coef = np.array([self.leading_coef(values) for values in self.coef])
+        coef *= leading_coef.reshape(-1, 1)
+        mse *= leading_coef**2
+        return {
+            "terms": self._in_input_columns(self.terms),
+            "leading_terms": self._in_input_columns(leading.terms),
+            "coef": coef,
+            "leading_coef": leading_coef,
+            "sizes": np.array([len(values) for values in self.coef], dtype=np.int64),
+            "mse": mse,
+        }
+
+    def _in_input_columns(self, terms):
+        exponents = np.zeros(terms.shape, dtype=np.int64)
+        exponents[:, self.columns] = terms
+        return exponents
+
+    def shortfall(self) -> str:
+        """Say why terms that vanish joined O, and what to do about it."""
+        return (
+            f"{self.n_short} border terms joined O although they vanish up to rounding: the values "
+            "are too large to evaluate a polynomial that precisely. Scale the data into [0, 1]."
+        )
+
+    def warn(self):
+        """Give one warning with all there is to say, or none."""
+        shortfall = self.shortfall() if self.n_short else None
+        warn_of(self.name, self.psi, len(self.coef), self.stopped, shortfall)

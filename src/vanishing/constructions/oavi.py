@@ -1,0 +1,393 @@
+"""OAVI: the oracle approximate vanishing ideal algorithm, from moments."""
+
+import numpy as np
+
+from vanishing.algebra.monomials import Border
+from vanishing.checks import check_choice, check_flag, check_number
+from vanishing.constructions.base import GeneratorTransformer, all_or_nothing
+from vanishing.constructions.certificate import (
+    Factor,
+    OrthogonalTail,
+    SchurTail,
+    bounds_from_moments,
+)
+from vanishing.constructions.engine import Construction, Slab
+from vanishing.oracles import ORACLES, UNCONSTRAINED, Status, custom
+from vanishing.rows.moments import MomentRows, Moments
+from vanishing.rows.reader import Reader
+from vanishing.rows.sources import Layout, adopt_layout
+
+# Coefficients in closed form from moments err by about eps times the largest ratio of a term's mean
+# square to what of it the terms before leave over. Up to this ratio they are good for 1e-8.
+_MAX_INFLATION = 1e6
+# Without certificates any border term may join O, so that all products are needed: bound them.
+_UNCERTIFIED_SLAB = 1024
+
+
+class OAVI(GeneratorTransformer):
+    """Generators of the approximate vanishing ideal of a data set.
+
+    Finds polynomials g with leading coefficient 1 that almost vanish on the rows, ``mean(g(x)^2)
+    <= psi``, border term after border term in the degree-lexicographic order: the paper's
+    Algorithm 2. The rows enter only through moments, read in chunks, so that the cost after the
+    passes over the data does not depend on their number.
+
+    Parameters
+    ----------
+    psi : float in [0, 1), default=0.005
+        Largest mean squared value of a generator on the training rows. 0 means exact up to
+        rounding and takes the closed form, whatever the oracle.
+    oracle : {"pcg", "bpcg", "cg", "afw", "agd", "ls", "omp"} or callable, default="pcg"
+        Who finds the coefficients of a generator: pairwise, blended pairwise, vanilla or away-step
+        conditional gradients, accelerated gradient descent, least squares in closed form, or greedy
+        sparse least squares. A callable is called as ``oracle(gram, cross, norm, *, psi, radius)``
+        and returns ``(coef, mse)``; see `vanishing.oracles`.
+    border : {"gb", "bb"}, default="gb"
+        Reduced Groebner basis border (few generators) or border basis border (more, and more
+        robust to noise).
+    tau : float >= 2 or "auto", default=1000.0
+        Bound on the l1-norm of a generator's coefficients, the leading one included. "auto" is
+        ``max(2, 1.5**D)`` with ``D = ceil(-log(psi) / log(4))``, the smallest radius that
+        guarantees that data in [0, 1]^n are done by degree D. "ls" and "agd" ignore it.
+    eps, tol : float, default=1e-3 and 1e-6
+        Accuracy and least progress at which an iterative oracle stops, relative to psi.
+    max_iter : int, default=10_000
+        Steps an oracle may take for one border term.
+    max_degree : int, default=10
+        Largest degree of a generator.
+    max_terms : int or None, default=None
+        Largest number of terms in O. The fit stops, with a warning, before it would be exceeded.
+    certify : bool, default=True
+        Decide by the exact least-squares residual whether a border term is the leading term of a
+        generator, and ask the oracle for coefficients only where it is. False is the paper's
+        algorithm to the letter: the oracle decides.
+    feature_order : {"given", "pearson", "rev_pearson"}, default="given"
+        Order of the variables in DegLex: as given, or by the sum of absolute correlations with all
+        columns, ascending or descending.
+    absolute : bool, default=True
+        Whether `transform` returns ``|g(x)|`` rather than ``g(x)``.
+    chunk_size : int or None, default=None
+        Rows read at a time; None chooses chunks that stay in the cache.
+    verbose : int, default=0
+        Print a line a degree: border, |O|, |G|, seconds.
+
+    Attributes
+    ----------
+    terms_ : ndarray of int of shape (n_terms_, n_features_in_)
+        O, the terms that are no leading terms: exponents in DegLex order, the constant first.
+    leading_terms_ : ndarray of int of shape (n_generators_, n_features_in_)
+        Exponents of the generators' leading terms, in DegLex order.
+    coef_ : ndarray of shape (n_generators_, n_terms_)
+        Non-leading coefficients of the generators on `terms_`.
+    leading_coef_ : ndarray of shape (n_generators_,)
+        Ones.
+    mse_ : ndarray of shape (n_generators_,)
+        Mean squares of the generators, measured by evaluating them on the training rows.
+    generators_ : sequence of `vanishing.polynomials.Polynomial`
+        The generators: call them, print them, take their gradient.
+    n_generators_, n_terms_, degree_ : int
+        |G|, |O|, and the largest degree of a generator (0 if there is none).
+    sparsity_ : float
+        Share of zeros among the non-leading coefficients that each generator could have had.
+    n_coefficients_ : int
+        How many non-leading coefficients the generators could have had: what `sparsity_` is
+        relative to.
+    n_iter_ : int
+        Steps of the oracle, all terms together.
+    feature_order_ : ndarray of int of shape (n_features_in_,)
+        Columns in the order of the variables t_1 < t_2 < ... of DegLex.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str, where X has names
+
+    References
+    ----------
+    E. Wirth and S. Pokutta, "Conditional Gradients for the Approximate Vanishing Ideal".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from vanishing import OAVI
+    >>> angle = np.linspace(0, 6, 50)
+    >>> X = np.column_stack([np.cos(angle), np.sin(angle)])
+    >>> model = OAVI(psi=1e-6, oracle="ls", max_degree=2).fit(X)
+    >>> print(model.generators_[0])
+    x1^2 + x0^2 - 1
+    >>> model.transform([[0.6, 0.8], [1.0, 1.0]]).round(4)
+    array([[0.],
+           [1.]])
+    """
+
+    def __init__(
+        self,
+        psi=0.005,
+        *,
+        oracle="pcg",
+        border="gb",
+        tau=1000.0,
+        eps=1e-3,
+        tol=1e-6,
+        max_iter=10_000,
+        max_degree=10,
+        max_terms=None,
+        certify=True,
+        feature_order="given",
+        absolute=True,
+        chunk_size=None,
+        verbose=0,
+    ):
+        self.psi = psi
+        self.oracle = oracle
+        self.border = border
+        self.tau = tau
+        self.eps = eps
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_degree = max_degree
+        self.max_terms = max_terms
+        self.certify = certify
+        self.feature_order = feature_order
+        self.absolute = absolute
+        self.chunk_size = chunk_size
+        self.verbose = verbose
+
+    def _construction(self, rows, columns):
+        return _Construction(self, rows, columns)
+
+    def fit_moments(self, moments):
+        """Construct the generators from moments alone, without the rows.
+
+        Generators have degree up to that of the moments at most, and `mse_` follows from the
+        moments, too. Where moments cannot decide whether a polynomial vanishes, because rounding
+        hides it, it is taken not to: a warning tells of such terms.
+
+        Parameters
+        ----------
+        moments : Moments
+            Of rows that are best scaled into [0, 1] or [-1, 1].
+
+        Returns
+        -------
+        self : OAVI
+        """
+        self._check_parameters()
+        if not isinstance(moments, Moments):
+            raise TypeError(f"fit_moments takes Moments; got {type(moments).__name__}.")
+        if self.psi == 0:
+            raise ValueError(
+                "psi=0 needs the rows: moments have half of their digits. Take psi > 0, for "
+                "example 1e-10, or fit to the rows."
+            )
+        with all_or_nothing(self):
+            adopt_layout(self, Layout(moments.n_features, moments.feature_names, "float64"))
+            self._fit_rows(MomentRows(moments)).warn()
+            return self
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        if not callable(self.oracle):
+            check_choice("oracle", self.oracle, ORACLES)
+        if not isinstance(self.tau, str):
+            check_number("tau", self.tau, low=2)
+        elif self.tau != "auto":
+            raise ValueError(f"tau must be a number, at least 2, or 'auto'; got {self.tau!r}.")
+        elif self.psi == 0:
+            raise ValueError("tau='auto' is a function of psi > 0; with psi=0 give tau a number.")
+        check_number("eps", self.eps, low=0, high=1)
+        check_number("tol", self.tol, low=0)
+        check_number("max_iter", self.max_iter, low=1, integer=True)
+        check_flag("certify", self.certify)
+
+
+def auto_tau(psi: float) -> float:
+    """Return the radius that guarantees termination by degree D on data in [0, 1]^n."""
+    degree = np.ceil(-np.log(psi) / np.log(4.0))
+    return max(2.0, 1.5**degree)
+
+
+class _Construction(Construction):
+    """Algorithm 2 with an oracle, and with certificates from the moments."""
+
+    name = "OAVI"
+
+    def __init__(self, options: OAVI, rows: Reader, columns: np.ndarray):
+        super().__init__(options, rows, columns)
+        oracle = options.oracle
+        self.closed_form = self.psi == 0 or oracle == "ls"
+        self.certify = options.certify or self.closed_form
+        if not self.certify:
+            self.max_slab = _UNCERTIFIED_SLAB
+        tau = auto_tau(self.psi) if isinstance(options.tau, str) else float(options.tau)
+        self.radius = tau - 1.0
+        self.ball = not self.closed_form and (callable(oracle) or oracle not in UNCONSTRAINED)
+        self.solve = custom(oracle) if callable(oracle) else ORACLES[oracle]
+        self.solve_options = {
+            "psi": self.psi,
+            "radius": self.radius,
+            "eps": float(options.eps),
+            "tol": float(options.tol),
+            "max_iter": options.max_iter,
+        }
+        self.factor = Factor(np.ones((1, 1)))
+        self.inflation = 1.0
+        self.n_iter = 0
+
+    def settle(self, border: Border):
+        """Let each of the border terms become the leading term of a generator or join O."""
+        moments = self.moments(border)
+        if moments is None:
+            return
+        cross, norm, inner = moments
+        z = self.factor.forward(cross)
+        closed = self.factor.coefficients(z)
+        scale = self.scale(norm, closed)
+        sure = np.zeros(len(norm), dtype=bool)
+        if self.certify:
+            # A term that vanishes against O of now does so against any larger O, and its closed
+            # form stays in the ball. All others are open: they may join O.
+            residual = norm - np.einsum("ij,ij->j", z, z)
+            sure = bounds_from_moments(residual, scale, len(self.terms))[1] <= self.psi
+            sure &= self._moments_suffice()
+            if self.ball:
+                sure &= np.abs(closed).sum(axis=0) <= self.radius
+        may_join = np.flatnonzero(~sure)
+        slab = self.slab(border, cross, norm, inner, may_join)
+        joined, found, end = self._settle_open(slab, z[:, may_join], scale[may_join])
+        sure = np.flatnonzero(sure[:end])
+        if sure.size:
+            found |= self._settle_sure(slab, joined, sure, closed[:, sure])
+        self.extend(border, slab.open[joined], found)
+
+    # -- Border terms that may join O ---------------------------------------------------------
+
+    def _settle_open(self, slab: Slab, z: np.ndarray, scale: np.ndarray):
+        """Go through the open terms in order: each joins O or leads a generator.
+
+        Returns which open terms joined O, the generators as {border term: coefficients}, and the
+        border term before which it stopped.
+        """
+        joined: list[int] = []
+        found = {}
+        tail: SchurTail | OrthogonalTail = SchurTail(self.factor, z, slab.inner[slab.open], scale)
+        offset = 0
+        end = len(slab.norm)
+        for i, j in enumerate(slab.open):
+            residual = tail.residual(i - offset)
+            from_moments = isinstance(tail, SchurTail)
+            low = tail.bounds(residual, tail.scale[i])[0] if isinstance(tail, SchurTail) else 0.0
+            if low <= self.psi or not self.certify:  # not so clear: with the closed form itself
+                closed, residual, low, high = self._closed_form(tail, i - offset, slab.norm[j])
+                in_doubt = high > self.psi or not self._moments_suffice()
+                in_doubt &= from_moments and self.rows.sees_rows
+                if self.certify and low <= self.psi and in_doubt:
+                    tail, offset = self.on_the_rows(slab, joined, tail.grown_factor(), i), i
+                    closed, residual, low, high = self._closed_form(tail, 0, slab.norm[j])
+            if low <= self.psi or not self.certify:
+                coef = self._generator(slab, joined, tail, i - offset, j, closed, residual)
+                if coef is not None:
+                    found[j] = coef
+                    continue
+            if self.is_full(joined):
+                end = j
+                break
+            self.grow_gram(slab, joined, j)
+            if low > 0.0:
+                self.inflation = max(self.inflation, slab.norm[j] / residual)
+            tail.join(i - offset, dependent=low <= 0.0)
+            joined.append(i)
+        self.factor = tail.grown_factor()
+        return joined, found, end
+
+    def _closed_form(self, tail, i, norm):
+        """Return the closed form for an open term: coefficients, mse, and bounds on the latter."""
+        coef, residual = tail.coefficients(i), tail.residual(i)
+        return coef, residual, *tail.bounds(residual, self.scale(norm, coef))
+
+    def _generator(self, slab, joined, tail, i, j, closed, residual):
+        """Return the coefficients of a generator for an open term, or None if there is none."""
+        norm = slab.norm[j]
+        closed = self.without_rounding(closed, norm)
+        if self.psi == 0:
+            return closed
+        attempts = []
+        if not self.closed_form:
+            attempts.append(self._ask(slab.cross_over(joined, j), norm))
+        if self.certify and not (self.ball and np.abs(closed).sum() > self.radius):
+            attempts.append((closed, residual))
+        for coef, mse in attempts:
+            if isinstance(tail, OrthogonalTail):
+                mse = tail.mse(i, coef)
+            if self.vanishes(slab, joined, j, coef, tail.bounds(mse, self.scale(norm, coef))):
+                return coef
+        if self.certify:
+            self.n_short += 1
+        return None
+
+    # -- Border terms that vanish against the terms of lower degree already -------------------
+
+    def _settle_sure(self, slab, joined, sure, closed) -> dict[int, np.ndarray]:
+        """Return the generators of the terms that surely lead one, over O at their moment.
+
+        ``closed`` are the closed forms over O before any border term joined: if nothing better is
+        found, they will do.
+        """
+        k = len(self.terms)
+        cross = np.concatenate([slab.cross[:, sure], slab.inner[np.ix_(sure, joined)].T])
+        sizes = k + np.searchsorted(slab.open[joined], sure)
+        if self.closed_form:
+            return dict(zip(sure, self._closed_forms(cross, sizes, slab.norm[sure]), strict=True))
+        found = {}
+        short = []
+        cross_rows = np.ascontiguousarray(cross.T)
+        for i, (j, size) in enumerate(zip(sure, sizes, strict=True)):
+            coef, mse = self._ask(cross_rows[i, :size], slab.norm[j])
+            bounds = bounds_from_moments(mse, self.scale(slab.norm[j], coef), size)
+            if self.vanishes(slab, joined[: size - k], j, coef, bounds):
+                found[j] = coef
+            else:
+                short.append(i)
+        closed_forms = self._closed_forms(cross[:, short], sizes[short], slab.norm[sure[short]])
+        for i, coef in zip(short, closed_forms, strict=True):
+            outside = self.ball and np.abs(coef).sum() > self.radius
+            found[sure[i]] = np.append(closed[:, i], np.zeros(sizes[i] - k)) if outside else coef
+        return found
+
+    def _closed_forms(self, cross, sizes, norm) -> list[np.ndarray]:
+        """Return the closed form of each column of ``cross`` over the first ``size`` terms of O."""
+        z = self.factor.forward(cross)
+        z[np.arange(len(z))[:, np.newaxis] >= sizes] = 0.0  # L' is upper triangular: zeros stay
+        coef = self.without_rounding(self.factor.coefficients(z), norm)
+        return [row[:size] for row, size in zip(np.ascontiguousarray(coef.T), sizes, strict=True)]
+
+    # -- Small things -------------------------------------------------------------------------
+
+    def _ask(self, cross, norm):
+        """Ask the oracle for the coefficients of a border term; return them and their mse."""
+        solution = self.solve(self.gram, cross, float(norm), **self.solve_options)
+        self.n_iter += solution.n_iter
+        if not self.certify and solution.status == Status.OUT_OF_ITERATIONS:
+            self.n_short += 1
+        return solution.coef, solution.mse
+
+    def _moments_suffice(self) -> bool:
+        """Say whether moments determine closed forms well enough to take their coefficients."""
+        return not self.closed_form or self.inflation <= _MAX_INFLATION
+
+    def shortfall(self) -> str:
+        """Say why terms that vanish joined O, and what to do about it."""
+        if not self.certify:
+            return (
+                f"the oracle ran out of max_iter steps on {self.n_short} border terms. Raise "
+                "max_iter, scale the data into [0, 1], or let certify=True decide them."
+            )
+        if not self.rows.sees_rows:
+            return (
+                f"{self.n_short} border terms joined O although they may vanish: the oracle "
+                "stopped short of psi, or rounding of the moments hides whether they do. Fit to "
+                "the rows, or take a larger psi."
+            )
+        return (
+            f"{self.n_short} border terms joined O although least squares reaches psi there: the "
+            "oracle stopped short of it, the ball of radius tau - 1 is too small, or the values "
+            "are too large to evaluate a polynomial that precisely. Raise max_iter or tau, or "
+            "scale the data into [0, 1]."
+        )

@@ -1,0 +1,1 @@
+"""What a fitted model consists of, for everyone who shows it."""

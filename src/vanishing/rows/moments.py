@@ -1,0 +1,303 @@
+"""Moments as an object: accumulated, merged, saved, and fitted to, without the rows.
+
+All moments mean(x^alpha) of degree up to twice ``max_degree`` determine what OAVI does up to
+``max_degree``. There are C(n + 2d, 2d) of them, so this is for few variables: rows that arrive in
+batches, or that must stay where they are.
+"""
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+from sklearn.utils import check_array
+
+from vanishing._threads import one_blas_thread
+from vanishing.algebra import monomials
+from vanishing.algebra.evaluation import chunk_rows, evaluate
+from vanishing.checks import check_number, check_weights
+from vanishing.persistence.files import read_bounded, write_atomically
+from vanishing.rows.reader import Reader
+
+FORMAT, VERSION = "vanishing-moments", 1
+MAX_MOMENTS = 2_000_000
+_MAX_BYTES = 1 << 27  # of a file: a number takes up to 26
+
+
+class MomentsFileError(ValueError):
+    """A file that holds no moments that can be loaded."""
+
+
+class Moments:
+    """All moments of data up to degree ``2 * max_degree``, accumulated batch by batch.
+
+    Scale all rows in the same way first, best into [0, 1] or [-1, 1], by a range known in advance.
+
+    Parameters
+    ----------
+    n_features : int
+        Columns of the rows.
+    max_degree : int
+        Largest degree of the generators that can be found.
+    feature_names : sequence of str, default=None
+        Names of the columns.
+
+    Attributes
+    ----------
+    n_samples : int
+        Rows of positive weight so far.
+    total_weight : float
+        The sum of their weights.
+    terms : ndarray of shape (n_moments, n_features)
+        Exponents, in DegLex order.
+    sums : ndarray of shape (n_moments,)
+        Weighted sums of these monomials over the rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from vanishing import OAVI, Moments
+    >>> angle = np.linspace(0, 2 * np.pi, 100, endpoint=False)
+    >>> X = np.column_stack([np.cos(angle), np.sin(angle)])
+    >>> here, there = Moments(2, max_degree=2), Moments(2, max_degree=2)
+    >>> both = here.update(X[:50]) + there.update(X[50:])
+    >>> print(OAVI(psi=1e-6, oracle="ls", max_degree=2).fit_moments(both).generators_[0])
+    x1^2 + x0^2 - 1
+    """
+
+    def __init__(self, n_features, max_degree, *, feature_names=None):
+        check_number("n_features", n_features, low=1, integer=True)
+        check_number("max_degree", max_degree, low=1, high=monomials.MAX_DEGREE // 2, integer=True)
+        n_moments = math.comb(n_features + 2 * max_degree, 2 * max_degree)
+        if n_moments > MAX_MOMENTS:
+            raise ValueError(
+                f"{n_features} columns have {n_moments} moments up to degree {2 * max_degree}, "
+                f"more than {MAX_MOMENTS}. Take a smaller max_degree, or fit to the rows."
+            )
+        if feature_names is not None:
+            feature_names = tuple(str(name) for name in feature_names)
+            if len(feature_names) != n_features:
+                raise ValueError(
+                    f"feature_names must be {n_features} names; got {len(feature_names)}."
+                )
+        self.n_features = int(n_features)
+        self.max_degree = int(max_degree)
+        self.feature_names = feature_names
+        self.terms = _all_terms(self.n_features, 2 * self.max_degree)
+        keys = monomials.keys(self.terms)
+        self._order = np.argsort(keys, kind="stable")  # keys compare as terms within a degree only
+        self._keys = keys[self._order]
+        self._plan, self._position = monomials.plan(self.terms)
+        self.sums = np.zeros(len(self.terms))
+        self.n_samples = 0
+
+    def update(self, X, sample_weight=None) -> "Moments":
+        """Add rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights of the rows, in the same unit in all updates.
+
+        Returns
+        -------
+        self : Moments
+        """
+        X = check_array(X, dtype=[np.float64, np.float32])
+        if X.shape[1] != self.n_features:
+            raise ValueError(f"X has {X.shape[1]} columns; these moments are of {self.n_features}.")
+        if sample_weight is not None:
+            check_weights(sample_weight, len(X))
+            sample_weight = np.asarray(sample_weight, dtype=np.float64)
+        sums = np.zeros(self._plan.parent.size)
+        rows = chunk_rows(sums.size, None)
+        with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
+            for here, values in evaluate(X, self._plan, rows=rows):
+                weight = np.ones(values.shape[1]) if sample_weight is None else sample_weight[here]
+                sums += values @ weight
+            sums = self.sums + sums[self._position]
+        if not np.isfinite(sums).all():
+            raise ValueError(
+                f"moments of degree {2 * self.max_degree} overflow on these rows. Scale the data, "
+                "for example into [0, 1]."
+            )
+        counted = len(X) if sample_weight is None else int(np.count_nonzero(sample_weight))
+        self.sums, self.n_samples = sums, self.n_samples + counted  # or neither, if interrupted
+        return self
+
+    @property
+    def total_weight(self) -> float:
+        """The sum of the weights of all rows: the moment of the constant."""
+        return float(self.sums[0])
+
+    def __add__(self, other) -> "Moments":
+        """Return the moments of both sets of rows together."""
+        if not isinstance(other, Moments):
+            return NotImplemented
+        mine, theirs = ((m.n_features, m.max_degree, m.feature_names) for m in (self, other))
+        if mine != theirs:
+            raise ValueError(
+                "only moments of the same columns and max_degree can be added; these have "
+                f"(n_features, max_degree, feature_names) {mine} and {theirs}."
+            )
+        merged = Moments(*mine[:2], feature_names=mine[2])
+        merged.sums = self.sums + other.sums
+        merged.n_samples = self.n_samples + other.n_samples
+        return merged
+
+    def __radd__(self, other):
+        """Let sum() start from 0."""
+        if not isinstance(other, int) or other != 0:
+            return NotImplemented
+        return self + Moments(self.n_features, self.max_degree, feature_names=self.feature_names)
+
+    def __repr__(self) -> str:
+        return (
+            f"<{len(self.terms)} moments of {self.n_samples} rows, {self.n_features} columns, for "
+            f"generators of degree up to {self.max_degree}>"
+        )
+
+    def __eq__(self, other) -> bool:
+        if not isinstance(other, Moments):
+            return NotImplemented
+        return self._content() == other._content()
+
+    __hash__ = None  # type: ignore[assignment]  # Python's way to say that there is none
+
+    def _content(self) -> dict:
+        return {
+            "n_features": self.n_features,
+            "max_degree": self.max_degree,
+            "feature_names": None if self.feature_names is None else list(self.feature_names),
+            "n_samples": self.n_samples,
+            "total_weight": self.total_weight,
+            "sums": self.sums.tolist(),
+        }
+
+    def save(self, path) -> None:
+        """Write the moments to a JSON file: exactly, and at once or not at all.
+
+        Parameters
+        ----------
+        path : path-like
+        """
+        content = {"format": FORMAT, "version": VERSION, **self._content()}
+        write_atomically(Path(path), json.dumps(content, allow_nan=False) + "\n")
+
+    @classmethod
+    def load(cls, path) -> "Moments":
+        """Read moments that `save` wrote.
+
+        Parameters
+        ----------
+        path : path-like
+
+        Returns
+        -------
+        moments : Moments
+        """
+        try:
+            content = read_bounded(Path(path), _MAX_BYTES).decode()
+            return cls._from_content(json.loads(content))
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+            raise MomentsFileError(
+                f"{path} holds no moments that can be loaded: {type(error).__name__}: {error}"
+            ) from error
+
+    @classmethod
+    def _from_content(cls, content: dict) -> "Moments":
+        if content["format"] != FORMAT or content["version"] != VERSION:
+            raise ValueError(f"it is not of format {FORMAT}, version {VERSION}")
+        names = content["feature_names"]
+        if names is not None and not (
+            isinstance(names, list) and all(isinstance(name, str) for name in names)
+        ):
+            raise ValueError("feature_names are not names")
+        sums = content["sums"]
+        numbers = [*sums, content["total_weight"]]
+        if not all(type(value) is float and math.isfinite(value) for value in numbers):
+            raise ValueError("sums and total_weight are not finite numbers")
+        check_number("n_samples", content["n_samples"], low=0, integer=True)
+        for name in ("n_features", "max_degree"):
+            check_number(name, content[name], low=1, high=monomials.MAX_DEGREE, integer=True)
+        n_features, degree = content["n_features"], 2 * content["max_degree"]
+        if len(sums) != math.comb(n_features + degree, degree):  # before anything is allocated
+            raise ValueError(f"there are {len(sums)} sums, which is not what its sizes say")
+        moments = cls(n_features, content["max_degree"], feature_names=names)
+        moments.sums = np.array(sums)
+        moments.n_samples = content["n_samples"]
+        if moments.total_weight != content["total_weight"]:
+            raise ValueError("the sum of the constant is not the total weight")
+        if moments.total_weight < 0 or (moments.total_weight > 0) != (moments.n_samples > 0):
+            raise ValueError("the total weight does not fit the number of rows")
+        return moments
+
+    def positions(self, terms: np.ndarray) -> np.ndarray:
+        """Return where terms, given by their exponents, are among the moments."""
+        known, position = monomials.contains(self._keys, monomials.keys(terms))
+        if not known.all():
+            raise ValueError("a term is of a higher degree than the moments")
+        return self._order[position]
+
+
+def _all_terms(n_features: int, degree: int) -> np.ndarray:
+    """Return all exponents up to a degree, in DegLex order."""
+    level = np.zeros((1, n_features), dtype=monomials.EXPONENT)
+    levels = [level]
+    for _ in range(degree):
+        level = monomials.border(level, "gb").terms
+        levels.append(level)
+    return np.concatenate(levels)
+
+
+class MomentRows(Reader):
+    """A reader that has moments instead of rows: it can multiply, but not look closer."""
+
+    sees_rows = False
+
+    def __init__(self, moments: Moments):
+        if not moments.n_samples:
+            raise ValueError("the moments are of no rows: update them first.")
+        self.moments = moments
+        self.n_features = moments.n_features
+        self.n_samples = moments.n_samples
+        self.total_weight = moments.total_weight
+        self.max_degree = moments.max_degree
+        self.means = moments.sums / moments.total_weight
+
+    def _exponents(self, plan) -> np.ndarray:
+        terms = np.zeros((plan.parent.size, self.n_features), dtype=monomials.EXPONENT)
+        for i in range(1, len(terms)):
+            terms[i] = terms[plan.parent[i]]
+            terms[i, plan.variable[i]] += 1
+        return terms
+
+    def _gram(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        pairs = left[:, np.newaxis] + right
+        position = self.moments.positions(pairs.reshape(-1, self.n_features))
+        return self.means[position].reshape(pairs.shape[:2])
+
+    def products(self, plan, left, right):
+        """Return the moments mean(t u) for t in ``left`` and u in ``right``, and mean(u^2)."""
+        terms = self._exponents(plan)
+        squares = self.means[self.moments.positions(2 * terms[right])]
+        return self._gram(terms[left], terms[right]), squares
+
+    def mse(self, plan, terms, coef, leading):
+        """Return the mse of polynomials ``coef @ terms + leading``, from the moments."""
+        exponents = self._exponents(plan)
+        terms, leading = exponents[terms], exponents[leading]
+        squares = self.means[self.moments.positions(2 * leading)]
+        squares = squares + 2.0 * np.einsum("ij,ji->i", coef, self._gram(terms, leading))
+        squares = squares + np.einsum("ij,ij->i", coef @ self._gram(terms, terms), coef)
+        return np.maximum(squares, 0.0)
+
+    def correlations(self):
+        """Return the Pearson correlations of the columns; zero for constant columns."""
+        one = np.eye(self.n_features, dtype=monomials.EXPONENT)
+        mean = self.means[self.moments.positions(one)]
+        covariance = self._gram(one, one) - np.outer(mean, mean)
+        spread = np.sqrt(np.maximum(covariance.diagonal(), 0.0))
+        spread[spread <= 1e-7 * np.abs(mean)] = np.inf
+        return covariance / np.outer(spread, spread)
