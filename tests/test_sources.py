@@ -26,7 +26,7 @@ from vanishing import (
     VanishingFeatures,
     load,
 )
-from vanishing.rows.sources import BlockSource
+from vanishing.rows.blocks import BlockSource
 
 M = 900
 RNG = np.random.default_rng(0)

@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
 from vanishing import L1SquaredHingeSVC
-from vanishing.learning.svm import as_columns, solve
+from vanishing.learning.svm_solver import as_columns, solve
 
 
 def problem(n_samples, n_features, seed=0):

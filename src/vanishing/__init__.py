@@ -8,12 +8,13 @@ from vanishing.constructions.avi import AVI
 from vanishing.constructions.exact import BuchbergerMoller
 from vanishing.constructions.oavi import OAVI
 from vanishing.constructions.vca import VCA
-from vanishing.learning.classifier import VanishingClassifier, VanishingClassifierCV
+from vanishing.learning.classifier import VanishingClassifier
 from vanishing.learning.features import VanishingFeatures
+from vanishing.learning.search import VanishingClassifierCV
 from vanishing.learning.svm import L1SquaredHingeSVC
 from vanishing.persistence import load, save
+from vanishing.rows.blocks import Blocks
 from vanishing.rows.moments import Moments
-from vanishing.rows.sources import Blocks
 
 try:
     __version__ = version("vanishing")

@@ -36,19 +36,25 @@ def check_flag(name, value):
         raise TypeError(f"{name} must be True or False; got {value!r}.")
 
 
-def check_weights(sample_weight, n_samples):
-    """Return sample weights as a float64 array, or None where all rows count alike."""
-    if sample_weight is None:
-        return None
+def check_nonnegative(sample_weight, n_samples) -> np.ndarray:
+    """Return sample weights as a float64 array with one entry per row, none of them negative."""
     weight = check_array(
         sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
     )
     if weight.shape != (n_samples,):
         raise ValueError(
-            f"sample_weight must have one entry a row, shape ({n_samples},); got {weight.shape}."
+            f"sample_weight must have one entry per row, shape ({n_samples},); got {weight.shape}."
         )
     if weight.min() < 0:
         raise ValueError("sample_weight must not be negative.")
+    return weight
+
+
+def check_weights(sample_weight, n_samples) -> np.ndarray | None:
+    """Return sample weights as a float64 array, or None where all rows count alike."""
+    if sample_weight is None:
+        return None
+    weight = check_nonnegative(sample_weight, n_samples)
     if not weight.any():
         raise ValueError(
             "sample_weight must not be zero on all rows: no row would count, of any class."

@@ -47,6 +47,11 @@ class Plan(NamedTuple):
 CONSTANT_PLAN = Plan(np.full(1, -1, dtype=np.intp), np.full(1, -1, dtype=np.intp))
 
 
+def variables_plan(n_features: int) -> Plan:
+    """Plan the evaluation of the constant and the variables."""
+    return CONSTANT_PLAN.extended(np.zeros(n_features, dtype=np.intp), np.arange(n_features))
+
+
 def keys(terms: np.ndarray) -> np.ndarray:
     """Return byte strings that compare as the terms do in DegLex, within one degree.
 

@@ -31,8 +31,9 @@ from vanishing.checks import check_number
 from vanishing.constructions.abm import ABM
 from vanishing.constructions.avi import AVI
 from vanishing.constructions.oavi import OAVI, auto_tau
-from vanishing.learning.classifier import VanishingClassifier, VanishingClassifierCV
+from vanishing.learning.classifier import VanishingClassifier
 from vanishing.learning.features import VanishingFeatures
+from vanishing.learning.search import VanishingClassifierCV
 from vanishing.oracles import UNCONSTRAINED
 
 __all__ = [
@@ -862,7 +863,7 @@ def _of_classifier(model, X, y, delta, rho):
                 UserWarning,
                 stacklevel=3,
             )
-    scaled = model._scaling.transform(rows)
+    scaled = model.scaling_(rows)
     found = _of_features(model.features_, scaled, y, delta, tuple(conditions))
     scores = model.decision_function(X)
     return found + _of_margin(model, scores, 2 * y - 1, delta, rho, (_INDEPENDENT, *conditions))

@@ -7,7 +7,7 @@ import numpy as np
 from vanishing.algebra.polynomials import check_told_apart, printable
 from vanishing.algebra.units import DIGITS, digits_in_original_units, equation, in_original_units
 from vanishing.cli.console import console, fail, load_model
-from vanishing.persistence import _layout
+from vanishing.persistence import layout
 
 _TOP = 10  # equations of a class, to read
 
@@ -339,4 +339,4 @@ def _json(shown):
         ],
     }
     # Halves of surrogate pairs, which names may hold, are no text, but JSON writes them as \uXXXX.
-    print(_layout(document).encode("utf-8", "backslashreplace").decode())
+    print(layout(document).encode("utf-8", "backslashreplace").decode())

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.linalg import norm, solve_triangular
 
 from vanishing.algebra.monomials import Border
-from vanishing.constructions.base import GeneratorTransformer
+from vanishing.constructions.base import GeneratorTransformer, read_generators, write_generators
 from vanishing.constructions.certificate import (
     EPS,
     Factor,
@@ -13,6 +13,7 @@ from vanishing.constructions.certificate import (
     bounds_from_moments,
 )
 from vanishing.constructions.engine import Construction, Slab
+from vanishing.persistence import register
 
 _SECULAR_STEPS = 60
 _INVERSE_STEPS = 1000
@@ -279,3 +280,6 @@ class _Construction(Construction):
             coef = self.without_rounding(coef, slab.norm[terms])
             found |= dict(zip(terms, np.ascontiguousarray(coef.T), strict=True))
         return found
+
+
+register(ABM, write_generators, read_generators)

@@ -5,7 +5,7 @@ from scipy.linalg import eigh, solve_triangular
 
 from vanishing.algebra.monomials import Border
 from vanishing.checks import check_number
-from vanishing.constructions.base import GeneratorTransformer
+from vanishing.constructions.base import GeneratorTransformer, read_generators, write_generators
 from vanishing.constructions.certificate import (
     EPS,
     Factor,
@@ -14,6 +14,7 @@ from vanishing.constructions.certificate import (
     bounds_from_rows,
 )
 from vanishing.constructions.engine import Construction
+from vanishing.persistence import register
 
 _ZERO = 1e-11  # root mean square of what is zero up to rounding, next to its terms
 _SMALLEST = 1e-150  # entry of a unit vector whose square is not zero
@@ -98,8 +99,9 @@ degree_, sparsity_, n_coefficients_, feature_order_, n_features_in_, feature_nam
     def _construction(self, rows, columns):
         return _Construction(self, rows, columns)
 
-    def _check_parameters(self):
-        super()._check_parameters()
+    def check_parameters(self):
+        """Raise TypeError or ValueError unless the parameters are valid."""
+        super().check_parameters()
         check_number("pivot_tol", self.pivot_tol, low=0, high=1, low_open=True, high_open=True)
 
 
@@ -316,3 +318,6 @@ class _Construction(Construction):
             root = abs(lead) * np.sqrt(measured) + 4.0 * EPS * scale[i]
             vanish[i] = root <= np.sqrt(self.psi)
         return vanish
+
+
+register(AVI, write_generators, read_generators)

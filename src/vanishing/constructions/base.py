@@ -4,25 +4,38 @@ from contextlib import contextmanager
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from vanishing._threads import one_blas_thread
 from vanishing.algebra.polynomials import Generators, default_names
 from vanishing.checks import check_choice, check_flag, check_number, check_weights
-from vanishing.inspection.html import HTMLRepresentation
-from vanishing.persistence import Savable
+from vanishing.constructions.engine import Remarks
+from vanishing.constructions.notebook import HTMLRepresentation
+from vanishing.persistence import (
+    INPUT,
+    Refused,
+    Savable,
+    fields,
+    integer,
+    listed,
+    string,
+    write_float,
+    write_terms,
+)
 from vanishing.rows.device import evaluate_generators, is_device_array
+from vanishing.rows.questions import SourceRows
 from vanishing.rows.reader import Reader, Rows
 from vanishing.rows.sources import (
-    SourceRows,
     adopt_layout,
     check_layout,
     checked_device_array,
     refuse,
     source_of,
 )
+from vanishing.rows.validation import validated
 
 _SHOWN = 4  # terms of a polynomial that a feature name shows
+EQUATION = 20  # terms of a polynomial that its equation in a model file shows
 
 
 def sparsity(n_nonzero: int, n_coefficients: int) -> float:
@@ -64,9 +77,10 @@ class GeneratorTransformer(Savable, HTMLRepresentation, TransformerMixin, BaseEs
     A subclass says which construction it runs in ``_construction(rows, columns)``.
     """
 
-    _reads_sources = True  # or arrays alone
+    reads_sources = True  # or arrays alone
 
-    def _check_parameters(self):
+    def check_parameters(self):
+        """Raise TypeError or ValueError unless the parameters are valid."""
         check_number("psi", self.psi, low=0, high=1, high_open=True)
         check_choice("border", self.border, ("gb", "bb"))
         check_number("max_degree", self.max_degree, low=1, integer=True)
@@ -94,22 +108,34 @@ class GeneratorTransformer(Savable, HTMLRepresentation, TransformerMixin, BaseEs
         -------
         self : object
         """
-        self._check_parameters()
+        self.check_parameters()
+        if not self.reads_sources:
+            refuse(self, X)
         with all_or_nothing(self):
             source = source_of(X, sample_weight=sample_weight)
             if source is None:
-                X = validate_data(self, X, dtype=[np.float64, np.float32])
-                rows = Rows(X, check_weights(sample_weight, len(X)), self.chunk_size)
+                X = validated(self, X)
+                rows: Reader = Rows(X, check_weights(sample_weight, len(X)), self.chunk_size)
             else:
                 adopt_layout(self, source.layout)
                 rows = SourceRows(source, self.chunk_size)
-            self._fit_rows(rows).warn()
+            self.fit_rows(rows).warn()
             return self
 
-    def _fit_rows(self, rows: Reader):
+    def fit_rows(self, rows: Reader) -> Remarks:
         """Construct the generators of rows that have been validated, wherever they are.
 
-        Returns the construction, for whoever called `fit` to be warned by.
+        For estimators that are made of others: parameters and the names of columns have been
+        looked at, and nobody is warned.
+
+        Parameters
+        ----------
+        rows : Reader
+
+        Returns
+        -------
+        remarks : Remarks
+            For whoever called `fit` to be warned by.
         """
         with one_blas_thread():
             columns = self._ordered_columns(rows)
@@ -119,7 +145,7 @@ class GeneratorTransformer(Savable, HTMLRepresentation, TransformerMixin, BaseEs
         self.feature_order_ = columns
         if construction.n_iter is not None:
             self.n_iter_ = max(1, construction.n_iter)
-        return construction
+        return construction.remarks()
 
     def _ordered_columns(self, rows):
         if self.feature_order == "given":
@@ -158,7 +184,7 @@ class GeneratorTransformer(Savable, HTMLRepresentation, TransformerMixin, BaseEs
             library on X's device, and lazily, block by block, for Dask collections and blocks.
         """
         check_is_fitted(self, "generators_")
-        if not self._reads_sources:
+        if not self.reads_sources:
             refuse(self, X)
         if is_device_array(X):
             X = checked_device_array(self, X)
@@ -169,7 +195,7 @@ class GeneratorTransformer(Savable, HTMLRepresentation, TransformerMixin, BaseEs
         if source is not None:
             check_layout(self, source.layout)
             return source.map(self.transform, self.n_generators_, source.layout.dtype)
-        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        X = validated(self, X, reset=False)
         return self.generators_.evaluate(X, absolute=self.absolute, chunk_size=self.chunk_size)
 
     def get_feature_names_out(self, input_features=None):
@@ -198,3 +224,92 @@ class GeneratorTransformer(Savable, HTMLRepresentation, TransformerMixin, BaseEs
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+# -- What is saved --------------------------------------------------------------------------------
+
+
+def write_generators(writer, model) -> dict:
+    """Write the fitted part of a construction from monomials."""
+    generators = model.generators_
+    node = {
+        **writer.input(model),
+        "feature_names": list(generators.feature_names),
+        "feature_order": model.feature_order_.tolist(),
+        "n_coefficients": int(model.n_coefficients_),
+    }
+    if hasattr(model, "n_iter_"):
+        node["n_iter"] = int(model.n_iter_)
+    node["terms"] = write_terms(model.terms_)
+    leading_terms = write_terms(model.leading_terms_)
+    node["generators"] = []
+    for i, generator in enumerate(generators):
+        row = model.coef_[i]
+        used = np.flatnonzero((row != 0.0) | np.signbit(row))
+        node["generators"].append(
+            {
+                "equation": f"{generator.shortened(EQUATION)} = 0",
+                "leading_term": leading_terms[i],
+                "leading_coef": float(model.leading_coef_[i]),
+                "terms": used.tolist(),
+                "coef": row[used].tolist(),
+                "mse": write_float(model.mse_[i]),
+            }
+        )
+    return node
+
+
+def read_generators(reader, node, model):
+    """Set the fitted part of a construction from monomials."""
+    n_features, names, order, n_coefficients, terms, generators, names_in, n_iter = fields(
+        node,
+        "a fitted model",
+        (
+            "n_features_in",
+            "feature_names",
+            "feature_order",
+            "n_coefficients",
+            "terms",
+            "generators",
+        ),
+        (*INPUT, "n_iter"),
+    )
+    reader.input(model, n_features, names_in)
+    names = reader.names(names, "feature_names", n_features)
+    order = reader.integers(
+        listed(order, "feature_order", n_features), "feature_order", 0, n_features
+    )
+    if not np.array_equal(np.sort(order), np.arange(n_features)):
+        raise Refused("feature_order is no order of the columns.")
+    terms = reader.terms(terms, "terms", n_features)
+    if not len(terms) or terms[0].any():
+        raise Refused("the first of the terms is not the constant.")
+    keys = ("equation", "leading_term", "leading_coef", "terms", "coef", "mse")
+    rows = [fields(row, "a generator", keys) for row in listed(generators, "generators")]
+    for row in rows:
+        string(row[0], "an equation")
+    leading_terms = reader.terms([row[1] for row in rows], "leading terms", n_features)
+    leading_coef = reader.floats([row[2] for row in rows], "leading coefficients")
+    reader.allocate(8 * len(rows) * len(terms))
+    coef = np.zeros((len(rows), len(terms)))
+    for values, row in zip(coef, rows, strict=True):
+        used = reader.integers(row[3], "the terms of a generator", 0, len(terms) - 1)
+        if (np.diff(used) <= 0).any():
+            raise Refused("the terms of a generator are not in order.")
+        values[used] = reader.floats(row[4], "the coefficients of a generator", len(used))
+    mse = np.array([reader.measured(row[5], "an mse") for row in rows])
+    n_coefficients = integer(
+        n_coefficients, "n_coefficients", int(np.count_nonzero(coef)), coef.size
+    )
+    model._store(
+        terms=terms,
+        leading_terms=leading_terms,
+        coef=coef,
+        leading_coef=leading_coef,
+        sizes=np.array([n_coefficients]),
+        mse=mse,
+    )
+    model.generators_ = model.generators_.renamed(names)
+    model.feature_order_ = order
+    if n_iter is not None:
+        model.n_iter_ = integer(n_iter, "n_iter")

@@ -5,7 +5,6 @@ which of them join O and which lead a generator, is up to the algorithm: `OAVI`,
 """
 
 import time
-import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +12,7 @@ from scipy import linalg
 from sklearn import get_config
 from sklearn.exceptions import ConvergenceWarning
 
+from vanishing._warnings import warn
 from vanishing.algebra import monomials
 from vanishing.algebra.monomials import CONSTANT_PLAN, Border, Plan
 from vanishing.checks import too_large
@@ -27,23 +27,35 @@ SMALL_PRODUCTS = 1 << 21
 _LARGEST = 1e300  # mean square of a term: sums of many such are still finite
 
 
-def warn_of(name: str, psi: float, n_generators: int, stopped: str | None, shortfall=None) -> None:
-    """Give one warning with all there is to say of a construction, or none."""
-    reasons = []
+class Remarks(NamedTuple):
+    """What a construction has to say for itself."""
+
+    name: str  # of the algorithm
+    problems: tuple[str, ...]  # what did not go as it should have
+    nothing: str | None  # that there are no generators
+
+    def warn(self) -> None:
+        """Give one warning with all there is to say, or none."""
+        said = (*self.problems, *([] if self.nothing is None else [self.nothing]))
+        if said:
+            category = ConvergenceWarning if self.problems else UserWarning
+            warn(f"{self.name}: {' Also: '.join(said)}", category)
+
+
+def remarks_on(name, psi, n_generators: int, stopped: str | None, shortfall=None) -> Remarks:
+    """Collect what there is to say of a construction: why it stopped early, and what it lacks."""
+    problems = [] if shortfall is None else [shortfall]
     if stopped is not None:
-        reasons.append(
-            f"the construction stopped early: {stopped}. The generators found until then are valid."
+        problems.insert(
+            0,
+            f"the construction stopped early: {stopped}. The generators found until then are "
+            "valid.",
         )
-    if shortfall is not None:
-        reasons.append(shortfall)
-    category = ConvergenceWarning if reasons else UserWarning
-    if not n_generators:
-        reasons.append(
-            f"nothing vanishes, no generator with mse <= {psi} was found, and transform will "
-            "return no columns. Take a larger psi or max_degree, or scale the data."
-        )
-    if reasons:
-        warnings.warn(f"{name}: {' Also: '.join(reasons)}", category, stacklevel=4)
+    nothing = (
+        f"nothing vanishes, no generator with mse <= {psi} was found, and transform will return no "
+        "columns. Take a larger psi or max_degree, or scale the data."
+    )
+    return Remarks(name, tuple(problems), None if n_generators else nothing)
 
 
 class Slab(NamedTuple):
@@ -294,7 +306,7 @@ class Construction:
             "are too large to evaluate a polynomial that precisely. Scale the data into [0, 1]."
         )
 
-    def warn(self):
-        """Give one warning with all there is to say, or none."""
+    def remarks(self) -> Remarks:
+        """Say why it stopped early, which terms joined O, and whether nothing vanishes."""
         shortfall = self.shortfall() if self.n_short else None
-        warn_of(self.name, self.psi, len(self.coef), self.stopped, shortfall)
+        return remarks_on(self.name, self.psi, len(self.coef), self.stopped, shortfall)

@@ -2,6 +2,7 @@
 
 import math
 import numbers
+import re
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -12,9 +13,21 @@ from sklearn.base import BaseEstimator
 from vanishing.algebra import monomials
 from vanishing.algebra.polynomials import default_names
 from vanishing.checks import check_choice, check_number
-from vanishing.inspection.html import HTMLRepresentation
-from vanishing.persistence import Savable
+from vanishing.constructions.notebook import HTMLRepresentation
+from vanishing.persistence import (
+    Refused,
+    Savable,
+    fields,
+    listed,
+    register,
+    string,
+    write_terms,
+)
 from vanishing.rows.sources import refuse
+
+_LONG_INTEGER = 2000  # bits from which integers are hexadecimal: Python limits decimal digits
+_INTEGER = r"-?(?:[0-9]{1,640}|0x[0-9a-f]+)"
+_FRACTION = re.compile(f"({_INTEGER})(?:/({_INTEGER}))?")
 
 
 def _fraction(value) -> Fraction:
@@ -223,9 +236,7 @@ class BuchbergerMoller(Savable, HTMLRepresentation, BaseEstimator):
         -------
         self : BuchbergerMoller
         """
-        check_choice("border", self.border, ("gb", "bb"))
-        if self.max_degree is not None:
-            check_number("max_degree", self.max_degree, low=1, integer=True)
+        self.check_parameters()
         refuse(self, points)
         points = list(dict.fromkeys(_fractions(points)))
 
@@ -254,6 +265,12 @@ class BuchbergerMoller(Savable, HTMLRepresentation, BaseEstimator):
             terms, values = terms[pivots], values[:, pivots]
         self._store(terms, np.concatenate(leading_terms), coefs)
         return self
+
+    def check_parameters(self):
+        """Raise TypeError or ValueError unless the parameters are valid."""
+        check_choice("border", self.border, ("gb", "bb"))
+        if self.max_degree is not None:
+            check_number("max_degree", self.max_degree, low=1, integer=True)
 
     def _store(self, terms, leading_terms, coefs):
         self.terms_ = terms.astype(np.int64)
@@ -328,3 +345,68 @@ def _reduced_echelon(matrix: np.ndarray) -> tuple[np.ndarray, int, int]:
         echelon[i, after] = (denominator * matrix[i, after] - rest) // matrix[i, j]
         echelon[i, j] = denominator
     return echelon, denominator, len(pivots)
+
+
+# -- What is saved --------------------------------------------------------------------------------
+
+
+def _write(writer, model) -> dict:
+    leading_terms = write_terms(model.leading_terms_)
+    node = {**writer.input(model), "terms": write_terms(model.terms_), "generators": []}
+    for i, generator in enumerate(model.generators_):
+        used = np.flatnonzero(model.coef_[i])
+        coef = [_write_fraction(value) for value in model.coef_[i, used]]
+        equation = {}
+        if sum(map(len, coef)) < 1000:
+            equation = {"equation": f"{generator} = 0"}
+        parts = {"leading_term": leading_terms[i], "terms": used.tolist(), "coef": coef}
+        node["generators"].append({**equation, **parts})
+    return node
+
+
+def _read(reader, node, model):
+    n_features, terms, generators = fields(
+        node, "a fitted BuchbergerMoller", ("n_features_in", "terms", "generators")
+    )
+    reader.input(model, n_features, None)
+    terms = reader.terms(terms, "terms", n_features)
+    keys = ("leading_term", "terms", "coef")
+    rows = [
+        fields(row, "a generator", keys, ("equation",)) for row in listed(generators, "generators")
+    ]
+    leading_terms = reader.terms([row[0] for row in rows], "leading terms", n_features)
+    reader.allocate(16 * len(rows) * len(terms))
+    coefs = []
+    for _, used, values, equation in rows:
+        if equation is not None:
+            string(equation, "an equation")
+        used = reader.integers(used, "the terms of a generator", 0, len(terms) - 1)
+        coef = [Fraction(0)] * len(terms)
+        values = listed(values, "the coefficients of a generator", len(used))
+        for i, value in zip(used, values, strict=True):
+            coef[i] = _read_fraction(value)
+        coefs.append(coef)
+    model._store(terms, leading_terms, coefs)
+
+
+def _write_fraction(value) -> str:
+    def write(integer):
+        return str(integer) if integer.bit_length() < _LONG_INTEGER else hex(integer)
+
+    parts = (value.numerator, value.denominator)
+    return "/".join(write(part) for part in parts[: 1 if value.denominator == 1 else 2])
+
+
+def _read_fraction(node) -> Fraction:
+    match = _FRACTION.fullmatch(node) if isinstance(node, str) else None
+    if match is None:
+        raise Refused("a coefficient is not a fraction.")
+    numerator, denominator = (
+        int(part, 16 if "x" in part else 10) for part in (match[1], match[2] or "1")
+    )
+    if denominator <= 0:
+        raise Refused("a coefficient has a denominator that is not positive.")
+    return Fraction(numerator, denominator)
+
+
+register(BuchbergerMoller, _write, _read)

@@ -4,7 +4,12 @@ import numpy as np
 
 from vanishing.algebra.monomials import Border
 from vanishing.checks import check_choice, check_flag, check_number
-from vanishing.constructions.base import GeneratorTransformer, all_or_nothing
+from vanishing.constructions.base import (
+    GeneratorTransformer,
+    all_or_nothing,
+    read_generators,
+    write_generators,
+)
 from vanishing.constructions.certificate import (
     Factor,
     OrthogonalTail,
@@ -13,6 +18,7 @@ from vanishing.constructions.certificate import (
 )
 from vanishing.constructions.engine import Construction, Slab
 from vanishing.oracles import ORACLES, UNCONSTRAINED, Status, custom
+from vanishing.persistence import register
 from vanishing.rows.moments import MomentRows, Moments
 from vanishing.rows.reader import Reader
 from vanishing.rows.sources import Layout, adopt_layout
@@ -169,7 +175,7 @@ class OAVI(GeneratorTransformer):
         -------
         self : OAVI
         """
-        self._check_parameters()
+        self.check_parameters()
         if not isinstance(moments, Moments):
             raise TypeError(f"fit_moments takes Moments; got {type(moments).__name__}.")
         if self.psi == 0:
@@ -179,11 +185,12 @@ class OAVI(GeneratorTransformer):
             )
         with all_or_nothing(self):
             adopt_layout(self, Layout(moments.n_features, moments.feature_names, "float64"))
-            self._fit_rows(MomentRows(moments)).warn()
+            self.fit_rows(MomentRows(moments)).warn()
             return self
 
-    def _check_parameters(self):
-        super()._check_parameters()
+    def check_parameters(self):
+        """Raise TypeError or ValueError unless the parameters are valid."""
+        super().check_parameters()
         if not callable(self.oracle):
             check_choice("oracle", self.oracle, ORACLES)
         if not isinstance(self.tau, str):
@@ -391,3 +398,6 @@ class _Construction(Construction):
             "are too large to evaluate a polynomial that precisely. Raise max_iter or tau, or "
             "scale the data into [0, 1]."
         )
+
+
+register(OAVI, write_generators, read_generators)

@@ -2,20 +2,21 @@
 
 import math
 import time
+from contextlib import suppress
 
 import numpy as np
 from scipy.linalg import qr
 from scipy.linalg.blas import dsyrk
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from vanishing._threads import one_blas_thread
 from vanishing.algebra.components import Components, Stage, candidates_of, components_of
-from vanishing.checks import check_flag, check_number, check_weights, too_large
-from vanishing.constructions.base import GeneratorTransformer, all_or_nothing, input_names
+from vanishing.checks import check_flag, check_number, too_large
+from vanishing.constructions.base import EQUATION, GeneratorTransformer, input_names
 from vanishing.constructions.certificate import EPS
-from vanishing.constructions.engine import warn_of
+from vanishing.constructions.engine import Remarks, remarks_on
+from vanishing.persistence import INPUT, Refused, fields, integer, listed, register, write_float
 from vanishing.rows.reader import Rows
-from vanishing.rows.sources import refuse
 
 # Mean squares that are zero up to rounding, relative to those of the candidates: of columns, and
 # of products of components, which carry rounding of their own, divided by small roots.
@@ -24,6 +25,7 @@ _ZERO_POLYNOMIAL = 1e-9  # size of a polynomial at generic points relative to it
 _TIE = 1e-9  # eigenvalues closer than this, relative to the largest, share an eigenspace
 _LARGE_EIGENSPACE = 100
 _BLOCK = 256  # generic points at a time
+_EXPANDED = 500  # monomials up to which components are saved as equations as well
 
 
 class VCA(GeneratorTransformer):
@@ -87,7 +89,7 @@ class VCA(GeneratorTransformer):
     1.414*x1^2 + 1.414*x0^2 - 1.414
     """
 
-    _reads_sources = False  # its components are fitted to rows in memory
+    reads_sources = False  # its components are fitted to rows in memory
 
     def __init__(
         self,
@@ -106,7 +108,8 @@ class VCA(GeneratorTransformer):
         self.chunk_size = chunk_size
         self.verbose = verbose
 
-    def _check_parameters(self):
+    def check_parameters(self):
+        """Raise TypeError or ValueError unless the parameters are valid."""
         check_number("psi", self.psi, low=0, high=1, high_open=True)
         check_number("max_degree", self.max_degree, low=1, integer=True)
         for name in ("max_terms", "chunk_size"):
@@ -114,41 +117,25 @@ class VCA(GeneratorTransformer):
                 check_number(name, getattr(self, name), low=1, integer=True)
         check_flag("absolute", self.absolute)
 
-    def fit(self, X, y=None, sample_weight=None):
-        """Construct the generators of the approximate vanishing ideal of the rows of X.
+    def fit_rows(self, rows):
+        """Construct the generators of rows in memory; see `GeneratorTransformer.fit_rows`."""
+        construction = _Construction(self, rows)
+        with one_blas_thread():
+            construction.run()
+            self._store(construction.generators(input_names(self)), construction.n_terms)
+        return construction.remarks()
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows; best scaled into [0, 1] or [-1, 1].
-        y : Ignored
-            For scikit-learn's pipelines.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights of the rows: all means become weighted means.
-
-        Returns
-        -------
-        self : VCA
-        """
-        self._check_parameters()
-        refuse(self, X)
-        with all_or_nothing(self):
-            X = validate_data(self, X, dtype=[np.float64, np.float32])
-            rows = Rows(X, check_weights(sample_weight, len(X)), self.chunk_size)
-            construction = _Construction(self, rows)
-            with one_blas_thread():
-                construction.run()
-                self.generators_ = construction.generators(input_names(self))
-            self.mse_ = self.generators_.mse
-            self.n_generators_ = len(self.generators_)
-            self.n_terms_ = construction.n_terms
-            self.n_coefficients_ = sum(
-                stage.n_generators * stage.combine.shape[1] for stage in self.generators_.stages
-            )
-            self.sparsity_ = 0.0
-            self.degree_ = self.generators_.degree
-            construction.warn()
-            return self
+    def _store(self, generators, n_terms):
+        """Set the fitted attributes."""
+        self.generators_ = generators
+        self.mse_ = generators.mse
+        self.n_generators_ = len(generators)
+        self.n_terms_ = n_terms
+        self.n_coefficients_ = sum(
+            stage.n_generators * stage.combine.shape[1] for stage in generators.stages
+        )
+        self.sparsity_ = 0.0
+        self.degree_ = generators.degree
 
     def get_feature_names_out(self, input_features=None):
         """Return a name for each output: the degree of the generator and its place among all.
@@ -383,15 +370,15 @@ class _Construction:
             self.n_generators = len(found)
         return found
 
-    def warn(self):
-        """Give one warning with all there is to say, or none."""
+    def remarks(self) -> Remarks:
+        """Say why it stopped early, what is left out, and whether nothing vanishes."""
         shortfall = None
         if self.n_short:
             shortfall = (
                 f"{self.n_short} generators that are zero next to the largest values, but whose "
                 "mean square is above psi, are left out. Scale the columns into [0, 1]."
             )
-        warn_of("VCA", self.psi, self.n_generators, self.stopped, shortfall)
+        return remarks_on("VCA", self.psi, self.n_generators, self.stopped, shortfall)
 
 
 def _canonical_rotation(rows: np.ndarray) -> np.ndarray:
@@ -411,3 +398,77 @@ def _canonical_rotation(rows: np.ndarray) -> np.ndarray:
     rotation, triangle = np.linalg.qr(chosen)
     rotation[:, np.signbit(triangle.diagonal())] *= -1.0
     return rotation.T
+
+
+# -- What is saved --------------------------------------------------------------------------------
+
+
+def _write(writer, model) -> dict:
+    components = model.generators_
+    n_features = model.n_features_in_
+    node = {
+        **writer.input(model),
+        "feature_names": list(components.feature_names),
+        "n_terms": int(model.n_terms_),
+        "scale": components.scale.tolist(),
+        "mse": [write_float(value) for value in components.mse],
+    }
+    if math.comb(n_features + components.degree, n_features) <= _EXPANDED:
+        with suppress(ValueError):  # coefficients that overflow cannot be read, either
+            node["equations"] = [f"{g.shortened(EQUATION)} = 0" for g in components]
+    node["stages"] = []
+    for stage in components.stages:
+        products = {}
+        if stage.left is not None:
+            products = {"left": stage.left.tolist(), "right": stage.right.tolist()}
+        node["stages"].append(
+            {
+                "n_components": int(stage.n_components),
+                **products,
+                "combine": stage.combine.tolist(),
+                "project": stage.project.tolist(),
+            }
+        )
+    return node
+
+
+def _read(reader, node, model):
+    n_features, names, n_terms, scale, mse, nodes, names_in, equations = fields(
+        node,
+        "a fitted VCA",
+        ("n_features_in", "feature_names", "n_terms", "scale", "mse", "stages"),
+        (*INPUT, "equations"),
+    )
+    reader.input(model, n_features, names_in)
+    names = reader.names(names, "feature_names", n_features)
+    if equations is not None:
+        reader.names(equations, "equations", None)
+    stages = []
+    start = end = 1  # components of the degree below, among all
+    for node in listed(nodes, "stages"):
+        products = ("left", "right") if stages else ()
+        n_components, combine, project, *products = fields(
+            node, "a stage", ("n_components", "combine", "project", *products)
+        )
+        left = right = None
+        n_candidates = n_features
+        if products:
+            left = reader.integers(products[0], "left", 1, stages[0].n_components)
+            right = reader.integers(products[1], "right", start, end - 1)
+            if len(left) != len(right):
+                raise Refused("left and right have different lengths.")
+            n_candidates = len(left)
+        combine = reader.table(combine, "combine", n_candidates)
+        project = reader.table(project, "project", end)
+        if len(combine) != len(project):
+            raise Refused("combine and project have different lengths.")
+        n_components = integer(n_components, "n_components", 0, len(combine))
+        stages.append(Stage(left, right, combine, project, n_components))
+        start, end = end, end + n_components
+    n_generators = sum(stage.n_generators for stage in stages)
+    mse = [reader.measured(value, "an mse") for value in listed(mse, "mse", n_generators)]
+    scale = reader.floats(scale, "scale", n_features)
+    model._store(Components(stages, np.array(mse), scale, names), integer(n_terms, "n_terms", end))
+
+
+register(VCA, _write, _read)

@@ -21,8 +21,8 @@ from sklearn.svm import SVC, LinearSVC
 from vanishing.constructions.abm import ABM
 from vanishing.constructions.oavi import OAVI
 from vanishing.constructions.vca import VCA
-from vanishing.learning.classifier import VanishingClassifierCV
 from vanishing.learning.features import VanishingFeatures
+from vanishing.learning.search import VanishingClassifierCV
 
 DATASETS = ("bank", "credit", "htru", "seeds", "skin", "spam")
 PSIS = (0.1, 0.05, 0.01, 0.005, 0.001, 0.0005)

@@ -4,11 +4,18 @@ import keyword
 import math
 
 import numpy as np
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import MinMaxScaler, QuantileTransformer, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
+from vanishing._version import __version__
 from vanishing.algebra import monomials
 from vanishing.algebra.polynomials import printable
-from vanishing.persistence import _LINEAR, _kind_of
+from vanishing.constructions.base import GeneratorTransformer
+from vanishing.inspection import anatomy
+from vanishing.learning.classifier import LINEAR, VanishingClassifier
+from vanishing.learning.features import VanishingFeatures
+from vanishing.learning.search import VanishingClassifierCV
 
 _SHOWN = 20  # terms of a polynomial that a comment shows
 _EXPANDED = 500  # monomials up to which components are expanded for a comment
@@ -119,8 +126,6 @@ def to_python(model, name=None) -> str:
     >>> float(module["transform"]([[0.25, 0.75]])[0, 0])
     0.5
     """
-    from vanishing import __version__
-
     check_is_fitted(model)
     source = _Source()
     source.add(model)
@@ -183,27 +188,17 @@ class _Source:
 
     def add(self, model):
         """Add the steps of a model."""
-        name = type(model).__name__ if _kind_of(model) is not None else None
         if self.classes is not None:
             raise TypeError("a classifier must be the last step of what is exported.")
-        if name == "Pipeline":
+        if type(model) is Pipeline:
             for _, step in model.steps:
                 if step is not None and step != "passthrough":
                     self.add(step)
-        elif name in ("OAVI", "ABM", "AVI", "VCA"):
-            self._features([(None, model.generators_, model.absolute)])
-        elif name == "VanishingFeatures":
-            self._features(
-                [
-                    (label, transformer.generators_, transformer.absolute)
-                    for label, transformer in zip(model.classes_, model.transformers_, strict=True)
-                ]
-            )
-        elif name == "VanishingClassifierCV":
-            self.add(model.classifier_)
-        elif name == "VanishingClassifier":
-            self._classifier(model)
-        elif name in _LINEAR:
+        elif isinstance(model, (GeneratorTransformer, VanishingFeatures)):
+            self._features(anatomy(model).parts)
+        elif isinstance(model, (VanishingClassifier, VanishingClassifierCV)):
+            self._classifier(anatomy(model))
+        elif type(model) in LINEAR:
             self._linear(model.coef_.T, model.intercept_, model.classes_)
         else:
             self._scaler(model)
@@ -220,19 +215,18 @@ class _Source:
         return self.constant(name, _array(values))
 
     def _scaler(self, scaler):
-        name = type(scaler).__name__ if _kind_of(scaler) is not None else None
-        if name == "MinMaxScaler":
+        if type(scaler) is MinMaxScaler:
             scale, shift = self.array("scale", scaler.scale_), self.array("shift", scaler.min_)
             self.steps.append(f"X * {scale} + {shift}")
             if scaler.clip:
                 low, high = map(float, scaler.feature_range)
                 self.steps.append(f"np.clip(X, {low!r}, {high!r})")
-        elif name == "StandardScaler":
+        elif type(scaler) is StandardScaler:
             if scaler.with_mean:
                 self.steps.append(f"X - {self.array('mean', scaler.mean_)}")
             if scaler.with_std:
                 self.steps.append(f"X / {self.array('scale', scaler.scale_)}")
-        elif name == "QuantileTransformer" and scaler.output_distribution == "uniform":
+        elif type(scaler) is QuantileTransformer and scaler.output_distribution == "uniform":
             self.helpers.add(_QUANTILES)
             quantiles = self.array("quantiles", scaler.quantiles_.T)
             references = self.array("references", scaler.references_)
@@ -244,25 +238,19 @@ class _Source:
                 "the estimators of vanishing that transform or classify can."
             )
 
-    def _classifier(self, model):
-        scaling, final = model._scaling, model.final_estimator_
-        if type(final).__name__ not in _LINEAR or _kind_of(final) is None:
+    def _classifier(self, found):
+        scaling, final = found.core.scaling_, found.core.final_estimator_
+        if type(final) not in LINEAR:
             raise TypeError(f"a classifier with final_estimator={final!r} cannot be exported.")
         if scaling.transformer is not None:
             self._scaler(scaling.transformer)
         if scaling.clip:
             low, high = self.array("low", scaling.low), self.array("high", scaling.high)
             self.steps.append(f"np.clip(X, {low}, {high})")
-        parts, weights, start = [], [np.empty((0, len(final.intercept_)))], 0
-        for label, transformer in zip(model.classes_, model.features_.transformers_, strict=True):
-            end = start + transformer.n_generators_
-            chosen = np.flatnonzero(final.coef_[:, start:end].any(axis=0))
-            generators = transformer.generators_.subset(chosen)
-            parts.append((label, generators, transformer.absolute))
-            weights.append(final.coef_[:, start:end].T[chosen])
-            start = end
+        parts = [part.subset(part.used) for part in found.parts]
         self._features(parts)
-        self._linear(np.vstack(weights), final.intercept_, model.classes_)
+        weights = np.vstack([part.weights for part in parts])
+        self._linear(weights, final.intercept_, found.core.classes_)
 
     def _linear(self, weights, intercept, classes):
         weights = self.array("weights", weights)
@@ -270,13 +258,14 @@ class _Source:
         self.classes = classes
 
     def _features(self, parts):
-        """Add a step that evaluates (label, generators, absolute) of each class."""
+        """Add a step that evaluates the generators of each class."""
         evaluated = []
         scaled_columns = bool(self.steps)
-        for label, generators, absolute in parts:
+        for part in parts:
+            label, generators, absolute = part.label, part.generators, part.absolute
             if not len(generators):
                 continue
-            of = "" if label is None else f" of class {np.asarray(label).item()!r}"
+            of = "" if label is None else f" of class {label!r}"
             scaled = " in the columns as scaled" if scaled_columns else ""
             self.constants.append(f"\n# Generators{printable(of)}{scaled}:")
             if hasattr(generators, "stages"):

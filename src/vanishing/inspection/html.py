@@ -7,12 +7,10 @@ from fractions import Fraction
 from itertools import zip_longest
 
 import numpy as np
-from sklearn import get_config
 from sklearn.exceptions import NotFittedError
-from sklearn.utils import estimator_html_repr
-from sklearn.utils.validation import check_is_fitted
 
 from vanishing.algebra.polynomials import default_names
+from vanishing.inspection.anatomy import anatomy
 
 _EQUATIONS = 10  # that a notebook shows
 _TERMS = 12  # of an equation
@@ -98,23 +96,6 @@ def equation(generator, limit=_TERMS, digits=4) -> str:
 # -- Notebooks ------------------------------------------------------------------------------------
 
 
-class HTMLRepresentation:
-    """Adds to scikit-learn's diagram of an estimator, in notebooks, its equations if it is fitted.
-
-    As the diagram, it is left out with ``sklearn.set_config(display="text")``.
-    """
-
-    def _repr_html_(self):
-        if get_config()["display"] != "diagram":
-            return None
-        return f"<div>{estimator_html_repr(self)}{equations_html(self)}</div>"
-
-    def _repr_mimebundle_(self, include=None, exclude=None):
-        page = self._repr_html_()
-        shown = {"text/plain": repr(self)}
-        return shown if page is None else {**shown, "text/html": page}
-
-
 _STYLE = """<style>
 .vanishing-equations { margin: .5em 0; font-size: .95em; }
 .vanishing-equations table { border-collapse: collapse; margin: .4em 0; }
@@ -132,65 +113,50 @@ def equations_html(estimator, limit=_EQUATIONS) -> str:
     the first of each class.
     """
     try:
-        check_is_fitted(estimator)
+        found = anatomy(estimator)
     except NotFittedError:
         return ""
-    estimator = getattr(estimator, "classifier_", estimator)
-    features = getattr(estimator, "features_", estimator)
-    by_class = hasattr(features, "transformers_")
-    models = features.transformers_ if by_class else [features]
-    places = [(k, i) for k, model in enumerate(models) for i in range(model.n_generators_)]
-    coef = getattr(getattr(estimator, "final_estimator_", None), "coef_", None)
-    weights, order, which = None, "", "the first"
-    if coef is not None and places:
-        weights = dict(zip(places, np.abs(coef).sum(axis=0), strict=True))
-        n_used = sum(weight > 0 for weight in weights.values())
+    weighted, by_class = found.weights is not None, found.classes is not None
+    places = [(k, i) for k, part in enumerate(found.parts) for i in part.ranking().tolist()]
+    order, which = "", "the first"
+    if weighted and places:
+        sizes = {(k, i): size for k, p in enumerate(found.parts) for i, size in enumerate(p.sizes)}
+        n_used = sum(size > 0 for size in sizes.values())
         order, which = f", {n_used:,} of them with a weight", "those of the largest weights"
-        places.sort(key=lambda place: -weights[place])
-        places = places[: max(1, n_used)]
+        places = sorted(places, key=lambda place: -sizes[place])[: max(1, n_used)][:limit]
     elif by_class:
-        columns = [[place for place in places if place[0] == k] for k in range(len(models))]
-        places = [place for row in zip_longest(*columns) for place in row if place is not None]
-    total = sum(model.n_generators_ for model in models)
+        columns = [[place for place in places if place[0] == k] for k in range(len(found.parts))]
+        rounds = [place for row in zip_longest(*columns) for place in row if place is not None]
+        places = sorted(rounds[:limit])
     shown = places[:limit]
-    if not weights:
-        shown.sort()
-    rows = [
-        _row(
-            models[k],
-            i,
-            features.classes_[k] if by_class else None,
-            None if weights is None else weights[k, i],
-        )
-        for k, i in shown
-    ]
-    exact = not hasattr(models[0], "mse_")
+    exact = not hasattr(found.parts[0].model, "mse_")
     heads = ["class"] * by_class + ["equation"] + ["mean square"] * (not exact)
-    heads += ["|weight|"] * (weights is not None)
-    scaled = " in scaled columns" if getattr(estimator, "scaler_", None) is not None else ""
+    heads += ["|weight|"] * weighted
+    scaled = "" if found.scale is None else " in scaled columns"
+    total = found.n_generators
     what = f"{total:,} equation{'' if total == 1 else 's'}{scaled}{order}"
     if len(shown) < total and shown:
         what += f"; {which}:"
     table = ""
-    if rows:
+    if shown:
+        rows = "".join(_row(found.parts[k], i, by_class) for k, i in shown)
         head = "".join(f'<th scope="col">{name}</th>' for name in heads)
-        table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+        table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
     return (
         f'<details open class="vanishing-equations">{_STYLE}<summary>{what}</summary>{table}'
         "</details>"
     )
 
 
-def _row(model, i, label, weight) -> str:
+def _row(part, i, by_class) -> str:
     try:
-        generator = model.generators_[i]
-        written = equation(generator)
+        written = equation(part.generators[i])
     except ValueError as problem:  # components too large to be expanded
         written = text(problem)
-    cells = [] if label is None else [isolated(label)]
+    cells = [isolated(part.label)] if by_class else []
     cells.append(written)
-    numbers = [model.mse_[i]] if hasattr(model, "mse_") else []
-    numbers += [] if weight is None else [weight]
+    numbers = [part.model.mse_[i]] if hasattr(part.model, "mse_") else []
+    numbers += [] if part.sizes is None else [part.sizes[i]]
     return (
         "<tr>"
         + "".join(f"<td>{cell}</td>" for cell in cells)

@@ -1,31 +1,49 @@
 """The feature map of the paper's section 5: the generators of every class, evaluated."""
 
-import warnings
-
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from vanishing._threads import one_blas_thread
-from vanishing.constructions.base import all_or_nothing, input_names, sparsity
-from vanishing.constructions.oavi import OAVI
-from vanishing.inspection.html import HTMLRepresentation
-from vanishing.learning.labels import check_labelled_rows
-from vanishing.persistence import Savable
-from vanishing.rows.device import is_device_array, namespace
-from vanishing.rows.sources import (
-    SourceRows,
-    adopt_layout,
-    check_layout,
-    checked_device_array,
-    source_of,
-    survey,
+from vanishing.constructions.base import (
+    GeneratorTransformer,
+    all_or_nothing,
+    input_names,
+    sparsity,
 )
+from vanishing.constructions.engine import Remarks
+from vanishing.constructions.notebook import HTMLRepresentation
+from vanishing.learning.default import DefaultTransformer, resolved
+from vanishing.learning.labels import (
+    LabelledRows,
+    LabelledSource,
+    labelled_rows,
+    labelled_source,
+)
+from vanishing.persistence import INPUT, Refused, Savable, fields, listed, register
+from vanishing.rows.device import is_device_array, namespace
+from vanishing.rows.reader import Rows
+from vanishing.rows.sources import check_layout, checked_device_array, source_of
+from vanishing.rows.together import read_together
+from vanishing.rows.validation import validated
+
+_LISTED = 5  # classes that a warning lists
 
 
-class VanishingFeatures(Savable, HTMLRepresentation, TransformerMixin, BaseEstimator):
+def _fit_ours(estimator, rows: LabelledRows):
+    estimator.n_features_in_ = rows.X.shape[1]
+    return estimator, estimator.fit_rows(Rows(rows.X, rows.weight, estimator.chunk_size))
+
+
+def _fit_any(estimator, rows: LabelledRows):
+    weights = {} if rows.weight is None else {"sample_weight": rows.weight}
+    return estimator.fit(rows.X, **weights), None
+
+
+class VanishingFeatures(
+    DefaultTransformer, Savable, HTMLRepresentation, TransformerMixin, BaseEstimator
+):
     """Generators of each class's vanishing ideal as features.
 
     Fits one clone of ``transformer`` to the rows of each class and maps a row x to the values
@@ -83,69 +101,105 @@ class VanishingFeatures(Savable, HTMLRepresentation, TransformerMixin, BaseEstim
         """
         with all_or_nothing(self):
             source = source_of(X, y, sample_weight)
-            if source is not None:
-                return self._fit_source(source, survey(source))
-            X, y, weight = check_labelled_rows(self, X, y, sample_weight)
-            transformer = OAVI() if self.transformer is None else self.transformer
+            if source is None:
+                self.fit_labelled(labelled_rows(self, X, y, sample_weight).present()).warn()
+            else:
+                self.fit_labelled(labelled_source(self, source)).warn()
+            return self
 
-            def fit_class(label):
-                rows = y == label
-                weights = {} if weight is None else {"sample_weight": weight[rows]}
-                return clone(transformer).fit(X[rows], **weights)
+    def fit_labelled(self, rows: LabelledRows | LabelledSource) -> Remarks:
+        """Fit to rows that have been validated, in memory or elsewhere.
 
-            return self._fit_classes(fit_class)
+        The names of columns, if they have any, are set already. Nobody is warned.
 
-    def _fit_source(self, source, found, *, scale=None, named=True):
-        """Fit to the rows of a source, of which a survey was made, after scaling them.
-
-        ``named`` says whether the features keep the names of the columns.
+        Returns
+        -------
+        remarks : Remarks
+            For whoever called `fit` to be warned by.
         """
-        check_classification_targets(found.classes)
-        self.classes_ = found.classes
-        layout = source.layout
-        adopt_layout(self, layout if named else layout._replace(names=None))
-        transformer = OAVI() if self.transformer is None else self.transformer
-        if not getattr(transformer, "_reads_sources", False):
+        self.check_parameters()
+        transformer = resolved(self.transformer)
+        ours = isinstance(transformer, GeneratorTransformer)
+        if ours:
+            transformer.check_parameters()
+        self.classes_ = rows.classes
+        with one_blas_thread():
+            if isinstance(rows, LabelledRows):
+                self.n_features_in_ = rows.X.shape[1]
+                fit = _fit_ours if ours else _fit_any
+                found = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+                    delayed(fit)(clone(transformer), rows.at(rows.y == label))
+                    for label in range(len(self.classes_))
+                )
+            else:
+                self.n_features_in_ = rows.source.layout.n_features
+                found = self._fit_source(transformer, rows)
+        self._store([estimator for estimator, _ in found])
+        return self._remarks([remarks for _, remarks in found])
+
+    def _fit_source(self, transformer, rows: LabelledSource):
+        if not getattr(transformer, "reads_sources", False):
             raise TypeError(
                 f"{type(transformer).__name__} needs the rows of a class in memory: give arrays, "
                 "or use OAVI or ABM."
             )
 
-        def fit_class(label):
+        def fit_class(reader):
             estimator = clone(transformer)
-            estimator._check_parameters()
-            adopt_layout(estimator, layout._replace(names=None))
-            rows = SourceRows(source, estimator.chunk_size, label=self.classes_[label], scale=scale)
-            estimator._fit_rows(rows).warn()
-            return estimator
+            estimator.n_features_in_ = reader.n_features
+            return estimator, estimator.fit_rows(reader)
 
-        return self._fit_classes(fit_class)
+        return read_together(
+            fit_class,
+            rows.source,
+            rows.classes,
+            chunk_size=transformer.chunk_size,
+            scale=rows.scale,
+            n_jobs=self.n_jobs,
+        )
 
-    def _fit_classes(self, fit_class):
-        """Fit each class by ``fit_class(its place in classes_)``, and sum up."""
-        with warnings.catch_warnings(), one_blas_thread():
-            # A class without generators is no problem: the others have some.
-            warnings.filterwarnings("ignore", message="[A-Z]+: nothing vanishes")
-            self.transformers_ = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-                delayed(fit_class)(label) for label in range(len(self.classes_))
-            )
+    def _store(self, transformers):
+        """Set the fitted attributes from one fitted transformer per class."""
         names = getattr(self, "feature_names_in_", None)
         if names is not None:
-            for transformer in self.transformers_:
+            for transformer in transformers:
                 transformer.generators_ = transformer.generators_.renamed(names)
-        self.n_generators_ = sum(t.n_generators_ for t in self.transformers_)
-        self.n_terms_ = sum(t.n_terms_ for t in self.transformers_)
-        n_coefficients = sum(t.n_coefficients_ for t in self.transformers_)
-        n_zeros = sum(t.sparsity_ * t.n_coefficients_ for t in self.transformers_)
+        self.transformers_ = transformers
+        self.n_generators_ = sum(t.n_generators_ for t in transformers)
+        self.n_terms_ = sum(t.n_terms_ for t in transformers)
+        n_coefficients = sum(t.n_coefficients_ for t in transformers)
+        n_zeros = sum(t.sparsity_ * t.n_coefficients_ for t in transformers)
         self.sparsity_ = sparsity(n_coefficients - n_zeros, n_coefficients)
-        if not self.n_generators_:
-            warnings.warn(
-                "VanishingFeatures: nothing vanishes on any class, and transform will return no "
-                "columns. Take a larger psi or max_degree, or scale the data.",
-                UserWarning,
-                stacklevel=3,
+
+    def _remarks(self, remarks) -> Remarks:
+        """Sum up what the constructions of the classes have to say."""
+        said = [
+            (label, found.name, problem)
+            for label, found in zip(self.classes_.tolist(), remarks, strict=True)
+            if found is not None
+            for problem in found.problems
+        ]
+        problems = [f"{name} on class {label!r}: {problem}" for label, name, problem in said[:1]]
+        if len(said) > 1:
+            others = list(dict.fromkeys(repr(label) for label, *_ in said[1:]))
+            shown = ", ".join(others[:_LISTED]) + (", ..." if len(others) > _LISTED else "")
+            problems.append(f"likewise on class {shown}.")
+        # A class without generators is no problem: the others have some.
+        nothing = (
+            "nothing vanishes on any class, and transform will return no columns. Take a larger "
+            "psi or max_degree, or scale the data."
+        )
+        return Remarks(
+            "VanishingFeatures", tuple(problems), None if self.n_generators_ else nothing
+        )
+
+    def check_parameters(self):
+        """Raise TypeError unless the transformer is an estimator."""
+        if self.transformer is not None and not hasattr(self.transformer, "fit"):
+            raise TypeError(
+                f"transformer must be a construction of generators such as OAVI(), or None; got "
+                f"{self.transformer!r}."
             )
-        return self
 
     def transform(self, X):
         """Evaluate the generators of all classes.
@@ -167,7 +221,7 @@ class VanishingFeatures(Savable, HTMLRepresentation, TransformerMixin, BaseEstim
         if source is not None:
             check_layout(self, source.layout)
             return source.map(self.transform, self.n_generators_, source.layout.dtype)
-        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        X = validated(self, X, reset=False)
         out = np.empty((len(X), self.n_generators_), dtype=X.dtype)
         start = 0
         for transformer in self.transformers_:
@@ -213,3 +267,31 @@ class VanishingFeatures(Savable, HTMLRepresentation, TransformerMixin, BaseEstim
         tags.target_tags.required = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+# -- What is saved --------------------------------------------------------------------------------
+
+
+def _write(writer, model) -> dict:
+    return {
+        **writer.classes(model),
+        "transformers": [writer.model(transformer) for transformer in model.transformers_],
+    }
+
+
+def _read(reader, node, model):
+    n_features, classes, nodes, names = fields(
+        node, "fitted features", ("n_features_in", "classes", "transformers"), INPUT
+    )
+    reader.input(model, n_features, names)
+    model.classes_ = reader.classes(classes)
+    transformers = [
+        reader.model(part, GeneratorTransformer)
+        for part in listed(nodes, "transformers", len(model.classes_))
+    ]
+    if any(t.n_features_in_ != n_features for t in transformers):
+        raise Refused("the transformers are of different numbers of columns.")
+    model._store(transformers)
+
+
+register(VanishingFeatures, _write, _read)

@@ -1,37 +1,84 @@
 """Rows with class labels: what every classifier asks of them."""
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
 from vanishing.checks import check_weights
+from vanishing.rows.questions import survey
+from vanishing.rows.source import Source
+from vanishing.rows.sources import adopt_layout
+from vanishing.rows.validation import validated
 
 
-def check_labelled_rows(estimator, X, y, sample_weight, *, drop=True):
-    """Validate rows with class labels, set ``classes_``, and drop rows of weight zero.
+class LabelledRows(NamedTuple):
+    """Rows in memory that have been validated."""
 
-    Returns
-    -------
-    X : ndarray of float64 or float32 of shape (n_samples, n_features)
-    y : ndarray of int of shape (n_samples,)
-        Places in ``classes_``.
-    sample_weight : ndarray of shape (n_samples,) or None
-    """
-    X, y = validate_data(estimator, X, y, dtype=[np.float64, np.float32])
+    X: np.ndarray  # float64 or float32
+    y: np.ndarray  # places in classes
+    weight: np.ndarray | None
+    classes: np.ndarray
+
+    def at(self, rows) -> "LabelledRows":
+        """Return some of the rows."""
+        weight = None if self.weight is None else self.weight[rows]
+        return LabelledRows(self.X[rows], self.y[rows], weight, self.classes)
+
+    def present(self) -> "LabelledRows":
+        """Return the rows whose weight is not zero."""
+        if self.weight is None or self.weight.all():
+            return self
+        return self.at(self.weight > 0)
+
+
+class LabelledSource(NamedTuple):
+    """Rows elsewhere, of which a survey was made, and what to do with them first."""
+
+    source: Source
+    classes: np.ndarray
+    low: np.ndarray  # range of each column
+    high: np.ndarray
+    scale: Callable | None = None
+
+
+def labelled_source(estimator, source: Source) -> LabelledSource:
+    """Look at rows with class labels that are read where they are, and set ``classes_``."""
+    found = survey(source)
+    check_classification_targets(found.classes)
+    adopt_layout(estimator, source.layout)
+    estimator.classes_ = found.classes
+    return LabelledSource(source, found.classes, found.low, found.high)
+
+
+def labelled_rows(estimator, X, y, sample_weight) -> LabelledRows:
+    """Validate rows with class labels, and set ``classes_``: those of rows that have a weight."""
+    X, y = validated(estimator, X, _without_gaps(y))
     check_classification_targets(y)
     weight = check_weights(sample_weight, len(X))
-    present = slice(None) if weight is None else weight > 0
-    estimator.classes_ = np.unique(y[present])
-    y = np.searchsorted(estimator.classes_, y)
-    if weight is not None and drop and not present.all():
-        X, y, weight = X[present], y[present], weight[present]
-    return X, y, weight
+    estimator.classes_ = np.unique(y if weight is None else y[weight > 0])
+    return LabelledRows(X, np.searchsorted(estimator.classes_, y), weight, estimator.classes_)
 
 
-def check_two_classes(classes):
+def _without_gaps(y):
+    """Return labels none of which is missing; scikit-learn's errors do not say which one is."""
+    if y is None or np.dtype(getattr(y, "dtype", object)).kind != "O":
+        return y
+    gaps = [i for i, label in enumerate(y) if label is None or label is np.nan]
+    if gaps:
+        raise ValueError(
+            f"y has no label in row {gaps[0]}"
+            + (f" and {len(gaps) - 1} more" if len(gaps) > 1 else "")
+            + ". Drop these rows, or give them a label."
+        )
+    return y
+
+
+def check_two_classes(classes) -> None:
     """Raise ValueError unless there are two classes to tell apart."""
     if len(classes) < 2:
         raise ValueError(
             "a classifier needs samples of at least 2 classes; the data has only one class: "
-            f"{classes[0]!r}."
+            f"{classes.tolist()[0]!r}."
         )

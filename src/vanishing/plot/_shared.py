@@ -1,18 +1,16 @@
 """What the displays share: matplotlib, colours and text, and what is drawn of an estimator."""
 
 import re
-import warnings
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils import column_or_1d
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_consistent_length
 
 from vanishing.algebra.polynomials import Polynomial
-from vanishing.learning.classifier import VanishingClassifier, VanishingClassifierCV
-from vanishing.learning.features import VanishingFeatures
+from vanishing.inspection import anatomy
 
 # Okabe and Ito's colours, which people with any kind of colour vision tell apart, without the
 # yellow that white paper swallows.
@@ -39,52 +37,13 @@ class Fitted(NamedTuple):
 
 def fitted(estimator) -> Fitted:
     """Return what an estimator consists of; raise an error if it has nothing to draw."""
-    if isinstance(estimator, Pipeline):
-        found = fitted(estimator[-1])
-        if len(estimator) == 1:
-            return found
-        return found._replace(scale=_through(estimator[:-1], found))
-    several = (VanishingFeatures, VanishingClassifier, VanishingClassifierCV)
-    if not isinstance(estimator, several) and not hasattr(estimator, "psi"):
-        raise TypeError(
-            f"{type(estimator).__name__} has no generators to draw: give OAVI, ABM, AVI, VCA, "
-            "VanishingFeatures, a VanishingClassifier, or a pipeline that ends with one of them."
-        )
-    check_is_fitted(estimator)
-    if isinstance(estimator, VanishingClassifierCV):
-        return fitted(estimator.classifier_)
-    if isinstance(estimator, VanishingClassifier):
-        found = fitted(estimator.features_)
-        scaling = estimator._scaling
-        same = scaling.transformer is None and not scaling.clip
-        return found._replace(
-            weights=_weights(estimator.final_estimator_, found.models),
-            scale=None if same else scaling.transform,
-        )
-    if isinstance(estimator, VanishingFeatures):
-        return Fitted(estimator.transformers_, list(estimator.classes_))
-    return Fitted([estimator], None)
-
-
-def _through(pipeline, found: Fitted) -> Callable:
-    def scale(X):
-        with warnings.catch_warnings():
-            # A grid has no names; its columns are those of the rows all the same.
-            warnings.filterwarnings("ignore", message="X does not have valid feature names")
-            return found.scaled(np.asarray(pipeline.transform(X), dtype=np.float64))
-
-    return scale
-
-
-def _weights(classifier, models) -> list | None:
-    """Return each generator's largest weight in absolute value, model by model.
-
-    None if the classifier on the features is not linear.
-    """
-    if not hasattr(classifier, "coef_"):
-        return None
-    largest = np.abs(classifier.coef_).max(axis=0)
-    return np.split(largest, np.cumsum([model.n_generators_ for model in models]))[:-1]
+    found = anatomy(estimator)
+    return Fitted(
+        [part.model for part in found.parts],
+        found.classes,
+        None if found.weights is None else [part.sizes for part in found.parts],
+        found.scale,
+    )
 
 
 def model_of(estimator, class_of_interest):

@@ -10,8 +10,9 @@ from sklearn.pipeline import Pipeline
 
 from vanishing.checks import check_number
 from vanishing.constructions.oavi import OAVI
-from vanishing.learning.classifier import VanishingClassifier, VanishingClassifierCV
+from vanishing.learning.classifier import VanishingClassifier
 from vanishing.learning.features import VanishingFeatures
+from vanishing.learning.search import VanishingClassifierCV
 from vanishing.plot._shared import GREY, PALETTE, fitted, name_of, panels, pyplot
 
 

@@ -7,7 +7,7 @@ Only sums over the rows come back, as NumPy arrays; the values of generators sta
 import numpy as np
 
 from vanishing.algebra.evaluation import chunk_rows
-from vanishing.algebra.monomials import Plan
+from vanishing.algebra.monomials import Plan, variables_plan
 
 _LIBRARIES = ("torch", "cupy", "array_api_strict")
 
@@ -215,27 +215,32 @@ class DeviceBlock:
             squares += self.xp.ones_like(sums[:, 0]) @ sums
         return (to_numpy(squares),)
 
+    def _columns(self):
+        """Yield the weighted constant and columns, some rows at a time."""
+        plan = variables_plan(self.X.shape[1])
+        for _, values in self._chunks(plan, plan.parent.size):
+            yield values[0, :], values[1:, :]
+
     def column_sums(self):
         """Return the weighted sums of the columns."""
-        weight = self.sample_weight
-        X = self.xp.astype(self.X, self.xp.float64)
-        sums = self.xp.sum(X, axis=0) if weight is None else weight @ X
+        sums = self._zeros(self.X.shape[1])
+        for root, columns in self._columns():
+            sums += columns @ root
         return (to_numpy(sums),)
 
     def centred_products(self, mean):
         """Return the weighted products of the columns, less their means."""
-        centred = self.xp.astype(self.X, self.xp.float64) - like(self.X, mean)
-        if self.sample_weight is None:
-            return (to_numpy(centred.T @ centred),)
-        return (to_numpy(centred.T @ (centred * self.sample_weight[:, None])),)
+        total = self._zeros(mean.size, mean.size)
+        mean = like(self.X, mean[:, np.newaxis])
+        for root, columns in self._columns():
+            centred = columns - mean * root[None, :]
+            total += centred @ centred.T
+        return (to_numpy(total),)
 
 
-def evaluate_generators(generators, X, *, absolute, chunk_size=None):
-    """Evaluate `Generators` on the rows of X: (n_samples, |G|), in X's dtype and on its device."""
+def _values_of(generators, X, absolute, chunk_size):
+    """Yield (rows, values of all generators there in float64), a chunk at a time."""
     xp = namespace(X)
-    out = xp.empty((X.shape[0], len(generators)), dtype=X.dtype, device=X.device)
-    if not len(generators):
-        return out
     plan, terms, coef, leading = generators.compiled
     coef = like(X, coef.T)
     leading_coef = like(X, generators.leading_coef)
@@ -243,7 +248,28 @@ def evaluate_generators(generators, X, *, absolute, chunk_size=None):
     for here, values in evaluate(X, plan, rows=rows):
         found = _chosen(xp, values, terms).T @ coef
         found += leading_coef * _chosen(xp, values, leading).T
-        if absolute:
-            found = xp.abs(found)
-        out[here, :] = xp.astype(found, X.dtype, copy=False)
+        yield here, xp.abs(found) if absolute else found
+
+
+def evaluate_generators(generators, X, *, absolute, chunk_size=None):
+    """Evaluate `Generators` on the rows of X: (n_samples, |G|), in X's dtype and on its device."""
+    xp = namespace(X)
+    out = xp.empty((X.shape[0], len(generators)), dtype=X.dtype, device=X.device)
+    if len(generators):
+        for here, found in _values_of(generators, X, absolute, chunk_size):
+            out[here, :] = xp.astype(found, X.dtype, copy=False)
+    return out
+
+
+def combine_generators(generators, X, weights, *, absolute, chunk_size=None):
+    """Return the values of generators times ``weights``, of shape (|G|, n_outputs), in float64.
+
+    Neither X in float64 nor all values of the generators are ever held.
+    """
+    xp = namespace(X)
+    out = xp.zeros((X.shape[0], weights.shape[1]), dtype=xp.float64, device=X.device)
+    if len(generators):
+        weights = like(X, weights, np.float64)
+        for here, found in _values_of(generators, X, absolute, chunk_size):
+            out[here, :] = found @ weights
     return out

@@ -15,7 +15,7 @@ from sklearn.utils import check_array
 from vanishing._threads import one_blas_thread
 from vanishing.algebra import monomials
 from vanishing.algebra.evaluation import chunk_rows, evaluate
-from vanishing.checks import check_number, check_weights
+from vanishing.checks import check_nonnegative, check_number
 from vanishing.persistence.files import read_bounded, write_atomically
 from vanishing.rows.reader import Reader
 
@@ -108,8 +108,8 @@ class Moments:
         if X.shape[1] != self.n_features:
             raise ValueError(f"X has {X.shape[1]} columns; these moments are of {self.n_features}.")
         if sample_weight is not None:
-            check_weights(sample_weight, len(X))
-            sample_weight = np.asarray(sample_weight, dtype=np.float64)
+            # In their own unit, which is that of other updates; a batch may have no weight at all.
+            sample_weight = check_nonnegative(sample_weight, len(X))
         sums = np.zeros(self._plan.parent.size)
         rows = chunk_rows(sums.size, None)
         with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):

@@ -19,7 +19,7 @@ from numba import njit
 from scipy.linalg import qr
 
 from vanishing.algebra.evaluation import chunk_rows, evaluate
-from vanishing.algebra.monomials import CONSTANT_PLAN, Plan
+from vanishing.algebra.monomials import Plan, variables_plan
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc"})
@@ -143,11 +143,6 @@ class Block:
             centred = values[1:] - mean[:, np.newaxis] * values[0]
             total += centred @ centred.T
         return (total,)
-
-
-def variables_plan(n_features: int) -> Plan:
-    """Plan the evaluation of the constant and the variables."""
-    return CONSTANT_PLAN.extended(np.zeros(n_features, dtype=np.intp), np.arange(n_features))
 
 
 def stacked_triangle(above: np.ndarray, below: np.ndarray) -> np.ndarray:

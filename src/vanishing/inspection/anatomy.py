@@ -1,0 +1,242 @@
+"""Taking a fitted model apart: classes, generators, weights, scaling and names."""
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from vanishing.algebra.polynomials import default_names
+from vanishing.constructions.base import GeneratorTransformer
+from vanishing.constructions.exact import BuchbergerMoller
+from vanishing.learning.classifier import VanishingClassifier
+from vanishing.learning.features import VanishingFeatures
+from vanishing.learning.scaling import affine
+from vanishing.learning.search import VanishingClassifierCV
+
+_WITH_GENERATORS = (
+    GeneratorTransformer,
+    BuchbergerMoller,
+    VanishingFeatures,
+    VanishingClassifier,
+    VanishingClassifierCV,
+)
+
+
+class Part(NamedTuple):
+    """The generators of one class, or of all rows where there are no classes."""
+
+    label: Any  # of the class; None without classes
+    model: Any  # the construction that was fitted to it
+    generators: Sequence  # its `generators_`, with the names of the columns given
+    weights: np.ndarray | None  # (n_generators, n_decisions); None where nothing linear decides
+
+    @property
+    def absolute(self) -> bool:
+        """Whether features are |g(x)| rather than g(x)."""
+        return bool(getattr(self.model, "absolute", False))
+
+    @property
+    def sizes(self) -> np.ndarray | None:
+        """The largest absolute weight of each generator over all decision values."""
+        return None if self.weights is None else np.abs(self.weights).max(axis=1, initial=0.0)
+
+    @property
+    def used(self) -> np.ndarray:
+        """The places of the generators that have a weight; of all where there are no weights."""
+        if self.sizes is None:
+            return np.arange(len(self.generators))
+        return np.flatnonzero(self.sizes)
+
+    def subset(self, chosen) -> "Part":
+        """Return the part with some of its generators."""
+        weights = None if self.weights is None else self.weights[chosen]
+        return self._replace(generators=self.generators.subset(chosen), weights=weights)
+
+    def ranking(self, values=None) -> np.ndarray:
+        """Return the places of the generators, the most important first.
+
+        How important a generator is: its largest absolute weight, times its mean absolute value on
+        rows where ``values`` has that; without weights they stay in the order they were found in.
+        """
+        if self.sizes is None:
+            return np.arange(len(self.generators))
+        size = self.sizes if values is None else self.sizes * values
+        return np.argsort(-size, kind="stable")
+
+
+@dataclass(frozen=True)
+class Anatomy:
+    """What a fitted model consists of.
+
+    Attributes
+    ----------
+    model : estimator
+        As it was given.
+    core : estimator
+        The construction, `VanishingFeatures` or `VanishingClassifier` in it: the last step of a
+        pipeline, the classifier that a search chose.
+    classes : list or None
+        Labels; None where the model has no classes.
+    parts : tuple of Part
+        One per class, or a single one.
+    decisions : list
+        Labels that the decision values are for: of two classes, the second. None of them where
+        nothing linear decides.
+    intercept : ndarray of shape (n_decisions,)
+    scale : callable or None
+        From rows as they are given to those the generators take; None if these are the same.
+    units : tuple of two ndarray of shape (n_features,), or None
+        a and b, where ``scale`` maps each column x to a x + b up to clipping.
+    names : tuple of str
+        Of the columns that the generators take: those given, unless scaling makes other columns.
+    """
+
+    model: Any
+    core: Any
+    classes: list | None
+    parts: tuple[Part, ...]
+    decisions: list
+    intercept: np.ndarray
+    scale: Callable | None
+    units: tuple[np.ndarray, np.ndarray] | None
+    names: tuple[str, ...]
+
+    @property
+    def n_generators(self) -> int:
+        """The number of generators of all classes."""
+        return sum(len(part.generators) for part in self.parts)
+
+    @property
+    def weights(self) -> np.ndarray | None:
+        """The weights of all generators: (n_decisions, n_generators)."""
+        if self.parts[0].weights is None:
+            return None
+        return np.vstack([part.weights for part in self.parts]).T
+
+    def scaled(self, X: np.ndarray) -> np.ndarray:
+        """Return rows as the generators take them."""
+        return X if self.scale is None else self.scale(X)
+
+
+def anatomy(model) -> Anatomy:
+    """Take a fitted model apart.
+
+    Parameters
+    ----------
+    model : estimator or Pipeline
+        A fitted construction, `VanishingFeatures`, `VanishingClassifier` or
+        `VanishingClassifierCV`, or a scikit-learn Pipeline that ends with one.
+
+    Returns
+    -------
+    anatomy : Anatomy
+
+    Raises
+    ------
+    TypeError
+        If the model has no generators.
+    NotFittedError
+        If it is not fitted.
+    """
+    core = model[-1] if isinstance(model, Pipeline) else model
+    if not isinstance(core, _WITH_GENERATORS):
+        raise TypeError(
+            f"{type(core).__name__} has no generators: give OAVI, ABM, AVI, VCA, "
+            "VanishingFeatures, a VanishingClassifier, or a pipeline that ends with one of them."
+        )
+    check_is_fitted(core)
+    if isinstance(core, VanishingClassifierCV):
+        core = core.classifier_
+    before = model[:-1] if isinstance(model, Pipeline) and len(model) > 1 else None
+    scaling = core.scaling_ if isinstance(core, VanishingClassifier) else None
+    if scaling is not None and scaling.is_identity:
+        scaling = None
+    names = _given_names(model, core)
+    units = _units(before, scaling, len(names))
+    features = getattr(core, "features_", core)
+    if before is not None and affine(before, len(names)) is None:
+        names = _names_out(before, core.n_features_in_)
+    if len(names) != features.n_features_in_:
+        names = tuple(default_names(features.n_features_in_))
+    by_class = isinstance(features, VanishingFeatures)
+    models = features.transformers_ if by_class else [features]
+    classes = features.classes_.tolist() if by_class else None
+    decisions, intercept, weights = _decisions(core, classes, [m.n_generators_ for m in models])
+    labels = [None] if classes is None else classes
+    return Anatomy(
+        model=model,
+        core=core,
+        classes=classes,
+        parts=tuple(
+            Part(label, part, _named(part.generators_, names), weight)
+            for label, part, weight in zip(labels, models, weights, strict=True)
+        ),
+        decisions=decisions,
+        intercept=intercept,
+        scale=_scale(before, scaling),
+        units=units,
+        names=names,
+    )
+
+
+def _given_names(model, core) -> tuple[str, ...]:
+    names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        names = getattr(core, "feature_names_in_", None)
+    if names is None:
+        names = default_names(model.n_features_in_)
+    return tuple(str(name) for name in names)
+
+
+def _names_out(before, n_features) -> tuple[str, ...]:
+    """Return the names of the columns that the steps before make, where they know them."""
+    try:
+        return tuple(str(name) for name in before.get_feature_names_out())
+    except (AttributeError, ValueError):
+        return tuple(default_names(n_features))
+
+
+def _units(before, scaling, n_features):
+    a, b = np.ones(n_features), np.zeros(n_features)
+    for transformer in (before, None if scaling is None else scaling.transformer):
+        found = affine(transformer, n_features)
+        if found is None:
+            return None
+        a, b = a * found[0], b * found[0] + found[1]
+    return a, b
+
+
+def _scale(before, scaling) -> Callable | None:
+    if before is None:
+        return scaling
+
+    def scale(X):
+        with warnings.catch_warnings():
+            # A grid has no names; its columns are those of the rows all the same.
+            warnings.filterwarnings("ignore", message="X does not have valid feature names")
+            X = np.asarray(before.transform(X), dtype=np.float64)
+        return X if scaling is None else scaling(X)
+
+    return scale
+
+
+def _decisions(core, classes, sizes):
+    """Return the labels of the decision values, intercepts, and each model's weights."""
+    final = getattr(core, "final_estimator_", None)
+    if not hasattr(final, "coef_"):
+        return [], np.zeros(0), [None] * len(sizes)
+    weights = np.asarray(final.coef_)[:, : sum(sizes)].T
+    intercept = np.broadcast_to(np.asarray(final.intercept_, dtype=np.float64), weights.shape[1])
+    decisions = classes[1:] if len(classes) == 2 else classes
+    return decisions, intercept, np.split(weights, np.cumsum(sizes)[:-1])
+
+
+def _named(generators, names):
+    """Return generators with the names of the columns given."""
+    if not hasattr(generators, "renamed") or generators.feature_names == names:
+        return generators
+    return generators.renamed(names)

@@ -1,0 +1,94 @@
+"""The pipeline of the paper's section 5: scaling, features of all classes, a linear classifier."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from sklearn.base import ClassifierMixin
+
+from vanishing._threads import one_blas_thread
+from vanishing.learning.features import VanishingFeatures
+from vanishing.learning.labels import LabelledRows, LabelledSource
+from vanishing.learning.passes import fit_in_passes, or_constant
+from vanishing.learning.scaling import Scaling
+from vanishing.learning.svm import L1SquaredHingeSVC
+from vanishing.learning.svm_solver import as_columns
+
+
+class Parts(NamedTuple):
+    """What a classifier consists of, fitted."""
+
+    scaling: Scaling
+    features: VanishingFeatures
+    final: Any  # a classifier on the features
+    problems: tuple[str, ...]  # what did not go as it should have
+
+
+class ScaledRows(NamedTuple):
+    """Training rows, in memory or elsewhere, and the scaling they have been through."""
+
+    rows: LabelledRows | LabelledSource
+    scaling: Scaling
+
+
+def scale_rows(rows: LabelledRows | LabelledSource, scale, clip: bool) -> ScaledRows:
+    """Learn the scaling of rows, and scale them: those elsewhere as they are read."""
+    scaling = Scaling(scale, clip)
+    if isinstance(rows, LabelledRows):
+        return ScaledRows(rows._replace(X=scaling.fit_transform(rows.X)), scaling)
+    scaling.fit_range(rows.low, rows.high)
+    return ScaledRows(rows._replace(scale=scaling), scaling)
+
+
+def fit_parts(
+    scaled: ScaledRows,
+    transformer,
+    finals: Sequence[ClassifierMixin],
+    *,
+    n_jobs=None,
+) -> Iterator[Parts]:
+    """Fit the features to scaled rows, and classifiers to the features.
+
+    Parameters
+    ----------
+    scaled : ScaledRows
+    transformer : estimator or None
+        Constructs the generators of a class.
+    finals : sequence of classifiers
+        To be fitted: an `L1SquaredHingeSVC`, several of them with growing C, each of which starts
+        from the one before; or, for rows in memory, any other single one.
+    n_jobs : int or None
+        Threads over the classes.
+
+    Yields
+    ------
+    parts : Parts
+        One for each of ``finals``.
+    """
+    rows = scaled.rows
+    features = VanishingFeatures(transformer, n_jobs=n_jobs)
+    remarks = features.fit_labelled(rows)
+
+    def parts(final, problem):
+        problems = remarks.problems if problem is None else (*remarks.problems, problem)
+        return Parts(scaled.scaling, features, final, problems)
+
+    if isinstance(rows, LabelledSource):
+        (final,) = finals
+        yield parts(final, fit_in_passes(final, features, rows))
+        return
+    X = or_constant(features.transform(rows.X))
+    if not isinstance(finals[0], L1SquaredHingeSVC):
+        (final,) = finals
+        weights = {} if rows.weight is None else {"sample_weight": rows.weight}
+        yield parts(final.fit(X, rows.classes[rows.y], **weights), None)
+        return
+    columns = as_columns(X, finals[0].fit_intercept)
+    del X
+    before = None
+    for final in finals:
+        final.check_parameters()
+        final.classes_ = rows.classes
+        with one_blas_thread():
+            problem = final.fit_columns(columns, rows.y, rows.weight, before)
+        before = final
+        yield parts(final, problem)

@@ -1,0 +1,192 @@
+"""Prediction by a fitted pipeline, on rows wherever they are."""
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from vanishing.constructions.notebook import HTMLRepresentation
+from vanishing.learning.default import DefaultTransformer
+from vanishing.learning.passes import or_constant
+from vanishing.learning.svm_solver import labels
+from vanishing.persistence import Savable
+from vanishing.rows.device import combine_generators, is_device_array, like, to_numpy
+from vanishing.rows.sources import check_layout, checked_device_array, refuse, source_of
+from vanishing.rows.validation import validated
+
+
+def _final_estimator_has(name):
+    def check(self):
+        # What was fitted counts, not a parameter that was set afterwards.
+        fitted = hasattr(self, "classes_")
+        final = self._fitted.final_estimator_ if fitted else getattr(self, "final_estimator", None)
+        return name == "decision_function" if final is None else hasattr(final, name)
+
+    return check
+
+
+class PipelineClassifier(
+    DefaultTransformer, Savable, HTMLRepresentation, ClassifierMixin, BaseEstimator
+):
+    """Base of the classifiers by equations.
+
+    A subclass says in ``_fitted`` which `VanishingClassifier` predicts: itself or one it has found.
+    """
+
+    def _scaled(self, X):
+        on_device = is_device_array(X)
+        X = checked_device_array(self, X) if on_device else validated(self, X, reset=False)
+        return self._fitted.scaling_(X)
+
+    def _features(self, X):
+        return or_constant(self._fitted.features_.transform(self._scaled(X)))
+
+    def _decisive(self):
+        """Return (generators, weights, absolute) of each class; None: no linear SVM decides."""
+        fitted = self._fitted
+        if fitted.decisive_ is None:
+            return None
+        return [
+            (generators, weights, transformer.absolute)
+            for transformer, (generators, weights) in zip(
+                fitted.features_.transformers_, fitted.decisive_, strict=True
+            )
+        ]
+
+    def _mapped(self, method, X, dtype, one_value=True):
+        """Return, lazily, a method of each block if X is blocks or a Dask collection, else None."""
+        if is_device_array(X):
+            if self._decisive() is None:
+                refuse(self._fitted.final_estimator_, X)
+            return None
+        source = source_of(X)
+        if source is None:
+            return None
+        check_layout(self, source.layout)
+        return source.map(method, None if one_value else len(self.classes_), dtype)
+
+    @available_if(_final_estimator_has("decision_function"))
+    def decision_function(self, X):
+        """Return the decision values, of shape (n_samples,) or (n_samples, n_classes).
+
+        Only generators with a weight, and the monomials those need, are evaluated.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        scores : ndarray
+        """
+        check_is_fitted(self)
+        mapped = self._mapped(self.decision_function, X, np.float64, len(self.classes_) == 2)
+        if mapped is not None:
+            return mapped
+        decisive = self._decisive()
+        if decisive is None:
+            return self._fitted.final_estimator_.decision_function(self._features(X))
+        X = self._scaled(X)
+        intercept = self._fitted.final_estimator_.intercept_
+        if is_device_array(X):
+            scores = like(X, np.zeros((X.shape[0], 1))) + like(X, intercept)
+            for generators, weights, absolute in decisive:
+                scores = scores + combine_generators(generators, X, weights, absolute=absolute)
+        else:
+            scores = np.tile(intercept, (len(X), 1))
+            for generators, weights, absolute in decisive:
+                scores += generators.combine(X, weights, absolute=absolute)
+        return scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def predict(self, X):
+        """Return the predicted labels.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        mapped = self._mapped(self.predict, X, self.classes_.dtype)
+        if mapped is not None:
+            return mapped
+        if self._decisive() is None:
+            return self._fitted.final_estimator_.predict(self._features(X))
+        scores = self.decision_function(X)
+        if not is_device_array(X):
+            return labels(self.classes_, scores)
+        predicted = labels(self.classes_, to_numpy(scores))
+        # No library for devices has text.
+        return like(X, predicted) if self.classes_.dtype.kind in "iufb" else predicted
+
+    @available_if(_final_estimator_has("predict_proba"))
+    def predict_proba(self, X):
+        """Return the class probabilities of a `final_estimator` that has them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        mapped = self._mapped(self.predict_proba, X, np.float64, one_value=False)
+        if mapped is not None:
+            return mapped
+        return self._fitted.final_estimator_.predict_proba(self._features(X))
+
+    def explain(self, X, *, n_generators=5):
+        """Tell which generators decided each prediction.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        n_generators : int, default=5
+            How many to tell of, largest contribution first.
+
+        Returns
+        -------
+        explanations : list of n_samples lists of dict
+            With the keys "class" (whose generator it is), "generator" (a `Polynomial` in the
+            scaled columns), "value" (of the feature), "weight" and "contribution" (their product:
+            to the decision value, with two classes; to that of the predicted class with more).
+        """
+        check_is_fitted(self)
+        decisive = self._decisive()
+        if decisive is None:
+            raise ValueError("explain needs the linear SVM; it knows nothing of a final_estimator.")
+        refuse(self, X, "explain")
+        X = self._scaled(X)
+        owners = [
+            label
+            for label, (generators, *_) in zip(self.classes_, decisive, strict=True)
+            for _ in generators
+        ]
+        polynomials = [generator for generators, *_ in decisive for generator in generators]
+        values = np.hstack([g.evaluate(X, absolute=absolute) for g, _, absolute in decisive])
+        weights = np.vstack([part for _, part, _ in decisive])
+        scores = self._fitted.final_estimator_.intercept_ + values @ weights
+        explanations = []
+        for row, score in zip(values, scores, strict=True):
+            weight = weights[:, score.argmax() if len(self.classes_) > 2 else 0]
+            contribution = weight * row
+            order = np.argsort(-np.abs(contribution), kind="stable")[:n_generators]
+            explanations.append(
+                [
+                    {
+                        "class": owners[i],
+                        "generator": polynomials[i],
+                        "value": float(row[i]),
+                        "weight": float(weight[i]),
+                        "contribution": float(contribution[i]),
+                    }
+                    for i in order
+                    if contribution[i] != 0.0
+                ]
+            )
+        return explanations

@@ -1,0 +1,165 @@
+"""Models on disk: one JSON file that holds data and no code (see docs/model_format.md)."""
+
+import hashlib
+import json
+import math
+import re
+from pathlib import Path
+
+from vanishing._version import __version__
+from vanishing.persistence.files import read_bounded, write_or_say
+from vanishing.persistence.models import Reader, Writer
+from vanishing.persistence.values import Refused, fields, string
+
+FORMAT = "vanishing-model"
+VERSION = 1
+MAX_BYTES = 1 << 28
+
+_WIDTH = 100  # of a line, where it holds more than numbers and strings
+# What the checks of estimators and conversions to arrays raise is a reason as well.
+_PROBLEMS = (Refused, ValueError, TypeError, OverflowError, RecursionError)
+
+
+class ModelFileError(ValueError):
+    """A file is no model that this version of the library can load."""
+
+
+class Savable:
+    """Adds `save` to an estimator."""
+
+    def save(self, path):
+        """Save the fitted estimator as a JSON file; `vanishing.load` reads it.
+
+        Parameters
+        ----------
+        path : str or path-like
+            A file that exists is replaced, at once: it is never half written.
+        """
+        save(self, path)
+
+
+def save(model, path):
+    """Save a fitted model as a JSON file.
+
+    The format is documented in docs/model_format.md. It holds no code, so that callables, and
+    parts that are neither of this library nor among a few of scikit-learn's, are refused:
+    MinMaxScaler, StandardScaler, QuantileTransformer, LogisticRegression and LinearSVC are known.
+
+    Parameters
+    ----------
+    model : estimator or Pipeline
+        A fitted estimator of this library, or a scikit-learn Pipeline of such and known ones.
+    path : str or path-like
+        A file that exists is replaced, at once: it is never half written.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import vanishing
+    >>> model = vanishing.OAVI(psi=0).fit([[0.0, 0.0], [0.5, 0.5], [1.0, 1.0]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "line.json")
+    ...     vanishing.save(model, path)
+    ...     print(vanishing.load(path).generators_[0])
+    x1 - x0
+    """
+    path = Path(path)
+    node = Writer().model(model)
+    try:  # what could not be read must not be written
+        Reader(math.inf).model(node)
+    except _PROBLEMS as problem:
+        raise ValueError(f"this {type(model).__name__} cannot be saved: {problem}") from problem
+    head = {"format": FORMAT, "version": VERSION, "library": __version__, "sha256": "0" * 64}
+    content = (layout({**head, "model": node}) + "\n").encode("utf-8", "backslashreplace")
+    content = content.replace(b"0" * 64, hashlib.sha256(content).hexdigest().encode(), 1)
+    write_or_say(path, content, "the model is not saved")
+
+
+def load(path, *, max_bytes=MAX_BYTES):
+    """Load a model that `save` has written.
+
+    Nothing in the file is run. Everything is checked: a file that is truncated, altered, or
+    written by a later version is refused.
+
+    Parameters
+    ----------
+    path : str or path-like
+    max_bytes : int, default=2**28
+        Largest size of the file, and of all arrays of the model together.
+
+    Returns
+    -------
+    model : estimator or Pipeline
+        As it was saved. What scikit-learn knows beside parameters and fitted attributes
+        (``set_output``, metadata requests) is not kept.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is no such model.
+    OSError
+        If it cannot be read.
+    """
+    path = Path(path)
+    try:
+        content = read_bounded(path, max_bytes)
+        content = content.replace(b"\r\n", b"\n")  # as some tools for text leave it
+        return _read_document(content, max_bytes)
+    except _PROBLEMS as problem:
+        reason = (
+            "its parts are nested too deeply" if isinstance(problem, RecursionError) else problem
+        )
+        raise ModelFileError(f"{path} is no model that can be loaded: {reason}") from problem
+
+
+def _read_document(content: bytes, max_bytes):
+    def unique(pairs):
+        node = dict(pairs)
+        if len(node) < len(pairs):
+            raise Refused("a key occurs twice.")
+        return node
+
+    def no_number(name):
+        raise Refused(f"{name} is not JSON.")
+
+    try:
+        text = content.decode()
+        document = json.loads(text, object_pairs_hook=unique, parse_constant=no_number)
+    except ValueError as problem:
+        raise Refused(f"it is not complete JSON ({problem}).") from problem
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise Refused(f'it does not say "format": "{FORMAT}".')
+    version = document.get("version")
+    if type(version) is not int or not 1 <= version <= VERSION:
+        raise Refused(
+            f"it has format version {version!r}, and this version of the library reads versions 1 "
+            f"to {VERSION}."
+        )
+    _, _, library, digest, node = fields(
+        document, "the file", ("format", "version", "library", "sha256", "model")
+    )
+    string(library, "library")
+    if not re.fullmatch("[0-9a-f]{64}", string(digest, "sha256")):
+        raise Refused("sha256 is not 64 hexadecimal digits.")
+    content = content.replace(digest.encode(), b"0" * 64, 1)
+    if hashlib.sha256(content).hexdigest() != digest:
+        raise Refused("it was altered after it was saved (its checksum does not fit).")
+    return Reader(max_bytes).model(node)
+
+
+def layout(node, indent="") -> str:
+    """Write JSON on one line where it is short or holds only numbers and strings."""
+    if not isinstance(node, (dict, list)):
+        return json.dumps(node, ensure_ascii=False, allow_nan=False)
+    values = node.values() if isinstance(node, dict) else node
+    if not any(isinstance(value, (dict, list)) for value in values):
+        return json.dumps(node, ensure_ascii=False, allow_nan=False)
+    inner = indent + " "
+    parts = [layout(value, inner) for value in values]
+    if isinstance(node, dict):
+        keys = (json.dumps(key, ensure_ascii=False) for key in node)
+        parts = [f"{key}: {part}" for key, part in zip(keys, parts, strict=True)]
+    left, right = "{}" if isinstance(node, dict) else "[]"
+    if sum(map(len, parts)) + 2 * len(parts) <= _WIDTH and not any("\n" in p for p in parts):
+        return left + ", ".join(parts) + right
+    return f"{left}\n{inner}" + f",\n{inner}".join(parts) + f"\n{indent}{right}"

@@ -1,0 +1,225 @@
+"""Kinds of models: who can be saved, and how a model becomes a tree of JSON values and back.
+
+A class says beside itself what it saves: it calls `register` with two functions.
+"""
+
+import importlib
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from vanishing.persistence import scikit_learn
+from vanishing.persistence.values import (
+    NOT_FINITE,
+    Refused,
+    ValueReader,
+    fields,
+    integer,
+    listed,
+    plain,
+    string,
+    write_array,
+    write_float,
+)
+
+INPUT = ("feature_names_in",)  # optional key of a fitted part: where the input has names
+
+
+class Kind(NamedTuple):
+    """How an estimator is written and read.
+
+    ``write(writer, model)`` returns the fitted part, ``read(reader, node, model)`` sets it.
+    """
+
+    type: type
+    write: Callable
+    read: Callable
+    ours: bool = True
+
+
+_kinds: dict[str, Kind] = {}
+
+
+def register(cls: type, write: Callable, read: Callable) -> None:
+    """Let the estimators of a class be saved, and loaded by its name.
+
+    The class has a method ``check_parameters()``, which raises where parameters are invalid.
+
+    Parameters
+    ----------
+    cls : type
+    write : callable
+        ``write(writer, model)`` returns the fitted part of a model as a dict of JSON values; the
+        `Writer` helps.
+    read : callable
+        ``read(reader, node, model)`` sets the fitted part of a model that has its parameters from
+        such a dict, and raises `Refused` where that is not what ``write`` returns.
+    """
+    _kinds[cls.__name__] = Kind(cls, write, read)
+
+
+def _kind_named(name: str) -> Kind | None:
+    if name not in _kinds:
+        # The class registers itself where it is defined, which may not have been imported yet:
+        # the package knows where that is by its public names.
+        package = importlib.import_module(__package__.partition(".")[0])
+        if name in package.__all__:
+            getattr(package, name)
+    if name in _kinds:
+        return _kinds[name]
+    known = scikit_learn.kinds().get(name)
+    return None if known is None else Kind(*known, ours=False)
+
+
+def _kind_of(model) -> Kind | None:
+    kind = _kind_named(type(model).__name__)
+    return kind if kind is not None and type(model) is kind.type else None
+
+
+class Writer:
+    """Turns models and values into JSON values."""
+
+    def model(self, model) -> dict:
+        """Write a fitted model."""
+        kind = _kind_of(model)
+        if kind is None:
+            raise TypeError(
+                f"a {type(model).__name__} cannot be saved: a model file holds only estimators of "
+                f"vanishing and {', '.join(scikit_learn.kinds())}. "
+                "Save the parts it knows, or use pickle where you trust the file."
+            )
+        check_is_fitted(model)
+        return {**self._unfitted(model, kind), "fitted": kind.write(self, model)}
+
+    def _unfitted(self, model, kind) -> dict:
+        name = type(model).__name__
+        parameters = {
+            key: self.value(value, f"the parameter {key} of {name}")
+            for key, value in model.get_params(deep=False).items()
+            if name != "Pipeline" or key == "verbose"  # steps are fitted parts
+        }
+        if not kind.ours and name != "Pipeline":
+            # Other versions of scikit-learn have other parameters, but few are ever set.
+            for key, value in kind.type().get_params().items():
+                if self.value(value, key) == parameters[key]:
+                    del parameters[key]
+        return {"kind": name, "parameters": parameters}
+
+    def value(self, value, what):
+        """Write a value such that `Reader.value` returns it with its type."""
+        if value is None or type(value) in (bool, int, str):
+            return value
+        if type(value) is float:
+            return value if math.isfinite(value) else {"float": write_float(value)}
+        if isinstance(value, np.generic) and value.dtype.kind in "biufU":
+            return {"scalar": plain(value), "dtype": value.dtype.str}
+        if type(value) is np.ndarray and value.ndim in (1, 2) and value.dtype.kind in "biufUO":
+            return write_array(value, what)
+        if type(value) is tuple:
+            return {"tuple": [self.value(part, what) for part in value]}
+        if type(value) is list:
+            return [self.value(part, what) for part in value]
+        if type(value) is dict:
+            parts = ((self.value(k, what), self.value(v, what)) for k, v in value.items())
+            return {"dict": [list(part) for part in parts]}
+        kind = _kind_of(value)
+        if kind is not None and kind.type.__name__ != "Pipeline":
+            return self._unfitted(value, kind)
+        cls, names = scikit_learn.splitters().get(type(value).__name__, (None, ()))
+        if type(value) is cls:
+            parameters = {name: self.value(getattr(value, name), what) for name in names}
+            return {"splitter": cls.__name__, "parameters": parameters}
+        raise TypeError(
+            f"{what} is {value!r}, which a model file cannot hold: it holds data and no code. "
+            "Replace it with set_params before saving, which leaves what is fitted as it is; or "
+            "use pickle where you trust the file."
+        )
+
+    def input(self, model) -> dict:
+        """Write what scikit-learn keeps of the columns seen in fit."""
+        node: dict = {"n_features_in": int(model.n_features_in_)}
+        if hasattr(model, "feature_names_in_"):
+            node["feature_names_in"] = [str(name) for name in model.feature_names_in_]
+        return node
+
+    def classes(self, model) -> dict:
+        """Write the columns seen in fit, and the class labels."""
+        return {**self.input(model), "classes": write_array(model.classes_, "classes_")}
+
+
+class Reader(ValueReader):
+    """Checks a parsed file, node by node, and builds the model."""
+
+    def model(self, node, types=object):
+        """Return a fitted model of one of some types."""
+        name, parameters, fitted = fields(node, "a model", ("kind", "parameters", "fitted"))
+        model, kind = self._unfitted(name, parameters, types)
+        kind.read(self, fitted, model)
+        return model
+
+    def _unfitted(self, name, parameters, types):
+        kind = _kind_named(name) if isinstance(name, str) else None
+        if kind is None or not issubclass(kind.type, types):
+            raise Refused(f"{name!r} is no kind of model that is known, or not known here.")
+        if not isinstance(parameters, dict):
+            raise Refused(f"the parameters of {name} are not an object.")
+        parameters = {key: self.value(value) for key, value in parameters.items()}
+        if name == "Pipeline":
+            parameters["steps"] = []
+            names = {"steps", "verbose"}
+        else:
+            names = set(kind.type().get_params(deep=False))
+        unknown = sorted(set(parameters) - names)
+        if unknown:
+            raise Refused(f"{name} has no parameter {unknown[0]!r}.")
+        model = kind.type(**parameters)
+        if kind.ours:
+            model.check_parameters()
+        return model, kind
+
+    def value(self, node):
+        """Return a value that `Writer.value` has written."""
+        if isinstance(node, list):
+            return [self.value(part) for part in node]
+        if not isinstance(node, dict):
+            if isinstance(node, float) and not math.isfinite(node):
+                raise Refused("a number is too large.")
+            return node
+        if "kind" in node:
+            name, parameters = fields(node, "an estimator", ("kind", "parameters"))
+            if name == "Pipeline":
+                raise Refused("a parameter is a Pipeline.")
+            return self._unfitted(name, parameters, object)[0]
+        if "splitter" in node:
+            name, parameters = fields(node, "a splitter", ("splitter", "parameters"))
+            cls, names = scikit_learn.splitters().get(string(name, "splitter"), (None, ()))
+            if cls is None:
+                raise Refused(f"{name!r} is no splitter that is known.")
+            values = fields(parameters, name, names)
+            return cls(**dict(zip(names, map(self.value, values), strict=True)))
+        if "array" in node:
+            return self.array(node, "an array")
+        if "scalar" in node:
+            scalar, dtype = fields(node, "a scalar", ("scalar", "dtype"))
+            return self.array({"array": [scalar], "dtype": dtype}, "a scalar")[0]
+        if "float" in node:
+            (name,) = fields(node, "a number", ("float",))
+            if not isinstance(name, str) or name not in NOT_FINITE:
+                raise Refused("a number is not NaN, Infinity or -Infinity.")
+            return NOT_FINITE[name]
+        if "tuple" in node:
+            (parts,) = fields(node, "a tuple", ("tuple",))
+            return tuple(self.value(part) for part in listed(parts, "a tuple"))
+        (pairs,) = fields(node, "a value", ("dict",))
+        pairs = [listed(pair, "an entry of a dict", 2) for pair in listed(pairs, "a dict")]
+        return {self.value(key): self.value(value) for key, value in pairs}
+
+    def input(self, model, n_features, names):
+        """Set what scikit-learn keeps of the columns seen in fit."""
+        model.n_features_in_ = integer(n_features, "n_features_in", 1)
+        if names is not None:
+            names = self.names(names, "feature_names_in", n_features)
+            model.feature_names_in_ = np.array(names, dtype=object)

@@ -1,0 +1,254 @@
+"""Rows in blocks, read anew for each pass."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from vanishing.rows import device
+from vanishing.rows.source import (
+    Source,
+    answer,
+    frozen,
+    given_weights,
+    is_empty,
+    joined,
+    layout_of,
+    naming,
+    unit_of,
+    value_of,
+)
+
+_ROWS = 100_000  # of a block that an adapter makes
+
+
+class Blocks:
+    """Rows in blocks, read anew for each pass: for data that does not fit into memory.
+
+    Estimators take it for X, and also whatever it is made of, without this wrapper.
+
+    Parameters
+    ----------
+    source : callable or iterable
+        A function of no arguments that returns an iterator over blocks, or an object that can be
+        iterated over again and again, such as a list of blocks. A block is an array or a DataFrame
+        of rows; or, where labels or sample weights are needed, a tuple (rows, labels) or (rows,
+        labels, weights), in which labels may be None. All blocks have the same columns and dtype.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from vanishing import OAVI, Blocks
+    >>> def halves_of_a_circle():
+    ...     for start in (0.0, np.pi):
+    ...         angle = start + np.linspace(0.0, np.pi, 100, endpoint=False)
+    ...         yield np.column_stack([np.cos(angle), np.sin(angle)])
+    >>> print(OAVI(psi=1e-6, oracle="ls").fit(Blocks(halves_of_a_circle)).generators_[0])
+    x1^2 + x0^2 - 1
+    """
+
+    def __init__(self, source):
+        # A sequence is an array to an estimator, but blocks to whoever says so.
+        is_sequence = hasattr(source, "__len__") and hasattr(source, "__iter__")
+        if not is_blocks(source) and not (is_sequence and _may_be_blocks(source)):
+            raise TypeError(
+                "Blocks takes a function that returns an iterator over blocks of rows, or an "
+                f"object that can be iterated over again and again; got {type(source).__name__}."
+            )
+        self.source = source
+
+    def __iter__(self):
+        return iter(self.source() if callable(self.source) else self.source)
+
+    @classmethod
+    def from_array(cls, X, y=None, sample_weight=None, *, rows=_ROWS) -> "Blocks":
+        """Read an array in blocks of ``rows`` rows, one in memory at a time: for memory maps.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+        y, sample_weight : array of shape (n_samples,), default=None
+        rows : int
+        """
+        n_samples = X.shape[0]
+
+        def read():
+            for start in range(0, n_samples, rows):
+                here = slice(start, min(start + rows, n_samples))
+                yield tuple(None if part is None else part[here] for part in (X, y, sample_weight))
+
+        return cls(read)
+
+    @classmethod
+    def from_csv(cls, path, *, target=None, columns=None, rows=_ROWS) -> "Blocks":
+        """Read a CSV file, compressed or not, in blocks of ``rows`` lines.
+
+        Parameters
+        ----------
+        path : path-like
+        target : str, default=None
+            The column of the labels.
+        columns : sequence of str, default=None
+            The columns of the rows; None means all but the target.
+        rows : int
+        """
+        try:
+            import pandas as pd
+        except ImportError:
+            raise ImportError(
+                "reading CSV files in blocks needs pandas: install it with "
+                "python -m pip install 'vanishing[app]'"
+            ) from None
+
+        def read():
+            with pd.read_csv(path, chunksize=rows) as frames:
+                for frame in frames:
+                    yield _split_columns(frame, target, columns, path)
+
+        return cls(_existing(path, read))
+
+    @classmethod
+    def from_parquet(cls, path, *, target=None, columns=None, rows=_ROWS) -> "Blocks":
+        """Read a Parquet file in blocks of ``rows`` rows; parameters as of `from_csv`."""
+        try:
+            import pyarrow.parquet as pq
+        except ImportError:
+            raise ImportError(
+                "reading Parquet files needs pyarrow: install it with "
+                "python -m pip install 'vanishing[app]'"
+            ) from None
+
+        def read():
+            read = None if columns is None else [*columns, *([] if target is None else [target])]
+            with pq.ParquetFile(path) as file:
+                for batch in file.iter_batches(batch_size=rows, columns=read):
+                    yield _split_columns(batch.to_pandas(), target, columns, path)
+
+        return cls(_existing(path, read))
+
+
+def _existing(path, read):
+    if not Path(path).is_file():
+        raise FileNotFoundError(f"There is no file {path}.")
+    return read
+
+
+def _split_columns(frame, target, columns, path):
+    wanted = list(frame.columns.drop(target, errors="ignore") if columns is None else columns)
+    missing = [name for name in [*wanted, target] if name is not None and name not in frame]
+    if missing:
+        raise ValueError(
+            f"{path} has no column {missing[0]!r}; its columns are "
+            f"{', '.join(map(repr, frame.columns[:20]))}."
+        )
+    return frame[wanted] if target is None else (frame[wanted], frame[target].to_numpy())
+
+
+def is_blocks(X) -> bool:
+    """Say whether X is a source of blocks rather than rows; refuse what can be read once only."""
+    if isinstance(X, Iterator):
+        raise TypeError(
+            "X is an iterator, which can be read only once, but the rows are needed in several "
+            "passes. Give a function that makes a new one each time: pass the generator function "
+            "itself instead of calling it."
+        )
+    if isinstance(X, Blocks):
+        return True
+    if hasattr(X, "__len__") or not _may_be_blocks(X):
+        return False
+    return callable(X) or hasattr(X, "__iter__")
+
+
+def _may_be_blocks(X) -> bool:
+    """Say that X is neither an array or DataFrame nor something whose items are no blocks."""
+    if isinstance(X, (type, str, bytes, dict, set, frozenset)):
+        return False
+    return not any(
+        hasattr(X, name) for name in ("__array__", "__array_namespace__", "__dataframe__")
+    )
+
+
+def _n_rows(X) -> int:
+    return X.shape[0] if hasattr(X, "shape") and len(X.shape) else len(X)
+
+
+class BlockSource(Source):
+    """Blocks read one after the other, in this process."""
+
+    def __init__(self, X, y=None, sample_weight=None):
+        self.blocks = X if isinstance(X, Blocks) else Blocks(X)
+        self.y = None if y is None else device.to_numpy(y)
+        self.weight = None if sample_weight is None else given_weights(sample_weight)
+        if self.y is not None and self.y.ndim != 1:
+            raise ValueError(f"y must be 1-dimensional; its shape is {self.y.shape}.")
+        self.last = None  # iterator
+        self.layout, self.unit = self._first_look()
+
+    def _first_look(self):
+        """Return the layout, and a unit of the weights: that of the first block that has some."""
+        layout, seen = None, False
+        largest = 0.0 if self.weight is None else self.weight.max(initial=0.0)
+        for i, (block, _, weight) in enumerate(self._items()):
+            with naming(i):
+                if not seen:
+                    layout, seen = layout_of(block), not is_empty(block)
+                if self.weight is None and weight is not None:
+                    largest = given_weights(weight).max(initial=0.0)
+            if seen and (weight is None or largest > 0):
+                break
+        if layout is None:
+            raise ValueError(
+                "The source has no blocks: no rows to fit. It must yield some each time it is read."
+            )
+        return layout, unit_of(largest)
+
+    def _iterator(self):
+        iterator = iter(self.blocks)
+        if iterator is self.last:
+            raise TypeError(
+                "The source returned the same iterator again, which can be read only once, but the "
+                "rows are needed in several passes. Give a function that makes a new iterator each "
+                "time it is called."
+            )
+        self.last = iterator
+        return iterator
+
+    def _items(self):
+        """Yield (rows, labels, weights) of each block, with what was given beside the blocks."""
+        start = 0
+        for i, item in enumerate(self._iterator()):
+            X, y, weight = item, None, None
+            if isinstance(item, tuple):
+                if not 1 <= len(item) <= 3:
+                    raise ValueError(
+                        f"Block {i} is a tuple of {len(item)}; give (rows, labels) or (rows, "
+                        "labels, weights)."
+                    )
+                X, y, weight = (*item, None, None)[:3]
+            with naming(i):
+                stop = start + _n_rows(X)
+            if self.y is not None:
+                y = self.y[start:stop]
+            if self.weight is not None:
+                weight = self.weight[start:stop]
+            yield X, y, weight
+            start = stop
+        for name, given in (("y", self.y), ("sample_weight", self.weight)):
+            if given is not None and len(given) != start:
+                raise ValueError(f"the blocks have {start} rows, but {name} has {len(given)}.")
+
+    def ask(self, question, combine):
+        """Ask each block in turn: one is in memory at a time."""
+        found = None
+        for i, item in enumerate(self._items()):
+            found = joined(combine, [found, answer(question, self.layout, self.unit, i, *item)])
+        return found
+
+    def map(self, method, n_columns, dtype):
+        """Return `Blocks` of the method of each block."""
+        method = frozen(method)
+
+        def mapped():
+            for i, block in enumerate(self._iterator()):
+                block = block[0] if isinstance(block, tuple) else block
+                yield value_of(method, n_columns, dtype, i, block)
+
+        return Blocks(mapped)

@@ -1,0 +1,157 @@
+"""Dask arrays and DataFrames: their blocks are asked where they are."""
+
+from concurrent.futures import CancelledError
+from functools import partial
+
+import numpy as np
+
+from vanishing.rows.source import (
+    Layout,
+    Source,
+    answer,
+    frozen,
+    joined,
+    names_of,
+    unit_of,
+    value_of,
+)
+
+_FAN_IN = 8  # answers that one task of a tree reduction combines
+
+
+class DaskSource(Source):
+    """A Dask array or DataFrame: its blocks are asked where they are, and answers form a tree."""
+
+    def __init__(self, X, y=None, sample_weight=None):
+        self.X = _one_column_block(X)
+        self.layout = _dask_layout(self.X)
+        parts = [_delayed_blocks(self.X)]
+        for name, values in (("y", y), ("sample_weight", sample_weight)):
+            parts.append(_aligned(name, values, self.X, len(parts[0])))
+        self.parts = list(zip(*parts, strict=True))
+        self.unit = 1.0
+        if sample_weight is not None:
+            self.unit = unit_of(float(sample_weight.max().compute()))
+        if not self.parts:
+            raise ValueError("X has no partitions: no rows to fit.")
+
+    def ask(self, question, combine):
+        """Ask the blocks in parallel."""
+        import dask
+
+        ask = dask.delayed(partial(answer, question, self.layout, self.unit), pure=False)
+        join = dask.delayed(partial(joined, combine), pure=False)
+        answers = [ask(i, *part) for i, part in enumerate(self.parts)]
+        while len(answers) > 1:
+            answers = [join(answers[i : i + _FAN_IN]) for i in range(0, len(answers), _FAN_IN)]
+        try:
+            return answers[0].compute()
+        except Exception as error:
+            if not _is_lost_connection(error):
+                raise  # of the tasks themselves
+            raise ConnectionError(
+                "The Dask scheduler cannot be reached any more, so that the rows cannot be read "
+                f"({type(error).__name__}: {error}). Start a cluster, connect a new "
+                "distributed.Client, load X there, and fit again."
+            ) from error
+
+    def map(self, method, n_columns, dtype):
+        """Return a Dask array of the method of each block, with the same chunks."""
+        import dask
+        import dask.array as da
+
+        columns = () if n_columns is None else (n_columns,)
+        value = partial(value_of, frozen(method), n_columns, dtype)
+        if hasattr(self.X, "chunks"):
+            return da.map_blocks(
+                partial(_value_of_chunk, value),
+                self.X,
+                name=f"{method.__name__}-{dask.base.tokenize(method, self.X)}",
+                dtype=dtype,
+                meta=np.empty((0,) * (1 + len(columns)), dtype=dtype),
+                chunks=(self.X.chunks[0], *((n,) for n in columns)),
+                drop_axis=None if columns else 1,
+            )
+        task = dask.delayed(value, pure=False)
+        return da.concatenate(
+            [
+                da.from_delayed(task(i, part), shape=(np.nan, *columns), dtype=dtype)
+                for i, (part, *_) in enumerate(self.parts)
+            ]
+        )
+
+
+def _value_of_chunk(value, X, block_id=(0,)):
+    return value(block_id[0], X)
+
+
+def _is_lost_connection(error: Exception) -> bool:
+    """Say whether an error is of the way to the rows: tasks raise errors of their own."""
+    if isinstance(error, CancelledError) or type(error).__name__ == "CommClosedError":
+        return True
+    # Without its client Dask looks for persisted blocks in this process.
+    return isinstance(error, ValueError) and str(error).startswith("Missing dependency")
+
+
+def is_dask(X) -> bool:
+    """Say whether X is a Dask collection; without importing Dask for it."""
+    return type(X).__module__.partition(".")[0] in ("dask", "dask_expr")
+
+
+def _one_column_block(X):
+    # A delayed object claims to have any attribute.
+    known = not type(X).__name__.startswith("Delayed")
+    if known and hasattr(X, "chunks"):
+        if X.ndim != 2:
+            raise ValueError(f"X must be 2-dimensional, rows and columns; its shape is {X.shape}.")
+        if np.isnan(X.shape[1]):
+            raise ValueError(
+                "X does not know how many columns it has. Call X.compute_chunk_sizes() first."
+            )
+        return X.rechunk({1: -1}) if len(X.chunks[1]) > 1 else X
+    if not known or getattr(X, "ndim", 0) != 2 or not hasattr(X, "to_delayed"):
+        raise TypeError(
+            f"X must be a Dask array or DataFrame; got {type(X).__name__}. Convert it with "
+            "to_dask_array or to_dataframe."
+        )
+    return X
+
+
+def _delayed_blocks(X) -> list:
+    return list(np.ravel(np.asarray(X.to_delayed(), dtype=object)))
+
+
+def _dask_layout(X) -> Layout:
+    """Return the layout that the collection declares; the blocks are checked against it."""
+    if hasattr(X, "chunks"):
+        if X.dtype.kind not in "fiub":
+            raise ValueError(f"X has dtype {X.dtype}; give it real numbers.")
+        return Layout(X.shape[1], None, "float32" if X.dtype == np.float32 else "float64")
+    kinds = {name: dtype for name, dtype in X.dtypes.items() if dtype.kind not in "fiub"}
+    if kinds:
+        name, dtype = next(iter(kinds.items()))
+        raise ValueError(f"Column {name!r} of X has dtype {dtype}; give it real numbers.")
+    # As check_array finds it for a partition: columns of pandas' own dtypes become float64.
+    plain = all(isinstance(dtype, np.dtype) for dtype in X.dtypes)
+    single = plain and np.result_type(*X.dtypes) == np.float32
+    return Layout(len(X.columns), names_of(X), "float32" if single else "float64")
+
+
+def _aligned(name, values, X, n_blocks) -> list:
+    """Return the blocks of labels or weights beside those of X."""
+    if values is None:
+        return [None] * n_blocks
+    if not is_dask(values):
+        raise TypeError(f"{name} must be a Dask collection as X is; got {type(values).__name__}.")
+    if getattr(values, "ndim", 1) != 1:
+        raise ValueError(f"{name} must be 1-dimensional; its shape is {values.shape}.")
+    if hasattr(values, "chunks") and hasattr(X, "chunks") and values.chunks[0] != X.chunks[0]:
+        known = not np.isnan([*values.chunks[0], *X.chunks[0]]).any()
+        if known and values.shape[0] == X.shape[0]:
+            values = values.rechunk((X.chunks[0],))
+    blocks = _delayed_blocks(values)
+    if len(blocks) != n_blocks:
+        raise ValueError(
+            f"{name} has {len(blocks)} partitions, but X has {n_blocks}. Partition them alike."
+        )
+    return blocks

@@ -1,0 +1,128 @@
+"""Questions to blocks of rows, and a reader of the rows of a source."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from vanishing.rows import device
+from vanishing.rows.reader import Block, Reader, combine
+from vanishing.rows.source import Part, Source, selected
+
+
+class Survey(NamedTuple):
+    """What has to be known of all rows before the first class is fitted."""
+
+    n_samples: int
+    total_weight: float
+    classes: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+    @classmethod
+    def of(cls, part: Part) -> "Survey":
+        """Look at a block."""
+        if part.y is None:
+            raise ValueError(
+                "There are no labels: give y, or blocks that are tuples (rows, labels)."
+            )
+        X = part.X
+        if device.is_device_array(X):
+            xp = device.namespace(X)
+            low, high = (device.to_numpy(f(X, axis=0)) for f in (xp.min, xp.max))
+        else:
+            low, high = X.min(axis=0), X.max(axis=0)
+        total = float(X.shape[0] if part.weight is None else part.weight.sum())
+        return cls(X.shape[0], total, np.unique(part.y), low, high)
+
+    def joined(self, other: "Survey") -> "Survey":
+        """Return the survey of both."""
+        if len({part.classes.dtype.kind in "OUST" for part in (self, other)}) == 2:
+            raise ValueError(
+                "Labels are text in some blocks and numbers in others. Convert them to one kind."
+            )
+        return Survey(
+            self.n_samples + other.n_samples,
+            self.total_weight + other.total_weight,
+            np.union1d(self.classes, other.classes),
+            np.minimum(self.low, other.low),
+            np.maximum(self.high, other.high),
+        )
+
+
+class Question(NamedTuple):
+    """A question of a `moments.Block`, to the rows of one class or of all, scaled or not."""
+
+    name: str
+    details: tuple
+    label: object
+    scale: Callable | None
+    chunk_size: int | None
+
+    def __call__(self, part: Part):
+        """Return how many rows of what weight answer, and their answer."""
+        X, y, weight = part
+        if self.label is not None:
+            X, y, weight = selected(X, y, weight, y == self.label)
+        n_samples = X.shape[0]
+        if not n_samples:
+            return None
+        if self.scale is not None:
+            X = self.scale(X)
+        block = device.DeviceBlock if device.is_device_array(X) else Block
+        total = float(n_samples if weight is None else weight.sum())
+        answer = getattr(block(X, weight, self.chunk_size), self.name)(*self.details)
+        return (n_samples, total), answer
+
+    def combine(self, first, second):
+        """Return the answer of two sets of rows together."""
+        counts = tuple(a + b for a, b in zip(first[0], second[0], strict=True))
+        return counts, combine(self.name, first[1], second[1])
+
+
+class SourceRows(Reader):
+    """The rows of a source, or those of one class.
+
+    Parameters
+    ----------
+    source : Source
+    chunk_size : int or None
+        Rows evaluated at a time.
+    label : object or None
+        The class; None means all rows.
+    scale : callable or None
+        What to do with rows first.
+    """
+
+    def __init__(self, source: Source, chunk_size=None, *, label=None, scale=None):
+        self.source = source
+        self.n_features = source.layout.n_features
+        self.chunk_size = chunk_size
+        self.label = label
+        self.scale = scale
+
+    def _ask_source(self, question: Question):
+        return self.source.ask(question, question.combine)
+
+    def _ask(self, question, *details):
+        asked = Question(question, details, self.label, self.scale, self.chunk_size)
+        found = self._ask_source(asked)
+        (n_samples, total), answer = ((0, 0.0), ()) if found is None else found
+        if np.isfinite(self.n_samples) and n_samples != self.n_samples:
+            raise ValueError(
+                f"A pass over the rows found {n_samples} of them, the first one {self.n_samples}. "
+                "The source must yield the same blocks anew each time it is read: give a function "
+                "that makes a new iterator, not one that returns the same one."
+            )
+        if not n_samples:
+            raise ValueError("The source has no rows (of positive weight): nothing to fit.")
+        self.n_samples, self.total_weight = n_samples, total
+        return answer
+
+
+def survey(source: Source) -> Survey:
+    """Look at all rows: how many, which classes, and the range of each column."""
+    found = source.ask(Survey.of, Survey.joined)
+    if found is None:
+        raise ValueError("The source has no rows (of positive weight): nothing to fit.")
+    return found

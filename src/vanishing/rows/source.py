@@ -1,0 +1,186 @@
+"""What sources of rows have in common: blocks, checked, that are asked where they are.
+
+A `Source` asks a question of every block of rows where the block is, and combines the answers:
+sums, which are small. Nothing else about the rows travels.
+"""
+
+from collections.abc import Callable
+from contextlib import contextmanager
+from copy import copy
+from functools import reduce
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils import check_array
+
+from vanishing._threads import one_blas_thread
+from vanishing.rows import device
+
+
+class Layout(NamedTuple):
+    """What all blocks have in common."""
+
+    n_features: int
+    names: tuple[str, ...] | None
+    dtype: str
+
+
+class Part(NamedTuple):
+    """Rows at hand: checked, without those of weight zero."""
+
+    X: Any  # a NumPy array or one of a device
+    y: np.ndarray | None
+    weight: np.ndarray | None
+
+
+def names_of(X) -> tuple[str, ...] | None:
+    """Return the names of columns, if all have one."""
+    columns = getattr(X, "columns", None)
+    if columns is None or not all(isinstance(name, str) for name in columns):
+        return None
+    return tuple(columns)
+
+
+def checked_part(X, y, weight, layout: Layout | None, unit: float = 1.0) -> Part:
+    """Check a block's rows, labels and weights, and drop rows of weight zero."""
+    names = names_of(X)
+    empty = is_empty(X)
+    if empty:
+        X = np.zeros(X.shape) if layout is None else np.zeros(X.shape, dtype=layout.dtype)
+    elif device.is_device_array(X):
+        X = device.checked(X)
+    else:
+        X = check_array(X, dtype=[np.float64, np.float32], input_name="X")
+    n_samples, n_features = X.shape
+    if layout is not None:
+        if n_features != layout.n_features:
+            raise ValueError(
+                f"it has {n_features} columns, but the first one has {layout.n_features}. All "
+                "blocks must have the same columns."
+            )
+        if names != layout.names:
+            raise ValueError(
+                f"its columns are {names}, but those of the first one are {layout.names}. Give "
+                "all blocks the same columns in the same order."
+            )
+        if str(X.dtype).rpartition(".")[2] != layout.dtype:
+            raise ValueError(
+                f"its dtype is {X.dtype}, but that of the first one is {layout.dtype}. Convert "
+                "all blocks to the same dtype."
+            )
+    if y is not None:
+        y = device.to_numpy(y)
+        if y.shape != (n_samples,):
+            raise ValueError(f"it has {n_samples} rows, but labels of shape {y.shape}.")
+        if y.dtype.kind == "f" and not np.isfinite(y).all():
+            raise ValueError("its labels contain NaN or infinity. Drop these rows.")
+        if y.dtype.kind == "O" and any(label is None or label != label for label in y):
+            raise ValueError("some of its labels are missing. Drop these rows.")
+    if weight is not None:
+        weight = device.to_numpy(weight).astype(np.float64)
+        if weight.shape != (n_samples,) or not np.isfinite(weight).all() or (weight < 0).any():
+            raise ValueError(
+                f"sample_weight must be {n_samples} finite numbers, none of them negative."
+            )
+        if not weight.all():
+            X, y, weight = selected(X, y, weight, weight > 0)
+        weight = weight if unit == 1.0 else weight / unit
+    return Part(X, y, weight)
+
+
+def given_weights(sample_weight) -> np.ndarray:
+    """Return weights that are given beside the blocks, as numbers."""
+    weight = device.to_numpy(sample_weight)
+    if weight.ndim != 1 or weight.dtype.kind not in "fiub":
+        raise ValueError(
+            f"sample_weight must be one number per row; got an array of shape {weight.shape} and "
+            f"dtype {weight.dtype}."
+        )
+    return weight.astype(np.float64)
+
+
+def unit_of(largest: float) -> float:
+    """Return a unit of weights in which their sums neither overflow nor vanish."""
+    extreme = 0 < largest < 1e-100 or 1e100 < largest < np.inf
+    return float(largest) if extreme else 1.0
+
+
+def is_empty(X) -> bool:
+    """Say whether a block is a table without rows."""
+    shape: tuple = getattr(X, "shape", ())
+    return len(shape) == 2 and shape[0] == 0
+
+
+def _n_rows(X) -> int:
+    return X.shape[0] if hasattr(X, "shape") and len(X.shape) else len(X)
+
+
+def selected(X, y, weight, chosen):
+    """Return some of the rows with their labels and weights."""
+    X = X[device.like(X, chosen)] if device.is_device_array(X) else X[chosen]
+    return X, *(None if part is None else part[chosen] for part in (y, weight))
+
+
+def layout_of(X) -> Layout:
+    """Return what the other blocks must have in common with this one."""
+    part = checked_part(X, None, None, None)
+    return Layout(part.X.shape[1], names_of(X), str(part.X.dtype).rpartition(".")[2])
+
+
+@contextmanager
+def naming(i: int):
+    """Let an error name the block."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        remedy = " Drop or fill such rows before the block is given." if "NaN" in str(error) else ""
+        raise ValueError(f"Block {i}, counting from 0, cannot be used: {error}{remedy}") from error
+
+
+def answer(question, layout, unit, i, X, y=None, weight=None):
+    """Check block i, whose weights are to be divided by ``unit``, and ask it."""
+    with naming(i):
+        part = checked_part(X, y, weight, layout, unit)
+    if not part.X.shape[0]:
+        return None
+    with one_blas_thread():
+        return question(part)
+
+
+def frozen(method):
+    """Return the method of a copy of its estimator: a later fit must not change what is lazy."""
+    return getattr(copy(method.__self__), method.__name__)
+
+
+def value_of(function, n_columns, dtype, i, X):
+    """Return the function of block i, which may have no rows."""
+    if is_empty(X):
+        nothing = np.zeros((0,) if n_columns is None else (0, n_columns), dtype=dtype)
+        return device.like(X, nothing) if device.is_device_array(X) else nothing
+    with naming(i):
+        return function(X)
+
+
+def joined(combine, answers):
+    """Combine answers; None is the answer of a block without rows."""
+    answers = [answer for answer in answers if answer is not None]
+    return reduce(combine, answers) if answers else None
+
+
+class Source:
+    """All blocks, and how to ask them.
+
+    Attributes
+    ----------
+    layout : Layout
+    """
+
+    layout: Layout
+
+    def ask(self, question: Callable[[Part], Any], combine: Callable) -> Any:
+        """Return the combined answers of all blocks; None if there are no rows."""
+        raise NotImplementedError
+
+    def map(self, method: Callable, n_columns: int | None, dtype):
+        """Return, lazily, an estimator's method of each block: rows of n_columns or one value."""
+        raise NotImplementedError

@@ -1,0 +1,153 @@
+"""Several readers of one source that read together: one pass answers the questions of all."""
+
+import threading
+from collections.abc import Callable
+from contextvars import copy_context
+from typing import Any, NamedTuple
+
+from joblib import effective_n_jobs
+from sklearn import config_context, get_config
+
+from vanishing.rows.questions import Question, SourceRows
+
+
+class _Abandoned(BaseException):
+    """Ends the work on a class because that on another one, or a pass, has failed."""
+
+
+class _Questions(NamedTuple):
+    """The questions of several classes, asked of a block at once."""
+
+    asked: tuple[Question, ...]
+
+    def __call__(self, part):
+        return [question(part) for question in self.asked]
+
+    def combine(self, first, second):
+        return [
+            b if a is None else a if b is None else question.combine(a, b)
+            for question, a, b in zip(self.asked, first, second, strict=True)
+        ]
+
+
+class _Meeting:
+    """Where threads bring questions, and wait until all of them have one or are done."""
+
+    def __init__(self, n_members: int, n_jobs: int | None):
+        self.changed = threading.Condition()
+        self.asked: dict[int, Question] = {}
+        self.answers: dict[int, Any] = {}
+        self.n_busy = n_members
+        self.failed = False
+        # Of the threads that do not wait, only so many work at a time.
+        self.places = threading.Semaphore(effective_n_jobs(n_jobs))
+
+    def ask(self, member: int, question: Question):
+        """Bring a question; return its answer after the next pass."""
+        self.places.release()
+        with self.changed:
+            self.asked[member] = question
+            self._rest()
+            self.changed.wait_for(lambda: member in self.answers or self.failed)
+            if self.failed:
+                raise _Abandoned
+            answer = self.answers.pop(member)
+        self.places.acquire()
+        return answer
+
+    def work(self, function: Callable[[], Any]):
+        """Run the work of one member; return its result, or the exception that ended it."""
+        try:
+            with self.places:
+                return function()
+        except BaseException as error:
+            with self.changed:
+                self.failed = True
+            return error
+        finally:
+            with self.changed:
+                self._rest()
+
+    def _rest(self):
+        self.n_busy -= 1
+        self.changed.notify_all()
+
+    def chair(self, source) -> None:
+        """Make passes over the rows as long as there are questions."""
+        try:
+            while True:
+                with self.changed:
+                    self.changed.wait_for(lambda: not self.n_busy or self.failed)
+                    if self.failed or not self.asked:
+                        return
+                    members, self.asked = self.asked, {}
+                questions = _Questions(tuple(members.values()))
+                found = source.ask(questions, questions.combine)
+                found = [None] * len(members) if found is None else found
+                with self.changed:
+                    self.n_busy = len(members)
+                    self.answers = dict(zip(members, found, strict=True))
+                    self.changed.notify_all()
+        except BaseException:
+            with self.changed:
+                self.failed = True
+            raise
+        finally:
+            with self.changed:
+                self.changed.notify_all()
+
+
+class _Member(SourceRows):
+    """The rows of one class, whose questions are asked together with those of others."""
+
+    def __init__(self, meeting: _Meeting, member: int, source, chunk_size, **options):
+        super().__init__(source, chunk_size, **options)
+        self.meeting = meeting
+        self.member = member
+
+    def _ask_source(self, question):
+        return self.meeting.ask(self.member, question)
+
+
+def read_together(work, source, labels, *, chunk_size=None, scale=None, n_jobs=None) -> list:
+    """Return ``work(reader)`` for the rows of each class, with as few passes as the longest needs.
+
+    Each class is worked on in a thread of its own, ``n_jobs`` of them at a time; a question waits
+    until the other classes have one, too, or are done.
+
+    Parameters
+    ----------
+    work : callable
+        Takes a `Reader` of the rows of one class.
+    source : Source
+    labels : sequence
+        The classes.
+    chunk_size, scale :
+        As `SourceRows` takes them.
+    n_jobs : int or None
+    """
+    meeting = _Meeting(len(labels), n_jobs)
+    config = get_config()  # scikit-learn's is that of a thread
+    results: list = [None] * len(labels)
+
+    def run(member, label):
+        reader = _Member(meeting, member, source, chunk_size, label=label, scale=scale)
+        with config_context(**config):
+            results[member] = meeting.work(lambda: work(reader))
+
+    threads = [
+        threading.Thread(target=copy_context().run, args=(run, member, label), daemon=True)
+        for member, label in enumerate(labels)
+    ]
+    for thread in threads:
+        thread.start()
+    try:
+        meeting.chair(source)
+    finally:
+        for thread in threads:
+            thread.join()
+    errors = [found for found in results if isinstance(found, BaseException)]
+    for error in errors:
+        if not isinstance(error, _Abandoned):
+            raise error
+    return results
