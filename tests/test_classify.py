@@ -136,7 +136,7 @@ def test_only_generators_with_a_weight_are_evaluated():
     model = VanishingClassifier(C=0.5).fit(X, y)
     used = np.flatnonzero(model.final_estimator_.coef_.any(axis=0))
     assert 0 < used.size < model.n_generators_
-    assert sum(len(generators) for generators, _ in model._decisive) == used.size
+    assert sum(len(generators) for generators, _ in model.decisive_) == used.size
     # Break every generator that has no weight: nothing changes.
     before = model.decision_function(X)
     for transformer in model.features_.transformers_:

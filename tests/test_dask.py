@@ -25,7 +25,7 @@ from vanishing import (
     VanishingClassifierCV,
     VanishingFeatures,
 )
-from vanishing.rows import sources
+from vanishing.rows import dask as sources
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")

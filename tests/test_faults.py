@@ -143,7 +143,7 @@ def test_an_interrupted_fit_leaves_the_model_as_it_was(name):
             model = clone(fresh).fit(X, Y)
             before = dict(vars(model))
         assert blas_threads() == threads
-        assert not _threads._held
+        assert not _threads._holders
         if interrupted(partial(fresh.fit, NAMED, Y > 0), at)[1]:
             with pytest.raises(NotFittedError):
                 check_is_fitted(fresh)
@@ -559,7 +559,7 @@ def test_fits_in_threads_at_once_are_those_of_one_after_the_other():
     for model, other in zip(together, alone, strict=True):
         assert_alike(said_of(model, X), said_of(other, X))
     assert blas_threads() == threads
-    assert not _threads._held
+    assert not _threads._holders
 
 
 @pytest.mark.parametrize("backend", ["loky", "multiprocessing"])
@@ -577,7 +577,7 @@ def test_a_process_forked_in_the_middle_of_a_fit_can_work():
     with _threads.one_blas_thread(), _threads._lock:  # as another thread may hold them
 
         def fit():
-            assert not _threads._held
+            assert not _threads._holders
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 VanishingClassifier(OAVI(0.01)).fit(X, Y).predict(X)

@@ -536,7 +536,7 @@ def test_representation_escapes_and_is_short(model):
 def test_representation_of_a_classifier_has_the_largest_weights(iris):
     model = iris[0]
     source = model._repr_html_()
-    weights = np.sort(np.abs(model.final_estimator_.coef_).sum(axis=0))[::-1]
+    weights = np.sort(np.abs(model.final_estimator_.coef_).max(axis=0))[::-1]
     shown = re.findall(r'class="number">([^<]*)</td></tr>', source)
     assert shown == [number(w, 3) for w in weights[weights > 0][:10]]
 

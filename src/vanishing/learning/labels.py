@@ -63,9 +63,10 @@ def labelled_rows(estimator, X, y, sample_weight) -> LabelledRows:
 
 def _without_gaps(y):
     """Return labels none of which is missing; scikit-learn's errors do not say which one is."""
-    if y is None or np.dtype(getattr(y, "dtype", object)).kind != "O":
+    labels = np.asarray(y)
+    if labels.dtype.kind != "O" or labels.ndim != 1:
         return y
-    gaps = [i for i, label in enumerate(y) if label is None or label is np.nan]
+    gaps = [i for i, label in enumerate(labels) if _is_missing(label)]
     if gaps:
         raise ValueError(
             f"y has no label in row {gaps[0]}"
@@ -73,6 +74,12 @@ def _without_gaps(y):
             + ". Drop these rows, or give them a label."
         )
     return y
+
+
+def _is_missing(label) -> bool:
+    if isinstance(label, float):
+        return label != label
+    return label is None or type(label).__name__ in ("NAType", "NaTType")  # of pandas
 
 
 def check_two_classes(classes) -> None:

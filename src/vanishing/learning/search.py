@@ -296,9 +296,8 @@ def _fold(model, rows: LabelledRows, train, test) -> _Fold:
             else "Use fewer folds, or a splitter that spreads its rows over the folds."
         )
         raise ValueError(
-            f"class {label!r} has {n_rows} row{'' if n_rows == 1 else 's'}, and one of the "
-            f"{model.n_splits_} folds holds out all of them, so that nothing can be learned of it "
-            f"there. {remedy}"
+            f"a training fold has no samples of class {label!r}, which has {n_rows} "
+            f"row{'' if n_rows == 1 else 's'} in all. {remedy}"
         )
     if not len(validation.y):
         raise ValueError("a validation fold has no samples. Use fewer folds.")

@@ -3,7 +3,6 @@
 A class says beside itself what it saves: it calls `register` with two functions.
 """
 
-import importlib
 import math
 from collections.abc import Callable
 from typing import NamedTuple
@@ -11,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+import vanishing
 from vanishing.persistence import scikit_learn
 from vanishing.persistence.values import (
     NOT_FINITE,
@@ -62,12 +62,10 @@ def register(cls: type, write: Callable, read: Callable) -> None:
 
 
 def _kind_named(name: str) -> Kind | None:
-    if name not in _kinds:
+    if name not in _kinds and name in vanishing.__all__:
         # The class registers itself where it is defined, which may not have been imported yet:
         # the package knows where that is by its public names.
-        package = importlib.import_module(__package__.partition(".")[0])
-        if name in package.__all__:
-            getattr(package, name)
+        getattr(vanishing, name)
     if name in _kinds:
         return _kinds[name]
     known = scikit_learn.kinds().get(name)

@@ -15,7 +15,7 @@ def validated(estimator, X, y="no_validation", *, reset=True):
         if found is None:
             raise
         raise ValueError(
-            f"Column {found[0]!r} of X holds text such as {found[1][:_SHOWN]!r}, not numbers. "
+            f"Column {found[0]!r} of X holds strings such as {found[1][:_SHOWN]!r}, not numbers. "
             "Leave it out, or encode it as numbers."
         ) from error
 
