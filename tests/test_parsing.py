@@ -40,6 +40,12 @@ def test_what_is_printed_is_read(polynomial):
     same(parse_equation(f"{polynomial} = 0", polynomial.feature_names), polynomial, 5.1e-4)
 
 
+@given(polynomials(word | odd))
+def test_with_all_digits_it_is_the_same_polynomial(polynomial):
+    text = polynomial.write(digits=17)
+    same(parse_polynomial(text, polynomial.feature_names), polynomial, 0)
+
+
 @given(polynomials(word | odd | phrase))
 def test_names_are_read_or_refused_never_confused(polynomial):
     try:

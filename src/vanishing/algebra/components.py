@@ -1,8 +1,6 @@
 """Components: polynomials as combinations of products of polynomials, evaluated together."""
 
 import math
-from collections.abc import Sequence
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +8,8 @@ import numpy as np
 from vanishing._threads import one_blas_thread
 from vanishing.algebra import monomials
 from vanishing.algebra.evaluation import chunk_rows
-from vanishing.algebra.polynomials import Polynomial, _Immutable, _read_only
+from vanishing.algebra.immutable import read_only
+from vanishing.algebra.polynomials import Polynomial, PolynomialSequence
 from vanishing.checks import too_large
 
 _NO_TERM = 1e-12  # coefficients below this, relative to the largest, are rounding
@@ -59,7 +58,7 @@ def components_of(stages, columns=None, first=None) -> np.ndarray:
     return values
 
 
-class Components(_Immutable, Sequence):
+class Components(PolynomialSequence):
     """The generators of a fitted `VCA`: a sequence of `Polynomial`, evaluated together.
 
     They are kept, and evaluated, as the products and combinations they were found as; a single
@@ -79,16 +78,21 @@ class Components(_Immutable, Sequence):
     mse: np.ndarray
     scale: np.ndarray
     feature_names: tuple[str, ...]
+    _tables: dict[int, tuple[np.ndarray, np.ndarray, np.ndarray]]
 
     def __init__(self, stages, mse, scale, feature_names):
+        n = len(feature_names)
+        one = np.zeros((1, n), dtype=monomials.EXPONENT)
         self._set(
             stages=tuple(
-                Stage(*(p if p is None or isinstance(p, int) else _read_only(p) for p in stage))
+                Stage(*(p if p is None or isinstance(p, int) else read_only(p) for p in stage))
                 for stage in stages
             ),
-            mse=_read_only(mse),
-            scale=_read_only(scale),
+            mse=read_only(mse),
+            scale=read_only(scale),
             feature_names=tuple(str(name) for name in feature_names),
+            # By degree, as far as they have been asked for; see `_table`.
+            _tables={0: (one, np.zeros((n, 0), dtype=np.intp), np.ones((1, 1)))},
         )
 
     def __reduce__(self):
@@ -100,35 +104,8 @@ class Components(_Immutable, Sequence):
         counts = [stage.n_generators for stage in self.stages]
         return np.repeat(np.arange(1, len(counts) + 1), counts)
 
-    @property
-    def degree(self) -> int:
-        """Largest degree, 0 if there are no generators."""
-        return int(self.degrees.max(initial=0))
-
     def __len__(self) -> int:
         return len(self.mse)
-
-    def __getitem__(self, index):
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
-        i = range(len(self))[index]
-        return self._expanded(i)
-
-    def __str__(self) -> str:
-        return "\n".join(f"{g} = 0   (mse {g.mse:.2g})" for g in self)
-
-    def __repr__(self) -> str:
-        return f"<{len(self)} generators of degree up to {self.degree}>"
-
-    def table(self) -> dict[str, list]:
-        """Return one line a generator as columns, for a DataFrame of any library."""
-        polynomials = list(self)
-        return {
-            "equation": [f"{g} = 0" for g in polynomials],
-            "degree": [g.degree for g in polynomials],
-            "n_terms": [len(g.terms) for g in polynomials],
-            "mse": [g.mse for g in polynomials],
-        }
 
     def subset(self, chosen) -> "Components":
         """Return some of the generators, in the order they have, without what they do not need."""
@@ -212,13 +189,6 @@ class Components(_Immutable, Sequence):
 
     # -- Expansion into monomials -------------------------------------------------------------
 
-    @cached_property
-    def _tables(self) -> dict:
-        """Coefficients of F_d, by degree, as far as they have been asked for."""
-        n = len(self.feature_names)
-        one = np.zeros((1, n), dtype=monomials.EXPONENT)
-        return {0: (one, np.zeros((n, 0), dtype=np.intp), np.ones((1, 1)))}
-
     def _table(self, degree):
         """Return all terms up to a degree, the places of their multiples, and F_d's coefficients.
 
@@ -239,20 +209,19 @@ class Components(_Immutable, Sequence):
             ]
             times = np.hstack([times, multiples])
             terms = np.concatenate([terms, above])
-            self._tables[degree] = terms, times, None
-            coef = self._in_monomials(degree, slice(0, stage.n_components))
+            coef = self._in_monomials(degree, slice(0, stage.n_components), terms, times)
+            # Complete, and in one step: other threads may look for it.
             self._tables[degree] = terms, times, coef
         return self._tables[degree]
 
-    def _in_monomials(self, degree, rows) -> np.ndarray:
-        """Expand some rows of a stage into the terms up to its degree.
+    def _in_monomials(self, degree, rows, terms, times) -> np.ndarray:
+        """Expand some rows of a stage into the terms up to its degree, as `_table` has them.
 
         With f_a = alpha_a + sum_j beta_aj x_j the products sum_ab w_ab f_a g_b are
         sum_b (w'alpha)_b g_b + sum_j x_j sum_b (w'beta)_jb g_b.
         """
         stage = self.stages[degree - 1]
         combine, project = stage.combine[rows], stage.project[rows]
-        terms, times, _ = self._tables[degree]
         if degree == 1:
             return np.hstack([project, combine])
         coef = np.zeros((len(combine), len(terms)))
@@ -271,13 +240,13 @@ class Components(_Immutable, Sequence):
             coef[:, slice(0, size) if j == 0 else times[j - 1, :size]] += product
         return coef
 
-    def _expanded(self, i) -> Polynomial:
+    def _polynomial(self, i: int) -> Polynomial:
         degree = int(self.degrees[i])
         stage = self.stages[degree - 1]
         with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
-            terms = self._table(degree)[0]
+            terms, times, _ = self._table(degree)
             place = i - np.searchsorted(self.degrees, degree) + stage.n_components
-            coef = self._in_monomials(degree, slice(place, place + 1))[0]
+            coef = self._in_monomials(degree, slice(place, place + 1), terms, times)[0]
         if not np.isfinite(coef).all():
             raise ValueError(
                 f"the coefficients of a component of degree {degree} overflow: evaluate it "

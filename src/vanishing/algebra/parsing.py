@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from vanishing.algebra.monomials import deglex_order
-from vanishing.algebra.polynomials import Polynomial, default_names, printable
+from vanishing.algebra.polynomials import Polynomial, default_names
+from vanishing.algebra.writing import printable
 
 MAX_DEGREE = 50
 MAX_VARIABLES = 1000  # where they are not named

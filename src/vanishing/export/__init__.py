@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from vanishing.algebra import monomials
-from vanishing.algebra.polynomials import printable
+from vanishing.algebra.writing import printable
 from vanishing.persistence import _LINEAR, _kind_of
 
 _SHOWN = 20  # terms of a polynomial that a comment shows
