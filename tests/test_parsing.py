@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vanishing.algebra.parsing import default_variables, names_in, parse_equation, parse_polynomial
-from vanishing.polynomials import Polynomial
+from vanishing.polynomials import ExactPolynomial, Polynomial
 
 # Names of columns: words of any writing, and what is no word.
 word = st.from_regex(r"[^\W\d]\w{0,3}", fullmatch=True)
@@ -56,6 +56,12 @@ def test_names_are_read_or_refused_never_confused(polynomial):
         same(found, polynomial, 5.1e-4)
 
 
+def test_exact_polynomials_are_read():
+    exact = ExactPolynomial([[0, 0], [2, 0], [0, 2]], [-1, "1/3", 1])
+    found = parse_polynomial(str(exact))
+    same(found, Polynomial(exact.terms, exact.coef.astype(float)), 0)
+
+
 def test_numbers_of_all_sizes():
     coef = [1e-5, -2.5e17, 1.0, 123456.0, 1e-300]
     polynomial = Polynomial([[0], [1], [2], [3], [4]], coef)
@@ -71,6 +77,7 @@ def test_numbers_of_all_sizes():
         ("[x] - x + [length [cm]]", ["x", "length [cm]"], "[length [cm]]"),
         ("x0^007 + 1.", None, "x0^7 + 1"),
         ("x0 - x0", None, "0"),
+        ("1/4*x0 - 3/2", None, "0.25*x0 - 1.5"),
         ("2 = 3", ["x"], "-1"),
     ],
 )
@@ -121,6 +128,11 @@ def test_a_polynomial_has_one_side():
         ("x^" + "9" * 10**5, r"integer from 0 to 50, not '9+\.\.\.'"),
         ("9" * 10**5, "must be finite"),
         ("1e200*1e200*x", "must be finite"),
+        ("1/0*x", "must be finite"),
+        ("1/" + "9" * 10**5, "must be finite"),
+        ("3/2^2", r"'\^' is not expected"),  # 9/4 or 3/4?
+        ("x^2/3", "integer from 0 to 50, not '2/3'"),
+        ("x/3", "'/' is not expected"),
         ("(1+x)^50+" * 10**4 + "x", "too many terms"),
         ("(1+x+y)^40*" * 50 + "x", "too many terms"),
         ("[" * 10**5 + "x", r"in place of '\['"),

@@ -4,6 +4,7 @@ import ast
 import math
 import re
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 
 import numpy as np
 
@@ -19,16 +20,17 @@ _MAX_SUMMAND = 1000  # tokens of what stands between two signs: Python's parser 
 _MAX_PRODUCTS = 200_000  # of terms, in a text
 
 _TOKEN = re.compile(
-    r"(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
+    r"(?P<fraction>[0-9]+/[0-9]+)"
+    r"|(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
     # A name that is no word stands in brackets; it may have brackets itself, as "length [cm]" has.
     r"|(?P<name>[^\W\d]\w*|\[(?:[^][]|\[[^][]*\])*\])"
     r"|(?P<power>\*\*|\^)|(?P<times>\*)|(?P<sign>[-+])|(?P<equals>==?)|(?P<open>\()|(?P<close>\))"
     r"|(?P<space>\s+)|(?P<unknown>.)"
 )
-_STARTS = {"number", "name", "open", "sign"}
+_STARTS = {"fraction", "number", "name", "open", "sign"}
 _GOES_ON = {"power", "times", "sign", "equals", "close", "end"}
 _MAY_FOLLOW = {"number": _GOES_ON, "name": _GOES_ON, "close": _GOES_ON}
-_MAY_FOLLOW["exponent"] = _GOES_ON - {"power"}
+_MAY_FOLLOW |= dict.fromkeys(("fraction", "exponent"), _GOES_ON - {"power"})
 
 # While it is read a polynomial is a dict from terms to coefficients, and a term is the sorted tuple
 # of the places of its variables: (0, 0, 1) is x0^2*x1.
@@ -41,8 +43,8 @@ def parse_polynomial(text: str, names: Sequence[str] | None = None) -> Polynomia
     Parameters
     ----------
     text : str
-        Numbers, names, brackets, ``+``, ``-``, ``*`` and ``^`` or ``**`` with a non-negative
-        integer. Names that are no words stand in brackets: ``[petal length]``.
+        Numbers, fractions such as 2/3, names, brackets, ``+``, ``-``, ``*``, and ``^`` or ``**``
+        with a non-negative integer. Names that are no words stand in brackets: ``[petal length]``.
     names : sequence of str, default=None
         Names of the variables in the order of the columns; x0, x1, ... up to the last one that
         occurs by default.
@@ -201,10 +203,18 @@ class _Reader:
 
     def python(self, kind: str, token: str) -> str:
         """Return a token as Python's text: numbers, and the variables as _0, _1, ..."""
-        if kind == "number":
-            if not math.isfinite(float(token)):
+        if kind in ("fraction", "number"):
+            try:
+                value = float(Fraction(token) if kind == "fraction" else token)
+            except (
+                OverflowError,
+                ValueError,
+                ZeroDivisionError,
+            ):  # or more digits than Python takes
+                value = math.inf
+            if math.isinf(value):
                 self.fail("its coefficients must be finite")
-            return repr(float(token))
+            return repr(value)
         if kind != "name":
             return "**" if kind == "power" else token
         name = _name(token)

@@ -3,9 +3,10 @@
 import keyword
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 
@@ -52,9 +53,9 @@ def _latex_number(value, digits) -> str:
     return mantissa if not exponent else rf"{mantissa} \times 10^{{{int(exponent)}}}"
 
 
-def _latex_times(names) -> str:
+def _latex_times(written) -> str:
     # Mathematics has no spaces of its own: words would run together.
-    return r" \, " if any(_latex_name(name).startswith(r"\text") for name in names) else " "
+    return r" \, " if any(name.startswith(r"\text") for name in written) else " "
 
 
 def _html_more(left) -> str:
@@ -75,7 +76,7 @@ class Style:
     name: Callable[[str], str] = _name
     number: Callable[[float | Fraction, int], str] = _rounded
     power: Callable[[str, int], str] = "{}^{}".format
-    times: Callable[[Sequence[str]], str] = lambda names: "*"
+    times: Callable[[Iterable[str]], str] = lambda written: "*"  # given all names as written
     minus: str = "-"
     after_sign: str = " "  # but not at the beginning
     term: Callable[[str], str] = str
@@ -91,7 +92,7 @@ STYLES = {
         markup.variable,
         markup.number,
         power="{}<sup>{}</sup>".format,
-        times=lambda names: markup.THIN_SPACE,
+        times=lambda written: markup.THIN_SPACE,
         minus=markup.MINUS,
         after_sign="\u00a0",  # lines break before a sign
         term='<span class="term">{}</span>'.format,
@@ -145,16 +146,19 @@ def write(terms, coef, names, style="text", *, digits=DIGITS, limit=None) -> str
     """
     check_choice("style", style, STYLES)
     style = STYLES[style]
+    name = cache(style.name)
     if style.formal:
-        check_told_apart(terms, names, style.name)
-    times = style.times(names)
+        check_told_apart(terms, names, name)
+    times = style.times(map(name, names))
     shown = np.flatnonzero(coef)[::-1]
     text = ""
     for i in shown[:limit]:
-        factors = []
-        for j in np.flatnonzero(terms[i]):
-            name = style.name(names[j])
-            factors.append(name if terms[i][j] == 1 else style.power(name, terms[i][j]))
+        row = np.asarray(terms[i]).tolist()
+        factors = [
+            name(names[j]) if e == 1 else style.power(name(names[j]), e)
+            for j, e in enumerate(row)
+            if e
+        ]
         size = style.number(abs(coef[i]), digits)
         if size not in ("1", "1.0") or not factors:
             factors.insert(0, size)
