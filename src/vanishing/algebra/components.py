@@ -1,6 +1,7 @@
 """Components: polynomials as combinations of products of polynomials, evaluated together."""
 
 import math
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -78,11 +79,8 @@ class Components(PolynomialSequence):
     mse: np.ndarray
     scale: np.ndarray
     feature_names: tuple[str, ...]
-    _tables: dict[int, tuple[np.ndarray, np.ndarray, np.ndarray]]
 
     def __init__(self, stages, mse, scale, feature_names):
-        n = len(feature_names)
-        one = np.zeros((1, n), dtype=monomials.EXPONENT)
         self._set(
             stages=tuple(
                 Stage(*(p if p is None or isinstance(p, int) else read_only(p) for p in stage))
@@ -91,8 +89,6 @@ class Components(PolynomialSequence):
             mse=read_only(mse),
             scale=read_only(scale),
             feature_names=tuple(str(name) for name in feature_names),
-            # By degree, as far as they have been asked for; see `_table`.
-            _tables={0: (one, np.zeros((n, 0), dtype=np.intp), np.ones((1, 1)))},
         )
 
     def __reduce__(self):
@@ -189,12 +185,20 @@ class Components(PolynomialSequence):
 
     # -- Expansion into monomials -------------------------------------------------------------
 
+    @cached_property
+    def _tables(self) -> dict:
+        """What `_table` has returned, by degree."""
+        n = len(self.feature_names)
+        one = np.zeros((1, n), dtype=monomials.EXPONENT)
+        return {0: (one, np.zeros((n, 0), dtype=np.intp), np.ones((1, 1)))}
+
     def _table(self, degree):
         """Return all terms up to a degree, the places of their multiples, and F_d's coefficients.
 
         ``times[j, t]`` is the place of x_j times term t, for the terms of lower degrees.
         """
-        if degree not in self._tables:
+        tables = self._tables
+        if degree not in tables:
             terms, times, _ = self._table(degree - 1)
             n = terms.shape[1]
             total = math.comb(n + degree, n)
@@ -211,8 +215,8 @@ class Components(PolynomialSequence):
             terms = np.concatenate([terms, above])
             coef = self._in_monomials(degree, slice(0, stage.n_components), terms, times)
             # Complete, and in one step: other threads may look for it.
-            self._tables[degree] = terms, times, coef
-        return self._tables[degree]
+            tables[degree] = terms, times, coef
+        return tables[degree]
 
     def _in_monomials(self, degree, rows, terms, times) -> np.ndarray:
         """Expand some rows of a stage into the terms up to its degree, as `_table` has them.
