@@ -159,30 +159,6 @@ class Components(PolynomialSequence):
                 values = self.values(np.array(X[here].T, dtype=np.float64, order="C"))
                 yield here, np.abs(values, out=values) if absolute else values
 
-    def evaluate(self, X, *, absolute=False, chunk_size=None, out=None) -> np.ndarray:
-        """Evaluate all generators on rows: (n_samples, |G|) in the dtype of X.
-
-        ``X`` is a float64 or float32 array with the right number of columns; ``out`` an array to
-        write to.
-        """
-        if out is None:
-            out = np.empty((len(X), len(self)), dtype=X.dtype)
-        if len(self):
-            for here, values in self._chunks(X, absolute, chunk_size):
-                out[here] = values.T
-        return out
-
-    def combine(self, X, weights, *, absolute=False, chunk_size=None) -> np.ndarray:
-        """Return ``evaluate(X) @ weights`` without ever holding all values of the generators.
-
-        ``weights`` has shape (|G|, n_outputs).
-        """
-        out = np.zeros((len(X), weights.shape[1]))
-        if len(self):
-            for here, values in self._chunks(X, absolute, chunk_size):
-                np.matmul(values.T, weights, out=out[here])
-        return out
-
     # -- Expansion into monomials -------------------------------------------------------------
 
     @cached_property

@@ -1,7 +1,7 @@
 """Polynomials as results: immutable, evaluable on any rows, printable, exportable."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
 
@@ -244,6 +244,37 @@ class PolynomialSequence(Immutable, Sequence):
             "mse": [g.mse for g in polynomials],
         }
 
+    @abstractmethod
+    def _chunks(self, X, absolute, chunk_size) -> Iterator[tuple[slice, np.ndarray]]:
+        """Yield (rows, values of all generators on them) chunk by chunk."""
+
+    def _evaluate(self, X, absolute, chunk_size, out):
+        for here, values in self._chunks(X, absolute, chunk_size):
+            out[here] = values.T
+
+    def evaluate(self, X, *, absolute=False, chunk_size=None, out=None) -> np.ndarray:
+        """Evaluate all generators on rows: (n_samples, |G|) in the dtype of X.
+
+        ``X`` is a float64 or float32 array with the right number of columns; ``out`` an array to
+        write to.
+        """
+        if out is None:
+            out = np.empty((len(X), len(self)), dtype=X.dtype)
+        if len(self):
+            self._evaluate(X, absolute, chunk_size, out)
+        return out
+
+    def combine(self, X, weights, *, absolute=False, chunk_size=None) -> np.ndarray:
+        """Return ``evaluate(X) @ weights`` without ever holding all values of the generators.
+
+        ``weights`` has shape (|G|, n_outputs).
+        """
+        out = np.zeros((len(X), weights.shape[1]))
+        if len(self):
+            for here, values in self._chunks(X, absolute, chunk_size):
+                np.matmul(values.T, weights, out=out[here])
+        return out
+
 
 class Generators(PolynomialSequence):
     """The generators of a fitted model: a sequence of `Polynomial`, evaluated together.
@@ -323,7 +354,7 @@ class Generators(PolynomialSequence):
             self.terms, self.leading_terms, self.coef, self.leading_coef, self.mse, feature_names
         )
 
-    def _chunks(self, X, chunk_size):
+    def _parts(self, X, chunk_size):
         """Yield (rows, linear part of all generators, values of all terms) chunk by chunk."""
         plan, terms, coef, _ = self.compiled
         rows = chunk_rows(plan.parent.size + len(self), chunk_size)
@@ -331,31 +362,14 @@ class Generators(PolynomialSequence):
             for here, values in evaluate(X, plan, rows=rows):
                 yield here, coef @ values[terms], values
 
-    def evaluate(self, X, *, absolute=False, chunk_size=None, out=None) -> np.ndarray:
-        """Evaluate all generators on rows: (n_samples, |G|) in the dtype of X.
+    def _chunks(self, X, absolute, chunk_size):
+        leading = self.compiled[-1]
+        for here, linear, values in self._parts(X, chunk_size):
+            linear += self.leading_coef[:, np.newaxis] * values[leading]
+            yield here, np.abs(linear, out=linear) if absolute else linear
 
-        ``X`` is a float64 or float32 array with the right number of columns; ``out`` an array to
-        write to.
-        """
-        if out is None:
-            out = np.empty((len(X), len(self)), dtype=X.dtype)
-        if len(self):
-            leading = self.compiled[-1]
-            for here, linear, values in self._chunks(X, chunk_size):
-                _fill(linear, values, leading, self.leading_coef, absolute, out[here])
-        return out
-
-    def combine(self, X, weights, *, absolute=False, chunk_size=None) -> np.ndarray:
-        """Return ``evaluate(X) @ weights`` without ever holding all values of the generators.
-
-        ``weights`` has shape (|G|, n_outputs).
-        """
-        out = np.zeros((len(X), weights.shape[1]))
-        if len(self):
-            leading = self.compiled[-1]
-            for here, linear, values in self._chunks(X, chunk_size):
-                linear += self.leading_coef[:, np.newaxis] * values[leading]
-                if absolute:
-                    np.abs(linear, out=linear)
-                np.matmul(linear.T, weights, out=out[here])
-        return out
+    def _evaluate(self, X, absolute, chunk_size, out):
+        # Without a second array of all values.
+        leading = self.compiled[-1]
+        for here, linear, values in self._parts(X, chunk_size):
+            _fill(linear, values, leading, self.leading_coef, absolute, out[here])
