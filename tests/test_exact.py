@@ -1,5 +1,6 @@
 """BuchbergerMoller: against the plain reference, SymPy, and itself without flint."""
 
+import pickle
 import sys
 from decimal import Decimal
 from fractions import Fraction
@@ -15,7 +16,8 @@ from test_exact_ideals import CONFIGURATIONS
 from test_reference import CONFIGURATIONS as SMALL
 from test_reference import sympy_basis
 
-from vanishing.constructions.exact import BuchbergerMoller, ExactPolynomial
+from vanishing.constructions.exact import BuchbergerMoller
+from vanishing.polynomials import ExactPolynomial
 
 
 @pytest.fixture(params=["flint", "no flint"])
@@ -187,11 +189,19 @@ def test_data_frame():
 
 @pytest.mark.parametrize(
     "points",
-    [[[0.5, 1]], np.zeros((3, 2)), np.ones((2, 2), dtype=np.float32), [["1/3", np.float64(0.1)]]],
+    [[[0.5, 1]], [[1e23, 1]], np.full((2, 2), 0.25, dtype=np.float32), [["1/3", np.float64(0.1)]]],
 )
 def test_floats_are_refused(points):
     with pytest.raises(TypeError, match=r'is a float.*strings \("0.1", "1/3"\).*Decimal'):
         BuchbergerMoller().fit(points)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, object])
+def test_floats_that_are_integers_are_exact(dtype):
+    points = [[14.0, 0.0], [-3.0, 1.0], [2.0**53 if dtype is object else 5.0, -2.0]]
+    found = BuchbergerMoller().fit(np.array(points, dtype=dtype))
+    expected = BuchbergerMoller().fit([[int(x) for x in row] for row in points])
+    assert list(map(str, found.generators_)) == list(map(str, expected.generators_))
 
 
 @pytest.mark.parametrize(
@@ -284,6 +294,7 @@ def test_polynomial_is_written_largest_term_first():
     assert repr(g) == "ExactPolynomial(-x1^3 + x1 - 2/3*x0 - 1)"
     assert str(ExactPolynomial([[0], [1]], [0, 0])) == "0"
     assert str(ExactPolynomial([[0]], ["3/2"])) == "3/2"
+    assert g.to_latex() == r"-x_{1}^{3} + x_{1} - \frac{2}{3} x_{0} - 1"
     assert g.degree == 3
     assert g.leading_term.tolist() == [0, 3]
 
@@ -309,6 +320,10 @@ def test_polynomial_cannot_be_changed():
         g.coef[0] = 2
     with pytest.raises(ValueError, match="read-only"):
         g.terms[0] = 2
+    again = pickle.loads(pickle.dumps(g))
+    assert str(again) == str(g)
+    with pytest.raises(ValueError, match="read-only"):
+        again.coef[0] = 2
 
 
 def test_polynomial_in_sympy():

@@ -216,6 +216,45 @@ def test_names_with_special_characters(name, text, latex):
     assert symbols == {name, "z"}
 
 
+@pytest.mark.parametrize(
+    "style, text",
+    [
+        ("text", "-beta^2*x1 + 3.33e-06*x1 - 1"),
+        ("latex", r"-\text{beta}^{2} \, x_{1} + 3.33 \times 10^{-6} \, x_{1} - 1"),
+        (
+            "html",
+            '\u2212<span class="term"><var><bdi>beta</bdi></var><sup>2</sup>\u2009'
+            "<var>x<sub>1</sub></var></span> +\u00a0"
+            '<span class="term">3.33\u2009\u00b7\u200910<sup>\u22126</sup>\u2009'
+            "<var>x<sub>1</sub></var></span> \u2212\u00a0"
+            '<span class="term">1</span>',
+        ),
+        ("sympy", "-Symbol('beta')**2*Symbol('x1') + 3.3333e-06*Symbol('x1') - 1.0"),
+        ("python", "-beta**2*x1 + 3.3333e-06*x1 - 1.0"),
+    ],
+)
+def test_styles(style, text):
+    g = Polynomial([[0, 0], [0, 1], [2, 1]], [-1, 3.3333e-6, -1], feature_names=["beta", "x1"])
+    assert g.write(style, digits=3) == text
+    assert g.write(style, digits=3, limit=3) == text
+    short = g.write(style, digits=3, limit=1)
+    assert text.startswith(short[:10])
+    assert ("..." in short) or ("(2\u00a0more\u00a0terms)" in short)
+
+
+def test_python_and_its_names():
+    g = random_polynomial(0)
+    values = eval(g.write("python"), dict(zip(g.feature_names, X.T, strict=True)))
+    np.testing.assert_allclose(values, g(X), rtol=1e-12, atol=1e-12)
+    for name, problem in [("a b", "'a b' is no name"), ("lambda", "is no name"), ("x1", "two col")]:
+        with pytest.raises(ValueError, match=problem):
+            Polynomial([[1, 1]], [1.0], feature_names=["x1", name]).write("python")
+    with pytest.raises(ValueError, match="two columns"):  # Python reads the first as the second
+        Polynomial([[1, 1]], [1.0], feature_names=["\ufb01", "fi"]).write("python")
+    with pytest.raises(ValueError, match="style must be one of 'text', 'latex'"):
+        g.write("word")
+
+
 # -------------------------------------------------------------------------------------- tables
 
 

@@ -38,8 +38,8 @@ from vanishing import (
     VanishingFeatures,
     bounds,
 )
+from vanishing.algebra.markup import clean, number
 from vanishing.datasets import make_circle, make_sphere, make_two_surfaces
-from vanishing.inspection.html import clean, number
 from vanishing.plot import isosurface
 from vanishing.report import write_report
 from vanishing.report.facts import facts_of

@@ -2,9 +2,11 @@
 
 import itertools
 import pickle
+import threading
 import time
 import tracemalloc
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -411,6 +413,31 @@ def test_expansion_of_planted_polynomials_is_readable():
 def test_expansion_that_does_not_fit():
     with config_context(working_memory=0.001), pytest.raises(ValueError, match="working memory"):
         pickle.loads(pickle.dumps(MODEL)).generators_[-1]
+
+
+def test_expansion_in_threads(monkeypatch):
+    """No thread sees the table of a degree before it is complete."""
+    generators = pickle.loads(pickle.dumps(MODEL.generators_))  # nothing is expanded yet
+    last = len(generators) - 1
+    assert generators.degrees[last] > 2
+    at_degree_two, other_is_done = threading.Event(), threading.Event()
+    expand = type(generators)._in_monomials
+
+    def slow(self, degree, *rest):
+        if degree == 2 and not at_degree_two.is_set():
+            at_degree_two.set()
+            other_is_done.wait(10)
+        return expand(self, degree, *rest)
+
+    monkeypatch.setattr(type(generators), "_in_monomials", slow)
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(lambda: str(generators[last]))
+        try:
+            assert at_degree_two.wait(10)
+            second = str(generators[last])
+        finally:
+            other_is_done.set()
+        assert first.result() == second == str(MODEL.generators_[last])
 
 
 def test_subset_and_combine():

@@ -1,7 +1,6 @@
 """Components: polynomials as combinations of products of polynomials, evaluated together."""
 
 import math
-from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -10,7 +9,8 @@ import numpy as np
 from vanishing._threads import one_blas_thread
 from vanishing.algebra import monomials
 from vanishing.algebra.evaluation import chunk_rows
-from vanishing.algebra.polynomials import Polynomial, _Immutable, _read_only
+from vanishing.algebra.immutable import read_only
+from vanishing.algebra.polynomials import Polynomial, PolynomialSequence
 from vanishing.checks import too_large
 
 _NO_TERM = 1e-12  # coefficients below this, relative to the largest, are rounding
@@ -59,7 +59,7 @@ def components_of(stages, columns=None, first=None) -> np.ndarray:
     return values
 
 
-class Components(_Immutable, Sequence):
+class Components(PolynomialSequence):
     """The generators of a fitted `VCA`: a sequence of `Polynomial`, evaluated together.
 
     They are kept, and evaluated, as the products and combinations they were found as; a single
@@ -83,11 +83,11 @@ class Components(_Immutable, Sequence):
     def __init__(self, stages, mse, scale, feature_names):
         self._set(
             stages=tuple(
-                Stage(*(p if p is None or isinstance(p, int) else _read_only(p) for p in stage))
+                Stage(*(p if p is None or isinstance(p, int) else read_only(p) for p in stage))
                 for stage in stages
             ),
-            mse=_read_only(mse),
-            scale=_read_only(scale),
+            mse=read_only(mse),
+            scale=read_only(scale),
             feature_names=tuple(str(name) for name in feature_names),
         )
 
@@ -100,35 +100,8 @@ class Components(_Immutable, Sequence):
         counts = [stage.n_generators for stage in self.stages]
         return np.repeat(np.arange(1, len(counts) + 1), counts)
 
-    @property
-    def degree(self) -> int:
-        """Largest degree, 0 if there are no generators."""
-        return int(self.degrees.max(initial=0))
-
     def __len__(self) -> int:
         return len(self.mse)
-
-    def __getitem__(self, index):
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
-        i = range(len(self))[index]
-        return self._expanded(i)
-
-    def __str__(self) -> str:
-        return "\n".join(f"{g} = 0   (mse {g.mse:.2g})" for g in self)
-
-    def __repr__(self) -> str:
-        return f"<{len(self)} generators of degree up to {self.degree}>"
-
-    def table(self) -> dict[str, list]:
-        """Return one line a generator as columns, for a DataFrame of any library."""
-        polynomials = list(self)
-        return {
-            "equation": [f"{g} = 0" for g in polynomials],
-            "degree": [g.degree for g in polynomials],
-            "n_terms": [len(g.terms) for g in polynomials],
-            "mse": [g.mse for g in polynomials],
-        }
 
     def subset(self, chosen) -> "Components":
         """Return some of the generators, in the order they have, without what they do not need."""
@@ -186,35 +159,11 @@ class Components(_Immutable, Sequence):
                 values = self.values(np.array(X[here].T, dtype=np.float64, order="C"))
                 yield here, np.abs(values, out=values) if absolute else values
 
-    def evaluate(self, X, *, absolute=False, chunk_size=None, out=None) -> np.ndarray:
-        """Evaluate all generators on rows: (n_samples, |G|) in the dtype of X.
-
-        ``X`` is a float64 or float32 array with the right number of columns; ``out`` an array to
-        write to.
-        """
-        if out is None:
-            out = np.empty((len(X), len(self)), dtype=X.dtype)
-        if len(self):
-            for here, values in self._chunks(X, absolute, chunk_size):
-                out[here] = values.T
-        return out
-
-    def combine(self, X, weights, *, absolute=False, chunk_size=None) -> np.ndarray:
-        """Return ``evaluate(X) @ weights`` without ever holding all values of the generators.
-
-        ``weights`` has shape (|G|, n_outputs).
-        """
-        out = np.zeros((len(X), weights.shape[1]))
-        if len(self):
-            for here, values in self._chunks(X, absolute, chunk_size):
-                np.matmul(values.T, weights, out=out[here])
-        return out
-
     # -- Expansion into monomials -------------------------------------------------------------
 
     @cached_property
     def _tables(self) -> dict:
-        """Coefficients of F_d, by degree, as far as they have been asked for."""
+        """What `_table` has returned, by degree."""
         n = len(self.feature_names)
         one = np.zeros((1, n), dtype=monomials.EXPONENT)
         return {0: (one, np.zeros((n, 0), dtype=np.intp), np.ones((1, 1)))}
@@ -224,7 +173,8 @@ class Components(_Immutable, Sequence):
 
         ``times[j, t]`` is the place of x_j times term t, for the terms of lower degrees.
         """
-        if degree not in self._tables:
+        tables = self._tables
+        if degree not in tables:
             terms, times, _ = self._table(degree - 1)
             n = terms.shape[1]
             total = math.comb(n + degree, n)
@@ -239,20 +189,19 @@ class Components(_Immutable, Sequence):
             ]
             times = np.hstack([times, multiples])
             terms = np.concatenate([terms, above])
-            self._tables[degree] = terms, times, None
-            coef = self._in_monomials(degree, slice(0, stage.n_components))
-            self._tables[degree] = terms, times, coef
-        return self._tables[degree]
+            coef = self._in_monomials(degree, slice(0, stage.n_components), terms, times)
+            # Complete, and in one step: other threads may look for it.
+            tables[degree] = terms, times, coef
+        return tables[degree]
 
-    def _in_monomials(self, degree, rows) -> np.ndarray:
-        """Expand some rows of a stage into the terms up to its degree.
+    def _in_monomials(self, degree, rows, terms, times) -> np.ndarray:
+        """Expand some rows of a stage into the terms up to its degree, as `_table` has them.
 
         With f_a = alpha_a + sum_j beta_aj x_j the products sum_ab w_ab f_a g_b are
         sum_b (w'alpha)_b g_b + sum_j x_j sum_b (w'beta)_jb g_b.
         """
         stage = self.stages[degree - 1]
         combine, project = stage.combine[rows], stage.project[rows]
-        terms, times, _ = self._tables[degree]
         if degree == 1:
             return np.hstack([project, combine])
         coef = np.zeros((len(combine), len(terms)))
@@ -271,13 +220,13 @@ class Components(_Immutable, Sequence):
             coef[:, slice(0, size) if j == 0 else times[j - 1, :size]] += product
         return coef
 
-    def _expanded(self, i) -> Polynomial:
+    def _polynomial(self, i: int) -> Polynomial:
         degree = int(self.degrees[i])
         stage = self.stages[degree - 1]
         with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
-            terms = self._table(degree)[0]
+            terms, times, _ = self._table(degree)
             place = i - np.searchsorted(self.degrees, degree) + stage.n_components
-            coef = self._in_monomials(degree, slice(place, place + 1))[0]
+            coef = self._in_monomials(degree, slice(place, place + 1), terms, times)[0]
         if not np.isfinite(coef).all():
             raise ValueError(
                 f"the coefficients of a component of degree {degree} overflow: evaluate it "

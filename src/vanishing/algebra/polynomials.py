@@ -1,7 +1,8 @@
 """Polynomials as results: immutable, evaluable on any rows, printable, exportable."""
 
-import re
-from collections.abc import Sequence
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
@@ -11,12 +12,14 @@ from sklearn.utils import check_array
 from vanishing._threads import one_blas_thread
 from vanishing.algebra import monomials
 from vanishing.algebra.evaluation import chunk_rows, evaluate
+from vanishing.algebra.immutable import Immutable, read_only
+from vanishing.algebra.writing import DIGITS, check_told_apart, write
 
 _TILE = 32
 
 
 @njit(cache=True, nogil=True)
-def _write(linear, values, leading, leading_coef, absolute, out):
+def _fill(linear, values, leading, leading_coef, absolute, out):
     """out[r, j] = linear[j, r] + leading_coef[j] values[leading[j], r], tile by tile."""
     n_rows, n_polynomials = out.shape
     for j0 in range(0, n_polynomials, _TILE):
@@ -31,70 +34,108 @@ def _write(linear, values, leading, leading_coef, absolute, out):
                     out[r, j] = abs(value) if absolute else value
 
 
-def printable(text) -> str:
-    """Return text in which what is not printable, or would be a new line, is escaped."""
-    return "".join(
-        c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in str(text)
-    )
-
-
-def check_told_apart(terms: np.ndarray, names: Sequence[str]) -> None:
-    """Raise ValueError if two columns that polynomials depend on have the same name."""
-    used = [names[i] for i in np.flatnonzero(terms.any(axis=0)).tolist()]
-    twice = next((name for name in used if used.count(name) > 1), None)
-    if twice is not None:
-        raise ValueError(
-            f"two columns are called {twice!r}, and SymPy tells symbols apart by their names: "
-            "rename them."
-        )
-
-
-def _format_name(name: str) -> str:
-    # A name that begins with a digit would look like a number.
-    return name if re.fullmatch(r"[^\W\d]\w*", name) else f"[{printable(name)}]"
-
-
-def _format_name_latex(name: str) -> str:
-    if re.fullmatch(r"[A-Za-z]", name):
-        return name
-    if match := re.fullmatch(r"([A-Za-z])_?(\d+)", name):
-        return f"{match[1]}_{{{match[2]}}}"
-    escapes = {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}"}
-    escapes |= {c: f"\\{c}" for c in "&%$#_{}"}
-    return r"\text{" + "".join(escapes.get(c, c) for c in printable(name)) + "}"
-
-
-def _format_number_latex(value: float) -> str:
-    text = f"{value:.4g}"
-    mantissa, _, exponent = text.partition("e")
-    return text if not exponent else rf"{mantissa} \times 10^{{{int(exponent)}}}"
-
-
-def _read_only(values) -> np.ndarray:
-    view = np.asarray(values).view()
-    view.flags.writeable = False
-    return view
-
-
-class _Immutable:
-    """What is set once, in ``__init__`` through ``_set``, and never again."""
-
-    def _set(self, **parts):
-        self.__dict__.update(parts)
-
-    def __setattr__(self, name, value):
-        raise AttributeError(f"a {type(self).__name__} cannot be changed: {name} is fixed.")
-
-    def __delattr__(self, name):
-        self.__setattr__(name, None)
-
-
 def default_names(n_features: int) -> list[str]:
     """Return scikit-learn's names for columns without one: x0, x1, ..."""
     return [f"x{i}" for i in range(n_features)]
 
 
-class Polynomial(_Immutable):
+class BasePolynomial(Immutable):
+    """Terms and coefficients of some kind: what they are, and how they are written."""
+
+    terms: np.ndarray
+    coef: np.ndarray
+    feature_names: tuple[str, ...]
+
+    def _set_terms(self, terms, coef, feature_names=None):
+        terms = np.array(terms, dtype=np.int64, ndmin=2)
+        if len(terms) != len(coef):
+            raise ValueError(
+                f"a polynomial needs one coefficient a term; got {len(terms)} terms and "
+                f"{len(coef)} coefficients."
+            )
+        names = default_names(terms.shape[1]) if feature_names is None else feature_names
+        self._set(
+            terms=read_only(terms),
+            coef=read_only(coef),
+            feature_names=tuple(str(name) for name in names),
+        )
+
+    @property
+    def leading_term(self) -> np.ndarray:
+        """Exponents of the leading term, of shape (n_features,)."""
+        return self.terms[-1]
+
+    @property
+    def degree(self) -> int:
+        """Total degree."""
+        return int(self.terms.sum(axis=1).max())
+
+    def write(self, style="text", *, digits=DIGITS, limit=None) -> str:
+        """Write the polynomial, largest term first.
+
+        Parameters
+        ----------
+        style : {"text", "latex", "html", "sympy", "python"}, default="text"
+            "sympy" and "python" write all digits of a number, for a program to read.
+        digits : int, default=4
+            Digits of a number, in the other styles.
+        limit : int, default=None
+            How many terms are written; dots stand for the others.
+        """
+        names = self.feature_names
+        return write(self.terms, self.coef, names, style, digits=digits, limit=limit)
+
+    def __str__(self) -> str:
+        """Write the polynomial, largest term first, four digits a coefficient."""
+        return self.write()
+
+    def shortened(self, limit) -> str:
+        """Write the ``limit`` largest terms of the polynomial and dots for the others."""
+        return self.write(limit=limit)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self})"
+
+    def to_latex(self) -> str:
+        """Write the polynomial in LaTeX (without dollar signs)."""
+        return self.write("latex")
+
+    def to_sympy(self):
+        """Return the polynomial as a SymPy expression in symbols named as the columns."""
+        try:
+            import sympy
+        except ImportError:
+            raise ImportError(
+                "to_sympy needs SymPy: install it with pip install 'vanishing[symbolic]'."
+            ) from None
+        check_told_apart(self.terms, self.feature_names)
+        symbols = [sympy.Symbol(name) for name in self.feature_names]
+
+        def number(value):
+            if isinstance(value, Fraction):
+                return sympy.Rational(value.numerator, value.denominator)
+            return sympy.Float(float(value))
+
+        return sympy.Add(
+            *(
+                sympy.Mul(
+                    number(value),
+                    *(symbol**e for symbol, e in zip(symbols, term, strict=True) if e),
+                )
+                for term, value in zip(self.terms.tolist(), self.coef, strict=True)
+            )
+        )
+
+    def table(self) -> dict[str, list]:
+        """Return terms and coefficients as columns, for a DataFrame of any library."""
+        return {
+            "term": [write([term], [1.0], self.feature_names) for term in self.terms],
+            "degree": self.terms.sum(axis=1).tolist(),
+            "coefficient": self.coef.tolist(),
+        }
+
+
+class Polynomial(BasePolynomial):
     """A polynomial in the columns of a data set.
 
     Parameters
@@ -120,44 +161,19 @@ class Polynomial(_Immutable):
     array([[1.2, 1.6]])
     """
 
-    terms: np.ndarray
-    coef: np.ndarray
     mse: float
-    feature_names: tuple[str, ...]
 
     def __init__(self, terms, coef, *, mse=np.nan, feature_names=None):
-        terms = np.array(terms, dtype=np.int64, ndmin=2)
-        coef = np.array(coef, dtype=np.float64, ndmin=1)
-        if len(terms) != len(coef):
-            raise ValueError(
-                f"a polynomial needs one coefficient a term; got {len(terms)} terms and "
-                f"{len(coef)} coefficients."
-            )
-        names = default_names(terms.shape[1]) if feature_names is None else feature_names
-        self._set(
-            terms=_read_only(terms),
-            coef=_read_only(coef),
-            mse=float(mse),
-            feature_names=tuple(str(name) for name in names),
-        )
+        self._set_terms(terms, np.array(coef, dtype=np.float64, ndmin=1), feature_names)
+        self._set(mse=float(mse))
 
     def __reduce__(self):
         return _rebuild_polynomial, (self.terms, self.coef, self.mse, self.feature_names)
 
     @property
-    def leading_term(self) -> np.ndarray:
-        """Exponents of the leading term, of shape (n_features,)."""
-        return self.terms[-1]
-
-    @property
     def leading_coef(self) -> float:
         """Coefficient of the leading term."""
         return float(self.coef[-1])
-
-    @property
-    def degree(self) -> int:
-        """Total degree."""
-        return int(self.terms.sum(axis=1).max())
 
     def __call__(self, X) -> np.ndarray:
         """Evaluate on rows: an array of shape (n_samples,)."""
@@ -186,93 +202,81 @@ class Polynomial(_Immutable):
                 np.matmul(values[position].T, coef.T, out=out[here])
         return out
 
-    def _monomial(self, term, name, power, times) -> str:
-        factors = (power(name(self.feature_names[i]), term[i]) for i in np.flatnonzero(term))
-        return times.join(factors)
-
-    def _write(self, monomial, number, times, limit=None) -> str:
-        """Join signed terms, largest first, the first ``limit`` of them."""
-        shown = np.flatnonzero(self.coef)[::-1]
-        if not shown.size:
-            return "0"
-        text = ""
-        for i in shown[:limit]:
-            value = self.coef[i]
-            factor, size = monomial(self.terms[i]), number(abs(value))
-            if factor:
-                size = factor if size == "1" else f"{size}{times}{factor}"
-            if text:
-                text += " - " if value < 0 else " + "
-            else:
-                text = "-" if value < 0 else ""
-            text += size
-        return text if limit is None or shown.size <= limit else f"{text} + ..."
-
-    def _monomial_text(self, term) -> str:
-        return self._monomial(
-            term, _format_name, lambda name, e: name if e == 1 else f"{name}^{e}", "*"
-        )
-
-    def __str__(self) -> str:
-        """Write the polynomial, largest term first, four digits a coefficient."""
-        return self.shortened(None)
-
-    def shortened(self, limit) -> str:
-        """Write the ``limit`` largest terms of the polynomial and dots for the others."""
-        return self._write(self._monomial_text, lambda value: f"{value:.4g}", "*", limit)
-
-    def __repr__(self) -> str:
-        return f"Polynomial({self})"
-
-    def to_latex(self) -> str:
-        """Write the polynomial in LaTeX (without dollar signs)."""
-        # Mathematics has no spaces of its own: words would run together.
-        words = any(_format_name_latex(name).startswith(r"\text") for name in self.feature_names)
-        times = r" \, " if words else " "
-
-        def power(name, e):
-            return name if e == 1 else f"{name}^{{{e}}}"
-
-        return self._write(
-            lambda term: self._monomial(term, _format_name_latex, power, times),
-            _format_number_latex,
-            times,
-        )
-
-    def to_sympy(self):
-        """Return the polynomial as a SymPy expression in symbols named as the columns."""
-        try:
-            import sympy
-        except ImportError:
-            raise ImportError(
-                "to_sympy needs SymPy: install it with pip install 'vanishing[symbolic]'."
-            ) from None
-        check_told_apart(self.terms, self.feature_names)
-        symbols = [sympy.Symbol(name) for name in self.feature_names]
-        return sympy.Add(
-            *(
-                sympy.Mul(
-                    sympy.Float(float(value)),
-                    *(symbol ** int(e) for symbol, e in zip(symbols, term, strict=True) if e),
-                )
-                for term, value in zip(self.terms, self.coef, strict=True)
-            )
-        )
-
-    def table(self) -> dict[str, list]:
-        """Return terms and coefficients as columns, for a DataFrame of any library."""
-        return {
-            "term": [self._monomial_text(term) or "1" for term in self.terms],
-            "degree": self.terms.sum(axis=1).tolist(),
-            "coefficient": self.coef.tolist(),
-        }
-
 
 def _rebuild_polynomial(terms, coef, mse, feature_names):
     return Polynomial(terms, coef, mse=mse, feature_names=feature_names)
 
 
-class Generators(_Immutable, Sequence):
+class PolynomialSequence(Immutable, Sequence):
+    """The generators of a fitted model, one of which is made when it is asked for."""
+
+    @property
+    @abstractmethod
+    def degrees(self) -> np.ndarray:
+        """The degree that each generator was found in."""
+
+    @abstractmethod
+    def _polynomial(self, i: int) -> Polynomial: ...
+
+    @property
+    def degree(self) -> int:
+        """Largest degree, 0 if there are no generators."""
+        return int(self.degrees.max(initial=0))
+
+    def __getitem__(self, index):
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        return self._polynomial(range(len(self))[index])
+
+    def __str__(self) -> str:
+        return "\n".join(f"{g} = 0   (mse {g.mse:.2g})" for g in self)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} generators of degree up to {self.degree}>"
+
+    def table(self) -> dict[str, list]:
+        """Return one line a generator as columns, for a DataFrame of any library."""
+        polynomials = list(self)
+        return {
+            "equation": [f"{g} = 0" for g in polynomials],
+            "degree": [g.degree for g in polynomials],
+            "n_terms": [len(g.terms) for g in polynomials],
+            "mse": [g.mse for g in polynomials],
+        }
+
+    @abstractmethod
+    def _chunks(self, X, absolute, chunk_size) -> Iterator[tuple[slice, np.ndarray]]:
+        """Yield (rows, values of all generators on them) chunk by chunk."""
+
+    def _evaluate(self, X, absolute, chunk_size, out):
+        for here, values in self._chunks(X, absolute, chunk_size):
+            out[here] = values.T
+
+    def evaluate(self, X, *, absolute=False, chunk_size=None, out=None) -> np.ndarray:
+        """Evaluate all generators on rows: (n_samples, |G|) in the dtype of X.
+
+        ``X`` is a float64 or float32 array with the right number of columns; ``out`` an array to
+        write to.
+        """
+        if out is None:
+            out = np.empty((len(X), len(self)), dtype=X.dtype)
+        if len(self):
+            self._evaluate(X, absolute, chunk_size, out)
+        return out
+
+    def combine(self, X, weights, *, absolute=False, chunk_size=None) -> np.ndarray:
+        """Return ``evaluate(X) @ weights`` without ever holding all values of the generators.
+
+        ``weights`` has shape (|G|, n_outputs).
+        """
+        out = np.zeros((len(X), weights.shape[1]))
+        if len(self):
+            for here, values in self._chunks(X, absolute, chunk_size):
+                np.matmul(values.T, weights, out=out[here])
+        return out
+
+
+class Generators(PolynomialSequence):
     """The generators of a fitted model: a sequence of `Polynomial`, evaluated together.
 
     Generator i is ``leading_coef[i] * leading_terms[i] + coef[i] @ terms``.
@@ -296,11 +300,11 @@ class Generators(_Immutable, Sequence):
 
     def __init__(self, terms, leading_terms, coef, leading_coef, mse, feature_names):
         self._set(
-            terms=_read_only(terms),
-            leading_terms=_read_only(leading_terms),
-            coef=_read_only(coef),
-            leading_coef=_read_only(leading_coef),
-            mse=_read_only(mse),
+            terms=read_only(terms),
+            leading_terms=read_only(leading_terms),
+            coef=read_only(coef),
+            leading_coef=read_only(leading_coef),
+            mse=read_only(mse),
             feature_names=tuple(str(name) for name in feature_names),
         )
 
@@ -311,10 +315,7 @@ class Generators(_Immutable, Sequence):
     def __len__(self) -> int:
         return len(self.leading_terms)
 
-    def __getitem__(self, index):
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
-        i = range(len(self))[index]
+    def _polynomial(self, i: int) -> Polynomial:
         used = np.flatnonzero(self.coef[i])
         return Polynomial(
             np.vstack([self.terms[used], self.leading_terms[i]]),
@@ -323,26 +324,10 @@ class Generators(_Immutable, Sequence):
             feature_names=self.feature_names,
         )
 
-    def __str__(self) -> str:
-        return "\n".join(f"{g} = 0   (mse {g.mse:.2g})" for g in self)
-
-    def __repr__(self) -> str:
-        return f"<{len(self)} generators of degree up to {self.degree}>"
-
     @property
-    def degree(self) -> int:
-        """Largest degree, 0 if there are no generators."""
-        return int(self.leading_terms.sum(axis=1).max(initial=0))
-
-    def table(self) -> dict[str, list]:
-        """Return one line a generator as columns, for a DataFrame of any library."""
-        polynomials = list(self)
-        return {
-            "equation": [f"{g} = 0" for g in polynomials],
-            "degree": [g.degree for g in polynomials],
-            "n_terms": [len(g.terms) for g in polynomials],
-            "mse": [g.mse for g in polynomials],
-        }
+    def degrees(self) -> np.ndarray:
+        """The degree of each generator."""
+        return self.leading_terms.sum(axis=1)
 
     @cached_property
     def compiled(self):
@@ -369,7 +354,7 @@ class Generators(_Immutable, Sequence):
             self.terms, self.leading_terms, self.coef, self.leading_coef, self.mse, feature_names
         )
 
-    def _chunks(self, X, chunk_size):
+    def _parts(self, X, chunk_size):
         """Yield (rows, linear part of all generators, values of all terms) chunk by chunk."""
         plan, terms, coef, _ = self.compiled
         rows = chunk_rows(plan.parent.size + len(self), chunk_size)
@@ -377,31 +362,14 @@ class Generators(_Immutable, Sequence):
             for here, values in evaluate(X, plan, rows=rows):
                 yield here, coef @ values[terms], values
 
-    def evaluate(self, X, *, absolute=False, chunk_size=None, out=None) -> np.ndarray:
-        """Evaluate all generators on rows: (n_samples, |G|) in the dtype of X.
+    def _chunks(self, X, absolute, chunk_size):
+        leading = self.compiled[-1]
+        for here, linear, values in self._parts(X, chunk_size):
+            linear += self.leading_coef[:, np.newaxis] * values[leading]
+            yield here, np.abs(linear, out=linear) if absolute else linear
 
-        ``X`` is a float64 or float32 array with the right number of columns; ``out`` an array to
-        write to.
-        """
-        if out is None:
-            out = np.empty((len(X), len(self)), dtype=X.dtype)
-        if len(self):
-            leading = self.compiled[-1]
-            for here, linear, values in self._chunks(X, chunk_size):
-                _write(linear, values, leading, self.leading_coef, absolute, out[here])
-        return out
-
-    def combine(self, X, weights, *, absolute=False, chunk_size=None) -> np.ndarray:
-        """Return ``evaluate(X) @ weights`` without ever holding all values of the generators.
-
-        ``weights`` has shape (|G|, n_outputs).
-        """
-        out = np.zeros((len(X), weights.shape[1]))
-        if len(self):
-            leading = self.compiled[-1]
-            for here, linear, values in self._chunks(X, chunk_size):
-                linear += self.leading_coef[:, np.newaxis] * values[leading]
-                if absolute:
-                    np.abs(linear, out=linear)
-                np.matmul(linear.T, weights, out=out[here])
-        return out
+    def _evaluate(self, X, absolute, chunk_size, out):
+        # Without a second array of all values.
+        leading = self.compiled[-1]
+        for here, linear, values in self._parts(X, chunk_size):
+            _fill(linear, values, leading, self.leading_coef, absolute, out[here])

@@ -9,8 +9,7 @@ import numpy as np
 
 from vanishing.algebra.monomials import deglex_order
 from vanishing.algebra.polynomials import Polynomial
-
-DIGITS = 4  # of a coefficient, where columns are of size 1
+from vanishing.algebra.writing import DIGITS
 
 
 def in_original_units(polynomial, scale, offset) -> Polynomial:
@@ -101,7 +100,4 @@ def digits_in_original_units(polynomial, original, scale, offset) -> int:
 
 def equation(polynomial, digits=DIGITS, limit=None) -> str:
     """Write ``polynomial = 0`` with a number of digits, and dots for terms beyond ``limit``."""
-    text = polynomial._write(
-        polynomial._monomial_text, lambda value: f"{value:.{digits}g}", "*", limit
-    )
-    return f"{text} = 0"
+    return f"{polynomial.write(digits=digits, limit=limit)} = 0"

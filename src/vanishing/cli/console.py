@@ -6,7 +6,7 @@ import warnings
 from contextlib import contextmanager
 from pathlib import Path
 
-from vanishing.algebra.polynomials import printable
+from vanishing.algebra.writing import printable
 
 _UNWRAPPED = 10_000  # columns of a pipe: its reader wants an equation on one line
 

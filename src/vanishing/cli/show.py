@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vanishing.algebra.polynomials import check_told_apart, printable
 from vanishing.algebra.units import DIGITS, digits_in_original_units, equation, in_original_units
+from vanishing.algebra.writing import printable, write
 from vanishing.cli.console import console, fail, load_model
 from vanishing.persistence import layout
 
@@ -281,19 +281,7 @@ def sympy_text(polynomial, names) -> str:
     >>> sympy_text(Polynomial([[0, 0], [2, 1]], [-0.5, 1.0]), ["beta", "petal length"])
     "Symbol('beta')**2*Symbol('petal length') - 0.5"
     """
-    check_told_apart(polynomial.terms, names)
-    text = ""
-    for term, value in zip(polynomial.terms[::-1].tolist(), polynomial.coef[::-1], strict=True):
-        # A bare name may be a function or a constant of SymPy: beta, E, S.
-        factors = [
-            f"Symbol({name!r})" + (f"**{e}" if e > 1 else "")
-            for name, e in zip(names, term, strict=True)
-            if e
-        ]
-        number = [] if abs(value) == 1.0 and factors else [repr(abs(float(value)))]
-        sign = " - " if value < 0 else " + "
-        text += (sign if text else sign.strip(" +")) + "*".join(number + factors)
-    return text
+    return write(polynomial.terms, polynomial.coef, names, "sympy")
 
 
 def _json(shown):

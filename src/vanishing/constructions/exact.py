@@ -1,17 +1,14 @@
 """Exact points: the Buchberger-Moeller algorithm over the rationals."""
 
 import math
-import numbers
 import re
-from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from vanishing.algebra import monomials
-from vanishing.algebra.polynomials import default_names
+from vanishing.algebra.exact import ExactPolynomial, to_fractions
 from vanishing.checks import check_choice, check_number
 from vanishing.constructions.notebook import HTMLRepresentation
 from vanishing.persistence import (
@@ -28,143 +25,6 @@ from vanishing.rows.sources import refuse
 _LONG_INTEGER = 2000  # bits from which integers are hexadecimal: Python limits decimal digits
 _INTEGER = r"-?(?:[0-9]{1,640}|0x[0-9a-f]+)"
 _FRACTION = re.compile(f"({_INTEGER})(?:/({_INTEGER}))?")
-
-
-def _fraction(value) -> Fraction:
-    """Convert one exact number; refuse what is inexact or no number."""
-    if isinstance(value, Fraction):
-        return value
-    if hasattr(value, "numerator"):  # integers and rationals of NumPy, SymPy, flint, gmpy2, ...
-        return Fraction(int(value.numerator), int(value.denominator))
-    if isinstance(value, numbers.Real) and math.isfinite(value):
-        raise TypeError(
-            f"exact numbers are needed, but {value!r} is a float, a binary fraction, seldom the "
-            'decimal it was written as: give strings ("0.1", "1/3"), decimal.Decimal, '
-            "fractions.Fraction or integers."
-        )
-    if isinstance(value, (Decimal, str)):
-        try:
-            return Fraction(value)
-        except (ValueError, OverflowError, ZeroDivisionError):
-            pass  # nan, infinity, 1/0 or no number at all
-    raise ValueError(f"every coordinate must be a rational number; got {value!r}.")
-
-
-def _fractions(points) -> list[tuple[Fraction, ...]]:
-    """Convert an array-like of shape (n_points, n_features), neither of them zero."""
-    try:
-        rows = np.asarray(points, dtype=object)
-    except ValueError:
-        rows = np.empty(1, dtype=object)  # ragged beyond what an array of objects can hold
-    if not rows.size:
-        raise ValueError("there must be at least one point with at least one coordinate.")
-    if rows.ndim != 2:
-        raise ValueError(
-            "points must be a table with one row a point and the same number of coordinates in "
-            "each row."
-        )
-    return [tuple(map(_fraction, row)) for row in rows]
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class ExactPolynomial:
-    """A polynomial with rational coefficients.
-
-    Parameters
-    ----------
-    terms : array-like of int of shape (n_terms, n_features)
-        Exponents, the leading term last.
-    coef : array-like of shape (n_terms,)
-        A coefficient for each term, in any form that `BuchbergerMoller` takes coordinates in; kept
-        as an array of `fractions.Fraction`.
-
-    Examples
-    --------
-    >>> from vanishing.constructions.exact import ExactPolynomial
-    >>> ellipse = ExactPolynomial([[0, 0], [2, 0], [0, 2]], [-1, "1/4", 1])
-    >>> print(ellipse)
-    x1^2 + 1/4*x0^2 - 1
-    >>> ellipse(["6/5", "0.8"])
-    Fraction(0, 1)
-    """
-
-    terms: np.ndarray
-    coef: np.ndarray
-
-    def __post_init__(self):
-        terms = np.array(self.terms, dtype=np.int64, ndmin=2)
-        coef = np.array([_fraction(value) for value in self.coef], dtype=object)
-        if len(terms) != len(coef):
-            raise ValueError(
-                f"a polynomial needs one coefficient a term; got {len(terms)} terms and "
-                f"{len(coef)} coefficients."
-            )
-        for name, values in (("terms", terms), ("coef", coef)):
-            values.flags.writeable = False
-            object.__setattr__(self, name, values)
-
-    @property
-    def leading_term(self) -> np.ndarray:
-        """Exponents of the leading term, of shape (n_features,)."""
-        return self.terms[-1]
-
-    @property
-    def degree(self) -> int:
-        """Total degree."""
-        return int(self.terms.sum(axis=1).max())
-
-    def __call__(self, point) -> Fraction:
-        """Evaluate at one point, an array-like of n_features exact numbers."""
-        (point,) = _fractions([point])
-        if len(point) != self.terms.shape[1]:
-            raise ValueError(
-                f"the polynomial has {self.terms.shape[1]} variables, but the point has "
-                f"{len(point)} coordinates."
-            )
-        values = (
-            math.prod(x**e for x, e in zip(point, term, strict=True))
-            for term in self.terms.tolist()  # Python's integers as exponents: NumPy's overflow
-        )
-        return sum((c * value for c, value in zip(self.coef, values, strict=True)), Fraction(0))
-
-    def __str__(self) -> str:
-        """Write the polynomial, largest term first."""
-        names = default_names(self.terms.shape[1])
-        text = ""
-        for i in np.flatnonzero(self.coef)[::-1]:
-            value = self.coef[i]
-            powers = [(name, e) for name, e in zip(names, self.terms[i], strict=True) if e]
-            factors = [name if e == 1 else f"{name}^{e}" for name, e in powers]
-            if abs(value) != 1 or not factors:
-                factors.insert(0, str(abs(value)))
-            if text:
-                text += " - " if value < 0 else " + "
-            else:
-                text = "-" if value < 0 else ""
-            text += "*".join(factors)
-        return text or "0"
-
-    def __repr__(self) -> str:
-        return f"ExactPolynomial({self})"
-
-    def to_sympy(self):
-        """Return the polynomial as a SymPy expression in the symbols x0, x1, ..."""
-        try:
-            import sympy
-        except ImportError:
-            raise ImportError(
-                "to_sympy needs SymPy: install it with pip install 'vanishing[symbolic]'."
-            ) from None
-        symbols = sympy.symbols(default_names(self.terms.shape[1]))
-        return sympy.Add(
-            *(
-                sympy.Mul(
-                    sympy.Rational(value.numerator, value.denominator),
-                    *(symbol**e for symbol, e in zip(symbols, term, strict=True)),
-                )
-                for term, value in zip(self.terms.tolist(), self.coef, strict=True)
-            )
-        )
 
 
 class BuchbergerMoller(Savable, HTMLRepresentation, BaseEstimator):
@@ -230,7 +90,8 @@ class BuchbergerMoller(Savable, HTMLRepresentation, BaseEstimator):
         ----------
         points : array-like of shape (n_points, n_features)
             Coordinates as integers, `fractions.Fraction`, `decimal.Decimal` or strings such as
-            "0.1" and "1/3". Floats are refused. Duplicate points count once.
+            "0.1" and "1/3". Floats are refused but for integers such as 14.0. Duplicate points
+            count once.
 
         Returns
         -------
@@ -238,7 +99,7 @@ class BuchbergerMoller(Savable, HTMLRepresentation, BaseEstimator):
         """
         self.check_parameters()
         refuse(self, points)
-        points = list(dict.fromkeys(_fractions(points)))
+        points = list(dict.fromkeys(to_fractions(points)))
 
         # Points as integers over a common denominator. In degree d the row of a point is multiplied
         # by the d-th power of its denominator, which makes it integer and changes no relation

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from vanishing._version import __version__
 from vanishing.algebra import monomials
-from vanishing.algebra.polynomials import printable
+from vanishing.algebra.writing import printable
 from vanishing.constructions.base import GeneratorTransformer
 from vanishing.inspection import anatomy
 from vanishing.learning.classifier import LINEAR, VanishingClassifier

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from vanishing.inspection.html import clean, text
+from vanishing.algebra.markup import clean, text
 
 
 def pair_of_bars(own: float, others: float, largest: float, colour: int | None) -> str:

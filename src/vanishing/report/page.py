@@ -16,7 +16,8 @@ from importlib.resources import files
 import numpy as np
 
 import vanishing
-from vanishing.inspection.html import equation, isolated, number, text
+from vanishing.algebra.markup import isolated, number, text
+from vanishing.inspection.html import equation
 from vanishing.report import charts
 from vanishing.report.facts import QUANTILES, Facts
 from vanishing.report.scene import COLUMNS, POINTS, scene_of

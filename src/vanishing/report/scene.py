@@ -4,7 +4,7 @@ import base64
 
 import numpy as np
 
-from vanishing.inspection.html import clean
+from vanishing.algebra.markup import clean
 from vanishing.report.facts import Facts
 
 POINTS = 2000
