@@ -2,7 +2,6 @@
 
 import os
 import threading
-from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
@@ -10,7 +9,7 @@ from functools import cache
 from threadpoolctl import ThreadpoolController
 
 _lock = threading.Lock()
-_holders: Counter = Counter()  # how often each thread has asked for the limit
+_holders: dict[int, int] = {}  # how often each thread has asked for the limit
 _limit = None  # what set it, to be asked to take it back
 _setter: int | None = None  # the thread that set it; None: the keeper
 
@@ -38,17 +37,8 @@ def _keeper() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(1, thread_name_prefix="vanishing-blas")
 
 
-def _set_limit():
-    global _limit
-    limit = _controller().limit(limits=1, user_api="blas")
-    limit.__enter__()
-    _limit = limit
-
-
-def _lift_limit():
-    global _limit
-    limit, _limit = _limit, None
-    limit.__exit__(None, None, None)
+def _new_limit():
+    return _controller().limit(limits=1, user_api="blas")
 
 
 @contextmanager
@@ -59,25 +49,26 @@ def one_blas_thread():
     the last one takes it back. Only the thread that set it can do so (threadpoolctl sees to that):
     if it leaves while others still need the limit, a thread that does nothing else takes over.
     """
-    global _setter
+    global _limit, _setter
     me = threading.get_ident()
-    with _lock:
-        if not _holders:
-            _set_limit()
-            _setter = me
-        _holders[me] += 1
     try:
+        with _lock:
+            _holders[me] = _holders.get(me, 0) + 1
+            if _limit is None:
+                _setter = me
+                _limit = _new_limit()
         yield
     finally:
+        # Whatever is interrupted in here leaves a state that the next holder can go on from.
         with _lock:
-            _holders[me] -= 1
+            _holders[me] = _holders.get(me, 1) - 1
             if not _holders[me]:
                 del _holders[me]
-            if not _holders and _setter is None:
-                _keeper().submit(_lift_limit).result()
-            elif not _holders:
-                _lift_limit()
-            elif _setter == me and me not in _holders:
-                _lift_limit()
-                _keeper().submit(_set_limit).result()
-                _setter = None
+            if _limit is not None and _setter == me and me not in _holders:
+                _limit.restore_original_limits()
+                _limit, _setter = None, None
+                if _holders:
+                    _limit = _keeper().submit(_new_limit).result()
+            elif _limit is not None and not _holders:
+                _keeper().submit(_limit.restore_original_limits).result()
+                _limit = None

@@ -242,8 +242,7 @@ def _read_scaling(reader, scale, scaler, clip, n_features) -> Scaling:
     found = None if scaler is None else type(scaler).__name__
     if found != kinds.get(scale, found):
         raise Refused("the scaler is not the one that scale says.")
-    # A transformer of the user's own is remembered as the fitted one: only its type matters.
-    scaling = Scaling(scaler if scale == "transformer" else scale, clip is not None)
+    scaling = Scaling(clone(scaler) if scale == "transformer" else scale, clip is not None)
     scaling.transformer = scaler
     if clip is not None:
         scaling.low, scaling.high = (
