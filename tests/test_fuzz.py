@@ -180,6 +180,28 @@ def test_avi_exactly_on_rounded_rows():
     run_case(21005983)
 
 
+def test_avi_beside_a_tiny_column():
+    """Coefficients that are not felt were dropped, and what was left was not of norm 1."""
+    run_case(424242081976)
+    X = UNIFORM[:, :3] * np.array([1e-100, 1e3, 1.0])
+    checked(AVI(1e-6, pivot_tol=1e-8, max_degree=4), X)
+
+
+@pytest.mark.parametrize("number", [424242027377, 424242043035, 424242055997, 424242093945])
+def test_a_final_estimator_that_refuses_huge_features(number):
+    """It casts to single precision and warns that this overflows, and then refuses the result."""
+    assert run_case(number) == ("case_classifier", "refused")
+
+
+def test_svm_of_huge_features_gives_up_in_time():
+    """Each of thirty stages of costs took all of its steps, and none led anywhere."""
+    run_case(424242061738)
+    X, y = np.vstack([UNIFORM, 1e60 * UNIFORM]), np.arange(92) % 2
+    with pytest.warns(ConvergenceWarning):
+        model = L1SquaredHingeSVC().fit(X, y)
+    assert model.n_iter_ < 300
+
+
 @pytest.mark.parametrize("C", [1e4, 1e8, 1e12])
 def test_svm_with_hardly_any_penalty(C):
     """Coordinate descent alone, from zero, ended with a gap of 0.9 after a thousand steps."""
