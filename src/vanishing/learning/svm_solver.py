@@ -144,10 +144,14 @@ def _minimise_model(hessian, gradient, w):
     gradient, w = gradient.copy(), w.copy()
     ridge = _RIDGE * hessian.trace() / len(w) + np.finfo(np.float64).tiny
     tol = 0.05 * max(1e-12, _worst_violation(gradient, w))
+    landed = np.full_like(w, np.nan)
     for _ in range(_MAX_ROUNDS):
         if _descend(hessian, gradient, w, ridge, tol, _SWEEPS_A_ROUND):
             break
         _jump(hessian, gradient, w, ridge)
+        if (np.abs(w - landed) <= 1e-12 * np.abs(w)).all():
+            break  # as far as numbers go: descent leads away and the jump back
+        landed[:] = w
     return w
 
 
