@@ -180,6 +180,14 @@ def test_avi_exactly_on_rounded_rows():
     run_case(21005983)
 
 
+def test_moments_that_underflow():
+    """Mean squares of 1e-316 have few digits, and no term is independent of others for that."""
+    run_case(777001006686)
+    for seed in range(10):
+        X = 1e-80 * np.random.default_rng(seed).uniform(size=(3, 3))
+        assert checked(OAVI(0, max_degree=3), X).n_terms_ <= 3
+
+
 def test_avi_beside_a_tiny_column():
     """Coefficients that are not felt were dropped, and what was left was not of norm 1."""
     run_case(424242081976)
