@@ -521,14 +521,17 @@ def test_omp_drops_nothing_that_the_ball_needs():
     assert solution.mse <= 0.05 * norm
 
 
+def nearly_dependent(seed):
+    """Columns that nearly depend on each other, and a target made of three of them."""
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(60, 12)) @ np.diag(np.geomspace(1, 1e-2, 12)) @ rng.normal(size=(12, 12))
+    return A, -A[:, [2, 5, 7]] @ [1.0, -2.0, 0.5]
+
+
 @pytest.mark.parametrize("psi", [1e-3, 1e-8, 1e-14])
 @pytest.mark.parametrize("seed", range(5))
 def test_omp_leaves_nothing_of_the_size_of_rounding(seed, psi):
-    """Columns that nearly depend on each other, three of which the target is made of."""
-    rng = np.random.default_rng(seed)
-    A = rng.normal(size=(60, 12)) @ np.diag(np.geomspace(1, 1e-2, 12)) @ rng.normal(size=(12, 12))
-    b = -A[:, [2, 5, 7]] @ [1.0, -2.0, 0.5]
-    gram, cross, norm = moments(A, b)
+    gram, cross, norm = moments(*nearly_dependent(seed))
     solution = oracles.omp(gram, cross, norm, psi=psi * norm, radius=1e3)
     assert solution.status == Status.FOUND
     assert solution.mse <= psi * norm
@@ -536,6 +539,18 @@ def test_omp_leaves_nothing_of_the_size_of_rounding(seed, psi):
     assert share[share > 0].min() > 1e-3
     if psi <= 1e-8:
         np.testing.assert_array_equal(np.flatnonzero(solution.coef), [2, 5, 7])
+
+
+def test_omp_leaves_no_rounding_where_psi_is_below_it():
+    """Whether f <= psi is a matter of its last digit then: some of these runs find it so."""
+    n_found = 0
+    for seed in range(30):
+        gram, cross, norm = moments(*nearly_dependent(seed))
+        solution = oracles.omp(gram, cross, norm, psi=1e-40, radius=1e3)
+        if solution.status == Status.FOUND:
+            n_found += 1
+            np.testing.assert_array_equal(np.flatnonzero(solution.coef), [2, 5, 7])
+    assert n_found >= 10
 
 
 @pytest.mark.parametrize("seed, share", [(10, 0.002), (36, 0.1), (84, 0.1), (300, 0.01)])

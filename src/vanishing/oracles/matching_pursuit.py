@@ -80,9 +80,9 @@ def _eliminate(gram, norm, psi, radius, support, factor, coef, mse):
         new_mse = max(mse, 0.0) + least_value * least_value
         if new_mse > psi:
             scale = np.sqrt(norm) + np.sum(np.abs(values))
-            if least_value > (support.size + 10) * _EPS * scale:
+            if least_value > (support.size + 10) * _EPS * scale * np.sqrt(np.max(spread)):
                 break
-            new_mse = mse  # no value on a row changes but by rounding
+            new_mse = mse  # the coefficient is a rounding error of the others
         shift = np.zeros(support.size)
         for i in range(support.size):
             for j in range(support.size):
