@@ -9,8 +9,10 @@ import pytest
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import MinMaxScaler
 
-ORACLES = ("pcg", "bpcg", "cg", "afw", "agd", "ls", "omp")
-BALL_ORACLES = ("pcg", "bpcg", "cg", "afw", "omp")
+from vanishing import oracles
+
+ORACLES = tuple(oracles.ORACLES)
+BALL_ORACLES = tuple(name for name, oracle in oracles.ORACLES.items() if oracle.constrained)
 
 
 @functools.cache

@@ -180,6 +180,37 @@ def test_avi_exactly_on_rounded_rows():
     run_case(21005983)
 
 
+def test_moments_that_underflow():
+    """Mean squares of 1e-316 have few digits, and no term is independent of others for that."""
+    run_case(777001006686)
+    for seed in range(10):
+        X = 1e-80 * np.random.default_rng(seed).uniform(size=(3, 3))
+        assert checked(OAVI(0, max_degree=3), X).n_terms_ <= 3
+
+
+def test_avi_beside_a_tiny_column():
+    """Coefficients that are not felt were dropped, and what was left was not of norm 1."""
+    run_case(424242081976)
+    for seed, m in ((18, 11), (2, 15), (5, 15)):
+        X = np.random.default_rng(seed).uniform(size=(m, 3)) * np.array([1e-100, 1e3, 1.0])
+        checked(AVI(1e-6, pivot_tol=1e-8, max_degree=4), X)
+
+
+@pytest.mark.parametrize("number", [424242027377, 424242043035, 424242055997, 424242093945])
+def test_a_final_estimator_that_refuses_huge_features(number):
+    """It casts to single precision and warns that this overflows, and then refuses the result."""
+    assert run_case(number) == ("case_classifier", "refused")
+
+
+def test_svm_of_huge_features_gives_up_in_time():
+    """Each of thirty stages of costs took all of its steps, and none led anywhere."""
+    run_case(424242061738)
+    X, y = np.vstack([UNIFORM, 1e60 * UNIFORM]), np.arange(92) % 2
+    with pytest.warns(ConvergenceWarning):
+        model = L1SquaredHingeSVC().fit(X, y)
+    assert model.n_iter_ < 300
+
+
 @pytest.mark.parametrize("C", [1e4, 1e8, 1e12])
 def test_svm_with_hardly_any_penalty(C):
     """Coordinate descent alone, from zero, ended with a gap of 0.9 after a thousand steps."""

@@ -6,7 +6,8 @@ from functools import cache
 import numpy as np
 import pytest
 import reference
-from helpers import ORACLES, as_tuples
+from helpers import BALL_ORACLES, ORACLES, as_tuples
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Lasso, LinearRegression
 
 from vanishing import OAVI, oracles
@@ -14,7 +15,6 @@ from vanishing.oracles import Status
 
 CONDITIONAL_GRADIENTS = ("pcg", "bpcg", "afw", "cg")
 FAST = ("pcg", "bpcg", "afw")  # linear convergence
-BALL_ORACLES = (*CONDITIONAL_GRADIENTS, "omp")
 
 
 def moments(A, b):
@@ -445,7 +445,28 @@ def greedy(A, b, psi, radius):
         coef = np.zeros(A.shape[1])
         coef[support] = values
         residual = A @ coef + b
-    return coef, np.mean(residual**2), len(support)
+    size = len(support)
+    if np.mean(residual**2) <= psi:
+        coef = without_the_least(A, b, psi, radius, sorted(support), coef)
+    return coef, np.mean((A @ coef + b) ** 2), size
+
+
+def without_the_least(A, b, psi, radius, support, coef):
+    """Drop columns, the least important first, while the mse stays at most psi in the ball."""
+    while True:
+        shorter = []
+        for i in reversed(support):
+            rest = [j for j in support if j != i]
+            values, mse = reference.least_squares(A[:, rest], b)
+            if mse <= psi and np.abs(values).sum() <= radius:
+                shorter.append((mse, rest, values))
+        if not shorter:
+            return coef
+        # Of columns that are equal but for rounding the last.
+        least = min(mse for mse, *_ in shorter)
+        support, values = next(found[1:] for found in shorter if found[0] <= least + 1e-12)
+        coef = np.zeros_like(coef)
+        coef[support] = values
 
 
 @pytest.mark.parametrize("share", [0.3, 0.8, 3.0])
@@ -463,6 +484,88 @@ def test_omp_selects_greedily(name, share):
         assert (solution.status == Status.FOUND) == (mse <= psi)
 
 
+def planted_law(seed=0, n_rows=300):
+    """Rows of u v w + 1.111 w = 1.057 v + 1.055 u, with noise of 0.1 % on each column."""
+    rng = np.random.default_rng(seed)
+    u, v = rng.uniform(0, 5, size=(2, n_rows))
+    X = np.column_stack([u, v, (1.057 * v + 1.055 * u) / (u * v + 1.111)])
+    return X + 1e-3 * X.std(axis=0) * rng.normal(size=X.shape)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_omp_drops_what_it_no_longer_needs(seed):
+    """On its way to the law it takes up to eight terms that the law does not have."""
+    X = planted_law(seed)
+    model = OAVI(1e-4, oracle="omp", max_degree=3).fit(X)
+    assert as_tuples(model.leading_terms_) == [(1, 1, 1)]
+    found = dict(zip(as_tuples(model.terms_), model.coef_[0], strict=True))
+    found = {term: value for term, value in found.items() if value}
+    assert found.keys() == {(1, 0, 0), (0, 1, 0), (0, 0, 1)}
+    expected = [-1.055, -1.057, 1.111]
+    np.testing.assert_allclose(list(found.values()), expected, rtol=0.01)
+    again = OAVI(1e-4, oracle="omp", max_degree=3).fit(X[np.random.default_rng(9).permutation(300)])
+    np.testing.assert_allclose(again.coef_, model.coef_, rtol=0, atol=1e-9)
+
+
+def test_omp_drops_nothing_that_the_ball_needs():
+    """Without the third column the others would have to be too large."""
+    A = np.random.default_rng(1427).normal(size=(6, 4)).round(1) * [1.0, 0.1, 1.0, 1.0]
+    gram, cross, norm = moments(A, -A.sum(axis=1).round(1))
+    free = oracles.omp(gram, cross, norm, psi=0.05 * norm, radius=1000.0)
+    assert free.n_iter == 3
+    assert np.flatnonzero(free.coef).tolist() == [0, 3]
+    radius = 0.95 * np.abs(free.coef).sum()
+    solution = oracles.omp(gram, cross, norm, psi=0.05 * norm, radius=radius)
+    assert np.flatnonzero(solution.coef).tolist() == [0, 2, 3]
+    assert np.abs(solution.coef).sum() <= radius
+    assert solution.mse <= 0.05 * norm
+
+
+def nearly_dependent(seed):
+    """Columns that nearly depend on each other, and a target made of three of them."""
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(60, 12)) @ np.diag(np.geomspace(1, 1e-2, 12)) @ rng.normal(size=(12, 12))
+    return A, -A[:, [2, 5, 7]] @ [1.0, -2.0, 0.5]
+
+
+@pytest.mark.parametrize("psi", [1e-3, 1e-8, 1e-14])
+@pytest.mark.parametrize("seed", range(5))
+def test_omp_leaves_nothing_of_the_size_of_rounding(seed, psi):
+    gram, cross, norm = moments(*nearly_dependent(seed))
+    solution = oracles.omp(gram, cross, norm, psi=psi * norm, radius=1e3)
+    assert solution.status == Status.FOUND
+    assert solution.mse <= psi * norm
+    share = np.abs(solution.coef) * np.sqrt(gram.diagonal() / norm)
+    assert share[share > 0].min() > 1e-3
+    if psi <= 1e-8:
+        np.testing.assert_array_equal(np.flatnonzero(solution.coef), [2, 5, 7])
+
+
+def test_omp_leaves_no_rounding_where_psi_is_below_it():
+    """Whether f <= psi is a matter of its last digit then: some of these runs find it so."""
+    n_found = 0
+    for seed in range(30):
+        gram, cross, norm = moments(*nearly_dependent(seed))
+        solution = oracles.omp(gram, cross, norm, psi=1e-40, radius=1e3)
+        if solution.status == Status.FOUND:
+            n_found += 1
+            np.testing.assert_array_equal(np.flatnonzero(solution.coef), [2, 5, 7])
+    assert n_found >= 10
+
+
+@pytest.mark.parametrize("seed, share", [(10, 0.002), (36, 0.1), (84, 0.1), (300, 0.01)])
+def test_omp_drops_the_last_of_terms_that_matter_equally(seed, share):
+    """Rounding must not choose: half of the rows are the others with two columns exchanged."""
+    half = np.random.default_rng(seed).normal(size=(4, 4))
+    A = np.vstack([half, half[:, [1, 0, 2, 3]]])
+    b = -A @ [0.3, 0.3, 1.0, 1.0]
+    for rows in np.array([np.random.default_rng(i).permutation(8) for i in range(10)]):
+        gram, cross, norm = moments(A[rows], b[rows])
+        solution = oracles.omp(gram, cross, norm, psi=share * norm, radius=1000.0)
+        assert solution.n_iter == 4
+        assert np.flatnonzero(solution.coef).tolist() == [0, 2, 3]
+
+
 def test_omp_says_why_it_stopped():
     gram, cross, norm = np.eye(2), np.array([-2.0, -1.0]), 6.0  # minimum 1 at (2, 1)
     statuses = {
@@ -477,6 +580,50 @@ def test_omp_says_why_it_stopped():
         solution = oracles.omp(gram, cross, norm, psi=psi, radius=radius)
         assert solution.status == status
         np.testing.assert_allclose(solution.coef, coef, atol=1e-15)
+
+
+# ----------------------------------------------------------------------------------- the registry
+
+
+@pytest.mark.parametrize("oracle", ORACLES)
+def test_the_registry_says_who_keeps_to_the_ball(oracle):
+    gram, cross, norm, radius = problem("k = 9, seed 0", 0.3)
+    psi = 1.001 * minimum("k = 9, seed 0", 3.0)
+    solution = oracles.ORACLES[oracle](gram, cross, norm, psi=psi, radius=radius)
+    inside = np.abs(solution.coef).sum() <= radius * (1 + 1e-12)
+    assert inside == oracles.ORACLES[oracle].constrained
+    assert (solution.status == Status.FOUND) != oracles.ORACLES[oracle].constrained
+
+
+@pytest.mark.parametrize("oracle", ORACLES)
+def test_a_named_oracle_is_its_public_function(oracle):
+    assert oracles.named(oracle) is oracles.ORACLES[oracle]
+    assert oracles.ORACLES[oracle].solve is getattr(oracles, oracle)
+    assert oracles.ORACLES[oracle].closed_form == (oracle == "ls")
+
+
+@pytest.mark.parametrize("closed_form", [True, False])
+@pytest.mark.parametrize("constrained", [True, False])
+def test_a_new_oracle_needs_an_entry_in_the_registry_alone(monkeypatch, constrained, closed_form):
+    """OAVI asks it for coefficients, or steps in with its closed form, inside the ball or not."""
+    asked = []
+
+    def useless(gram, cross, norm, *, psi, radius, **options):
+        asked.append(radius)
+        return oracles.Solution(np.zeros_like(cross), norm, np.nan, 1, Status.STALLED)
+
+    new = oracles.Oracle(useless, constrained=constrained, closed_form=closed_form)
+    monkeypatch.setitem(oracles.ORACLES, "new", new)
+    X = 0.5 + 10 * (noisy_circle() - 0.5)  # with coefficients that a small ball does not hold
+    model = OAVI(0.9, oracle="new", tau=2.0, max_degree=2)
+    exact = OAVI(0.9, oracle="ls", max_degree=2).fit(X)
+    if constrained and not closed_form:
+        with pytest.warns(ConvergenceWarning, match="tau"):
+            model.fit(X)
+    else:
+        model.fit(X)
+        np.testing.assert_allclose(model.coef_, exact.coef_, rtol=1e-6, atol=1e-9)
+    assert (not asked) == closed_form
 
 
 # --------------------------------------------------------------------------------- any callable
@@ -516,6 +663,13 @@ def test_custom_oracle_must_return_the_right_shape(coef):
 def test_custom_oracle_must_return_finite_real_numbers(coef):
     with pytest.raises(ValueError, match="finite real coefficients"):
         ask((coef, 0.1))
+
+
+def test_custom_oracle_is_an_oracle():
+    oracle = oracles.named(lambda *_, **__: (np.zeros(3), 0.0))
+    assert isinstance(oracle, oracles.Oracle)
+    assert oracle.constrained
+    assert not oracle.closed_form
 
 
 def test_custom_oracle_is_not_believed():

@@ -34,7 +34,7 @@ from vanishing.constructions.oavi import OAVI, auto_tau
 from vanishing.learning.classifier import VanishingClassifier
 from vanishing.learning.features import VanishingFeatures
 from vanishing.learning.search import VanishingClassifierCV
-from vanishing.oracles import UNCONSTRAINED
+from vanishing.oracles import named
 
 __all__ = [
     "Bound",
@@ -787,7 +787,7 @@ def _in_ball(model) -> bool:
     """Say whether the oracle was asked to keep coefficients in the ball."""
     if not isinstance(model, OAVI) or model.psi == 0:
         return False
-    return callable(model.oracle) or model.oracle not in UNCONSTRAINED
+    return named(model.oracle).constrained
 
 
 def _keeps_tau(model, l1) -> bool:

@@ -229,11 +229,12 @@ class _Construction(Construction):
             rows -= (rows[:, new] / full[np.arange(new.size), new]) @ full
             rows[:, new] = 0.0
             pivots, rows = np.concatenate([pivots, new]), np.concatenate([rows, full])
-            rows /= np.linalg.norm(rows, axis=1, keepdims=True)
             leads = rows[np.arange(pivots.size), pivots]
             share = np.abs(rows) * rms
             rows[share <= 10.0 * EPS * share.sum(axis=1, keepdims=True)] = 0.0
             rows[np.arange(pivots.size), pivots] = leads  # also of terms that are zero on all rows
+            # After that: the norm may be in coefficients that are not felt, of tiny terms.
+            rows /= np.linalg.norm(rows, axis=1, keepdims=True)
             if self.psi == 0.0:
                 keep = self._make_zero(triangle, pivots, rows)
             else:

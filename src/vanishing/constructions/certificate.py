@@ -14,6 +14,7 @@ import numpy as np
 from scipy.linalg.lapack import dtrtrs
 
 EPS = np.finfo(np.float64).eps
+_TINY = np.finfo(np.float64).tiny  # below it numbers lose digits
 
 # The diagonal entry of a term that depends on the terms before it. Its direction is used up, and
 # dividing by this gives it the coefficient zero, without a special case anywhere. True entries are
@@ -28,9 +29,10 @@ def bounds_from_moments(mse, scale, size):
 
     Moments are sums of products: an mse computed from them errs by about ``k eps scale^2``, where
     ``scale = sum |c_t| rms(t)`` over the terms of the polynomial. A hundred times that, so that the
-    error is below one per cent of the distance to psi wherever the interval excludes psi.
+    error is below one per cent of the distance to psi wherever the interval excludes psi. Products
+    that underflow err by more.
     """
-    error = 100.0 * (size + 10) * EPS * scale * scale
+    error = 100.0 * (size + 10) * (EPS * scale * scale + _TINY)
     return mse - error, mse + error
 
 

@@ -17,7 +17,7 @@ from vanishing.constructions.certificate import (
     bounds_from_moments,
 )
 from vanishing.constructions.engine import Construction, Slab
-from vanishing.oracles import ORACLES, UNCONSTRAINED, Status, custom
+from vanishing.oracles import ORACLES, Status, named
 from vanishing.persistence import register
 from vanishing.rows.moments import MomentRows, Moments
 from vanishing.rows.reader import Reader
@@ -218,15 +218,15 @@ class _Construction(Construction):
 
     def __init__(self, options: OAVI, rows: Reader, columns: np.ndarray):
         super().__init__(options, rows, columns)
-        oracle = options.oracle
-        self.closed_form = self.psi == 0 or oracle == "ls"
+        oracle = named(options.oracle)
+        self.closed_form = self.psi == 0 or oracle.closed_form
         self.certify = options.certify or self.closed_form
         if not self.certify:
             self.max_slab = _UNCERTIFIED_SLAB
         tau = auto_tau(self.psi) if isinstance(options.tau, str) else float(options.tau)
         self.radius = tau - 1.0
-        self.ball = not self.closed_form and (callable(oracle) or oracle not in UNCONSTRAINED)
-        self.solve = custom(oracle) if callable(oracle) else ORACLES[oracle]
+        self.ball = not self.closed_form and oracle.constrained
+        self.solve = oracle.solve
         self.solve_options = {
             "psi": self.psi,
             "radius": self.radius,

@@ -144,10 +144,14 @@ def _minimise_model(hessian, gradient, w):
     gradient, w = gradient.copy(), w.copy()
     ridge = _RIDGE * hessian.trace() / len(w) + np.finfo(np.float64).tiny
     tol = 0.05 * max(1e-12, _worst_violation(gradient, w))
+    landed = np.full_like(w, np.nan)
     for _ in range(_MAX_ROUNDS):
         if _descend(hessian, gradient, w, ridge, tol, _SWEEPS_A_ROUND):
             break
         _jump(hessian, gradient, w, ridge)
+        if (np.abs(w - landed) <= 1e-12 * np.abs(w)).all():
+            break  # as far as numbers go: descent leads away and the jump back
+        landed[:] = w
     return w
 
 
@@ -263,11 +267,13 @@ def solve(columns, y, cost, w, *, tol, max_iter):
     n_stages = math.ceil(math.log(max(steepest / _STEEP, 1.0), _STAGE))
     n_iter = 0
     for stage in range(n_stages, 0, -1):
-        steps = min(_STAGE_STEPS, max_iter - n_iter)
-        w, _, n_taken = _solve_stage(
-            columns, y, cost / _STAGE**stage, w, tol=max(tol, _STAGE_TOL), max_iter=steps
+        steps, enough = min(_STAGE_STEPS, max_iter - n_iter), max(tol, _STAGE_TOL)
+        w, gap, n_taken = _solve_stage(
+            columns, y, cost / _STAGE**stage, w, tol=enough, max_iter=steps
         )
         n_iter += n_taken
+        if gap > enough and n_taken < steps:
+            break  # rounding hides the way, and larger costs do not show it
     w, gap, n_taken = _solve_stage(columns, y, cost, w, tol=tol, max_iter=max_iter - n_iter)
     return w, gap, n_iter + n_taken
 

@@ -26,9 +26,22 @@ from vanishing.oracles.callables import custom
 from vanishing.oracles.closed_form import ls
 from vanishing.oracles.conditional_gradients import afw, bpcg, cg, pcg
 from vanishing.oracles.matching_pursuit import omp
-from vanishing.oracles.solution import Solution, Status
+from vanishing.oracles.solution import Oracle, Solution, Status
 
-ORACLES = {"pcg": pcg, "bpcg": bpcg, "cg": cg, "afw": afw, "agd": agd, "ls": ls, "omp": omp}
-UNCONSTRAINED = frozenset({"agd", "ls"})  # these solve COP and ignore the radius
+ORACLES = {
+    "pcg": Oracle(pcg, constrained=True),
+    "bpcg": Oracle(bpcg, constrained=True),
+    "cg": Oracle(cg, constrained=True),
+    "afw": Oracle(afw, constrained=True),
+    "agd": Oracle(agd, constrained=False),
+    "ls": Oracle(ls, constrained=False, closed_form=True),
+    "omp": Oracle(omp, constrained=True),
+}
 
-__all__ = ["ORACLES", "UNCONSTRAINED", "Solution", "Status", "custom", *ORACLES]
+
+def named(oracle) -> Oracle:
+    """Return the oracle that has this name, or that this callable makes."""
+    return custom(oracle) if callable(oracle) else ORACLES[oracle]
+
+
+__all__ = ["ORACLES", "Oracle", "Solution", "Status", "custom", "named", *ORACLES]

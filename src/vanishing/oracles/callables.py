@@ -2,13 +2,14 @@
 
 import numpy as np
 
-from vanishing.oracles.solution import Solution, Status
+from vanishing.oracles.solution import Oracle, Solution, Status
 
 
-def custom(function):
+def custom(function) -> Oracle:
     """Wrap ``function(gram, cross, norm, *, psi, radius) -> (coef, mse)`` into an oracle.
 
-    The mse it claims is not relied upon: it is recomputed from the moments.
+    The mse it claims is not relied upon: it is recomputed from the moments. Whether it keeps to the
+    ball is not checked.
     """
 
     def solve(gram, cross, norm, *, psi, radius, **_):
@@ -35,4 +36,4 @@ def custom(function):
         status = Status.FOUND if mse <= psi else Status.ACCURATE
         return Solution(coef, mse, np.nan, 1, status)
 
-    return solve
+    return Oracle(solve, constrained=True)

@@ -1,5 +1,7 @@
-"""What every oracle returns."""
+"""What an oracle is, and what it returns."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -24,3 +26,19 @@ class Solution(NamedTuple):
     gap: float
     n_iter: int
     status: Status
+
+
+@dataclass(frozen=True)
+class Oracle:
+    """A solver, which is called as such, and what it solves.
+
+    ``solve(gram, cross, norm, *, psi, radius, eps, tol, max_iter)`` returns a `Solution`.
+    """
+
+    solve: Callable[..., Solution]
+    constrained: bool  # coefficients stay in the l1-ball (CCOP), or the radius plays no part (COP)
+    closed_form: bool = False  # least squares at once, or step by step until psi is reached
+
+    def __call__(self, gram, cross, norm, **options) -> Solution:
+        """Call the solver."""
+        return self.solve(gram, cross, norm, **options)
