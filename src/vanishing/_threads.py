@@ -2,7 +2,6 @@
 
 import os
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 
@@ -11,7 +10,7 @@ from threadpoolctl import ThreadpoolController
 _lock = threading.Lock()
 _holders: dict[int, int] = {}  # how often each thread has asked for the limit
 _limit = None  # what set it, to be asked to take it back
-_setter: int | None = None  # the thread that set it; None: the keeper
+_setter: int | None = None  # the thread that set it; None: one that is gone
 
 
 def _forget():
@@ -19,7 +18,6 @@ def _forget():
     global _lock, _limit, _setter
     _lock, _limit, _setter = threading.Lock(), None, None
     _holders.clear()
-    _keeper.cache_clear()
 
 
 if hasattr(os, "register_at_fork"):
@@ -32,13 +30,10 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-@cache
-def _keeper() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(1, thread_name_prefix="vanishing-blas")
-
-
-def _new_limit():
-    return _controller().limit(limits=1, user_api="blas")
+def _set_limit():
+    global _limit
+    _limit = _controller().limit(limits=1, user_api="blas")
+    _limit.__enter__()
 
 
 @contextmanager
@@ -46,8 +41,9 @@ def one_blas_thread():
     """Hold BLAS to one thread.
 
     The setting belongs to the process, so that its holders are counted: the first one sets it, and
-    the last one takes it back. Only the thread that set it can do so (threadpoolctl sees to that):
-    if it leaves while others still need the limit, a thread that does nothing else takes over.
+    the last one takes it back. threadpoolctl lets only the thread that set it do so, as long as
+    that lives: if it leaves while others still need the limit, it is set anew by a thread that ends
+    at once.
     """
     global _limit, _setter
     me = threading.get_ident()
@@ -56,7 +52,7 @@ def one_blas_thread():
             _holders[me] = _holders.get(me, 0) + 1
             if _limit is None:
                 _setter = me
-                _limit = _new_limit()
+                _set_limit()
         yield
     finally:
         # Whatever is interrupted in here leaves a state that the next holder can go on from.
@@ -64,11 +60,11 @@ def one_blas_thread():
             _holders[me] = _holders.get(me, 1) - 1
             if not _holders[me]:
                 del _holders[me]
-            if _limit is not None and _setter == me and me not in _holders:
-                _limit.restore_original_limits()
+            leaves = _setter == me and me not in _holders
+            if _limit is not None and (leaves or not _holders):
+                _limit.__exit__(None, None, None)
                 _limit, _setter = None, None
                 if _holders:
-                    _limit = _keeper().submit(_new_limit).result()
-            elif _limit is not None and not _holders:
-                _keeper().submit(_limit.restore_original_limits).result()
-                _limit = None
+                    thread = threading.Thread(target=_set_limit)
+                    thread.start()
+                    thread.join()
