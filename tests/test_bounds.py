@@ -21,6 +21,7 @@ from vanishing import (
     VanishingFeatures,
     bounds,
 )
+from vanishing.bounds import price
 from vanishing.polynomials import Polynomial
 
 # That nothing vanishes, or that O reaches max_terms, is no news here.
@@ -367,10 +368,10 @@ def test_an_oracle_that_leaves_the_ball_has_no_bound_for_tau():
 
 @pytest.mark.parametrize("value", [0.3, 1.0, 1.5, 2.0, 2.0000001, 3.0, 4.0, 1000.0])
 def test_grid_rounds_up_and_its_shares_sum_to_delta(value):
-    rounded, j = bounds._grid(value, 1.0)
+    rounded, j = price.grid(value, 1.0)
     assert rounded == 2.0 ** (j - 1) >= value
     assert j == 1 or rounded / 2 < value
-    assert sum(bounds._share(0.1, i) for i in range(1, 10_000)) == pytest.approx(0.1, rel=1e-3)
+    assert sum(price.share(0.1, i) for i in range(1, 10_000)) == pytest.approx(0.1, rel=1e-3)
 
 
 def test_samples_needed_is_the_first_number_that_suffices():
