@@ -146,6 +146,7 @@ def test_columns_come_in_the_order_asked_for_and_others_may_hold_anything(write)
         (" \n\n", "is empty."),
         (b"a,b,y\n1,2,\xff\n", "is not text in UTF-8"),
         (b"a,b\0,y\n1,2,3\n", "is not text."),
+        (b"a,b,y\n" + b"1,2,3\n" * 200_000 + b"1,2,\0\n", "is not text."),
         (random.Random(0).randbytes(5000), "is not text in UTF-8"),
     ],
 )

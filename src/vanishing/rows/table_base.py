@@ -223,22 +223,26 @@ def floats(values: list) -> np.ndarray:
     """Return text as numbers, NaN where it is none; columns of true and false are numbers, too."""
     if FLAGS.keys() >= set(values):
         return np.array([FLAGS[value] for value in values])
-    numbers = np.empty(len(values))
-    for i, value in enumerate(values):
-        try:
-            numbers[i] = _float(value)
-        except ValueError:
-            numbers[i] = np.nan
-    return numbers
+    try:
+        _check_characters("".join(values))
+        return np.array([float(value) for value in values])
+    except (TypeError, ValueError):  # look at each of them
+        return np.array([_float(value) for value in values])
 
 
 def _float(value) -> float:
-    """Return a cell as a number, or raise ValueError; pandas makes huge integers of some text."""
-    text = "" if value is None else str(value)
+    """Return a cell as a number, NaN if it is none; pandas makes huge integers of some text."""
+    try:
+        _check_characters(str(value))
+        return float(value)
+    except (TypeError, ValueError):
+        return np.nan
+
+
+def _check_characters(text: str) -> None:
     # Python takes 1_000 and the digits of all scripts for numbers.
     if not text.isascii() or "_" in text:
-        raise ValueError(f"{text!r} is not a number")
-    return float(text)
+        raise ValueError("there are characters in it that no number has")
 
 
 def _problem(value) -> str:
@@ -249,7 +253,7 @@ def _problem(value) -> str:
     shown = repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "...")
     if re.fullmatch(r"\s*[+-]?\d+,\d+\s*", text):
         return f"{shown} is not a number (it has a comma; use a point)"
-    try:
-        return f"{str(_float(text))!r} is not a finite number"
-    except ValueError:
+    number = _float(text)
+    if np.isnan(number) and text.strip().lower().lstrip("+-") != "nan":
         return f"{shown} is not a number"
+    return f"{str(number)!r} is not a finite number"

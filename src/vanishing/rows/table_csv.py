@@ -26,10 +26,6 @@ class _Text(io.TextIOWrapper):
         """Read so many characters."""
         return _without_nul(super().read(size))
 
-    def readline(self, size=-1, /):
-        """Read a line."""
-        return _without_nul(super().readline(size))
-
 
 def _without_nul(text: str) -> str:
     if "\0" in text:
@@ -115,12 +111,13 @@ class CsvTable(Table):
             while True:
                 cells = []
                 for line, fields in islice(records, rows):
-                    self._check_length(width, line, fields)
-                    cells += (
-                        fields if len(fields) == width else fields + [""] * (width - len(fields))
-                    )
+                    cells += fields
+                    if len(fields) != width:
+                        self._check_length(width, line, fields)
+                        cells += [""] * (width - len(fields))
                 if not cells:
                     return
+                _without_nul("".join(cells))
                 yield [np.array(cells[i::width], dtype=object) for i in places]
 
     def _parsed(self, column, name):
