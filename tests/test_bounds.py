@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.preprocessing import MinMaxScaler
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler
 
 from vanishing import (
     ABM,
@@ -479,6 +480,16 @@ def test_margin_bound_does_not_depend_on_the_unit_of_the_decision_function():
     model.final_estimator_.coef_ *= 100.0
     model.final_estimator_.intercept_ *= 100.0
     assert bounds.of(model, X, y)["margin"].value == pytest.approx(value, rel=1e-9)
+
+
+def test_a_pipeline_has_the_bounds_of_its_last_step_on_scaled_rows():
+    X = 50.0 * ring(300, noise=0.0)
+    pipeline = make_pipeline(MaxAbsScaler(), small_oavi(psi=1e-6, oracle="ls")).fit(X)
+    report = bounds.of(pipeline, X)
+    alone = bounds.of(pipeline[-1], pipeline[0].transform(X))
+    assert [bound.value for bound in report] == [bound.value for bound in alone]
+    assert "the scaling was fixed before the rows were seen" in str(report)
+    assert "the scaling was fixed" not in str(alone)
 
 
 def test_a_tuned_classifier_has_the_bounds_of_its_classifier():

@@ -3,18 +3,17 @@
 import warnings
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.base import is_classifier
+from sklearn.utils.validation import validate_data
 
 from vanishing.bounds.arguments import positive, probability
-from vanishing.bounds.generators import INDEPENDENT, NEW_ROWS, of_features, of_generators
+from vanishing.bounds.generators import INDEPENDENT, NEW_ROWS, of_generators
 from vanishing.bounds.margins import of_margin
 from vanishing.bounds.results import Report
 from vanishing.constructions.abm import ABM
 from vanishing.constructions.avi import AVI
 from vanishing.constructions.oavi import OAVI
-from vanishing.learning.classifier import VanishingClassifier
-from vanishing.learning.features import VanishingFeatures
-from vanishing.learning.search import VanishingClassifierCV
+from vanishing.inspection import anatomy
 
 
 def of(model, X=None, y=None, delta=0.05, rho=None):
@@ -43,11 +42,12 @@ def of(model, X=None, y=None, delta=0.05, rho=None):
     Parameters
     ----------
     model : fitted OAVI, ABM, AVI, VanishingFeatures, VanishingClassifier or VanishingClassifierCV
-        Classifiers with two classes and a linear final estimator only.
+        Or a pipeline that ends with one. Classifiers with two classes and a linear final estimator
+        only.
     X : array-like of shape (n_samples, n_features), default=None
         The rows that the model was fitted to, which a fitted model does not keep (or other rows of
-        the same distribution), as they were given to `fit`. In [-1, 1]^n, for a classifier after
-        its scaling. Without rows, generators have bounds without a value, but still with the
+        the same distribution), as they were given to `fit`. In [-1, 1]^n, after scaling where
+        the model scales. Without rows, generators have bounds without a value, but still with the
         number of samples needed; a classifier needs rows.
     y : array-like of shape (n_samples,), default=None
         Their labels; ignored for a single transformer.
@@ -85,49 +85,35 @@ def of(model, X=None, y=None, delta=0.05, rho=None):
     delta = probability(delta)
     if rho is not None:
         rho = positive("rho", rho)
-    if isinstance(model, VanishingClassifierCV):
-        check_is_fitted(model)
-        model = model.classifier_
-    if isinstance(model, VanishingClassifier):
-        found = _of_classifier(model, X, y, delta, rho)
-    elif isinstance(model, VanishingFeatures):
-        found = of_features(model, *_labelled(model, X, y), delta, (NEW_ROWS,))
-    elif isinstance(model, (OAVI, ABM, AVI)):
-        check_is_fitted(model)
-        if X is not None:
-            X = validate_data(model, X, reset=False, dtype=[np.float64, np.float32])
-        found = of_generators(model, X, delta, (NEW_ROWS,))
-    else:
-        raise TypeError(
-            "bounds.of knows fitted OAVI, ABM, AVI, VanishingFeatures, VanishingClassifier and "
-            f"VanishingClassifierCV; got {type(model).__name__}. For polynomials of another origin "
-            "see bounds.moment_bound."
-        )
-    return Report(tuple(found), delta)
+    found = anatomy(model)
+    for part in found.parts:
+        if not isinstance(part.model, (OAVI, ABM, AVI)):
+            raise TypeError(
+                "bounds.of needs generators of OAVI, ABM or AVI; these are of "
+                f"{type(part.model).__name__}. For polynomials of another origin see "
+                "bounds.moment_bound."
+            )
+    if is_classifier(found.core):
+        _check_classifier(found, X)
+    rows, places = _labelled(found, X, y)
+    conditions = _conditions(found)
+    bounds = []
+    for i, part in enumerate(found.parts):
+        here = None if rows is None else rows[places == i]
+        if here is not None and not len(here):
+            raise ValueError(f"X has no rows of class {part.label!r}.")
+        prefix = "" if found.classes is None else f"class {part.label}: "
+        bounds += of_generators(part.model, here, delta, conditions, prefix)
+    if is_classifier(found.core):
+        scores, signs = model.decision_function(X), 2 * places - 1
+        bounds += of_margin(found, scores, signs, delta, rho, (INDEPENDENT, *conditions))
+    return Report(tuple(bounds), delta)
 
 
-def _labelled(model, X, y):
-    """Return rows, and labels as places in ``classes_``; None and None without rows."""
-    check_is_fitted(model)
-    if X is None:
-        return None, None
-    if y is None:
-        raise ValueError("with rows X the labels y are needed, too: each class has its own rows.")
-    X = validate_data(model, X, reset=False, dtype=[np.float64, np.float32])
-    y = np.asarray(y)
-    if y.shape != (len(X),):
-        raise ValueError(f"y must have one label a row, shape ({len(X)},); got {y.shape}.")
-    unknown = np.setdiff1d(y, model.classes_)
-    if unknown.size:
-        raise ValueError(f"y has the label {unknown[0]!r}, which the model was not fitted to.")
-    return X, np.searchsorted(model.classes_, y)
-
-
-def _of_classifier(model, X, y, delta, rho):
-    check_is_fitted(model)
-    if len(model.classes_) != 2:
+def _check_classifier(found, X):
+    if len(found.classes) != 2:
         raise ValueError(
-            f"the margin bound is for two classes; the classifier has {len(model.classes_)}. The "
+            f"the margin bound is for two classes; the classifier has {len(found.classes)}. The "
             "bounds of its generators: bounds.of(model.features_, X, y) with scaled rows X."
         )
     if X is None:
@@ -135,22 +121,44 @@ def _of_classifier(model, X, y, delta, rho):
             "the margin bound needs rows and labels: give X and y that the classifier was fitted "
             "to. A fitted model does not keep them."
         )
-    final = model.final_estimator_
-    if getattr(final, "coef_", None) is None or not hasattr(final, "decision_function"):
+    if not found.decisions:
         raise ValueError(
             "the margin bound is for a linear final estimator, with coef_ and intercept_; got "
-            f"{type(final).__name__}."
+            f"{type(found.core.final_estimator_).__name__}."
         )
-    rows, y = _labelled(model, X, y)
-    conditions = []
-    if model.scale is not False:
-        conditions.append(
-            "the scaling was fixed before the rows were seen (it was learned from them: give "
-            "scale=False and rows scaled by known ranges to meet the theorems to the letter)"
-        )
-    if not model.clip:
-        conditions.append(NEW_ROWS if model.scale is False else f"{NEW_ROWS} after scaling")
-        if model.scale is not False and model.scale != "quantile":
+
+
+def _labelled(found, X, y):
+    """Return rows as the generators take them, and the places of their classes."""
+    if X is None:
+        return None, None
+    if found.classes is not None and y is None:
+        raise ValueError("with rows X the labels y are needed, too: each class has its own rows.")
+    X = validate_data(found.model, X, reset=False, dtype=[np.float64, np.float32])
+    if found.classes is None:
+        return found.scaled(X), np.zeros(len(X))
+    y = np.asarray(y)
+    if y.shape != (len(X),):
+        raise ValueError(f"y must have one label per row, shape ({len(X)},); got {y.shape}.")
+    classes = found.core.classes_
+    unknown = np.setdiff1d(y, classes)
+    if unknown.size:
+        raise ValueError(f"y has the label {unknown[0]!r}, which the model was not fitted to.")
+    return found.scaled(X), np.searchsorted(classes, y)
+
+
+def _conditions(found) -> tuple[str, ...]:
+    """Return what must be true of the scaling and of new rows; warn where clipping is missing."""
+    if found.scale is None:
+        return (NEW_ROWS,)
+    conditions = [
+        "the scaling was fixed before the rows were seen (it was learned from them: give "
+        "scale=False and rows scaled by known ranges to meet the theorems to the letter)"
+    ]
+    scaling = getattr(found.core, "scaling_", None)
+    if scaling is None or not scaling.clip:
+        conditions.append(f"{NEW_ROWS} after scaling")
+        if scaling is not None and scaling.scale != "quantile":
             warnings.warn(
                 "bounds.of: the guarantees are for new rows inside [-1, 1]^n after scaling; this "
                 "classifier has clip=False, and rows outside the range of the training rows are "
@@ -158,7 +166,4 @@ def _of_classifier(model, X, y, delta, rho):
                 UserWarning,
                 stacklevel=3,
             )
-    scaled = model.scaling_(rows)
-    found = of_features(model.features_, scaled, y, delta, tuple(conditions))
-    scores = model.decision_function(X)
-    return found + of_margin(model, scores, 2 * y - 1, delta, rho, (INDEPENDENT, *conditions))
+    return tuple(conditions)

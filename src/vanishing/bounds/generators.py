@@ -9,8 +9,6 @@ from vanishing.bounds.counting import max_size, stopping_degree
 from vanishing.bounds.guarantees import moment_bound, vanishing_bound
 from vanishing.bounds.price import grid, samples_needed, share
 from vanishing.bounds.results import Bound
-from vanishing.constructions.abm import ABM
-from vanishing.constructions.avi import AVI
 from vanishing.constructions.oavi import OAVI, auto_tau
 from vanishing.oracles import named
 
@@ -22,23 +20,6 @@ IN_ADVANCE = (
     "tau and max_terms, where given, were chosen before the rows were seen "
     '(psi, too, if tau="auto")'
 )
-
-
-def of_features(features, X, y, delta, conditions):
-    """Return the bounds that hold for the generators of each class."""
-    found = []
-    for label, transformer in enumerate(features.transformers_):
-        if not isinstance(transformer, (OAVI, ABM, AVI)):
-            raise TypeError(
-                "bounds.of needs generators of OAVI, ABM or AVI; the transformers are "
-                f"{type(transformer).__name__}."
-            )
-        name = features.classes_[label]
-        rows = None if X is None else X[y == label]
-        if rows is not None and not len(rows):
-            raise ValueError(f"X has no rows of class {name!r}.")
-        found += of_generators(transformer, rows, delta, conditions, f"class {name}: ")
-    return found
 
 
 def of_generators(model, X, delta, conditions, prefix=""):

@@ -16,19 +16,17 @@ from vanishing.bounds.results import Bound
 _MARGINS = 40  # points of the grid of margins; the last is 2e-12 of the largest decision value
 
 
-def of_margin(model, scores, signs, delta, rho, conditions):
+def of_margin(anatomy, scores, signs, delta, rho, conditions):
     """Return the margin bounds of a classifier with two classes.
 
     The decision function is a sum of weights times generators, and only the product of Lambda and
     tau counts in the bound: ``size = sum_j |w_j| ||g_j||_1 + |intercept|`` is such a product, and
     the smallest. Where the features are g(x) rather than |g(x)| the bound holds all the more.
     """
-    transformers = model.features_.transformers_
-    n, m = model.features_.n_features_in_, len(scores)
+    transformers = [part.model for part in anatomy.parts]
+    n, m = transformers[0].n_features_in_, len(scores)
     l1 = np.concatenate([l1_norms(t) for t in transformers])
-    weights = np.ravel(model.final_estimator_.coef_)[: len(l1)]
-    intercept = float(np.ravel(model.final_estimator_.intercept_)[0])
-    size = float(np.abs(weights) @ l1) + abs(intercept) or 1.0
+    size = float(np.abs(anatomy.weights[0]) @ l1 + np.abs(anatomy.intercept[0])) or 1.0
     k, k_place = place_of_terms(transformers[0].max_terms, max(t.n_terms_ for t in transformers))
     degree = max(1, *(t.degree_ for t in transformers))
     if rho is None:
