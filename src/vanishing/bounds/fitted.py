@@ -89,9 +89,8 @@ def of(model, X=None, y=None, delta=0.05, rho=None):
     for part in found.parts:
         if not isinstance(part.model, (OAVI, ABM, AVI)):
             raise TypeError(
-                "bounds.of needs generators of OAVI, ABM or AVI; these are of "
-                f"{type(part.model).__name__}. For polynomials of another origin see "
-                "bounds.moment_bound."
+                f"bounds.of needs generators of OAVI, ABM or AVI; got {type(part.model).__name__}. "
+                "For polynomials of another origin see bounds.moment_bound."
             )
     if is_classifier(found.core):
         _check_classifier(found, X)

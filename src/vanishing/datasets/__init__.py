@@ -1,6 +1,6 @@
 """The six data sets of the paper, from local files or OpenML, and synthetic varieties.
 
-A local file of a data set is ``<name>.csv.gz`` or ``<name>.csv``: a header row, one column a
+A local file of a data set is ``<name>.csv.gz`` or ``<name>.csv``: a header row, one column per
 feature with raw (unscaled) values, and a last column ``class`` with the values 0, ..., k - 1.
 """
 
