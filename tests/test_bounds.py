@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.preprocessing import MinMaxScaler
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler
 
 from vanishing import (
     ABM,
@@ -21,6 +22,7 @@ from vanishing import (
     VanishingFeatures,
     bounds,
 )
+from vanishing.bounds import price
 from vanishing.polynomials import Polynomial
 
 # That nothing vanishes, or that O reaches max_terms, is no news here.
@@ -367,10 +369,10 @@ def test_an_oracle_that_leaves_the_ball_has_no_bound_for_tau():
 
 @pytest.mark.parametrize("value", [0.3, 1.0, 1.5, 2.0, 2.0000001, 3.0, 4.0, 1000.0])
 def test_grid_rounds_up_and_its_shares_sum_to_delta(value):
-    rounded, j = bounds._grid(value, 1.0)
+    rounded, j = price.grid(value, 1.0)
     assert rounded == 2.0 ** (j - 1) >= value
     assert j == 1 or rounded / 2 < value
-    assert sum(bounds._share(0.1, i) for i in range(1, 10_000)) == pytest.approx(0.1, rel=1e-3)
+    assert sum(price.share(0.1, i) for i in range(1, 10_000)) == pytest.approx(0.1, rel=1e-3)
 
 
 def test_samples_needed_is_the_first_number_that_suffices():
@@ -478,6 +480,16 @@ def test_margin_bound_does_not_depend_on_the_unit_of_the_decision_function():
     model.final_estimator_.coef_ *= 100.0
     model.final_estimator_.intercept_ *= 100.0
     assert bounds.of(model, X, y)["margin"].value == pytest.approx(value, rel=1e-9)
+
+
+def test_a_pipeline_has_the_bounds_of_its_last_step_on_scaled_rows():
+    X = 50.0 * ring(300, noise=0.0)
+    pipeline = make_pipeline(MaxAbsScaler(), small_oavi(psi=1e-6, oracle="ls")).fit(X)
+    report = bounds.of(pipeline, X)
+    alone = bounds.of(pipeline[-1], pipeline[0].transform(X))
+    assert [bound.value for bound in report] == [bound.value for bound in alone]
+    assert "the scaling was fixed before the rows were seen" in str(report)
+    assert "the scaling was fixed" not in str(alone)
 
 
 def test_a_tuned_classifier_has_the_bounds_of_its_classifier():

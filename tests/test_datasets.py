@@ -1,6 +1,7 @@
 import gzip
 import http.client
 import os
+import sys
 from urllib.error import HTTPError, URLError
 
 import numpy as np
@@ -8,6 +9,9 @@ import pytest
 from sklearn.utils import Bunch
 
 from vanishing import OAVI, datasets
+from vanishing.datasets import openml
+from vanishing.datasets.registry import DATASETS
+from vanishing.datasets.varieties import as_polynomials
 from vanishing.polynomials import Polynomial
 
 NAMES = ["bank", "credit", "htru", "seeds", "skin", "spam"]
@@ -34,7 +38,7 @@ REAL_DATA = os.environ.get("VANISHING_DATA")
 def nothing_around(monkeypatch):
     """No folder in the environment, and no network."""
     monkeypatch.delenv("VANISHING_DATA", raising=False)
-    monkeypatch.setattr(datasets, "fetch_openml", failing(URLError("no network")))
+    monkeypatch.setattr(openml, "fetch_openml", failing(URLError("no network")))
 
 
 def failing(error):
@@ -57,7 +61,7 @@ ON_OPENML = {
 
 def on_openml(name, **changes):
     """What fetch_openml(as_frame=False, parser="liac-arff") would give, with other values."""
-    expected = datasets._DATASETS[name]
+    expected = DATASETS[name]
     columns, target_name, first = ON_OPENML[name]
     rng = np.random.default_rng(0)
     label = rng.permutation(
@@ -86,7 +90,7 @@ def serve(monkeypatch, bunch):
         calls.append(parameters)
         return bunch
 
-    monkeypatch.setattr(datasets, "fetch_openml", fetch_openml)
+    monkeypatch.setattr(openml, "fetch_openml", fetch_openml)
     return calls
 
 
@@ -106,6 +110,14 @@ def test_reads_what_was_written(tmp_path, suffix):
     assert "Charytanowicz" in bunch.citation
     assert bunch.filename == str(path)
     assert bunch.url is None
+
+
+def test_a_file_is_read_without_pandas(tmp_path, monkeypatch):
+    table = seeds_table()
+    write(tmp_path / "seeds.csv.gz", table)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    X, y = datasets.load("seeds", data_home=tmp_path, return_X_y=True)
+    np.testing.assert_array_equal(np.column_stack([X, y]), table)
 
 
 def test_return_X_y(tmp_path):
@@ -162,8 +174,8 @@ def test_an_empty_environment_variable_is_no_place(tmp_path, monkeypatch, enviro
 @pytest.mark.parametrize(
     ("where", "value", "problem"),
     [
-        ((3, 2), np.nan, "NaN"),
-        ((3, 2), np.inf, "infinite"),
+        ((3, 2), np.nan, "line 5, column 'char_freq_#': 'nan' is not a finite number"),
+        ((3, 2), np.inf, "line 5, column 'char_freq_#': 'inf' is not a finite number"),
         ((0, 7), 3, r"0, \.\.\., 2"),
         ((0, 7), 0.5, r"0, \.\.\., 2"),
         (np.s_[140:, 7], 1, r"0, \.\.\., 2"),
@@ -184,7 +196,7 @@ def test_wrong_values_are_refused(tmp_path, where, value, problem):
     [
         (seeds_table()[:-1], (*FEATURES, "class"), "expected 210 rows"),
         (seeds_table()[:, 1:], (*FEATURES[1:], "class"), "8 columns"),
-        (seeds_table(), (*FEATURES[1:], "class"), "header of 7 names"),
+        (seeds_table(), (*FEATURES[1:], "class"), "line 2 has 8 fields, but the first line has 7"),
         (seeds_table(), (*FEATURES, "label"), "'label', not 'class'"),
     ],
 )
@@ -216,14 +228,14 @@ def damage_text(content):
 def test_corrupted_file_is_named(tmp_path, damage):
     path = write(tmp_path / "seeds.csv.gz", seeds_table())
     path.write_bytes(damage(path.read_bytes()))
-    with pytest.raises(ValueError, match=r"seeds\.csv\.gz cannot be read"):
+    with pytest.raises(ValueError, match=r"seeds\.csv\.gz( cannot be read|, line 2, column)"):
         datasets.load("seeds", data_home=tmp_path)
 
 
 @pytest.mark.skipif(not REAL_DATA, reason="VANISHING_DATA does not name the folder of the files")
 @pytest.mark.parametrize("name", NAMES)
 def test_the_real_files(name):
-    expected = datasets._DATASETS[name]
+    expected = DATASETS[name]
     bunch = datasets.load(name, data_home=REAL_DATA)
     assert bunch.data.shape == (expected.n_samples, expected.n_features)
     # What is checked of a download, and the names it gets, are those of the files.
@@ -234,7 +246,7 @@ def test_the_real_files(name):
 
 @pytest.mark.parametrize(("name", "shape"), list(zip(NAMES, SHAPES, strict=True)))
 def test_what_is_told_of_a_data_set(name, shape):
-    expected = datasets._DATASETS[name]
+    expected = DATASETS[name]
     assert (expected.n_samples, expected.n_features) == shape
     for part in [
         expected.title,
@@ -255,7 +267,7 @@ def test_a_download_gets_the_columns_and_classes_of_the_files(tmp_path, monkeypa
     # Neither a folder without the file nor an absent one ends the search.
     monkeypatch.setenv("VANISHING_DATA", str(tmp_path / "absent"))
     bunch = datasets.load(name, data_home=tmp_path)
-    expected = datasets._DATASETS[name]
+    expected = DATASETS[name]
     assert [call["data_id"] for call in calls] == [expected.openml_id]
     assert "data_home" not in calls[0]
     np.testing.assert_array_equal(bunch.data, source.data[:, -expected.n_features :])
@@ -354,7 +366,7 @@ def test_another_download_is_refused(monkeypatch, change, problem):
     ],
 )
 def test_offline_is_one_error_that_says_what_to_do(tmp_path, monkeypatch, error):
-    monkeypatch.setattr(datasets, "fetch_openml", failing(error))
+    monkeypatch.setattr(openml, "fetch_openml", failing(error))
     with pytest.raises(FileNotFoundError) as caught:
         datasets.load("bank", data_home=tmp_path)
     assert caught.value.__cause__ is error
@@ -372,7 +384,7 @@ def test_offline_is_one_error_that_says_what_to_do(tmp_path, monkeypatch, error)
     ],
 )
 def test_an_unreadable_download_is_a_value_error(monkeypatch, error):
-    monkeypatch.setattr(datasets, "fetch_openml", failing(error))
+    monkeypatch.setattr(openml, "fetch_openml", failing(error))
     with pytest.raises(ValueError, match=r"OpenML's data set 1462 cannot be read.*cache") as caught:
         datasets.load("bank")
     assert caught.value.__cause__ is error
@@ -566,7 +578,7 @@ def test_equations_of_all_kinds():
 
 def read(text):
     """Left minus right side of an equation at x0 = 2, x1 = 3, x2 = 5, largest coefficient 1."""
-    (polynomial,) = datasets._polynomials(text, None)
+    (polynomial,) = as_polynomials(text, None)
     return polynomial([[2.0, 3.0, 5.0][: polynomial.terms.shape[1]]])[0]
 
 

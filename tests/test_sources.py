@@ -493,8 +493,57 @@ def test_columns_that_are_not_there(file_of):
 
 def test_text_among_the_columns(file_of):
     path, adapter = file_of(a=X[:, 0], kind=LABELS["strings"])
-    with pytest.raises(ValueError, match="Block 0, counting from 0, cannot be used"):
+    with pytest.raises(ValueError, match=r"(line 2|row 1), column 'kind': '\w+' is not a number"):
         OAVI().fit(adapter(path))
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [
+        (["2", "1", "2"], np.array([2, 1, 2])),
+        (["2", "1", "1.5"], np.array([2.0, 1.0, 1.5])),
+        (["True", "False", "True"], np.array([True, False, True])),
+        (["a", "1", "2"], np.array(["a", "1", "2"], dtype=object)),
+        (["NA", "nan", "None"], np.array(["NA", "nan", "None"], dtype=object)),
+        (["1_000", "2", "2"], np.array(["1_000", "2", "2"], dtype=object)),
+    ],
+)
+@pytest.mark.parametrize("rows", [1, 3])
+def test_labels_of_a_text_are_numbers_where_they_are_numbers(tmp_path, labels, expected, rows):
+    pytest.importorskip("pandas")
+    path = tmp_path / "table"  # of any name
+    path.write_text("a,y\n" + "".join(f"0.5,{label}\n" for label in labels))
+    found = np.concatenate([y for _, y in Blocks.from_csv(path, target="y", rows=rows)])
+    assert found.dtype == expected.dtype
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_labels_that_are_numbers_first_and_text_later(tmp_path):
+    pytest.importorskip("pandas")
+    path = tmp_path / "t.csv"
+    path.write_text("a,y\n" + "0.5,1\n" * 5 + "0.5,x\n")
+    with pytest.raises(ValueError, match=r"t\.csv, line 7, column 'y': the label 'x' is text, but"):
+        list(Blocks.from_csv(path, target="y", rows=2))
+
+
+def test_labels_of_a_parquet_file_keep_their_type(tmp_path):
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "t.parquet"
+    for labels in ([3, 1], [0.5, 1.5], [True, False], ["1", "2"]):
+        pd.DataFrame({"a": [1.0, 2.0], "y": labels}).to_parquet(path)
+        ((_, y),) = Blocks.from_parquet(path, target="y")
+        assert y.tolist() == labels
+        assert [type(label) for label in y.tolist()] == [type(label) for label in labels]
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "", "x"])
+def test_a_value_that_is_no_number_is_found_in_any_block(tmp_path, value):
+    pytest.importorskip("pandas")
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n" + "0.5,1\n" * 9 + f"0.5,{value}\n")
+    with pytest.raises(ValueError, match=r"t\.csv, line 11, column 'b'"):
+        OAVI().fit(Blocks.from_csv(path, rows=4))
 
 
 def test_files_that_are_not_there(tmp_path):

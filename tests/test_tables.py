@@ -2,14 +2,28 @@ import bz2
 import gzip
 import lzma
 import random
+import sys
 import zipfile
 
 import numpy as np
 import pytest
 
+from vanishing.rows.table_csv import CsvTable
 from vanishing.rows.tables import TableError, classes_of, known_classes, open_table
 
 pd = pytest.importorskip("pandas")
+
+
+@pytest.fixture(params=["pandas", "standard library"], autouse=True)
+def reader_of_csv(request, monkeypatch):
+    """Read CSV as it is read with pandas and without: the same tables, the same sentences."""
+    if request.param == "standard library":
+        monkeypatch.setattr(
+            CsvTable,
+            "_columns",
+            lambda self, places, _, rows: self._columns_of_records(places, rows),
+        )
+
 
 TEXT = "a,b,y\n1,2.5,p\n-3e2,4,q\n"
 
@@ -132,6 +146,7 @@ def test_columns_come_in_the_order_asked_for_and_others_may_hold_anything(write)
         (" \n\n", "is empty."),
         (b"a,b,y\n1,2,\xff\n", "is not text in UTF-8"),
         (b"a,b\0,y\n1,2,3\n", "is not text."),
+        (b"a,b,y\n" + b"1,2,3\n" * 200_000 + b"1,2,\0\n", "is not text."),
         (random.Random(0).randbytes(5000), "is not text in UTF-8"),
     ],
 )
@@ -148,6 +163,52 @@ def test_the_line_is_right_in_later_blocks(write):
     path = write("a,y\n" + "1,p\n" * 25 + "?,p\n")
     with pytest.raises(TableError, match="line 27, column 'a'"):
         list(open_table(path).blocks(["a"], "y", rows=10))
+
+
+@pytest.mark.parametrize(
+    "text, numbers",
+    [
+        ("1_000", None),
+        ("\u0661", None),
+        ("0x10", None),
+        ("1e-320", 1e-320),
+        ("0.1000000000000000055511151231257827", 0.1),
+        ("123456789012345678901234567890", 123456789012345678901234567890.0),
+        ("-.5E+1", -5.0),
+        ("True", 1.0),
+        ("false", 0.0),
+    ],
+)
+def test_what_is_a_number(write, text, numbers):
+    path = write(f"a\n{text}\n")
+    if numbers is None:
+        with pytest.raises(TableError, match=f"'{text}' is not a number"):
+            open_table(path).read(["a"])
+    else:
+        assert open_table(path).read(["a"])[0].to_numpy().tolist() == [[numbers]]
+
+
+def test_true_among_numbers_is_none(write):
+    with pytest.raises(TableError, match="line 3, column 'a': 'True' is not a number"):
+        open_table(write("a\n1\nTrue\n")).read(["a"])
+
+
+def test_the_index_of_a_frame_is_no_column(tmp_path):
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "t.parquet"
+    frame = pd.DataFrame({"a": [1.0, 2.0], "y": ["p", "q"]}, index=pd.Index([7, 8], name="id"))
+    frame.to_parquet(path)
+    assert open_table(path).names == ["a", "y"]
+    np.testing.assert_array_equal(read(path)[0], [[1.0], [2.0]])
+
+
+def test_csv_needs_no_pandas(write, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    ((X, labels),) = open_table(write(TEXT)).arrays(["b", "a"], "y")
+    np.testing.assert_array_equal(X, [[2.5, 1.0], [4.0, -300.0]])
+    assert labels.tolist() == ["p", "q"]
+    with pytest.raises(ImportError, match=r"install .*vanishing\[app\]"):
+        open_table(write(TEXT)).read(["a"])
 
 
 @pytest.mark.parametrize("name", ["t.csv.gz", "t.csv.bz2", "t.csv.xz", "t.csv.zip"])
@@ -179,7 +240,7 @@ def test_parquet_files_that_cannot_be_used(tmp_path, write):
         open_table(write(TEXT, "t.parquet"))
     path = tmp_path / "p.parquet"
     for values, problem in [
-        (pd.to_datetime(["2020-01-01", "2021-01-01"]), "column 'a' of .* holds datetime64"),
+        (pd.to_datetime(["2020-01-01", "2021-01-01"]), "column 'a' of .* holds timestamp"),
         ([1.0, np.inf], "row 2, column 'a': 'inf' is not a finite number"),
         (pd.array([1, None], dtype="Int64"), "row 2, column 'a': the cell is empty"),
         (["1", "x"], "row 2, column 'a': 'x' is not a number"),

@@ -1,7 +1,6 @@
 """Rows in blocks, read anew for each pass."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from vanishing.rows import device
 from vanishing.rows.source import (
@@ -16,6 +15,7 @@ from vanishing.rows.source import (
     unit_of,
     value_of,
 )
+from vanishing.rows.tables import open_table
 
 _ROWS = 100_000  # of a block that an adapter makes
 
@@ -81,6 +81,9 @@ class Blocks:
     def from_csv(cls, path, *, target=None, columns=None, rows=_ROWS) -> "Blocks":
         """Read a CSV file, compressed or not, in blocks of ``rows`` lines.
 
+        A value that is no finite number is an error, with its line and column. Labels are numbers
+        if all those of the first block are, and text otherwise.
+
         Parameters
         ----------
         path : path-like
@@ -90,56 +93,22 @@ class Blocks:
             The columns of the rows; None means all but the target.
         rows : int
         """
-        try:
-            import pandas as pd
-        except ImportError:
-            raise ImportError(
-                "reading CSV files in blocks needs pandas: install it with "
-                "python -m pip install 'vanishing[app]'"
-            ) from None
-
-        def read():
-            with pd.read_csv(path, chunksize=rows) as frames:
-                for frame in frames:
-                    yield _split_columns(frame, target, columns, path)
-
-        return cls(_existing(path, read))
+        return cls(_blocks_of(open_table(path, "csv"), target, columns, rows))
 
     @classmethod
     def from_parquet(cls, path, *, target=None, columns=None, rows=_ROWS) -> "Blocks":
         """Read a Parquet file in blocks of ``rows`` rows; parameters as of `from_csv`."""
-        try:
-            import pyarrow.parquet as pq
-        except ImportError:
-            raise ImportError(
-                "reading Parquet files needs pyarrow: install it with "
-                "python -m pip install 'vanishing[app]'"
-            ) from None
-
-        def read():
-            read = None if columns is None else [*columns, *([] if target is None else [target])]
-            with pq.ParquetFile(path) as file:
-                for batch in file.iter_batches(batch_size=rows, columns=read):
-                    yield _split_columns(batch.to_pandas(), target, columns, path)
-
-        return cls(_existing(path, read))
+        return cls(_blocks_of(open_table(path, "parquet"), target, columns, rows))
 
 
-def _existing(path, read):
-    if not Path(path).is_file():
-        raise FileNotFoundError(f"There is no file {path}.")
+def _blocks_of(table, target, columns, rows):
+    columns = table.others([] if target is None else [target]) if columns is None else columns
+
+    def read():
+        for X, labels in table.blocks(columns, target, rows=rows, text=False):
+            yield X if target is None else (X, labels)
+
     return read
-
-
-def _split_columns(frame, target, columns, path):
-    wanted = list(frame.columns.drop(target, errors="ignore") if columns is None else columns)
-    missing = [name for name in [*wanted, target] if name is not None and name not in frame]
-    if missing:
-        raise ValueError(
-            f"{path} has no column {missing[0]!r}; its columns are "
-            f"{', '.join(map(repr, frame.columns[:20]))}."
-        )
-    return frame[wanted] if target is None else (frame[wanted], frame[target].to_numpy())
 
 
 def is_blocks(X) -> bool:

@@ -1,0 +1,99 @@
+"""How many order ideals and terms there are (section 4 of the paper)."""
+
+import math
+
+from scipy.special import betaln
+
+from vanishing.bounds.arguments import whole
+from vanishing.checks import check_number
+
+
+def log_order_ideals(n_features, k):
+    """Bound the logarithm of the number of order ideals of k terms (Lemma 4.11).
+
+    ``log(n^k k!)``. The paper's induction gives ``n^(k-1) (k-1)!`` as well. It never uses that all
+    divisors of a term are there, only that some term times a variable yields it: the bound holds
+    for the sets O that the border basis border ("bb") builds, too, which need not be order ideals.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of variables n.
+    k : int
+        Number of terms.
+
+    Returns
+    -------
+    log_count : float
+
+    Examples
+    --------
+    >>> from vanishing import bounds
+    >>> round(bounds.log_order_ideals(n_features=2, k=3), 4)  # 2^3 3! = 48; there are 3
+    3.8712
+    """
+    n, k = whole("n_features", n_features, 1), whole("k", k, 0)
+    return k * math.log(n) + math.lgamma(k + 1)
+
+
+def log_terms(n_features, max_degree):
+    """Return the logarithm of the number of terms of degree at most d, ``log C(n + d, d)``.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of variables n.
+    max_degree : int
+        The degree d.
+
+    Returns
+    -------
+    log_count : float
+
+    Examples
+    --------
+    >>> from vanishing import bounds
+    >>> round(bounds.log_terms(n_features=2, max_degree=2), 4)  # 1, t1, t2, t1^2, t1 t2, t2^2
+    1.7918
+    """
+    n, d = whole("n_features", n_features, 1), whole("max_degree", max_degree, 0)
+    return float(-math.log(n + d + 1) - betaln(n + 1, d + 1))
+
+
+def stopping_degree(psi):
+    """Return the smallest D with 4^-D <= psi, exact at powers of 4 where logarithms are not."""
+    degree = math.ceil(-math.log(psi) / math.log(4.0))
+    while degree > 1 and math.ldexp(1.0, -2 * (degree - 1)) <= psi:
+        degree -= 1
+    return degree
+
+
+def max_size(psi, n_features):
+    """Bound |G| + |O| whatever the number of rows: ``C(D + n, D)``, D = ceil(-log psi / log 4).
+
+    For rows in [0, 1]^n, not [-1, 1]^n, the border "gb", no bound on the degree below D, and an
+    exact oracle that is unbounded or has ``tau >= (3/2)^D`` (``tau="auto"``). Then a border term of
+    degree D leads a generator, because the product of t_i - 1/2 over its factors t_i is at most
+    2^-D in absolute value, has coefficients of l1-norm (3/2)^D, and other terms in O only. On
+    [-1, 1]^n it fails: no combination of lower terms comes near t_1 ... t_n on the corners.
+
+    Parameters
+    ----------
+    psi : float in (0, 1)
+        Largest mean square of a generator.
+    n_features : int
+        Number of variables n.
+
+    Returns
+    -------
+    size : int
+
+    Examples
+    --------
+    >>> from vanishing import bounds
+    >>> bounds.max_size(psi=0.005, n_features=3)  # D = 4
+    35
+    """
+    check_number("psi", psi, low=0, high=1, low_open=True, high_open=True)
+    n, degree = whole("n_features", n_features, 1), stopping_degree(psi)
+    return math.comb(degree + n, degree)
