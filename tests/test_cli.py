@@ -13,7 +13,7 @@ from sklearn.preprocessing import QuantileTransformer
 
 import vanishing
 from vanishing import cli
-from vanishing.cli import show as showing
+from vanishing.cli import equations as showing
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("typer")

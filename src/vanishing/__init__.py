@@ -1,25 +1,10 @@
-"""Generators of approximate vanishing ideals: the polynomial equations a data set satisfies."""
+"""Generators of approximate vanishing ideals: the polynomial equations a data set satisfies.
 
-from importlib.metadata import PackageNotFoundError, version
+A name is imported when it is first used: numba and scikit-learn take more than a second.
+"""
 
-from vanishing import bounds, datasets, export
-from vanishing.constructions.abm import ABM
-from vanishing.constructions.avi import AVI
-from vanishing.constructions.exact import BuchbergerMoller
-from vanishing.constructions.oavi import OAVI
-from vanishing.constructions.vca import VCA
-from vanishing.learning.classifier import VanishingClassifier
-from vanishing.learning.features import VanishingFeatures
-from vanishing.learning.search import VanishingClassifierCV
-from vanishing.learning.svm import L1SquaredHingeSVC
-from vanishing.persistence import load, save
-from vanishing.rows.blocks import Blocks
-from vanishing.rows.moments import Moments
-
-try:
-    __version__ = version("vanishing")
-except PackageNotFoundError:  # run from a source tree that is not installed
-    __version__ = "0+unknown"
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 __all__ = [
     "ABM",
@@ -40,3 +25,65 @@ __all__ = [
     "load",
     "save",
 ]
+
+# Where each public name is: in a module, or a module itself.
+_PLACES = {
+    "ABM": "constructions.abm",
+    "AVI": "constructions.avi",
+    "BuchbergerMoller": "constructions.exact",
+    "OAVI": "constructions.oavi",
+    "VCA": "constructions.vca",
+    "L1SquaredHingeSVC": "learning.svm",
+    "VanishingClassifier": "learning.classifier",
+    "VanishingClassifierCV": "learning.classifier",
+    "VanishingFeatures": "learning.features",
+    "Blocks": "rows.sources",
+    "Moments": "rows.moments",
+    "load": "persistence",
+    "save": "persistence",
+    "__version__": "_version",
+    "bounds": "bounds",
+    "datasets": "datasets",
+    "export": "export",
+    "oracles": "oracles",
+    "plot": "plot",
+    "polynomials": "polynomials",
+    "report": "report",
+    "units": "units",
+}
+
+if TYPE_CHECKING:  # the same, for those who read and do not run
+    from vanishing import bounds, datasets, export
+    from vanishing import oracles as oracles
+    from vanishing import plot as plot
+    from vanishing import polynomials as polynomials
+    from vanishing import report as report
+    from vanishing import units as units
+    from vanishing._version import __version__
+    from vanishing.constructions.abm import ABM
+    from vanishing.constructions.avi import AVI
+    from vanishing.constructions.exact import BuchbergerMoller
+    from vanishing.constructions.oavi import OAVI
+    from vanishing.constructions.vca import VCA
+    from vanishing.learning.classifier import VanishingClassifier, VanishingClassifierCV
+    from vanishing.learning.features import VanishingFeatures
+    from vanishing.learning.svm import L1SquaredHingeSVC
+    from vanishing.persistence import load, save
+    from vanishing.rows.moments import Moments
+    from vanishing.rows.sources import Blocks
+else:
+
+    def __getattr__(name):
+        if name not in _PLACES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        if name == "load":  # a file may hold any of the classes, which say themselves how
+            for place in dict.fromkeys(_PLACES[name] for name in _PLACES if name[0].isupper()):
+                import_module(f"vanishing.{place}")
+        place = _PLACES[name]
+        module = import_module(f"vanishing.{place}")
+        value = globals()[name] = module if place == name else getattr(module, name)
+        return value
+
+
+def __dir__():
+    return sorted(_PLACES)

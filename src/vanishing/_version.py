@@ -1,4 +1,4 @@
-"""The version of the installed package."""
+"""The version, which inner modules need as well as the root."""
 
 from importlib.metadata import PackageNotFoundError, version
 

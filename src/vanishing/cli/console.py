@@ -100,12 +100,12 @@ def check_output(path: Path, *inputs: Path):
 
 def load_model(path: Path, *, classifier=True):
     """Load a model; leave with a sentence where it is none, or no classifier."""
-    from vanishing import VanishingClassifier, VanishingClassifierCV, load
-
     if path.is_dir():
         fail(f"{path} is a folder, not a model.")
     if not path.exists():
         fail(f"There is no model {path}.")
+    from vanishing import VanishingClassifier, VanishingClassifierCV, load
+
     model = load(path)
     if classifier and not isinstance(model, (VanishingClassifier, VanishingClassifierCV)):
         fail(
@@ -122,7 +122,7 @@ def columns_of(model, table) -> list[str]:
         if len(table.names) != model.n_features_in_:
             fail(
                 f"The model knows its {model.n_features_in_} columns by their order only, and "
-                f"{table.path} has {len(table.names)}."
+                f"{table.path} has {len(table.names)}: give a table of these columns alone."
             )
         return table.names
     known = set(table.names)
@@ -131,6 +131,11 @@ def columns_of(model, table) -> list[str]:
         columns = "the column" if len(missing) == 1 else "the columns"
         fail(f"{table.path} lacks {columns} {listed(missing)}, which the model needs.")
     return list(names)
+
+
+def rows_of(model, X):
+    """Return rows with names if the model knows names."""
+    return X if hasattr(model, "feature_names_in_") else X.to_numpy()
 
 
 def listed(values, limit=5) -> str:

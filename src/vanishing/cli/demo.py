@@ -4,12 +4,13 @@ import os
 import tempfile
 import time
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
+from typer import Option
 
+from vanishing.cli.app import command
 from vanishing.cli.console import check_output, console, progress, share
-from vanishing.cli.show import Shown
 
 _SPLITS = 5
 _TERMS = 4  # of an equation that is short enough for the table
@@ -17,8 +18,11 @@ _SHOWN = 2  # equations of a grower
 _NAMES = {"od280/od315_of_diluted_wines": "dilution"}
 
 
-def demo(out):
-    """Find the equation of a circle, tell wines apart by equations, and write a report."""
+@command("vanishing demo")
+def demo(
+    out: Annotated[Path, Option(help="Where to write the report.")] = Path("vanishing_demo.html"),
+):
+    """See in half a minute what this is: wines told apart by equations, and a report."""
     from vanishing.report import write_report
 
     out = _place(out)
@@ -128,6 +132,8 @@ def _compare():
 
 def _size(model) -> int:
     """Count the numbers that a prediction needs: coefficients, weights, constants."""
+    from vanishing.cli.equations import Shown
+
     shown = Shown(model)
     n = len(shown.intercept)
     for part in shown.classes:
@@ -178,6 +184,8 @@ def _print_comparison(printer, results):
 def _print_equations(printer, model, X, y):
     from rich import box
     from rich.table import Table
+
+    from vanishing.cli.equations import Shown
 
     printer.rule("The equations", align="left")
     printer.print(
