@@ -4,6 +4,7 @@ A name is imported when it is first used: numba and scikit-learn take more than 
 """
 
 from importlib import import_module
+from threading import RLock
 from typing import TYPE_CHECKING
 
 __all__ = [
@@ -35,9 +36,9 @@ _PLACES = {
     "VCA": "constructions.vca",
     "L1SquaredHingeSVC": "learning.svm",
     "VanishingClassifier": "learning.classifier",
-    "VanishingClassifierCV": "learning.classifier",
+    "VanishingClassifierCV": "learning.search",
     "VanishingFeatures": "learning.features",
-    "Blocks": "rows.sources",
+    "Blocks": "rows.blocks",
     "Moments": "rows.moments",
     "load": "persistence",
     "save": "persistence",
@@ -65,22 +66,23 @@ if TYPE_CHECKING:  # the same, for those who read and do not run
     from vanishing.constructions.exact import BuchbergerMoller
     from vanishing.constructions.oavi import OAVI
     from vanishing.constructions.vca import VCA
-    from vanishing.learning.classifier import VanishingClassifier, VanishingClassifierCV
+    from vanishing.learning.classifier import VanishingClassifier
     from vanishing.learning.features import VanishingFeatures
+    from vanishing.learning.search import VanishingClassifierCV
     from vanishing.learning.svm import L1SquaredHingeSVC
     from vanishing.persistence import load, save
+    from vanishing.rows.blocks import Blocks
     from vanishing.rows.moments import Moments
-    from vanishing.rows.sources import Blocks
 else:
+    # Threads that import different parts of scikit-learn at once see them half made.
+    _importing = RLock()
 
     def __getattr__(name):
         if name not in _PLACES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        if name == "load":  # a file may hold any of the classes, which say themselves how
-            for place in dict.fromkeys(_PLACES[name] for name in _PLACES if name[0].isupper()):
-                import_module(f"vanishing.{place}")
         place = _PLACES[name]
-        module = import_module(f"vanishing.{place}")
+        with _importing:
+            module = import_module(f"vanishing.{place}")
         value = globals()[name] = module if place == name else getattr(module, name)
         return value
 

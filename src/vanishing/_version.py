@@ -1,4 +1,4 @@
-"""The version, which inner modules need as well as the root."""
+"""The version of the installed package."""
 
 from importlib.metadata import PackageNotFoundError, version
 

@@ -1,5 +1,6 @@
 """What the commands share: output, errors as one sentence, and files."""
 
+import functools
 import os
 import sys
 import warnings
@@ -29,7 +30,8 @@ def console(*, error=False, wrapped=True):
 def progress(description, total=None):
     """Show on the error stream, while it lasts and in a terminal, how far things are.
 
-    Yields a function ``step(description=None, advance=0)``.
+    Yields a function ``step(**changes)``, of a description, a number to advance by, what is
+    completed, or the total.
     """
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -44,10 +46,7 @@ def progress(description, total=None):
     ) as bar:
         task = bar.add_task(description, total=total)
 
-        def step(description=None, *, advance=0, total=None):
-            bar.update(task, description=description, advance=advance, total=total)
-
-        yield step
+        yield functools.partial(bar.update, task)
 
 
 def fail(message, code=1):
@@ -74,7 +73,7 @@ def sentences():
             fail(f"{where}{error.strerror or error}.")
         except MemoryError as error:
             fail(f"There is not enough memory: {str(error) or 'try fewer rows'}.")
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError, ImportError) as error:
             fail(error)
 
 

@@ -113,7 +113,7 @@ def _compare():
     with progress("Compiling, the first time only", 1 + 2 * _SPLITS) as step:
         # Compilation is no part of what is compared.
         VanishingClassifierCV(psis=(0.01,), Cs=(1.0,)).fit(*load_iris(return_X_y=True))
-        step("Tuning", advance=1)
+        step(description="Tuning", advance=1)
         for seed in range(_SPLITS):
             X, X_test, y, y_test = train_test_split(
                 rows, labels, test_size=0.4, stratify=labels, random_state=seed
@@ -132,13 +132,13 @@ def _compare():
 
 def _size(model) -> int:
     """Count the numbers that a prediction needs: coefficients, weights, constants."""
-    from vanishing.cli.equations import Shown
+    from vanishing.inspection import anatomy
 
-    shown = Shown(model)
-    n = len(shown.intercept)
-    for part in shown.classes:
-        for one in part.equations:
-            n += len(one.polynomial.coef) + int(np.count_nonzero(one.weights))
+    found = anatomy(model)
+    n = len(found.intercept)
+    for part in found.parts:
+        for i in part.used:
+            n += np.count_nonzero(part.generators[i].coef) + np.count_nonzero(part.weights[i])
     return n
 
 
@@ -185,7 +185,7 @@ def _print_equations(printer, model, X, y):
     from rich import box
     from rich.table import Table
 
-    from vanishing.cli.equations import Shown
+    from vanishing.cli.equations import shown_of
 
     printer.rule("The equations", align="left")
     printer.print(
@@ -198,8 +198,8 @@ def _print_equations(printer, model, X, y):
     table.add_column("own", justify="right")
     table.add_column("others", justify="right")
     sentence = None
-    for part in Shown(model, original=True).classes:
-        short = [one for one in part.equations if len(one.polynomial.coef) <= _TERMS]
+    for part, equations in shown_of(model, original=True).parts:
+        short = [one for one in equations if len(one.polynomial.coef) <= _TERMS]
         for one in short[:_SHOWN]:
             leading, rest = _solved(one.polynomial)
             off = np.abs(one.polynomial(X) / one.polynomial.leading_coef)

@@ -113,7 +113,8 @@ def _read(data, target, drop):
 
 
 def _model(transformer, C, tune):
-    from vanishing.learning.classifier import VanishingClassifier, VanishingClassifierCV
+    from vanishing.learning.classifier import VanishingClassifier
+    from vanishing.learning.search import VanishingClassifierCV
 
     if tune:
         return VanishingClassifierCV(transformer, cv=_FOLDS)
@@ -154,7 +155,7 @@ def _held_out(y, target, test_size, seed, tune):
     if min(left) < fitted:
         fail(
             f"Of the rows with {str(classes[np.argmin(left)])!r} in column {target!r}, "
-            f"{min(left)} would be left to fit to, and {fitted} are needed here: lower --test-size."
+            f"{min(left)} would be left to fit to, fewer than {fitted}: lower --test-size."
         )
     return np.sort(rows), np.sort(others)
 
@@ -198,24 +199,12 @@ def _summary(model, tune, fitted) -> str:
 
 def _fit(model, X, y, description) -> float:
     """Fit, with a step of the progress bar for each fold and psi of a search; return seconds."""
+    from vanishing.learning.search import VanishingClassifierCV, search
+
     start = time.perf_counter()
-    tuned = hasattr(model, "psis")
-    total = model.cv * len(model.psis) if tuned else None
-    with progress(description, total) as step:
-        if tuned:
-            model._scores = _counting(model._scores, step)
-        try:
+    with progress(description) as step:
+        if isinstance(model, VanishingClassifierCV):
+            search(model, X, y, on_step=lambda done, total: step(completed=done, total=total))
+        else:
             model.fit(X, y)
-        finally:
-            if tuned:
-                del model._scores
     return time.perf_counter() - start
-
-
-def _counting(function, step):
-    def counted(*arguments):
-        result = function(*arguments)
-        step(advance=1)
-        return result
-
-    return counted

@@ -49,7 +49,7 @@ def predict(
 
 def _lines(model, table) -> tuple[str, int]:
     """Return the lines of the CSV file, and of how many rows they are."""
-    from vanishing.learning.svm import labels
+    from vanishing.learning.svm_solver import labels
 
     columns = columns_of(model, table)
     # The decision value of two classes is the second one's.
@@ -67,7 +67,7 @@ def _lines(model, table) -> tuple[str, int]:
             writer.writerows([a, *b] for a, b in zip(predicted, values.tolist(), strict=True))
             n_rows += len(X)
             n_lost += np.count_nonzero(~np.isfinite(values).all(axis=1))
-            step(f"Predicting: {n_rows} rows")
+            step(description=f"Predicting: {n_rows} rows")
     if n_lost:
         warnings.warn(
             f"the decision values of {n_lost} of {n_rows} rows are too large to be numbers: these "

@@ -34,11 +34,14 @@ def show(
     if len(formats) > 1:
         fail(f"Choose one of {' and '.join(f'--{name}' for name in formats)}.", 2)
     fitted = load_model(model, classifier=False)
-    if everything:
-        top = None
-    elif top is None and not formats:
-        top = _TOP
     from vanishing.cli import equations
 
-    shown = equations.Shown(fitted, units == "original", top, everything)
+    if top is None and not formats:
+        top = _TOP
+    shown = equations.shown_of(
+        fitted,
+        original=units == "original",
+        top=None if everything else top,
+        everything=everything,
+    )
     getattr(equations, f"write_{formats[0] if formats else 'text'}")(shown)
