@@ -27,7 +27,7 @@ __all__ = [
     "save",
 ]
 
-# Where each public name is: in a module, or a module itself.
+# Where each public name is, unless it is a module itself.
 _PLACES = {
     "ABM": "constructions.abm",
     "AVI": "constructions.avi",
@@ -43,23 +43,11 @@ _PLACES = {
     "load": "persistence",
     "save": "persistence",
     "__version__": "_version",
-    "bounds": "bounds",
-    "datasets": "datasets",
-    "export": "export",
-    "oracles": "oracles",
-    "plot": "plot",
-    "polynomials": "polynomials",
-    "report": "report",
-    "units": "units",
 }
+_MODULES = ["bounds", "datasets", "export", "oracles", "plot", "polynomials", "report", "units"]
 
 if TYPE_CHECKING:  # the same, for those who read and do not run
-    from vanishing import bounds, datasets, export
-    from vanishing import oracles as oracles
-    from vanishing import plot as plot
-    from vanishing import polynomials as polynomials
-    from vanishing import report as report
-    from vanishing import units as units
+    from vanishing import bounds, datasets, export, oracles, plot, polynomials, report, units  # noqa: F401
     from vanishing._version import __version__
     from vanishing.constructions.abm import ABM
     from vanishing.constructions.avi import AVI
@@ -78,14 +66,13 @@ else:
     _importing = RLock()
 
     def __getattr__(name):
-        if name not in _PLACES:
+        if name not in _PLACES and name not in _MODULES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        place = _PLACES[name]
         with _importing:
-            module = import_module(f"vanishing.{place}")
-        value = globals()[name] = module if place == name else getattr(module, name)
+            module = import_module(f"vanishing.{_PLACES.get(name, name)}")
+        value = globals()[name] = getattr(module, name) if name in _PLACES else module
         return value
 
 
 def __dir__():
-    return sorted(_PLACES)
+    return sorted([*_PLACES, *_MODULES])

@@ -30,7 +30,7 @@ def demo(
     printer = console()
     _circle(printer)
     split, results = _compare()
-    model = results[0].vanishing.model
+    model = results["vanishing"][0].model
     _print_comparison(printer, results)
     _print_equations(printer, model, *split)
     with console(error=True).status("Writing the report"):
@@ -83,13 +83,8 @@ class _Result(NamedTuple):
     size: int
 
 
-class _Pair(NamedTuple):
-    vanishing: _Result
-    svm: _Result
-
-
 def _compare():
-    """Return the held-out rows of the first split, and what both did on each."""
+    """Return the held-out rows of the first split, and what each of both did on all."""
     from sklearn.datasets import load_iris, load_wine
     from sklearn.model_selection import GridSearchCV, train_test_split
     from sklearn.pipeline import make_pipeline
@@ -109,7 +104,7 @@ def _compare():
     rows = wine.data.rename(columns=_NAMES)
     labels = np.array(["A", "B", "C"], dtype=object)[wine.target]
     grid = {"svc__degree": [1, 2, 3, 4], "svc__C": [0.1, 1.0, 10.0, 100.0]}
-    pairs = []
+    vanishing, svms = [], []
     with progress("Compiling, the first time only", 1 + 2 * _SPLITS) as step:
         # Compilation is no part of what is compared.
         VanishingClassifierCV(psis=(0.01,), Cs=(1.0,)).fit(*load_iris(return_X_y=True))
@@ -121,13 +116,12 @@ def _compare():
             split = (X, y, X_test, y_test)
             if not seed:
                 first = X_test, y_test
-            vanishing = result(VanishingClassifierCV(), _size, *split)
+            vanishing.append(result(VanishingClassifierCV(), _size, *split))
             step(advance=1)
             svm = make_pipeline(MinMaxScaler(), SVC(kernel="poly", coef0=1.0))
-            svm = result(GridSearchCV(svm, grid, cv=3), _svm_size, *split)
+            svms.append(result(GridSearchCV(svm, grid, cv=3), _svm_size, *split))
             step(advance=1)
-            pairs.append(_Pair(vanishing, svm))
-    return first, pairs
+    return first, {"vanishing": vanishing, "polynomial SVM": svms}
 
 
 def _size(model) -> int:
@@ -135,11 +129,8 @@ def _size(model) -> int:
     from vanishing.inspection import anatomy
 
     found = anatomy(model)
-    n = len(found.intercept)
-    for part in found.parts:
-        for i in part.used:
-            n += np.count_nonzero(part.generators[i].coef) + np.count_nonzero(part.weights[i])
-    return n
+    coef = sum(len(part.generators[i].coef) for part in found.parts for i in part.used)
+    return coef + int(np.count_nonzero(found.weights)) + len(found.intercept)
 
 
 def _svm_size(search) -> int:
@@ -163,8 +154,7 @@ def _print_comparison(printer, results):
     table.add_column("classifier")
     for name in ("error", "wrong answers", "seconds to tune", "numbers kept"):
         table.add_column(name, justify="right")
-    for i, name in enumerate(("vanishing", "polynomial SVM")):
-        one = [pair[i] for pair in results]
+    for name, one in results.items():
         wrong = sum(result.wrong for result in one)
         table.add_row(
             name,

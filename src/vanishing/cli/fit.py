@@ -75,8 +75,14 @@ def fit(
         printer.print(_held_out_error(model, X, y, *held_out))
     seconds = _fit(model, X, y, "Fitting to all rows")
     model.save(out)
+    if tune:
+        printer.print(_chosen(model))
     again = "Fitted" if held_out is None else "Fitted again,"
-    printer.print(_summary(model, tune, f"{again} to all {len(X)} rows, in {seconds:.2f} s"))
+    printer.print(f"{again} to all {len(X)} rows, in {seconds:.2f} s")
+    printer.print(
+        f"|G| = {model.n_generators_} equations, |O| = {model.n_terms_} other terms, SPAR = "
+        f"{model.sparsity_:.2f} (share of zero coefficients)"
+    )
     printer.print(f"Saved as {out} ({time.perf_counter() - start:.1f} s in all)")
 
 
@@ -177,23 +183,11 @@ def _description(name, X, y) -> str:
     return f"{name}: {len(X)} rows, {X.shape[1]} columns, classes (rows): {', '.join(parts)}"
 
 
-def _summary(model, tune, fitted) -> str:
-    lines = [fitted]
-    if tune:
-        psi, C = model.best_params_["psi"], model.best_params_["C"]
-        error = share(1 - model.best_score_, 1)
-        lines.insert(
-            0,
-            f"Chosen by {model.n_splits_}-fold cross-validation: psi = {psi:g}, C = {C:g} "
-            f"(error there {error})",
-        )
-        model = model.classifier_
-    return "\n".join(
-        [
-            *lines,
-            f"|G| = {model.n_generators_} equations, |O| = {model.n_terms_} other terms, SPAR = "
-            f"{model.sparsity_:.2f} (share of zero coefficients)",
-        ]
+def _chosen(model) -> str:
+    psi, C = model.best_params_["psi"], model.best_params_["C"]
+    return (
+        f"Chosen by {model.n_splits_}-fold cross-validation: psi = {psi:g}, C = {C:g} "
+        f"(error there {share(1 - model.best_score_, 1)})"
     )
 
 
