@@ -1,3 +1,4 @@
+import contextlib
 import csv
 import gzip
 import json
@@ -9,17 +10,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris, load_wine
-from sklearn.preprocessing import QuantileTransformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import QuantileTransformer, StandardScaler
+from sklearn.svm import LinearSVC
 
 import vanishing
 from vanishing import cli
-from vanishing.cli import show as showing
+from vanishing.constructions import CONSTRUCTIONS, construction
+from vanishing.oracles import ORACLES
+from vanishing.polynomials import Generators
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("typer")
 pytest.importorskip("rich")
 
-COMMANDS = ["demo", "fit", "predict", "show", "report", "reproduce"]
+COMMANDS = cli.COMMANDS
 RUN = "from vanishing.cli import main; main()"
 
 
@@ -106,6 +112,47 @@ def test_every_command_has_help_with_an_example(command):
     result = CliRunner().invoke(cli.build_app(), [command, "--help"], env={"COLUMNS": "100"})
     assert result.exit_code == 0
     assert f"Example: vanishing {command}" in result.output
+
+
+def test_the_help_names_what_the_registries_know(call):
+    said = " ".join(call("fit", "--help").stdout.replace("│", " ").split())
+    assert f"Finds the equations: {', '.join(CONSTRUCTIONS)}." in said
+    assert f"Of oavi: {', '.join(ORACLES)}." in said
+    defaults = {**vanishing.OAVI().get_params(), "C": vanishing.VanishingClassifier().C}
+    for name in ("oracle", "psi", "C"):
+        assert f"[default: ({defaults[name]})]" in said.split(f" --{name} ")[1].split(" --")[0]
+    said = " ".join(call("reproduce", "--help").stdout.replace("│", " ").split())
+    for name in ("performance", "figure", "htru", "pcgavi-bb"):
+        assert f" {name}" in said
+    assert "ORACLES" not in said and "EXPERIMENTS" not in said
+
+
+@pytest.mark.parametrize("name", CONSTRUCTIONS)
+def test_constructions_by_their_names(name):
+    assert construction(name) is getattr(vanishing, name.upper())
+
+
+@pytest.mark.parametrize(
+    "arguments, code",
+    [
+        (["--help"], 0),
+        (["--version"], 0),
+        (["predict", "--help"], 0),
+        (["fit", "no.csv", "--target", "y", "--out", "m.json", "--algorithm", "abm"], 1),
+        (["predict", "no.json", "no.csv", "--out", "p.csv"], 1),
+        (["show", "no.json"], 1),
+        (["report", "no.json", "no.csv", "--out", "r.html"], 1),
+    ],
+)
+def test_help_and_missing_files_wait_for_no_heavy_package(arguments, code):
+    heavy = "numba", "sklearn", "scipy", "pandas", "matplotlib"
+    result = run(
+        *arguments,
+        code="import atexit, sys; "
+        f"atexit.register(lambda: print([m for m in {heavy} if m in sys.modules])); {RUN}",
+    )
+    assert result.returncode == code
+    assert result.stdout.endswith("[]\n")
 
 
 def test_no_command_shows_the_help():
@@ -240,6 +287,50 @@ def test_options_that_cannot_be_are_usage_errors(call, out, options):
     check_failed(result, options[-2] if options[0] != "--tune" else "--tune", code=2)
 
 
+def test_classes_of_too_few_rows_are_told_with_what_helps(call, folder, tmp_path, out):
+    iris = pd.read_csv(folder / "iris.csv")
+
+    def fit(n_rare, *options):
+        rare = iris["species"].where(iris.index >= n_rare, "rare")
+        iris.assign(species=rare).to_csv(tmp_path / "rare.csv", index=False)
+        base = ["fit", tmp_path / "rare.csv", "--target", "species", "--out"]
+        return call(*base, out / "m.json", *options)
+
+    check_failed(fit(1), "rows with 'rare': 2 of each", "or hold out none with --test-size 0.")
+    check_failed(fit(3, "--tune"), "4 of each", "--test-size 0 or do without --tune.")
+    check_failed(fit(1, "--tune"), "4 of each", "You may leave these rows out.")
+    check_failed(fit(1, "--tune", "--test-size", 0), "leave these rows out or do without --tune.")
+    # Enough in all, but not where the model is fitted.
+    options = ["--tune", "--test-size", 0.5]
+    check_failed(fit(4, *options), "with 'rare'", "2 would be left to fit to, fewer than 3")
+    check_failed(fit(2, "--test-size", 0.9), "0 would be left to fit to, fewer than 1")
+    # What the sentences advise is true.
+    assert fit(1, "--test-size", 0).returncode == 0
+    (out / "m.json").unlink()
+    assert fit(3).returncode == 0
+    (out / "m.json").unlink()
+
+
+def test_a_search_tells_how_far_it_is(folder, monkeypatch):
+    from vanishing.cli import fit
+
+    iris = pd.read_csv(folder / "iris.csv")
+    told = []
+
+    @contextlib.contextmanager
+    def progress(description):
+        yield lambda **changes: told.append(changes)
+
+    monkeypatch.setattr(fit, "progress", progress)
+    model = vanishing.VanishingClassifierCV(psis=(0.1, 0.01), Cs=(1.0,), cv=3)
+    assert fit._fit(model, iris.iloc[:, :4], iris["species"], "Fitting") > 0
+    assert told == [{"completed": i, "total": 6} for i in range(1, 7)]
+    expected = vanishing.VanishingClassifierCV(psis=(0.1, 0.01), Cs=(1.0,), cv=3)
+    expected.fit(iris.iloc[:, :4], iris["species"])
+    assert vars(model).keys() == vars(expected).keys()
+    assert model.best_params_ == expected.best_params_
+
+
 def test_missing_options_are_usage_errors(call, folder, out):
     result = call("fit", folder / "iris.csv", "--out", out / "m.json")
     assert result.returncode == 2
@@ -337,6 +428,66 @@ def test_columns_may_be_more_and_in_another_order_but_not_fewer(folder, tmp_path
     two.drop(columns="petal length (cm)").to_csv(tmp_path / "fewer.csv", index=False)
     result = run("predict", folder / "two.json", tmp_path / "fewer.csv", "--out", out / "p.csv")
     check_failed(result, "lacks the column 'petal length (cm)'")
+
+
+def test_rows_are_evaluated_once(call, folder, tmp_path, monkeypatch):
+    rows = []
+    combine = Generators.combine
+
+    def counting(generators, X, weights, **options):
+        rows.append(len(X))
+        return combine(generators, X, weights, **options)
+
+    monkeypatch.setattr(Generators, "combine", counting)
+    result = call("predict", folder / "iris.json", folder / "iris.csv", "--out", tmp_path / "p.csv")
+    assert result.returncode == 0, result.stderr
+    assert rows == [150] * 3  # for the equations of each class
+
+
+def test_labels_follow_from_the_values_whatever_decides(call, folder, tmp_path):
+    iris = pd.read_csv(folder / "iris.csv")
+    X, y = iris.drop(columns="species"), iris["species"]
+    for final in (LogisticRegression(max_iter=1000), LinearSVC(random_state=0)):
+        for keep in (y == y, y != "setosa"):
+            model = vanishing.VanishingClassifier(final_estimator=final).fit(X[keep], y[keep])
+            model.save(tmp_path / "m.json")
+            said = call("predict", tmp_path / "m.json", folder / "iris.csv", "--out", "-").stdout
+            labels = [line.split(",")[0] for line in said.splitlines()[1:]]
+            assert labels == model.predict(X).tolist()
+
+
+def test_a_model_of_columns_without_names_takes_them_by_order(call, folder, tmp_path, out):
+    iris = pd.read_csv(folder / "iris.csv")
+    X, y = iris.drop(columns="species"), iris["species"]
+    model = vanishing.VanishingClassifier().fit(X.to_numpy(), y)
+    model.save(tmp_path / "m.json")
+    X.to_csv(tmp_path / "x.csv", index=False)
+    result = call("predict", tmp_path / "m.json", tmp_path / "x.csv", "--out", "-")
+    assert (result.returncode, result.stderr) == (0, "")
+    labels = [line.split(",")[0] for line in result.stdout.splitlines()[1:]]
+    assert labels == model.predict(X.to_numpy()).tolist()
+    result = call("predict", tmp_path / "m.json", folder / "iris.csv", "--out", out / "p.csv")
+    check_failed(result, "4 columns by their order only", "give a table of these columns alone")
+    arguments = ["report", tmp_path / "m.json", folder / "iris.csv", "--target", "species"]
+    result = call(*arguments, "--out", tmp_path / "r.html")
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_values_that_are_no_numbers_are_told_once(call, folder, tmp_path):
+    iris = pd.read_csv(folder / "iris.csv")
+    iris.iloc[[3, 77], 0] = 1e300
+    iris.to_csv(tmp_path / "huge.csv", index=False)
+    arguments = ["predict", folder / "two.json", tmp_path / "huge.csv", "--out"]
+    result = call(*arguments, tmp_path / "p.csv")
+    assert result.returncode == 0
+    assert result.stderr.startswith("Warning: the decision values of 2 of 150 rows are too large")
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_a_table_without_rows(call, folder, tmp_path, out):
+    pd.read_csv(folder / "iris.csv").head(0).to_csv(tmp_path / "none.csv", index=False)
+    arguments = ["predict", folder / "iris.json", tmp_path / "none.csv", "--out", out / "p.csv"]
+    check_failed(call(*arguments), "none.csv has no rows.")
 
 
 def test_predict_with_what_is_no_classifier_or_no_model(call, folder, tmp_path, out):
@@ -504,12 +655,43 @@ def test_what_cannot_be_shown(call, folder, tmp_path):
     check_failed(call("show", folder / "iris.json", "--units", "mine"), "--units", code=2)
 
 
-def test_the_size_of_weights_is_the_classifier_s(folder):
+def test_the_weights_are_the_classifier_s(call, folder):
     model = vanishing.load(folder / "iris.json")
-    equations = [one for part in showing.Shown(model).classes for one in part.equations]
-    assert sum(np.count_nonzero(one.weights) for one in equations) == np.count_nonzero(
-        model.final_estimator_.coef_
-    )
+    document = json.loads(shown(call, folder / "iris.json", "--json"))
+    weights = [
+        list(one["weights"].values()) for part in document["classes"] for one in part["generators"]
+    ]
+    assert np.count_nonzero(weights) == np.count_nonzero(model.final_estimator_.coef_)
+
+
+def test_values_are_absolute_where_features_are(call, folder, tmp_path):
+    iris = pd.read_csv(folder / "iris.csv")
+    X, y = iris.drop(columns="species"), iris["species"]
+    for keep in (y == y, y != "setosa"):
+        for absolute in (True, False):
+            model = vanishing.VanishingClassifier(vanishing.OAVI(absolute=absolute))
+            model.fit(X[keep], y[keep]).save(tmp_path / "m.json")
+            said = shown(call, tmp_path / "m.json")
+            assert ("times |left side of the equation|" in said) == absolute
+            assert ("times the left side of the equation" in said) == (not absolute)
+            document = json.loads(shown(call, tmp_path / "m.json", "--json"))
+            assert document["absolute"] is absolute
+
+
+def test_exact_and_scaled_models_are_shown(call, tmp_path):
+    vanishing.BuchbergerMoller().fit([[0, 0], [1, 1], [2, 2]]).save(tmp_path / "exact.json")
+    assert "x1 - x0 = 0" in shown(call, tmp_path / "exact.json")
+    assert '"coefficients": ["-1", "1"]' in shown(call, tmp_path / "exact.json", "--json")
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    pipeline = make_pipeline(StandardScaler(), vanishing.VanishingClassifier()).fit(X, y)
+    vanishing.save(pipeline, tmp_path / "pipeline.json")
+    said = shown(call, tmp_path / "pipeline.json")
+    assert "petal width (cm)" in said
+    assert "x3" not in said
+    document = json.loads(shown(call, tmp_path / "pipeline.json", "--json"))
+    assert document["scaling"]["by"] == "StandardScaler and MinMaxScaler"
+    scaled = X * document["scaling"]["scale"] + document["scaling"]["offset"]
+    np.testing.assert_allclose([scaled.min(), scaled.max()], [[0] * 4, [1] * 4], atol=1e-12)
 
 
 # -- report and demo ------------------------------------------------------------------------------

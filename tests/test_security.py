@@ -20,7 +20,7 @@ from sklearn.datasets import load_iris
 
 import vanishing
 from vanishing import OAVI, Moments, VanishingClassifier, cli
-from vanishing.cli.show import sympy_text
+from vanishing.cli.equations import sympy_text
 from vanishing.experiments.protocol import FIGURE_PSIS
 from vanishing.experiments.records import Key, RecordError, Records
 from vanishing.export import to_python

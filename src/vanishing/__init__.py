@@ -1,25 +1,11 @@
-"""Generators of approximate vanishing ideals: the polynomial equations a data set satisfies."""
+"""Generators of approximate vanishing ideals: the polynomial equations a data set satisfies.
 
-from importlib.metadata import PackageNotFoundError, version
+A name is imported when it is first used: numba and scikit-learn take more than a second.
+"""
 
-from vanishing import bounds, datasets, export
-from vanishing.constructions.abm import ABM
-from vanishing.constructions.avi import AVI
-from vanishing.constructions.exact import BuchbergerMoller
-from vanishing.constructions.oavi import OAVI
-from vanishing.constructions.vca import VCA
-from vanishing.learning.classifier import VanishingClassifier
-from vanishing.learning.features import VanishingFeatures
-from vanishing.learning.search import VanishingClassifierCV
-from vanishing.learning.svm import L1SquaredHingeSVC
-from vanishing.persistence import load, save
-from vanishing.rows.blocks import Blocks
-from vanishing.rows.moments import Moments
-
-try:
-    __version__ = version("vanishing")
-except PackageNotFoundError:  # run from a source tree that is not installed
-    __version__ = "0+unknown"
+from importlib import import_module
+from threading import RLock
+from typing import TYPE_CHECKING
 
 __all__ = [
     "ABM",
@@ -40,3 +26,53 @@ __all__ = [
     "load",
     "save",
 ]
+
+# Where each public name is, unless it is a module itself.
+_PLACES = {
+    "ABM": "constructions.abm",
+    "AVI": "constructions.avi",
+    "BuchbergerMoller": "constructions.exact",
+    "OAVI": "constructions.oavi",
+    "VCA": "constructions.vca",
+    "L1SquaredHingeSVC": "learning.svm",
+    "VanishingClassifier": "learning.classifier",
+    "VanishingClassifierCV": "learning.search",
+    "VanishingFeatures": "learning.features",
+    "Blocks": "rows.blocks",
+    "Moments": "rows.moments",
+    "load": "persistence",
+    "save": "persistence",
+    "__version__": "_version",
+}
+_MODULES = ["bounds", "datasets", "export", "oracles", "plot", "polynomials", "report", "units"]
+
+if TYPE_CHECKING:  # the same, for those who read and do not run
+    from vanishing import bounds, datasets, export, oracles, plot, polynomials, report, units  # noqa: F401
+    from vanishing._version import __version__
+    from vanishing.constructions.abm import ABM
+    from vanishing.constructions.avi import AVI
+    from vanishing.constructions.exact import BuchbergerMoller
+    from vanishing.constructions.oavi import OAVI
+    from vanishing.constructions.vca import VCA
+    from vanishing.learning.classifier import VanishingClassifier
+    from vanishing.learning.features import VanishingFeatures
+    from vanishing.learning.search import VanishingClassifierCV
+    from vanishing.learning.svm import L1SquaredHingeSVC
+    from vanishing.persistence import load, save
+    from vanishing.rows.blocks import Blocks
+    from vanishing.rows.moments import Moments
+else:
+    # Threads that import different parts of scikit-learn at once see them half made.
+    _importing = RLock()
+
+    def __getattr__(name):
+        if name not in _PLACES and name not in _MODULES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        with _importing:
+            module = import_module(f"vanishing.{_PLACES.get(name, name)}")
+        value = globals()[name] = getattr(module, name) if name in _PLACES else module
+        return value
+
+
+def __dir__():
+    return sorted([*_PLACES, *_MODULES])

@@ -3,8 +3,6 @@
 import numbers
 
 import numpy as np
-from sklearn import get_config
-from sklearn.utils import check_array
 
 
 def check_number(name, value, *, low, high=np.inf, integer=False, low_open=False, high_open=False):
@@ -38,6 +36,8 @@ def check_flag(name, value):
 
 def check_nonnegative(sample_weight, n_samples) -> np.ndarray:
     """Return sample weights as a float64 array with one entry per row, none of them negative."""
+    from sklearn.utils import check_array  # here: scikit-learn takes a second to import
+
     weight = check_array(
         sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
     )
@@ -65,6 +65,8 @@ def check_weights(sample_weight, n_samples) -> np.ndarray | None:
 
 def too_large(what: str, n_bytes: int) -> str | None:
     """Say that something does not fit into scikit-learn's working memory; None if it does."""
+    from sklearn import get_config
+
     limit = get_config()["working_memory"]
     if n_bytes <= limit * 2**20:
         return None

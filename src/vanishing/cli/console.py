@@ -1,5 +1,6 @@
 """What the commands share: output, errors as one sentence, and files."""
 
+import functools
 import os
 import sys
 import warnings
@@ -29,7 +30,8 @@ def console(*, error=False, wrapped=True):
 def progress(description, total=None):
     """Show on the error stream, while it lasts and in a terminal, how far things are.
 
-    Yields a function ``step(description=None, advance=0)``.
+    Yields a function ``step(**changes)``, of a description, a number to advance by, what is
+    completed, or the total.
     """
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -44,10 +46,7 @@ def progress(description, total=None):
     ) as bar:
         task = bar.add_task(description, total=total)
 
-        def step(description=None, *, advance=0, total=None):
-            bar.update(task, description=description, advance=advance, total=total)
-
-        yield step
+        yield functools.partial(bar.update, task)
 
 
 def fail(message, code=1):
@@ -74,7 +73,7 @@ def sentences():
             fail(f"{where}{error.strerror or error}.")
         except MemoryError as error:
             fail(f"There is not enough memory: {str(error) or 'try fewer rows'}.")
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError, ImportError) as error:
             fail(error)
 
 
@@ -100,12 +99,12 @@ def check_output(path: Path, *inputs: Path):
 
 def load_model(path: Path, *, classifier=True):
     """Load a model; leave with a sentence where it is none, or no classifier."""
-    from vanishing import VanishingClassifier, VanishingClassifierCV, load
-
     if path.is_dir():
         fail(f"{path} is a folder, not a model.")
     if not path.exists():
         fail(f"There is no model {path}.")
+    from vanishing import VanishingClassifier, VanishingClassifierCV, load
+
     model = load(path)
     if classifier and not isinstance(model, (VanishingClassifier, VanishingClassifierCV)):
         fail(
@@ -122,7 +121,7 @@ def columns_of(model, table) -> list[str]:
         if len(table.names) != model.n_features_in_:
             fail(
                 f"The model knows its {model.n_features_in_} columns by their order only, and "
-                f"{table.path} has {len(table.names)}."
+                f"{table.path} has {len(table.names)}: give a table of these columns alone."
             )
         return table.names
     known = set(table.names)
@@ -131,6 +130,11 @@ def columns_of(model, table) -> list[str]:
         columns = "the column" if len(missing) == 1 else "the columns"
         fail(f"{table.path} lacks {columns} {listed(missing)}, which the model needs.")
     return list(names)
+
+
+def rows_of(model, X):
+    """Return rows with names if the model knows names."""
+    return X if hasattr(model, "feature_names_in_") else X.to_numpy()
 
 
 def listed(values, limit=5) -> str:

@@ -4,12 +4,13 @@ import os
 import tempfile
 import time
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
+from typer import Option
 
+from vanishing.cli.app import command
 from vanishing.cli.console import check_output, console, progress, share
-from vanishing.cli.show import Shown
 
 _SPLITS = 5
 _TERMS = 4  # of an equation that is short enough for the table
@@ -17,8 +18,11 @@ _SHOWN = 2  # equations of a grower
 _NAMES = {"od280/od315_of_diluted_wines": "dilution"}
 
 
-def demo(out):
-    """Find the equation of a circle, tell wines apart by equations, and write a report."""
+@command("vanishing demo")
+def demo(
+    out: Annotated[Path, Option(help="Where to write the report.")] = Path("vanishing_demo.html"),
+):
+    """See in half a minute what this is: wines told apart by equations, and a report."""
     from vanishing.report import write_report
 
     out = _place(out)
@@ -26,7 +30,7 @@ def demo(out):
     printer = console()
     _circle(printer)
     split, results = _compare()
-    model = results[0].vanishing.model
+    model = results["vanishing"][0].model
     _print_comparison(printer, results)
     _print_equations(printer, model, *split)
     with console(error=True).status("Writing the report"):
@@ -79,13 +83,8 @@ class _Result(NamedTuple):
     size: int
 
 
-class _Pair(NamedTuple):
-    vanishing: _Result
-    svm: _Result
-
-
 def _compare():
-    """Return the held-out rows of the first split, and what both did on each."""
+    """Return the held-out rows of the first split, and what each of both did on all."""
     from sklearn.datasets import load_iris, load_wine
     from sklearn.model_selection import GridSearchCV, train_test_split
     from sklearn.pipeline import make_pipeline
@@ -105,11 +104,11 @@ def _compare():
     rows = wine.data.rename(columns=_NAMES)
     labels = np.array(["A", "B", "C"], dtype=object)[wine.target]
     grid = {"svc__degree": [1, 2, 3, 4], "svc__C": [0.1, 1.0, 10.0, 100.0]}
-    pairs = []
+    vanishing, svms = [], []
     with progress("Compiling, the first time only", 1 + 2 * _SPLITS) as step:
         # Compilation is no part of what is compared.
         VanishingClassifierCV(psis=(0.01,), Cs=(1.0,)).fit(*load_iris(return_X_y=True))
-        step("Tuning", advance=1)
+        step(description="Tuning", advance=1)
         for seed in range(_SPLITS):
             X, X_test, y, y_test = train_test_split(
                 rows, labels, test_size=0.4, stratify=labels, random_state=seed
@@ -117,23 +116,21 @@ def _compare():
             split = (X, y, X_test, y_test)
             if not seed:
                 first = X_test, y_test
-            vanishing = result(VanishingClassifierCV(), _size, *split)
+            vanishing.append(result(VanishingClassifierCV(), _size, *split))
             step(advance=1)
             svm = make_pipeline(MinMaxScaler(), SVC(kernel="poly", coef0=1.0))
-            svm = result(GridSearchCV(svm, grid, cv=3), _svm_size, *split)
+            svms.append(result(GridSearchCV(svm, grid, cv=3), _svm_size, *split))
             step(advance=1)
-            pairs.append(_Pair(vanishing, svm))
-    return first, pairs
+    return first, {"vanishing": vanishing, "polynomial SVM": svms}
 
 
 def _size(model) -> int:
     """Count the numbers that a prediction needs: coefficients, weights, constants."""
-    shown = Shown(model)
-    n = len(shown.intercept)
-    for part in shown.classes:
-        for one in part.equations:
-            n += len(one.polynomial.coef) + int(np.count_nonzero(one.weights))
-    return n
+    from vanishing.inspection import anatomy
+
+    found = anatomy(model)
+    coef = sum(len(part.generators[i].coef) for part in found.parts for i in part.used)
+    return coef + int(np.count_nonzero(found.weights)) + len(found.intercept)
 
 
 def _svm_size(search) -> int:
@@ -157,8 +154,7 @@ def _print_comparison(printer, results):
     table.add_column("classifier")
     for name in ("error", "wrong answers", "seconds to tune", "numbers kept"):
         table.add_column(name, justify="right")
-    for i, name in enumerate(("vanishing", "polynomial SVM")):
-        one = [pair[i] for pair in results]
+    for name, one in results.items():
         wrong = sum(result.wrong for result in one)
         table.add_row(
             name,
@@ -179,6 +175,8 @@ def _print_equations(printer, model, X, y):
     from rich import box
     from rich.table import Table
 
+    from vanishing.cli.equations import shown_of
+
     printer.rule("The equations", align="left")
     printer.print(
         "Short ones with much weight in the decision, in the units of the measurements, and how "
@@ -190,8 +188,8 @@ def _print_equations(printer, model, X, y):
     table.add_column("own", justify="right")
     table.add_column("others", justify="right")
     sentence = None
-    for part in Shown(model, original=True).classes:
-        short = [one for one in part.equations if len(one.polynomial.coef) <= _TERMS]
+    for part, equations in shown_of(model, original=True).parts:
+        short = [one for one in equations if len(one.polynomial.coef) <= _TERMS]
         for one in short[:_SHOWN]:
             leading, rest = _solved(one.polynomial)
             off = np.abs(one.polynomial(X) / one.polynomial.leading_coef)

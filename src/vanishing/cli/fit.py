@@ -1,83 +1,130 @@
 """The command ``fit``: from a table to a classifier on disk."""
 
+import inspect
 import time
+from pathlib import Path
+from typing import Annotated
 
 import numpy as np
+from typer import Option
 
+from vanishing.cli.app import Data, command
 from vanishing.cli.console import check_output, console, fail, listed, progress, share
+from vanishing.constructions import CONSTRUCTIONS, construction
 from vanishing.rows.tables import classes_of, open_table
 
-ALGORITHMS = ("oavi", "abm", "avi", "vca")
-ORACLES = ("pcg", "bpcg", "cg", "afw", "agd", "ls", "omp")
+_BORDERS = ("gb", "bb")
+_FOLDS = 3  # of a search
 
 
-def fit(data, target, out, parameters, *, tune, drop, test_size, seed):
-    """Fit to some rows, tell the error on the others, fit to all rows, and save."""
-    model = _model(**parameters, tune=tune)
+def _known():
+    from vanishing.oracles import ORACLES  # compiled by numba
+
+    return {"ORACLES": ORACLES}
+
+
+@command("vanishing fit bank.csv --target class --out m.json", _known)
+def fit(
+    data: Data,
+    target: Annotated[str, Option(help="The column of the labels.", show_default=False)],
+    out: Annotated[Path, Option(help="Where to save the model.", show_default=False)],
+    algorithm: Annotated[
+        str, Option(help=f"Finds the equations: {', '.join(CONSTRUCTIONS)}.")
+    ] = "oavi",
+    oracle: Annotated[str | None, Option(help="Of oavi: ORACLES.", show_default="pcg")] = None,
+    psi: Annotated[
+        float | None, Option(help="Largest mean square of an equation.", show_default="0.005")
+    ] = None,
+    C: Annotated[
+        float | None,
+        Option("--C", help="Weight of errors in the linear SVM.", show_default="1.0"),
+    ] = None,
+    border: Annotated[
+        str | None,
+        Option(
+            help=f"Which terms are tried: {' or '.join(_BORDERS)}.",
+            show_default="the algorithm's",
+        ),
+    ] = None,
+    tune: Annotated[bool, Option("--tune", help="Choose psi and C by cross-validation.")] = False,
+    drop: Annotated[
+        list[str] | None,
+        Option(help="A column to leave out; may be given again.", show_default=False),
+    ] = None,
+    test_size: Annotated[
+        float, Option(min=0.0, max=0.9, help="Share of rows held out for the error; 0: none.")
+    ] = 0.25,
+    seed: Annotated[int, Option(min=0, max=2**32 - 1, help="Decides which rows are held out.")] = 0,
+):
+    """Find the equations of each class, and a classifier that uses them.
+
+    All columns but the target are used, and must hold numbers. The error is measured on
+    held-out rows; the model that is saved is then fitted to all rows.
+    """
+    given = {"psi": psi, "oracle": oracle, "border": border}
+    given = {name: value for name, value in given.items() if value is not None}
+    _check(algorithm, given, C, tune)
     check_output(out, data)
     start = time.perf_counter()
-    with progress(f"Reading {data.name}"):
-        table = open_table(data)
-        columns = table.others([target, *drop])
-        if not columns:
-            fail(f"{data} has no column beside {target!r} to learn from.")
-        X, labels = table.read(columns, target)
-    y = classes_of(labels, target)
+    X, y = _read(data, target, drop or [])
+    model = _model(construction(algorithm)(**given), C, tune)
     held_out = _held_out(y, target, test_size, seed, tune)
     printer = console(wrapped=False)
     printer.print(_description(data.name, X, y))
     if held_out is not None:
-        rows, others = held_out
-        _fit(model, X.iloc[others], y[others], "Fitting without the held-out rows")
-        wrong = int(np.count_nonzero(model.predict(X.iloc[rows]) != y[rows]))
-        printer.print(
-            f"Held-out error: {share(wrong, len(rows))} ({wrong} of {len(rows)} rows wrong, "
-            f"fitted to the other {len(others)})"
-        )
+        printer.print(_held_out_error(model, X, y, *held_out))
     seconds = _fit(model, X, y, "Fitting to all rows")
     model.save(out)
     if tune:
-        best = model.best_params_
-        printer.print(
-            f"Chosen by {model.n_splits_}-fold cross-validation: psi = {best['psi']:g}, "
-            f"C = {best['C']:g} (error there {1 - model.best_score_:.2%})".replace("%", " %")
-        )
-    fitted = model.classifier_ if tune else model
+        printer.print(_chosen(model))
     again = "Fitted" if held_out is None else "Fitted again,"
     printer.print(f"{again} to all {len(X)} rows, in {seconds:.2f} s")
     printer.print(
-        f"|G| = {fitted.n_generators_} equations, |O| = {fitted.n_terms_} other terms, SPAR = "
-        f"{fitted.sparsity_:.2f} (share of zero coefficients)"
+        f"|G| = {model.n_generators_} equations, |O| = {model.n_terms_} other terms, SPAR = "
+        f"{model.sparsity_:.2f} (share of zero coefficients)"
     )
     printer.print(f"Saved as {out} ({time.perf_counter() - start:.1f} s in all)")
 
 
-def _model(algorithm, oracle, psi, C, border, tune):
-    from vanishing import ABM, AVI, OAVI, VCA, VanishingClassifier, VanishingClassifierCV
-
-    for name, value, choices in (
-        ("--algorithm", algorithm, ALGORITHMS),
-        ("--oracle", oracle, ORACLES),
-        ("--border", border, ("gb", "bb")),
-    ):
-        if value is not None and value not in choices:
-            fail(f"{name} must be one of {', '.join(choices)}; got {value!r}.", 2)
-    if oracle is not None and algorithm != "oavi":
-        fail(f"--oracle is an option of oavi; {algorithm} has no oracle.", 2)
-    if border is not None and algorithm == "vca":
-        fail("--border is no option of vca, which has no border.", 2)
+def _check(algorithm, given, C, tune):
+    """Leave with a sentence where options are none, or do not go together."""
+    choices = {"algorithm": CONSTRUCTIONS, "border": _BORDERS}
+    if "oracle" in given:
+        choices["oracle"] = _known()["ORACLES"]
+    for name, known in choices.items():
+        value = {"algorithm": algorithm, **given}.get(name)
+        if value is not None and value not in known:
+            fail(f"--{name} must be one of {', '.join(known)}; got {value!r}.", 2)
+    for name in ("oracle", "border"):
+        if name in given and name not in inspect.signature(construction(algorithm)).parameters:
+            fail(f"--{name} is no option of {algorithm}, which has no {name}.", 2)
+    psi = given.get("psi")
     if tune and not (psi is None and C is None):
         fail("--tune chooses psi and C: leave --psi and --C out.", 2)
     if psi is not None and not 0 <= psi < 1:
         fail(f"--psi must be in [0, 1); got {psi}.", 2)
     if C is not None and not 0 < C < np.inf:
         fail(f"--C must be positive; got {C}.", 2)
-    given = {"psi": psi, "oracle": oracle, "border": border}
-    given = {name: value for name, value in given.items() if value is not None}
-    transformer = {"oavi": OAVI, "abm": ABM, "avi": AVI, "vca": VCA}[algorithm](**given)
+
+
+def _read(data, target, drop):
+    """Return the columns to learn from, and the labels."""
+    with progress(f"Reading {data.name}"):
+        table = open_table(data)
+        columns = table.others([target, *drop])
+        if not columns:
+            fail(f"{data} has no column beside {target!r} to learn from.")
+        X, labels = table.read(columns, target)
+    return X, classes_of(labels, target)
+
+
+def _model(transformer, C, tune):
+    from vanishing.learning.classifier import VanishingClassifier
+    from vanishing.learning.search import VanishingClassifierCV
+
     if tune:
-        return VanishingClassifierCV(transformer)
-    return VanishingClassifier(transformer, C=1.0 if C is None else C)
+        return VanishingClassifierCV(transformer, cv=_FOLDS)
+    return VanishingClassifier(transformer, **({} if C is None else {"C": C}))
 
 
 def _held_out(y, target, test_size, seed, tune):
@@ -87,13 +134,17 @@ def _held_out(y, target, test_size, seed, tune):
     classes, counts = np.unique(y, return_counts=True)
     if len(classes) < 2:
         fail(f"Column {target!r} has only the label {str(classes[0])!r}: two are needed.")
-    # Cross-validation needs a row of each class in each of its three folds.
-    needed = (3 if tune else 1) if not test_size else (4 if tune else 2)
-    rare = classes[counts < needed]
-    if rare.size:
+    fitted = _FOLDS if tune else 1  # a row of each class in each of the folds
+    needed = fitted + bool(test_size)
+    fewest = counts.min()
+    if fewest < needed:
+        rare = [str(label) for label in classes[counts < needed]]
+        ways = ["leave these rows out"]
+        ways += ["hold out none with --test-size 0"] if fewest >= fitted else []
+        ways += ["do without --tune"] if tune and fewest > bool(test_size) else []
         fail(
             f"Column {target!r} has {len(classes)} different labels, and too few rows with "
-            f"{listed([str(label) for label in rare], 3)}: {needed} of each are needed here."
+            f"{listed(rare, 3)}: {needed} of each are needed here. You may {' or '.join(ways)}."
         )
     if not test_size:
         return None
@@ -106,7 +157,22 @@ def _held_out(y, target, test_size, seed, tune):
     others, rows = train_test_split(
         np.arange(len(y)), test_size=n_held_out, stratify=y, random_state=seed
     )
+    left = [np.count_nonzero(y[others] == label) for label in classes]
+    if min(left) < fitted:
+        fail(
+            f"Of the rows with {str(classes[np.argmin(left)])!r} in column {target!r}, "
+            f"{min(left)} would be left to fit to, fewer than {fitted}: lower --test-size."
+        )
     return np.sort(rows), np.sort(others)
+
+
+def _held_out_error(model, X, y, rows, others) -> str:
+    _fit(model, X.iloc[others], y[others], "Fitting without the held-out rows")
+    wrong = int(np.count_nonzero(model.predict(X.iloc[rows]) != y[rows]))
+    return (
+        f"Held-out error: {share(wrong, len(rows))} ({wrong} of {len(rows)} rows wrong, "
+        f"fitted to the other {len(others)})"
+    )
 
 
 def _description(name, X, y) -> str:
@@ -117,26 +183,22 @@ def _description(name, X, y) -> str:
     return f"{name}: {len(X)} rows, {X.shape[1]} columns, classes (rows): {', '.join(parts)}"
 
 
+def _chosen(model) -> str:
+    psi, C = model.best_params_["psi"], model.best_params_["C"]
+    return (
+        f"Chosen by {model.n_splits_}-fold cross-validation: psi = {psi:g}, C = {C:g} "
+        f"(error there {share(1 - model.best_score_, 1)})"
+    )
+
+
 def _fit(model, X, y, description) -> float:
     """Fit, with a step of the progress bar for each fold and psi of a search; return seconds."""
+    from vanishing.learning.search import VanishingClassifierCV, search
+
     start = time.perf_counter()
-    tuned = hasattr(model, "psis")
-    total = model.cv * len(model.psis) if tuned else None
-    with progress(description, total) as step:
-        if tuned:
-            model._scores = _counting(model._scores, step)
-        try:
+    with progress(description) as step:
+        if isinstance(model, VanishingClassifierCV):
+            search(model, X, y, on_step=lambda done, total: step(completed=done, total=total))
+        else:
             model.fit(X, y)
-        finally:
-            if tuned:
-                del model._scores
     return time.perf_counter() - start
-
-
-def _counting(function, step):
-    def counted(*arguments):
-        result = function(*arguments)
-        step(advance=1)
-        return result
-
-    return counted

@@ -3,65 +3,108 @@
 import shlex
 import sys
 from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated
 
-from vanishing.cli.console import fail
+from typer import Argument, Option
+
+from vanishing.cli.app import command
+from vanishing.cli.console import console, fail
 
 
-def listed(names: str | None) -> list[str] | None:
-    """Return the names in a text with commas between them."""
-    return None if names is None else [name.strip() for name in names.split(",") if name.strip()]
+def _known():
+    from vanishing.experiments import protocol  # all of scikit-learn
+
+    return {
+        "EXPERIMENTS": protocol.EXPERIMENTS,
+        "ALGORITHMS": protocol.ALGORITHMS,
+        "DATASETS": protocol.DATASETS,
+    }
 
 
-def reproduce(name, out, options):
-    """Run an experiment with a progress bar, and print its table."""
-    from rich.console import Console
-    from rich.markdown import Markdown
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+@command("vanishing reproduce performance --datasets bank,seeds --runs 2 --out DIR", _known)
+def reproduce(
+    experiment: Annotated[str, Argument(help="EXPERIMENTS.", show_default=False)],
+    data_dir: Annotated[
+        Path | None, Option(help="Folder with the data sets; else VANISHING_DATA, else OpenML.")
+    ] = None,
+    datasets: Annotated[
+        str | None, Option(help="With commas between, of DATASETS; else all.")
+    ] = None,
+    algorithms: Annotated[
+        str | None, Option(help="Likewise, of ALGORITHMS; else those of the experiment.")
+    ] = None,
+    runs: Annotated[int, Option(min=1, help="Random 60/40 splits.")] = 10,
+    n_jobs: Annotated[int | None, Option(help="Threads or processes inside a run.")] = None,
+    out: Annotated[Path, Option(help="Folder for runs, tables and pictures.")] = Path("results"),
+    as_published: Annotated[
+        bool,
+        Option("--as-published", help="C = 1 for PCGAVI* and ABM*, as the published figures."),
+    ] = False,
+):
+    """Run the paper's experiments and set its figures beside ours.
 
+    Each run is kept when it is done: after an interruption the same command goes on where it
+    stopped. "beyond" are oracles, psis and classifiers that the paper does not have.
+    """
     from vanishing.experiments.protocol import EXPERIMENTS
     from vanishing.experiments.records import RecordError
     from vanishing.experiments.reproduce import Experiment
 
-    if name not in EXPERIMENTS:
-        fail(f"Unknown experiment {name!r}; choose from {', '.join(EXPERIMENTS)}.", 2)
-    if name == "figure" and find_spec("matplotlib") is None:
+    if experiment not in EXPERIMENTS:
+        fail(f"Unknown experiment {experiment!r}; choose from {', '.join(EXPERIMENTS)}.", 2)
+    if experiment == "figure" and find_spec("matplotlib") is None:
         fail("The figure needs matplotlib: install with python -m pip install 'vanishing[app]'")
-    command = shlex.join(["vanishing", *sys.argv[1:]])
-    console = Console(stderr=True)
     try:
-        experiment = Experiment(name, out, command=command, **options)
-        made = len(experiment.done)
-        with Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[left]}"),
-            console=console,
-        ) as progress:
-            task = progress.add_task(
-                "starting", total=len(experiment.keys), completed=made, left=""
+        _run(
+            Experiment(
+                experiment,
+                out,
+                names=_names(datasets),
+                algorithms=_names(algorithms),
+                n_runs=runs,
+                data_home=data_dir,
+                n_jobs=n_jobs,
+                as_published=as_published,
+                command=shlex.join(["vanishing", *sys.argv[1:]]),
             )
-
-            def report(key, seconds_left):
-                progress.update(
-                    task,
-                    advance=1,
-                    description=f"{key.dataset}, {key.algorithm}, split {key.run}",
-                    left=f"about {_duration(seconds_left)} left",
-                )
-
-            experiment.run(report)
-        paths = experiment.write()
+        )
     except KeyboardInterrupt:
         fail("Interrupted. The runs that are done are kept; the same command goes on.", 130)
-    except (RecordError, ValueError, OSError) as error:
-        fail(str(error))
+    except RecordError as error:
+        fail(error)
+
+
+def _names(text: str | None) -> list[str] | None:
+    """Return the names in a text with commas between them."""
+    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _run(experiment):
+    """Make the runs with a progress bar, and print the tables."""
+    from rich.markdown import Markdown
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    made, total = len(experiment.done), len(experiment.keys)
+    columns = [TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()]
+    with Progress(*columns, TextColumn("{task.fields[left]}"), console=console(error=True)) as bar:
+        task = bar.add_task("starting", total=total, completed=made, left="")
+
+        def report(key, seconds_left):
+            description = f"{key.dataset}, {key.algorithm}, split {key.run}"
+            left = f"about {_duration(seconds_left)} left"
+            bar.update(task, advance=1, description=description, left=left)
+
+        experiment.run(report)
+    paths = experiment.write()
     for path in paths:
-        if path.suffix == ".md" and sys.stdout.isatty():
-            Console().print(Markdown(path.read_text(encoding="utf-8")))
-        elif path.suffix == ".md":
-            print(path.read_text(encoding="utf-8"))
-    print(f"{len(experiment.keys)} runs, {made} of them made earlier: {', '.join(map(str, paths))}")
+        if path.suffix == ".md":
+            text = path.read_text(encoding="utf-8")
+            if sys.stdout.isatty():
+                console().print(Markdown(text))
+            else:
+                print(text)
+    print(f"{total} runs, {made} of them made earlier: {', '.join(map(str, paths))}")
 
 
 def _duration(seconds: float) -> str:

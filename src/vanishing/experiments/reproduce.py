@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from vanishing import __version__, datasets
+from vanishing import datasets
+from vanishing._version import __version__
 from vanishing.experiments import protocol
 from vanishing.experiments.records import Key, Records
 from vanishing.experiments.tables import Table, machine, runs_csv

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vanishing import __version__
+from vanishing._version import __version__
 
 METRICS = {
     "error": "Error on the test rows, %",

@@ -1,0 +1,78 @@
+"""The typer application, how a command joins it, and arguments that commands share."""
+
+import inspect
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from typer.core import TyperCommand
+
+from vanishing.cli.console import sentences
+
+Model = Annotated[Path, typer.Argument(help="A model that fit has written.")]
+Data = Annotated[
+    Path,
+    typer.Argument(help="CSV (also .gz, .bz2, .xz, .zip) or Parquet; names in the first line."),
+]
+
+app = typer.Typer(
+    help="Polynomial equations that data satisfies, up to noise: find, use and read them.",
+    epilog="Example: vanishing demo",
+    no_args_is_help=True,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def command(example, names=dict):
+    """Return a decorator that makes a function the command of its name.
+
+    Parameters
+    ----------
+    example : str
+        What a user may type; the end of the command's help.
+    names : callable
+        Returns what registries know, by the word that stands for it in the help of options. It is
+        called when the help is asked for: some registries take long to import.
+    """
+
+    class Command(TyperCommand):
+        def format_help(self, ctx, formatter):
+            for word, known in names().items():
+                for option in self.params:
+                    option.help = option.help.replace(word, ", ".join(known))
+            super().format_help(ctx, formatter)
+
+    def join(function):
+        paragraphs = inspect.getdoc(function).split("\n\n")
+        app.command(
+            cls=Command,
+            help="\n\n".join(" ".join(text.split()) for text in paragraphs),
+            epilog=f"Example: {example}",
+        )(sentences()(function))
+        return function
+
+    return join
+
+
+def _print_version(wanted: bool):
+    if wanted:
+        from vanishing._version import __version__
+
+        typer.echo(f"vanishing {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            callback=_print_version,
+            is_eager=True,
+            help="Print the version and exit.",
+        ),
+    ] = False,
+):
+    pass
