@@ -5,12 +5,14 @@ The browser tests need Chromium on the PATH.
 
 import hashlib
 import json
+import math
 import re
 import subprocess
 import sys
 import time
 from base64 import b64decode, b64encode
 from html.parser import HTMLParser
+from importlib import resources
 from itertools import pairwise
 from pathlib import Path
 
@@ -25,7 +27,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler, minmax_scale
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, PolynomialFeatures, minmax_scale
 
 from vanishing import (
     ABM,
@@ -43,6 +45,7 @@ from vanishing.datasets import make_circle, make_sphere, make_two_surfaces
 from vanishing.plot import isosurface
 from vanishing.report import write_report
 from vanishing.report.facts import facts_of
+from vanishing.report.page import _environment
 from vanishing.report.scene import POINTS, scene_of
 
 HOSTILE = [
@@ -270,7 +273,7 @@ def test_equations_are_ranked_by_mean_contribution(iris):
     facts = facts_of(model, X, y)
     values = model.features_.transform(model.scaler_.transform(X))
     weights = model.final_estimator_.coef_
-    influence = np.abs(weights).sum(axis=0) * values.mean(axis=0)
+    influence = np.abs(weights).max(axis=0) * values.mean(axis=0)
     start = 0
     for k, variety in enumerate(facts.varieties):
         count = variety.model.n_generators_
@@ -310,6 +313,30 @@ def test_equations_in_given_columns_are_the_same_functions(iris):
             np.testing.assert_allclose(e.original(X), e.generator(Z), atol=1e-9)
 
 
+def test_a_scaling_in_a_pipeline_keeps_terms_and_names(tmp_path):
+    X = load_iris(as_frame=True).data
+    model = make_pipeline(MaxAbsScaler(), OAVI(psi=0.01)).fit(X)
+    facts = facts_of(model, X)
+    assert facts.names == tuple(X.columns)
+    Z = X.to_numpy() / np.abs(X.to_numpy()).max(axis=0)
+    for e in facts.varieties[0].equations:
+        assert e.original.feature_names == tuple(X.columns)
+        # Units change without an offset: the same terms, and none of the size of rounding.
+        before, after = ({*map(tuple, g.terms[g.coef != 0])} for g in (e.generator, e.original))
+        assert before == after
+        np.testing.assert_allclose(e.original(X.to_numpy()), e.generator(Z), atol=1e-9)
+    page = report(tmp_path, model, X)
+    assert "petal width (cm)" in page.scene["names"] and "x0" not in page.words
+
+
+def test_columns_made_in_a_pipeline_have_their_names_and_those_given_theirs(tmp_path):
+    X = load_iris(as_frame=True).data[["petal length (cm)", "petal width (cm)"]]
+    steps = PolynomialFeatures(2, include_bias=False), MinMaxScaler(), OAVI(max_degree=1)
+    page = report(tmp_path, make_pipeline(*steps).fit(X), X)
+    assert "petal width (cm)^2" in page.scene["names"]
+    assert "petal width (cm) 0.1 1.3 2.5" in page.words.split("The columns as given")[1]
+
+
 @pytest.mark.parametrize("scale", ["quantile", True])
 def test_units_are_given_up_where_the_scaling_is_no_change_of_units(tmp_path, scale):
     X, y = load_wine(return_X_y=True)
@@ -318,6 +345,34 @@ def test_units_are_given_up_where_the_scaling_is_no_change_of_units(tmp_path, sc
     has_units = bool(page.all("input", id="units-original"))
     assert has_units == (scale is True)
     assert ("in the columns as given these are no polynomials" in page.words) != has_units
+
+
+@pytest.mark.parametrize("absolute, feature", [(True, "|g|"), (False, "g")])
+def test_what_weights_multiply_is_written_as_it_is(tmp_path, absolute, feature):
+    X, y = make_two_surfaces(200, random_state=0)
+    page = report(tmp_path, VanishingClassifier(OAVI(absolute=absolute)).fit(X, y), X, y)
+    assert f"adds up weight \u00d7 {feature};" in page.words
+    assert f"A large {feature} speaks for" in page.words
+    assert f"A row is judged by {feature}" in page.words
+    assert page.scene["decision"]["absolute"] == absolute
+
+
+def equal_columns():
+    """Rows of a class on which one equation holds exactly, one on all rows, and one nearly."""
+    rng = np.random.default_rng(0)
+    X, y = np.zeros((60, 4)), np.repeat([0, 1], 30)
+    X[30:, 0] = rng.random(30)
+    X[:30, 2:] = 0.5 + 0.01 * rng.standard_normal((30, 2))
+    X[30:, 2:] = rng.random((30, 2))
+    return VanishingFeatures(OAVI(psi=0.001, max_degree=1)).fit(X, y), X, y
+
+
+def test_contrast_is_infinite_or_unknown_where_a_mean_is_zero(tmp_path):
+    page = report(tmp_path, *equal_columns())
+    table = re.search(r'id="equations-0".*?</table>', page.source, re.S)[0]
+    values = re.findall(r'data-value="([^"]*)" data-head="\|g\| here', table)
+    assert values[0] == "Infinity" and values[-1] == ""
+    assert len(values) == 4 and all(1 < float(v) < math.inf for v in values[1:-1])
 
 
 def test_it_is_told_whether_rows_are_those_of_the_fit(tmp_path):
@@ -448,6 +503,8 @@ def test_what_is_refused(tmp_path, iris):
         write_report(LogisticRegression().fit(X, y), X, y, tmp_path / "a.html")
     with pytest.raises(OSError, match="there is no folder"):
         write_report(model, X, y, tmp_path / "nowhere" / "a.html")
+    with pytest.raises(TypeError, match="BuchbergerMoller"):
+        write_report(BuchbergerMoller().fit([[0, 0], [1, 1]]), [[0, 0]], path=tmp_path / "a.html")
     assert not list(tmp_path.iterdir())
 
 
@@ -474,6 +531,22 @@ def test_matplotlib_is_not_needed():
         "assert 'canvas' in page_of(facts_of(OAVI(psi=0).fit(X), X))\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_without_jinja2_it_is_said_how_to_get_it(iris, tmp_path, monkeypatch):
+    _environment.cache_clear()
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(ImportError, match=r"pip install 'vanishing\[app\]'"):
+        write_report(*iris, tmp_path / "report.html")
+
+
+def test_every_script_file_is_on_the_page_and_says_what_it_does(tmp_path, iris):
+    script = report(tmp_path, *iris).scripts[1]
+    found = list(resources.files("vanishing.report").joinpath("js").iterdir())
+    assert len(found) > 5 and script.count('"use strict";') == 1
+    for file in found:
+        source = file.read_text(encoding="utf-8")
+        assert re.match(r"// [A-Z].*[.:;]", source) and source in script
 
 
 @pytest.mark.parametrize("name, psi", [("bank", 0.001), ("spam", 0.0005)])
@@ -763,6 +836,21 @@ def test_clicking_a_head_sorts_the_table(browser, tmp_path, iris):
             assert found == sorted(found, reverse=order == "descending")
             orders.append(order)
         assert sorted(orders) == ["ascending", "descending"]
+
+
+def test_infinite_numbers_sort_as_the_largest_and_missing_ones_last(browser, tmp_path):
+    show(browser, tmp_path, *equal_columns())
+    for order in ("descending", "ascending"):
+        click(browser, "#equations-0 th:nth-child(3) button")
+        found = browser.run(
+            "[...document.querySelectorAll('#equations-0 tbody tr')]"
+            ".map(r => r.cells[2].dataset.value)"
+        )
+        head = "document.querySelector('#equations-0 th:nth-child(3)').getAttribute('aria-sort')"
+        assert browser.run(head) == order
+        numbers = [float(value) for value in found[:-1]]
+        assert math.inf in numbers and found[-1] == ""
+        assert numbers == sorted(numbers, reverse=order == "descending")
 
 
 def test_more_equations_are_shown_on_demand(browser, tmp_path):

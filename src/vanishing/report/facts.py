@@ -3,7 +3,6 @@
 import hashlib
 import math
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -12,11 +11,13 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import validate_data
 
 from vanishing import bounds
-from vanishing.algebra.polynomials import Polynomial
+from vanishing.algebra.polynomials import Polynomial, default_names
 from vanishing.algebra.units import DIGITS, digits_in_original_units, in_original_units
+from vanishing.constructions.exact import BuchbergerMoller
+from vanishing.inspection import Anatomy, Part, anatomy
 from vanishing.learning.classifier import VanishingClassifier
 from vanishing.plot import distance_to_variety
-from vanishing.plot._shared import fitted, places
+from vanishing.plot._shared import places
 
 _LISTED = 400  # equations in all classes together
 _LISTED_OF_CLASS = 100
@@ -44,6 +45,18 @@ class Equation:
     own: float  # mean of |g| on its class, or on all rows where there are no labels
     others: float  # mean of |g| on the other classes; nan where there are none
 
+    @property
+    def contrast(self) -> float:
+        """Return how many times larger |g| is on the other classes; nan for 0 / 0."""
+        if self.own == 0:
+            return math.inf if self.others > 0 else math.nan
+        return self.others / self.own
+
+    @property
+    def strongest(self) -> int | None:
+        """Return the place of the weight that is largest in absolute value."""
+        return None if self.weights is None else int(np.abs(self.weights).argmax())
+
 
 @dataclass(frozen=True)
 class Variety:
@@ -51,6 +64,7 @@ class Variety:
 
     label: object  # None without classes
     model: Any
+    absolute: bool  # whether features are |g|, not g
     n_used: int | None  # generators with a weight
     influence: float  # of all its generators
     equations: tuple[Equation, ...]  # the first ones in the order of the report
@@ -84,6 +98,14 @@ class Errors:
         """Return the error of always naming the commonest class."""
         return 1.0 - self.confusion[self.majority].sum() / self.n_rows
 
+    @property
+    def by_class(self) -> list[tuple[int, float, int, float]]:
+        """Return the rows of each class, those named so, and after each the share of errors."""
+        rows, named = self.confusion.sum(axis=1), self.confusion.sum(axis=0)
+        with np.errstate(invalid="ignore"):
+            missed, mistaken = (1.0 - np.diag(self.confusion) / some for some in (rows, named))
+        return list(zip(rows, missed, named, mistaken, strict=True))
+
     def interval(self, z=1.96) -> tuple[float, float]:
         """Return Wilson's 95 % interval of the error on rows like these."""
         n, p = self.n_rows, self.rate
@@ -99,6 +121,7 @@ class Facts:
     model: Any
     core: Any  # the estimator of this library in it
     X: np.ndarray  # as given
+    given: tuple[str, ...]  # names of its columns
     Z: np.ndarray  # as the generators take them
     y: np.ndarray | None  # places of labels
     wrong: np.ndarray | None  # rows whose predicted label is wrong
@@ -107,6 +130,7 @@ class Facts:
     varieties: tuple[Variety, ...]
     classifier: VanishingClassifier | None
     coef: np.ndarray | None  # (n_scores, n_generators)
+    intercept: np.ndarray  # (n_scores,)
     errors: Errors | None
     seen: bool | None  # whether these are the rows of the fit; None: it cannot be told
     columns: np.ndarray  # how much each column matters
@@ -118,6 +142,26 @@ class Facts:
     def scaled(self) -> bool:
         """Return whether generators take other columns than those given."""
         return self.Z is not self.X
+
+    @property
+    def has_classes(self) -> bool:
+        """Return whether the model was fitted class by class."""
+        return self.varieties[0].label is not None
+
+    @property
+    def feature(self) -> str:
+        """Return what a weight multiplies, as it is written."""
+        return "|g|" if all(v.absolute for v in self.varieties) else "g"
+
+    @property
+    def influence(self) -> float:
+        """Return the influence of all generators together; 0 where they have no weights."""
+        return float(np.nansum([v.influence for v in self.varieties]))
+
+    @property
+    def sparsity(self) -> float:
+        """Return the share of zeros among all coefficients but the leading ones."""
+        return float((self.core if self.classifier is None else self.classifier).sparsity_)
 
     @property
     def n_generators(self) -> int:
@@ -132,47 +176,39 @@ class Facts:
 
 def facts_of(model, X, y=None) -> Facts:
     """Compute what a report says of a fitted model and of rows, with their labels if there are."""
-    found = fitted(model)
+    found = anatomy(model)
+    if isinstance(found.core, BuchbergerMoller):
+        raise TypeError("Reports are on equations that hold approximately; got BuchbergerMoller.")
     core = model[-1] if isinstance(model, Pipeline) else model
     given, X = X, validate_data(model, X, reset=False, dtype=np.float64)
     Z = X if found.scale is None else np.ascontiguousarray(found.scale(X), dtype=np.float64)
     labels = None if y is None or found.classes is None else places(y, found.classes, X)
-
-    classifier = getattr(core, "classifier_", core)
-    classifier = classifier if isinstance(classifier, VanishingClassifier) else None
-    sizes = [len(m.generators_) for m in found.models]
-    coef = None if classifier is None else getattr(classifier.final_estimator_, "coef_", None)
-    coef = None if coef is None else np.asarray(coef)[:, : sum(sizes)]
-
+    classifier = found.core if isinstance(found.core, VanishingClassifier) else None
     errors = wrong = None
     if classifier is not None and labels is not None:
         predicted = np.searchsorted(classifier.classes_, model.predict(given))
-        confusion = np.zeros((len(sizes), len(sizes)), dtype=np.int64)
+        confusion = np.zeros((len(found.parts), len(found.parts)), dtype=np.int64)
         np.add.at(confusion, (labels, predicted), 1)
         errors = Errors(confusion, int(confusion.sum(axis=1).argmax()))
         wrong = predicted != labels
 
-    units = _units(classifier if model is core else None, found.scale, X, Z)
-    rows = _Rows(Z, labels, len(sizes))
-    parts = [None] * len(sizes) if coef is None else np.split(coef, np.cumsum(sizes)[:-1], axis=1)
-    classes = [None] if found.classes is None else found.classes
-    varieties = [
-        _variety(k, label, m, part, rows, units)
-        for k, (label, m, part) in enumerate(zip(classes, found.models, parts, strict=True))
-    ]
-    report, remarks = _guarantees(model, core, classifier, X, Z, labels)
+    rows = _Rows(Z, labels, len(found.parts))
+    varieties = [_variety(k, part, rows, found.units) for k, part in enumerate(found.parts)]
+    report, remarks = _guarantees(found, X, Z, labels)
     return Facts(
         model=model,
         core=core,
         X=X,
+        given=tuple(getattr(model, "feature_names_in_", default_names(X.shape[1]))),
         Z=Z,
         y=labels,
         wrong=wrong,
-        names=tuple(found.models[0].generators_.feature_names),
-        units=units,
+        names=found.names,
+        units=found.units,
         varieties=tuple(varieties),
         classifier=classifier,
-        coef=coef,
+        coef=found.weights,
+        intercept=found.intercept,
         errors=errors,
         seen=None if found.classes is not None and labels is None else _seen(varieties),
         columns=_columns(varieties, Z),
@@ -202,27 +238,6 @@ class _Rows(NamedTuple):
 # -- Columns ----------------------------------------------------------------------------------
 
 
-def _units(classifier, scale: Callable | None, X, Z) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return a and b if the scaling is Z = a X + b on all rows, column by column, else None."""
-    if scale is None:
-        return np.ones(X.shape[1]), np.zeros(X.shape[1])
-    if Z.shape[1] != X.shape[1]:
-        return None
-    if classifier is not None and classifier.clip:
-        # Rows outside the range of the fit are moved: that is no unit of measurement.
-        if classifier.scaler_ is None:
-            return np.ones(X.shape[1]), np.zeros(X.shape[1])
-        scale = classifier.scaler_.transform
-        Z = np.asarray(scale(X), dtype=np.float64)
-    low, high = X.min(axis=0), X.max(axis=0)
-    high = np.where(high > low, high, low + 1.0)
-    ends = np.asarray(scale(np.vstack([low, high])), dtype=np.float64)
-    a = (ends[1] - ends[0]) / (high - low)
-    b = ends[0] - a * low
-    straight = np.allclose(a * X + b, Z, rtol=0, atol=1e-9 * max(1.0, float(np.abs(Z).max())))
-    return (a, b) if straight and (a != 0).all() else None
-
-
 def _columns(varieties, Z) -> np.ndarray:
     """Return how much each column matters: sum_g |w_g| mean |dg/dx_i| std(x_i)."""
     rows, limit = _GRADIENTS
@@ -239,25 +254,25 @@ def _columns(varieties, Z) -> np.ndarray:
 # -- Equations --------------------------------------------------------------------------------
 
 
-def _variety(k, label, model, coef, rows, units) -> Variety:
+def _variety(k: int, part: Part, rows, units) -> Variety:
     """Measure the generators of one class on rows of all classes."""
-    generators, counts = model.generators_, rows.counts
+    generators: Any = part.generators
+    counts = rows.counts
     mean, square = _means(generators, rows)
-    total, overall = mean * counts[:, np.newaxis], np.nan_to_num(mean).T @ counts / counts.sum()
+    overall = np.nan_to_num(mean).T @ counts / counts.sum()
     if rows.labels is None:
         own, others, measured = overall, np.full(len(generators), np.nan), square[0]
     else:
         own, measured = mean[k], square[k]
         rest = np.arange(len(counts)) != k
         with np.errstate(invalid="ignore"):
-            others = np.nansum(total[rest], axis=0) / counts[rest].sum()
+            total = np.nansum(mean[rest] * counts[rest, np.newaxis], axis=0)
+            others = total / counts[rest].sum()
     influence = np.full(len(generators), np.nan)
-    if coef is not None:
-        influence = np.abs(coef).sum(axis=0) * overall
-        order = np.argsort(-influence, kind="stable")
-    elif rows.labels is None:
-        order = np.arange(len(generators))
-    else:
+    order = part.ranking(overall)
+    if part.sizes is not None:
+        influence = part.sizes * overall
+    elif rows.labels is not None:
         with np.errstate(invalid="ignore", divide="ignore"):
             order = np.argsort(-np.nan_to_num(others / own), kind="stable")
     listed = order[: min(_LISTED_OF_CLASS, max(20, _LISTED // rows.n_classes))].tolist()
@@ -273,16 +288,17 @@ def _variety(k, label, model, coef, rows, units) -> Variety:
                 degree=generators.degree if generator is None else generator.degree,
                 mse=float(generators.mse[i]),
                 measured=float(measured[i]),
-                weights=None if coef is None else coef[:, i],
+                weights=None if part.weights is None else part.weights[i],
                 influence=float(influence[i]),
                 own=float(own[i]),
                 others=float(others[i]),
             )
         )
     return Variety(
-        label=label,
-        model=model,
-        n_used=None if coef is None else int(np.count_nonzero(coef.any(axis=0))),
+        label=part.label,
+        model=part.model,
+        absolute=part.absolute,
+        n_used=None if part.weights is None else len(part.used),
         influence=float(influence.sum()),
         equations=tuple(equations),
         distances=_distances([e.generator for e in equations], rows),
@@ -355,7 +371,7 @@ def _seen(varieties) -> bool | None:
 # -- Guarantees -------------------------------------------------------------------------------
 
 
-def _guarantees(model, core, classifier, X, Z, labels):
+def _guarantees(found: Anatomy, X, Z, labels) -> tuple[bounds.Report | None, tuple[str, ...]]:
     """Return what `bounds.of` says, or for its generators alone, and what it objects to."""
     remarks = []
 
@@ -371,18 +387,15 @@ def _guarantees(model, core, classifier, X, Z, labels):
         remarks.extend(str(w.message) for w in caught if issubclass(w.category, UserWarning))
         return report
 
-    if labels is not None:
-        labels = np.asarray(getattr(classifier or core, "classes_", None))[labels]
-    holder, several = core, hasattr(core, "transformers_") or classifier is not None
-    report = None
-    if several and labels is None:
+    report, features = None, getattr(found.core, "features_", found.core)
+    if found.classes is not None and labels is None:
         remarks.append("The bounds for these rows need their labels, and none were given.")
-    elif classifier is not None and model is core:
-        report = ask(core, X, labels)
-    if classifier is not None:
-        holder = classifier.features_
-    if report is None and not (several and labels is None):
-        report = ask(holder, Z, labels)
+    else:
+        y = None if labels is None else found.core.classes_[labels]
+        if features is not found.core and not isinstance(found.model, Pipeline):
+            report = ask(found.core, X, y)
+        if report is None:
+            report = ask(features, Z, y)
     if report is None:  # how many rows they would need can be said all the same
-        report = ask(holder)
+        report = ask(features)
     return report, tuple(dict.fromkeys(remarks))

@@ -53,6 +53,7 @@ def scene_of(facts: Facts) -> dict | None:
         "low": _rounded(low),
         "high": _rounded(high),
         "units": None if facts.units is None else [_rounded(part[columns]) for part in facts.units],
+        "n_points": len(chosen),
         "points": _packed((points - low) / (high - low)),
         "labels": None if facts.y is None else facts.y[chosen].tolist(),
         "wrong": None if facts.wrong is None else np.flatnonzero(facts.wrong[chosen]).tolist(),
@@ -146,12 +147,8 @@ def _restricted(polynomial, columns, centre) -> tuple[np.ndarray, np.ndarray]:
 
 def _decision(facts: Facts, functions) -> dict | None:
     """Return what the page needs to know which class it would predict anywhere."""
-    final = None if facts.classifier is None else facts.classifier.final_estimator_
-    if final is None or facts.n_used is None or not hasattr(final, "intercept_"):
-        return None
     n_decisive = sum(any(f["weights"]) for f in functions)
     size = sum(len(f["coef"]) for f in functions if any(f["weights"]))
-    if not n_decisive or n_decisive < facts.n_used or size > _DECISION:
-        return None  # equations that the report leaves out have weights, too
-    absolute = all(getattr(v.model, "absolute", True) for v in facts.varieties)
-    return {"intercept": np.ravel(final.intercept_).tolist(), "absolute": absolute}
+    if facts.n_used is None or not n_decisive or n_decisive < facts.n_used or size > _DECISION:
+        return None  # nothing linear decides, or equations that the report leaves out have weights
+    return {"intercept": facts.intercept.tolist(), "absolute": facts.feature == "|g|"}
