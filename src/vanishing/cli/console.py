@@ -6,6 +6,7 @@ import sys
 import warnings
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NoReturn
 
 from vanishing.algebra.writing import printable
 
@@ -49,7 +50,7 @@ def progress(description, total=None):
         yield functools.partial(bar.update, task)
 
 
-def fail(message, code=1):
+def fail(message, code=1) -> NoReturn:
     """Say on the error stream, in one sentence, what went wrong, and leave."""
     print(printable(" ".join(str(message).split())), file=sys.stderr)
     raise SystemExit(code)

@@ -34,7 +34,8 @@ def demo(
     _print_comparison(printer, results)
     _print_equations(printer, model, *split)
     with console(error=True).status("Writing the report"):
-        write_report(model, *split, out, title="Wines of three growers", data_name="held-out wines")
+        X, y = split
+        write_report(model, X, y, out, title="Wines of three growers", data_name="held-out wines")
     printer.rule("What next", align="left")
     printer.print("The report has the classifier, its equations and its errors in one page:")
     printer.print(f"  {out.resolve()}", soft_wrap=True)
@@ -130,7 +131,11 @@ def _size(model) -> int:
 
     found = anatomy(model)
     coef = sum(len(part.generators[i].coef) for part in found.parts for i in part.used)
-    return coef + int(np.count_nonzero(found.weights)) + len(found.intercept)
+    return (
+        coef
+        + int(np.count_nonzero(model.classifier_.final_estimator_.coef_))
+        + len(found.intercept)
+    )
 
 
 def _svm_size(search) -> int:

@@ -66,7 +66,7 @@ def _lines(model, table) -> tuple[str, int]:
             predicted = labels(model.classes_, scores).tolist()
             writer.writerows([a, *b] for a, b in zip(predicted, values.tolist(), strict=True))
             n_rows += len(X)
-            n_lost += np.count_nonzero(~np.isfinite(values).all(axis=1))
+            n_lost += int(np.count_nonzero(~np.isfinite(values).all(axis=1)))
             step(description=f"Predicting: {n_rows} rows")
     if n_lost:
         warnings.warn(

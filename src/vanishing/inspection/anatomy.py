@@ -1,7 +1,7 @@
 """Taking a fitted model apart: classes, generators, weights, scaling and names."""
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -31,7 +31,7 @@ class Part(NamedTuple):
 
     label: Any  # of the class; None without classes
     model: Any  # the construction that was fitted to it
-    generators: Sequence  # its `generators_`, with the names of the columns given
+    generators: Any  # its `generators_`, with the names of the columns given
     weights: np.ndarray | None  # (n_generators, n_decisions); None where nothing linear decides
 
     @property
@@ -113,9 +113,8 @@ class Anatomy:
     @property
     def weights(self) -> np.ndarray | None:
         """The weights of all generators: (n_decisions, n_generators)."""
-        if self.parts[0].weights is None:
-            return None
-        return np.vstack([part.weights for part in self.parts]).T
+        found = [part.weights for part in self.parts if part.weights is not None]
+        return np.vstack(found).T if found else None
 
     def scaled(self, X: np.ndarray) -> np.ndarray:
         """Return rows as the generators take them."""

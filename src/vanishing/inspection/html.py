@@ -40,10 +40,12 @@ def equations_html(estimator, limit=_EQUATIONS) -> str:
     places = [(k, i) for k, part in enumerate(found.parts) for i in part.ranking().tolist()]
     order, which = "", "the first"
     if weighted and places:
-        sizes = {(k, i): size for k, p in enumerate(found.parts) for i, size in enumerate(p.sizes)}
-        n_used = sum(size > 0 for size in sizes.values())
+        sizes = [part.sizes for part in found.parts if part.sizes is not None]
+        n_used = sum(part.used.size for part in found.parts)
         order, which = f", {n_used:,} of them with a weight", "those of the largest weights"
-        places = sorted(places, key=lambda place: -sizes[place])[: max(1, n_used)][:limit]
+        places = sorted(places, key=lambda place: -sizes[place[0]][place[1]])[: max(1, n_used)][
+            :limit
+        ]
     elif by_class:
         columns = [[place for place in places if place[0] == k] for k in range(len(found.parts))]
         rounds = [place for row in zip_longest(*columns) for place in row if place is not None]

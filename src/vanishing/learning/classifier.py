@@ -245,11 +245,10 @@ def _read_scaling(reader, scale, scaler, clip, n_features) -> Scaling:
     scaling = Scaling(clone(scaler) if scale == "transformer" else scale, clip is not None)
     scaling.transformer = scaler
     if clip is not None:
-        scaling.low, scaling.high = (
-            reader.array(part, "clip", (n_features,)) for part in listed(clip, "clip", 2)
-        )
-        if scaling.low.dtype.kind != "f" or scaling.high.dtype.kind != "f":
+        parts = [reader.array(part, "clip", (n_features,)) for part in listed(clip, "clip", 2)]
+        if any(part.dtype.kind != "f" for part in parts):
             raise Refused("clip is not of floats.")
+        scaling.low, scaling.high = parts
     return scaling
 
 

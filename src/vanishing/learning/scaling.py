@@ -75,7 +75,8 @@ class Scaling:
         self.scale = scale
         self.clip = clip
         self.transformer = None
-        self.low = self.high = None
+        self.low: np.ndarray | None = None
+        self.high: np.ndarray | None = None
 
     def fit_transform(self, X: np.ndarray) -> np.ndarray:
         """Learn the scaling from training rows, and scale them."""

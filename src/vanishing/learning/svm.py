@@ -142,8 +142,8 @@ class L1SquaredHingeSVC(Savable, ClassifierMixin, BaseEstimator):
 
         ``n_features_in_`` is set already.
         """
-        weights, gaps, n_iter = zip(*solutions, strict=True)
-        weights = np.array(weights)
+        vectors, gaps, n_iter = zip(*solutions, strict=True)
+        weights = np.array(vectors)
         self.coef_ = weights[:, : self.n_features_in_].copy()
         self.intercept_ = np.zeros(len(weights))
         if self.fit_intercept:

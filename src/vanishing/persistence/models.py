@@ -69,7 +69,7 @@ def _kind_named(name: str) -> Kind | None:
     if name in _kinds:
         return _kinds[name]
     known = scikit_learn.kinds().get(name)
-    return None if known is None else Kind(*known, ours=False)
+    return None if known is None else Kind(*known)._replace(ours=False)
 
 
 def _kind_of(model) -> Kind | None:

@@ -101,7 +101,7 @@ class SourceRows(Reader):
         self.label = label
         self.scale = scale
 
-    def _ask_source(self, question: Question):
+    def _ask_source(self, question):
         return self.source.ask(question, question.combine)
 
     def _ask(self, question, *details):
