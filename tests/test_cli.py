@@ -17,7 +17,7 @@ from sklearn.svm import LinearSVC
 
 import vanishing
 from vanishing import cli
-from vanishing.constructions import CONSTRUCTIONS, construction
+from vanishing.constructions import CONSTRUCTIONS
 from vanishing.oracles import ORACLES
 from vanishing.polynomials import Generators
 
@@ -125,11 +125,6 @@ def test_the_help_names_what_the_registries_know(call):
     for name in ("performance", "figure", "htru", "pcgavi-bb"):
         assert f" {name}" in said
     assert "ORACLES" not in said and "EXPERIMENTS" not in said
-
-
-@pytest.mark.parametrize("name", CONSTRUCTIONS)
-def test_constructions_by_their_names(name):
-    assert construction(name) is getattr(vanishing, name.upper())
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,6 @@ from sklearn.datasets import load_iris
 
 import vanishing
 from vanishing import OAVI, Moments, VanishingClassifier, cli
-from vanishing.cli.equations import sympy_text
 from vanishing.experiments.protocol import FIGURE_PSIS
 from vanishing.experiments.records import Key, RecordError, Records
 from vanishing.export import to_python
@@ -47,19 +46,21 @@ HARMLESS = {("joblib", "effective_n_jobs")}
     "path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE))
 )
 def test_nothing_runs_what_it_reads(path):
+    # The root imports by a table of its own, which is all that it knows.
+    runs_code = RUNS_CODE - {"import_module"} if path == SOURCE / "__init__.py" else RUNS_CODE
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             assert not {alias.name.split(".")[0] for alias in node.names} & MODULES
         elif isinstance(node, ast.ImportFrom):
             names = {(node.module, alias.name) for alias in node.names}
             assert (node.module or "").split(".")[0] not in MODULES or names <= HARMLESS
-            assert not {alias.name for alias in node.names} & RUNS_CODE
+            assert not {alias.name for alias in node.names} & runs_code
         elif isinstance(node, ast.Call):
             called = node.func
             if isinstance(called, ast.Name):
-                assert called.id not in RUNS_CODE
+                assert called.id not in runs_code
             elif isinstance(called, ast.Attribute):
-                assert called.attr not in RUNS_CODE - {"compile"}  # re's is harmless
+                assert called.attr not in runs_code - {"compile"}  # re's is harmless
                 assert ast.unparse(called) not in ("os.system", "os.popen")
             assert not any(keyword.arg == "allow_pickle" for keyword in node.keywords)
 
@@ -134,7 +135,7 @@ def test_sympy_takes_names_for_symbols_and_nothing_else():
     sympy = pytest.importorskip("sympy")
     for name in NAMES:
         polynomial = polynomial_in(name, "y")
-        text = sympy_text(polynomial, [name, "y"])
+        text = polynomial.write("sympy")
         assert text.isprintable()
         calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
         assert [call.func.id for call in calls] == ["Symbol", "Symbol"]
@@ -148,7 +149,7 @@ def test_sympy_takes_names_for_symbols_and_nothing_else():
 def test_columns_of_one_name_are_not_mixed_up():
     pytest.importorskip("sympy")
     polynomial = Polynomial([[0, 1, 0], [1, 0, 0]], [-1.0, 1.0], feature_names=["a", "a", "a"])
-    for write in (Polynomial.to_sympy, lambda p: sympy_text(p, p.feature_names)):
+    for write in (Polynomial.to_sympy, lambda p: p.write("sympy")):
         with pytest.raises(ValueError, match="two columns are called 'a'"):
             write(polynomial)
     other = Polynomial([[0, 0], [1, 0]], [-1.0, 1.0], feature_names=["a", "a"])

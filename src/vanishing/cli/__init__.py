@@ -4,11 +4,11 @@ Its packages come with the extra ``app`` and are imported where they are used, s
 say which ones are missing, and that nobody waits for those which a command does not need.
 """
 
-from importlib import import_module
 from importlib.util import find_spec
 
 from vanishing.cli.console import fail, sentences
 
+# In the order of the help.
 COMMANDS = ("demo", "fit", "predict", "show", "report", "reproduce")
 
 
@@ -26,6 +26,8 @@ def main():
 
 def build_app():
     """Return the typer application, with all commands."""
-    for name in COMMANDS:
-        import_module(f"vanishing.cli.{name}")
-    return import_module("vanishing.cli.app").app
+    from vanishing.cli import demo, fit, predict, report, reproduce, show  # noqa: F401
+    from vanishing.cli.app import app
+
+    app.registered_commands.sort(key=lambda command: COMMANDS.index(command.callback.__name__))
+    return app

@@ -29,12 +29,11 @@ def demo(
     check_output(out)
     printer = console()
     _circle(printer)
-    split, results = _compare()
+    (X, y), results = _compare()
     model = results["vanishing"][0].model
     _print_comparison(printer, results)
-    _print_equations(printer, model, *split)
+    _print_equations(printer, model, X, y)
     with console(error=True).status("Writing the report"):
-        X, y = split
         write_report(model, X, y, out, title="Wines of three growers", data_name="held-out wines")
     printer.rule("What next", align="left")
     printer.print("The report has the classifier, its equations and its errors in one page:")
@@ -125,7 +124,7 @@ def _compare():
     return first, {"vanishing": vanishing, "polynomial SVM": svms}
 
 
-def _size(model) -> int:
+def _size(model):
     """Count the numbers that a prediction needs: coefficients, weights, constants."""
     from vanishing.inspection import anatomy
 

@@ -8,9 +8,10 @@ from typing import Annotated
 import numpy as np
 from typer import Option
 
+import vanishing
 from vanishing.cli.app import Data, command
 from vanishing.cli.console import check_output, console, fail, listed, progress, share
-from vanishing.constructions import CONSTRUCTIONS, construction
+from vanishing.constructions import CONSTRUCTIONS
 from vanishing.rows.tables import classes_of, open_table
 
 _BORDERS = ("gb", "bb")
@@ -67,7 +68,7 @@ def fit(
     check_output(out, data)
     start = time.perf_counter()
     X, y = _read(data, target, drop or [])
-    model = _model(construction(algorithm)(**given), C, tune)
+    model = _model(getattr(vanishing, CONSTRUCTIONS[algorithm])(**given), C, tune)
     held_out = _held_out(y, target, test_size, seed, tune)
     printer = console(wrapped=False)
     printer.print(_description(data.name, X, y))
@@ -95,9 +96,6 @@ def _check(algorithm, given, C, tune):
         value = {"algorithm": algorithm, **given}.get(name)
         if value is not None and value not in known:
             fail(f"--{name} must be one of {', '.join(known)}; got {value!r}.", 2)
-    for name in ("oracle", "border"):
-        if name in given and name not in inspect.signature(construction(algorithm)).parameters:
-            fail(f"--{name} is no option of {algorithm}, which has no {name}.", 2)
     psi = given.get("psi")
     if tune and not (psi is None and C is None):
         fail("--tune chooses psi and C: leave --psi and --C out.", 2)
@@ -105,6 +103,9 @@ def _check(algorithm, given, C, tune):
         fail(f"--psi must be in [0, 1); got {psi}.", 2)
     if C is not None and not 0 < C < np.inf:
         fail(f"--C must be positive; got {C}.", 2)
+    for name in given.keys() & {"oracle", "border"}:
+        if name not in inspect.signature(getattr(vanishing, CONSTRUCTIONS[algorithm])).parameters:
+            fail(f"--{name} is no option of {algorithm}, which has no {name}.", 2)
 
 
 def _read(data, target, drop):
@@ -119,12 +120,9 @@ def _read(data, target, drop):
 
 
 def _model(transformer, C, tune):
-    from vanishing.learning.classifier import VanishingClassifier
-    from vanishing.learning.search import VanishingClassifierCV
-
     if tune:
-        return VanishingClassifierCV(transformer, cv=_FOLDS)
-    return VanishingClassifier(transformer, **({} if C is None else {"C": C}))
+        return vanishing.VanishingClassifierCV(transformer, cv=_FOLDS)
+    return vanishing.VanishingClassifier(transformer, **({} if C is None else {"C": C}))
 
 
 def _held_out(y, target, test_size, seed, tune):

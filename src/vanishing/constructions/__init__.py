@@ -1,11 +1,4 @@
 """From moments to generators: OAVI, ABM, AVI, VCA and the exact algorithm."""
 
-from importlib import import_module
-
-# Those that take rows of any kind of number: the module and its class.
+# Those that a classifier may be built on: names of options, and of the classes they stand for.
 CONSTRUCTIONS = {"oavi": "OAVI", "abm": "ABM", "avi": "AVI", "vca": "VCA"}
-
-
-def construction(name: str) -> type:
-    """Return the class of a construction by its name in `CONSTRUCTIONS`; imports no other."""
-    return getattr(import_module(f"{__name__}.{name}"), CONSTRUCTIONS[name])
