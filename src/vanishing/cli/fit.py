@@ -103,7 +103,7 @@ def _check(algorithm, given, C, tune):
         fail(f"--psi must be in [0, 1); got {psi}.", 2)
     if C is not None and not 0 < C < np.inf:
         fail(f"--C must be positive; got {C}.", 2)
-    for name in given.keys() & {"oracle", "border"}:
+    for name in given:
         if name not in inspect.signature(getattr(vanishing, CONSTRUCTIONS[algorithm])).parameters:
             fail(f"--{name} is no option of {algorithm}, which has no {name}.", 2)
 

@@ -41,7 +41,7 @@ def report(
         if target is None and len(others) != 1:
             what = "no column" if not others else f"the columns {listed(others)}"
             fail(f"{data} has {what} beside the model's: name the labels' column with --target.")
-        target = target or others[0]
+        target = others[0] if target is None else target
     else:
         if target is None:
             fail("The model knows no names of columns: name the labels' column with --target.")

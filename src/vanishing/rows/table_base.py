@@ -170,8 +170,9 @@ class Table:
                         if text
                         else self._values(found[-1], labels, target, start)
                     )
-                start += len(X)
-                yield X, labels
+                if len(X):
+                    start += len(X)
+                    yield X, labels
         if not start:
             raise TableError(f"{self.path} has no rows.")
 
