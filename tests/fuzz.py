@@ -48,7 +48,7 @@ from vanishing import (
 
 LIMIT = 20  # seconds of computing that a case may take
 EPS = np.finfo(np.float64).eps
-BALL_ORACLES = ("pcg", "bpcg", "cg", "afw", "omp")
+BALL_ORACLES = ("pcg", "bpcg", "cg", "afw", "omp")  # not the registry: cases stay what they are
 
 
 class Failure(AssertionError):
