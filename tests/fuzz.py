@@ -985,7 +985,8 @@ def case_exact(draw, caught):
     elif kind == "bools":
         points = (numbers > 0).tolist()
     elif kind != "fractions":
-        draw.refuse.append(kind)
+        if kind != "floats" or numbers.any():  # integral floats are exact
+            draw.refuse.append(kind)
         points = {
             "floats": numbers * 0.1,
             "words": np.full((m, n), "x"),
