@@ -26,6 +26,8 @@ from vanishing import (
     VanishingFeatures,
 )
 from vanishing.rows import dask as sources
+from vanishing.rows.questions import SourceRows
+from vanishing.rows.sources import source_of
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -412,15 +414,15 @@ def test_only_moments_come_back(n_blocks):
 
 
 def test_answers_form_a_tree(monkeypatch):
-    joined, join = [], sources._joined
+    joined, join = [], sources.joined
 
     def recorded(combine, answers):
         joined.append(len(answers))
         return join(combine, answers)
 
-    monkeypatch.setattr(sources, "_joined", recorded)
+    monkeypatch.setattr(sources, "joined", recorded)
     (rows,) = in_chunks(X, rows=9)
-    rows_of_source = sources.SourceRows(sources.source_of(rows))
+    rows_of_source = SourceRows(source_of(rows))
     rows_of_source.correlations()  # asks twice
     assert max(joined) == 8
     assert len(joined) == 2 * (13 + 2 + 1)  # 100, 13, 2, 1
