@@ -11,17 +11,7 @@ from vanishing.algebra.polynomials import Generators, default_names
 from vanishing.checks import check_choice, check_flag, check_number, check_weights
 from vanishing.constructions.engine import Remarks
 from vanishing.constructions.notebook import HTMLRepresentation
-from vanishing.persistence import (
-    INPUT,
-    Refused,
-    Savable,
-    fields,
-    integer,
-    listed,
-    string,
-    write_float,
-    write_terms,
-)
+from vanishing.persistence import Savable
 from vanishing.rows.device import evaluate_generators, is_device_array
 from vanishing.rows.questions import SourceRows
 from vanishing.rows.reader import Reader, Rows
@@ -240,8 +230,8 @@ def write_generators(writer, model) -> dict:
     }
     if hasattr(model, "n_iter_"):
         node["n_iter"] = int(model.n_iter_)
-    node["terms"] = write_terms(model.terms_)
-    leading_terms = write_terms(model.leading_terms_)
+    node["terms"] = writer.terms(model.terms_)
+    leading_terms = writer.terms(model.leading_terms_)
     node["generators"] = []
     for i, generator in enumerate(generators):
         row = model.coef_[i]
@@ -253,7 +243,7 @@ def write_generators(writer, model) -> dict:
                 "leading_coef": float(model.leading_coef_[i]),
                 "terms": used.tolist(),
                 "coef": row[used].tolist(),
-                "mse": write_float(model.mse_[i]),
+                "mse": writer.float(model.mse_[i]),
             }
         )
     return node
@@ -261,55 +251,43 @@ def write_generators(writer, model) -> dict:
 
 def read_generators(reader, node, model):
     """Set the fitted part of a construction from monomials."""
-    n_features, names, order, n_coefficients, terms, generators, names_in, n_iter = fields(
+    names, order, n_coefficients, terms, generators, n_iter = reader.fitted(
+        model,
         node,
-        "a fitted model",
-        (
-            "n_features_in",
-            "feature_names",
-            "feature_order",
-            "n_coefficients",
-            "terms",
-            "generators",
-        ),
-        (*INPUT, "n_iter"),
+        ("feature_names", "feature_order", "n_coefficients", "terms", "generators"),
+        ("n_iter",),
     )
-    reader.input(model, n_features, names_in)
-    names = reader.names(names, "feature_names", n_features)
-    order = reader.integers(
-        listed(order, "feature_order", n_features), "feature_order", 0, n_features
-    )
-    if not np.array_equal(np.sort(order), np.arange(n_features)):
-        raise Refused("feature_order is no order of the columns.")
+    n_features = model.n_features_in_
+    order = reader.integers(order, "feature_order", 0, n_features)
+    is_order = np.array_equal(np.sort(order), np.arange(n_features))
+    reader.require(is_order, "feature_order is no order of the columns.")
     terms = reader.terms(terms, "terms", n_features)
-    if not len(terms) or terms[0].any():
-        raise Refused("the first of the terms is not the constant.")
+    starts = len(terms) and not terms[0].any()
+    reader.require(starts, "the first of the terms is not the constant.")
     keys = ("equation", "leading_term", "leading_coef", "terms", "coef", "mse")
-    rows = [fields(row, "a generator", keys) for row in listed(generators, "generators")]
-    for row in rows:
-        string(row[0], "an equation")
+    generators = reader.listed(generators, "generators")
+    rows = [reader.fields(row, "a generator", keys) for row in generators]
+    reader.names([row[0] for row in rows], "equations", None)
     leading_terms = reader.terms([row[1] for row in rows], "leading terms", n_features)
     leading_coef = reader.floats([row[2] for row in rows], "leading coefficients")
     reader.allocate(8 * len(rows) * len(terms))
     coef = np.zeros((len(rows), len(terms)))
     for values, row in zip(coef, rows, strict=True):
         used = reader.integers(row[3], "the terms of a generator", 0, len(terms) - 1)
-        if (np.diff(used) <= 0).any():
-            raise Refused("the terms of a generator are not in order.")
+        reader.require((np.diff(used) > 0).all(), "the terms of a generator are not in order.")
         values[used] = reader.floats(row[4], "the coefficients of a generator", len(used))
-    mse = np.array([reader.measured(row[5], "an mse") for row in rows])
-    n_coefficients = integer(
-        n_coefficients, "n_coefficients", int(np.count_nonzero(coef)), coef.size
-    )
+    least = int(np.count_nonzero(coef))
+    n_coefficients = reader.integer(n_coefficients, "n_coefficients", least, coef.size)
     model._store(
         terms=terms,
         leading_terms=leading_terms,
         coef=coef,
         leading_coef=leading_coef,
         sizes=np.array([n_coefficients]),
-        mse=mse,
+        mse=np.array([reader.measured(row[5], "an mse") for row in rows]),
     )
+    names = reader.names(names, "feature_names", n_features)
     model.generators_ = model.generators_.renamed(names)
     model.feature_order_ = order
     if n_iter is not None:
-        model.n_iter_ = integer(n_iter, "n_iter")
+        model.n_iter_ = reader.integer(n_iter, "n_iter")

@@ -11,15 +11,7 @@ from vanishing.algebra import monomials
 from vanishing.algebra.exact import ExactPolynomial, to_fractions
 from vanishing.checks import check_choice, check_number
 from vanishing.constructions.notebook import HTMLRepresentation
-from vanishing.persistence import (
-    Refused,
-    Savable,
-    fields,
-    listed,
-    register,
-    string,
-    write_terms,
-)
+from vanishing.persistence import Savable, register
 from vanishing.rows.sources import refuse
 
 _LONG_INTEGER = 2000  # bits from which integers are hexadecimal: Python limits decimal digits
@@ -212,8 +204,8 @@ def _reduced_echelon(matrix: np.ndarray) -> tuple[np.ndarray, int, int]:
 
 
 def _write(writer, model) -> dict:
-    leading_terms = write_terms(model.leading_terms_)
-    node = {**writer.input(model), "terms": write_terms(model.terms_), "generators": []}
+    leading_terms = writer.terms(model.leading_terms_)
+    node = {**writer.input(model), "terms": writer.terms(model.terms_), "generators": []}
     for i, generator in enumerate(model.generators_):
         used = np.flatnonzero(model.coef_[i])
         coef = [_write_fraction(value) for value in model.coef_[i, used]]
@@ -226,26 +218,22 @@ def _write(writer, model) -> dict:
 
 
 def _read(reader, node, model):
-    n_features, terms, generators = fields(
-        node, "a fitted BuchbergerMoller", ("n_features_in", "terms", "generators")
-    )
-    reader.input(model, n_features, None)
+    terms, generators = reader.fitted(model, node, ("terms", "generators"))
+    n_features = model.n_features_in_
     terms = reader.terms(terms, "terms", n_features)
     keys = ("leading_term", "terms", "coef")
-    rows = [
-        fields(row, "a generator", keys, ("equation",)) for row in listed(generators, "generators")
-    ]
+    generators = reader.listed(generators, "generators")
+    rows = [reader.fields(row, "a generator", keys, ("equation",)) for row in generators]
     leading_terms = reader.terms([row[0] for row in rows], "leading terms", n_features)
     reader.allocate(16 * len(rows) * len(terms))
     coefs = []
     for _, used, values, equation in rows:
-        if equation is not None:
-            string(equation, "an equation")
+        reader.string(equation or "", "an equation")
         used = reader.integers(used, "the terms of a generator", 0, len(terms) - 1)
         coef = [Fraction(0)] * len(terms)
-        values = listed(values, "the coefficients of a generator", len(used))
+        values = reader.listed(values, "the coefficients of a generator", len(used))
         for i, value in zip(used, values, strict=True):
-            coef[i] = _read_fraction(value)
+            coef[i] = _read_fraction(reader, value)
         coefs.append(coef)
     model._store(terms, leading_terms, coefs)
 
@@ -258,15 +246,12 @@ def _write_fraction(value) -> str:
     return "/".join(write(part) for part in parts[: 1 if value.denominator == 1 else 2])
 
 
-def _read_fraction(node) -> Fraction:
-    match = _FRACTION.fullmatch(node) if isinstance(node, str) else None
-    if match is None:
-        raise Refused("a coefficient is not a fraction.")
-    numerator, denominator = (
-        int(part, 16 if "x" in part else 10) for part in (match[1], match[2] or "1")
-    )
-    if denominator <= 0:
-        raise Refused("a coefficient has a denominator that is not positive.")
+def _read_fraction(reader, node) -> Fraction:
+    match = _FRACTION.fullmatch(reader.string(node, "a coefficient"))
+    reader.require(match, "a coefficient is not a fraction.")
+    parts = ("0", "1") if match is None else (match[1], match[2] or "1")
+    numerator, denominator = (int(part, 16 if "x" in part else 10) for part in parts)
+    reader.require(denominator > 0, "a coefficient has a denominator that is not positive.")
     return Fraction(numerator, denominator)
 
 

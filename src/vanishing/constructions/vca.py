@@ -15,7 +15,7 @@ from vanishing.checks import check_flag, check_number, too_large
 from vanishing.constructions.base import EQUATION, GeneratorTransformer, input_names
 from vanishing.constructions.certificate import EPS
 from vanishing.constructions.engine import Remarks, remarks_on
-from vanishing.persistence import INPUT, Refused, fields, integer, listed, register, write_float
+from vanishing.persistence import register
 from vanishing.rows.reader import Rows
 
 # Mean squares that are zero up to rounding, relative to those of the candidates: of columns, and
@@ -411,7 +411,7 @@ def _write(writer, model) -> dict:
         "feature_names": list(components.feature_names),
         "n_terms": int(model.n_terms_),
         "scale": components.scale.tolist(),
-        "mse": [write_float(value) for value in components.mse],
+        "mse": writer.plain(components.mse),
     }
     if math.comb(n_features + components.degree, n_features) <= _EXPANDED:
         with suppress(ValueError):  # coefficients that overflow cannot be read, either
@@ -433,42 +433,38 @@ def _write(writer, model) -> dict:
 
 
 def _read(reader, node, model):
-    n_features, names, n_terms, scale, mse, nodes, names_in, equations = fields(
-        node,
-        "a fitted VCA",
-        ("n_features_in", "feature_names", "n_terms", "scale", "mse", "stages"),
-        (*INPUT, "equations"),
+    names, n_terms, scale, mse, nodes, equations = reader.fitted(
+        model, node, ("feature_names", "n_terms", "scale", "mse", "stages"), ("equations",)
     )
-    reader.input(model, n_features, names_in)
+    n_features = model.n_features_in_
     names = reader.names(names, "feature_names", n_features)
     if equations is not None:
         reader.names(equations, "equations", None)
-    stages = []
+    stages: list[Stage] = []
     start = end = 1  # components of the degree below, among all
-    for node in listed(nodes, "stages"):
+    for stage in reader.listed(nodes, "stages"):
         products = ("left", "right") if stages else ()
-        n_components, combine, project, *products = fields(
-            node, "a stage", ("n_components", "combine", "project", *products)
-        )
+        keys = ("n_components", "combine", "project", *products)
+        n_components, combine, project, *products = reader.fields(stage, "a stage", keys)
         left = right = None
         n_candidates = n_features
         if products:
             left = reader.integers(products[0], "left", 1, stages[0].n_components)
             right = reader.integers(products[1], "right", start, end - 1)
-            if len(left) != len(right):
-                raise Refused("left and right have different lengths.")
+            reader.require(len(left) == len(right), "left and right have different lengths.")
             n_candidates = len(left)
         combine = reader.table(combine, "combine", n_candidates)
         project = reader.table(project, "project", end)
-        if len(combine) != len(project):
-            raise Refused("combine and project have different lengths.")
-        n_components = integer(n_components, "n_components", 0, len(combine))
+        same = len(combine) == len(project)
+        reader.require(same, "combine and project have different lengths.")
+        n_components = reader.integer(n_components, "n_components", 0, len(combine))
         stages.append(Stage(left, right, combine, project, n_components))
         start, end = end, end + n_components
-    n_generators = sum(stage.n_generators for stage in stages)
-    mse = [reader.measured(value, "an mse") for value in listed(mse, "mse", n_generators)]
+    mse = reader.listed(mse, "mse", sum(stage.n_generators for stage in stages))
+    mse = np.array([reader.measured(value, "an mse") for value in mse])
     scale = reader.floats(scale, "scale", n_features)
-    model._store(Components(stages, np.array(mse), scale, names), integer(n_terms, "n_terms", end))
+    n_terms = reader.integer(n_terms, "n_terms", end)
+    model._store(Components(stages, mse, scale, names), n_terms)
 
 
 register(VCA, _write, _read)

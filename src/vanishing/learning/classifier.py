@@ -15,7 +15,7 @@ from vanishing.learning.pipeline import Parts, fit_parts, scale_rows
 from vanishing.learning.prediction import PipelineClassifier
 from vanishing.learning.scaling import Scaling, check_scale
 from vanishing.learning.svm import L1SquaredHingeSVC
-from vanishing.persistence import INPUT, Refused, fields, listed, register, write_array
+from vanishing.persistence import register
 from vanishing.rows.sources import source_of
 
 _SCALERS = (MinMaxScaler, StandardScaler, QuantileTransformer)
@@ -200,54 +200,45 @@ def _write(writer, model) -> dict:
         "scaler": None if scaling.transformer is None else writer.model(scaling.transformer),
     }
     if scaling.clip:
-        node["clip"] = [write_array(values, "the range") for values in (scaling.low, scaling.high)]
+        node["clip"] = [writer.array(values, "the range") for values in (scaling.low, scaling.high)]
     node["features"] = writer.model(model.features_)
     node["final_estimator"] = writer.model(model.final_estimator_)
     return node
 
 
 def _read(reader, node, model):
-    n_features, classes, scale, scaler, features, final, names, clip = fields(
-        node,
-        "a fitted classifier",
-        ("n_features_in", "classes", "scale", "scaler", "features", "final_estimator"),
-        (*INPUT, "clip"),
-    )
-    reader.input(model, n_features, names)
-    model.classes_ = reader.classes(classes)
+    keys = ("scale", "scaler", "features", "final_estimator")
+    scale, scaler, features, final, clip = reader.fitted(model, node, keys, ("clip",), classes=True)
+    n_features = model.n_features_in_
     scaling = _read_scaling(reader, scale, scaler, clip, n_features)
     features = reader.model(features, VanishingFeatures)
     final = reader.model(final, LINEAR)
     parts = [features] if scaling.transformer is None else [features, scaling.transformer]
-    if any(part.n_features_in_ != n_features for part in parts):
-        raise Refused("the parts of the classifier are of different numbers of columns.")
-    if final.n_features_in_ != max(1, features.n_generators_):
-        raise Refused("final_estimator is not of the features.")
-    if not all(
-        len(model.classes_) >= 2 and np.array_equal(part.classes_, model.classes_)
-        for part in (features, final)
-    ):
-        raise Refused("the parts of the classifier are of different classes.")
+    same = all(part.n_features_in_ == n_features for part in parts)
+    reader.require(same, "the parts of the classifier are of different numbers of columns.")
+    fits = final.n_features_in_ == max(1, features.n_generators_)
+    reader.require(fits, "final_estimator is not of the features.")
+    reader.n_decisions(model.classes_)
+    same = all(np.array_equal(part.classes_, model.classes_) for part in (features, final))
+    reader.require(same, "the parts of the classifier are of different classes.")
     model.adopt(Parts(scaling, features, final, ()))
 
 
 def _read_scaling(reader, scale, scaler, clip, n_features) -> Scaling:
     kinds = {False: None, True: "MinMaxScaler", "quantile": "QuantileTransformer"}
-    if not isinstance(scale, (bool, str)) or scale not in (*kinds, "transformer"):
-        raise Refused("scale is not true, false, 'quantile' or 'transformer'.")
+    known = isinstance(scale, (bool, str)) and scale in (*kinds, "transformer")
+    reader.require(known, "scale is not true, false, 'quantile' or 'transformer'.")
+    reader.require(scaler is not None or scale is False, "there is no scaler.")
     if scaler is not None:
         scaler = reader.model(scaler, _SCALERS)
-    elif scale is not False:
-        raise Refused("there is no scaler.")
     found = None if scaler is None else type(scaler).__name__
-    if found != kinds.get(scale, found):
-        raise Refused("the scaler is not the one that scale says.")
+    reader.require(found == kinds.get(scale, found), "the scaler is not the one that scale says.")
     scaling = Scaling(clone(scaler) if scale == "transformer" else scale, clip is not None)
     scaling.transformer = scaler
     if clip is not None:
-        parts = [reader.array(part, "clip", (n_features,)) for part in listed(clip, "clip", 2)]
-        if any(part.dtype.kind != "f" for part in parts):
-            raise Refused("clip is not of floats.")
+        clip = reader.listed(clip, "clip", 2)
+        parts = [reader.array(part, "clip", (n_features,)) for part in clip]
+        reader.require(all(part.dtype.kind == "f" for part in parts), "clip is not of floats.")
         scaling.low, scaling.high = parts
     return scaling
 

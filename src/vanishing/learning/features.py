@@ -21,7 +21,7 @@ from vanishing.learning.labels import (
     labelled_rows,
     labelled_source,
 )
-from vanishing.persistence import INPUT, Refused, Savable, fields, listed, register
+from vanishing.persistence import Savable, register
 from vanishing.rows.device import is_device_array, namespace
 from vanishing.rows.reader import Rows
 from vanishing.rows.sources import check_layout, checked_device_array, source_of
@@ -280,17 +280,11 @@ def _write(writer, model) -> dict:
 
 
 def _read(reader, node, model):
-    n_features, classes, nodes, names = fields(
-        node, "fitted features", ("n_features_in", "classes", "transformers"), INPUT
-    )
-    reader.input(model, n_features, names)
-    model.classes_ = reader.classes(classes)
-    transformers = [
-        reader.model(part, GeneratorTransformer)
-        for part in listed(nodes, "transformers", len(model.classes_))
-    ]
-    if any(t.n_features_in_ != n_features for t in transformers):
-        raise Refused("the transformers are of different numbers of columns.")
+    (nodes,) = reader.fitted(model, node, ("transformers",), classes=True)
+    nodes = reader.listed(nodes, "transformers", len(model.classes_))
+    transformers = [reader.model(part, GeneratorTransformer) for part in nodes]
+    same = all(t.n_features_in_ == model.n_features_in_ for t in transformers)
+    reader.require(same, "the transformers are of different numbers of columns.")
     model._store(transformers)
 
 

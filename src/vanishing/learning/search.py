@@ -23,8 +23,10 @@ from vanishing.learning.prediction import PipelineClassifier
 from vanishing.learning.scaling import check_scale
 from vanishing.learning.svm import L1SquaredHingeSVC
 from vanishing.learning.svm_solver import labels
-from vanishing.persistence import INPUT, Refused, fields, integer, listed, register, write_float
+from vanishing.persistence import register
 from vanishing.rows.sources import refuse
+
+_TIMES = ("mean_fit_time", "std_fit_time", "mean_score_time", "std_score_time")
 
 
 class VanishingClassifierCV(PipelineClassifier):
@@ -148,31 +150,35 @@ class VanishingClassifierCV(PipelineClassifier):
             check_number("every psi of psis", psi, low=0, high=1, high_open=True)
         return grid[0], sorted(grid[1])
 
-    def _store(self, results, psis, Cs):
-        """Set the attributes that describe the search, in the shape of GridSearchCV's."""
-        shape = (len(psis), self.n_splits_, 3, len(Cs))
-        table = np.array(results).reshape(shape).transpose(2, 1, 0, 3)
-        scores, fit_times, score_times = table.reshape(3, self.n_splits_, -1)
-        params = [{"psi": psi, "C": C} for psi in psis for C in Cs]
-        found = {}
-        for name, times in (("fit", fit_times), ("score", score_times)):
-            found[f"mean_{name}_time"] = times.mean(axis=0)
-            found[f"std_{name}_time"] = times.std(axis=0)
+    def _store(self, params, times, splits):
+        """Set the attributes that describe the search, in the shape of GridSearchCV's.
+
+        ``params`` are the points of the grid, ``times`` columns that are kept as they are, and
+        ``splits`` scores of shape (n_splits, len(params)).
+        """
+        found = dict(zip(_TIMES, times, strict=True))
         for name in ("psi", "C"):
             found[f"param_{name}"] = np.ma.MaskedArray(
                 [p[name] for p in params], mask=np.zeros(len(params), dtype=bool)
             )
         found["params"] = params
-        for i, row in enumerate(scores):
-            found[f"split{i}_test_score"] = row
-        mean = found["mean_test_score"] = scores.mean(axis=0)
-        found["std_test_score"] = scores.std(axis=0)
+        found |= {f"split{i}_test_score": scores for i, scores in enumerate(splits)}
+        mean = found["mean_test_score"] = splits.mean(axis=0)
+        found["std_test_score"] = splits.std(axis=0)
         rounded = mean.round(12)  # sums of the same scores in another order are equal
         found["rank_test_score"] = 1 + (rounded > rounded[:, np.newaxis]).sum(axis=1)
         self.cv_results_ = found
+        self.n_splits_ = len(splits)
         self.best_index_ = int(np.argmax(rounded))
         self.best_score_ = float(mean[self.best_index_])
         self.best_params_ = params[self.best_index_]
+
+    def _adopt(self, classifier: VanishingClassifier):
+        """Predict by a fitted classifier."""
+        self.classifier_ = classifier
+        self.n_generators_ = classifier.n_generators_
+        self.n_terms_ = classifier.n_terms_
+        self.sparsity_ = classifier.sparsity_
 
     @property
     def _fitted(self):
@@ -245,7 +251,11 @@ def search(
             trials = Parallel(n_jobs=model.n_jobs, prefer="threads", require="sharedmem")(
                 delayed(run)(i, psi) for psi in psis for i in range(len(folds))
             )
-        model._store([trial[:3] for trial in trials], psis, Cs)
+        shape = (len(psis), len(folds), 3, len(Cs))
+        table = np.array([trial[:3] for trial in trials]).reshape(shape).transpose(2, 1, 0, 3)
+        scores, *times = table.reshape(3, len(folds), -1)
+        times = [summary for part in times for summary in (part.mean(axis=0), part.std(axis=0))]
+        model._store([{"psi": psi, "C": C} for psi in psis for C in Cs], times, scores)
         classifier = _classifier(model, **model.best_params_)
         classifier.n_jobs = model.n_jobs
         remarks = _refit(model, classifier, rows.present())
@@ -269,10 +279,7 @@ def _refit(model, classifier: VanishingClassifier, rows: LabelledRows) -> Remark
     scaled = scale_rows(rows, model.scale, model.clip)
     finals = [L1SquaredHingeSVC(classifier.C)]
     (parts,) = fit_parts(scaled, classifier.transformer, finals, n_jobs=model.n_jobs)
-    model.classifier_ = classifier.adopt(parts)
-    model.n_generators_ = classifier.n_generators_
-    model.n_terms_ = classifier.n_terms_
-    model.sparsity_ = classifier.sparsity_
+    model._adopt(classifier.adopt(parts))
     return classifier.remarks(parts)._replace(name=type(model).__name__)
 
 
@@ -340,78 +347,49 @@ def _score(scoring, classifier: VanishingClassifier, test: LabelledRows) -> floa
 
 # -- What is saved --------------------------------------------------------------------------------
 
-_TIMES = ("mean_fit_time", "std_fit_time", "mean_score_time", "std_score_time")
-_SCORES = ("mean_test_score", "std_test_score")
+_SCORES = ("mean_test_score", "std_test_score", "rank_test_score")
 
 
 def _write(writer, model) -> dict:
     results = model.cv_results_
     splits = [results[f"split{i}_test_score"] for i in range(model.n_splits_)]
-    table = {name: [write_float(v) for v in results[name]] for name in (*_TIMES, *_SCORES)}
     return {
         **writer.classes(model),
         "best_index": int(model.best_index_),
         "cv_results": {
             "psi": [p["psi"] for p in results["params"]],
             "C": [p["C"] for p in results["params"]],
-            **table,
-            "rank_test_score": results["rank_test_score"].tolist(),
-            "split_test_scores": [[write_float(value) for value in split] for split in splits],
+            **{name: writer.plain(results[name]) for name in (*_TIMES, *_SCORES)},
+            "split_test_scores": [writer.plain(split) for split in splits],
         },
         "classifier": writer.model(model.classifier_),
     }
 
 
 def _read(reader, node, model):
-    n_features, classes, best, results, classifier, names = fields(
-        node,
-        "a fitted VanishingClassifierCV",
-        ("n_features_in", "classes", "best_index", "cv_results", "classifier"),
-        INPUT,
+    best, results, classifier = reader.fitted(
+        model, node, ("best_index", "cv_results", "classifier"), classes=True
     )
-    reader.input(model, n_features, names)
-    model.classes_ = reader.classes(classes)
-    psis, Cs, *table, ranks, splits = fields(
-        results,
-        "cv_results",
-        ("psi", "C", *_TIMES, *_SCORES, "rank_test_score", "split_test_scores"),
-    )
+    keys = ("psi", "C", "split_test_scores", *_TIMES, *_SCORES)
+    psis, Cs, splits, *columns = reader.fields(results, "cv_results", keys)
     psis = reader.floats(psis, "psi").tolist()
-    size = len(psis)
-    Cs = reader.floats(Cs, "C", size).tolist()
+    Cs = reader.floats(Cs, "C", len(psis)).tolist()
 
-    def scores(node, what):
-        reader.allocate(8 * size)
-        return np.array([reader.measured(value, what) for value in listed(node, what, size)])
+    def numbers(node, what):
+        reader.allocate(8 * len(psis))
+        listed = reader.listed(node, what, len(psis))
+        return np.array([reader.measured(value, what) for value in listed])
 
-    found = {
-        name: scores(values, name) for name, values in zip((*_TIMES, *_SCORES), table, strict=True)
-    }
+    columns = [numbers(column, "a column of cv_results") for column in columns]
+    splits = [numbers(split, "a split") for split in reader.listed(splits, "split_test_scores")]
+    reader.require(psis and splits, "the search has no results.")
     params = [{"psi": psi, "C": C} for psi, C in zip(psis, Cs, strict=True)]
-    splits = [scores(split, "a split") for split in listed(splits, "split_test_scores")]
-    ranks = reader.integers(listed(ranks, "rank_test_score", size), "rank_test_score", 1, size)
-    nothing = np.zeros(size, dtype=bool)
-    model.cv_results_ = {  # in the order of fit
-        **{name: found[name] for name in _TIMES},
-        "param_psi": np.ma.MaskedArray(psis, mask=nothing),
-        "param_C": np.ma.MaskedArray(Cs, mask=nothing.copy()),
-        "params": params,
-        **{f"split{i}_test_score": split for i, split in enumerate(splits)},
-        **{name: found[name] for name in _SCORES},
-        "rank_test_score": ranks,
-    }
-    model.n_splits_ = len(splits)
-    model.best_index_ = integer(best, "best_index", 0, size - 1)
-    model.best_score_ = float(found["mean_test_score"][model.best_index_])
-    model.best_params_ = params[model.best_index_]
-    model.classifier_ = reader.model(classifier, VanishingClassifier)
-    if model.classifier_.n_features_in_ != n_features or not np.array_equal(
-        model.classifier_.classes_, model.classes_
-    ):
-        raise Refused("the classifier is of other columns or classes.")
-    model.n_generators_ = model.classifier_.n_generators_
-    model.n_terms_ = model.classifier_.n_terms_
-    model.sparsity_ = model.classifier_.sparsity_
+    model._store(params, columns[: len(_TIMES)], np.array(splits))
+    reader.require(best == model.best_index_, "best_index is not that of the best score.")
+    model._adopt(reader.model(classifier, VanishingClassifier))
+    same = model.classifier_.n_features_in_ == model.n_features_in_
+    same &= np.array_equal(model.classifier_.classes_, model.classes_)
+    reader.require(same, "the classifier is of other columns or classes.")
 
 
 register(VanishingClassifierCV, _write, _read)

@@ -12,16 +12,7 @@ from vanishing.checks import check_number
 from vanishing.constructions.base import all_or_nothing
 from vanishing.learning.labels import check_two_classes, labelled_rows
 from vanishing.learning.svm_solver import as_columns, labels, solve, targets
-from vanishing.persistence import (
-    INPUT,
-    Savable,
-    fields,
-    integer,
-    listed,
-    n_decisions,
-    register,
-    write_float,
-)
+from vanishing.persistence import Savable, register
 from vanishing.rows.sources import refuse
 from vanishing.rows.validation import validated
 
@@ -203,26 +194,20 @@ def _write(writer, model) -> dict:
         **writer.classes(model),
         "coef": model.coef_.tolist(),
         "intercept": model.intercept_.tolist(),
-        "dual_gap": [write_float(value) for value in model.dual_gap_],
+        "dual_gap": writer.plain(model.dual_gap_),
         "n_iter": int(model.n_iter_),
     }
 
 
 def _read(reader, node, model):
-    n_features, classes, coef, intercept, gap, n_iter, names = fields(
-        node,
-        "a fitted L1SquaredHingeSVC",
-        ("n_features_in", "classes", "coef", "intercept", "dual_gap", "n_iter"),
-        INPUT,
-    )
-    reader.input(model, n_features, names)
-    model.classes_ = reader.classes(classes)
-    n_rows = n_decisions(model.classes_)
-    model.coef_ = reader.table(listed(coef, "coef", n_rows), "coef", n_features)
+    keys = ("coef", "intercept", "dual_gap", "n_iter")
+    coef, intercept, gap, n_iter = reader.fitted(model, node, keys, classes=True)
+    n_rows = reader.n_decisions(model.classes_)
+    model.coef_ = reader.table(reader.listed(coef, "coef", n_rows), "coef", model.n_features_in_)
     model.intercept_ = reader.floats(intercept, "intercept", n_rows)
-    gap = [reader.measured(value, "dual_gap") for value in listed(gap, "dual_gap", n_rows)]
-    model.dual_gap_ = np.array(gap)
-    model.n_iter_ = integer(n_iter, "n_iter", 1)
+    gap = reader.listed(gap, "dual_gap", n_rows)
+    model.dual_gap_ = np.array([reader.measured(value, "dual_gap") for value in gap])
+    model.n_iter_ = reader.integer(n_iter, "n_iter", 1)
 
 
 register(L1SquaredHingeSVC, _write, _read)

@@ -23,9 +23,8 @@ from vanishing.persistence.values import (
     string,
     write_array,
     write_float,
+    write_terms,
 )
-
-INPUT = ("feature_names_in",)  # optional key of a fitted part: where the input has names
 
 
 class Kind(NamedTuple):
@@ -136,6 +135,11 @@ class Writer:
             "use pickle where you trust the file."
         )
 
+    array = staticmethod(write_array)
+    float = staticmethod(write_float)
+    plain = staticmethod(plain)
+    terms = staticmethod(write_terms)
+
     def input(self, model) -> dict:
         """Write what scikit-learn keeps of the columns seen in fit."""
         node: dict = {"n_features_in": int(model.n_features_in_)}
@@ -215,9 +219,22 @@ class Reader(ValueReader):
         pairs = [listed(pair, "an entry of a dict", 2) for pair in listed(pairs, "a dict")]
         return {self.value(key): self.value(value) for key, value in pairs}
 
-    def input(self, model, n_features, names):
-        """Set what scikit-learn keeps of the columns seen in fit."""
+    def fitted(self, model, node, keys, optional=(), *, classes=False) -> list:
+        """Set what every fitted model has; return the values of other keys, None for absent ones.
+
+        These are the columns seen in fit and, of classifiers, the labels.
+        """
+        known = ("n_features_in", "classes") if classes else ("n_features_in",)
+        n_features, *values, names = fields(
+            node,
+            f"a fitted {type(model).__name__}",
+            (*known, *keys),
+            (*optional, "feature_names_in"),
+        )
         model.n_features_in_ = integer(n_features, "n_features_in", 1)
         if names is not None:
             names = self.names(names, "feature_names_in", n_features)
             model.feature_names_in_ = np.array(names, dtype=object)
+        if classes:
+            model.classes_ = self.classes(values.pop(0))
+        return values

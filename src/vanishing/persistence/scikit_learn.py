@@ -6,8 +6,6 @@ import warnings
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from vanishing.persistence.values import Refused, fields, listed, string
-
 
 @functools.cache
 def kinds() -> dict[str, tuple]:
@@ -60,13 +58,6 @@ def splitters() -> dict[str, tuple[type, tuple[str, ...]]]:
     }
 
 
-def n_decisions(classes) -> int:
-    """Return how many linear functions tell the classes of a file apart."""
-    if len(classes) < 2:
-        raise Refused("a classifier has fewer than two classes.")
-    return 1 if len(classes) == 2 else len(classes)
-
-
 def _write_attributes(attributes, writer, model) -> dict:
     node = writer.classes(model) if hasattr(model, "classes_") else writer.input(model)
     for name in attributes:
@@ -79,31 +70,29 @@ def _read_attributes(attributes, reader, node, model):
     name = type(model).__name__
     linear = "coef_" in attributes
     keys = [attribute.rstrip("_") for attribute in attributes]
-    optional = ("classes",) * linear + ("feature_names_in",)
-    n_features, *values = fields(node, f"a fitted {name}", ("n_features_in", *keys), optional)
-    reader.input(model, n_features, values.pop())
+    values = reader.fitted(model, node, keys, classes=linear)
+    n_features = model.n_features_in_
     sizes = {"n_features": n_features}
     if linear:
-        model.classes_ = reader.classes(values.pop())
-        sizes["n_rows"] = n_decisions(model.classes_)
+        sizes["n_rows"] = reader.n_decisions(model.classes_)
     for (attribute, shape), value in zip(attributes.items(), values, strict=True):
         value = reader.value(value)
         optional = name == "StandardScaler" and shape  # without mean or without standard deviation
         if not (value is None and optional):
             numbers = np.asarray(value)
             wanted = [sizes.setdefault(n, m) for n, m in zip(shape, numbers.shape, strict=False)]
-            if (
-                numbers.ndim != len(shape)
-                or (shape and not isinstance(value, np.ndarray))
-                or numbers.shape != tuple(wanted)
-                or numbers.dtype.kind not in "iuf"
-                or not np.isfinite(numbers).all()
-            ):
-                raise Refused(f"{attribute.rstrip('_')} of {name} is not numbers of its shape.")
+            reader.require(
+                numbers.ndim == len(shape)
+                and (not shape or isinstance(value, np.ndarray))
+                and numbers.shape == tuple(wanted)
+                and numbers.dtype.kind in "iuf"
+                and np.isfinite(numbers).all(),
+                f"{attribute.rstrip('_')} of {name} is not numbers of its shape.",
+            )
         setattr(model, attribute, value)
     reader.allocate(8 * n_features)
-    if not _works(model, np.zeros((1, n_features)), linear):
-        raise Refused(f"the parameters of {name} do not work.")
+    works = _works(model, np.zeros((1, n_features)), linear)
+    reader.require(works, f"the parameters of {name} do not work.")
 
 
 def _works(model, row, linear: bool) -> bool:
@@ -130,17 +119,17 @@ def _write_pipeline(writer, model) -> dict:
 
 
 def _read_pipeline(reader, node, model):
-    (steps,) = fields(node, "a fitted Pipeline", ("steps",))
+    (steps,) = reader.fields(node, "a fitted Pipeline", ("steps",))
     found = []
-    for step in listed(steps, "steps"):
-        name, part = listed(step, "a step", 2)
+    for step in reader.listed(steps, "steps"):
+        name, part = reader.listed(step, "a step", 2)
         if part is not None and part != "passthrough":
             part = reader.model(part)
-        found.append((string(name, "the name of a step"), part))
-    if not found or not any(hasattr(part, "get_params") for _, part in found):
-        raise Refused("the pipeline has no steps.")
-    for _, part in found[:-1]:
-        if hasattr(part, "get_params") and not hasattr(part, "transform"):
-            raise Refused("a step before the last is no transformer.")
+        found.append((reader.string(name, "the name of a step"), part))
+    estimators = [hasattr(part, "get_params") for _, part in found]
+    reader.require(any(estimators), "the pipeline has no steps.")
+    for (_, part), is_estimator in zip(found[:-1], estimators, strict=False):
+        transforms = hasattr(part, "transform") or not is_estimator
+        reader.require(transforms, "a step before the last is no transformer.")
     model.steps = found
     check_is_fitted(model)

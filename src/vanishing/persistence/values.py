@@ -57,10 +57,15 @@ def write_terms(terms) -> list[list[int]]:
 # -- Reading --------------------------------------------------------------------------------------
 
 
+def require(condition, problem: str) -> None:
+    """Refuse the file unless a condition holds."""
+    if not condition:
+        raise Refused(problem)
+
+
 def fields(node, what, keys, optional=()):
     """Return the values of a JSON object that must have these keys, None for absent ones."""
-    if not isinstance(node, dict):
-        raise Refused(f"{what} is not an object.")
+    require(isinstance(node, dict), f"{what} is not an object.")
     missing = [key for key in keys if key not in node]
     if missing:
         raise Refused(f"{what} has no {missing[0]!r}.")
@@ -72,8 +77,7 @@ def fields(node, what, keys, optional=()):
 
 def listed(node, what, length=None) -> list:
     """Return a list, of a given length."""
-    if not isinstance(node, list):
-        raise Refused(f"{what} is not a list.")
+    require(isinstance(node, list), f"{what} is not a list.")
     if length is not None and len(node) != length:
         raise Refused(f"{what} has {len(node)} entries instead of {length}.")
     return node
@@ -81,8 +85,7 @@ def listed(node, what, length=None) -> list:
 
 def string(node, what) -> str:
     """Return a string."""
-    if not isinstance(node, str):
-        raise Refused(f"{what} is not a string.")
+    require(isinstance(node, str), f"{what} is not a string.")
     return node
 
 
@@ -93,8 +96,21 @@ def integer(node, what, low=0, high=2**53) -> int:
     return node
 
 
+def n_decisions(classes) -> int:
+    """Return how many linear functions tell the classes of a file apart."""
+    require(len(classes) >= 2, "a classifier has fewer than two classes.")
+    return 1 if len(classes) == 2 else len(classes)
+
+
 class ValueReader:
     """Checks values of a parsed file, and counts the memory that they take."""
+
+    require = staticmethod(require)
+    fields = staticmethod(fields)
+    listed = staticmethod(listed)
+    string = staticmethod(string)
+    integer = staticmethod(integer)
+    n_decisions = staticmethod(n_decisions)
 
     def __init__(self, max_bytes):
         self.max_bytes = max_bytes
