@@ -137,6 +137,7 @@ def test_the_help_names_what_the_registries_know(call):
         (["predict", "no.json", "no.csv", "--out", "p.csv"], 1),
         (["show", "no.json"], 1),
         (["report", "no.json", "no.csv", "--out", "r.html"], 1),
+        (["demo", "--out", "nowhere/demo.html"], 1),
     ],
 )
 def test_help_and_missing_files_wait_for_no_heavy_package(arguments, code):

@@ -23,10 +23,10 @@ def demo(
     out: Annotated[Path, Option(help="Where to write the report.")] = Path("vanishing_demo.html"),
 ):
     """See in half a minute what this is: wines told apart by equations, and a report."""
-    from vanishing.report import write_report
-
     out = _place(out)
     check_output(out)
+    from vanishing.report import write_report
+
     printer = console()
     _circle(printer)
     (X, y), results = _compare()

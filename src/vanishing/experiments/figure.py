@@ -6,7 +6,7 @@ import numpy as np
 
 from vanishing.experiments import protocol
 
-# Colours that colour-blind people can tell apart: one an algorithm; dashes for the BB border.
+# Colours that colour-blind people can tell apart: one per algorithm; dashes for the BB border.
 _STYLES = {
     "pcgavi": ("PCGAVI, GB", "#0072b2", "-", "o"),
     "pcgavi-bb": ("PCGAVI, BB", "#0072b2", "--", "s"),

@@ -115,7 +115,7 @@ def _problem(record, key: Key) -> str | None:
             and len(counts) == len(FIGURE_PSIS)
             and all(map(_is_number, counts))
         )
-        return None if good else "n_generators is no list of one number a psi"
+        return None if good else "n_generators is no list of one number per psi"
     for name in ("error", "tuning_s", "test_s"):
         if not _is_number(figures.get(name)) or figures[name] < 0:
             return f"{name} is {figures.get(name)!r}"

@@ -191,7 +191,7 @@ class Experiment:
         return Table(TITLES[self.name], self.datasets, labels, runs, self.n_runs)
 
     def sizes(self) -> dict[tuple[str, str], np.ndarray]:
-        """Return |G| by data set and algorithm: one row a run, one column a psi."""
+        """Return |G| by data set and algorithm: one row per run, one column per psi."""
         found = defaultdict(list)
         for key, figures in self._figures():
             found[key.dataset, key.algorithm].append(figures["n_generators"])

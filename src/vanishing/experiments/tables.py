@@ -103,7 +103,7 @@ class Table:
                     )
 
     def to_csv(self) -> str:
-        """Return the table with the paper's columns and one line a statistic."""
+        """Return the table with the paper's columns and one line per statistic."""
         out = io.StringIO()
         write = csv.writer(out, lineterminator="\n").writerow
         write(["metric", "algorithm", "statistic", *self.datasets])
@@ -182,7 +182,7 @@ def _escaped(label: str) -> str:
 
 
 def runs_csv(runs: Iterable[tuple[str, str, int, dict]]) -> str:
-    """Return one line a run: data set, algorithm, number of the run, its figures."""
+    """Return one line per run: data set, algorithm, number of the run, its figures."""
     out = io.StringIO()
     write = csv.writer(out, lineterminator="\n").writerow
     write(["dataset", "algorithm", "run", *METRICS, "params"])
