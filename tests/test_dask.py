@@ -25,7 +25,7 @@ from vanishing import (
     VanishingClassifierCV,
     VanishingFeatures,
 )
-from vanishing.rows import dask as sources
+from vanishing.rows import source as common
 from vanishing.rows.questions import SourceRows
 from vanishing.rows.sources import source_of
 
@@ -414,13 +414,13 @@ def test_only_moments_come_back(n_blocks):
 
 
 def test_answers_form_a_tree(monkeypatch):
-    joined, join = [], sources.joined
+    joined, join = [], common.joined
 
     def recorded(combine, answers):
         joined.append(len(answers))
         return join(combine, answers)
 
-    monkeypatch.setattr(sources, "joined", recorded)
+    monkeypatch.setattr(common, "joined", recorded)
     (rows,) = in_chunks(X, rows=9)
     rows_of_source = SourceRows(source_of(rows))
     rows_of_source.correlations()  # asks twice

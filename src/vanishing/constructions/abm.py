@@ -4,7 +4,7 @@ import numpy as np
 from scipy.linalg import norm, solve_triangular
 
 from vanishing.algebra.monomials import Border
-from vanishing.constructions.base import GeneratorTransformer, read_generators, write_generators
+from vanishing.constructions.base import MonomialTransformer, savable
 from vanishing.constructions.certificate import (
     EPS,
     Factor,
@@ -13,14 +13,14 @@ from vanishing.constructions.certificate import (
     bounds_from_moments,
 )
 from vanishing.constructions.engine import Construction, Slab
-from vanishing.persistence import register
 
 _SECULAR_STEPS = 60
 _INVERSE_STEPS = 1000
 _SMALLEST = 1e-300  # leading coefficient of a unit vector that can be divided by
 
 
-class ABM(GeneratorTransformer):
+@savable
+class ABM(MonomialTransformer):
     """Generators of the approximate vanishing ideal by smallest singular vectors.
 
     For each border term u in DegLex order ABM asks for the unit vector of coefficients over O and
@@ -280,6 +280,3 @@ class _Construction(Construction):
             coef = self.without_rounding(coef, slab.norm[terms])
             found |= dict(zip(terms, np.ascontiguousarray(coef.T), strict=True))
         return found
-
-
-register(ABM, write_generators, read_generators)

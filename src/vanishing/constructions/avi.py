@@ -5,7 +5,7 @@ from scipy.linalg import eigh, solve_triangular
 
 from vanishing.algebra.monomials import Border
 from vanishing.checks import check_number
-from vanishing.constructions.base import GeneratorTransformer, read_generators, write_generators
+from vanishing.constructions.base import MonomialTransformer, savable
 from vanishing.constructions.certificate import (
     EPS,
     Factor,
@@ -14,13 +14,13 @@ from vanishing.constructions.certificate import (
     bounds_from_rows,
 )
 from vanishing.constructions.engine import Construction
-from vanishing.persistence import register
 
 _ZERO = 1e-11  # root mean square of what is zero up to rounding, next to its terms
 _SMALLEST = 1e-150  # entry of a unit vector whose square is not zero
 
 
-class AVI(GeneratorTransformer):
+@savable
+class AVI(MonomialTransformer):
     """Generators of the approximate vanishing ideal by the kernel of a whole degree.
 
     For each degree AVI takes the singular vectors of the evaluated border terms and O whose
@@ -319,6 +319,3 @@ class _Construction(Construction):
             root = abs(lead) * np.sqrt(measured) + 4.0 * EPS * scale[i]
             vanish[i] = root <= np.sqrt(self.psi)
         return vanish
-
-
-register(AVI, write_generators, read_generators)

@@ -1,4 +1,4 @@
-"""What all constructions of generators from monomials share: input, output, names."""
+"""What all constructions of generators share: input, output, names, and what is saved."""
 
 from contextlib import contextmanager
 
@@ -11,7 +11,7 @@ from vanishing.algebra.polynomials import Generators, default_names
 from vanishing.checks import check_choice, check_flag, check_number, check_weights
 from vanishing.constructions.engine import Remarks
 from vanishing.constructions.notebook import HTMLRepresentation
-from vanishing.persistence import Savable
+from vanishing.persistence import Savable, register
 from vanishing.rows.device import evaluate_generators, is_device_array
 from vanishing.rows.questions import SourceRows
 from vanishing.rows.reader import Reader, Rows
@@ -62,9 +62,9 @@ def all_or_nothing(estimator):
 
 
 class GeneratorTransformer(Savable, HTMLRepresentation, TransformerMixin, BaseEstimator):
-    """Base of the transformers whose generators are combinations of monomials.
+    """Base of the transformers that construct generators.
 
-    A subclass says which construction it runs in ``_construction(rows, columns)``.
+    A subclass says in ``fit_rows(rows)`` how.
     """
 
     reads_sources = True  # or arrays alone
@@ -72,13 +72,10 @@ class GeneratorTransformer(Savable, HTMLRepresentation, TransformerMixin, BaseEs
     def check_parameters(self):
         """Raise TypeError or ValueError unless the parameters are valid."""
         check_number("psi", self.psi, low=0, high=1, high_open=True)
-        check_choice("border", self.border, ("gb", "bb"))
         check_number("max_degree", self.max_degree, low=1, integer=True)
-        if self.max_terms is not None:
-            check_number("max_terms", self.max_terms, low=1, integer=True)
-        check_choice("feature_order", self.feature_order, ("given", "pearson", "rev_pearson"))
-        if self.chunk_size is not None:
-            check_number("chunk_size", self.chunk_size, low=1, integer=True)
+        for name in ("max_terms", "chunk_size"):
+            if getattr(self, name) is not None:
+                check_number(name, getattr(self, name), low=1, integer=True)
         check_flag("absolute", self.absolute)
 
     def fit(self, X, y=None, sample_weight=None):
@@ -127,37 +124,7 @@ class GeneratorTransformer(Savable, HTMLRepresentation, TransformerMixin, BaseEs
         remarks : Remarks
             For whoever called `fit` to be warned by.
         """
-        with one_blas_thread():
-            columns = self._ordered_columns(rows)
-            construction = self._construction(rows, columns)
-            construction.run()
-            self._store(**construction.result())
-        self.feature_order_ = columns
-        if construction.n_iter is not None:
-            self.n_iter_ = max(1, construction.n_iter)
-        return construction.remarks()
-
-    def _ordered_columns(self, rows):
-        if self.feature_order == "given":
-            return np.arange(self.n_features_in_)
-        total = np.abs(rows.correlations()).sum(axis=0).round(12)  # ties: the order given
-        return np.argsort(-total if self.feature_order == "rev_pearson" else total, kind="stable")
-
-    def _store(self, *, terms, leading_terms, coef, leading_coef, sizes, mse):
-        """Set the fitted attributes; ``sizes`` is |O| when each generator was found."""
-        self.terms_ = terms
-        self.leading_terms_ = leading_terms
-        self.coef_ = coef
-        self.leading_coef_ = leading_coef
-        self.mse_ = mse
-        self.n_coefficients_ = int(sizes.sum())
-        self.sparsity_ = sparsity(np.count_nonzero(coef), self.n_coefficients_)
-        self.n_generators_ = len(leading_terms)
-        self.n_terms_ = len(terms)
-        self.generators_ = Generators(
-            terms, leading_terms, coef, leading_coef, mse, input_names(self)
-        )
-        self.degree_ = self.generators_.degree
+        raise NotImplementedError
 
     def transform(self, X):
         """Evaluate the generators.
@@ -216,11 +183,63 @@ class GeneratorTransformer(Savable, HTMLRepresentation, TransformerMixin, BaseEs
         return tags
 
 
+class MonomialTransformer(GeneratorTransformer):
+    """Base of the transformers whose generators are combinations of monomials.
+
+    A subclass says which construction it runs in ``_construction(rows, columns)``.
+    """
+
+    def check_parameters(self):
+        """Raise TypeError or ValueError unless the parameters are valid."""
+        super().check_parameters()
+        check_choice("border", self.border, ("gb", "bb"))
+        check_choice("feature_order", self.feature_order, ("given", "pearson", "rev_pearson"))
+
+    def fit_rows(self, rows: Reader) -> Remarks:
+        """Construct the generators of rows; see `GeneratorTransformer.fit_rows`."""
+        with one_blas_thread():
+            columns = self._ordered_columns(rows)
+            construction = self._construction(rows, columns)
+            construction.run()
+            self._store(**construction.result())
+        self.feature_order_ = columns
+        if construction.n_iter is not None:
+            self.n_iter_ = max(1, construction.n_iter)
+        return construction.remarks()
+
+    def _ordered_columns(self, rows):
+        if self.feature_order == "given":
+            return np.arange(self.n_features_in_)
+        total = np.abs(rows.correlations()).sum(axis=0).round(12)  # ties: the order given
+        return np.argsort(-total if self.feature_order == "rev_pearson" else total, kind="stable")
+
+    def _store(self, *, terms, leading_terms, coef, leading_coef, sizes, mse):
+        """Set the fitted attributes; ``sizes`` is |O| when each generator was found."""
+        self.terms_ = terms
+        self.leading_terms_ = leading_terms
+        self.coef_ = coef
+        self.leading_coef_ = leading_coef
+        self.mse_ = mse
+        self.n_coefficients_ = int(sizes.sum())
+        self.sparsity_ = sparsity(np.count_nonzero(coef), self.n_coefficients_)
+        self.n_generators_ = len(leading_terms)
+        self.n_terms_ = len(terms)
+        self.generators_ = Generators(
+            terms, leading_terms, coef, leading_coef, mse, input_names(self)
+        )
+        self.degree_ = self.generators_.degree
+
+
 # -- What is saved --------------------------------------------------------------------------------
 
 
-def write_generators(writer, model) -> dict:
-    """Write the fitted part of a construction from monomials."""
+def savable(cls: type[MonomialTransformer]) -> type[MonomialTransformer]:
+    """Let the estimators of a class be saved, and loaded by its name."""
+    register(cls, _write, _read)
+    return cls
+
+
+def _write(writer, model) -> dict:
     generators = model.generators_
     node = {
         **writer.input(model),
@@ -249,8 +268,7 @@ def write_generators(writer, model) -> dict:
     return node
 
 
-def read_generators(reader, node, model):
-    """Set the fitted part of a construction from monomials."""
+def _read(reader, node, model):
     names, order, n_coefficients, terms, generators, n_iter = reader.fitted(
         model,
         node,

@@ -4,12 +4,7 @@ import numpy as np
 
 from vanishing.algebra.monomials import Border
 from vanishing.checks import check_choice, check_flag, check_number
-from vanishing.constructions.base import (
-    GeneratorTransformer,
-    all_or_nothing,
-    read_generators,
-    write_generators,
-)
+from vanishing.constructions.base import MonomialTransformer, all_or_nothing, savable
 from vanishing.constructions.certificate import (
     Factor,
     OrthogonalTail,
@@ -18,7 +13,6 @@ from vanishing.constructions.certificate import (
 )
 from vanishing.constructions.engine import Construction, Slab
 from vanishing.oracles import ORACLES, Status, named
-from vanishing.persistence import register
 from vanishing.rows.moments import MomentRows, Moments
 from vanishing.rows.reader import Reader
 from vanishing.rows.sources import Layout, adopt_layout
@@ -30,7 +24,8 @@ _MAX_INFLATION = 1e6
 _UNCERTIFIED_SLAB = 1024
 
 
-class OAVI(GeneratorTransformer):
+@savable
+class OAVI(MonomialTransformer):
     """Generators of the approximate vanishing ideal of a data set.
 
     Finds polynomials g with leading coefficient 1 that almost vanish on the rows, ``mean(g(x)^2)
@@ -398,6 +393,3 @@ class _Construction(Construction):
             "are too large to evaluate a polynomial that precisely. Raise max_iter or tau, or "
             "scale the data into [0, 1]."
         )
-
-
-register(OAVI, write_generators, read_generators)

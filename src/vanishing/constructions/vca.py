@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from vanishing._threads import one_blas_thread
 from vanishing.algebra.components import Components, Stage, candidates_of, components_of
-from vanishing.checks import check_flag, check_number, too_large
+from vanishing.checks import too_large
 from vanishing.constructions.base import EQUATION, GeneratorTransformer, input_names
 from vanishing.constructions.certificate import EPS
 from vanishing.constructions.engine import Remarks, remarks_on
@@ -107,15 +107,6 @@ class VCA(GeneratorTransformer):
         self.absolute = absolute
         self.chunk_size = chunk_size
         self.verbose = verbose
-
-    def check_parameters(self):
-        """Raise TypeError or ValueError unless the parameters are valid."""
-        check_number("psi", self.psi, low=0, high=1, high_open=True)
-        check_number("max_degree", self.max_degree, low=1, integer=True)
-        for name in ("max_terms", "chunk_size"):
-            if getattr(self, name) is not None:
-                check_number(name, getattr(self, name), low=1, integer=True)
-        check_flag("absolute", self.absolute)
 
     def fit_rows(self, rows):
         """Construct the generators of rows in memory; see `GeneratorTransformer.fit_rows`."""

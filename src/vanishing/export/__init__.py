@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from vanishing._version import __version__
 from vanishing.algebra import monomials
 from vanishing.algebra.writing import printable
-from vanishing.constructions.base import GeneratorTransformer
+from vanishing.constructions.base import GeneratorTransformer, input_names
 from vanishing.inspection import anatomy
 from vanishing.learning.classifier import LINEAR, VanishingClassifier
 from vanishing.learning.features import VanishingFeatures
@@ -141,7 +141,7 @@ def to_python(model, name=None) -> str:
     ):
         raise ValueError(f"name must be a name that a function may have here; got {name!r}.")
     constants = [
-        f"FEATURE_NAMES = {_wrapped(_names(model))}",
+        f"FEATURE_NAMES = {_wrapped([str(name) for name in input_names(model)])}",
         f"N_FEATURES = {int(model.n_features_in_)}",
     ]
     if is_classifier:
@@ -166,13 +166,6 @@ def to_python(model, name=None) -> str:
             values,
             end,
         ]
-    )
-
-
-def _names(model) -> list[str]:
-    names = getattr(model, "feature_names_in_", None)
-    return (
-        [f"x{i}" for i in range(model.n_features_in_)] if names is None else list(map(str, names))
     )
 
 

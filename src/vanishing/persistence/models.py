@@ -12,19 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import vanishing
 from vanishing.persistence import scikit_learn
-from vanishing.persistence.values import (
-    NOT_FINITE,
-    Refused,
-    ValueReader,
-    fields,
-    integer,
-    listed,
-    plain,
-    string,
-    write_array,
-    write_float,
-    write_terms,
-)
+from vanishing.persistence.values import NOT_FINITE, Refused, ValueReader, ValueWriter
 
 
 class Kind(NamedTuple):
@@ -76,7 +64,7 @@ def _kind_of(model) -> Kind | None:
     return kind if kind is not None and type(model) is kind.type else None
 
 
-class Writer:
+class Writer(ValueWriter):
     """Turns models and values into JSON values."""
 
     def model(self, model) -> dict:
@@ -110,11 +98,11 @@ class Writer:
         if value is None or type(value) in (bool, int, str):
             return value
         if type(value) is float:
-            return value if math.isfinite(value) else {"float": write_float(value)}
+            return value if math.isfinite(value) else {"float": self.float(value)}
         if isinstance(value, np.generic) and value.dtype.kind in "biufU":
-            return {"scalar": plain(value), "dtype": value.dtype.str}
+            return {"scalar": self.plain(value), "dtype": value.dtype.str}
         if type(value) is np.ndarray and value.ndim in (1, 2) and value.dtype.kind in "biufUO":
-            return write_array(value, what)
+            return self.array(value, what)
         if type(value) is tuple:
             return {"tuple": [self.value(part, what) for part in value]}
         if type(value) is list:
@@ -135,11 +123,6 @@ class Writer:
             "use pickle where you trust the file."
         )
 
-    array = staticmethod(write_array)
-    float = staticmethod(write_float)
-    plain = staticmethod(plain)
-    terms = staticmethod(write_terms)
-
     def input(self, model) -> dict:
         """Write what scikit-learn keeps of the columns seen in fit."""
         node: dict = {"n_features_in": int(model.n_features_in_)}
@@ -149,7 +132,7 @@ class Writer:
 
     def classes(self, model) -> dict:
         """Write the columns seen in fit, and the class labels."""
-        return {**self.input(model), "classes": write_array(model.classes_, "classes_")}
+        return {**self.input(model), "classes": self.array(model.classes_, "classes_")}
 
 
 class Reader(ValueReader):
@@ -157,7 +140,7 @@ class Reader(ValueReader):
 
     def model(self, node, types=object):
         """Return a fitted model of one of some types."""
-        name, parameters, fitted = fields(node, "a model", ("kind", "parameters", "fitted"))
+        name, parameters, fitted = self.fields(node, "a model", ("kind", "parameters", "fitted"))
         model, kind = self._unfitted(name, parameters, types)
         kind.read(self, fitted, model)
         return model
@@ -191,32 +174,34 @@ class Reader(ValueReader):
                 raise Refused("a number is too large.")
             return node
         if "kind" in node:
-            name, parameters = fields(node, "an estimator", ("kind", "parameters"))
+            name, parameters = self.fields(node, "an estimator", ("kind", "parameters"))
             if name == "Pipeline":
                 raise Refused("a parameter is a Pipeline.")
             return self._unfitted(name, parameters, object)[0]
         if "splitter" in node:
-            name, parameters = fields(node, "a splitter", ("splitter", "parameters"))
-            cls, names = scikit_learn.splitters().get(string(name, "splitter"), (None, ()))
+            name, parameters = self.fields(node, "a splitter", ("splitter", "parameters"))
+            cls, names = scikit_learn.splitters().get(self.string(name, "splitter"), (None, ()))
             if cls is None:
                 raise Refused(f"{name!r} is no splitter that is known.")
-            values = fields(parameters, name, names)
+            values = self.fields(parameters, name, names)
             return cls(**dict(zip(names, map(self.value, values), strict=True)))
         if "array" in node:
             return self.array(node, "an array")
         if "scalar" in node:
-            scalar, dtype = fields(node, "a scalar", ("scalar", "dtype"))
+            scalar, dtype = self.fields(node, "a scalar", ("scalar", "dtype"))
             return self.array({"array": [scalar], "dtype": dtype}, "a scalar")[0]
         if "float" in node:
-            (name,) = fields(node, "a number", ("float",))
+            (name,) = self.fields(node, "a number", ("float",))
             if not isinstance(name, str) or name not in NOT_FINITE:
                 raise Refused("a number is not NaN, Infinity or -Infinity.")
             return NOT_FINITE[name]
         if "tuple" in node:
-            (parts,) = fields(node, "a tuple", ("tuple",))
-            return tuple(self.value(part) for part in listed(parts, "a tuple"))
-        (pairs,) = fields(node, "a value", ("dict",))
-        pairs = [listed(pair, "an entry of a dict", 2) for pair in listed(pairs, "a dict")]
+            (parts,) = self.fields(node, "a tuple", ("tuple",))
+            return tuple(self.value(part) for part in self.listed(parts, "a tuple"))
+        (pairs,) = self.fields(node, "a value", ("dict",))
+        pairs = [
+            self.listed(pair, "an entry of a dict", 2) for pair in self.listed(pairs, "a dict")
+        ]
         return {self.value(key): self.value(value) for key, value in pairs}
 
     def fitted(self, model, node, keys, optional=(), *, classes=False) -> list:
@@ -225,13 +210,13 @@ class Reader(ValueReader):
         These are the columns seen in fit and, of classifiers, the labels.
         """
         known = ("n_features_in", "classes") if classes else ("n_features_in",)
-        n_features, *values, names = fields(
+        n_features, *values, names = self.fields(
             node,
             f"a fitted {type(model).__name__}",
             (*known, *keys),
             (*optional, "feature_names_in"),
         )
-        model.n_features_in_ = integer(n_features, "n_features_in", 1)
+        model.n_features_in_ = self.integer(n_features, "n_features_in", 1)
         if names is not None:
             names = self.names(names, "feature_names_in", n_features)
             model.feature_names_in_ = np.array(names, dtype=object)

@@ -54,6 +54,15 @@ def write_terms(terms) -> list[list[int]]:
     return [np.repeat(np.arange(len(term)), term).tolist() for term in terms]
 
 
+class ValueWriter:
+    """Writes values as JSON has them."""
+
+    array = staticmethod(write_array)
+    float = staticmethod(write_float)
+    plain = staticmethod(plain)
+    terms = staticmethod(write_terms)
+
+
 # -- Reading --------------------------------------------------------------------------------------
 
 

@@ -1,8 +1,6 @@
 """What the displays share: matplotlib, colours and text, and what is drawn of an estimator."""
 
 import re
-from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 from sklearn.pipeline import Pipeline
@@ -10,7 +8,8 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_consistent_length
 
 from vanishing.algebra.polynomials import Polynomial
-from vanishing.inspection import anatomy
+from vanishing.constructions.exact import BuchbergerMoller
+from vanishing.inspection import Anatomy, anatomy
 
 # Okabe and Ito's colours, which people with any kind of colour vision tell apart, without the
 # yellow that white paper swallows.
@@ -22,41 +21,26 @@ _MARKERS = "os^Dvph"
 # -- Estimators -----------------------------------------------------------------------------------
 
 
-class Fitted(NamedTuple):
-    """What a fitted estimator consists of, for pictures."""
-
-    models: list  # constructions of generators, one a class
-    classes: list | None  # None: there are no classes, and one model
-    weights: list | None = None  # how much each generator of each model counts in decisions
-    scale: Callable | None = None  # from rows to those the generators take; None: the same
-
-    def scaled(self, X: np.ndarray) -> np.ndarray:
-        """Return rows as the generators take them."""
-        return X if self.scale is None else self.scale(X)
-
-
-def fitted(estimator) -> Fitted:
+def drawn(estimator) -> Anatomy:
     """Return what an estimator consists of; raise an error if it has nothing to draw."""
     found = anatomy(estimator)
-    return Fitted(
-        [part.model for part in found.parts],
-        found.classes,
-        None if found.weights is None else [part.sizes for part in found.parts],
-        found.scale,
-    )
+    if isinstance(found.core, BuchbergerMoller):
+        raise TypeError("BuchbergerMoller has generators with fractions, which are not drawn.")
+    return found
 
 
-def model_of(estimator, class_of_interest):
-    """Return the only model of an estimator, or that of one class, and what a title says of it."""
-    models, classes, *_ = fitted(estimator)
-    if class_of_interest is None and len(models) == 1:
-        return models[0], ""
-    if classes is None:
-        raise ValueError(f"{name_of(estimator)} has no classes; leave class_of_interest out.")
-    if class_of_interest not in classes:
-        known = ", ".join(map(str, classes))
-        raise ValueError(f"class_of_interest must be one of {known}; got {class_of_interest!r}.")
-    return models[classes.index(class_of_interest)], f", class {plain(class_of_interest)}"
+def part_of(estimator, class_of_interest):
+    """Return the part of one class, by default the first, and what a title says of it."""
+    found = drawn(estimator)
+    if found.classes is None:
+        if class_of_interest is not None:
+            raise ValueError(f"{name_of(estimator)} has no classes; leave class_of_interest out.")
+        return found.parts[0], ""
+    label = found.classes[0] if class_of_interest is None else class_of_interest
+    if label not in found.classes:
+        known = ", ".join(map(str, found.classes))
+        raise ValueError(f"class_of_interest must be one of {known}; got {label!r}.")
+    return found.parts[found.classes.index(label)], f", class {plain(label)}"
 
 
 def name_of(estimator) -> str:
@@ -90,15 +74,7 @@ def formula(polynomial, limit=None, end="") -> str:
     """Write a polynomial for a picture: as a formula if its variables are symbols such as x0."""
     if not all(map(_is_symbol, polynomial.feature_names)):
         return plain(polynomial.shortened(limit)) + end
-    used = np.flatnonzero(polynomial.coef)
-    shown = used if limit is None else used[-limit:]
-    short = Polynomial(
-        polynomial.terms[shown],
-        [float(f"{value:.3g}") for value in polynomial.coef[shown]],
-        feature_names=polynomial.feature_names,
-    )
-    dots = "" if len(shown) == len(used) else " + ..."
-    return f"${short.to_latex()}{dots}{end}$"
+    return f"${polynomial.write('latex', digits=3, limit=limit)}{end}$"
 
 
 def axis_name(name) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vanishing.algebra import monomials
-from vanishing.plot._shared import inches, longest, model_of, pyplot, term_names
+from vanishing.plot._shared import inches, longest, part_of, pyplot, term_names
 
 _LINE = 0.17  # inches that a line of small text needs
 
@@ -115,19 +115,20 @@ class CoefficientsDisplay:
                 VanishingClassifierCV, or a pipeline that ends with one of them
             The generators of `VCA` are expanded into monomials, leading ones included.
         class_of_interest : label, default=None
-            The class whose generators to draw, where the estimator has classes.
+            The class whose generators to draw, where the estimator has classes; the first one by
+            default.
         ax : matplotlib Axes, default=None
 
         Returns
         -------
         display : CoefficientsDisplay
         """
-        model, of_class = model_of(estimator, class_of_interest)
-        names = model.generators_.feature_names
+        part, of_class = part_of(estimator, class_of_interest)
+        model, names = part.model, part.generators.feature_names
         if hasattr(model, "coef_"):
             terms, leading_terms, coef = model.terms_, model.leading_terms_, model.coef_
         else:
-            terms, leading_terms, coef = _expanded(model.generators_)
+            terms, leading_terms, coef = _expanded(part.generators)
         display = cls(
             coef=coef,
             leading_names=term_names(leading_terms, names),

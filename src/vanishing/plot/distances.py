@@ -8,7 +8,7 @@ from sklearn.utils.validation import validate_data
 
 from vanishing.plot._shared import (
     colours,
-    fitted,
+    drawn,
     inches,
     longest,
     marker,
@@ -161,7 +161,7 @@ class DistanceDisplay:
         -------
         display : DistanceDisplay
         """
-        source = fitted(estimator)
+        source = drawn(estimator)
         X = validate_data(estimator, X, reset=False, dtype=np.float64)
         classes = source.classes
         if y is None:
@@ -175,7 +175,7 @@ class DistanceDisplay:
         scaled = "" if source.scale is None else " in scaled columns"
         display = cls(
             distances=np.column_stack(
-                [distance_to_variety(model.generators_, rows) for model in source.models]
+                [distance_to_variety(part.generators, rows) for part in source.parts]
             ),
             labels=labels,
             classes=classes,

@@ -13,7 +13,7 @@ from vanishing.constructions.oavi import OAVI
 from vanishing.learning.classifier import VanishingClassifier
 from vanishing.learning.features import VanishingFeatures
 from vanishing.learning.search import VanishingClassifierCV
-from vanishing.plot._shared import GREY, PALETTE, fitted, name_of, panels, pyplot
+from vanishing.plot._shared import GREY, PALETTE, drawn, name_of, panels, pyplot
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -143,12 +143,12 @@ class PsiPathDisplay:
                 warnings.filterwarnings("ignore", message=r"\w+: nothing vanishes")
                 model.fit(X, y)
             last = model[-1] if isinstance(model, Pipeline) else model
-            models, classes, *_ = fitted(last)
-            mse = np.concatenate([m.mse_ for m in models])
+            parts = drawn(last).parts
+            mse = np.concatenate([part.generators.mse for part in parts])
             largest, median = (mse.max(), np.median(mse)) if mse.size else (np.nan, np.nan)
             found.append((last.n_generators_, last.n_terms_, largest, median, last.sparsity_))
         names = ("n_generators", "n_terms", "max_mse", "median_mse", "sparsity")
-        together = "" if classes is None else ", all classes together"
+        together = "" if parts[0].label is None else ", all classes together"
         display = cls(
             psis=psis,
             **dict(zip(names, map(np.array, zip(*found, strict=True)), strict=True)),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vanishing.plot._shared import PALETTE, axis_name, model_of, pyplot, term_names
+from vanishing.plot._shared import PALETTE, axis_name, part_of, pyplot, term_names
 
 _OUTSIDE, _INSIDE = "#DCE6EE", "#7FB3D5"
 _ROOM = 9  # cells along an axis that terms can be written into
@@ -145,7 +145,8 @@ class StaircaseDisplay:
         -------
         display : StaircaseDisplay
         """
-        model, of_class = model_of(estimator, class_of_interest)
+        part, of_class = part_of(estimator, class_of_interest)
+        model = part.model
         name = type(model).__name__
         if not hasattr(model, "terms_"):
             raise TypeError(f"{name} has no staircase: its components are no monomials.")

@@ -12,7 +12,7 @@ from vanishing.plot._shared import (
     GREY,
     axis_name,
     colours,
-    fitted,
+    drawn,
     formula,
     marker,
     name_of,
@@ -261,7 +261,7 @@ class ZeroSetDisplay:
         -------
         display : ZeroSetDisplay
         """
-        source = fitted(estimator)
+        source = drawn(estimator)
         X = validate_data(estimator, X, reset=False, dtype=np.float64)
         all_names = [str(name) for name in input_names(estimator)]
         columns = _chosen_columns(columns, all_names)
@@ -273,17 +273,15 @@ class ZeroSetDisplay:
         rows = np.ascontiguousarray(source.scaled(rows))
 
         values, equations, owners = [], [], []
-        for k, model in enumerate(source.models):
-            found = model.generators_
-            weights = None if source.weights is None else source.weights[k]
-            chosen = _chosen_generators(generators, len(found), weights)
-            values.append(found.subset(chosen).evaluate(rows).T)
-            prefix = "" if source.classes is None else f"{plain(source.classes[k])}: "
-            equations += [prefix + formula(found[i], _SHOWN, " = 0") for i in chosen]
+        for k, part in enumerate(source.parts):
+            chosen = _chosen_generators(generators, part)
+            values.append(part.generators.subset(chosen).evaluate(rows).T)
+            prefix = "" if part.label is None else f"{plain(part.label)}: "
+            equations += [prefix + formula(part.generators[i], _SHOWN, " = 0") for i in chosen]
             owners += [k] * len(chosen)
         values = np.concatenate(values).reshape(-1, *map(len, grid))
 
-        total = sum(len(model.generators_) for model in source.models)
+        total = source.n_generators
         title = f"Zero sets of {name_of(estimator)}"
         if len(values) < total:
             title += f": {len(values)} of {total} generators"
@@ -365,12 +363,12 @@ def _grid(points, resolution, margin) -> list[np.ndarray]:
     return list(np.linspace(low - edge, high + edge, resolution).T)
 
 
-def _chosen_generators(generators, count, weights) -> list[int]:
+def _chosen_generators(generators, part) -> list[int]:
     """Return places of generators, in increasing order."""
     if np.ndim(generators) == 0:
         check_number("generators", generators, low=1, integer=True)
-        order = range(count) if weights is None else np.argsort(-weights, kind="stable").tolist()
-        return sorted(order[:generators])
+        return sorted(part.ranking().tolist()[:generators])
+    count = len(part.generators)
     chosen = sorted({int(i) for i in generators})
     if chosen and not 0 <= chosen[0] <= chosen[-1] < count:
         raise ValueError(f"generators must be places from 0 to {count - 1}; got {chosen}.")

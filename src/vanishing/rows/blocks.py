@@ -2,19 +2,7 @@
 
 from collections.abc import Iterator
 
-from vanishing.rows import device
-from vanishing.rows.source import (
-    Source,
-    answer,
-    frozen,
-    given_weights,
-    is_empty,
-    joined,
-    layout_of,
-    naming,
-    unit_of,
-    value_of,
-)
+from vanishing.rows import device, source
 from vanishing.rows.tables import open_table
 
 _ROWS = 100_000  # of a block that an adapter makes
@@ -139,13 +127,13 @@ def _n_rows(X) -> int:
     return X.shape[0] if hasattr(X, "shape") and len(X.shape) else len(X)
 
 
-class BlockSource(Source):
+class BlockSource(source.Source):
     """Blocks read one after the other, in this process."""
 
     def __init__(self, X, y=None, sample_weight=None):
         self.blocks = X if isinstance(X, Blocks) else Blocks(X)
         self.y = None if y is None else device.to_numpy(y)
-        self.weight = None if sample_weight is None else given_weights(sample_weight)
+        self.weight = None if sample_weight is None else source.given_weights(sample_weight)
         if self.y is not None and self.y.ndim != 1:
             raise ValueError(f"y must be 1-dimensional; its shape is {self.y.shape}.")
         self.last = None  # iterator
@@ -156,18 +144,18 @@ class BlockSource(Source):
         layout, seen = None, False
         largest = 0.0 if self.weight is None else self.weight.max(initial=0.0)
         for i, (block, _, weight) in enumerate(self._items()):
-            with naming(i):
+            with source.naming(i):
                 if not seen:
-                    layout, seen = layout_of(block), not is_empty(block)
+                    layout, seen = source.layout_of(block), not source.is_empty(block)
                 if self.weight is None and weight is not None:
-                    largest = given_weights(weight).max(initial=0.0)
+                    largest = source.given_weights(weight).max(initial=0.0)
             if seen and (weight is None or largest > 0):
                 break
         if layout is None:
             raise ValueError(
                 "The source has no blocks: no rows to fit. It must yield some each time it is read."
             )
-        return layout, unit_of(largest)
+        return layout, source.unit_of(largest)
 
     def _iterator(self):
         iterator = iter(self.blocks)
@@ -192,7 +180,7 @@ class BlockSource(Source):
                         "labels, weights)."
                     )
                 X, y, weight = (*item, None, None)[:3]
-            with naming(i):
+            with source.naming(i):
                 stop = start + _n_rows(X)
             if self.y is not None:
                 y = self.y[start:stop]
@@ -208,16 +196,18 @@ class BlockSource(Source):
         """Ask each block in turn: one is in memory at a time."""
         found = None
         for i, item in enumerate(self._items()):
-            found = joined(combine, [found, answer(question, self.layout, self.unit, i, *item)])
+            found = source.joined(
+                combine, [found, source.answer(question, self.layout, self.unit, i, *item)]
+            )
         return found
 
     def map(self, method, n_columns, dtype):
         """Return `Blocks` of the method of each block."""
-        method = frozen(method)
+        method = source.frozen(method)
 
         def mapped():
             for i, block in enumerate(self._iterator()):
                 block = block[0] if isinstance(block, tuple) else block
-                yield value_of(method, n_columns, dtype, i, block)
+                yield source.value_of(method, n_columns, dtype, i, block)
 
         return Blocks(mapped)

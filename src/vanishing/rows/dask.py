@@ -5,21 +5,12 @@ from functools import partial
 
 import numpy as np
 
-from vanishing.rows.source import (
-    Layout,
-    Source,
-    answer,
-    frozen,
-    joined,
-    names_of,
-    unit_of,
-    value_of,
-)
+from vanishing.rows import source
 
 _FAN_IN = 8  # answers that one task of a tree reduction combines
 
 
-class DaskSource(Source):
+class DaskSource(source.Source):
     """A Dask array or DataFrame: its blocks are asked where they are, and answers form a tree."""
 
     def __init__(self, X, y=None, sample_weight=None):
@@ -31,7 +22,7 @@ class DaskSource(Source):
         self.parts = list(zip(*parts, strict=True))
         self.unit = 1.0
         if sample_weight is not None:
-            self.unit = unit_of(float(sample_weight.max().compute()))
+            self.unit = source.unit_of(float(sample_weight.max().compute()))
         if not self.parts:
             raise ValueError("X has no partitions: no rows to fit.")
 
@@ -39,8 +30,8 @@ class DaskSource(Source):
         """Ask the blocks in parallel."""
         import dask
 
-        ask = dask.delayed(partial(answer, question, self.layout, self.unit), pure=False)
-        join = dask.delayed(partial(joined, combine), pure=False)
+        ask = dask.delayed(partial(source.answer, question, self.layout, self.unit), pure=False)
+        join = dask.delayed(partial(source.joined, combine), pure=False)
         answers = [ask(i, *part) for i, part in enumerate(self.parts)]
         while len(answers) > 1:
             answers = [join(answers[i : i + _FAN_IN]) for i in range(0, len(answers), _FAN_IN)]
@@ -61,7 +52,7 @@ class DaskSource(Source):
         import dask.array as da
 
         columns = () if n_columns is None else (n_columns,)
-        value = partial(value_of, frozen(method), n_columns, dtype)
+        value = partial(source.value_of, source.frozen(method), n_columns, dtype)
         if hasattr(self.X, "chunks"):
             return da.map_blocks(
                 partial(_value_of_chunk, value),
@@ -121,12 +112,12 @@ def _delayed_blocks(X) -> list:
     return list(np.ravel(np.asarray(X.to_delayed(), dtype=object)))
 
 
-def _dask_layout(X) -> Layout:
+def _dask_layout(X) -> source.Layout:
     """Return the layout that the collection declares; the blocks are checked against it."""
     if hasattr(X, "chunks"):
         if X.dtype.kind not in "fiub":
             raise ValueError(f"X has dtype {X.dtype}; give it real numbers.")
-        return Layout(X.shape[1], None, "float32" if X.dtype == np.float32 else "float64")
+        return source.Layout(X.shape[1], None, "float32" if X.dtype == np.float32 else "float64")
     kinds = {name: dtype for name, dtype in X.dtypes.items() if dtype.kind not in "fiub"}
     if kinds:
         name, dtype = next(iter(kinds.items()))
@@ -134,7 +125,7 @@ def _dask_layout(X) -> Layout:
     # As check_array finds it for a partition: columns of pandas' own dtypes become float64.
     plain = all(isinstance(dtype, np.dtype) for dtype in X.dtypes)
     single = plain and np.result_type(*X.dtypes) == np.float32
-    return Layout(len(X.columns), names_of(X), "float32" if single else "float64")
+    return source.Layout(len(X.columns), source.names_of(X), "float32" if single else "float64")
 
 
 def _aligned(name, values, X, n_blocks) -> list:
