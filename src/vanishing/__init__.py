@@ -5,7 +5,6 @@ A name is imported when it is first used: numba and scikit-learn take more than 
 
 from importlib import import_module
 from threading import RLock
-from typing import TYPE_CHECKING
 
 __all__ = [
     "ABM",
@@ -46,32 +45,17 @@ _PLACES = {
 }
 _MODULES = ["bounds", "datasets", "export", "oracles", "plot", "polynomials", "report", "units"]
 
-if TYPE_CHECKING:  # the same, for those who read and do not run
-    from vanishing import bounds, datasets, export, oracles, plot, polynomials, report, units  # noqa: F401
-    from vanishing._version import __version__
-    from vanishing.constructions.abm import ABM
-    from vanishing.constructions.avi import AVI
-    from vanishing.constructions.exact import BuchbergerMoller
-    from vanishing.constructions.oavi import OAVI
-    from vanishing.constructions.vca import VCA
-    from vanishing.learning.classifier import VanishingClassifier
-    from vanishing.learning.features import VanishingFeatures
-    from vanishing.learning.search import VanishingClassifierCV
-    from vanishing.learning.svm import L1SquaredHingeSVC
-    from vanishing.persistence import load, save
-    from vanishing.rows.blocks import Blocks
-    from vanishing.rows.moments import Moments
-else:
-    # Threads that import different parts of scikit-learn at once see them half made.
-    _importing = RLock()
+# Threads that import different parts of scikit-learn at once see them half made.
+_importing = RLock()
 
-    def __getattr__(name):
-        if name not in _PLACES and name not in _MODULES:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        with _importing:
-            module = import_module(f"vanishing.{_PLACES.get(name, name)}")
-        value = globals()[name] = getattr(module, name) if name in _PLACES else module
-        return value
+
+def __getattr__(name):
+    if name not in _PLACES and name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    with _importing:
+        module = import_module(f"vanishing.{_PLACES.get(name, name)}")
+    value = globals()[name] = getattr(module, name) if name in _PLACES else module
+    return value
 
 
 def __dir__():

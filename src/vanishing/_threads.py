@@ -1,7 +1,8 @@
-"""One BLAS thread while we work: the products here are too small to share out."""
+"""Threads: one of BLAS, whose products here are too small to share out; and work in several."""
 
 import os
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 
@@ -68,3 +69,25 @@ def one_blas_thread():
                     thread = threading.Thread(target=_set_limit)
                     thread.start()
                     thread.join()
+
+
+def spread(function, items, n_jobs) -> list:
+    """Return ``[function(item) for item in items]``, with ``n_jobs`` threads.
+
+    Unlike scikit-learn's `Parallel` it leaves the filters of warnings alone: these belong to the
+    process, and concurrent fits would restore those of one another.
+    """
+    from joblib import effective_n_jobs
+    from sklearn import config_context, get_config
+
+    n_threads = min(effective_n_jobs(n_jobs), len(items))
+    if n_threads <= 1:
+        return [function(item) for item in items]
+    config = get_config()  # of this thread alone
+
+    def run(item):
+        with config_context(**config):
+            return function(item)
+
+    with ThreadPoolExecutor(n_threads) as pool:
+        return list(pool.map(run, items))

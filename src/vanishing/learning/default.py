@@ -45,8 +45,9 @@ class DefaultTransformer:
         -------
         self : object
         """
-        inner = {name for name in params if name.startswith(_PREFIX)}
-        absent = params.get("transformer", self.transformer) is None
-        if inner and absent and inner <= set(self.get_params()):  # else scikit-learn complains
-            params["transformer"] = OAVI()
+        inner = {name: value for name, value in params.items() if name.startswith(_PREFIX)}
+        if inner and params.get("transformer", self.transformer) is None:
+            params = {name: value for name, value in params.items() if name not in inner}
+            names = {name.removeprefix(_PREFIX): value for name, value in inner.items()}
+            params["transformer"] = OAVI().set_params(**names)
         return super().set_params(**params)

@@ -2,10 +2,9 @@
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from vanishing._threads import one_blas_thread
+from vanishing._threads import one_blas_thread, spread
 from vanishing.constructions.base import (
     GeneratorTransformer,
     all_or_nothing,
@@ -127,9 +126,10 @@ class VanishingFeatures(
             if isinstance(rows, LabelledRows):
                 self.n_features_in_ = rows.X.shape[1]
                 fit = _fit_ours if ours else _fit_any
-                found = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-                    delayed(fit)(clone(transformer), rows.at(rows.y == label))
-                    for label in range(len(self.classes_))
+                found = spread(
+                    lambda label: fit(clone(transformer), rows.at(rows.y == label)),
+                    range(len(self.classes_)),
+                    self.n_jobs,
                 )
             else:
                 self.n_features_in_ = rows.source.layout.n_features

@@ -1,15 +1,15 @@
 """The search for psi and C by cross-validation."""
 
 import time
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
-from sklearn.utils.parallel import Parallel, delayed
 
-from vanishing._threads import one_blas_thread
+from vanishing._threads import one_blas_thread, spread
 from vanishing.checks import check_flag, check_number
 from vanishing.constructions.base import all_or_nothing
 from vanishing.constructions.engine import Remarks
@@ -232,8 +232,9 @@ def search(
         folds = [_fold(model, rows, *split) for split in splits]
         done = 0
 
-        def run(i, psi):
+        def run(point):
             nonlocal done
+            psi, i = point
             start = time.perf_counter()
             trial = _try(model, folds[i], psi, Cs)
             done += 1
@@ -248,9 +249,7 @@ def search(
             return trial
 
         with one_blas_thread():
-            trials = Parallel(n_jobs=model.n_jobs, prefer="threads", require="sharedmem")(
-                delayed(run)(i, psi) for psi in psis for i in range(len(folds))
-            )
+            trials = spread(run, list(product(psis, range(len(folds)))), model.n_jobs)
         shape = (len(psis), len(folds), 3, len(Cs))
         table = np.array([trial[:3] for trial in trials]).reshape(shape).transpose(2, 1, 0, 3)
         scores, *times = table.reshape(3, len(folds), -1)
