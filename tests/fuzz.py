@@ -845,6 +845,11 @@ def check_features(model, X, y, weight):
     require(0 <= model.sparsity_ <= 1, "sparsity_")
 
 
+def underflows(scale, X):
+    """Whether scikit-learn's quantiles divide by numbers whose inverse is infinite."""
+    return scale == "quantile" and np.abs(X).max() < 1e-300
+
+
 class Tree(DecisionTreeClassifier):
     """A tree casts to single precision and refuses what overflows: NumPy's warnings say no more."""
 
@@ -861,7 +866,7 @@ def case_classifier(draw, caught):
     y = draw_labels(draw, m, 2)
     weight = draw_weight(draw, m)
     scale = draw.choice([True, True, True, False, "quantile", StandardScaler()])
-    if plain is not None and np.abs(plain).max() > 1e100:
+    if plain is not None and (np.abs(plain).max() > 1e100 or underflows(scale, plain)):
         scale = False  # scikit-learn's scalers overflow
     # The default, OAVI up to degree 10, is for scaled data.
     transformer = None if scale is True and draw.happens(0.2) else draw_transformer(draw, n)
@@ -903,6 +908,8 @@ def case_search(draw, caught):
     y = draw_labels(draw, m, 2)
     weight = draw_weight(draw, m)
     scale = draw.choice([True, True, "quantile", False])
+    if plain is not None and underflows(scale, plain):
+        scale = False
     transformer = None if scale is True and draw.happens(0.5) else draw_transformer(draw, n)
     if transformer is not None:
         transformer.set_params(psi=0.1)  # the grid has others

@@ -188,6 +188,16 @@ def test_moments_that_underflow():
         assert checked(OAVI(0, max_degree=3), X).n_terms_ <= 3
 
 
+def test_vca_with_weights_of_very_different_size():
+    """A row of tiny weight makes products so large that everything was zero next to them."""
+    run_case(777001084640)
+    weight = np.append(np.ones(29), 1e-20)
+    X = np.zeros((30, 3))
+    X[:, 0], X[29, 1], X[::2, 2] = np.arange(30) % 3 - 1, 1.0, 1.0
+    model = checked(VCA(0, max_degree=2), X, weight)
+    assert model.mse_.max() <= 1e-9
+
+
 def test_avi_beside_a_tiny_column():
     """Coefficients that are not felt were dropped, and what was left was not of norm 1."""
     run_case(424242081976)

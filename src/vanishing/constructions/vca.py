@@ -160,6 +160,7 @@ class _Construction:
         self.n_terms = 1
         self.n_generators = 0
         self.n_short = 0  # generators that are left out
+        self.largest = np.zeros(0)  # mse of each generator that is still zero up to rounding
         self.scale = np.ones(rows.n_features)
         self.stopped: str | None = None  # why the construction ended early
 
@@ -257,6 +258,10 @@ class _Construction:
             project[here] = rotation @ project[here]
         stage = Stage(left, right, combine, project, n_kept)
         self.stages.append(stage)
+        # Next to their own terms: some candidate may be so large that much is zero next to it.
+        scale = np.abs(combine[n_kept:]) @ np.sqrt(squares) + np.abs(project[n_kept:]).sum(axis=1)
+        largest = np.full(len(scale), np.inf) if degree == 1 else 100.0 * _ZERO * scale**2
+        self.largest = np.concatenate([self.largest, largest])
         self.n_terms += stage.n_components
         self.n_generators += stage.n_generators
 
@@ -354,9 +359,10 @@ class _Construction:
                 squares += np.einsum("ij,ij->i", values, values)
         mse = squares / self.rows.total_weight
         found = Components(found.stages, mse, self.scale, feature_names)
-        if self.psi > 0.0 and mse.max(initial=0.0) > self.psi:
-            # What is zero next to the largest column need not be small in itself.
-            found = found.subset(mse <= self.psi)
+        vanishes = mse <= (self.psi if self.psi > 0.0 else self.largest)
+        if not vanishes.all():
+            # What is zero next to the largest column or product need not be small in itself.
+            found = found.subset(vanishes)
             self.n_short = self.n_generators - len(found)
             self.n_generators = len(found)
         return found
