@@ -20,6 +20,7 @@ from vanishing.learning.search import VanishingClassifierCV
 from vanishing.learning.svm import L1SquaredHingeSVC
 from vanishing.persistence import load, save
 from vanishing.rows.blocks import Blocks
+from vanishing.rows.error_bars import error_bars
 from vanishing.rows.moments import Moments
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "__version__",
     "bounds",
     "datasets",
+    "error_bars",
     "export",
     "load",
     "save",

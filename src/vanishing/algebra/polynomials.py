@@ -45,6 +45,7 @@ class BasePolynomial(Immutable):
     terms: np.ndarray
     coef: np.ndarray
     feature_names: tuple[str, ...]
+    coef_std: np.ndarray | None = None
 
     def _set_terms(self, terms, coef, feature_names=None):
         terms = np.array(terms, dtype=np.int64, ndmin=2)
@@ -70,7 +71,7 @@ class BasePolynomial(Immutable):
         """Total degree."""
         return int(self.terms.sum(axis=1).max())
 
-    def write(self, style="text", *, digits=DIGITS, limit=None) -> str:
+    def write(self, style="text", *, digits=DIGITS, limit=None, errors=False) -> str:
         """Write the polynomial, largest term first.
 
         Parameters
@@ -81,9 +82,21 @@ class BasePolynomial(Immutable):
             Digits of a number, in the other styles.
         limit : int, default=None
             How many terms are written; dots stand for the others.
+        errors : bool, default=False
+            Whether numbers are written with their standard errors, which the last digits are
+            uncertain by: 1.003(2) is 1.003 with a standard error of 0.002.
         """
-        names = self.feature_names
-        return write(self.terms, self.coef, names, style, digits=digits, limit=limit)
+        if errors and self.coef_std is None:
+            raise ValueError("the polynomial has no standard errors: see vanishing.error_bars.")
+        return write(
+            self.terms,
+            self.coef,
+            self.feature_names,
+            style,
+            digits=digits,
+            limit=limit,
+            std=self.coef_std if errors else None,
+        )
 
     def __str__(self) -> str:
         """Write the polynomial, largest term first, four digits a coefficient."""
@@ -148,6 +161,8 @@ class Polynomial(BasePolynomial):
         Mean square of its values on the rows it was fitted to.
     feature_names : sequence of str, default=None
         Names of the columns; x0, x1, ... by default.
+    coef_std : array-like of shape (n_terms,), default=None
+        Standard errors of the coefficients, where they are known.
 
     Examples
     --------
@@ -163,12 +178,25 @@ class Polynomial(BasePolynomial):
 
     mse: float
 
-    def __init__(self, terms, coef, *, mse=np.nan, feature_names=None):
+    def __init__(self, terms, coef, *, mse=np.nan, feature_names=None, coef_std=None):
         self._set_terms(terms, np.array(coef, dtype=np.float64, ndmin=1), feature_names)
         self._set(mse=float(mse))
+        if coef_std is not None:
+            std = np.array(coef_std, dtype=np.float64, ndmin=1)
+            if std.shape != self.coef.shape:
+                raise ValueError(f"coef_std must have {len(self.coef)} entries; got {std.shape}.")
+            self._set(coef_std=read_only(std))
 
     def __reduce__(self):
-        return _rebuild_polynomial, (self.terms, self.coef, self.mse, self.feature_names)
+        parts = (self.terms, self.coef, self.mse, self.feature_names, self.coef_std)
+        return _rebuild_polynomial, parts
+
+    def with_errors(self, coef_std) -> "Polynomial":
+        """Return the polynomial with standard errors of its coefficients."""
+        names = self.feature_names
+        return Polynomial(
+            self.terms, self.coef, mse=self.mse, feature_names=names, coef_std=coef_std
+        )
 
     @property
     def leading_coef(self) -> float:
@@ -187,6 +215,23 @@ class Polynomial(BasePolynomial):
         coef[variable, np.arange(len(index))] = self.coef[index] * self.terms[index, variable]
         return self._combine(X, quotients, coef)
 
+    def distance(self, X) -> np.ndarray:
+        """Return the distances of rows from the zeros, to first order: |g| / |grad g|.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        distance : ndarray of shape (n_samples,)
+            0 on the zeros, infinite where only the gradient is zero. Good near the zeros; for a
+            lower bound everywhere see `vanishing.plot.distance_to_variety`.
+        """
+        value, slope = np.abs(self(X)), np.linalg.norm(self.gradient(X), axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(value == 0.0, 0.0, value / slope)
+
     def _combine(self, X, terms, coef) -> np.ndarray:
         X = check_array(X, dtype=[np.float64, np.float32])
         if X.shape[1] != self.terms.shape[1]:
@@ -203,8 +248,8 @@ class Polynomial(BasePolynomial):
         return out
 
 
-def _rebuild_polynomial(terms, coef, mse, feature_names):
-    return Polynomial(terms, coef, mse=mse, feature_names=feature_names)
+def _rebuild_polynomial(terms, coef, mse, feature_names, coef_std=None):
+    return Polynomial(terms, coef, mse=mse, feature_names=feature_names, coef_std=coef_std)
 
 
 class PolynomialSequence(Immutable, Sequence):
@@ -243,6 +288,15 @@ class PolynomialSequence(Immutable, Sequence):
             "n_terms": [len(g.terms) for g in polynomials],
             "mse": [g.mse for g in polynomials],
         }
+
+    def distance(self, X) -> np.ndarray:
+        """Return the distances of rows from each generator's zeros: (n_samples, |G|).
+
+        To first order, as `Polynomial.distance`.
+        """
+        X = check_array(X, dtype=[np.float64, np.float32])
+        found = [g.distance(X) for g in self]
+        return np.column_stack(found) if found else np.zeros((len(X), 0))
 
     @abstractmethod
     def _chunks(self, X, absolute, chunk_size) -> Iterator[tuple[slice, np.ndarray]]:

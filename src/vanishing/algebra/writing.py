@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
+from math import floor, log10
 
 import numpy as np
 
@@ -116,7 +117,23 @@ def check_told_apart(terms, names, written: Callable[[str], str] = str) -> None:
         seen.add(written(names[i]))
 
 
-def write(terms, coef, names, style="text", *, digits=DIGITS, limit=None) -> str:
+def with_error(value: float, std: float) -> tuple[str, int]:
+    """Write a number with its standard error, and return the power of ten to multiply it by.
+
+    Examples
+    --------
+    >>> from vanishing.algebra.writing import with_error
+    >>> with_error(8.3142, 0.0017), with_error(1234.5, 17.0), with_error(2.5e-7, 3.1e-9)
+    (('8.314(2)', 0), ('1234(17)', 0), ('2.50(3)', -7))
+    """
+    size = floor(log10(value)) if value else 0
+    power = size if not -4 <= size < 6 else 0
+    value, std = value / 10.0**power, std / 10.0**power
+    places = max(0, -floor(log10(float(f"{std:.1g}"))))
+    return f"{value:.{places}f}({round(std * 10**places)})", power
+
+
+def write(terms, coef, names, style="text", *, digits=DIGITS, limit=None, std=None) -> str:
     r"""Write a polynomial, its last term first.
 
     Parameters
@@ -133,6 +150,8 @@ def write(terms, coef, names, style="text", *, digits=DIGITS, limit=None) -> str
         Digits of a number, in the other styles.
     limit : int, default=None
         How many terms are written; dots stand for the others.
+    std : array-like of shape (n_terms,), default=None
+        Standard errors of the coefficients, to be written with them; 0 where there is none.
 
     Examples
     --------
@@ -160,6 +179,10 @@ def write(terms, coef, names, style="text", *, digits=DIGITS, limit=None) -> str
             if e
         ]
         size = style.number(abs(coef[i]), digits)
+        if std is not None and 0.0 < std[i] < np.inf:
+            size, power = with_error(abs(coef[i]), std[i])
+            if power:
+                size += times + style.power("10", power)
         if size not in ("1", "1.0") or not factors:
             factors.insert(0, size)
         sign = style.minus if coef[i] < 0 else "+"

@@ -4,6 +4,7 @@ import numpy as np
 from scipy.linalg import norm, solve_triangular
 
 from vanishing.algebra.monomials import Border
+from vanishing.checks import check_choice
 from vanishing.constructions.base import MonomialTransformer, savable
 from vanishing.constructions.certificate import (
     EPS,
@@ -13,6 +14,8 @@ from vanishing.constructions.certificate import (
     bounds_from_moments,
 )
 from vanishing.constructions.engine import Construction, Slab
+from vanishing.constructions.from_moments import FitsMoments, is_debiased
+from vanishing.constructions.gradient import DebiasedConstruction, GradientConstruction
 
 _SECULAR_STEPS = 60
 _INVERSE_STEPS = 1000
@@ -20,7 +23,7 @@ _SMALLEST = 1e-300  # leading coefficient of a unit vector that can be divided b
 
 
 @savable
-class ABM(MonomialTransformer):
+class ABM(FitsMoments, MonomialTransformer):
     """Generators of the approximate vanishing ideal by smallest singular vectors.
 
     For each border term u in DegLex order ABM asks for the unit vector of coefficients over O and
@@ -43,6 +46,12 @@ class ABM(MonomialTransformer):
         Largest number of terms in O. The fit stops, with a warning, before it would be exceeded.
     feature_order : {"given", "pearson", "rev_pearson"}, default="given"
         Order of the variables in DegLex.
+    normalization : {"coefficients", "gradient"}, default="coefficients"
+        What is 1 of a generator: the l2-norm of its coefficients, or the mean squared length of
+        its gradient on the rows. With "gradient" the mean square of a generator is, to first order,
+        the mean squared distance of the rows from its zeros, and psi a bound on that: any number,
+        in the squared unit of the columns. Generators are then the same, up to a factor, when all
+        columns are multiplied by a number and psi by its square.
     absolute : bool, default=True
         Whether `transform` returns ``|g(x)|`` rather than ``g(x)``.
     chunk_size : int or None, default=None
@@ -59,6 +68,10 @@ degree_, sparsity_, n_coefficients_, feature_order_, n_features_in_, feature_nam
     References
     ----------
     J. Limbeck, "Computation of approximate border bases and applications".
+
+    H. Kera, Y. Hasegawa, "Gradient boosts the approximate vanishing ideal", AAAI 2020; G. Taubin,
+    "Estimation of planar curves, surfaces, and nonplanar space curves defined by implicit
+    equations", 1991: gradients as the unit.
 
     Examples
     --------
@@ -78,6 +91,7 @@ degree_, sparsity_, n_coefficients_, feature_order_, n_features_in_, feature_nam
         max_degree=10,
         max_terms=None,
         feature_order="given",
+        normalization="coefficients",
         absolute=True,
         chunk_size=None,
         verbose=0,
@@ -87,12 +101,28 @@ degree_, sparsity_, n_coefficients_, feature_order_, n_features_in_, feature_nam
         self.max_degree = max_degree
         self.max_terms = max_terms
         self.feature_order = feature_order
+        self.normalization = normalization
         self.absolute = absolute
         self.chunk_size = chunk_size
         self.verbose = verbose
 
+    def _psi_below(self):  # a squared distance may be any number
+        return np.inf if self.normalization == "gradient" else 1.0
+
+    def check_parameters(self):
+        """Raise TypeError or ValueError unless the parameters are valid."""
+        check_choice("normalization", self.normalization, ("coefficients", "gradient"))
+        super().check_parameters()
+        if self.normalization == "gradient" and self.border != "gb":
+            raise ValueError(
+                "normalization='gradient' needs border='gb': O has all divisors of its border."
+            )
+
     def _construction(self, rows, columns):
-        return _Construction(self, rows, columns)
+        if is_debiased(rows):
+            return DebiasedConstruction(self, rows, columns)
+        kind = GradientConstruction if self.normalization == "gradient" else _Construction
+        return kind(self, rows, columns)
 
 
 class _Construction(Construction):
@@ -124,7 +154,8 @@ class _Construction(Construction):
         # An eigenvalue errs by eps times the size of the matrix, whatever its own size.
         size = len(self.terms)
         trace = self.gram.diagonal()[:size].sum() + norm.max()
-        if 100.0 * (size + 10) * EPS * trace > self.psi and self.factor is None:
+        in_doubt = 100.0 * (size + 10) * EPS * trace > self.psi
+        if in_doubt and self.factor is None and self.rows.sees_rows:
             self.factor = Factor(np.ones((1, 1)))
         if self.factor is None:
             z = self.shifted.forward(cross)
@@ -164,14 +195,15 @@ class _Construction(Construction):
             if high <= 0.0:
                 leaders.append(j)
                 continue
-            if low <= 0.0:
+            if low <= 0.0 and self.rows.sees_rows:
                 self.factor = Factor(np.ones((1, 1)))
                 return i, j
+            self.n_short += low <= 0.0  # rounding hides whether it vanishes
             if self.is_full(joined):
                 self.shifted = tail.grown_factor()
                 return i, j
             self.grow_gram(slab, joined, j)
-            tail.join(i, dependent=False)
+            tail.join(i, dependent=low <= 0.0)
             joined.append(i)
         self.shifted = tail.grown_factor()
         return slab.open.size, len(slab.norm)

@@ -69,9 +69,13 @@ class GeneratorTransformer(Savable, HTMLRepresentation, TransformerMixin, BaseEs
 
     reads_sources = True  # or arrays alone
 
+    def _psi_below(self) -> float:
+        """Return what psi has to be smaller than."""
+        return 1.0
+
     def check_parameters(self):
         """Raise TypeError or ValueError unless the parameters are valid."""
-        check_number("psi", self.psi, low=0, high=1, high_open=True)
+        check_number("psi", self.psi, low=0, high=self._psi_below(), high_open=True)
         check_number("max_degree", self.max_degree, low=1, integer=True)
         for name in ("max_terms", "chunk_size"):
             if getattr(self, name) is not None:

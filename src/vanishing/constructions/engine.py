@@ -102,7 +102,8 @@ class Construction:
         self.gram = np.ones((16, 16))  # capacity; the leading |O| x |O| block counts
         nothing = np.zeros(0, dtype=np.intp)
         self.leading = [Border(self.terms[:0], nothing, nothing)]
-        self.coef: list[np.ndarray] = []  # one a generator, as long as O was at that moment
+        self.coef: list[np.ndarray] = []  # one per generator, as long as O was at that moment
+        self.leads: list[float] = []  # leading coefficients that normalise them
         self.n_short = 0  # terms that vanish, but not with coefficients that may be used
         self.stopped: str | None = None  # why the construction ended early
 
@@ -179,13 +180,17 @@ class Construction:
             cross, inner = products[:k], products[k:]
         else:
             (cross, norm), inner = self.rows.products(plan, slice(0, k), here), None
-        if not (norm < _LARGEST).all():
-            self.stopped = (
-                f"terms of degree {border.terms[0].sum()} overflow on these rows. Scale the data, "
-                "for example into [0, 1]"
-            )
-            return None
-        return cross, norm, inner
+        return (cross, norm, inner) if self.is_finite(border, norm) else None
+
+    def is_finite(self, border: Border, norm: np.ndarray) -> bool:
+        """Say whether border terms can be multiplied; stop where they overflow."""
+        if (norm < _LARGEST).all():
+            return True
+        self.stopped = (
+            f"terms of degree {border.terms[0].sum()} overflow on these rows. Scale the data, for "
+            "example into [0, 1]"
+        )
+        return False
 
     def slab(self, border: Border, cross, norm, inner, may_join: np.ndarray) -> Slab:
         """Return the slab, with the moments of the terms that may join O with all others."""
@@ -261,17 +266,18 @@ class Construction:
         self.gram[size, :size] = self.gram[:size, size] = slab.cross_over(joined, j)
         self.gram[size, size] = slab.norm[j]
 
-    def extend(self, border: Border, joined: np.ndarray, found: dict[int, np.ndarray]):
+    def extend(self, border: Border, joined: np.ndarray, found: dict[int, np.ndarray], leads=None):
         """Add the border terms that joined to O and the generators found to G.
 
         ``found`` has the coefficients for each border term that leads a generator, relative to a
-        leading coefficient of 1.
+        leading coefficient of 1; ``leads`` what to multiply them by.
         """
         self.terms = np.concatenate([self.terms, border.terms[joined]])
         self.plan = self.plan.extended(border.parent[joined], border.variable[joined])
         leading = sorted(found)
         self.leading.append(Border(*(part[leading] for part in border)))
         self.coef += [found[j] for j in leading]
+        self.leads += [self.leading_coef(found[j]) if leads is None else leads[j] for j in leading]
 
     def result(self) -> dict:
         """Return what `GeneratorTransformer._store` takes."""
@@ -282,7 +288,7 @@ class Construction:
             row[: len(values)] = values
         plan = self.plan.extended(leading.parent, leading.variable)
         mse = self.rows.mse(plan, slice(0, k), coef, slice(k, None)) if g else np.zeros(0)
-        leading_coef = np.array([self.leading_coef(values) for values in self.coef])
+        leading_coef = np.array(self.leads)
         coef *= leading_coef.reshape(-1, 1)
         mse *= leading_coef**2
         return {

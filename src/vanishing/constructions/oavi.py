@@ -4,7 +4,7 @@ import numpy as np
 
 from vanishing.algebra.monomials import Border
 from vanishing.checks import check_choice, check_flag, check_number
-from vanishing.constructions.base import MonomialTransformer, all_or_nothing, savable
+from vanishing.constructions.base import MonomialTransformer, savable
 from vanishing.constructions.certificate import (
     Factor,
     OrthogonalTail,
@@ -12,10 +12,10 @@ from vanishing.constructions.certificate import (
     bounds_from_moments,
 )
 from vanishing.constructions.engine import Construction, Slab
+from vanishing.constructions.from_moments import FitsMoments, is_debiased
+from vanishing.constructions.gradient import DebiasedConstruction
 from vanishing.oracles import ORACLES, Status, named
-from vanishing.rows.moments import MomentRows, Moments
 from vanishing.rows.reader import Reader
-from vanishing.rows.sources import Layout, adopt_layout
 
 # Coefficients in closed form from moments err by about eps times the largest ratio of a term's mean
 # square to what of it the terms before leave over. Up to this ratio they are good for 1e-8.
@@ -25,7 +25,7 @@ _UNCERTIFIED_SLAB = 1024
 
 
 @savable
-class OAVI(MonomialTransformer):
+class OAVI(FitsMoments, MonomialTransformer):
     """Generators of the approximate vanishing ideal of a data set.
 
     Finds polynomials g with leading coefficient 1 that almost vanish on the rows, ``mean(g(x)^2)
@@ -152,36 +152,8 @@ class OAVI(MonomialTransformer):
         self.verbose = verbose
 
     def _construction(self, rows, columns):
-        return _Construction(self, rows, columns)
-
-    def fit_moments(self, moments):
-        """Construct the generators from moments alone, without the rows.
-
-        Generators have degree up to that of the moments at most, and `mse_` follows from the
-        moments, too. Where moments cannot decide whether a polynomial vanishes, because rounding
-        hides it, it is taken not to: a warning tells of such terms.
-
-        Parameters
-        ----------
-        moments : Moments
-            Of rows that are best scaled into [0, 1] or [-1, 1].
-
-        Returns
-        -------
-        self : OAVI
-        """
-        self.check_parameters()
-        if not isinstance(moments, Moments):
-            raise TypeError(f"fit_moments takes Moments; got {type(moments).__name__}.")
-        if self.psi == 0:
-            raise ValueError(
-                "psi=0 needs the rows: moments have half of their digits. Take psi > 0, for "
-                "example 1e-10, or fit to the rows."
-            )
-        with all_or_nothing(self):
-            adopt_layout(self, Layout(moments.n_features, moments.feature_names, "float64"))
-            self.fit_rows(MomentRows(moments)).warn()
-            return self
+        kind = DebiasedConstruction if is_debiased(rows) else _Construction
+        return kind(self, rows, columns)
 
     def check_parameters(self):
         """Raise TypeError or ValueError unless the parameters are valid."""

@@ -5,9 +5,10 @@ what was computed, and ``plot`` draws it again. They need matplotlib, which is i
 draw; `isosurface` and `distance_to_variety` do without it.
 """
 
+from vanishing.algebra.distances import distance_to_variety
 from vanishing.plot.coefficients import CoefficientsDisplay
 from vanishing.plot.distances import DistanceDisplay
-from vanishing.plot.geometry import distance_to_variety, isosurface
+from vanishing.plot.geometry import isosurface
 from vanishing.plot.psi_path import PsiPathDisplay
 from vanishing.plot.staircase import StaircaseDisplay
 from vanishing.plot.zero_sets import ZeroSetDisplay

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.utils.validation import validate_data
 
+from vanishing.algebra.distances import distance_to_variety
 from vanishing.plot._shared import (
     colours,
     drawn,
@@ -18,7 +19,6 @@ from vanishing.plot._shared import (
     plain,
     pyplot,
 )
-from vanishing.plot.geometry import distance_to_variety
 
 _STRIP = 150  # rows of a class that a strip shows; a box stands for them all
 

@@ -11,12 +11,12 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import validate_data
 
 from vanishing import bounds
+from vanishing.algebra.distances import distance_to_variety
 from vanishing.algebra.polynomials import Polynomial, default_names
 from vanishing.algebra.units import DIGITS, digits_in_original_units, in_original_units
 from vanishing.constructions.exact import BuchbergerMoller
 from vanishing.inspection import Anatomy, Part, anatomy
 from vanishing.learning.classifier import VanishingClassifier
-from vanishing.plot import distance_to_variety
 from vanishing.plot._shared import places
 
 _LISTED = 400  # equations in all classes together

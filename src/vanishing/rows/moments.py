@@ -7,19 +7,23 @@ batches, or that must stay where they are.
 
 import json
 import math
+from copy import copy
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 from sklearn.utils import check_array
 
 from vanishing._threads import one_blas_thread
+from vanishing._warnings import warn
 from vanishing.algebra import monomials
 from vanishing.algebra.evaluation import chunk_rows, evaluate
 from vanishing.checks import check_nonnegative, check_number
 from vanishing.persistence.files import read_bounded, write_atomically
+from vanishing.rows.noise import Debiasing, estimate
 from vanishing.rows.reader import Reader
 
-FORMAT, VERSION = "vanishing-moments", 1
+FORMAT, VERSION = "vanishing-moments", 2
 MAX_MOMENTS = 2_000_000
 _MAX_BYTES = 1 << 27  # of a file: a number takes up to 26
 
@@ -52,6 +56,8 @@ class Moments:
         Exponents, in DegLex order.
     sums : ndarray of shape (n_moments,)
         Weighted sums of these monomials over the rows.
+    noise : ndarray of shape (n_features,) or None
+        Standard deviation of the noise that has been taken out, by `debiased`.
 
     Examples
     --------
@@ -90,6 +96,7 @@ class Moments:
         self._plan, self._position = monomials.plan(self.terms)
         self.sums = np.zeros(len(self.terms))
         self.n_samples = 0
+        self.noise: np.ndarray | None = None
 
     def update(self, X, sample_weight=None) -> "Moments":
         """Add rows.
@@ -104,6 +111,11 @@ class Moments:
         -------
         self : Moments
         """
+        if self.noise is not None:
+            raise ValueError(
+                "debiased moments take no more rows: update the moments they come from, and debias "
+                "those again."
+            )
         X = check_array(X, dtype=[np.float64, np.float32])
         if X.shape[1] != self.n_features:
             raise ValueError(f"X has {X.shape[1]} columns; these moments are of {self.n_features}.")
@@ -141,16 +153,143 @@ class Moments:
                 "only moments of the same columns and max_degree can be added; these have "
                 f"(n_features, max_degree, feature_names) {mine} and {theirs}."
             )
-        merged = Moments(*mine[:2], feature_names=mine[2])
-        merged.sums = self.sums + other.sums
-        merged.n_samples = self.n_samples + other.n_samples
+        noises = [_said(moments.noise) for moments in (self, other)]
+        if noises[0] != noises[1]:
+            raise ValueError(
+                f"only moments that are debiased alike can be added; their noise is {noises[0]} "
+                f"and {noises[1]}. Add them first, then debias the sum."
+            )
+        merged = self._like(self.sums + other.sums)
+        merged.n_samples += other.n_samples
         return merged
+
+    def _like(self, sums) -> "Moments":
+        """Return moments of the same rows and columns with other sums."""
+        found = copy(self)
+        found.sums = sums
+        return found
+
+    # -- Noise --------------------------------------------------------------------------------
+
+    @cached_property
+    def debias(self) -> Debiasing:
+        """The map from these sums and a noise to sums without it."""
+        return Debiasing(self.terms, self.positions)
+
+    def debiased(self, noise) -> "Moments":
+        """Return the moments that the rows would have without noise in the columns.
+
+        For independent Gaussian noise of known standard deviation, whatever the rows are; to
+        within sampling error, which grows with noise and degree. What is taken for no noise by
+        mistake stays in; where more is taken out than there is, mean squares become negative, and
+        a fit to the moments warns of it.
+
+        Parameters
+        ----------
+        noise : float or array-like of shape (n_features,)
+            Standard deviation of the noise, of all columns or of each; 0 where there is none.
+
+        Returns
+        -------
+        moments : Moments
+            They remember ``noise``, take no more rows, and add only to moments debiased alike.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from vanishing import Moments
+        >>> x = np.random.default_rng(0).normal(size=(10000, 1))
+        >>> raw = Moments(1, max_degree=1).update(3.0 + 0.5 * x)
+        >>> float((raw.sums / raw.n_samples)[2].round(1)), 3.0**2
+        (9.3, 9.0)
+        >>> clean = raw.debiased(0.5)
+        >>> float((clean.sums / clean.n_samples)[2].round(1))
+        9.0
+        """
+        if self.noise is not None:
+            raise ValueError(
+                f"these moments are debiased already, for noise {_said(self.noise)}: debias the "
+                "moments they come from."
+            )
+        noise = self.check_noise(noise)
+        found = self._like(self.debias(self.sums, noise))
+        found.noise = noise
+        return found
+
+    def estimate_noise(self, ratio=None, *, return_std=False):
+        """Estimate the standard deviation of Gaussian noise in the columns from a law they obey.
+
+        The noise is the largest that can be taken out before a mean square becomes negative:
+        there a polynomial vanishes on what is left. Such a value exists for rows without any law,
+        too, but it falls as the degree rises. So take moments of a higher degree than that of the
+        law: they confirm it. At the highest degree a law is taken for granted where the noise is
+        far smaller there than one degree below.
+
+        Parameters
+        ----------
+        ratio : array-like of shape (n_features,), default=None
+            How large the noise is in each column relative to the others, 0 where there is none;
+            None means the same in all columns.
+        return_std : bool, default=False
+            Whether to return the standard error of the estimate, too.
+
+        Returns
+        -------
+        noise : float, or ndarray of shape (n_features,) where ``ratio`` is given
+            nan, and a warning, where no law is found.
+        std : the same, if ``return_std``
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from vanishing import Moments
+        >>> rng = np.random.default_rng(0)
+        >>> angle = rng.uniform(0, np.pi, 2000)
+        >>> circle = np.column_stack([np.cos(angle), np.sin(angle)])
+        >>> noisy = circle + 0.1 * rng.normal(size=circle.shape)
+        >>> noise = Moments(2, max_degree=3).update(noisy).estimate_noise()
+        >>> round(noise, 2)
+        0.1
+        """
+        if self.noise is not None:
+            raise ValueError("these moments are debiased already: ask those they come from.")
+        if not self.n_samples:
+            raise ValueError("the moments are of no rows: update them first.")
+        ratios = self._per_column("ratio", 1.0 if ratio is None else ratio)
+        if not ratios.any():
+            raise ValueError("ratio is zero for all columns: there would be no noise.")
+        with one_blas_thread():
+            found = estimate(self, ratios)
+        if np.isnan(found[0]):
+            warn(
+                "no law is found, so that the noise cannot be told: it falls with each degree. "
+                "Take moments of a higher degree, or give the noise yourself."
+            )
+        noise, std = found if ratio is None else (value * ratios for value in found)
+        return (noise, std) if return_std else noise
+
+    def check_noise(self, noise) -> np.ndarray:
+        """Return the noise of each column, or raise ValueError."""
+        return self._per_column("noise", noise)
+
+    def _per_column(self, name, values) -> np.ndarray:
+        """Return non-negative numbers, one for each column."""
+        try:
+            found = np.broadcast_to(np.asarray(values, dtype=np.float64), self.n_features).copy()
+        except (TypeError, ValueError):
+            found = np.full(1, np.nan)
+        if not (np.isfinite(found) & (found >= 0)).all():
+            raise ValueError(
+                f"{name} must be a number, or one for each of the {self.n_features} columns, and "
+                f"not negative; got {values!r}."
+            )
+        return found
 
     def __radd__(self, other):
         """Let sum() start from 0."""
         if not isinstance(other, int) or other != 0:
             return NotImplemented
-        return self + Moments(self.n_features, self.max_degree, feature_names=self.feature_names)
+        return self._like(self.sums.copy())
 
     def __repr__(self) -> str:
         return (
@@ -172,6 +311,7 @@ class Moments:
             "feature_names": None if self.feature_names is None else list(self.feature_names),
             "n_samples": self.n_samples,
             "total_weight": self.total_weight,
+            **({} if self.noise is None else {"noise": self.noise.tolist()}),
             "sums": self.sums.tolist(),
         }
 
@@ -182,7 +322,8 @@ class Moments:
         ----------
         path : path-like
         """
-        content = {"format": FORMAT, "version": VERSION, **self._content()}
+        version = 1 if self.noise is None else VERSION  # which readers of version 1 refuse
+        content = {"format": FORMAT, "version": version, **self._content()}
         write_atomically(Path(path), json.dumps(content, allow_nan=False) + "\n")
 
     @classmethod
@@ -207,8 +348,9 @@ class Moments:
 
     @classmethod
     def _from_content(cls, content: dict) -> "Moments":
-        if content["format"] != FORMAT or content["version"] != VERSION:
-            raise ValueError(f"it is not of format {FORMAT}, version {VERSION}")
+        version = content["version"]
+        if content["format"] != FORMAT or type(version) is not int or not 1 <= version <= VERSION:
+            raise ValueError(f"it is not of format {FORMAT}, versions 1 to {VERSION}")
         names = content["feature_names"]
         if names is not None and not (
             isinstance(names, list) and all(isinstance(name, str) for name in names)
@@ -231,6 +373,8 @@ class Moments:
             raise ValueError("the sum of the constant is not the total weight")
         if moments.total_weight < 0 or (moments.total_weight > 0) != (moments.n_samples > 0):
             raise ValueError("the total weight does not fit the number of rows")
+        if version > 1:
+            moments.noise = moments._per_column("noise", content["noise"])
         return moments
 
     def positions(self, terms: np.ndarray) -> np.ndarray:
@@ -239,6 +383,10 @@ class Moments:
         if not known.all():
             raise ValueError("a term is of a higher degree than the moments")
         return self._order[position]
+
+
+def _said(noise) -> str:
+    return "none" if noise is None else str(noise.tolist())
 
 
 def _all_terms(n_features: int, degree: int) -> np.ndarray:

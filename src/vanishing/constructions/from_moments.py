@@ -1,0 +1,57 @@
+"""Constructions from moments alone, without the rows."""
+
+from vanishing.constructions.base import all_or_nothing
+from vanishing.rows.moments import MomentRows, Moments
+from vanishing.rows.reader import Reader
+from vanishing.rows.source import Layout
+from vanishing.rows.sources import adopt_layout
+
+
+def is_debiased(rows: Reader) -> bool:
+    """Say whether a reader has moments that noise has been taken out of."""
+    noise = rows.moments.noise if isinstance(rows, MomentRows) else None
+    return noise is not None and bool(noise.any())
+
+
+class FitsMoments:
+    """Adds `fit_moments` to a construction from monomials."""
+
+    def fit_moments(self, moments):
+        """Construct the generators from moments alone, without the rows.
+
+        Generators have degree up to that of the moments at most, and `mse_` follows from the
+        moments, too. Where moments cannot decide whether a polynomial vanishes, because rounding
+        hides it, it is taken not to: a warning tells of such terms.
+
+        Debiased moments (`Moments.debiased`) give the equations of what lies below the noise. The
+        coefficients are then those that minimise ``mean(g^2)`` relative to ``mean(|grad g|^2)``,
+        columns weighted by their noise, whatever the oracle: least squares at the true noise is a
+        far worse estimate, and this one hardly depends on the noise given. In each degree the
+        smallest debiased mean square counts as zero if it is zero within three standard errors,
+        and others relative to it. If it is negative beyond that, which no rows can have, nothing
+        counts as vanishing from there on, and a warning tells of it.
+
+        Parameters
+        ----------
+        moments : Moments
+            Of rows that are best scaled into [0, 1] or [-1, 1].
+
+        Returns
+        -------
+        self : object
+        """
+        self.check_parameters()
+        if not isinstance(moments, Moments):
+            raise TypeError(f"fit_moments takes Moments; got {type(moments).__name__}.")
+        if self.psi == 0:
+            raise ValueError(
+                "psi=0 needs the rows: moments have half of their digits. Take psi > 0, for "
+                "example 1e-10, or fit to the rows."
+            )
+        rows = MomentRows(moments)
+        if is_debiased(rows) and self.border != "gb":
+            raise ValueError("debiased moments need border='gb': O has all divisors of its border.")
+        with all_or_nothing(self):
+            adopt_layout(self, Layout(moments.n_features, moments.feature_names, "float64"))
+            self.fit_rows(rows).warn()
+            return self
