@@ -20,7 +20,8 @@ from pathlib import Path
 
 import numpy as np
 
-from vanishing import ABM, OAVI, Blocks, monomials
+from vanishing import ABM, OAVI, Blocks
+from vanishing.algebra import monomials
 from vanishing._threads import one_blas_thread
 from vanishing.algebra.evaluation import chunk_rows, evaluate
 

@@ -84,3 +84,11 @@ threads = [threading.Thread(target=use, args=(name,)) for name in (*names, *name
 print(len(found) - 2 * len(names), all(getattr(vanishing, n) is value for n, value in found))
 """
     assert run(code) == "0 True\n"
+
+
+def test_no_module_imports_through_the_root():
+    """Threads that import would wait for each other: the root holds a lock while it imports."""
+    root = Path(vanishing.__file__).parent
+    for path in root.rglob("*.py"):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            assert not (isinstance(node, ast.ImportFrom) and node.module == "vanishing"), path

@@ -5,17 +5,21 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
+from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
+from sklearn.svm import SVC
 
+import vanishing
 from vanishing import (
     OAVI,
     VCA,
     Blocks,
     L1SquaredHingeSVC,
+    Moments,
     VanishingClassifier,
     VanishingClassifierCV,
     VanishingFeatures,
@@ -54,7 +58,7 @@ def test_one_warning_a_fit_at_the_caller(fit):
     assert issubclass(warning.category, ConvergenceWarning)
     assert warning.filename == __file__
     assert "max_terms=2" in str(warning.message)
-    assert "likewise on class 1, 2, 3" in str(warning.message)
+    assert "on class 0, 1, 2, 3, OAVI: the construction stopped early" in str(warning.message)
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])
@@ -87,9 +91,28 @@ def test_an_svm_that_does_not_converge_inside_a_search_is_told(monkeypatch):
         {**L1SquaredHingeSVC.__init__.__kwdefaults__, "max_iter": 1, "tol": 1e-12},
     )
     model = VanishingClassifierCV(psis=(0.01, 0.001), Cs=(1.0, 10.0))
-    with pytest.warns(ConvergenceWarning, match=r"in 12 of the search's fits.*duality gap") as told:
+    with pytest.warns(
+        ConvergenceWarning, match=r"in 12 of the search's 12 fits.*duality gap"
+    ) as told:
         model.fit(X, Y)
     assert len(told) == 1
+
+
+def test_different_problems_of_different_classes_are_all_told():
+    model = VanishingFeatures(OAVI(psi=1e-3, tau=2, max_terms=6))
+    with pytest.warns(ConvergenceWarning) as told:
+        model.fit(X / 8, Y)
+    (warning,) = told
+    assert "max_terms=6" in str(warning.message)
+    assert "joined O although" in str(warning.message)
+
+
+def test_scorers_of_data_frames_are_silent():
+    pd = pytest.importorskip("pandas")
+    table = pd.DataFrame(X, columns=list("abcd"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        VanishingClassifierCV(psis=(0.01,), Cs=(1.0,), scoring="balanced_accuracy").fit(table, Y)
 
 
 # -- What was fitted counts, not parameters that are set afterwards -------------------------------
@@ -211,6 +234,30 @@ def test_a_class_that_fails_ends_the_fit(n_jobs):
     assert not hasattr(model, "transformers_")
 
 
+def test_weights_in_blocks_may_differ_by_any_factor():
+    """The unit is that of the largest weight, wherever it is."""
+    weight = np.where(np.arange(len(Z)) < 70, 1e-200, 1.0)
+    array = VanishingClassifier().fit(Z, Y % 2, sample_weight=weight)
+    parts = ((slice(0, 70)), slice(70, None))
+    blocks = VanishingClassifier().fit(Blocks([(Z[p], Y[p] % 2, weight[p]) for p in parts]))
+    np.testing.assert_allclose(
+        blocks.decision_function(Z), array.decision_function(Z), rtol=1e-3, atol=1e-3
+    )
+
+
+def test_classes_that_have_not_begun_are_not_worked_on_after_a_failure():
+    read, *_ = labelled_blocks(6)
+    begun = []
+
+    def oracle(gram, cross, norm, *, psi, radius):
+        begun.append(norm)
+        raise ArithmeticError("at once")
+
+    with pytest.raises(ArithmeticError, match="at once"):
+        VanishingFeatures(OAVI(0.9, oracle=oracle)).fit(Blocks(read))
+    assert len(begun) == 1
+
+
 @pytest.mark.parametrize("unit", [1e-300, 1.0, 1e307])
 def test_weights_in_blocks_may_have_any_unit(unit):
     rng = np.random.default_rng(1)
@@ -286,6 +333,36 @@ def test_a_column_of_text_is_named(model):
         model.fit(table.to_numpy(), Y)
 
 
+def test_text_in_blocks_and_moments_is_named():
+    pd = pytest.importorskip("pandas")
+    table = pd.DataFrame({"length": X[:, 0], "colour": ["red", "blue", "green"] * 50})
+    with pytest.raises(ValueError, match=r"Block 0.*Column 'colour' of X holds strings"):
+        OAVI().fit(Blocks([table]))
+    with pytest.raises(ValueError, match=r"Column 'colour' of X holds strings"):
+        Moments(2, 1).update(table)
+    with pytest.raises(ValueError, match="1D array"):
+        OAVI().fit([1.5, "2.5"])
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"transformer": StandardScaler()}, "constructs no generators"),
+        ({"final_estimator": 3}, "final_estimator must be a classifier"),
+        ({"n_jobs": "a"}, "n_jobs must be an integer"),
+    ],
+)
+def test_parts_of_the_wrong_kind(options, message):
+    with pytest.raises(TypeError, match=message):
+        VanishingClassifier(**options).fit(X, Y)
+
+
+def test_labels_of_two_kinds_in_one_block():
+    labels = np.array(["a", 1] * 75, dtype=object)
+    with pytest.raises(ValueError, match="text and others numbers"):
+        VanishingFeatures().fit(Blocks([(X, labels)]))
+
+
 @pytest.mark.parametrize("model", CLASSIFIERS)
 def test_errors_name_the_estimator_of_the_user(model):
     model.fit(X, Y)
@@ -319,6 +396,41 @@ def test_the_anatomy_of_a_pipeline_has_exact_units_and_names():
     np.testing.assert_allclose(found.scaled(X), a * X + b, atol=1e-12)
     only = anatomy(make_pipeline(MaxAbsScaler(), OAVI()).fit(X))
     assert not only.units[1].any()  # nothing is added: no terms are invented
+
+
+def test_the_anatomy_of_a_pipeline_that_begins_with_nothing():
+    model = make_pipeline("passthrough", VanishingClassifier()).fit(X, Y)
+    assert anatomy(model).names == ("x0", "x1", "x2", "x3")
+    module = {}
+    exec(vanishing.export.to_python(model), module)
+    np.testing.assert_array_equal(module["predict"](X), model.predict(X))
+
+
+def test_columns_that_scaling_makes_have_names_of_their_own():
+    pd = pytest.importorskip("pandas")
+    table = pd.DataFrame(X, columns=list("abcd"))
+    model = VanishingClassifier(scale=PCA(4)).fit(table, Y)
+    assert anatomy(model).names == ("pca0", "pca1", "pca2", "pca3")
+    assert model.explain(table[:1])[0][0]["generator"].feature_names[0] == "pca0"
+    quantiles = VanishingClassifier(scale="quantile").fit(table, Y)
+    assert anatomy(quantiles).names == tuple("abcd")
+
+
+def test_one_class_against_another_gives_no_weights():
+    model = VanishingClassifier(final_estimator=SVC(kernel="linear")).fit(X, Y)
+    assert anatomy(model).weights is None
+    assert anatomy(VanishingClassifier(final_estimator=LogisticRegression()).fit(X, Y)).decisions
+
+
+def test_a_transformer_with_a_fit_of_its_own_is_called():
+    class Own(OAVI):
+        def fit(self, X, y=None, sample_weight=None):
+            fitted.append(len(X))
+            return super().fit(X, y, sample_weight)
+
+    fitted = []
+    VanishingFeatures(Own()).fit(Z, Y)
+    assert fitted == [50, 50, 50]
 
 
 def test_one_meaning_of_the_largest_weight():

@@ -4,7 +4,9 @@ import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import copy_context
 from functools import cache
+from numbers import Integral
 
 from threadpoolctl import ThreadpoolController
 
@@ -56,7 +58,6 @@ def one_blas_thread():
                 _set_limit()
         yield
     finally:
-        # Whatever is interrupted in here leaves a state that the next holder can go on from.
         with _lock:
             _holders[me] = _holders.get(me, 1) - 1
             if not _holders[me]:
@@ -80,14 +81,16 @@ def spread(function, items, n_jobs) -> list:
     from joblib import effective_n_jobs
     from sklearn import config_context, get_config
 
+    if n_jobs is not None and not isinstance(n_jobs, Integral):
+        raise TypeError(f"n_jobs must be an integer or None; got {n_jobs!r}.")
     n_threads = min(effective_n_jobs(n_jobs), len(items))
     if n_threads <= 1:
         return [function(item) for item in items]
-    config = get_config()  # of this thread alone
+    config, context = get_config(), copy_context()  # of this thread alone
 
     def run(item):
         with config_context(**config):
-            return function(item)
+            return context.copy().run(function, item)
 
     with ThreadPoolExecutor(n_threads) as pool:
         return list(pool.map(run, items))

@@ -71,7 +71,7 @@ def sentences():
             raise SystemExit(1) from None
         except OSError as error:
             where = f"{error.filename}: " if error.filename else ""
-            fail(f"{where}{error.strerror or error}.")
+            fail(f"{where}{error.strerror or error}".removesuffix(".") + ".")
         except MemoryError as error:
             fail(f"There is not enough memory: {str(error) or 'try fewer rows'}.")
         except (ValueError, TypeError, ImportError) as error:

@@ -49,7 +49,7 @@ def predict(
 
 def _lines(model, table) -> tuple[str, int]:
     """Return the lines of the CSV file, and of how many rows they are."""
-    from vanishing.learning.svm_solver import labels
+    from vanishing.learning.labels import labels
 
     columns = columns_of(model, table)
     # The decision value of two classes is the second one's.

@@ -280,7 +280,7 @@ class Construction:
         self.leads += [self.leading_coef(found[j]) if leads is None else leads[j] for j in leading]
 
     def result(self) -> dict:
-        """Return what `GeneratorTransformer._store` takes."""
+        """Return what `MonomialTransformer._store` takes."""
         k, g = len(self.terms), len(self.coef)
         leading = Border(*(np.concatenate(parts) for parts in zip(*self.leading, strict=True)))
         coef = np.zeros((g, k))

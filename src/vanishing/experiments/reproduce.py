@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from vanishing import datasets
+import vanishing.datasets as datasets
 from vanishing._version import __version__
 from vanishing.experiments import protocol
 from vanishing.experiments.records import Key, Records

@@ -140,9 +140,12 @@ def to_python(model, name=None) -> str:
         or name in _RESERVED
     ):
         raise ValueError(f"name must be a name that a function may have here; got {name!r}.")
+    # A pipeline whose first step passes rows through does not know its columns.
+    parts = [model, *(dict(model.steps).values() if isinstance(model, Pipeline) else ())]
+    first = next(part for part in parts if hasattr(part, "n_features_in_"))
     constants = [
-        f"FEATURE_NAMES = {_wrapped([str(name) for name in input_names(model)])}",
-        f"N_FEATURES = {int(model.n_features_in_)}",
+        f"FEATURE_NAMES = {_wrapped([str(name) for name in input_names(first)])}",
+        f"N_FEATURES = {int(first.n_features_in_)}",
     ]
     if is_classifier:
         dtype = source.classes.dtype

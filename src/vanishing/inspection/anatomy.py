@@ -1,20 +1,21 @@
 """Taking a fitted model apart: classes, generators, weights, scaling and names."""
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils import column_or_1d
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from vanishing.algebra.polynomials import default_names
 from vanishing.constructions.base import GeneratorTransformer
 from vanishing.constructions.exact import BuchbergerMoller
 from vanishing.learning.classifier import VanishingClassifier
 from vanishing.learning.features import VanishingFeatures
-from vanishing.learning.scaling import affine
+from vanishing.learning.scaling import affine, names_after
 from vanishing.learning.search import VanishingClassifierCV
 
 _WITH_GENERATORS = (
@@ -154,13 +155,13 @@ def anatomy(model) -> Anatomy:
     scaling = core.scaling_ if isinstance(core, VanishingClassifier) else None
     if scaling is not None and scaling.is_identity:
         scaling = None
-    names = _given_names(model, core)
+    names: Sequence[str] = _given_names(model, core)
     units = _units(before, scaling, len(names))
     features = getattr(core, "features_", core)
-    if before is not None and affine(before, len(names)) is None:
-        names = _names_out(before, core.n_features_in_)
-    if len(names) != features.n_features_in_:
-        names = tuple(default_names(features.n_features_in_))
+    if before is not None:
+        names = names_after(before, names, core.n_features_in_)
+    if scaling is not None:
+        names = names_after(scaling.transformer, names, features.n_features_in_)
     by_class = isinstance(features, VanishingFeatures)
     models = features.transformers_ if by_class else [features]
     classes = features.classes_.tolist() if by_class else None
@@ -171,14 +172,14 @@ def anatomy(model) -> Anatomy:
         core=core,
         classes=classes,
         parts=tuple(
-            Part(label, part, _named(part.generators_, names), weight)
+            Part(label, part, _named(part.generators_, tuple(names)), weight)
             for label, part, weight in zip(labels, models, weights, strict=True)
         ),
         decisions=decisions,
         intercept=intercept,
         scale=_scale(before, scaling),
         units=units,
-        names=names,
+        names=tuple(names),
     )
 
 
@@ -186,17 +187,9 @@ def _given_names(model, core) -> tuple[str, ...]:
     names = getattr(model, "feature_names_in_", None)
     if names is None:
         names = getattr(core, "feature_names_in_", None)
-    if names is None:
-        names = default_names(model.n_features_in_)
+    if names is None:  # a pipeline whose first step passes rows through does not know
+        names = default_names(getattr(model, "n_features_in_", core.n_features_in_))
     return tuple(str(name) for name in names)
-
-
-def _names_out(before, n_features) -> tuple[str, ...]:
-    """Return the names of the columns that the steps before make, where they know them."""
-    try:
-        return tuple(str(name) for name in before.get_feature_names_out())
-    except (AttributeError, ValueError):
-        return tuple(default_names(n_features))
 
 
 def _units(before, scaling, n_features):
@@ -226,7 +219,8 @@ def _scale(before, scaling) -> Callable | None:
 def _decisions(core, classes, sizes):
     """Return the labels of the decision values, intercepts, and each model's weights."""
     final = getattr(core, "final_estimator_", None)
-    if not hasattr(final, "coef_"):
+    # Support vector machines of libsvm tell each pair of classes apart: no class has weights.
+    if not hasattr(final, "coef_") or hasattr(final, "support_vectors_"):
         return [], np.zeros(0), [None] * len(sizes)
     weights = np.asarray(final.coef_)[:, : sum(sizes)].T
     intercept = np.broadcast_to(np.asarray(final.intercept_, dtype=np.float64), weights.shape[1])
@@ -239,3 +233,13 @@ def _named(generators, names):
     if not hasattr(generators, "renamed") or generators.feature_names == names:
         return generators
     return generators.renamed(names)
+
+
+def places(y, classes, X) -> np.ndarray:
+    """Return the labels of rows as places in the sorted classes."""
+    y = column_or_1d(y)
+    check_consistent_length(X, y)
+    unknown = np.setdiff1d(y, classes)
+    if unknown.size:
+        raise ValueError(f"y has labels that the estimator was not fitted to: {unknown.tolist()}.")
+    return np.searchsorted(classes, y)

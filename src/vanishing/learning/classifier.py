@@ -13,7 +13,7 @@ from vanishing.learning.features import VanishingFeatures
 from vanishing.learning.labels import check_two_classes, labelled_rows, labelled_source
 from vanishing.learning.pipeline import Parts, fit_parts, scale_rows
 from vanishing.learning.prediction import PipelineClassifier
-from vanishing.learning.scaling import Scaling, check_scale
+from vanishing.learning.scaling import Scaling, check_scale, names_after
 from vanishing.learning.svm import L1SquaredHingeSVC
 from vanishing.persistence import register
 from vanishing.rows.sources import source_of
@@ -57,6 +57,9 @@ class VanishingClassifier(PipelineClassifier):
         The fitted feature map, on scaled rows.
     final_estimator_ : classifier
         The fitted classifier on the features.
+    decisive_ : list of (generators, weights), or None
+        Of each class, the generators that have a weight in the linear SVM, and their weights;
+        None with another `final_estimator`.
     n_generators_, n_terms_ : int
         |G| and |O|, summed over the classes.
     sparsity_ : float
@@ -134,6 +137,9 @@ class VanishingClassifier(PipelineClassifier):
         check_scale(self.scale)
         check_flag("clip", self.clip)
         VanishingFeatures(self.transformer).check_parameters()
+        final = self.final_estimator
+        if final is not None and not (hasattr(final, "fit") and hasattr(final, "predict")):
+            raise TypeError(f"final_estimator must be a classifier or None; got {final!r}.")
 
     def _final(self):
         if self.final_estimator is None:
@@ -142,9 +148,10 @@ class VanishingClassifier(PipelineClassifier):
 
     def adopt(self, parts: Parts):
         """Become the classifier that consists of fitted parts; ``classes_`` are set already."""
-        scaling, features, final, _ = parts
+        scaling, features, final, *_ = parts
         names = getattr(self, "feature_names_in_", None)
-        if names is not None and features.n_features_in_ == self.n_features_in_:
+        if names is not None:
+            names = names_after(scaling.transformer, names, features.n_features_in_)
             for transformer in features.transformers_:
                 transformer.generators_ = transformer.generators_.renamed(names)
         self.scaling_ = scaling
@@ -178,8 +185,8 @@ class VanishingClassifier(PipelineClassifier):
     def remarks(self, parts: Parts) -> Remarks:
         """Return what there is to say of fitted parts."""
         nothing = (
-            "nothing vanishes on any class, so that the commonest one is predicted. Take a larger "
-            "psi or max_degree, or scale the data."
+            "nothing vanishes on any class, so that there are no features to tell them apart by. "
+            "Take a larger psi or max_degree, or scale the data."
         )
         found = self.features_.n_generators_
         return Remarks(type(self).__name__, parts.problems, None if found else nothing)
@@ -221,7 +228,7 @@ def _read(reader, node, model):
     reader.n_decisions(model.classes_)
     same = all(np.array_equal(part.classes_, model.classes_) for part in (features, final))
     reader.require(same, "the parts of the classifier are of different classes.")
-    model.adopt(Parts(scaling, features, final, ()))
+    model.adopt(Parts(scaling, features, final))
 
 
 def _read_scaling(reader, scale, scaler, clip, n_features) -> Scaling:

@@ -118,7 +118,8 @@ class VanishingFeatures(
         """
         self.check_parameters()
         transformer = resolved(self.transformer)
-        ours = isinstance(transformer, GeneratorTransformer)
+        # Whoever has a fit of their own wants it to be called.
+        ours = getattr(type(transformer), "fit", None) is GeneratorTransformer.fit
         if ours:
             transformer.check_parameters()
         self.classes_ = rows.classes
@@ -134,6 +135,12 @@ class VanishingFeatures(
             else:
                 self.n_features_in_ = rows.source.layout.n_features
                 found = self._fit_source(transformer, rows)
+        for estimator, _ in found:
+            if not hasattr(estimator, "generators_"):
+                raise TypeError(
+                    f"transformer={transformer!r} constructs no generators: give OAVI, ABM, AVI or "
+                    "VCA."
+                )
         self._store([estimator for estimator, _ in found])
         return self._remarks([remarks for _, remarks in found])
 
@@ -141,7 +148,7 @@ class VanishingFeatures(
         if not getattr(transformer, "reads_sources", False):
             raise TypeError(
                 f"{type(transformer).__name__} needs the rows of a class in memory: give arrays, "
-                "or use OAVI or ABM."
+                "or use OAVI, ABM or AVI."
             )
 
         def fit_class(reader):
@@ -173,17 +180,14 @@ class VanishingFeatures(
 
     def _remarks(self, remarks) -> Remarks:
         """Sum up what the constructions of the classes have to say."""
-        said = [
-            (label, found.name, problem)
-            for label, found in zip(self.classes_.tolist(), remarks, strict=True)
-            if found is not None
-            for problem in found.problems
-        ]
-        problems = [f"{name} on class {label!r}: {problem}" for label, name, problem in said[:1]]
-        if len(said) > 1:
-            others = list(dict.fromkeys(repr(label) for label, *_ in said[1:]))
-            shown = ", ".join(others[:_LISTED]) + (", ..." if len(others) > _LISTED else "")
-            problems.append(f"likewise on class {shown}.")
+        said: dict[str, list[str]] = {}  # the classes of which something is said
+        for label, found in zip(self.classes_.tolist(), remarks, strict=True):
+            for problem in () if found is None else found.problems:
+                said.setdefault(f"{found.name}: {problem}", []).append(repr(label))
+        problems = []
+        for problem, labels in list(said.items())[:_LISTED]:
+            shown = ", ".join(labels[:_LISTED]) + (", ..." if len(labels) > _LISTED else "")
+            problems.append(f"on class {shown}, {problem}")
         # A class without generators is no problem: the others have some.
         nothing = (
             "nothing vanishes on any class, and transform will return no columns. Take a larger "

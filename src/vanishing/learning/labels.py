@@ -1,4 +1,4 @@
-"""Rows with class labels: what every classifier asks of them."""
+"""Rows with class labels, their features, and labels from decision values."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 
 from vanishing.checks import check_weights
+from vanishing.rows.device import is_device_array, like
 from vanishing.rows.questions import survey
 from vanishing.rows.source import Source
 from vanishing.rows.sources import adopt_layout
@@ -89,3 +90,16 @@ def check_two_classes(classes) -> None:
             "a classifier needs samples of at least 2 classes; the data has only one class: "
             f"{classes.tolist()[0]!r}."
         )
+
+
+def labels(classes: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    """Return the labels that decision values stand for."""
+    return classes[(scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)]
+
+
+def or_constant(features):
+    """Return the features, or a column of zeros if there are none: the intercept decides."""
+    if features.shape[1]:
+        return features
+    zeros = np.zeros((features.shape[0], 1))
+    return like(features, zeros) if is_device_array(features) else zeros

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vanishing.learning.features import VanishingFeatures
-from vanishing.learning.labels import LabelledSource
+from vanishing.learning.labels import LabelledSource, or_constant
 from vanishing.learning.svm import L1SquaredHingeSVC
 from vanishing.learning.svm_solver import STEPS, Look, solve_in_passes, targets
 from vanishing.rows.device import is_device_array, like, namespace, to_numpy, with_constant
@@ -36,16 +36,8 @@ def fit_in_passes(
     )
 
 
-def or_constant(features):
-    """Return the features, or a column of zeros if there are none: the intercept decides."""
-    if features.shape[1]:
-        return features
-    zeros = np.zeros((features.shape[0], 1))
-    return like(features, zeros) if is_device_array(features) else zeros
-
-
 class _Look(NamedTuple):
-    """The question of `svm.solve_in_passes` to a block of rows."""
+    """The question of `svm_solver.solve_in_passes` to a block of rows."""
 
     features: VanishingFeatures
     scale: Callable

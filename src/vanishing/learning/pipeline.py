@@ -1,5 +1,6 @@
 """The pipeline of the paper's section 5: scaling, features of all classes, a linear classifier."""
 
+import time
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -7,8 +8,8 @@ from sklearn.base import ClassifierMixin
 
 from vanishing._threads import one_blas_thread
 from vanishing.learning.features import VanishingFeatures
-from vanishing.learning.labels import LabelledRows, LabelledSource
-from vanishing.learning.passes import fit_in_passes, or_constant
+from vanishing.learning.labels import LabelledRows, LabelledSource, or_constant
+from vanishing.learning.passes import fit_in_passes
 from vanishing.learning.scaling import Scaling
 from vanishing.learning.svm import L1SquaredHingeSVC
 from vanishing.learning.svm_solver import as_columns
@@ -20,7 +21,8 @@ class Parts(NamedTuple):
     scaling: Scaling
     features: VanishingFeatures
     final: Any  # a classifier on the features
-    problems: tuple[str, ...]  # what did not go as it should have
+    problems: tuple[str, ...] = ()  # what did not go as it should have
+    seconds: float = 0.0  # for scaling and features
 
 
 class ScaledRows(NamedTuple):
@@ -64,13 +66,14 @@ def fit_parts(
     parts : Parts
         One for each of ``finals``.
     """
-    rows = scaled.rows
+    start, rows = time.perf_counter(), scaled.rows
     features = VanishingFeatures(transformer, n_jobs=n_jobs)
     remarks = features.fit_labelled(rows)
+    seconds = 0.0
 
     def parts(final, problem):
         problems = remarks.problems if problem is None else (*remarks.problems, problem)
-        return Parts(scaled.scaling, features, final, problems)
+        return Parts(scaled.scaling, features, final, problems, seconds)
 
     if isinstance(rows, LabelledSource):
         (final,) = finals
@@ -84,6 +87,7 @@ def fit_parts(
         return
     columns = as_columns(X, finals[0].fit_intercept)
     del X
+    seconds = time.perf_counter() - start
     before = None
     for final in finals:
         final.check_parameters()

@@ -7,12 +7,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from vanishing.constructions.notebook import HTMLRepresentation
 from vanishing.learning.default import DefaultTransformer
-from vanishing.learning.passes import or_constant
-from vanishing.learning.svm_solver import labels
+from vanishing.learning.labels import labels, or_constant
 from vanishing.persistence import Savable
 from vanishing.rows.device import combine_generators, is_device_array, like, to_numpy
 from vanishing.rows.sources import check_layout, checked_device_array, refuse, source_of
 from vanishing.rows.validation import validated
+
+_ROWS, _DEVICE_ROWS = 1 << 16, 1 << 22  # that are scaled and evaluated at a time
 
 
 def _final_estimator_has(name):
@@ -33,10 +34,12 @@ class PipelineClassifier(
     A subclass says in ``_fitted`` which `VanishingClassifier` predicts: itself or one it has found.
     """
 
-    def _scaled(self, X):
+    def _validated(self, X):
         on_device = is_device_array(X)
-        X = checked_device_array(self, X) if on_device else validated(self, X, reset=False)
-        return self._fitted.scaling_(X)
+        return checked_device_array(self, X) if on_device else validated(self, X, reset=False)
+
+    def _scaled(self, X):
+        return self._fitted.scaling_(self._validated(X))
 
     def _features(self, X):
         return or_constant(self._fitted.features_.transform(self._scaled(X)))
@@ -86,16 +89,23 @@ class PipelineClassifier(
         decisive = self._decisive()
         if decisive is None:
             return self._fitted.final_estimator_.decision_function(self._features(X))
-        X = self._scaled(X)
+        X = self._validated(X)
+        on_device = is_device_array(X)
+        size = _DEVICE_ROWS if on_device else _ROWS
         intercept = self._fitted.final_estimator_.intercept_
-        if is_device_array(X):
-            scores = like(X, np.zeros((X.shape[0], 1))) + like(X, intercept)
+        scores = np.tile(intercept, (1 if on_device else len(X), 1))
+        if on_device:
+            scores = like(X, np.zeros((X.shape[0], 1))) + like(X, scores)
+        # Some rows at a time: scaled rows are another array, maybe of another precision.
+        for start in range(0, X.shape[0], size):
+            here = slice(start, min(start + size, X.shape[0]))
+            scaled = self._fitted.scaling_(X[here, :])
             for generators, weights, absolute in decisive:
-                scores = scores + combine_generators(generators, X, weights, absolute=absolute)
-        else:
-            scores = np.tile(intercept, (len(X), 1))
-            for generators, weights, absolute in decisive:
-                scores += generators.combine(X, weights, absolute=absolute)
+                if on_device:
+                    part = combine_generators(generators, scaled, weights, absolute=absolute)
+                else:
+                    part = generators.combine(scaled, weights, absolute=absolute)
+                scores[here, :] += part
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict(self, X):

@@ -11,6 +11,7 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
+from vanishing.algebra.polynomials import default_names
 from vanishing.rows import device
 
 _CHOICES = "scale must be True, False, 'quantile' or a scikit-learn transformer"
@@ -52,6 +53,16 @@ def affine(transformer, n_features: int) -> tuple[np.ndarray, np.ndarray] | None
         moved = isinstance(transformer, RobustScaler) or transformer.with_mean
         return a, b if centre is None or not moved else -centre * a
     return None
+
+
+def names_after(transformer, names, n_columns: int) -> list[str]:
+    """Return the names of the columns that a fitted transformer makes, x0, x1, ... if unknown."""
+    if affine(transformer, len(names)) is None:
+        try:
+            names = transformer.get_feature_names_out(np.asarray(names, dtype=object))
+        except (AttributeError, ValueError):
+            names = ()
+    return [str(name) for name in names] if len(names) == n_columns else default_names(n_columns)
 
 
 class Scaling:

@@ -2,6 +2,7 @@
 
 import time
 from itertools import product
+from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
@@ -16,13 +17,17 @@ from vanishing.constructions.engine import Remarks
 from vanishing.learning.classifier import VanishingClassifier
 from vanishing.learning.default import resolved
 from vanishing.learning.features import VanishingFeatures
-from vanishing.learning.labels import LabelledRows, check_two_classes, labelled_rows
-from vanishing.learning.passes import or_constant
+from vanishing.learning.labels import (
+    LabelledRows,
+    check_two_classes,
+    labelled_rows,
+    labels,
+    or_constant,
+)
 from vanishing.learning.pipeline import ScaledRows, fit_parts, scale_rows
 from vanishing.learning.prediction import PipelineClassifier
 from vanishing.learning.scaling import check_scale
 from vanishing.learning.svm import L1SquaredHingeSVC
-from vanishing.learning.svm_solver import labels
 from vanishing.persistence import register
 from vanishing.rows.sources import refuse
 
@@ -230,14 +235,15 @@ def search(
         splits = list(check_cv(model.cv, y, classifier=True).split(rows.X, y))
         model.n_splits_ = len(splits)
         folds = [_fold(model, rows, *split) for split in splits]
-        done = 0
+        done, lock = 0, Lock()
 
         def run(point):
             nonlocal done
             psi, i = point
             start = time.perf_counter()
             trial = _try(model, folds[i], psi, Cs)
-            done += 1
+            with lock:
+                done += 1
             if on_step is not None:
                 on_step(done, len(folds) * len(psis))
             if model.verbose:
@@ -260,7 +266,8 @@ def search(
         remarks = _refit(model, classifier, rows.present())
         problems = [problem for trial in trials for problem in trial.problems]
         if problems:
-            said = f"in {len(problems)} of the search's fits; the first says: {problems[0]}"
+            total = len(trials) * len(Cs)
+            said = f"in {len(problems)} of the search's {total} fits; the first says: {problems[0]}"
             remarks = remarks._replace(problems=(*remarks.problems, said))
         remarks.warn()
         return model
@@ -282,10 +289,10 @@ def _refit(model, classifier: VanishingClassifier, rows: LabelledRows) -> Remark
     return classifier.remarks(parts)._replace(name=type(model).__name__)
 
 
-def _describe(model, classifier):
+def _describe(model, classifier, named=True):
     """Let a classifier know the columns and classes of the search."""
     classifier.n_features_in_, classifier.classes_ = model.n_features_in_, model.classes_
-    if hasattr(model, "feature_names_in_"):
+    if named and hasattr(model, "feature_names_in_"):
         classifier.feature_names_in_ = model.feature_names_in_
 
 
@@ -315,24 +322,30 @@ def _try(model, fold: _Fold, psi: float, Cs: list[float]) -> _Trial:
     classifiers = [_classifier(model, psi, C) for C in Cs]
     trial = _Trial([], [], [], [])
     test, values = fold.test, None
+    shared = [0.0, 0.0]  # seconds of what serves all C, in fits and in scores
     start = time.perf_counter()
     finals = [L1SquaredHingeSVC(C) for C in Cs]
     fits = fit_parts(fold.train, classifiers[0].transformer, finals)
     for classifier, parts in zip(classifiers, fits, strict=True):
+        shared[0] = parts.seconds
         trial.fit_times.append(time.perf_counter() - start)
         start = time.perf_counter()
         if model.scoring is None:  # accuracy, with features that are evaluated once for all C
             if values is None:
                 values = or_constant(parts.features.transform(parts.scaling(test.X)))
+                shared[1] = time.perf_counter() - start
             predicted = labels(np.arange(len(test.classes)), parts.final.decide(values))
             score = np.average(predicted == test.y, weights=test.weight)
         else:
-            _describe(model, classifier)
+            _describe(model, classifier, named=False)  # the rows of a fold have no names
             score = _score(model.scoring, classifier.adopt(parts), test)
         trial.scores.append(float(score))
-        trial.problems.extend(parts.problems)
+        trial.problems.extend(parts.problems[:1])
         trial.score_times.append(time.perf_counter() - start)
         start = time.perf_counter()
+    for times, seconds in zip((trial.fit_times, trial.score_times), shared, strict=True):
+        times[0] -= seconds
+        times[:] = [each + seconds / len(Cs) for each in times]
     return trial
 
 

@@ -10,8 +10,8 @@ from vanishing._threads import one_blas_thread
 from vanishing._warnings import warn
 from vanishing.checks import check_number
 from vanishing.constructions.base import all_or_nothing
-from vanishing.learning.labels import check_two_classes, labelled_rows
-from vanishing.learning.svm_solver import as_columns, labels, solve, targets
+from vanishing.learning.labels import check_two_classes, labelled_rows, labels
+from vanishing.learning.svm_solver import as_columns, solve, targets
 from vanishing.persistence import Savable, register
 from vanishing.rows.sources import refuse
 from vanishing.rows.validation import validated

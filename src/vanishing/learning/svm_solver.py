@@ -435,8 +435,3 @@ def targets(y: np.ndarray, n_classes: int) -> np.ndarray:
     """Return labels +1 and -1 for each class against the others; one row if there are two."""
     labels = np.arange(n_classes)[1 if n_classes == 2 else 0 :]
     return np.where(y == labels[:, np.newaxis], 1.0, -1.0)
-
-
-def labels(classes: np.ndarray, scores: np.ndarray) -> np.ndarray:
-    """Return the labels that decision values stand for."""
-    return classes[(scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)]

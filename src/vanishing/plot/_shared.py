@@ -4,8 +4,6 @@ import re
 
 import numpy as np
 from sklearn.pipeline import Pipeline
-from sklearn.utils import column_or_1d
-from sklearn.utils.validation import check_consistent_length
 
 from vanishing.algebra.polynomials import Polynomial
 from vanishing.constructions.exact import BuchbergerMoller
@@ -46,16 +44,6 @@ def part_of(estimator, class_of_interest):
 def name_of(estimator) -> str:
     """Return the name of an estimator, or of the last one of a pipeline."""
     return type(estimator[-1] if isinstance(estimator, Pipeline) else estimator).__name__
-
-
-def places(y, classes, X) -> np.ndarray:
-    """Return the labels of rows as places in the sorted classes."""
-    y = column_or_1d(y)
-    check_consistent_length(X, y)
-    unknown = np.setdiff1d(y, classes)
-    if unknown.size:
-        raise ValueError(f"y has labels that the estimator was not fitted to: {unknown.tolist()}.")
-    return np.searchsorted(classes, y)
 
 
 # -- Text -----------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from vanishing.algebra.distances import distance_to_variety
+from vanishing.inspection import places
 from vanishing.plot._shared import (
     colours,
     drawn,
@@ -15,7 +16,6 @@ from vanishing.plot._shared import (
     marker,
     name_of,
     panels,
-    places,
     plain,
     pyplot,
 )

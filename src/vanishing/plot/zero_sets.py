@@ -8,6 +8,7 @@ from sklearn.utils.validation import validate_data
 
 from vanishing.checks import check_number
 from vanishing.constructions.base import input_names
+from vanishing.inspection import places
 from vanishing.plot._shared import (
     GREY,
     axis_name,
@@ -16,7 +17,6 @@ from vanishing.plot._shared import (
     formula,
     marker,
     name_of,
-    places,
     plain,
     pyplot,
 )

@@ -10,14 +10,13 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import validate_data
 
-from vanishing import bounds
+import vanishing.bounds as bounds
 from vanishing.algebra.distances import distance_to_variety
 from vanishing.algebra.polynomials import Polynomial, default_names
 from vanishing.algebra.units import DIGITS, digits_in_original_units, in_original_units
 from vanishing.constructions.exact import BuchbergerMoller
-from vanishing.inspection import Anatomy, Part, anatomy
+from vanishing.inspection import Anatomy, Part, anatomy, places
 from vanishing.learning.classifier import VanishingClassifier
-from vanishing.plot._shared import places
 
 _LISTED = 400  # equations in all classes together
 _LISTED_OF_CLASS = 100

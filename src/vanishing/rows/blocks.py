@@ -140,7 +140,7 @@ class BlockSource(source.Source):
         self.layout, self.unit = self._first_look()
 
     def _first_look(self):
-        """Return the layout, and a unit of the weights: that of the first block that has some."""
+        """Return the layout and a unit of the weights: of all of them, if the blocks have some."""
         layout, seen = None, False
         largest = 0.0 if self.weight is None else self.weight.max(initial=0.0)
         for i, (block, _, weight) in enumerate(self._items()):
@@ -148,8 +148,8 @@ class BlockSource(source.Source):
                 if not seen:
                     layout, seen = source.layout_of(block), not source.is_empty(block)
                 if self.weight is None and weight is not None:
-                    largest = source.given_weights(weight).max(initial=0.0)
-            if seen and (weight is None or largest > 0):
+                    largest = max(largest, source.given_weights(weight).max(initial=0.0))
+            if seen and (weight is None or self.weight is not None):
                 break
         if layout is None:
             raise ValueError(

@@ -1,6 +1,6 @@
 """Rows in arrays of another library (PyTorch, CuPy): evaluated and multiplied where they are.
 
-The counterpart of `moments.Block` and `Generators.evaluate` in terms of the array API standard.
+The counterpart of `reader.Block` and `Generators.evaluate` in terms of the array API standard.
 Only sums over the rows come back, as NumPy arrays; the values of generators stay on the device.
 """
 
@@ -116,8 +116,8 @@ def _multiply(xp, a, b, out):
 def evaluate(X, plan: Plan, *, rows: int, sample_weight=None):
     """Yield (rows, values of all terms of the plan there), a chunk at a time, on the device.
 
-    As `moments.evaluate`: float64 of shape (n_terms, n_rows_of_the_chunk), used again for the next
-    chunk.
+    As `evaluation.evaluate`: float64 of shape (n_terms, n_rows_of_the_chunk), used again for the
+    next chunk.
     """
     xp = namespace(X)
     n_samples = X.shape[0]
@@ -161,7 +161,7 @@ def _chosen(xp, values, which):
 
 
 class DeviceBlock:
-    """`moments.Block` on a device: the same questions, the same answers."""
+    """`reader.Block` on a device: the same questions, the same answers."""
 
     def __init__(self, X, sample_weight=None, chunk_size=None):
         self.X = X

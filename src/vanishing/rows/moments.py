@@ -22,6 +22,7 @@ from vanishing.checks import check_nonnegative, check_number
 from vanishing.persistence.files import read_bounded, write_atomically
 from vanishing.rows.noise import Debiasing, estimate
 from vanishing.rows.reader import Reader
+from vanishing.rows.validation import naming_text
 
 FORMAT, VERSION = "vanishing-moments", 2
 MAX_MOMENTS = 2_000_000
@@ -116,7 +117,8 @@ class Moments:
                 "debiased moments take no more rows: update the moments they come from, and debias "
                 "those again."
             )
-        X = check_array(X, dtype=[np.float64, np.float32])
+        with naming_text(X):
+            X = check_array(X, dtype=[np.float64, np.float32])
         if X.shape[1] != self.n_features:
             raise ValueError(f"X has {X.shape[1]} columns; these moments are of {self.n_features}.")
         if sample_weight is not None:

@@ -33,7 +33,13 @@ class Survey(NamedTuple):
         else:
             low, high = X.min(axis=0), X.max(axis=0)
         total = float(X.shape[0] if part.weight is None else part.weight.sum())
-        return cls(X.shape[0], total, np.unique(part.y), low, high)
+        try:
+            classes = np.unique(part.y)
+        except TypeError:
+            raise ValueError(
+                "Some labels are text and others numbers. Convert them to one kind."
+            ) from None
+        return cls(X.shape[0], total, classes, low, high)
 
     def joined(self, other: "Survey") -> "Survey":
         """Return the survey of both."""
@@ -51,7 +57,7 @@ class Survey(NamedTuple):
 
 
 class Question(NamedTuple):
-    """A question of a `moments.Block`, to the rows of one class or of all, scaled or not."""
+    """A question of a `reader.Block`, to the rows of one class or of all, scaled or not."""
 
     name: str
     details: tuple

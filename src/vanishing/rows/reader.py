@@ -11,7 +11,7 @@ its parent.
 
 A `Block` is rows that are at hand, and answers with sums. A `Reader` is all the rows, wherever
 they are: it asks every block, combines the answers and divides by the total weight. `Rows` reads
-one array; `sources` has the readers of rows that are elsewhere.
+one array; `questions` has the reader of rows that are elsewhere.
 """
 
 import numpy as np

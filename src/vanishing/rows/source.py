@@ -15,6 +15,7 @@ from sklearn.utils import check_array
 
 from vanishing._threads import one_blas_thread
 from vanishing.rows import device
+from vanishing.rows.validation import naming_text
 
 
 class Layout(NamedTuple):
@@ -50,7 +51,8 @@ def checked_part(X, y, weight, layout: Layout | None, unit: float = 1.0) -> Part
     elif device.is_device_array(X):
         X = device.checked(X)
     else:
-        X = check_array(X, dtype=[np.float64, np.float32], input_name="X")
+        with naming_text(X):
+            X = check_array(X, dtype=[np.float64, np.float32], input_name="X")
     n_samples, n_features = X.shape
     if layout is not None:
         if n_features != layout.n_features:
@@ -109,10 +111,6 @@ def is_empty(X) -> bool:
     """Say whether a block is a table without rows."""
     shape: tuple = getattr(X, "shape", ())
     return len(shape) == 2 and shape[0] == 0
-
-
-def _n_rows(X) -> int:
-    return X.shape[0] if hasattr(X, "shape") and len(X.shape) else len(X)
 
 
 def selected(X, y, weight, chosen):

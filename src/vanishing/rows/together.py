@@ -45,20 +45,25 @@ class _Meeting:
     def ask(self, member: int, question: Question):
         """Bring a question; return its answer after the next pass."""
         self.places.release()
-        with self.changed:
-            self.asked[member] = question
-            self._rest()
-            self.changed.wait_for(lambda: member in self.answers or self.failed)
-            if self.failed:
-                raise _Abandoned
-            answer = self.answers.pop(member)
-        self.places.acquire()
-        return answer
+        try:
+            with self.changed:
+                self.asked[member] = question
+                self._rest()
+                self.changed.wait_for(lambda: member in self.answers or self.failed)
+        finally:
+            self.places.acquire()
+        self._go_on()
+        return self.answers.pop(member)
+
+    def _go_on(self) -> None:
+        if self.failed:
+            raise _Abandoned
 
     def work(self, function: Callable[[], Any]):
         """Run the work of one member; return its result, or the exception that ended it."""
         try:
             with self.places:
+                self._go_on()
                 return function()
         except BaseException as error:
             with self.changed:
@@ -74,27 +79,25 @@ class _Meeting:
 
     def chair(self, source) -> None:
         """Make passes over the rows as long as there are questions."""
-        try:
-            while True:
-                with self.changed:
-                    self.changed.wait_for(lambda: not self.n_busy or self.failed)
-                    if self.failed or not self.asked:
-                        return
-                    members, self.asked = self.asked, {}
-                questions = _Questions(tuple(members.values()))
-                found = source.ask(questions, questions.combine)
-                found = [None] * len(members) if found is None else found
-                with self.changed:
-                    self.n_busy = len(members)
-                    self.answers = dict(zip(members, found, strict=True))
-                    self.changed.notify_all()
-        except BaseException:
+        while True:
             with self.changed:
-                self.failed = True
-            raise
-        finally:
+                self.changed.wait_for(lambda: not self.n_busy or self.failed)
+                if self.failed or not self.asked:
+                    return
+                members, self.asked = self.asked, {}
+            questions = _Questions(tuple(members.values()))
+            found = source.ask(questions, questions.combine)
+            found = [None] * len(members) if found is None else found
             with self.changed:
+                self.n_busy = len(members)
+                self.answers = dict(zip(members, found, strict=True))
                 self.changed.notify_all()
+
+    def end(self) -> None:
+        """Let whoever still waits or works give up: of those who are done it changes nothing."""
+        with self.changed:
+            self.failed = True
+            self.changed.notify_all()
 
 
 class _Member(SourceRows):
@@ -139,12 +142,15 @@ def read_together(work, source, labels, *, chunk_size=None, scale=None, n_jobs=N
         threading.Thread(target=copy_context().run, args=(run, member, label), daemon=True)
         for member, label in enumerate(labels)
     ]
-    for thread in threads:
-        thread.start()
+    started = []
     try:
+        for thread in threads:
+            thread.start()
+            started.append(thread)
         meeting.chair(source)
     finally:
-        for thread in threads:
+        meeting.end()
+        for thread in started:
             thread.join()
     errors = [found for found in results if isinstance(found, BaseException)]
     for error in errors:
