@@ -1,7 +1,6 @@
 """HTML of equations and fitted estimators, in which names and labels are text, never markup."""
 
-from itertools import zip_longest
-
+import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from vanishing.algebra.markup import isolated, number, text
@@ -37,19 +36,15 @@ def equations_html(estimator, limit=_EQUATIONS) -> str:
     except NotFittedError:
         return ""
     weighted, by_class = found.weights is not None, found.classes is not None
-    places = [(k, i) for k, part in enumerate(found.parts) for i in part.ranking().tolist()]
+    places = [(k, i) for k, part in enumerate(found.parts) for i in range(len(part.generators))]
     order, which = "", "the first"
     if weighted and places:
-        sizes = [part.sizes for part in found.parts if part.sizes is not None]
-        n_used = sum(part.used.size for part in found.parts)
+        sizes = np.concatenate([part.sizes for part in found.parts if part.sizes is not None])
+        n_used = np.count_nonzero(sizes)
         order, which = f", {n_used:,} of them with a weight", "those of the largest weights"
-        places = sorted(places, key=lambda place: -sizes[place[0]][place[1]])[: max(1, n_used)][
-            :limit
-        ]
-    elif by_class:
-        columns = [[place for place in places if place[0] == k] for k in range(len(found.parts))]
-        rounds = [place for row in zip_longest(*columns) for place in row if place is not None]
-        places = sorted(rounds[:limit])
+        places = [places[j] for j in np.argsort(-sizes, kind="stable")[: max(1, n_used)]]
+    elif by_class:  # the first of each class, then the second, and so on
+        places = sorted(sorted(places, key=lambda place: place[::-1])[:limit])
     shown = places[:limit]
     exact = not hasattr(found.parts[0].model, "mse_")
     heads = ["class"] * by_class + ["equation"] + ["mean square"] * (not exact)
