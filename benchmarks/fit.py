@@ -20,8 +20,9 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import MinMaxScaler
 
-from vanishing import OAVI, datasets, monomials
+from vanishing import OAVI, datasets
 from vanishing._threads import one_blas_thread
+from vanishing.algebra import monomials
 from vanishing.algebra.evaluation import chunk_rows, evaluate
 
 NAMES = ("bank", "seeds", "htru", "skin", "credit", "spam")

@@ -21,8 +21,8 @@ from pathlib import Path
 import numpy as np
 
 from vanishing import ABM, OAVI, Blocks
-from vanishing.algebra import monomials
 from vanishing._threads import one_blas_thread
+from vanishing.algebra import monomials
 from vanishing.algebra.evaluation import chunk_rows, evaluate
 
 PSI = 0.0005
