@@ -1,6 +1,6 @@
 """OAVI and its relatives on the paper's data sets: size, sparsity, times, error, robustness.
 
-One line a data set and algorithm, all classes together, psi as given, 60 % of the rows for
+One line per data set and algorithm, all classes together, psi as given, 60 % of the rows for
 training (min-max scaled), the rest for the error of the classification pipeline with C = 10.
 Robustness: does the model have the same leading terms (for VCA: as many generators) when all rows
 are repeated, and is every reported mse at most psi when all values are 30 times as large?

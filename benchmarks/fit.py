@@ -102,7 +102,7 @@ def first_fit():
 
 
 def main():
-    """Print one line a data set and psi."""
+    """Print one line per data set and psi."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("names", nargs="*", default=NAMES, metavar="NAME")
     parser.add_argument("--data-home", default=None)

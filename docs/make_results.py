@@ -38,7 +38,7 @@ def tables(path: Path) -> str:
 
 
 def headline(path: Path) -> str:
-    """Return errors and times of the performance table, a line a data set."""
+    """Return errors and times of the performance table, one line per data set."""
     figures = {}
     with path.open(encoding="utf-8") as file:
         for line in csv.DictReader(file):

@@ -66,9 +66,8 @@ model = OAVI(psi=0.0006, oracle="omp", max_degree=2).fit(train)
 print(model.generators_)
 
 # %%
-# All three laws are there. Some coefficients are a percent or two too small, since noise in the
-# columns makes least squares shrink what it fits, and the second has small terms that the greedy
-# oracle took on its way.
+# All three laws are there, and nothing else. Coefficients are up to a percent too small, since
+# noise in the columns makes least squares shrink what it fits.
 #
 # Scores
 # ------

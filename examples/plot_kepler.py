@@ -78,8 +78,8 @@ for row in table.itertuples():
 
 # %%
 # One line has two terms and is right about planets it has never seen, to a tenth of a percent. The
-# others have four to six terms for six planets, and on the two new ones they are off by a tenth to
-# two thirds of their largest term.
+# others have four to six terms for six planets, and on the two new ones they are off by an eighth
+# to two thirds of their largest term.
 #
 # A picture of the same: few terms and a small error on new planets is what a law looks like.
 

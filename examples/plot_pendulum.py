@@ -83,9 +83,8 @@ print(f"E   = {-coefficients['1'] * unit[2] ** 2 / 2:.2f}, in truth {energy:.2f}
 
 # %%
 # The oracle ``"omp"`` is greedy: it adds the term that explains most of what is left and refits
-# all coefficients, until the mean square is at most psi. That gives coefficients to read. A tiny
-# one, as that of cos^2 in the last equation, belongs to a term that was taken early and not
-# needed in the end.
+# all coefficients, until the mean square is at most psi. Then it drops terms that it took early
+# and does not need in the end. That gives equations to read.
 #
 # With friction
 # -------------

@@ -85,8 +85,7 @@ print(model.generators_)
 # - The two that begin with ``x*s2`` and ``y*s2`` follow from the others; a Gröbner basis has them
 #   because their leading terms are no multiples of other leading terms.
 #
-# Coefficients like 0.004 belong to terms that the greedy oracle took early and did not need in the
-# end. A check on poses without noise that were not used:
+# A check on poses without noise that were not used:
 
 t1, t2 = rng.uniform(-np.pi, np.pi, size=(2, 1000))
 fresh = np.column_stack(

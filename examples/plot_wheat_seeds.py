@@ -105,5 +105,5 @@ for label, transformer in zip(
 
 row = X_test[:1]
 print(f"predicted {model.predict(row)[0]}, in truth {y_test[0]}")
-for part in model.classifier_.explain(row, n_generators=4)[0]:
+for part in model.explain(row, n_generators=4)[0]:
     print(f"{part['contribution']:+.2f}  {part['class']}: {part['generator']}")

@@ -61,7 +61,7 @@ def parse_polynomial(text: str, names: Sequence[str] | None = None) -> Polynomia
 
     Examples
     --------
-    >>> from vanishing.algebra.parsing import parse_polynomial
+    >>> from vanishing.polynomials import parse_polynomial
     >>> print(parse_polynomial("(x - 1)^2 + 2.5e-1*[petal length]", ["x", "petal length"]))
     x^2 + 0.25*[petal length] - 2*x + 1
     """
@@ -75,7 +75,7 @@ def parse_equation(text: str, names: Sequence[str] | None = None) -> Polynomial:
 
     Examples
     --------
-    >>> from vanishing.algebra.parsing import parse_equation
+    >>> from vanishing.polynomials import parse_equation
     >>> print(parse_equation("p*V = 8.314*n*T", ["p", "V", "n", "T"]))
     -8.314*n*T + p*V
     """

@@ -166,7 +166,7 @@ class Polynomial(BasePolynomial):
 
     Examples
     --------
-    >>> from vanishing.algebra.polynomials import Polynomial
+    >>> from vanishing.polynomials import Polynomial
     >>> circle = Polynomial([[0, 0], [2, 0], [0, 2]], [-1.0, 1.0, 1.0])
     >>> print(circle)
     x1^2 + x0^2 - 1

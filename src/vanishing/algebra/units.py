@@ -32,8 +32,8 @@ def in_original_units(polynomial, scale, offset) -> Polynomial:
 
     Examples
     --------
-    >>> from vanishing.algebra.polynomials import Polynomial
-    >>> from vanishing.algebra.units import in_original_units
+    >>> from vanishing.polynomials import Polynomial
+    >>> from vanishing.units import in_original_units
     >>> square = Polynomial([[0], [2]], [-1.0, 1.0])
     >>> print(in_original_units(square, [0.5], [-1.5]))
     0.25*x0^2 - 1.5*x0 + 1.25
