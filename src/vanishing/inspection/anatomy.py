@@ -28,12 +28,30 @@ _WITH_GENERATORS = (
 
 
 class Part(NamedTuple):
-    """The generators of one class, or of all rows where there are no classes."""
+    """The generators of one class, or of all rows where there are no classes.
 
-    label: Any  # of the class; None without classes
-    model: Any  # the construction that was fitted to it
-    generators: Any  # its `generators_`, with the names of the columns given
-    weights: np.ndarray | None  # (n_generators, n_decisions); None where nothing linear decides
+    Attributes
+    ----------
+    label : object
+        Of the class; None without classes.
+    model : estimator
+        The construction that was fitted to it.
+    generators : sequence of polynomials
+        Its `generators_`, with the names of the columns given.
+    weights : ndarray of shape (n_generators, n_decisions), or None
+        None where nothing linear decides.
+    absolute : bool
+        Whether features are |g(x)| rather than g(x).
+    sizes : ndarray of shape (n_generators,), or None
+        The largest absolute weight of each generator over all decision values.
+    used : ndarray of int
+        The places of the generators that have a weight; of all where there are no weights.
+    """
+
+    label: Any
+    model: Any
+    generators: Any
+    weights: np.ndarray | None
 
     @property
     def absolute(self) -> bool:
