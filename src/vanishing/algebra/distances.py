@@ -44,7 +44,7 @@ def distance_to_variety(generators, X):
     Examples
     --------
     >>> from vanishing.plot import distance_to_variety
-    >>> from vanishing.algebra.polynomials import Polynomial
+    >>> from vanishing.polynomials import Polynomial
     >>> circle = Polynomial([[0, 0], [2, 0], [0, 2]], [-1.0, 1.0, 1.0])
     >>> distance_to_variety([circle], [[0.6, 0.8], [0.0, 1.1], [0.0, 0.0]]).round(3)
     array([0.   , 0.09 , 0.841])
