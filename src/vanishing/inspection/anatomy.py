@@ -41,7 +41,7 @@ class Part(NamedTuple):
     weights : ndarray of shape (n_generators, n_decisions), or None
         None where nothing linear decides.
     absolute : bool
-        Whether features are |g(x)| rather than g(x).
+        Whether features are ``|g(x)|`` rather than ``g(x)``.
     sizes : ndarray of shape (n_generators,), or None
         The largest absolute weight of each generator over all decision values.
     used : ndarray of int
@@ -55,7 +55,7 @@ class Part(NamedTuple):
 
     @property
     def absolute(self) -> bool:
-        """Whether features are |g(x)| rather than g(x)."""
+        """Whether features are ``|g(x)|`` rather than ``g(x)``."""
         return bool(getattr(self.model, "absolute", False))
 
     @property
