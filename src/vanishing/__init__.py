@@ -5,6 +5,7 @@ A name is imported when it is first used: numba and scikit-learn take more than 
 
 from importlib import import_module
 from threading import RLock
+from typing import TYPE_CHECKING
 
 __all__ = [
     "ABM",
@@ -46,6 +47,23 @@ _PLACES = {
     "__version__": "_version",
 }
 _MODULES = ["bounds", "datasets", "export", "oracles", "plot", "polynomials", "report", "units"]
+
+if TYPE_CHECKING:  # the same, for those who read and do not run
+    from vanishing import bounds, datasets, export, oracles, plot, polynomials, report, units  # noqa: F401
+    from vanishing._version import __version__
+    from vanishing.constructions.abm import ABM
+    from vanishing.constructions.avi import AVI
+    from vanishing.constructions.exact import BuchbergerMoller
+    from vanishing.constructions.oavi import OAVI
+    from vanishing.constructions.vca import VCA
+    from vanishing.learning.classifier import VanishingClassifier
+    from vanishing.learning.features import VanishingFeatures
+    from vanishing.learning.search import VanishingClassifierCV
+    from vanishing.learning.svm import L1SquaredHingeSVC
+    from vanishing.persistence import load, save
+    from vanishing.rows.blocks import Blocks
+    from vanishing.rows.error_bars import error_bars
+    from vanishing.rows.moments import Moments
 
 # Threads that import different parts of scikit-learn at once see them half made.
 _importing = RLock()
