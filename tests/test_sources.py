@@ -691,7 +691,7 @@ BAD_BLOCKS = {
     "another dtype": (lambda rows: rows.astype(np.float32), "float32.*float64. Convert all"),
     "one dimension": (lambda rows: rows[0], "1D"),
     "three dimensions": (lambda rows: rows[np.newaxis], "dim 3"),
-    "text": (lambda rows: rows.astype(str).astype(object) + "?", "could not convert string"),
+    "text": (lambda rows: rows.astype(str).astype(object) + "?", "Column 0 of X holds strings"),
     "a number": (lambda rows: 3, "no len"),
     "None": (lambda rows: None, "no len"),
     "a tuple of four": (lambda rows: (rows,) * 4, "tuple of 4; give"),
@@ -842,7 +842,7 @@ REFUSING = {
 def test_others_need_the_rows_in_memory(name):
     with pytest.raises(TypeError, match=f"{name} does not take blocks of rows: .*one array of all"):
         clone(REFUSING[name]).fit(blocks_of(X), TWO)
-    with pytest.raises(TypeError, match=r"VCA needs the rows of a class in memory.*OAVI or ABM"):
+    with pytest.raises(TypeError, match=r"VCA needs the rows of a class in memory.*OAVI, ABM or AVI"):
         VanishingFeatures(VCA()).fit(blocks_of(X, TWO))
     with pytest.raises(TypeError, match="VCA does not take blocks"):
         VCA().fit(X).transform(blocks_of(X))
