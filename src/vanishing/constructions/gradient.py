@@ -196,7 +196,8 @@ def smallest(G, H, which=0) -> tuple[float, np.ndarray]:
     """Return the smallest value of v'Gv / v'Hv (or the next one), and where it is attained.
 
     The constant has no gradient: it is eliminated, which leaves the covariance of the others. In
-    units in which the terms have size 1, for terms of very different size.
+    units in which the terms have size 1, for terms of very different size. Minus infinity where H
+    is indefinite.
     """
     unit = 1.0 / np.sqrt(np.where(G.diagonal() > 0.0, G.diagonal(), 1.0))
     G, H = G * np.outer(unit, unit), H * np.outer(unit, unit)
@@ -204,7 +205,10 @@ def smallest(G, H, which=0) -> tuple[float, np.ndarray]:
     covariance = G[1:, 1:] - np.outer(G[1:, 0], mean)
     slope = H[1:, 1:].copy()
     slope.flat[:: len(slope) + 1] += _FLAT * slope.trace() / len(slope) or 1.0
-    values, vectors = eigh(covariance, slope, subset_by_index=[which, which])
+    try:
+        values, vectors = eigh(covariance, slope, subset_by_index=[which, which])
+    except np.linalg.LinAlgError:  # debiased too far, H is not that of any rows either
+        return -np.inf, np.eye(len(G))[-1]
     v = np.concatenate([[-mean @ vectors[:, 0]], vectors[:, 0]]) * unit
     return float(values[0]), v * (1.0 if v[-1] >= 0 else -1.0)
 
