@@ -425,7 +425,7 @@ class Values:
         degree = max(model.degree_, int(model.terms_.sum(axis=1).max()))
         largest = largest_monomial(X, degree)
         # Products on the way may underflow, and then miss a factor that they get later.
-        size = 1.0 + np.abs(coef).sum(axis=0)
+        size = 1.0 + np.abs(coef).sum(axis=0) + np.abs(model.leading_coef_)
         self.underflow = 1e-300 * largest[:, np.newaxis] * size
         self.tame = (largest[:, np.newaxis] * size < 1e300).all(axis=1)  # nothing overflows
 

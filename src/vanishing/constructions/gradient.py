@@ -23,6 +23,7 @@ from vanishing.constructions.engine import Construction, Remarks, Slab
 
 _FLAT = 1e-10  # of the gradients of the terms: those so small count as no smaller
 _TINY = 1e-290  # below it squares have lost digits
+_LARGEST_LEAD = 1e150  # of a leading coefficient whose square is multiplied by
 _STEPS = 50  # of an inverse iteration
 _LARGEST_SLAB = 1024  # products among all border terms of a slab are needed
 _KURTOSIS = 3.0  # mean(|grad g|^4) over mean(|grad g|^2)^2, taken for granted
@@ -120,7 +121,8 @@ class GradientConstruction(Construction):
         low, high = _bounds(bounds_from_moments, v @ G @ v, v, rms, H)
         if min(low, value - error) > self.psi:
             return Seen(value, v, False)
-        return Seen(value, v, True if high <= self.psi and self._leads(v, rms, H) else None)
+        sure = high <= self.psi and self._leads(v, rms, H) and _has_gradient(v, H)
+        return Seen(value, v, True if sure else None)
 
     def _by_rows(self, columns, seen: Seen, H, slab, joined, j) -> Seen:
         """Decide it by the evaluated terms, given by a factor of them."""
@@ -136,13 +138,15 @@ class GradientConstruction(Construction):
         else:
             value, v = refined(upper, slope, seen.v / unit if np.isfinite(seen.value) else closed)
             low, high = _bounds(bounds_from_rows, value, v, rms, slope)
-            verdict = bool(low <= self.psi or dependent) and (self._leads(v, rms, slope) or None)
+            verdict = bool(low <= self.psi or dependent)
+            if verdict and not (self._leads(v, rms, slope) and _has_gradient(v, slope)):
+                verdict = None
         v = v * unit
         if verdict:
             coef, lead = self._over_all(v, len(self.terms) + len(joined)), self._lead(v, H)
             with np.errstate(over="ignore", invalid="ignore"):
-                usable = lead > 0.0 and np.isfinite(lead * coef).all() and np.isfinite(coef).all()
-            if not usable or (
+                usable = np.isfinite(lead * coef).all() and np.isfinite(coef).all()
+            if not (usable and 0.0 < lead < _LARGEST_LEAD) or (
                 self.psi > 0.0 and not self.vanishes(slab, joined, j, coef, (low, high), lead)
             ):
                 verdict = None
@@ -240,6 +244,12 @@ class DebiasedConstruction(GradientConstruction):
             f"{self.n_short} border terms joined O although they may vanish: rounding of the "
             "moments hides whether they do. Scale the columns into [-1, 1], or take a larger psi."
         )
+
+
+def _has_gradient(v, H) -> bool:
+    """Say whether v'Hv is known: far from the origin, derivatives of large terms cancel."""
+    scale = np.abs(v) @ np.sqrt(H.diagonal())
+    return bool(1000.0 * len(v) * EPS * scale * scale <= v @ H @ v)
 
 
 def _bounds(bounds, mse, v, rms, H) -> tuple[float, float]:

@@ -50,7 +50,7 @@ class Debiasing:
 
     def __call__(self, sums: np.ndarray, noise: np.ndarray) -> np.ndarray:
         """Return the sums without noise; columns with none stay as they are, to the last bit."""
-        for steps, s in zip(self.steps, noise.tolist(), strict=True):
+        for steps, s in zip(self.steps, noise, strict=True):
             if s:
                 total = sums.copy()
                 for m, used, lower, factor in steps:
@@ -63,7 +63,7 @@ class Debiasing:
 
         ``coef`` has shape (n_polynomials, n_moments).
         """
-        for steps, s in zip(self.steps, noise.tolist(), strict=True):
+        for steps, s in zip(self.steps, noise, strict=True):
             if s:
                 total = coef.copy()
                 for m, used, lower, factor in steps:
