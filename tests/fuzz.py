@@ -73,6 +73,7 @@ class Draw:
 
     def __init__(self, number):
         self.rng = np.random.default_rng([20, number])
+        self.later = np.random.default_rng([21, number])  # for what cases did not have at first
         self.log = {}
         self.refuse = []  # why the case must end in an error
         self.may_refuse = []  # why it may
@@ -362,6 +363,10 @@ def draw_parameters(draw, estimator, n):
     if estimator is not VCA:
         parameters["feature_order"] = draw.choice(["given", "given", "pearson", "rev_pearson"])
         parameters["border"] = draw.choice(["gb", "bb"])
+    if estimator is ABM and draw.later.uniform() < 0.4:
+        parameters |= {"normalization": "gradient", "border": "gb"}
+        if draw.later.uniform() < 0.2:
+            parameters["psi"] *= 10.0 ** draw.later.integers(1, 20)
     if estimator is AVI:
         parameters["pivot_tol"] = draw.choice([1e-3, 1e-3, 1e-8, 0.5])
     if estimator is OAVI:
@@ -378,7 +383,9 @@ def draw_parameters(draw, estimator, n):
     if draw.happens(0.04):
         name = draw.choice([name for name in BAD if name in estimator().get_params()])
         parameters[name] = draw.choice(BAD[name])
-        draw.refuse.append(f"{name}={parameters[name]!r}")
+        # As a squared distance psi may be any number.
+        if (name, parameters[name]) != ("psi", 1.0) or "normalization" not in parameters:
+            draw.refuse.append(f"{name}={parameters[name]!r}")
     return parameters
 
 
@@ -418,7 +425,7 @@ class Values:
         degree = max(model.degree_, int(model.terms_.sum(axis=1).max()))
         largest = largest_monomial(X, degree)
         # Products on the way may underflow, and then miss a factor that they get later.
-        size = 1.0 + np.abs(coef).sum(axis=0)
+        size = 1.0 + np.abs(coef).sum(axis=0) + np.abs(model.leading_coef_)
         self.underflow = 1e-300 * largest[:, np.newaxis] * size
         self.tame = (largest[:, np.newaxis] * size < 1e300).all(axis=1)  # nothing overflows
 
@@ -441,6 +448,8 @@ def check_mse(model, values, rounding, weight, psi):
     require(np.isfinite(found).all() and (found >= 0).all(), f"mse_ {found}")
     roots = root_mean_square(values, weight)
     slack = root_mean_square(rounding, weight) + 1e-150
+    if getattr(model, "normalization", None) == "gradient":  # of what may underflow before
+        slack = slack + 1e-161 * model.leading_coef_
     off = np.abs(np.sqrt(found.astype(np.longdouble)) - roots) > 1e-8 * roots + slack
     require(not off.any(), f"mse_ {found[off]} measured as {(roots[off] ** 2).astype(float)}")
     if psi > 0:
@@ -499,9 +508,12 @@ def check_monomial_model(model, X, weight, caught):
             length = 1 + np.abs(model.coef_).sum(axis=1)
             require((length <= model.tau * (1 + 1e-12)).all(), "l1-norm > tau")
     else:
-        norms = np.sqrt((model.coef_**2).sum(axis=1) + model.leading_coef_**2)
         require((model.leading_coef_ > 0).all(), "leading_coef_ is not positive")
-        require(np.allclose(norms, 1, rtol=0, atol=1e-10), "coefficients are not of norm 1")
+        if getattr(model, "normalization", None) == "gradient":
+            check_gradients(model, X, weight)
+        else:
+            norms = np.sqrt((model.coef_**2).sum(axis=1) + model.leading_coef_**2)
+            require(np.allclose(norms, 1, rtol=0, atol=1e-10), "coefficients are not of norm 1")
     values = Values(model, X)
     tolerance = values.tolerance(k)
     check_mse(model, values.values, tolerance, weight, model.psi)
@@ -521,6 +533,22 @@ def check_monomial_model(model, X, weight, caught):
         require(
             any("nothing vanishes" in str(w.message) for w in caught), "no word of no generator"
         )
+
+
+def check_gradients(model, X, weight):
+    """The mean squared length of a gradient is 1, as far as derivatives have digits."""
+    coef = np.column_stack([model.coef_, model.leading_coef_]).astype(np.longdouble)
+    terms = np.concatenate([model.terms_, model.leading_terms_])
+    coef = np.hstack([coef[:, :-1], np.diag(coef[:, -1])])
+    total, scale = (np.zeros((len(X), len(coef)), dtype=np.longdouble) for _ in range(2))
+    for column in range(X.shape[1]):
+        lower = terms - (np.arange(X.shape[1]) == column)
+        slopes = monomials(np.maximum(lower, 0), X) * terms[:, column]
+        total += (slopes @ coef.T) ** 2
+        scale += (np.abs(slopes) @ np.abs(coef).T) ** 2
+    size, rounding = (root_mean_square(np.sqrt(part), weight) for part in (total, scale))
+    off = np.abs(size - 1) > 1e-8 + 1e-7 * rounding
+    require(not off.any(), f"gradients of mean square {(size[off] ** 2).astype(float)}")
 
 
 def check_transform(model, X_given, X):

@@ -40,10 +40,14 @@ def number(value, digits=4) -> str:
     if not math.isfinite(value):
         return "\u2013" if math.isnan(value) else ("\u221e" if value > 0 else f"{MINUS}\u221e")
     mantissa, _, exponent = f"{value:.{digits}g}".partition("e")
-    mantissa = mantissa.replace("-", MINUS)
+    return scientific(mantissa.replace("-", MINUS), int(exponent or 0))
+
+
+def scientific(mantissa: str, exponent: int) -> str:
+    """Return a number times a power of ten."""
     if not exponent:
         return mantissa
-    power = f"10<sup>{str(int(exponent)).replace('-', MINUS)}</sup>"
+    power = f"10<sup>{str(exponent).replace('-', MINUS)}</sup>"
     return power if mantissa == "1" else f"{mantissa}{THIN_SPACE}\u00b7{THIN_SPACE}{power}"
 
 

@@ -51,7 +51,15 @@ def _latex_number(value, digits) -> str:
     if isinstance(value, Fraction) and value.denominator != 1:
         return rf"\frac{{{value.numerator}}}{{{value.denominator}}}"
     mantissa, _, exponent = _rounded(value, digits).partition("e")
-    return mantissa if not exponent else rf"{mantissa} \times 10^{{{int(exponent)}}}"
+    return _latex_scientific(mantissa, int(exponent or 0))
+
+
+def _latex_scientific(mantissa, exponent) -> str:
+    return rf"{mantissa} \times 10^{{{exponent}}}" if exponent else mantissa
+
+
+def _scientific(mantissa, exponent) -> str:
+    return f"{mantissa}*10^{exponent}" if exponent else mantissa
 
 
 def _latex_times(written) -> str:
@@ -76,6 +84,7 @@ class Style:
 
     name: Callable[[str], str] = _name
     number: Callable[[float | Fraction, int], str] = _rounded
+    scientific: Callable[[str, int], str] = _scientific  # digits times a power of ten
     power: Callable[[str, int], str] = "{}^{}".format
     times: Callable[[Iterable[str]], str] = lambda written: "*"  # given all names as written
     minus: str = "-"
@@ -88,10 +97,17 @@ class Style:
 _PROGRAM = Style(number=_in_full, power="{}**{}".format, formal=True)
 STYLES = {
     "text": Style(),
-    "latex": Style(_latex_name, _latex_number, power="{}^{{{}}}".format, times=_latex_times),
+    "latex": Style(
+        _latex_name,
+        _latex_number,
+        _latex_scientific,
+        power="{}^{{{}}}".format,
+        times=_latex_times,
+    ),
     "html": Style(
         markup.variable,
         markup.number,
+        markup.scientific,
         power="{}<sup>{}</sup>".format,
         times=lambda written: markup.THIN_SPACE,
         minus=markup.MINUS,
@@ -167,6 +183,8 @@ def write(terms, coef, names, style="text", *, digits=DIGITS, limit=None, std=No
     style = STYLES[style]
     name = cache(style.name)
     if style.formal:
+        if std is not None:
+            raise ValueError("standard errors are written for people: as text, LaTeX or HTML.")
         check_told_apart(terms, names, name)
     times = style.times(map(name, names))
     shown = np.flatnonzero(coef)[::-1]
@@ -180,9 +198,7 @@ def write(terms, coef, names, style="text", *, digits=DIGITS, limit=None, std=No
         ]
         size = style.number(abs(coef[i]), digits)
         if std is not None and 0.0 < std[i] < np.inf:
-            size, power = with_error(abs(coef[i]), std[i])
-            if power:
-                size += times + style.power("10", power)
+            size = style.scientific(*with_error(abs(coef[i]), std[i]))
         if size not in ("1", "1.0") or not factors:
             factors.insert(0, size)
         sign = style.minus if coef[i] < 0 else "+"

@@ -215,10 +215,10 @@ class Construction:
         share = (np.abs(coef).T * rms).T
         return np.where(share <= 10.0 * EPS * self.scale(norm, coef), 0.0, coef)
 
-    def vanishes(self, slab, joined, j, coef, bounds) -> bool:
+    def vanishes(self, slab, joined, j, coef, bounds, lead=None) -> bool:
         """Say whether the mse of a polynomial is at most psi, evaluating it where in doubt."""
         low, high = bounds
-        lead = self.leading_coef(coef)
+        lead = self.leading_coef(coef) if lead is None else lead
         if -np.inf < high <= self.psi:  # minus infinity is an overflow on the way
             return True
         if low > self.psi or not self.rows.sees_rows:

@@ -11,18 +11,31 @@ With debiased moments it is how generators are found, too: noise of variance s^2
 to first order, so that an error of the noise moves the eigenvalue and leaves the eigenvector.
 """
 
+from typing import NamedTuple
+
 import numpy as np
-from scipy.linalg import eigh, qr, solve_triangular
+from scipy.linalg import cholesky, eigh, qr, solve_triangular
 
 from vanishing.algebra import monomials
 from vanishing.algebra.monomials import Border
 from vanishing.constructions.certificate import EPS, bounds_from_moments, bounds_from_rows
 from vanishing.constructions.engine import Construction, Remarks, Slab
 
-_FLAT = 1e-10  # of the mean of H's diagonal: gradients so small count as no smaller
+_FLAT = 1e-10  # of the gradients of the terms: those so small count as no smaller
+_TINY = 1e-290  # below it squares have lost digits
+_LARGEST_LEAD = 1e150  # of a leading coefficient whose square is multiplied by
 _STEPS = 50  # of an inverse iteration
 _LARGEST_SLAB = 1024  # products among all border terms of a slab are needed
 _KURTOSIS = 3.0  # mean(|grad g|^4) over mean(|grad g|^2)^2, taken for granted
+
+
+class Seen(NamedTuple):
+    """The polynomial with the smallest mean square relative to its gradient, and what it is."""
+
+    value: float
+    v: np.ndarray  # over the independent terms of O and the border term
+    verdict: bool | None  # whether it is a generator; None if rounding hides it
+    dependent: bool = False  # whether the border term depends on the others, up to rounding
 
 
 class GradientConstruction(Construction):
@@ -37,6 +50,7 @@ class GradientConstruction(Construction):
         self.level = 0.0  # what is taken for zero
         self.values: list[float] = []  # mean squares of the generators
         self.weights = np.ones(n) if weights is None else np.asarray(weights, dtype=float)[columns]
+        self.independent = [0]  # terms of O but those that joined it although they depend on others
 
     def settle(self, border: Border):
         """Let each of the border terms become the leading term of a generator or join O."""
@@ -46,30 +60,34 @@ class GradientConstruction(Construction):
         if not self.is_finite(border, norm):
             return
         slab = Slab(border, cross[:k], norm, cross[k:], np.arange(b))
+        gram = np.block([[self.gram[:k, :k], cross[:k]], [cross[:k].T, cross[k:]]])
         slope = self._gradients(border)
-        self._look_at(np.block([[self.gram[:k, :k], cross[:k]], [cross[:k].T, cross[k:]]]), slope)
-        triangle = None
+        self._look_at(gram, slope)
+        used = list(self.independent)  # among O and the whole border
         joined: list[int] = []
         found: dict[int, np.ndarray] = {}
         leads: dict[int, float] = {}
+        triangle = None
         for j in range(b):
-            terms = np.r_[0:k, k + np.array(joined, dtype=int), k + j]
-            G, H = self._bordered(slab, joined, j), slope[np.ix_(terms, terms)]
-            value, v = smallest(G, H)
-            verdict = self._verdict(value, v, G, H)
-            if verdict is None and self.rows.sees_rows:
+            terms = np.append(used, k + j)
+            G, H = (matrix[np.ix_(terms, terms)] for matrix in (gram, slope))
+            seen = self._by_moments(G, H)
+            if seen.verdict is None and self.rows.sees_rows:
                 if triangle is None:
                     triangle = self.rows.triangular(plan, np.arange(k + b))
-                value, v = refined(triangle[:, terms], H, v)
-                verdict = self._verdict(value, v, G, H, from_rows=True)
-            if verdict is None:
-                self.n_short += 1
-            if verdict:
-                found[j], leads[j] = v[:-1] / v[-1], self._lead(v, H)
-                self.values.append((value - self.level) * (v @ H @ v) * (leads[j] / v[-1]) ** 2)
+                seen = self._by_rows(triangle[:, terms], seen, H, slab, joined, j)
+            if seen.verdict:
+                found[j] = self._over_all(seen.v, k + len(joined))
+                leads[j] = self._lead(seen.v, H)
+                size = (seen.v @ H @ seen.v) * (leads[j] / seen.v[-1]) ** 2
+                self.values.append((seen.value - self.level) * size)
                 continue
+            self.n_short += seen.verdict is None
             if self.is_full(joined):
                 break
+            if not seen.dependent:
+                used.append(k + j)
+                self.independent.append(k + len(joined))
             self.grow_gram(slab, joined, j)
             joined.append(j)
         self.extend(border, np.array(joined, dtype=int), found, leads)
@@ -92,33 +110,64 @@ class GradientConstruction(Construction):
             total[np.ix_(used, used)] += np.outer(power, power) * self.gram[np.ix_(place, place)]
         return total
 
-    def _bordered(self, slab: Slab, joined: list[int], j: int) -> np.ndarray:
-        """Return the Gram matrix of O, the terms that joined it, and border term j."""
-        size = len(self.terms) + len(joined)
-        gram = np.empty((size + 1, size + 1))
-        gram[:size, :size] = self.gram[:size, :size]
-        gram[size, :size] = gram[:size, size] = slab.cross_over(joined, j)
-        gram[size, size] = slab.norm[j]
-        return gram
+    def _by_moments(self, G, H) -> Seen:
+        """Decide a border term by moments, which have half of the digits."""
+        if self.psi == 0.0:
+            return Seen(np.nan, np.zeros(len(G)), None)
+        value, v, error = smallest(G, H)
+        if not np.isfinite(value):
+            return Seen(value, v, None)
+        rms = np.sqrt(np.maximum(G.diagonal(), 0.0))
+        low, high = _bounds(bounds_from_moments, v @ G @ v, v, rms, H)
+        if min(low, value - error) > self.psi:
+            return Seen(value, v, False)
+        sure = high <= self.psi and self._leads(v, rms, H) and _has_gradient(v, H)
+        return Seen(value, v, True if sure else None)
 
-    def _verdict(self, value, v, G, H, from_rows=False) -> bool | None:
-        """Say whether a polynomial vanishes; None if rounding hides it."""
-        size = v @ H @ v
-        scale = np.abs(v) @ np.sqrt(np.maximum(G.diagonal(), 0.0))
-        bounds = bounds_from_rows if from_rows else bounds_from_moments
-        low, high = (bound / size for bound in bounds(max(value, 0.0) * size, scale, len(v)))
-        if high <= self.psi or (from_rows and self.psi == 0.0 and low <= 0.0):
-            return self._leads(v, G)
-        return False if low > self.psi else None
+    def _by_rows(self, columns, seen: Seen, H, slab, joined, j) -> Seen:
+        """Decide it by the evaluated terms, given by a factor of them."""
+        unit = in_unit(H)
+        upper = qr(columns * unit, mode="r", check_finite=False)[0][: len(unit)]
+        slope, rms = H * np.outer(unit, unit), np.linalg.norm(upper, axis=0)
+        closed = closed_form(upper)
+        residual = float(upper[-1, -1] ** 2)
+        verdict: bool | None
+        dependent = bool(_bounds(bounds_from_rows, residual, closed, rms, slope)[0] <= 0.0)
+        if self.psi == 0.0:  # what vanishes exactly does so in any unit, and is the closed form
+            value, v, verdict = residual, closed, dependent
+        else:
+            value, v = refined(upper, slope, seen.v / unit if np.isfinite(seen.value) else closed)
+            low, high = _bounds(bounds_from_rows, value, v, rms, slope)
+            verdict = bool(low <= self.psi or dependent)
+            if verdict and not (self._leads(v, rms, slope) and _has_gradient(v, slope)):
+                verdict = None
+        v = v * unit
+        if verdict:
+            coef, lead = self._over_all(v, len(self.terms) + len(joined)), self._lead(v, H)
+            with np.errstate(over="ignore", invalid="ignore"):
+                usable = np.isfinite(lead * coef).all() and np.isfinite(coef).all()
+            if not (usable and 0.0 < lead < _LARGEST_LEAD) or (
+                self.psi > 0.0 and not self.vanishes(slab, joined, j, coef, (low, high), lead)
+            ):
+                verdict = None
+        return Seen(value, v, verdict, dependent)
 
-    def _leads(self, v, G) -> bool:
+    def _leads(self, v, rms, H) -> bool:
         """Say whether the last term takes part: O alone has nothing that vanishes."""
-        share = np.abs(v) * np.sqrt(np.maximum(G.diagonal(), 0.0))
-        return bool(share[-1] > 1e-8 * share.max())
+        shares = (np.abs(v) * size for size in (rms, np.sqrt(np.maximum(H.diagonal(), 0.0))))
+        return any(share[-1] > 1e-8 * share.max() for share in shares)
 
     def _lead(self, v, H) -> float:
         """Return the leading coefficient that normalises the generator."""
-        return abs(float(v[-1])) / np.sqrt(v @ H @ v)
+        size = v @ H @ v
+        return abs(float(v[-1])) / np.sqrt(size) if size > 0.0 else np.inf
+
+    def _over_all(self, v, size: int) -> np.ndarray:
+        """Return coefficients over all of O, relative to the leading one."""
+        coef = np.zeros(size)
+        with np.errstate(over="ignore"):
+            coef[self.independent] = v[:-1] / v[-1]
+        return coef
 
 
 class DebiasedConstruction(GradientConstruction):
@@ -148,12 +197,17 @@ class DebiasedConstruction(GradientConstruction):
         if value < -3.0 * self.error and self.indefinite is None:
             self.indefinite = int(self.terms[-1].sum()) + 1
 
-    def _verdict(self, value, v, G, H, from_rows=False) -> bool | None:
-        if self.indefinite is not None or not self._leads(v, G):
+    def _by_moments(self, G, H) -> Seen:
+        value, v, _ = smallest(G, H)
+        return Seen(value, v, self._verdict(value, v, G, H))
+
+    def _verdict(self, value, v, G, H) -> bool | None:
+        rms = np.sqrt(np.abs(G.diagonal()))
+        if self.indefinite is not None or not self._leads(v, rms, H):
             return False
         size = v @ H @ v
         unit = size * (self._lead(v, H) / v[-1]) ** 2
-        low, high = bounds_from_moments(0.0, np.abs(v) @ np.sqrt(np.abs(G.diagonal())), len(v))
+        low, high = bounds_from_moments(0.0, np.abs(v) @ rms, len(v))
         rounding = (high - low) / size
         if (value - self.level - rounding) * unit > self.psi:
             return False
@@ -192,38 +246,81 @@ class DebiasedConstruction(GradientConstruction):
         )
 
 
-def smallest(G, H, which=0) -> tuple[float, np.ndarray]:
-    """Return the smallest value of v'Gv / v'Hv (or the next one), and where it is attained.
+def _has_gradient(v, H) -> bool:
+    """Say whether v'Hv is known: far from the origin, derivatives of large terms cancel."""
+    scale = np.abs(v) @ np.sqrt(H.diagonal())
+    return bool(1000.0 * len(v) * EPS * scale * scale <= v @ H @ v)
+
+
+def _bounds(bounds, mse, v, rms, H) -> tuple[float, float]:
+    """Return an interval that holds v'Gv / v'Hv."""
+    size = v @ H @ v
+    low, high = bounds(max(mse, 0.0), np.abs(v) @ rms, len(v))
+    return (low / size, high / size) if size > 0.0 else (-np.inf, np.inf)
+
+
+def smallest(G, H, which=0) -> tuple[float, np.ndarray, float]:
+    """Return the smallest value of v'Gv / v'Hv (or the next), where it is attained, and its error.
 
     The constant has no gradient: it is eliminated, which leaves the covariance of the others. In
-    units in which the terms have size 1, for terms of very different size.
+    units in which the terms have gradients of size 1, for terms of very different size. Minus
+    infinity where H is indefinite, nan where there is an overflow.
     """
-    unit = 1.0 / np.sqrt(np.where(G.diagonal() > 0.0, G.diagonal(), 1.0))
-    G, H = G * np.outer(unit, unit), H * np.outer(unit, unit)
+    unit = in_unit(H)
     mean = G[0, 1:] / G[0, 0]
-    covariance = G[1:, 1:] - np.outer(G[1:, 0], mean)
-    slope = H[1:, 1:].copy()
-    slope.flat[:: len(slope) + 1] += _FLAT * slope.trace() / len(slope) or 1.0
-    values, vectors = eigh(covariance, slope, subset_by_index=[which, which])
-    v = np.concatenate([[-mean @ vectors[:, 0]], vectors[:, 0]]) * unit
-    return float(values[0]), v * (1.0 if v[-1] >= 0 else -1.0)
+    covariance = (G[1:, 1:] - np.outer(G[1:, 0], mean)) * np.outer(unit, unit)[1:, 1:]
+    slope = (H * np.outer(unit, unit))[1:, 1:]
+    slope.flat[:: len(slope) + 1] += _FLAT
+    nothing = np.eye(len(G))[-1]
+    if not (np.isfinite(covariance).all() and np.isfinite(slope).all()):
+        return np.nan, nothing, np.inf
+    try:
+        lower = cholesky(slope, lower=True, check_finite=False)
+    except np.linalg.LinAlgError:  # debiased too far, H is not that of any rows either
+        return -np.inf, nothing, np.inf
+    half = solve_triangular(lower, covariance, lower=True, check_finite=False)
+    standard = solve_triangular(lower, half.T, lower=True, check_finite=False)
+    if not np.isfinite(standard).all():
+        return np.nan, nothing, np.inf
+    values, vectors = eigh(standard, subset_by_index=[which, which])
+    vector = solve_triangular(lower, vectors[:, 0], lower=True, trans="T") * unit[1:]
+    v = np.append(-mean @ vector, vector)
+    error = 10.0 * len(v) * EPS * np.abs(standard.diagonal()).sum()
+    return float(values[0]), v * (1.0 if v[-1] >= 0 else -1.0), error
 
 
-def refined(columns, H, v) -> tuple[float, np.ndarray]:
-    """Return the same from a factor of the evaluated terms, by inverse iteration from v."""
-    upper = qr(columns, mode="r", check_finite=False)[0][: columns.shape[1]]
-    diagonal = np.abs(upper.diagonal())
-    floor = EPS * np.linalg.norm(upper, axis=0)
-    solvable = upper + np.diag(np.where(diagonal < floor, np.maximum(floor, 1e-300), 0.0))
+def in_unit(H) -> np.ndarray:
+    """Return what terms have to be multiplied by to have gradients of size 1, if they have any."""
+    size = H.diagonal()
+    return 1.0 / np.sqrt(np.where(size > _TINY, size, 1.0))
+
+
+def closed_form(upper) -> np.ndarray:
+    """Return least squares of the last column by the others."""
+    factor = solvable(upper[:-1, :-1])
+    return np.append(-solve_triangular(factor, upper[:-1, -1], check_finite=False), 1.0)
+
+
+def solvable(upper) -> np.ndarray:
+    """Return a triangular factor with something to divide by: entries, or rounding of them."""
+    size = np.linalg.norm(upper, axis=0)
+    floor = EPS * np.where(size > 0.0, size, EPS * size[size > 0.0].min(initial=1.0))
+    diagonal = upper.diagonal()
+    return upper + np.diag(np.where(np.abs(diagonal) < floor, floor - diagonal, 0.0))
+
+
+def refined(upper, H, v) -> tuple[float, np.ndarray]:
+    """Return the smallest value from a factor of the evaluated terms, by inverse iteration."""
+    factor = solvable(upper)
     best = (np.inf, v)
     for _ in range(_STEPS):
         size = np.sqrt(v @ H @ v)
-        value = float(np.sum((upper @ (v / size)) ** 2))
+        value = float(np.sum((upper @ (v / size)) ** 2)) if size > 0.0 else np.inf
         if not value < (1.0 - 1e-12) * best[0]:
             break
         best = (value, v / size)
-        image = solve_triangular(solvable, H @ (v / size), trans="T", check_finite=False)
-        image = solve_triangular(solvable, image / np.abs(image).max(), check_finite=False)
+        image = solve_triangular(factor, H @ (v / size), trans="T", check_finite=False)
+        image = solve_triangular(factor, image / np.abs(image).max(), check_finite=False)
         v = image / np.abs(image).max()
     value, v = best
     return value, v * (1.0 if v[-1] >= 0 else -1.0)

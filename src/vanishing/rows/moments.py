@@ -214,7 +214,10 @@ class Moments:
                 "moments they come from."
             )
         noise = self.check_noise(noise)
-        found = self._like(self.debias(self.sums, noise))
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = self._like(self.debias(self.sums, noise))
+        if not np.isfinite(found.sums).all():
+            raise ValueError(f"debiased moments of degree {2 * self.max_degree} overflow.")
         found.noise = noise
         return found
 
@@ -277,15 +280,19 @@ class Moments:
     def _per_column(self, name, values) -> np.ndarray:
         """Return non-negative numbers, one for each column."""
         try:
-            found = np.broadcast_to(np.asarray(values, dtype=np.float64), self.n_features).copy()
-        except (TypeError, ValueError):
-            found = np.full(1, np.nan)
-        if not (np.isfinite(found) & (found >= 0)).all():
+            found = np.asarray(values)
+        except ValueError:  # lists of different lengths
+            found = np.zeros(0)
+        if (
+            found.dtype.kind not in "iuf"
+            or found.shape not in ((), (self.n_features,))
+            or not (np.isfinite(found) & (found >= 0)).all()
+        ):
             raise ValueError(
                 f"{name} must be a number, or one for each of the {self.n_features} columns, and "
                 f"not negative; got {values!r}."
             )
-        return found
+        return np.full(self.n_features, found, dtype=np.float64)
 
     def __radd__(self, other):
         """Let sum() start from 0."""
@@ -376,7 +383,10 @@ class Moments:
         if moments.total_weight < 0 or (moments.total_weight > 0) != (moments.n_samples > 0):
             raise ValueError("the total weight does not fit the number of rows")
         if version > 1:
-            moments.noise = moments._per_column("noise", content["noise"])
+            noise = content["noise"]
+            if not isinstance(noise, list) or not all(type(value) is float for value in noise):
+                raise ValueError("noise is no list of numbers")
+            moments.noise = moments.check_noise(noise)
         return moments
 
     def positions(self, terms: np.ndarray) -> np.ndarray:

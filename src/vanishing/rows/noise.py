@@ -19,6 +19,7 @@ _PLATEAU, _SHARE = 0.75, 0.7
 # Where no higher degree can confirm it: how far the noise falls from the degree below, and how far
 # it is from where a second polynomial vanishes.
 _CLEAR, _FALL, _GAP = 0.4, 0.6, 0.85
+_HIDDEN = 0.01  # of the noise of the degree below: what rounding may hide of a noise that is zero
 _STEPS = 60  # of a bisection
 _KURTOSIS = 3.0  # mean(|grad g|^4) / mean(|grad g|^2)^2, where moments of it are not at hand
 
@@ -49,7 +50,7 @@ class Debiasing:
 
     def __call__(self, sums: np.ndarray, noise: np.ndarray) -> np.ndarray:
         """Return the sums without noise; columns with none stay as they are, to the last bit."""
-        for steps, s in zip(self.steps, noise.tolist(), strict=True):
+        for steps, s in zip(self.steps, noise, strict=True):
             if s:
                 total = sums.copy()
                 for m, used, lower, factor in steps:
@@ -62,7 +63,7 @@ class Debiasing:
 
         ``coef`` has shape (n_polynomials, n_moments).
         """
-        for steps, s in zip(self.steps, noise.tolist(), strict=True):
+        for steps, s in zip(self.steps, noise, strict=True):
             if s:
                 total = coef.copy()
                 for m, used, lower, factor in steps:
@@ -75,13 +76,14 @@ class _Degree:
     """All terms up to a degree, and the Gram matrix of their moments as a function of the noise."""
 
     def __init__(self, moments, degree: int, ratio: np.ndarray):
-        self.degree, self.ratio = degree, ratio
+        self.degree, self.ratio, self.positions = degree, ratio, moments.positions
         self.means, self.debias = moments.sums / moments.total_weight, moments.debias
         self.terms = moments.terms[moments.terms.sum(axis=1, dtype=np.int64) <= degree]
         k, n = self.terms.shape
         pairs = (self.terms[:, np.newaxis] + self.terms).reshape(-1, n)
         self.places = moments.positions(pairs).reshape(k, k)
-        self.unit = 1.0 / np.sqrt(self.means[self.places.diagonal()])
+        size = self.means[self.places.diagonal()]
+        self.unit = 1.0 / np.sqrt(np.where(size > 0.0, size, 1.0))
 
     def gram(self, scale: float) -> np.ndarray:
         """Return the debiased Gram matrix."""
@@ -97,7 +99,7 @@ class _Degree:
         Moments of rows remain such when noise is added to the rows: the matrix is positive
         semidefinite up to one value of the noise and not beyond, which bisection cannot miss.
         """
-        if self.spectrum(0.0)[0][which] <= 10.0 * len(self.terms) * EPS:
+        if self.spectrum(0.0)[0][which] <= self.rounding:
             return 0.0
         low, high = 0.0, above
         for _ in range(_STEPS):
@@ -108,18 +110,39 @@ class _Degree:
                 high = middle
         return high
 
+    @property
+    def rounding(self) -> float:
+        """What an eigenvalue is known up to."""
+        return 10.0 * len(self.terms) * EPS
+
+    def hidden(self) -> float:
+        """Return the noise at which what vanishes without any would not be told from it."""
+        size = self.mean(self.squared_slope(0.0), 0.0)
+        return math.sqrt(self.rounding / size) if size > 0.0 else np.inf
+
     def generator(self, scale: float) -> np.ndarray:
         """Return the coefficients of the polynomial that vanishes at this noise."""
         return self.spectrum(scale)[1][:, 0] * self.unit
 
-    def gradient(self, coef: np.ndarray, column: int) -> dict[tuple, float]:
-        """Return the derivative of a polynomial as coefficients of exponents, times the ratio."""
-        found = {}
-        for term, value in zip(self.terms.tolist(), coef.tolist(), strict=True):
-            if power := term[column]:
-                term[column] -= 1
-                found[tuple(term)] = value * power * self.ratio[column]
+    def squared_slope(self, scale: float) -> dict[tuple, float]:
+        """Return |grad g|^2 of that polynomial, columns weighted by their ratio."""
+        coef = self.generator(scale).tolist()
+        found: dict[tuple, float] = {}
+        for column, ratio in enumerate(self.ratio.tolist()):
+            slope = {}
+            for term, value in zip(self.terms.tolist(), coef, strict=True):
+                if power := term[column]:
+                    term[column] -= 1
+                    slope[tuple(term)] = value * power * ratio
+            for key, value in _product(slope, slope).items():
+                found[key] = found.get(key, 0.0) + value
         return found
+
+    def mean(self, polynomial: dict[tuple, float], scale: float) -> float:
+        """Return the debiased mean of a polynomial."""
+        means = self.debias(self.means, scale * self.ratio)
+        places = self.positions(np.array(list(polynomial), dtype=self.terms.dtype))
+        return float(means[places] @ np.array(list(polynomial.values())))
 
 
 def estimate(moments, ratio: np.ndarray) -> tuple[float, float]:
@@ -133,13 +156,22 @@ def estimate(moments, ratio: np.ndarray) -> tuple[float, float]:
     means = moments.sums / moments.total_weight
     spread = means[moments.positions(2 * columns)] - means[moments.positions(columns)] ** 2
     used = ratio > 0
+    if (spread[used] <= 10.0 * EPS * means[moments.positions(2 * columns)][used]).any():
+        return 0.0, 0.0  # what is constant has no noise
     above = float(np.sqrt(np.maximum(spread[used], 0.0) / ratio[used] ** 2).min())
     roots = [above * (1.0 + 1e-9)]
-    degrees = [_Degree(moments, degree, ratio) for degree in range(1, moments.max_degree + 1)]
-    for degree in degrees:
-        roots.append(degree.root(roots[-1]))
-        if roots[-1] == 0.0:
-            return 0.0, 0.0
+    degrees: list[_Degree] = []
+    for number in range(1, moments.max_degree + 1):
+        degree = _Degree(moments, number, ratio)
+        root = degree.root(roots[-1])
+        if root == 0.0:
+            if degree.hidden() <= _HIDDEN * above:
+                return 0.0, 0.0
+            break  # rounding, or a law of columns without noise, hides what the noise is
+        degrees.append(degree)
+        roots.append(root)
+    if not degrees:
+        return np.nan, np.nan
     # Within sampling error, two estimates of one noise agree.
     tolerance = min(0.1, max(0.04, 4.0 / math.sqrt(2.0 * moments.n_samples)))
     for here, following in pairwise(degrees):
@@ -184,19 +216,9 @@ def _standard_error(moments, degree: _Degree, scale: float) -> float:
     """Return the standard error: g is the noise along its gradient, whose square is averaged."""
     kurtosis = _KURTOSIS
     if 4 * (degree.degree - 1) <= 2 * moments.max_degree:
-        coef = degree.generator(scale)
-        means = degree.debias(degree.means, scale * degree.ratio)
-        squares: dict[tuple, float] = {}
-        for column in range(len(degree.ratio)):
-            slope = degree.gradient(coef, column)
-            for key, value in _product(slope, slope).items():
-                squares[key] = squares.get(key, 0.0) + value
-
-        def mean(polynomial):
-            places = moments.positions(np.array(list(polynomial), dtype=moments.terms.dtype))
-            return float(means[places] @ np.array(list(polynomial.values())))
-
-        kurtosis = max(1.0, mean(_product(squares, squares)) / mean(squares) ** 2)
+        squares = degree.squared_slope(scale)
+        fourth = degree.mean(_product(squares, squares), scale)
+        kurtosis = max(1.0, fourth / degree.mean(squares, scale) ** 2)
     return scale * math.sqrt(kurtosis / (2.0 * moments.n_samples))
 
 
