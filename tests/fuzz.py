@@ -819,11 +819,25 @@ def case_moments(draw, caught):
             )
     if weight is not None and not np.isfinite(np.sum(weight)):
         draw.may_refuse.append("weights overflow")
+    debiased = draw.later.uniform() < 0.3
+    if debiased:
+        if draw.later.uniform() < 0.3:
+            model = draw.note("estimator", ABM(parameters["psi"], normalization="gradient"))
+            kept = ("psi", "moments", "weights", "rows")
+            draw.refuse = [w for w in draw.refuse if w.startswith(kept) and w != "psi=1.0"]
+        if model.border == "bb":
+            draw.refuse.append("debiased moments with border='bb'")
+        estimate = moments.estimate_noise()
+        require(np.isnan(estimate) or 0 <= estimate < np.inf, f"noise {estimate}")
+        noise = 10.0 ** draw.later.uniform(-6, 1, n) * (draw.later.uniform(size=n) < 0.7)
+        moments = moments.debiased(draw.note("noise", noise * float(np.abs(plain).mean())))
     model.fit_moments(moments)
     yield
     require(model.degree_ <= degree, "a degree beyond that of the moments")
     check_terms(model)
     require((model.mse_ <= model.psi).all() and np.isfinite(model.coef_).all(), "mse above psi")
+    if debiased and noise.any():
+        return
     values = Values(model, plain)
     roots = root_mean_square(values.values, weight)
     slack = root_mean_square(values.tolerance(model.n_terms_), weight)

@@ -1,4 +1,4 @@
-"""What several test files share: data of the paper, and comparison of fitted models."""
+"""What several test files share: data of the paper and others, and comparison of models."""
 
 import functools
 import os
@@ -31,6 +31,55 @@ def training_classes(name):
     if not folder or not list(Path(folder).glob(f"{name}.csv*")):
         pytest.skip(f"no file of the data set {name} in $VANISHING_DATA")
     return _training_classes(name)
+
+
+def half_circle(seed, noise, n_samples=2000):
+    """Points of the upper half of the unit circle, with Gaussian noise."""
+    rng = np.random.default_rng(seed)
+    angle = rng.uniform(0, np.pi, n_samples)
+    X = np.column_stack([np.cos(angle), np.sin(angle)])
+    return X + noise * rng.normal(size=X.shape)
+
+
+def planted(name, m, rng):
+    """Points of a variety, and its equations: coefficients by term, the leading one last."""
+    t = rng.uniform(-1, 1, m)
+    angle = rng.uniform(0, 2 * np.pi, m)
+    if name == "circle":
+        X = np.column_stack([0.3 + np.cos(angle), np.sin(angle) - 0.2])
+        return X, [{(0, 0): -0.87, (1, 0): -0.6, (0, 1): 0.4, (2, 0): 1, (0, 2): 1}]
+    if name == "ellipsoid":
+        X = rng.normal(size=(m, 3))
+        X = X / np.linalg.norm(X, axis=1, keepdims=True) * [1.2, 0.8, 1.0]
+        return X, [{(0, 0, 0): -1, (2, 0, 0): 1 / 1.44, (0, 2, 0): 1 / 0.64, (0, 0, 2): 1}]
+    if name == "twisted cubic":
+        equations = [
+            {(0, 1, 0): -1, (2, 0, 0): 1},
+            {(0, 0, 1): -1, (1, 1, 0): 1},
+            {(0, 2, 0): -1, (1, 0, 1): 1},
+        ]
+        return np.column_stack([t, t**2, t**3]), equations
+    if name == "two lines":
+        return np.column_stack([t, t * rng.choice([-1, 1], m)]), [{(2, 0): -1, (0, 2): 1}]
+    return np.column_stack([t, t**2]), [{(0, 1): -1, (2, 0): 1}]
+
+
+# Varieties, and noise at which 40,000 rows of them tell the coefficients.
+PLANTED = {
+    "circle": 0.05,
+    "ellipsoid": 0.05,
+    "twisted cubic": 0.02,
+    "two lines": 0.05,
+    "parabola": 0.05,
+}
+
+
+def without_law(name, m, seed):
+    """Rows that no polynomial vanishes on."""
+    rng = np.random.default_rng(seed)
+    if name in ("square", "cube"):
+        return rng.uniform(-1, 1, (m, 2 if name == "square" else 3))
+    return rng.normal(size=(m, 2)) if name == "gaussian" else rng.exponential(size=(m, 2))
 
 
 def as_tuples(terms):

@@ -1,4 +1,4 @@
-"""OAVI as a scikit-learn estimator."""
+"""OAVI, and ABM with gradients as the unit, as scikit-learn estimators."""
 
 import pickle
 
@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline, make_union
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from vanishing import OAVI
+from vanishing import ABM, OAVI
 
 X = np.random.default_rng(0).uniform(size=(80, 3))
 OTHER_PARAMETERS = {
@@ -36,13 +36,14 @@ OTHER_PARAMETERS = {
 }
 
 
-@pytest.mark.filterwarnings("ignore:OAVI")
+@pytest.mark.filterwarnings("ignore:OAVI", "ignore:ABM")
 @parametrize_with_checks(
     [
         OAVI(),
         OAVI(oracle="ls"),
         OAVI(psi=0),
         OAVI(certify=False, border="bb", feature_order="pearson", max_degree=3),
+        ABM(normalization="gradient"),
     ]
 )
 def test_scikit_learn_checks(estimator, check):

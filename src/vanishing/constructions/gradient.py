@@ -23,6 +23,7 @@ from vanishing.constructions.engine import Construction, Remarks, Slab
 
 _FLAT = 1e-10  # of the gradients of the terms: those so small count as no smaller
 _TINY = 1e-290  # below it squares have lost digits
+_NO_NOISE = 1e-4  # what columns without noise count for, relative to those with the largest
 _LARGEST_LEAD = 1e150  # of a leading coefficient whose square is multiplied by
 _STEPS = 50  # of an inverse iteration
 _LARGEST_SLAB = 1024  # products among all border terms of a slab are needed
@@ -54,14 +55,15 @@ class GradientConstruction(Construction):
 
     def settle(self, border: Border):
         """Let each of the border terms become the leading term of a generator or join O."""
-        k, b = len(self.terms), len(border.terms)
+        k, (b, n) = len(self.terms), border.terms.shape
         plan = self.plan.extended(border.parent, border.variable)
         cross, norm = self.rows.products(plan, slice(0, k + b), slice(k, k + b))
         if not self.is_finite(border, norm):
             return
         slab = Slab(border, cross[:k], norm, cross[k:], np.arange(b))
         gram = np.block([[self.gram[:k, :k], cross[:k]], [cross[:k].T, cross[k:]]])
-        slope = self._gradients(border)
+        slope = self._gradients(border, self.weights)
+        plain = slope if (self.weights == 1.0).all() else self._gradients(border, np.ones(n))
         self._look_at(gram, slope)
         used = list(self.independent)  # among O and the whole border
         joined: list[int] = []
@@ -70,15 +72,15 @@ class GradientConstruction(Construction):
         triangle = None
         for j in range(b):
             terms = np.append(used, k + j)
-            G, H = (matrix[np.ix_(terms, terms)] for matrix in (gram, slope))
-            seen = self._by_moments(G, H)
+            G, H, P = (matrix[np.ix_(terms, terms)] for matrix in (gram, slope, plain))
+            seen = self._by_moments(G, H, P)
             if seen.verdict is None and self.rows.sees_rows:
                 if triangle is None:
                     triangle = self.rows.triangular(plan, np.arange(k + b))
                 seen = self._by_rows(triangle[:, terms], seen, H, slab, joined, j)
             if seen.verdict:
                 found[j] = self._over_all(seen.v, k + len(joined))
-                leads[j] = self._lead(seen.v, H)
+                leads[j] = self._lead(seen.v, P)
                 size = (seen.v @ H @ seen.v) * (leads[j] / seen.v[-1]) ** 2
                 self.values.append((seen.value - self.level) * size)
                 continue
@@ -95,13 +97,13 @@ class GradientConstruction(Construction):
     def _look_at(self, G, H) -> None:
         """See the Gram matrices of O and the whole border before its terms are settled."""
 
-    def _gradients(self, border: Border) -> np.ndarray:
+    def _gradients(self, border: Border, weights) -> np.ndarray:
         """Return H over O and the border terms, from the moments of O."""
         terms = np.concatenate([self.terms, border.terms])
         keys = monomials.keys(self.terms)
         order = np.argsort(keys, kind="stable")
         total = np.zeros((len(terms), len(terms)))
-        for j, weight in enumerate(self.weights):
+        for j, weight in enumerate(weights):
             used = np.flatnonzero(terms[:, j])
             divisors = terms[used]
             divisors[:, j] -= 1
@@ -110,7 +112,7 @@ class GradientConstruction(Construction):
             total[np.ix_(used, used)] += np.outer(power, power) * self.gram[np.ix_(place, place)]
         return total
 
-    def _by_moments(self, G, H) -> Seen:
+    def _by_moments(self, G, H, P) -> Seen:
         """Decide a border term by moments, which have half of the digits."""
         if self.psi == 0.0:
             return Seen(np.nan, np.zeros(len(G)), None)
@@ -180,39 +182,45 @@ class DebiasedConstruction(GradientConstruction):
     square is not negative: too much noise was taken out, or the rows are too few for the degree.
     Nothing is a generator then. Nor is it where the next best polynomial over the same terms does
     no worse than by e: the rows do not say which of them vanishes. Columns count by their noise,
-    relative to the largest.
+    relative to the largest; those without noise a little, for they have laws, too.
     """
 
     def __init__(self, options, rows, columns):
         noise = rows.moments.noise
-        super().__init__(options, rows, columns, noise / noise.max())
+        super().__init__(options, rows, columns, np.maximum(noise / noise.max(), _NO_NOISE))
         self.unit_norm = getattr(options, "normalization", None) == "coefficients"
         self.by_gradient = getattr(options, "normalization", None) == "gradient"
         self.error = noise.max() ** 2 * np.sqrt(2.0 * _KURTOSIS / rows.n_samples)
         self.indefinite: int | None = None  # the degree from which on mean squares are negative
 
     def _look_at(self, G, H) -> None:
-        value = smallest(G, H)[0]
+        value, _, rounding = smallest(G, H)
         self.level = value if abs(value) <= 3.0 * self.error else 0.0
-        if value < -3.0 * self.error and self.indefinite is None:
+        if not value >= -3.0 * self.error - rounding and self.indefinite is None:
             self.indefinite = int(self.terms[-1].sum()) + 1
 
-    def _by_moments(self, G, H) -> Seen:
+    def _by_moments(self, G, H, P) -> Seen:
         value, v, _ = smallest(G, H)
-        return Seen(value, v, self._verdict(value, v, G, H))
+        return Seen(value, v, self._verdict(value, v, G, H, P))
 
-    def _verdict(self, value, v, G, H) -> bool | None:
+    def _verdict(self, value, v, G, H, P) -> bool | None:
         rms = np.sqrt(np.abs(G.diagonal()))
         if self.indefinite is not None or not self._leads(v, rms, H):
             return False
-        size = v @ H @ v
-        unit = size * (self._lead(v, H) / v[-1]) ** 2
+        size, lead = v @ H @ v, self._lead(v, P)
+        if not 0.0 < lead < _LARGEST_LEAD:
+            return False
+        unit = size * (lead / v[-1]) ** 2
         low, high = bounds_from_moments(0.0, np.abs(v) @ rms, len(v))
         rounding = (high - low) / size
-        if (value - self.level - rounding) * unit > self.psi:
-            return False
-        if (value - self.level + rounding) * unit > self.psi and rounding > self.error:
+        excess = value - self.level
+        if (
+            rounding > self.error
+            and (excess - rounding) * unit <= self.psi < (excess + rounding) * unit
+        ):
             return None
+        if excess * unit > self.psi:
+            return False
         following = smallest(G, H, which=1)[0] if len(v) > 2 else np.inf
         return following > value + self.error
 

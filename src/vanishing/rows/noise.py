@@ -12,6 +12,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 EPS = np.finfo(np.float64).eps
+_TINY = np.finfo(np.float64).tiny  # below it numbers lose digits
 
 # When a law is confirmed: what the noise of the next degree must be of its own, and its own of that
 # of a linear law, unless it is one. Chosen, as the next three, on nineteen shapes, half with a law.
@@ -83,7 +84,7 @@ class _Degree:
         pairs = (self.terms[:, np.newaxis] + self.terms).reshape(-1, n)
         self.places = moments.positions(pairs).reshape(k, k)
         size = self.means[self.places.diagonal()]
-        self.unit = 1.0 / np.sqrt(np.where(size > 0.0, size, 1.0))
+        self.unit = 1.0 / np.sqrt(np.where(size > _TINY, size, 1.0))
 
     def gram(self, scale: float) -> np.ndarray:
         """Return the debiased Gram matrix."""
@@ -91,7 +92,7 @@ class _Degree:
 
     def spectrum(self, scale: float):
         """Return eigenvalues and eigenvectors in units in which the terms have size 1."""
-        return eigh(self.gram(scale) * np.outer(self.unit, self.unit))
+        return eigh(self.gram(scale) * self.unit[:, np.newaxis] * self.unit)
 
     def root(self, above: float, which: int = 0) -> float:
         """Return the noise at which an eigenvalue reaches zero, ``above`` at most.
@@ -217,8 +218,10 @@ def _standard_error(moments, degree: _Degree, scale: float) -> float:
     kurtosis = _KURTOSIS
     if 4 * (degree.degree - 1) <= 2 * moments.max_degree:
         squares = degree.squared_slope(scale)
-        fourth = degree.mean(_product(squares, squares), scale)
-        kurtosis = max(1.0, fourth / degree.mean(squares, scale) ** 2)
+        mean = degree.mean(squares, scale)
+        if mean > _TINY:
+            squares = {key: value / mean for key, value in squares.items()}
+            kurtosis = max(1.0, degree.mean(_product(squares, squares), scale))
     return scale * math.sqrt(kurtosis / (2.0 * moments.n_samples))
 
 
