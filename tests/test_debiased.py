@@ -136,6 +136,18 @@ def test_noise_in_one_column_alone():
     assert model.mse_[0] <= 1e-4
 
 
+@pytest.mark.parametrize("given", [0.2, 0.18, 0.15])
+def test_coefficients_hardly_depend_on_the_noise_given(given):
+    """An error of the noise adds to G what H is, in columns weighted by their noise."""
+    rng = np.random.default_rng(0)
+    angle = rng.uniform(0, 2 * np.pi, 200_000)
+    X = np.column_stack([1.2 * np.cos(angle), 0.8 * np.sin(angle)])
+    moments = moments_of(X + [0.2, 0.0] * rng.normal(size=X.shape))
+    (g,) = OAVI(0.02, max_degree=2).fit_moments(moments.debiased([given, 0.0])).generators_
+    assert coefficients(g)[(2, 0)] == pytest.approx(0.64 / 1.44, abs=0.004)
+    assert coefficients(g)[(0, 0)] == pytest.approx(-0.64, abs=0.01)
+
+
 @models
 def test_laws_of_columns_without_noise(model):
     """They are laws as others, and those of both kinds of columns have the right coefficients."""

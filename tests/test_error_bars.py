@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from helpers import as_tuples
+from helpers import as_tuples, half_circle
 
 from vanishing import OAVI, Moments, error_bars
 from vanishing.algebra.writing import with_error
@@ -116,6 +116,19 @@ def test_errors_of_the_size_that_coefficients_spread():
         errors.append(error_bars(g, moments, noise=0.1).coef_std[1])
     assert np.mean(found) == pytest.approx(-0.5, abs=0.003)
     assert np.mean(errors) == pytest.approx(np.std(found), rel=0.25)
+
+
+def test_errors_know_that_the_noise_is_estimated_along():
+    """Of large noise: the coefficients of x0 and x0 x1 on a half circle."""
+    found, errors = [], []
+    for seed in range(60):
+        moments = Moments(2, 4).update(half_circle(seed, 0.2, 5000))
+        model = OAVI(1e-3, max_degree=2).fit_moments(moments.debiased(0.2))
+        (conic,) = model.generators_
+        found.append(conic.coef)
+        errors.append(error_bars(conic, moments, noise=0.2).coef_std)
+    spread = np.std(found, axis=0)
+    np.testing.assert_allclose(np.median(errors, axis=0)[[1, 4]], spread[[1, 4]], rtol=0.2)
 
 
 def test_what_is_refused():
