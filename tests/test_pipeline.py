@@ -12,6 +12,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
 
 import vanishing
 from vanishing import (
@@ -355,6 +356,17 @@ def test_text_in_blocks_and_moments_is_named():
 def test_parts_of_the_wrong_kind(options, message):
     with pytest.raises(TypeError, match=message):
         VanishingClassifier(**options).fit(X, Y)
+
+
+def test_features_that_overflow_single_precision_are_refused_without_warnings():
+    t, labels = np.linspace(1, 2, 40), np.arange(40) % 2
+    parabolas = np.column_stack([1e20 * t, (1 + labels) * 1e40 * t**2])
+    tree = DecisionTreeClassifier()
+    model = VanishingClassifier(OAVI(0, max_degree=2), scale=False, final_estimator=tree)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        with pytest.raises(ValueError, match="too large for dtype"):
+            model.fit(parabolas, labels)
 
 
 def test_labels_of_two_kinds_in_one_block():

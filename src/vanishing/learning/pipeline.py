@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 from sklearn.base import ClassifierMixin
 
 from vanishing._threads import one_blas_thread
@@ -83,7 +84,10 @@ def fit_parts(
     if not isinstance(finals[0], L1SquaredHingeSVC):
         (final,) = finals
         weights = {} if rows.weight is None else {"sample_weight": rows.weight}
-        yield parts(final.fit(X, rows.classes[rows.y], **weights), None)
+        # Some cast to single precision and refuse what overflows: NumPy's warnings say no more.
+        with np.errstate(over="ignore", invalid="ignore"):
+            final.fit(X, rows.classes[rows.y], **weights)
+        yield parts(final, None)
         return
     columns = as_columns(X, finals[0].fit_intercept)
     del X
