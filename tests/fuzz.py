@@ -825,12 +825,13 @@ def case_moments(draw, caught):
             model = draw.note("estimator", ABM(parameters["psi"], normalization="gradient"))
             kept = ("psi", "moments", "weights", "rows")
             draw.refuse = [w for w in draw.refuse if w.startswith(kept) and w != "psi=1.0"]
-        if model.border == "bb":
-            draw.refuse.append("debiased moments with border='bb'")
         estimate = moments.estimate_noise()
         require(np.isnan(estimate) or 0 <= estimate < np.inf, f"noise {estimate}")
         noise = 10.0 ** draw.later.uniform(-6, 1, n) * (draw.later.uniform(size=n) < 0.7)
-        moments = moments.debiased(draw.note("noise", noise * float(np.abs(plain).mean())))
+        noise *= float(np.abs(plain).mean())
+        if model.border == "bb" and noise.any():
+            draw.refuse.append("debiased moments with border='bb'")
+        moments = moments.debiased(draw.note("noise", noise))
     model.fit_moments(moments)
     yield
     require(model.degree_ <= degree, "a degree beyond that of the moments")
