@@ -20,6 +20,7 @@ from vanishing.algebra import monomials
 from vanishing.algebra.monomials import Border
 from vanishing.constructions.certificate import EPS, bounds_from_moments, bounds_from_rows
 from vanishing.constructions.engine import Construction, Remarks, Slab
+from vanishing.rows.noise import KURTOSIS
 
 _FLAT = 1e-10  # of the gradients of the terms: those so small count as no smaller
 _TINY = 1e-290  # below it squares have lost digits
@@ -27,7 +28,6 @@ _NO_NOISE = 1e-4  # what columns without noise count for, relative to those with
 _LARGEST_LEAD = 1e150  # of a leading coefficient whose square is multiplied by
 _STEPS = 50  # of an inverse iteration
 _LARGEST_SLAB = 1024  # products among all border terms of a slab are needed
-_KURTOSIS = 3.0  # mean(|grad g|^4) over mean(|grad g|^2)^2, taken for granted
 
 
 class Seen(NamedTuple):
@@ -190,7 +190,7 @@ class DebiasedConstruction(GradientConstruction):
         super().__init__(options, rows, columns, np.maximum(noise / noise.max(), _NO_NOISE))
         self.unit_norm = getattr(options, "normalization", None) == "coefficients"
         self.by_gradient = getattr(options, "normalization", None) == "gradient"
-        self.error = noise.max() ** 2 * np.sqrt(2.0 * _KURTOSIS / rows.n_samples)
+        self.error = noise.max() ** 2 * np.sqrt(2.0 * KURTOSIS / rows.n_samples)
         self.indefinite: int | None = None  # the degree from which on mean squares are negative
 
     def _look_at(self, G, H) -> None:

@@ -22,7 +22,7 @@ _PLATEAU, _SHARE = 0.75, 0.7
 _CLEAR, _FALL, _GAP = 0.4, 0.6, 0.85
 _HIDDEN = 0.01  # of the noise of the degree below: what rounding may hide of a noise that is zero
 _STEPS = 60  # of a bisection
-_KURTOSIS = 3.0  # mean(|grad g|^4) / mean(|grad g|^2)^2, where moments of it are not at hand
+KURTOSIS = 3.0  # mean(|grad g|^4) / mean(|grad g|^2)^2, where moments of it are not at hand
 
 
 class Debiasing:
@@ -215,7 +215,7 @@ def _confirms(here: _Degree, following: _Degree, scale: float, tolerance: float)
 
 def _standard_error(moments, degree: _Degree, scale: float) -> float:
     """Return the standard error: g is the noise along its gradient, whose square is averaged."""
-    kurtosis = _KURTOSIS
+    kurtosis = KURTOSIS
     if 4 * (degree.degree - 1) <= 2 * moments.max_degree:
         squares = degree.squared_slope(scale)
         mean = degree.mean(squares, scale)
