@@ -246,16 +246,17 @@ def test_weights_in_blocks_may_differ_by_any_factor():
     )
 
 
-def test_classes_that_have_not_begun_are_not_worked_on_after_a_failure():
+def test_classes_that_have_not_begun_are_not_worked_on_after_a_failure(monkeypatch):
     read, *_ = labelled_blocks(6)
     begun = []
 
-    def oracle(gram, cross, norm, *, psi, radius):
-        begun.append(norm)
+    def fit_rows(self, rows):
+        begun.append(rows.label)
         raise ArithmeticError("at once")
 
+    monkeypatch.setattr(OAVI, "fit_rows", fit_rows)
     with pytest.raises(ArithmeticError, match="at once"):
-        VanishingFeatures(OAVI(0.9, oracle=oracle)).fit(Blocks(read))
+        VanishingFeatures(OAVI()).fit(Blocks(read))
     assert len(begun) == 1
 
 
