@@ -61,17 +61,16 @@ class _Meeting:
 
     def work(self, function: Callable[[], Any]):
         """Run the work of one member; return its result, or the exception that ended it."""
-        try:
-            with self.places:
+        with self.places:  # given up only when it is known how the work has ended
+            try:
                 self._go_on()
                 return function()
-        except BaseException as error:
-            with self.changed:
+            except BaseException as error:
                 self.failed = True
-            return error
-        finally:
-            with self.changed:
-                self._rest()
+                return error
+            finally:
+                with self.changed:
+                    self._rest()
 
     def _rest(self):
         self.n_busy -= 1
