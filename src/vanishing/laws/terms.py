@@ -1,0 +1,184 @@
+"""Terms of laws: products of powers of columns, and of functions of such products."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Function(NamedTuple):
+    """A function of one variable, with its derivative."""
+
+    name: str
+    value: Callable[[np.ndarray], np.ndarray]
+    derivative: Callable[[np.ndarray], np.ndarray]
+
+
+def _function(name, value, derivative) -> tuple[str, Function]:
+    return name, Function(name, value, derivative)
+
+
+FUNCTIONS: dict[str, Function] = dict(
+    [
+        _function("sin", np.sin, np.cos),
+        _function("cos", np.cos, lambda x: -np.sin(x)),
+        _function("tan", np.tan, lambda x: 1.0 + np.tan(x) ** 2),
+        _function("log", np.log, lambda x: 1.0 / x),
+        _function("exp", np.exp, np.exp),
+        _function("sqrt", np.sqrt, lambda x: 0.5 / np.sqrt(x)),
+        _function("reciprocal", lambda x: 1.0 / x, lambda x: -1.0 / x**2),
+    ]
+)
+
+
+class Factor(NamedTuple):
+    """``function(scale * product of columns ** exponents) ** power``."""
+
+    function: Function
+    scale: float
+    exponents: tuple[float, ...]
+    power: int = 1
+
+
+class Term(NamedTuple):
+    """``product of columns ** exponents``, times factors."""
+
+    exponents: tuple[float, ...]
+    factors: tuple[Factor, ...] = ()
+
+    def involves(self, column: int) -> bool:
+        """Say whether the term depends on a column."""
+        return bool(self.exponents[column]) or any(f.exponents[column] for f in self.factors)
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether the term depends on no column."""
+        return not any(self.exponents) and not self.factors
+
+    @property
+    def degree(self) -> float:
+        """Sum of the sizes of all exponents; a function counts one and what is inside."""
+        inside = sum(
+            abs(factor.power) * max(1.0, sum(map(abs, factor.exponents)))
+            for factor in self.factors
+        )
+        return sum(map(abs, self.exponents)) + inside
+
+    def times(self, exponents: Sequence[float]) -> "Term":
+        """Return the term times powers of columns."""
+        return self._replace(exponents=_added(self.exponents, exponents))
+
+
+def _added(left, right) -> tuple[float, ...]:
+    return tuple(float(a + b) for a, b in zip(left, right, strict=True))
+
+
+def monomial(exponents: Iterable[float]) -> Term:
+    """Return the term that is a product of powers of columns."""
+    return Term(tuple(map(float, exponents)))
+
+
+def substituted(term: Term, columns: np.ndarray) -> Term:
+    """Return a term in new variables: variable k is the product of ``columns ** columns[k]``."""
+
+    def outer(exponents):
+        return tuple(float(e) for e in np.asarray(exponents) @ columns)
+
+    factors = tuple(f._replace(exponents=outer(f.exponents)) for f in term.factors)
+    return Term(outer(term.exponents), factors)
+
+
+class Evaluator:
+    """Values of terms on some rows; what terms have in common is computed once.
+
+    Parameters
+    ----------
+    columns : array of shape (n_columns, n_rows)
+    """
+
+    def __init__(self, columns: np.ndarray):
+        self.columns = columns
+        self._powers: dict[tuple[int, float], np.ndarray] = {}
+        self._factors: dict[Factor, np.ndarray] = {}
+
+    def power(self, column: int, exponent: float) -> np.ndarray:
+        """Return a power of a column."""
+        key = (column, exponent)
+        if key not in self._powers:
+            base = self.columns[column]
+            if exponent == 1.0:
+                value = base
+            elif exponent == int(exponent) and 2 <= abs(exponent) <= 8:
+                # Products: powers of floats are ten times slower, and round otherwise.
+                value = base * self.power(column, abs(exponent) - 1.0)
+                value = value if exponent > 0 else 1.0 / value
+            else:
+                value = 1.0 / base if exponent == -1.0 else base**exponent
+            self._powers[key] = value
+        return self._powers[key]
+
+    def monomial(self, exponents: Sequence[float]) -> np.ndarray | None:
+        """Return a product of powers of columns; None for 1."""
+        value = None
+        for column, exponent in enumerate(exponents):
+            if exponent:
+                power = self.power(column, float(exponent))
+                value = power if value is None else value * power
+        return value
+
+    def factor(self, factor: Factor) -> np.ndarray:
+        """Return the values of a factor."""
+        if factor not in self._factors:
+            inside = self._inside(factor)
+            value = factor.function.value(inside)
+            self._factors[factor] = value if factor.power == 1 else value**factor.power
+        return self._factors[factor]
+
+    def _inside(self, factor: Factor) -> np.ndarray:
+        inside = self.monomial(factor.exponents)
+        if inside is None:
+            inside = np.ones(self.columns.shape[1])
+        return inside if factor.scale == 1.0 else factor.scale * inside
+
+    def value(self, term: Term) -> np.ndarray:
+        """Return the values of a term, shape (n_rows,)."""
+        value = self.monomial(term.exponents)
+        for factor in term.factors:
+            value = self.factor(factor) if value is None else value * self.factor(factor)
+        return np.ones(self.columns.shape[1]) if value is None else value
+
+    def values(self, terms: Sequence[Term]) -> np.ndarray:
+        """Return the values of terms, shape (n_terms, n_rows)."""
+        values = np.empty((len(terms), self.columns.shape[1]))
+        for row, term in zip(values, terms, strict=True):
+            row[:] = self.value(term)
+        return values
+
+    def derivative(self, term: Term, column: int) -> np.ndarray:
+        """Return the derivative of a term with respect to a column, shape (n_rows,)."""
+        total = np.zeros(self.columns.shape[1])
+        exponent = term.exponents[column]
+        if exponent:
+            total += exponent * self.value(_lowered(term, column))
+        for i, factor in enumerate(term.factors):
+            exponent = factor.exponents[column]
+            if not exponent:
+                continue
+            others = term.factors[:i] + term.factors[i + 1 :]
+            if factor.power != 1:
+                others = (*others, factor._replace(power=factor.power - 1))
+            inner = _lowered(Term(factor.exponents), column)
+            slope = factor.function.derivative(self._inside(factor)) * self.value(inner)
+            outer = self.value(term._replace(factors=others))
+            total += factor.power * factor.scale * exponent * slope * outer
+        return total
+
+    def derivatives(self, terms: Sequence[Term], column: int) -> np.ndarray:
+        """Return the derivatives of terms with respect to a column, shape (n_terms, n_rows)."""
+        return np.array([self.derivative(term, column) for term in terms])
+
+
+def _lowered(term: Term, column: int) -> Term:
+    exponents = list(term.exponents)
+    exponents[column] -= 1.0
+    return term._replace(exponents=tuple(exponents))
