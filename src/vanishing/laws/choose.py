@@ -1,0 +1,130 @@
+"""Step 5: which law, if any: a score, a test of what is left over, and the distance to others."""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import cholesky, solve_triangular
+
+from vanishing.laws.problem import Reduced, Table
+from vanishing.laws.refit import Fitted, price
+from vanishing.laws.surrogate import exponents_up_to, legendre_products
+from vanishing.laws.terms import Evaluator
+
+EVIDENCE = 10.0  # least distance in score to the best law that is really different
+LACK_OF_FIT = 5.0  # standard deviations
+_EXPONENT, _FUNCTION = 3.0, 25.0  # what exponents and functions have to earn
+_SAME = 1e-7  # singular value of terms that have a law in common
+_COMPARED = 1000  # rows on which laws are compared
+
+
+class Candidate(NamedTuple):
+    """A fitted law with what speaks for it."""
+
+    fitted: Fitted
+    reduced: Reduced
+    score: float
+
+    def allowed_terms(self) -> int:
+        """Return how many terms a law of this many variables may have and still be one."""
+        r = self.reduced.n_variables
+        return max(r + 3, 2 * r - 2)
+
+
+def candidate(fitted: Fitted, reduced: Reduced) -> Candidate:
+    """Score a fitted law: twice the negative log-likelihood, and what its terms cost."""
+    table = reduced.table
+    floor = 1e-24 * table.norm
+    size = sum(term.degree for term in fitted.terms)
+    functions = any(term.factors for term in fitted.terms)
+    score = table.n_rows * np.log(max(fitted.mean_square, floor))
+    score += price(table.n_rows) * fitted.n_terms + _EXPONENT * size + _FUNCTION * functions
+    return Candidate(fitted, reduced, float(score))
+
+
+class LackOfFit:
+    """Whether a smooth function of all columns explains what a law leaves over."""
+
+    def __init__(self, table: Table):
+        n_terms = min(250, max(2, table.n_rows // 10))
+        coordinates = table.columns.copy()
+        logarithmic = table.positive & (coordinates.min(axis=1) > 0.02 * np.median(coordinates, axis=1))
+        coordinates[logarithmic] = np.log(coordinates[logarithmic])
+        low, high = coordinates.min(axis=1), coordinates.max(axis=1)
+        half = np.where(high > low, (high - low) / 2, 1.0)
+        unit = (coordinates - ((low + high) / 2)[:, None]) / half[:, None]
+        exponents = exponents_up_to(len(unit), n_terms, 12)[:n_terms]
+        self.root = np.sqrt(table.weight)
+        self.basis = legendre_products(unit, exponents) * self.root
+        gram = self.basis @ self.basis.T
+        gram[np.diag_indices_from(gram)] *= 1.0 + 1e-10
+        self.factor = cholesky(gram, lower=True, check_finite=False)
+        self.table = table
+
+    def __call__(self, predicted: np.ndarray) -> float:
+        """Return (F - k) / sqrt(2k), near 0 with deviation 1 where nothing is left to explain."""
+        left = (self.table.y - predicted) * self.root
+        explained = solve_triangular(self.factor, self.basis @ left, lower=True, check_finite=False)
+        k = len(explained)
+        total, found = float(left @ left), float(explained @ explained)
+        rest = max(total - found, 1e-300) / max(len(left) - k, 1)
+        return (found / rest - k) / np.sqrt(2.0 * k)
+
+
+def is_same(law: Candidate, other: Candidate) -> bool:
+    """Say whether the terms of ``other`` can express ``law``, too: they vanish on what it predicts."""
+    table = law.reduced.table
+    chosen = slice(0, min(table.n_rows, _COMPARED))
+    reduced = other.reduced
+    Y = law.fitted.predicted[chosen] / reduced.factor[chosen]
+    with np.errstate(all="ignore"):
+        values = Evaluator(np.vstack([reduced.w[:, chosen], Y])).values(other.fitted.terms)
+    good = np.isfinite(values).all(axis=0)
+    values = values[:, good]
+    scale = np.sqrt(np.mean(values**2, axis=1)) if good.any() else np.zeros(1)
+    if good.sum() < 2 * len(values) or not (scale > 0).all():
+        return False
+    singular = np.linalg.svd(values / scale[:, None], compute_uv=False)
+    return bool(singular[-1] < _SAME * singular[0])
+
+
+class Choice(NamedTuple):
+    """The best candidate, and what is known of how sure it is."""
+
+    best: Candidate
+    evidence: float
+    lack_of_fit: float
+    reason: str  # why it is no law; "" where it is one
+
+
+def choose(candidates: list[Candidate], lack_of_fit: LackOfFit) -> Choice | None:
+    """Return the best candidate, and why it is not accepted if it is not."""
+    if not candidates:
+        return None
+    exact = [c for c in candidates if c.fitted.exact]
+    if exact:
+        best = min(exact, key=lambda c: (c.fitted.n_terms, c.score))
+        reason = "" if best.fitted.n_terms <= best.allowed_terms() else "too many terms"
+        if not reason:
+            return Choice(best, np.inf, 0.0, "")
+    ordered = sorted(candidates, key=lambda c: c.score)
+    best = ordered[0]
+    evidence = np.inf
+    for other in ordered[1:]:
+        if other.score - best.score > max(evidence, 200.0):
+            break
+        if not is_same(best, other):
+            evidence = other.score - best.score
+            break
+    table = best.reduced.table
+    lack = lack_of_fit(best.fitted.predicted)
+    if not best.fitted.mean_square < 0.5 * table.variance:
+        reason = "no combination of terms explains half of the target's variance"
+    elif lack >= LACK_OF_FIT:
+        reason = "the best candidate leaves something that the columns still explain"
+    elif best.fitted.n_terms > best.allowed_terms():
+        reason = "the best candidate has so many terms that it could be any smooth function"
+    elif evidence < EVIDENCE:
+        reason = "several different equations explain the table equally well"
+    else:
+        reason = ""
+    return Choice(best, float(evidence), float(lack), reason)

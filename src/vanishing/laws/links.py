@@ -1,0 +1,249 @@
+"""Step 2: link regression, T(Y) = sum of c_j phi_j(w), for several T and dictionaries of terms."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+from vanishing.laws.problem import Reduced
+from vanishing.laws.sparse import sparse_supports
+from vanishing.laws.terms import FUNCTIONS, Evaluator, Factor, Term
+
+MAX_TERMS = 13
+SCREENED = 2500  # rows on which a link is tried first
+_KEPT = 3  # supports that go on
+_EXACT = 3e-13  # relative residual of a table without noise
+_LARGE_NOISE = 0.05  # relative
+
+
+class Link(NamedTuple):
+    """A function T of the target, with two derivatives and its inverse.
+
+    ``power`` is the exponent where T is a power, and ``function`` its name otherwise.
+    """
+
+    name: str
+    value: Callable
+    slope: Callable
+    curvature: Callable
+    inverse: Callable
+    power: float | None
+    function: str | None = None
+    needs_positive: bool = True
+    singular: bool = True
+
+    def term(self, n_variables: int) -> Term:
+        """Return T(Y) as a term of (w, Y)."""
+        none = (0.0,) * n_variables
+        if self.power is not None:
+            return Term((*none, self.power))
+        return Term((*none, 0.0), (Factor(FUNCTIONS[self.function], 1.0, (*none, 1.0)),))
+
+
+def _power(name, p) -> Link:
+    return Link(
+        name,
+        lambda Y: Y**p,
+        lambda Y: p * Y ** (p - 1),
+        lambda Y: p * (p - 1) * Y ** (p - 2),
+        lambda P: np.where(P > 0.0, np.abs(P), np.nan) ** (1.0 / p),
+        p,
+    )
+
+
+LINKS = (
+    Link(
+        "Y", lambda Y: Y, np.ones_like, np.zeros_like, lambda P: P, 1.0,
+        needs_positive=False, singular=False,
+    ),
+    _power("Y^2", 2.0)._replace(singular=False),
+    Link(
+        "1/Y", lambda Y: 1 / Y, lambda Y: -1 / Y**2, lambda Y: 2 / Y**3, lambda P: 1 / P, -1.0,
+        needs_positive=False,
+    ),
+    _power("1/Y^2", -2.0),
+    Link(
+        "log Y", np.log, lambda Y: 1 / Y, lambda Y: -1 / Y**2,
+        lambda P: np.exp(np.minimum(P, 700.0)), None, "log",
+    ),
+    _power("sqrt Y", 0.5),
+    _power("1/sqrt Y", -0.5),
+)
+SINE = Link(
+    "sin Y", np.sin, np.cos, lambda Y: -np.sin(Y),
+    lambda P: np.arcsin(np.clip(P, -1.0, 1.0)), None, "sin",
+    needs_positive=False, singular=False,
+)  # fmt: skip
+
+
+def usable_links(reduced: Reduced) -> list[Link]:
+    """Return the links that are defined for a target."""
+    weight, Y = reduced.table.weight, reduced.Y
+    is_positive = np.average(Y > 0, weights=weight) > 0.9 and np.all(reduced.smooth > -1e-3 * np.abs(reduced.smooth).max())
+    links = [link for link in LINKS if is_positive or not link.needs_positive]
+    # An angle has no factor, and lies in the range of arcsin.
+    if not reduced.state.factor.any() and np.abs(reduced.smooth).max() < np.pi / 2 * 1.05:
+        links.append(SINE)
+    return links
+
+
+class Regression(NamedTuple):
+    """Weighted rows of a link: residuals are in units of y."""
+
+    pull: np.ndarray
+    target: np.ndarray
+
+
+def regression(reduced: Reduced, link: Link) -> Regression:
+    """Return row weights and T(Y) freed from the bias that noise has through T''."""
+    smooth = reduced.smooth
+    if link.singular or link.needs_positive:
+        smooth = reduced.away_from_zero()
+        if link.needs_positive:
+            smooth = np.abs(smooth)
+    variance = reduced.noise / reduced.factor**2
+    slope, curvature = link.slope(smooth), link.curvature(smooth)
+    pull = reduced.factor / np.sqrt(slope**2 + curvature**2 * variance / 2)
+    gap = reduced.Y - smooth
+    expanded = link.value(smooth) + slope * gap + curvature / 2 * (gap**2 - variance)
+    if reduced.relative_noise < _LARGE_NOISE:
+        with np.errstate(all="ignore"):
+            target = link.value(reduced.Y) - curvature * variance / 2
+        far = np.abs(gap) > 0.5 * np.abs(smooth) if link.singular else ~np.isfinite(target)
+        target = np.where(far | ~np.isfinite(target), expanded, target)
+    else:
+        target = expanded
+    return Regression(pull * reduced.root, target)
+
+
+def _least_squares(gram, cross):
+    scale = np.sqrt(np.maximum(gram.diagonal(), 1e-300))
+    unit = gram / scale / scale[:, np.newaxis]
+    unit[np.diag_indices_from(unit)] += 1e-13 * len(unit)
+    try:
+        return cho_solve(cho_factor(unit, lower=True, check_finite=False), cross / scale) / scale
+    except LinAlgError:
+        return np.linalg.lstsq(unit, cross / scale, rcond=1e-12)[0] / scale
+
+
+def full_residual(values, rows: Regression, chosen) -> tuple[float, np.ndarray, float]:
+    """Return the noise that all terms leave on some rows, their coefficients, and the norm."""
+    weighted = values[:, chosen] * rows.pull[chosen]
+    target = rows.target[chosen] * rows.pull[chosen]
+    coef = _least_squares(weighted @ weighted.T, weighted @ target)
+    left = target - coef @ weighted
+    freedom = max(len(target) - len(coef), len(target) // 10)
+    return float(left @ left) / freedom, coef, float(target @ target) / len(target)
+
+
+def exact_support(values, target) -> np.ndarray | None:
+    """Return the terms of a combination that equals the target up to rounding, or None.
+
+    Parameters
+    ----------
+    values : array of shape (n_terms, n_rows)
+    target : array of shape (n_rows,)
+    """
+    scale = np.sqrt(np.mean(values**2, axis=1))
+    usable = np.flatnonzero((scale > 0) & np.isfinite(scale))
+    size = np.sqrt(np.mean(target**2))
+    if not len(usable) or not np.isfinite(size) or size == 0.0:
+        return None
+    matrix = (values[usable] / scale[usable, np.newaxis]).T
+    unit = target / size
+
+    def solved(part):
+        coef, *_ = np.linalg.lstsq(matrix[:, part], unit, rcond=1e-15)
+        return coef, np.sqrt(np.mean((unit - matrix[:, part] @ coef) ** 2))
+
+    everything = np.arange(len(usable))
+    coef, left = solved(everything)
+    if not left < _EXACT:
+        return None
+    for threshold in (1e-6, 1e-5, 1e-4, 1e-3):
+        part = everything[np.abs(coef) > threshold * np.abs(coef).max()]
+        if not 0 < len(part) <= MAX_TERMS:
+            continue
+        refined, left = solved(part)
+        if left < _EXACT:
+            part = part[np.abs(refined) > 1e-9 * np.abs(refined).max()]
+            if solved(part)[1] < _EXACT:
+                return usable[part]
+    return None
+
+
+class Sparse(NamedTuple):
+    """A link with a support of few terms."""
+
+    link: Link
+    terms: tuple[Term, ...]
+    exact: bool = False
+
+
+def link_supports(reduced: Reduced, terms: list[Term], links, progress) -> list[Sparse]:
+    """Return sparse supports for the links whose full dictionary reaches the noise.
+
+    Where the dictionary leaves less than the surrogate, ``reduced`` learns the noise and the smooth
+    target from it, and all links are tried again.
+    """
+    if not terms:
+        return []
+    with np.errstate(all="ignore"):
+        values = Evaluator(reduced.w).values(terms)
+    usable = np.isfinite(values).all(axis=1)
+    terms = [term for term, good in zip(terms, usable, strict=True) if good]
+    values = values[usable]
+    n_rows = reduced.table.n_rows
+    screened = slice(0, min(n_rows, max(SCREENED, 4 * len(terms))))
+    while True:
+        results = []
+        for link in links:
+            progress()
+            rows = regression(reduced, link)
+            noise, coef, norm = full_residual(values, rows, screened)
+            results.append((link, rows, noise, coef, norm))
+        link, _, least, coef, _ = min(results, key=lambda result: result[2])
+        if not least < 0.8 * reduced.noise:
+            break
+        with np.errstate(all="ignore"):
+            smooth = link.inverse(coef @ values)
+        reduced.smooth = np.where(np.isfinite(smooth), smooth, reduced.smooth)
+        reduced.noise = least
+        if least < 1e-20 * reduced.table.norm:
+            break
+    found = []
+    slack = 1.04 + 3.0 * np.sqrt(2.0 / (screened.stop - screened.start))
+    for link, rows, noise, _, norm in results:
+        progress()
+        if noise < 1e-11 * norm:
+            chosen = slice(0, min(n_rows, 2 * len(terms) + 100))
+            with np.errstate(all="ignore"):
+                target = link.value(reduced.Y[chosen])
+            pull = rows.pull[chosen]
+            support = exact_support(values[:, chosen] * pull, target * pull)
+            if support is not None:
+                found.append(Sparse(link, tuple(terms[i] for i in support), exact=True))
+                continue
+        if noise <= slack * reduced.noise:
+            found += _sparse(reduced, link, rows, terms, values)
+    return found
+
+
+def _sparse(reduced, link, rows, terms, values) -> list[Sparse]:
+    n_rows = reduced.table.n_rows
+    weighted = values * rows.pull
+    target = rows.target * rows.pull
+    gram, cross = weighted @ weighted.T / n_rows, weighted @ target / n_rows
+    norm = float(target @ target) / n_rows
+    supports = sparse_supports(gram, cross, norm, MAX_TERMS)
+    price = 2 * np.log(len(terms)) + np.log(n_rows)
+    floor = 1e-14 * norm
+    supports.sort(key=lambda s: n_rows * np.log(max(s[1], floor)) + price * len(s[0]))
+    chosen: list[tuple[int, ...]] = []
+    for support, _ in supports:
+        if tuple(support) not in chosen:
+            chosen.append(tuple(support))
+        if len(chosen) == _KEPT:
+            break
+    return [Sparse(link, tuple(terms[i] for i in support)) for support in chosen]

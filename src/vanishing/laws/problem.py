@@ -1,0 +1,97 @@
+"""The rows of a search, in the variables of one state: y = M Y(w)."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from vanishing.laws.reductions import Logarithms, State
+
+
+class Table(NamedTuple):
+    """Scaled rows of a search.
+
+    Attributes
+    ----------
+    columns : array of shape (n_columns, n_rows)
+        In units near their size, which are powers of two.
+    y : array of shape (n_rows,)
+        The target, likewise, with a sign that makes its mean positive.
+    weight : array of shape (n_rows,)
+        Of mean 1.
+    positive : array of bool of shape (n_columns,)
+    log_units : array of shape (n_columns,)
+        Logarithms of the units.
+    noise : float or None
+        Variance of the target's noise in units of y, where it is given.
+    """
+
+    columns: np.ndarray
+    y: np.ndarray
+    weight: np.ndarray
+    positive: np.ndarray
+    log_units: np.ndarray
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.y)
+
+    @property
+    def norm(self) -> float:
+        """Mean square of the target."""
+        return float(np.mean(self.weight * self.y**2))
+
+    @property
+    def variance(self) -> float:
+        """Variance of the target."""
+        return float(np.mean(self.weight * (self.y - np.mean(self.weight * self.y)) ** 2))
+
+
+class Reduced:
+    """Rows of a table in the variables of a state.
+
+    Attributes
+    ----------
+    w : array of shape (n_variables, n_rows)
+    factor : array of shape (n_rows,)
+        M.
+    Y : array of shape (n_rows,)
+        y / M.
+    smooth : array of shape (n_rows,)
+        What Y is without noise, as far as is known: first the surrogate's value.
+    noise : float
+        Variance of the noise of y, as far as is known.
+    """
+
+    def __init__(self, table: Table, state: State):
+        logarithms = Logarithms(table.columns, table.positive)
+        self.table, self.state = table, state
+        self.w = logarithms.variables(state)
+        self.factor = logarithms.factor(state)
+        self.Y = table.y / self.factor
+        coordinates = logarithms.coordinates(state, state.logarithmic)
+        self.smooth = state.surrogate.values(coordinates)
+        self.noise = max(state.surrogate.mean_square, 1e-28 * table.norm)
+        self.log_units = state.variables @ table.log_units
+        self.root = np.sqrt(table.weight)
+
+    @property
+    def n_variables(self) -> int:
+        """Number of variables."""
+        return len(self.w)
+
+    @property
+    def positive(self) -> np.ndarray:
+        """Which variables are positive."""
+        return self.state.positive
+
+    @property
+    def relative_noise(self) -> float:
+        """Noise over the size of the target."""
+        return float(np.sqrt(self.noise / self.table.norm))
+
+    def away_from_zero(self, share=0.03) -> np.ndarray:
+        """Return the smooth Y, kept from zero where it is divided by."""
+        size = np.sqrt(np.mean(self.table.weight * self.smooth**2))
+        sign = np.where(self.smooth < 0.0, -1.0, 1.0)
+        return np.where(np.abs(self.smooth) < share * size, share * size * sign, self.smooth)

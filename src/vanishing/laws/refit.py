@@ -1,0 +1,242 @@
+"""Step 4: coefficients in units of the target, by Gauss-Newton; only then can laws be compared."""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, inv
+
+from vanishing.laws.links import Link
+from vanishing.laws.problem import Reduced
+from vanishing.laws.terms import Evaluator, Term
+
+_STEPS = 6
+_HALVINGS = 6
+
+
+class Fitted(NamedTuple):
+    """A law in the variables of a state, fitted in units of y.
+
+    Attributes
+    ----------
+    terms : tuple of Term
+        In (w, Y); with a link its T(Y) is first.
+    coef : array of shape (n_terms,)
+        One of a term with Y is 1.
+    fixed : int
+        The place of that term.
+    covariance : array of shape (n_terms, n_terms)
+        For noise of variance 1.
+    mean_square : float
+        Of the residual of y.
+    predicted : array of shape (n_rows,)
+        y.
+    exact : bool
+        Whether the law holds up to rounding.
+    """
+
+    terms: tuple[Term, ...]
+    coef: np.ndarray
+    fixed: int
+    covariance: np.ndarray
+    mean_square: float
+    predicted: np.ndarray
+    exact: bool = False
+
+    @property
+    def n_terms(self) -> int:
+        """Number of terms, the target's and a constant included."""
+        return len(self.terms)
+
+
+class _LinkModel:
+    """Y = T^-1(sum of c phi); the coefficient of T(Y) is fixed at 1, the others are -c."""
+
+    def __init__(self, reduced: Reduced, link: Link, terms):
+        self.reduced, self.link = reduced, link
+        self.first = link.term(reduced.n_variables)
+        self.values = Evaluator(reduced.w).values(terms)
+        self.terms = tuple(terms)
+
+    def start(self, rows, values):
+        weighted = values * rows.pull
+        return _solved(weighted @ weighted.T, weighted @ (rows.target * rows.pull))
+
+    def predict(self, coef, values):
+        with np.errstate(all="ignore"):
+            Y = self.link.inverse(coef @ values)
+            Y = np.where(np.isfinite(Y), Y, self.reduced.smooth)
+            if self.link.power == 2.0:
+                Y = np.where(self.reduced.smooth < 0, -Y, Y)
+            slope = values / self.link.slope(Y)
+        return Y, np.where(np.isfinite(slope), slope, 0.0)
+
+    def law(self, coef, places):
+        terms = (self.first, *(_lifted(self.terms[i]) for i in places))
+        return terms, np.concatenate([[1.0], -coef]), 0
+
+
+class _ImplicitModel:
+    """A(w) Y^2 + B(w) Y + C(w) = 0, and the root nearest to the smooth target."""
+
+    def __init__(self, reduced: Reduced, terms, fixed):
+        self.reduced = reduced
+        self.terms = tuple(terms)
+        self.powers = np.array([term.exponents[-1] for term in terms])
+        self.values = Evaluator(reduced.w).values([_lowered(term) for term in terms])
+        self.fixed = fixed
+
+    def predict(self, coef, values, powers):
+        A, B, C = (coef[powers == p] @ values[powers == p] for p in (2.0, 1.0, 0.0))
+        smooth = self.reduced.smooth
+        with np.errstate(all="ignore"):
+            root = np.sqrt(np.maximum(B**2 - 4 * A * C, 0.0))
+            # The stable form of both roots of A Y^2 + B Y + C.
+            q = -0.5 * (B + np.where(B < 0, -root, root))
+            first, second = q / A, C / q
+            nearer = np.abs(first - smooth) < np.abs(second - smooth)
+            Y = np.where(np.isfinite(first) & (nearer | ~np.isfinite(second)), first, second)
+            Y = np.where(np.isfinite(Y), Y, smooth)
+            slope = -values * np.where(powers[:, None] == 0, 1.0, Y ** powers[:, None])
+            slope = slope / (2 * A * Y + B)
+        return Y, np.where(np.isfinite(slope), slope, 0.0)
+
+
+def _lifted(term: Term) -> Term:
+    """Return a term of w as one of (w, Y)."""
+    factors = tuple(f._replace(exponents=(*f.exponents, 0.0)) for f in term.factors)
+    return Term((*term.exponents, 0.0), factors)
+
+
+def _lowered(term: Term) -> Term:
+    """Return a term of (w, Y) without its power of Y."""
+    factors = tuple(f._replace(exponents=f.exponents[:-1]) for f in term.factors)
+    return Term(term.exponents[:-1], factors)
+
+
+def _solved(gram, cross):
+    scale = np.sqrt(np.maximum(gram.diagonal(), 1e-300))
+    unit = gram / scale / scale[:, np.newaxis]
+    try:
+        factor = cho_factor(unit, lower=True, check_finite=False)
+        return cho_solve(factor, cross / scale, check_finite=False) / scale
+    except (LinAlgError, ValueError):
+        return np.linalg.lstsq(unit, cross / scale, rcond=1e-14)[0] / scale
+
+
+def _gauss_newton(reduced: Reduced, predict, coef, free):
+    """Minimise the mean square of y - M Y over the free coefficients; return also J'J / n."""
+    pull = reduced.factor * reduced.root
+    target = reduced.table.y * reduced.root
+    n_rows = len(target)
+
+    def measured(coef):
+        Y, slope = predict(coef)
+        left = target - Y * pull
+        return float(left @ left) / n_rows, left, slope, Y
+
+    value, left, slope, Y = measured(coef)
+    for _ in range(_STEPS):
+        jacobian = slope[free] * pull
+        gram = jacobian @ jacobian.T / n_rows
+        if not np.isfinite(gram).all():
+            break
+        step = _solved(gram, jacobian @ left / n_rows)
+        for halving in range(_HALVINGS):
+            trial = coef.copy()
+            trial[free] += step / 2**halving
+            result = measured(trial)
+            if result[0] < value:
+                break
+        else:
+            break
+        gained = value - result[0]
+        coef = trial
+        value, left, slope, Y = result
+        if gained < 1e-6 * value:
+            break
+    jacobian = slope[free] * pull
+    return coef, value, jacobian @ jacobian.T, Y
+
+
+def _covariance(gram):
+    scale = np.sqrt(np.maximum(gram.diagonal(), 1e-300))
+    unit = gram / scale / scale[:, np.newaxis]
+    unit[np.diag_indices_from(unit)] += 1e-14
+    try:
+        return inv(unit, check_finite=False) / scale / scale[:, np.newaxis]
+    except LinAlgError:
+        return np.full_like(gram, np.inf)
+
+
+def _significance(coef, covariance, noise):
+    with np.errstate(all="ignore"):
+        return coef**2 / np.maximum(noise * covariance.diagonal(), 1e-300)
+
+
+def price(n_rows: int) -> float:
+    """Return what a term has to earn, in units of twice the log-likelihood."""
+    return 2 * np.log(250.0) + np.log(n_rows)
+
+
+def refit_link(reduced: Reduced, link: Link, terms, rows, *, exact=False) -> list[Fitted]:
+    """Fit T(Y) = sum of terms in units of y; drop insignificant terms, and keep each on the way."""
+    model = _LinkModel(reduced, link, terms)
+    places = list(range(len(terms)))
+    coef = model.start(rows, model.values)
+    found = []
+    while places:
+        values = model.values[places]
+        free = np.arange(len(places))
+        coef, value, gram, Y = _gauss_newton(
+            reduced, lambda c, v=values: model.predict(c, v), coef, free
+        )
+        covariance = np.zeros((len(places) + 1,) * 2)
+        covariance[1:, 1:] = _covariance(gram)
+        law_terms, law_coef, fixed = model.law(coef, places)
+        found.append(
+            Fitted(law_terms, law_coef, fixed, covariance, value, Y * reduced.factor, exact)
+        )
+        noise = max(reduced.noise, value)
+        t = _significance(coef, covariance[1:, 1:], noise)
+        least = int(np.argmin(t))
+        if exact or not t[least] <= 3 * price(reduced.table.n_rows) or len(places) == 1:
+            break
+        del places[least]
+        coef = np.delete(coef, least)
+    return found
+
+
+def refit_implicit(reduced: Reduced, terms, coef, *, exact=False) -> list[Fitted]:
+    """Fit an implicit law in units of y, likewise; the term with Y that matters most is fixed."""
+    terms, coef = list(terms), np.array(coef)
+    found: list[Fitted] = []
+    while True:
+        powers = np.array([term.exponents[-1] for term in terms])
+        if len(terms) < 2 or not (powers > 0).any() or (powers > 0).all():
+            return found
+        model = _ImplicitModel(reduced, terms, 0)
+        with np.errstate(all="ignore"):
+            size = np.abs(coef) * np.sqrt(
+                np.mean((model.values * reduced.smooth ** powers[:, None]) ** 2, axis=1)
+            )
+        fixed = int(np.argmax(np.where(powers > 0, size, -1.0)))
+        if not coef[fixed]:
+            return found
+        coef = coef / coef[fixed]
+        free = np.delete(np.arange(len(terms)), fixed)
+        coef, value, gram, Y = _gauss_newton(
+            reduced, lambda c, m=model, p=powers: m.predict(c, m.values, p), coef, free
+        )
+        covariance = np.zeros((len(terms),) * 2)
+        covariance[np.ix_(free, free)] = _covariance(gram)
+        found.append(
+            Fitted(tuple(terms), coef, fixed, covariance, value, Y * reduced.factor, exact)
+        )
+        noise = max(reduced.noise, value)
+        t = _significance(coef[free], covariance[np.ix_(free, free)], noise)
+        least = int(np.argmin(t))
+        if exact or not t[least] <= 3 * price(reduced.table.n_rows):
+            return found
+        gone = int(free[least])
+        del terms[gone]
+        coef = np.delete(coef, gone)

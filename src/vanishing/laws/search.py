@@ -1,0 +1,98 @@
+"""All steps, one after the other: from a table to the law its target obeys."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from vanishing.laws.choose import Candidate, Choice, LackOfFit, candidate, choose
+from vanishing.laws.dictionary import PLAIN, STAGES, dictionary
+from vanishing.laws.implicit import implicit_supports
+from vanishing.laws.links import LINKS, link_supports, regression, usable_links
+from vanishing.laws.problem import Reduced, Table
+from vanishing.laws.reductions import MAX_ROWS, State, reduced_states
+from vanishing.laws.refit import refit_implicit, refit_link
+from vanishing.laws.terms import monomial
+
+_BACK = 3  # states to go back to before the unreduced one
+
+
+class Options(NamedTuple):
+    """What of the estimator's parameters the search needs."""
+
+    max_degree: int = 6
+    max_terms: int = 12
+    stages: tuple = STAGES
+
+
+class Found(NamedTuple):
+    """The outcome of a search."""
+
+    choice: Choice | None
+    candidates: list[Candidate]
+    states: list[State]
+
+
+def search(table: Table, options: Options, progress=lambda: None) -> Found:
+    """Find the law that the target of a table obeys."""
+    n_columns = len(table.columns)
+    used = slice(0, min(table.n_rows, MAX_ROWS))
+    start = State(np.zeros(n_columns), np.eye(n_columns), table.positive)
+    states = reduced_states(
+        table.columns[:, used], table.positive, table.y[used], table.weight[used], start, progress
+    )
+    lack_of_fit = LackOfFit(table)
+    candidates: list[Candidate] = []
+    choice = None
+    for state in _order(states):
+        reduced = Reduced(table, state)
+        for found in _stages(reduced, options, progress):
+            candidates += [candidate(fitted, reduced) for fitted in found]
+            choice = choose(candidates, lack_of_fit)
+            if choice is not None and not choice.reason:
+                return Found(choice, candidates, states)
+    return Found(choice, candidates, states)
+
+
+def _order(states):
+    """Return the states to search: the most reduced first, a few before it, the first."""
+    order = states[::-1][: 1 + _BACK]
+    return order if order[-1] is states[0] else [*order, states[0]]
+
+
+def _stages(reduced: Reduced, options: Options, progress):
+    """Yield the fitted laws of each stage."""
+    if not reduced.n_variables:
+        yield _pure_product(reduced)
+        return
+    links = usable_links(reduced)
+    for stage in options.stages:
+        terms = dictionary(
+            stage, reduced.n_variables, reduced.positive, reduced.log_units, options.max_degree
+        )
+        found = []
+        for sparse in link_supports(reduced, terms, links, progress):
+            if len(sparse.terms) <= options.max_terms:
+                progress()
+                rows = regression(reduced, sparse.link)
+                found += refit_link(
+                    reduced, sparse.link, sparse.terms, rows, exact=sparse.exact
+                )
+        yield found
+        if stage is PLAIN:
+            found = []
+            for support in implicit_supports(
+                reduced, options.max_degree, options.max_terms, progress
+            ):
+                progress()
+                found += refit_implicit(
+                    reduced, support.terms, support.coef, exact=support.exact
+                )
+            yield found
+
+
+def _pure_product(reduced: Reduced):
+    """Return y = c M."""
+    link = LINKS[0]
+    found = refit_link(reduced, link, [monomial(())], regression(reduced, link))
+    exact = found[0].mean_square < 1e-25 * reduced.table.norm
+    return [found[0]._replace(exact=exact)]

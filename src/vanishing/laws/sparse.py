@@ -1,0 +1,255 @@
+"""Which few terms? Sparse least squares and sparse ratios, from Gram matrices alone."""
+
+import numba
+import numpy as np
+from scipy.linalg import eigh, inv
+
+_PIVOT = 1e-10  # relative: what is left of a term that others nearly span
+
+
+@numba.njit(cache=True)
+def _sweep(table, k):
+    """Take term k into the fit: G_SS^-1 is kept as -table[S, S], coefficients in table[S, y]."""
+    pivot = table[k, k]
+    row = table[k].copy()
+    for i in range(len(table)):
+        if i != k:
+            factor = row[i] / pivot
+            for j in range(len(table)):
+                table[i, j] -= factor * row[j]
+    for i in range(len(table)):
+        table[i, k] = table[k, i] = row[i] / pivot
+    table[k, k] = -1.0 / pivot
+
+
+@numba.njit(cache=True)
+def _unsweep(table, k):
+    """Take term k out of the fit again."""
+    pivot = table[k, k]
+    row = table[k].copy()
+    for i in range(len(table)):
+        if i != k:
+            factor = row[i] / pivot
+            for j in range(len(table)):
+                table[i, j] -= factor * row[j]
+    for i in range(len(table)):
+        table[i, k] = table[k, i] = -row[i] / pivot
+    table[k, k] = -1.0 / pivot
+
+
+@numba.njit(cache=True)
+def _best_exchange(table, inside, scale):
+    """Return (residual, i, j) of the best exchange of a term i inside for a term j outside."""
+    y = len(table) - 1
+    best, best_i, best_j = np.inf, -1, -1
+    for i in range(y):
+        if not inside[i]:
+            continue
+        inverse = -table[i, i]
+        without = table[y, y] + table[i, y] ** 2 / inverse
+        for j in range(y):
+            if inside[j]:
+                continue
+            left = table[j, j] + table[i, j] ** 2 / inverse
+            if left <= _PIVOT * scale[j]:
+                continue
+            cross = table[j, y] + table[i, j] * table[i, y] / inverse
+            residual = without - cross**2 / left
+            if residual < best:
+                best, best_i, best_j = residual, i, j
+    return best, best_i, best_j
+
+
+@numba.njit(cache=True)
+def _forward(table, max_terms, supports, residuals):
+    """Add the term that helps most, exchange terms while that helps, and note each support."""
+    y = len(table) - 1
+    inside = np.zeros(y, np.bool_)
+    scale = np.empty(y)
+    for j in range(y):
+        scale[j] = table[j, j]
+    for size in range(max_terms):
+        best, chosen = 0.0, -1
+        for j in range(y):
+            if not inside[j] and table[j, j] > _PIVOT * scale[j]:
+                gain = table[j, y] ** 2 / table[j, j]
+                if gain > best:
+                    best, chosen = gain, j
+        if chosen < 0:
+            return size
+        _sweep(table, chosen)
+        inside[chosen] = True
+        for _ in range(3 * size):
+            residual, i, j = _best_exchange(table, inside, scale)
+            if not residual < table[y, y] * (1.0 - 1e-9):
+                break
+            _unsweep(table, i)
+            _sweep(table, j)
+            inside[i], inside[j] = False, True
+        supports[size] = inside
+        residuals[size] = table[y, y]
+        if not table[y, y] > 0.0:
+            return size + 1
+    return max_terms
+
+
+@numba.njit(cache=True)
+def _backward(table, max_terms, supports, residuals):
+    """Drop the term that matters least, again and again; ``table`` has all terms swept in."""
+    y = len(table) - 1
+    inside = np.ones(y, np.bool_)
+    for size in range(y, 0, -1):
+        if size <= max_terms:
+            supports[size - 1] = inside
+            residuals[size - 1] = table[y, y]
+        least, chosen = np.inf, -1
+        for i in range(y):
+            if inside[i]:
+                loss = table[i, y] ** 2 / -table[i, i]
+                if loss < least:
+                    least, chosen = loss, i
+        pivot = table[chosen, chosen]
+        row = table[chosen].copy()
+        inside[chosen] = False
+        for i in range(y + 1):
+            if i == y or inside[i]:
+                factor = row[i] / pivot
+                for j in range(y + 1):
+                    if j == y or inside[j]:
+                        table[i, j] -= factor * row[j]
+
+
+def sparse_supports(gram, cross, norm, max_terms) -> list[tuple[np.ndarray, float]]:
+    """Return supports of up to ``max_terms`` terms with their residuals, two of each size.
+
+    Parameters
+    ----------
+    gram : array of shape (k, k)
+    cross : array of shape (k,)
+    norm : float
+        The residual of a support is norm - c' G^-1 c over its terms.
+
+    Returns
+    -------
+    supports : list of (terms, residual)
+        By forward selection with exchanges, and by backward elimination from all terms.
+    """
+    k = len(cross)
+    scale = np.sqrt(np.maximum(gram.diagonal(), 1e-300))
+    table = np.empty((k + 1, k + 1))
+    table[:k, :k] = gram / scale / scale[:, np.newaxis]
+    table[k, :k] = table[:k, k] = cross / scale / np.sqrt(norm)
+    table[k, k] = 1.0
+    max_terms = min(max_terms, k)
+    found = []
+    supports, residuals = np.zeros((max_terms, k), bool), np.zeros(max_terms)
+    size = _forward(table.copy(), max_terms, supports, residuals)
+    found += [(np.flatnonzero(s), r * norm) for s, r in zip(supports[:size], residuals, strict=False)]
+    inverse = inv(table[:k, :k] + 1e-11 * np.eye(k), overwrite_a=True, check_finite=False)
+    coef = inverse @ table[:k, k]
+    full = np.empty_like(table)
+    full[:k, :k] = -(inverse + inverse.T) / 2
+    full[k, :k] = full[:k, k] = coef
+    full[k, k] = 1.0 - table[:k, k] @ coef
+    _backward(full, max_terms, supports, residuals)
+    found += [(np.flatnonzero(s), r * norm) for s, r in zip(supports, residuals, strict=True)]
+    return found
+
+
+# -- Ratios v'Gv / v'Hv ----------------------------------------------------------------------------
+
+
+@numba.njit(cache=True)
+def _ratio(gram, slope, support, vector):
+    """Return the least v'Gv / v'Hv on a support, and set ``vector`` to its v.
+
+    With G = L L', it is one over the largest eigenvalue of L^-1 H L^-T: power iteration.
+    """
+    k = len(support)
+    lower = np.zeros((k, k))
+    for i in range(k):
+        for j in range(i + 1):
+            value = gram[support[i], support[j]]
+            for p in range(j):
+                value -= lower[i, p] * lower[j, p]
+            if i == j:
+                if value <= 1e-13 * gram[support[i], support[i]]:
+                    value = 1e-13 * gram[support[i], support[i]]
+                lower[i, i] = np.sqrt(value)
+            else:
+                lower[i, j] = value / lower[j, j]
+    inner = np.empty((k, k))  # L^-1 H L^-T
+    for j in range(k):
+        for i in range(k):
+            value = slope[support[i], support[j]]
+            for p in range(i):
+                value -= lower[i, p] * inner[p, j]
+            inner[i, j] = value / lower[i, i]
+    for i in range(k):
+        for j in range(k):
+            value = inner[i, j]
+            for p in range(j):
+                value -= lower[j, p] * inner[i, p]
+            inner[i, j] = value / lower[j, j]
+    place = 0
+    for i in range(k):
+        if inner[i, i] > inner[place, place]:
+            place = i
+    current = inner[:, place].copy()
+    value = 0.0
+    for _ in range(60):
+        norm = np.sqrt(np.sum(current**2))
+        if norm == 0.0:
+            return np.inf
+        current /= norm
+        following = inner @ current
+        updated = np.sum(current * following)
+        close = abs(updated - value) <= 1e-9 * updated
+        value, current = updated, following
+        if close:
+            break
+    for i in range(k - 1, -1, -1):
+        entry = current[i]
+        for p in range(i + 1, k):
+            entry -= lower[p, i] * vector[p]
+        vector[i] = entry / lower[i, i]
+    return 1.0 / value if value > 0.0 else np.inf
+
+
+@numba.njit(cache=True)
+def ratios(gram, slope, supports):
+    """Return the least ratio of each support, given as rows of equal size."""
+    found = np.empty(len(supports))
+    vector = np.empty(supports.shape[1])
+    for i in range(len(supports)):
+        found[i] = _ratio(gram, slope, supports[i], vector)
+    return found
+
+
+def least_ratio(gram, slope, support) -> tuple[float, np.ndarray]:
+    """Return the least ratio on a support, and its vector."""
+    vector = np.empty(len(support))
+    return _ratio(gram, slope, np.asarray(support), vector), vector
+
+
+def ratio_backward(gram, slope, max_terms) -> list[np.ndarray]:
+    """Return supports by backward elimination from all terms, several at once while many are left."""
+    kept = np.arange(len(gram))
+    scale = np.sqrt(gram.diagonal())
+    found = []
+    while len(kept) > 1:
+        part = np.ix_(kept, kept)
+        unit = scale[kept]
+        left = gram[part] / unit / unit[:, np.newaxis]
+        right = slope[part] / unit / unit[:, np.newaxis]
+        left[np.diag_indices_from(left)] += 1e-13 * len(kept)
+        size = len(kept)
+        _, vectors = eigh(right, left, subset_by_index=[size - 1, size - 1], check_finite=False)
+        vector = vectors[:, 0]
+        if size <= max_terms:
+            found.append(kept)
+        # What v'Gv / v'Hv loses when a term is set to zero and the others follow, to first order.
+        loss = vector**2 / np.maximum(inv(left, check_finite=False).diagonal(), 1e-300)
+        n_dropped = max(1, (size - 2 * max_terms) // 6)
+        kept = kept[np.sort(np.argsort(loss, kind="stable")[n_dropped:])]
+    return found

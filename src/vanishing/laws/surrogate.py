@@ -1,0 +1,259 @@
+"""Step 1a: a smooth surrogate of the target, its noise, and its gradients.
+
+The surrogate is M Q(u) or M exp Q(u), with a polynomial Q in Legendre form and u the variables or,
+where they are positive and not close to zero, their logarithms, scaled to [-1, 1]. It is no answer: it says how large
+the noise is, what the target is without it, and how it changes with each variable.
+"""
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import cho_solve, cholesky, solve_triangular
+
+MAX_TERMS = 252
+MAX_DEGREE = 12
+_STEPS = 6  # of Gauss-Newton, where Q is in an exponent
+
+
+@lru_cache(maxsize=64)
+def exponents_up_to(n_variables: int, max_terms: int, max_degree: int) -> np.ndarray:
+    """Return all exponents up to the largest degree that keeps to a number of terms, by degree."""
+    levels = [[(0,) * n_variables]]
+    total = 1
+    for degree in range(1, max_degree + 1 if n_variables else 1):
+        level = {
+            (*row[:i], row[i] + 1, *row[i + 1 :])
+            for row in levels[-1]
+            for i in range(n_variables)
+            if not any(row[i + 1 :])
+        }
+        total += len(level)
+        if total > max_terms and degree > 1:
+            break
+        levels.append(sorted(level, reverse=True))
+    return np.array([row for level in levels for row in level], dtype=np.int64)
+
+
+def legendre_products(u: np.ndarray, exponents: np.ndarray) -> np.ndarray:
+    """Return products of Legendre polynomials, shape (n_terms, n_rows); exponents are sorted.
+
+    Parameters
+    ----------
+    u : array of shape (n_variables, n_rows)
+        Values in [-1, 1].
+    exponents : array of shape (n_terms, n_variables)
+        As `exponents_up_to` returns them: what is left of a term without its last variable is an
+        earlier term.
+    """
+    n_variables, n_rows = u.shape
+    highest = int(exponents.max(initial=0))
+    powers = np.empty((n_variables, highest + 1, n_rows))
+    powers[:, 0] = 1.0
+    if highest:
+        powers[:, 1] = u
+    for d in range(1, highest):
+        powers[:, d + 1] = ((2 * d + 1) * u * powers[:, d] - d * powers[:, d - 1]) / (d + 1)
+    values = np.empty((len(exponents), n_rows))
+    place = {tuple(row): i for i, row in enumerate(exponents.tolist())}
+    for i, row in enumerate(exponents.tolist()):
+        used = [k for k, e in enumerate(row) if e]
+        if not used:
+            values[i] = 1.0
+            continue
+        last = used[-1]
+        rest = (*row[:last], 0, *row[last + 1 :])
+        np.multiply(values[place[rest]], powers[last, row[last]], out=values[i])
+    return values
+
+
+@lru_cache(maxsize=64)
+def _derivative_places(n_variables: int, max_terms: int, max_degree: int):
+    """Return, for each variable, (row, column, factor) of P_n' = sum of (2k+1) P_k, k = n-1, n-3..."""
+    exponents = exponents_up_to(n_variables, max_terms, max_degree).tolist()
+    place = {tuple(row): i for i, row in enumerate(exponents)}
+    found = []
+    for variable in range(n_variables):
+        entries = [
+            (place[(*row[:variable], k, *row[variable + 1 :])], i, 2.0 * k + 1.0)
+            for i, row in enumerate(exponents)
+            for k in range(row[variable] - 1, -1, -2)
+        ]
+        found.append(tuple(np.array(part) for part in zip(*entries, strict=True)))
+    return found
+
+
+class Surrogate(NamedTuple):
+    """A fitted surrogate of Y = y / M.
+
+    Attributes
+    ----------
+    exponential : bool
+    coef : array of shape (n_terms,)
+    exponents : array of shape (n_terms, n_variables)
+    centre, spread : array of shape (n_variables,)
+        u = (variable - centre) / spread.
+    mean_square : float
+        Of the residual of y, corrected for the number of coefficients: the noise.
+    n_terms : int
+        Coefficients in use.
+    limited : bool
+        Whether a higher degree might have helped.
+    """
+
+    exponential: bool
+    coef: np.ndarray
+    exponents: np.ndarray
+    centre: np.ndarray
+    spread: np.ndarray
+    mean_square: float
+    n_terms: int
+    limited: bool
+
+    def basis(self, variables: np.ndarray) -> np.ndarray:
+        """Return the values of the terms."""
+        u = (variables - self.centre[:, np.newaxis]) / self.spread[:, np.newaxis]
+        return legendre_products(u, self.exponents)
+
+    def values(self, variables: np.ndarray) -> np.ndarray:
+        """Return Y on rows, from variables of shape (n_variables, n_rows)."""
+        value = self.coef @ self.basis(variables)
+        return np.exp(np.minimum(value, 700.0)) if self.exponential else value
+
+    def gradients(self, variables: np.ndarray) -> np.ndarray:
+        """Return dY/du of shape (n_variables + 1, n_rows), in units of the variables; Y is last."""
+        n_variables = len(self.centre)
+        size = len(self.exponents)
+        highest = int(self.exponents.sum(axis=1).max(initial=0))
+        slopes = np.zeros((n_variables + 1, size))
+        slopes[-1] = self.coef
+        places = _derivative_places(n_variables, size, highest)
+        for k, (row, column, factor) in enumerate(places if highest else ()):
+            np.add.at(slopes[k], row, factor * self.coef[column] / self.spread[k])
+        values = slopes @ self.basis(variables)
+        if self.exponential:
+            values[-1] = np.exp(np.minimum(values[-1], 700.0))
+            values[:-1] *= values[-1]
+        return values
+
+
+def _nested(gram, cross, norm, sizes):
+    """Return the residual of least squares on the first k terms for each k of sizes, and a solver.
+
+    One factorisation serves all: R_k = norm - |first k of L^-1 cross|^2.
+    """
+    scale = np.sqrt(gram.diagonal())
+    scale[scale == 0.0] = 1.0
+    gram = gram / scale / scale[:, np.newaxis]
+    gram[np.diag_indices_from(gram)] += 1e-13 * len(gram)
+    factor = cholesky(gram, lower=True, check_finite=False)
+    projected = solve_triangular(factor, cross / scale, lower=True, check_finite=False)
+    residual = norm - np.cumsum(projected**2)[np.asarray(sizes) - 1]
+
+    def solve(k):
+        coef = np.zeros(len(scale))
+        part = factor[:k, :k]
+        coef[:k] = cho_solve((part, True), (cross / scale)[:k], check_finite=False) / scale[:k]
+        return coef
+
+    return residual, solve
+
+
+def fit_surrogate(variables, factor, y, weight, *, forms=(False, True)) -> Surrogate:
+    """Fit a surrogate by generalised cross-validation over forms and degrees.
+
+    Parameters
+    ----------
+    variables : array of shape (n_variables, n_rows)
+        Logarithms of positive variables; others as they are.
+    factor : array of shape (n_rows,)
+        M, such that y = M Y.
+    y, weight : array of shape (n_rows,)
+    forms : tuple of bool
+        Which of plain (False) and exponential (True) to try.
+    """
+    n_variables, n_rows = variables.shape
+    low, high = variables.min(axis=1, initial=0.0), variables.max(axis=1, initial=0.0)
+    if n_variables:
+        low, high = variables.min(axis=1), variables.max(axis=1)
+    centre, spread = (low + high) / 2, np.where(high > low, (high - low) / 2, 1.0)
+    exponents = exponents_up_to(n_variables, min(MAX_TERMS, max(1, n_rows // 4)), MAX_DEGREE)
+    degrees = exponents.sum(axis=1)
+    sizes = [int(np.count_nonzero(degrees <= d)) for d in range(int(degrees.max(initial=0)) + 1)]
+    basis = legendre_products((variables - centre[:, None]) / spread[:, None], exponents)
+    root = np.sqrt(weight / weight.mean())
+    best = None
+    for exponential in forms:
+        if exponential and np.average(y * np.sign(factor) > 0, weights=weight) < 0.9:
+            continue
+        fit = _exponential if exponential else _plain
+        residual, coef, k, limited = fit(basis, factor, y, root, sizes)
+        score = residual / (1 - k / n_rows) ** 2
+        if best is None or score < best[0]:
+            best = (score, exponential, residual, coef, k, limited)
+    if best is None:
+        best = (0.0, False, *_plain(basis, factor, y, root, sizes))
+    _, exponential, residual, coef, k, limited = best
+    mean_square = max(residual, 0.0) / (1.0 - k / n_rows)
+    return Surrogate(
+        exponential, coef[:k], exponents[:k], centre, spread, float(mean_square), k, limited
+    )
+
+
+def _best_size(residual, sizes, n_rows, floor):
+    """Choose a degree by generalised cross-validation; what is rounding is no gain."""
+    score = np.maximum(residual, floor) / (1.0 - np.asarray(sizes) / n_rows) ** 2
+    return int(np.argmin(score))
+
+
+def _is_limited(residual, i) -> bool:
+    """Say whether the last degree still gained much: then the next one would gain, too."""
+    return i == len(residual) - 1 and (i == 0 or residual[i] < 0.6 * residual[i - 1])
+
+
+def _plain(basis, factor, y, root, sizes):
+    n_rows = len(y)
+    weighted = basis * (factor * root)
+    target = y * root
+    norm = float(target @ target) / n_rows
+    residual, solve = _nested(weighted @ weighted.T / n_rows, weighted @ target / n_rows, norm, sizes)
+    i = _best_size(residual, sizes, n_rows, 1e-14 * norm)
+    coef = solve(sizes[i])
+    left = target - coef @ weighted
+    return float(left @ left) / n_rows, coef, sizes[i], _is_limited(residual, i)
+
+
+def _exponential(basis, factor, y, root, sizes):
+    """Gauss-Newton for y = M exp(Q), from the logarithms of what is positive."""
+    n_rows = len(y)
+    ratio = y / factor
+    floor = 0.03 * np.sqrt(np.average(ratio**2, weights=root**2))
+    value = np.log(np.maximum(ratio, floor))
+    pull = root * np.abs(factor) * np.exp(value)
+    weighted = basis * pull
+    target = value * pull
+    best = None
+    coef, k, limited = None, sizes[-1], False
+    for step in range(_STEPS):
+        if step:
+            value = np.clip(coef @ basis, -700.0, 700.0)
+            pull = root * factor * np.exp(value)
+            left = y * root - pull
+            residual = float(left @ left) / n_rows
+            if best is not None and not residual < best[0] * (1 - 1e-3):
+                if residual < best[0]:
+                    best = (residual, coef, k, limited)
+                break
+            best = (residual, coef, k, limited)
+            weighted = basis * pull
+            target = left + value * pull
+        norm = float(target @ target) / n_rows
+        gram = weighted @ weighted.T / n_rows
+        if not np.isfinite(gram).all() or not np.isfinite(norm):
+            break
+        residuals, solve = _nested(gram, weighted @ target / n_rows, norm, sizes)
+        i = _best_size(residuals, sizes, n_rows, 1e-14 * norm)
+        coef, k, limited = solve(sizes[i]), sizes[i], _is_limited(residuals, i)
+    if best is None:
+        return np.inf, np.zeros(len(basis)), 1, False
+    return best
