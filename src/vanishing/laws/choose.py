@@ -26,7 +26,8 @@ class Candidate(NamedTuple):
 
     def allowed_terms(self) -> int:
         """Return how many terms a law of this many variables may have and still be one."""
-        r = self.reduced.n_variables
+        n = self.reduced.n_variables
+        r = sum(any(term.involves(i) for term in self.fitted.terms) for i in range(n))
         return max(r + 3, 2 * r - 2)
 
 
@@ -34,11 +35,25 @@ def candidate(fitted: Fitted, reduced: Reduced) -> Candidate:
     """Score a fitted law: twice the negative log-likelihood, and what its terms cost."""
     table = reduced.table
     floor = 1e-24 * table.norm
-    size = sum(term.degree for term in fitted.terms)
+    size = _size(fitted.terms)
     functions = any(term.factors for term in fitted.terms)
     score = table.n_rows * np.log(max(fitted.mean_square, floor))
     score += price(table.n_rows) * fitted.n_terms + _EXPONENT * size + _FUNCTION * functions
     return Candidate(fitted, reduced, float(score))
+
+
+def _size(terms) -> float:
+    """Return the sum of the exponents' sizes, where a factor of all terms of w counts nothing.
+
+    M is free up to a product of powers: 1 - w^2 and w^-4 - w^-6 are equally simple.
+    """
+    of_w = np.array([term.exponents[:-1] for term in terms if not term.involves(-1)])
+    shift = np.median(of_w, axis=0) if len(of_w) else 0.0
+    size = 0.0
+    for term in terms:
+        moved = term.exponents[:-1] if term.involves(-1) else np.subtract(term.exponents[:-1], shift)
+        size += term._replace(exponents=(*map(float, moved), term.exponents[-1])).degree
+    return size
 
 
 class LackOfFit:

@@ -98,7 +98,8 @@ def function_factors(stage: Stage, n_variables: int, positive, units) -> list[tu
     if _SIN in [f for f, _, _ in stage.functions] or _COS in [f for f, _, _ in stage.functions]:
         for i, first in enumerate(single):
             for second in single[i + 1 :]:
-                found.append((first, second))
+                if not stage.products or first.exponents == second.exponents:
+                    found.append((first, second))
             if first.function is not _SIN:  # cos^2 and 1 are there
                 found.append((first._replace(power=2),))
     elif _EXP in [f for f, _, _ in stage.functions]:
@@ -114,13 +115,17 @@ def dictionary(stage, n_variables, positive, units, max_degree, max_terms=MAX_TE
     factors = function_factors(stage, n_variables, positive, units)
     if len(factors) == 1:
         return []
-    each = max(1, max_terms // len(factors))
-    rows = signed_exponents(n_variables, positive, max_degree, each)
+    # Some terms without functions, and the others around each product of functions.
+    plain = signed_exponents(n_variables, positive, max_degree, max_terms // 3)
     if stage.halves:
-        rows = _with_halves(n_variables, positive, rows)
-    terms = [Term(row, chosen) for row, chosen in product(rows, factors)]
-    terms.sort(key=lambda term: term.degree)
-    return terms[:max_terms]
+        plain = _with_halves(n_variables, positive, plain)
+    each = max(1, (max_terms - len(plain)) // (len(factors) - 1))
+    around = signed_exponents(n_variables, positive, max_degree, each)
+    if stage.halves:
+        around = _with_halves(n_variables, positive, around)
+    terms = [Term(row) for row in plain]
+    terms += [Term(row, chosen) for row, chosen in product(around, factors[1:])]
+    return sorted(terms, key=lambda term: term.degree)[:max_terms]
 
 
 def _with_halves(n_variables, positive, rows):

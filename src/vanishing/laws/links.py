@@ -30,6 +30,7 @@ class Link(NamedTuple):
     inverse: Callable
     power: float | None
     function: str | None = None
+    scale: float = 1.0
     needs_positive: bool = True
     singular: bool = True
 
@@ -38,7 +39,7 @@ class Link(NamedTuple):
         none = (0.0,) * n_variables
         if self.power is not None:
             return Term((*none, self.power))
-        return Term((*none, 0.0), (Factor(FUNCTIONS[self.function], 1.0, (*none, 1.0)),))
+        return Term((*none, 0.0), (Factor(FUNCTIONS[self.function], self.scale, (*none, 1.0)),))
 
 
 def _power(name, p) -> Link:
@@ -70,21 +71,34 @@ LINKS = (
     _power("sqrt Y", 0.5),
     _power("1/sqrt Y", -0.5),
 )
-SINE = Link(
-    "sin Y", np.sin, np.cos, lambda Y: -np.sin(Y),
-    lambda P: np.arcsin(np.clip(P, -1.0, 1.0)), None, "sin",
-    needs_positive=False, singular=False,
-)  # fmt: skip
+
+
+def _sine(unit: float) -> Link:
+    """Return the sine of a target in some unit."""
+    return Link(
+        "sin Y",
+        lambda Y: np.sin(unit * Y),
+        lambda Y: unit * np.cos(unit * Y),
+        lambda Y: -(unit**2) * np.sin(unit * Y),
+        lambda P: np.arcsin(np.clip(P, -1.0, 1.0)) / unit,
+        None,
+        "sin",
+        scale=unit,
+        needs_positive=False,
+        singular=False,
+    )
 
 
 def usable_links(reduced: Reduced) -> list[Link]:
     """Return the links that are defined for a target."""
     weight, Y = reduced.table.weight, reduced.Y
-    is_positive = np.average(Y > 0, weights=weight) > 0.9 and np.all(reduced.smooth > -1e-3 * np.abs(reduced.smooth).max())
+    lowest = -1e-3 * np.abs(reduced.smooth).max()
+    is_positive = np.average(Y > 0, weights=weight) > 0.9 and np.all(reduced.smooth > lowest)
     links = [link for link in LINKS if is_positive or not link.needs_positive]
     # An angle has no factor, and lies in the range of arcsin.
-    if not reduced.state.factor.any() and np.abs(reduced.smooth).max() < np.pi / 2 * 1.05:
-        links.append(SINE)
+    unit = reduced.table.unit
+    if not reduced.state.factor.any() and np.abs(unit * reduced.smooth).max() < np.pi / 2 * 1.05:
+        links.append(_sine(unit))
     return links
 
 
@@ -238,12 +252,6 @@ def _sparse(reduced, link, rows, terms, values) -> list[Sparse]:
     norm = float(target @ target) / n_rows
     supports = sparse_supports(gram, cross, norm, MAX_TERMS)
     price = 2 * np.log(len(terms)) + np.log(n_rows)
-    floor = 1e-14 * norm
-    supports.sort(key=lambda s: n_rows * np.log(max(s[1], floor)) + price * len(s[0]))
-    chosen: list[tuple[int, ...]] = []
-    for support, _ in supports:
-        if tuple(support) not in chosen:
-            chosen.append(tuple(support))
-        if len(chosen) == _KEPT:
-            break
+    supports.sort(key=lambda s: n_rows * np.log(s[1]) + price * len(s[0]))
+    chosen = [support for support, _ in supports[:_KEPT]]
     return [Sparse(link, tuple(terms[i] for i in support)) for support in chosen]

@@ -21,8 +21,8 @@ class Table(NamedTuple):
     positive : array of bool of shape (n_columns,)
     log_units : array of shape (n_columns,)
         Logarithms of the units.
-    noise : float or None
-        Variance of the target's noise in units of y, where it is given.
+    unit : float
+        Of the target, with its sign.
     """
 
     columns: np.ndarray
@@ -30,6 +30,7 @@ class Table(NamedTuple):
     weight: np.ndarray
     positive: np.ndarray
     log_units: np.ndarray
+    unit: float
 
     @property
     def n_rows(self) -> int:

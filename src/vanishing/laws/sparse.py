@@ -2,9 +2,9 @@
 
 import numba
 import numpy as np
-from scipy.linalg import eigh, inv
+from scipy.linalg import LinAlgError, cholesky, eigh, inv, solve_triangular
 
-_PIVOT = 1e-10  # relative: what is left of a term that others nearly span
+_PIVOT = 1e-8  # relative: what is left of a term that others nearly span
 
 
 @numba.njit(cache=True)
@@ -61,7 +61,7 @@ def _best_exchange(table, inside, scale):
 
 
 @numba.njit(cache=True)
-def _forward(table, max_terms, supports, residuals):
+def _forward(table, max_terms, supports):
     """Add the term that helps most, exchange terms while that helps, and note each support."""
     y = len(table) - 1
     inside = np.zeros(y, np.bool_)
@@ -87,21 +87,19 @@ def _forward(table, max_terms, supports, residuals):
             _sweep(table, j)
             inside[i], inside[j] = False, True
         supports[size] = inside
-        residuals[size] = table[y, y]
         if not table[y, y] > 0.0:
             return size + 1
     return max_terms
 
 
 @numba.njit(cache=True)
-def _backward(table, max_terms, supports, residuals):
+def _backward(table, max_terms, supports):
     """Drop the term that matters least, again and again; ``table`` has all terms swept in."""
     y = len(table) - 1
     inside = np.ones(y, np.bool_)
     for size in range(y, 0, -1):
         if size <= max_terms:
             supports[size - 1] = inside
-            residuals[size - 1] = table[y, y]
         least, chosen = np.inf, -1
         for i in range(y):
             if inside[i]:
@@ -119,7 +117,7 @@ def _backward(table, max_terms, supports, residuals):
                         table[i, j] -= factor * row[j]
 
 
-def sparse_supports(gram, cross, norm, max_terms) -> list[tuple[np.ndarray, float]]:
+def sparse_supports(gram, cross, norm, max_terms) -> list[tuple[tuple[int, ...], float]]:
     """Return supports of up to ``max_terms`` terms with their residuals, two of each size.
 
     Parameters
@@ -141,19 +139,28 @@ def sparse_supports(gram, cross, norm, max_terms) -> list[tuple[np.ndarray, floa
     table[k, :k] = table[:k, k] = cross / scale / np.sqrt(norm)
     table[k, k] = 1.0
     max_terms = min(max_terms, k)
-    found = []
-    supports, residuals = np.zeros((max_terms, k), bool), np.zeros(max_terms)
-    size = _forward(table.copy(), max_terms, supports, residuals)
-    found += [(np.flatnonzero(s), r * norm) for s, r in zip(supports[:size], residuals, strict=False)]
-    inverse = inv(table[:k, :k] + 1e-11 * np.eye(k), overwrite_a=True, check_finite=False)
+    forward, backward = np.zeros((max_terms, k), bool), np.zeros((max_terms, k), bool)
+    size = _forward(table.copy(), max_terms, forward)
+    inverse = inv(table[:k, :k] + 1e-10 * np.eye(k), overwrite_a=True, check_finite=False)
     coef = inverse @ table[:k, k]
     full = np.empty_like(table)
     full[:k, :k] = -(inverse + inverse.T) / 2
     full[k, :k] = full[:k, k] = coef
     full[k, k] = 1.0 - table[:k, k] @ coef
-    _backward(full, max_terms, supports, residuals)
-    found += [(np.flatnonzero(s), r * norm) for s, r in zip(supports, residuals, strict=True)]
-    return found
+    _backward(full, max_terms, backward)
+    found = {tuple(np.flatnonzero(row).tolist()) for row in (*forward[:size], *backward)}
+    return [(support, norm * _residual(table, support)) for support in sorted(found)]
+
+
+def _residual(table, support) -> float:
+    """Return 1 - c' G^-1 c on a support; sweeps of nearly dependent terms pile up rounding."""
+    part = list(support)
+    try:
+        factor = cholesky(table[np.ix_(part, part)], lower=True, check_finite=False)
+    except LinAlgError:
+        return np.inf
+    projected = solve_triangular(factor, table[part, -1], lower=True, check_finite=False)
+    return max(float(1.0 - projected @ projected), 1e-14)
 
 
 # -- Ratios v'Gv / v'Hv ----------------------------------------------------------------------------
