@@ -93,7 +93,12 @@ def is_same(law: Candidate, other: Candidate) -> bool:
     Y = law.fitted.predicted[chosen] / reduced.factor[chosen]
     with np.errstate(all="ignore"):
         values = Evaluator(np.vstack([reduced.w[:, chosen], Y])).values(other.fitted.terms)
-    good = np.isfinite(values).all(axis=0)
+        own = Evaluator(
+            np.vstack([law.reduced.w[:, chosen], law.fitted.predicted[chosen] / law.reduced.factor[chosen]])
+        ).values(law.fitted.terms) * law.fitted.coef[:, None]
+        # Where a root does not exist the prediction is no solution.
+        solved = np.abs(own.sum(axis=0)) < 1e-9 * np.abs(own).sum(axis=0)
+    good = np.isfinite(values).all(axis=0) & solved
     values = values[:, good]
     scale = np.sqrt(np.mean(values**2, axis=1)) if good.any() else np.zeros(1)
     if good.sum() < 2 * len(values) or not (scale > 0).all():
@@ -109,6 +114,11 @@ class Choice(NamedTuple):
     evidence: float
     lack_of_fit: float
     reason: str  # why it is no law; "" where it is one
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether no further stage needs to be looked at: a law of fewer terms than it may have."""
+        return not self.reason and self.best.fitted.n_terms < max(3, self.best.allowed_terms())
 
 
 def choose(candidates: list[Candidate], lack_of_fit: LackOfFit) -> Choice | None:

@@ -37,8 +37,8 @@ STAGES = (
     PLAIN,
     Stage("sin and cos", ((_SIN, 1.0, 1.0), (_COS, 1.0, 1.0))),
     Stage("log", ((_LOG, 1.0, 1.0),)),
-    Stage("exp(-w)", ((_EXP, -1.0, 1.0),)),
-    Stage("exp(-1/w)", ((_EXP, -1.0, -1.0),)),
+    Stage("exp(-w)", ((_EXP, -1.0, 1.0), (_EXP, 1.0, 1.0))),
+    Stage("exp(-1/w)", ((_EXP, -1.0, -1.0), (_EXP, 1.0, -1.0))),
     Stage("sqrt and cos", ((_COS, 1.0, 1.0),), halves=True),
     Stage("cos of products", ((_SIN, 1.0, 1.0), (_COS, 1.0, 1.0)), products=True),
 )

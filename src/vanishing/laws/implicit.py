@@ -29,7 +29,6 @@ class Implicit(NamedTuple):
 
     terms: tuple[Term, ...]
     coef: np.ndarray
-    exact: bool = False
 
 
 def implicit_terms(n_variables: int, degree: int, max_y: int = 2) -> list[Term]:
@@ -53,13 +52,11 @@ def implicit_supports(reduced: Reduced, max_degree: int, max_terms: int, progres
             continue
         gram, slope = _matrices(rows)
         # The smallest ratio over all terms: no support of this degree has a smaller one.
-        everything = np.arange(len(terms))
         if least_ratio_full(gram, slope) > 1.06 * reduced.noise:
             continue
         found = _search(reduced, gram, slope, terms, max_terms, progress)
         if found:
             return found
-        del everything
     return []
 
 
@@ -119,7 +116,7 @@ def _exact(rows: _Rows, terms, max_terms) -> Implicit | None:
     _, singular, vectors = np.linalg.svd(matrix[:, part] / scale[part], full_matrices=False)
     if not singular[-1] < _EXACT * 10 * singular[0] or not all(np.abs(vectors[-1]) > 1e-7):
         return None
-    return Implicit(tuple(terms[i] for i in part), vectors[-1] / scale[part], exact=True)
+    return Implicit(tuple(terms[i] for i in part), vectors[-1] / scale[part])
 
 
 def _sparsest(vectors: np.ndarray) -> np.ndarray:

@@ -6,14 +6,13 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from vanishing.laws.problem import Reduced
+from vanishing.laws.problem import ROUNDING, Reduced
 from vanishing.laws.sparse import sparse_supports
 from vanishing.laws.terms import FUNCTIONS, Evaluator, Factor, Term
 
 MAX_TERMS = 13
 SCREENED = 2500  # rows on which a link is tried first
 _KEPT = 3  # supports that go on
-_EXACT = 3e-13  # relative residual of a table without noise
 _LARGE_NOISE = 0.05  # relative
 
 
@@ -141,50 +140,14 @@ def _least_squares(gram, cross):
         return np.linalg.lstsq(unit, cross / scale, rcond=1e-12)[0] / scale
 
 
-def full_residual(values, rows: Regression, chosen) -> tuple[float, np.ndarray, float]:
-    """Return the noise that all terms leave on some rows, their coefficients, and the norm."""
+def full_residual(values, rows: Regression, chosen) -> tuple[float, np.ndarray]:
+    """Return the noise that all terms leave on some rows, and their coefficients."""
     weighted = values[:, chosen] * rows.pull[chosen]
     target = rows.target[chosen] * rows.pull[chosen]
     coef = _least_squares(weighted @ weighted.T, weighted @ target)
     left = target - coef @ weighted
     freedom = max(len(target) - len(coef), len(target) // 10)
-    return float(left @ left) / freedom, coef, float(target @ target) / len(target)
-
-
-def exact_support(values, target) -> np.ndarray | None:
-    """Return the terms of a combination that equals the target up to rounding, or None.
-
-    Parameters
-    ----------
-    values : array of shape (n_terms, n_rows)
-    target : array of shape (n_rows,)
-    """
-    scale = np.sqrt(np.mean(values**2, axis=1))
-    usable = np.flatnonzero((scale > 0) & np.isfinite(scale))
-    size = np.sqrt(np.mean(target**2))
-    if not len(usable) or not np.isfinite(size) or size == 0.0:
-        return None
-    matrix = (values[usable] / scale[usable, np.newaxis]).T
-    unit = target / size
-
-    def solved(part):
-        coef, *_ = np.linalg.lstsq(matrix[:, part], unit, rcond=1e-15)
-        return coef, np.sqrt(np.mean((unit - matrix[:, part] @ coef) ** 2))
-
-    everything = np.arange(len(usable))
-    coef, left = solved(everything)
-    if not left < _EXACT:
-        return None
-    for threshold in (1e-6, 1e-5, 1e-4, 1e-3):
-        part = everything[np.abs(coef) > threshold * np.abs(coef).max()]
-        if not 0 < len(part) <= MAX_TERMS:
-            continue
-        refined, left = solved(part)
-        if left < _EXACT:
-            part = part[np.abs(refined) > 1e-9 * np.abs(refined).max()]
-            if solved(part)[1] < _EXACT:
-                return usable[part]
-    return None
+    return float(left @ left) / freedom, coef
 
 
 class Sparse(NamedTuple):
@@ -192,7 +155,6 @@ class Sparse(NamedTuple):
 
     link: Link
     terms: tuple[Term, ...]
-    exact: bool = False
 
 
 def link_supports(reduced: Reduced, terms: list[Term], links, progress) -> list[Sparse]:
@@ -215,30 +177,19 @@ def link_supports(reduced: Reduced, terms: list[Term], links, progress) -> list[
         for link in links:
             progress()
             rows = regression(reduced, link)
-            noise, coef, norm = full_residual(values, rows, screened)
-            results.append((link, rows, noise, coef, norm))
-        link, _, least, coef, _ = min(results, key=lambda result: result[2])
+            noise, coef = full_residual(values, rows, screened)
+            results.append((link, rows, noise, coef))
+        link, _, least, coef = min(results, key=lambda result: result[2])
         if not least < 0.8 * reduced.noise:
             break
         with np.errstate(all="ignore"):
             smooth = link.inverse(coef @ values)
         reduced.smooth = np.where(np.isfinite(smooth), smooth, reduced.smooth)
-        reduced.noise = least
-        if least < 1e-20 * reduced.table.norm:
-            break
+        reduced.noise = max(least, ROUNDING * reduced.table.norm)
     found = []
     slack = 1.04 + 3.0 * np.sqrt(2.0 / (screened.stop - screened.start))
-    for link, rows, noise, _, norm in results:
+    for link, rows, noise, _ in results:
         progress()
-        if noise < 1e-11 * norm:
-            chosen = slice(0, min(n_rows, 2 * len(terms) + 100))
-            with np.errstate(all="ignore"):
-                target = link.value(reduced.Y[chosen])
-            pull = rows.pull[chosen]
-            support = exact_support(values[:, chosen] * pull, target * pull)
-            if support is not None:
-                found.append(Sparse(link, tuple(terms[i] for i in support), exact=True))
-                continue
         if noise <= slack * reduced.noise:
             found += _sparse(reduced, link, rows, terms, values)
     return found

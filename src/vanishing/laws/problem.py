@@ -7,6 +7,11 @@ import numpy as np
 from vanishing.laws.reductions import Logarithms, State
 
 
+# Least noise that Gram matrices tell from none, relative to the mean square of the target; what
+# holds beyond it is found on the rows.
+ROUNDING = 1e-13
+
+
 class Table(NamedTuple):
     """Scaled rows of a search.
 
@@ -72,7 +77,7 @@ class Reduced:
         self.Y = table.y / self.factor
         coordinates = logarithms.coordinates(state, state.logarithmic)
         self.smooth = state.surrogate.values(coordinates)
-        self.noise = max(state.surrogate.mean_square, 1e-28 * table.norm)
+        self.noise = max(state.surrogate.mean_square, ROUNDING * table.norm)
         self.log_units = state.variables @ table.log_units
         self.root = np.sqrt(table.weight)
 

@@ -11,6 +11,7 @@ from vanishing.laws.terms import Evaluator, Term
 
 _STEPS = 6
 _HALVINGS = 6
+_EXACT = 1e-12  # residual relative to the target, of a table without noise
 
 
 class Fitted(NamedTuple):
@@ -31,7 +32,7 @@ class Fitted(NamedTuple):
     predicted : array of shape (n_rows,)
         y.
     exact : bool
-        Whether the law holds up to rounding.
+        Whether the law holds up to rounding: a table without noise.
     """
 
     terms: tuple[Term, ...]
@@ -168,6 +169,10 @@ def _covariance(gram):
         return np.full_like(gram, np.inf)
 
 
+def _is_exact(reduced: Reduced, mean_square: float) -> bool:
+    return mean_square < _EXACT**2 * reduced.table.norm
+
+
 def _significance(coef, covariance, noise):
     with np.errstate(all="ignore"):
         return coef**2 / np.maximum(noise * covariance.diagonal(), 1e-300)
@@ -178,7 +183,7 @@ def price(n_rows: int) -> float:
     return 2 * np.log(250.0) + np.log(n_rows)
 
 
-def refit_link(reduced: Reduced, link: Link, terms, rows, *, exact=False) -> list[Fitted]:
+def refit_link(reduced: Reduced, link: Link, terms, rows) -> list[Fitted]:
     """Fit T(Y) = sum of terms in units of y; drop insignificant terms, and keep each on the way."""
     model = _LinkModel(reduced, link, terms)
     places = list(range(len(terms)))
@@ -193,20 +198,19 @@ def refit_link(reduced: Reduced, link: Link, terms, rows, *, exact=False) -> lis
         covariance = np.zeros((len(places) + 1,) * 2)
         covariance[1:, 1:] = _covariance(gram)
         law_terms, law_coef, fixed = model.law(coef, places)
-        found.append(
-            Fitted(law_terms, law_coef, fixed, covariance, value, Y * reduced.factor, exact)
-        )
-        noise = max(reduced.noise, value)
-        t = _significance(coef, covariance[1:, 1:], noise)
+        exact = _is_exact(reduced, value)
+        predicted = Y * reduced.factor
+        found.append(Fitted(law_terms, law_coef, fixed, covariance, value, predicted, exact))
+        t = _significance(coef, covariance[1:, 1:], max(_EXACT**2 * reduced.table.norm, value))
         least = int(np.argmin(t))
-        if exact or not t[least] <= 3 * price(reduced.table.n_rows) or len(places) == 1:
+        if not t[least] <= 3 * price(reduced.table.n_rows) or len(places) == 1:
             break
         del places[least]
         coef = np.delete(coef, least)
     return found
 
 
-def refit_implicit(reduced: Reduced, terms, coef, *, exact=False) -> list[Fitted]:
+def refit_implicit(reduced: Reduced, terms, coef) -> list[Fitted]:
     """Fit an implicit law in units of y, likewise; the term with Y that matters most is fixed."""
     terms, coef = list(terms), np.array(coef)
     found: list[Fitted] = []
@@ -229,13 +233,13 @@ def refit_implicit(reduced: Reduced, terms, coef, *, exact=False) -> list[Fitted
         )
         covariance = np.zeros((len(terms),) * 2)
         covariance[np.ix_(free, free)] = _covariance(gram)
-        found.append(
-            Fitted(tuple(terms), coef, fixed, covariance, value, Y * reduced.factor, exact)
-        )
-        noise = max(reduced.noise, value)
+        exact = _is_exact(reduced, value)
+        predicted = Y * reduced.factor
+        found.append(Fitted(tuple(terms), coef, fixed, covariance, value, predicted, exact))
+        noise = max(_EXACT**2 * reduced.table.norm, value)
         t = _significance(coef[free], covariance[np.ix_(free, free)], noise)
         least = int(np.argmin(t))
-        if exact or not t[least] <= 3 * price(reduced.table.n_rows):
+        if not t[least] <= 3 * price(reduced.table.n_rows):
             return found
         gone = int(free[least])
         del terms[gone]

@@ -48,8 +48,10 @@ def search(table: Table, options: Options, progress=lambda: None) -> Found:
         for found in _stages(reduced, options, progress):
             candidates += [candidate(fitted, reduced) for fitted in found]
             choice = choose(candidates, lack_of_fit)
-            if choice is not None and not choice.reason:
+            if choice is not None and choice.is_settled:
                 return Found(choice, candidates, states)
+        if choice is not None and not choice.reason:
+            return Found(choice, candidates, states)
     return Found(choice, candidates, states)
 
 
@@ -74,9 +76,7 @@ def _stages(reduced: Reduced, options: Options, progress):
             if len(sparse.terms) <= options.max_terms:
                 progress()
                 rows = regression(reduced, sparse.link)
-                found += refit_link(
-                    reduced, sparse.link, sparse.terms, rows, exact=sparse.exact
-                )
+                found += refit_link(reduced, sparse.link, sparse.terms, rows)
         yield found
         if stage is PLAIN:
             found = []
@@ -84,15 +84,11 @@ def _stages(reduced: Reduced, options: Options, progress):
                 reduced, options.max_degree, options.max_terms, progress
             ):
                 progress()
-                found += refit_implicit(
-                    reduced, support.terms, support.coef, exact=support.exact
-                )
+                found += refit_implicit(reduced, support.terms, support.coef)
             yield found
 
 
 def _pure_product(reduced: Reduced):
     """Return y = c M."""
     link = LINKS[0]
-    found = refit_link(reduced, link, [monomial(())], regression(reduced, link))
-    exact = found[0].mean_square < 1e-25 * reduced.table.norm
-    return [found[0]._replace(exact=exact)]
+    return refit_link(reduced, link, [monomial(())], regression(reduced, link))
