@@ -255,7 +255,10 @@ class Law(Immutable, Savable):
             branch = self.branch if same else 1
         pivot = pivot_of(self._terms, self.coef, column)
         coef, covariance = normalised(self.coef, self.covariance, pivot)
-        error = self.error if same or self.errors is None else float(self.errors[column])
+        if same:
+            error = self.error
+        else:
+            error = math.nan if self.errors is None else float(self.errors[column])
         law = Law(
             self._terms,
             coef,
@@ -263,7 +266,7 @@ class Law(Immutable, Savable):
             target=name,
             n_inputs=self.n_inputs,
             covariance=covariance,
-            error=error if same or self.errors is not None else math.nan,
+            error=error,
             relative_error=self.relative_error if same else math.nan,
             branch=branch,
             evidence=self.evidence,
@@ -409,7 +412,7 @@ def write_law(writer, law: Law) -> dict:
 
 
 def _write_term(writer, term: Term) -> dict:
-    node: dict = {"exponents": list(term.exponents)}
+    node: dict = {"exponents": [float(e) for e in term.exponents]}
     for factor in term.factors:
         name = factor.function.name
         if FUNCTIONS.get(name) is not factor.function:
@@ -418,7 +421,14 @@ def _write_term(writer, term: Term) -> dict:
                 f"holds no code, and knows {', '.join(FUNCTIONS)}. Use pickle where you trust the "
                 "file."
             )
-        node.setdefault("factors", []).append({**factor._asdict(), "function": name})
+        node.setdefault("factors", []).append(
+            {
+                "function": name,
+                "scale": float(factor.scale),
+                "exponents": [float(e) for e in factor.exponents],
+                "power": int(factor.power),
+            }
+        )
     return node
 
 

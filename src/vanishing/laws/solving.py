@@ -93,7 +93,7 @@ def solved(terms: Sequence[Term], coef, covariance, column: int, branch: int) ->
 
 def _freed(outside: list[Weighted], inside: list[Weighted], degree: float, branch: int) -> Node:
     """Solve ``y ** degree * sum(inside) = sum(outside)`` for y."""
-    right = _sum(outside)
+    right = _factored(outside)
     if len(inside) > 1:
         return _root(product(right, power(_sum(inside), -1.0)), degree, branch)
     ((_, term),) = inside  # its coefficient is 1
@@ -166,7 +166,7 @@ def _function_undone(inside, outside, column: int, branch: int) -> Node | None:
         value = power(value, _INVERSE_POWERS[name])
     else:
         value = Apply(*_INVERSES[name], value)
-        if name == "cos":  # two angles have one cosine
+        if name == "cos" and factor.exponents[column] % 2:  # two angles have one cosine
             value = product(Number(float(branch)), value)
     value = product(Number(1.0 / factor.scale), value)
     inner = _without(Term(factor.exponents), column)
@@ -175,6 +175,17 @@ def _function_undone(inside, outside, column: int, branch: int) -> Node | None:
 
 def _sum(weighted: list[Weighted]) -> Node:
     return total([of_term(term, number) for number, term in weighted])
+
+
+def _factored(weighted: list[Weighted]) -> Node:
+    """Return a sum; what all terms share stands before it, if one of them is just that."""
+    exponents = np.array([term.exponents for _, term in weighted])
+    low, high = exponents.min(axis=0), exponents.max(axis=0)
+    shared = np.where(low > 0.0, low, np.minimum(high, 0.0))
+    left = [(number, term.times(-shared)) for number, term in weighted]
+    if len(left) > 1 and any(term.is_constant for _, term in left):
+        return product(of_term(Term(tuple(shared.tolist()))), _sum(left))
+    return _sum(weighted)
 
 
 def _without(term: Term, column: int) -> Term:

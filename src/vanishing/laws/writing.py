@@ -98,7 +98,7 @@ class Text:
 
     def call(self, name: str, argument: str) -> str:
         """Write a function of something."""
-        return f"{name}({argument})"
+        return f"{self.style.name(name)}({argument})"
 
     def power(self, base: Node, exponent: float) -> str:
         """Write a power with a positive exponent."""
