@@ -89,6 +89,11 @@ SOLVED = {
         "y",
         branch=-1,
     ),
+    "y = 0.5*(sqrt(z^2 + 4*(1 + x)*(x + 2)) - z)/(1 + x)": law(
+        "x z y",
+        [(1, {"y": 2}), (1, {"y": 2, "x": 1}), (1, {"y": 1, "z": 1}), (-1, {"x": 1}), (-2, {})],
+        "y",
+    ),
     "y = cbrt(-2*x - 3)": law("x y", [(1, {"y": 3}), (2, {"x": 1}), (3, {})], "y"),
     "y = -1.5874*cbrt(x)": law("x y", [(1, {"y": 3}), (4, {"x": 1})], "y"),
     "y = sign(2*x - 3)*abs(2*x - 3)^(1/5)": law(
@@ -107,6 +112,7 @@ IMPLICIT = {
     "x^2 + 4.00(1)*y^2 = 4": law(
         "x y", [(1, {"x": 2}), (4.0012, {"y": 2}), (-4, {})], None, [0, 0.01, 0]
     ),
+    "3*x = 1": law("x y", [(3, {"x": 1}), (-1, {}), (0, {"y": 1})]),
     "x^2 - y^2 = 1": law("x y", [(-1, {"x": 2}), (1, {"y": 2}), (1, {})]),
     "x + y = -1": law("x y", [(-1, {"x": 1}), (-1, {"y": 1}), (-1, {})]),
     "V*p = 8.314(2)*n*T": law(
@@ -115,6 +121,13 @@ IMPLICIT = {
     "x + sin(x) = y": law(
         "x y", [(1, {"x": 1}), (1, {}, ("sin", 1, {"x": 1})), (-1, {"y": 1})], "x"
     ),
+    "y + y^2 + y^3 = x": law("x y", [(1, {"y": i}) for i in (1, 2, 3)] + [(-1, {"x": 1})], "y"),
+    "y*sin(y) = x": law("x y", [(1, {"y": 1}, ("sin", 1, {"y": 1})), (-1, {"x": 1})], "y"),
+    "sin(y) + cos(y) = x": law(
+        "x y", [*((1, {}, (f, 1, {"y": 1})) for f in ("sin", "cos")), (-1, {"x": 1})], "y"
+    ),
+    "y*x + y = 0": law("y x", [(1, {"y": 1, "x": 1}), (1, {"y": 1})], "y"),
+    "x = 1": law("x y", [(1, {"x": 1}), (-1, {}), (0, {"y": 1})], "y"),
     "x^2 + y^2 = 0": law("x y", [(1, {"x": 2}), (1, {"y": 2})]),
     "x = 2.50(3)*10^-7*t": law("x t", [(1, {"x": 1}), (-2.5e-7, {"t": 1})], None, [0, 3.1e-9]),
     "x = 0.333333*t": law("x t", [(1, {"x": 1}), (-1 / 3, {"t": 1})], None, [0, 1e-9]),
@@ -185,6 +198,12 @@ def test_sympy_says_the_same(text):
         found = function(*X.T)
         found = found * np.sign(found[0] * expected[0])  # sides may be exchanged
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-14)
+
+
+def test_without_sympy_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "sympy", None)
+    with pytest.raises(ImportError, match=r"vanishing\[symbolic\]"):
+        GAS.to_sympy()
 
 
 def test_every_column_that_can_be_solved_for_is():
@@ -269,6 +288,14 @@ def test_attributes():
     assert GAS.to_latex() == r"p = \frac{8.314(2) n T}{V}" and GAS._repr_latex_()[0] == "$"
     lorentz = SOLVED["m = m_0/sqrt(1 - 1.000(1)*v^2/c^2)"].to_latex()
     assert lorentz == r"m = \frac{m_{0}}{\sqrt{1 - \frac{1.000(1) v^{2}}{c^{2}}}}"
+
+
+def test_latex_of_roots():
+    assert SOLVED["y = -1.5874*cbrt(x)"].to_latex() == r"y = -1.5874 \sqrt[3]{x}"
+    fifth = SOLVED["y = sign(2*x - 3)*abs(2*x - 3)^(1/5)"].to_latex()
+    assert fifth == r"y = \operatorname{sign}\left(2 x - 3\right) \left|2 x - 3\right|^{1/5}"
+    added = SOLVED["v1 = (u + v)/(1 + u*v/c^2)"].to_latex()
+    assert added == r"v_{1} = \frac{u + v}{1 + \frac{u v}{c^{2}}}"
 
 
 def test_a_law_cannot_be_changed():
@@ -407,6 +434,13 @@ def test_all_that_was_measured_comes_back(tmp_path):
     back = vanishing.load(tmp_path / "law.json")
     assert_same(one, back)
     assert back.lack_of_fit == -0.3 and back.held_out_error == np.inf
+
+
+def test_all_of_a_factor_comes_back(tmp_path):
+    factor = Factor(FUNCTIONS["cos"], 1 / 3, (0.1, 0.0), -2)
+    one = Law([Term((0.0, 1.0)), Term((0.5, 0.0), (factor,))], [1.0, 2.0], names=["x", "y"])
+    one.save(tmp_path / "law.json")
+    assert vanishing.load(tmp_path / "law.json")._terms == one._terms
 
 
 def test_a_law_is_loaded_before_its_class_is_imported(tmp_path):

@@ -111,7 +111,8 @@ def power(base: Node, exponent: float) -> Node:
     if exponent == 1.0:
         return base
     if isinstance(base, Number) and (base.value > 0.0 or exponent.is_integer()):
-        value = base.value**exponent
+        with np.errstate(over="ignore"):  # Python's own floats raise
+            value = float(np.float64(base.value) ** exponent)
         return Number(value, abs(exponent * value / base.value) * base.std)
     if isinstance(base, Product) and exponent.is_integer():
         return product(*(power(part, exponent) for part in base.parts))

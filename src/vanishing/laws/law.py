@@ -10,8 +10,9 @@ from vanishing.algebra.immutable import Immutable, read_only
 from vanishing.laws import writing
 from vanishing.laws.columns import read_columns
 from vanishing.laws.expressions import Column, Node, Number, evaluate, of_term, total
+from vanishing.laws.saving import read_term, write_term
 from vanishing.laws.solving import implicit, normalised, pivot_of, solved, standard_errors
-from vanishing.laws.terms import FUNCTIONS, Evaluator, Factor, Term
+from vanishing.laws.terms import Evaluator, Term
 from vanishing.persistence import Savable, register_result
 
 _MEASURED = ("error", "relative_error", "evidence", "lack_of_fit", "held_out_error")
@@ -397,7 +398,7 @@ def write_law(writer, law: Law) -> dict:
         "names": list(law.names),
         "target": law.target,
         "n_inputs": law.n_inputs,
-        "terms": [_write_term(writer, term) for term in law._terms],
+        "terms": [write_term(writer, term) for term in law._terms],
         "coef": law.coef.tolist(),
         "branch": law.branch,
         "n_samples": law.n_samples,
@@ -411,27 +412,6 @@ def write_law(writer, law: Law) -> dict:
     return node
 
 
-def _write_term(writer, term: Term) -> dict:
-    node: dict = {"exponents": [float(e) for e in term.exponents]}
-    for factor in term.factors:
-        name = factor.function.name
-        if FUNCTIONS.get(name) is not factor.function:
-            raise TypeError(
-                f"a law with the function {name!r} of your own cannot be saved: a model file "
-                f"holds no code, and knows {', '.join(FUNCTIONS)}. Use pickle where you trust the "
-                "file."
-            )
-        node.setdefault("factors", []).append(
-            {
-                "function": name,
-                "scale": float(factor.scale),
-                "exponents": [float(e) for e in factor.exponents],
-                "power": int(factor.power),
-            }
-        )
-    return node
-
-
 def read_law(reader, node) -> Law:
     """Return a law that `write_law` has written."""
     keys = ("names", "target", "n_inputs", "terms", "coef", "branch", "n_samples", "verdict")
@@ -440,7 +420,7 @@ def read_law(reader, node) -> Law:
     )
     *measured, covariance, errors, _ = rest
     names = reader.names(names, "names", None)
-    terms = [_read_term(reader, term, len(names)) for term in reader.listed(terms, "terms")]
+    terms = [read_term(reader, term, len(names)) for term in reader.listed(terms, "terms")]
     if covariance is not None:
         covariance = reader.array(covariance, "covariance", (len(terms), len(terms)))
     if errors is not None:
@@ -458,18 +438,6 @@ def read_law(reader, node) -> Law:
         verdict=reader.string(verdict, "verdict"),
         **{k: reader.measured(v, k) for k, v in zip(_MEASURED, measured, strict=True)},
     )
-
-
-def _read_term(reader, node, n_columns: int) -> Term:
-    exponents, factors = reader.fields(node, "a term", ("exponents",), ("factors",))
-    found = []
-    for factor in reader.listed([] if factors is None else factors, "factors"):
-        name, scale, inner, power = reader.fields(factor, "a factor", Factor._fields)
-        reader.require(isinstance(name, str) and name in FUNCTIONS, f"{name!r} is no function.")
-        (scale,) = reader.floats([scale], "scale").tolist()
-        inner = tuple(reader.floats(inner, "exponents", n_columns).tolist())
-        found.append(Factor(FUNCTIONS[name], scale, inner, reader.integer(power, "power", -99, 99)))
-    return Term(tuple(reader.floats(exponents, "exponents", n_columns).tolist()), tuple(found))
 
 
 register_result(Law, write_law, read_law)

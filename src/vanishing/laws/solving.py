@@ -38,7 +38,8 @@ def normalised(coef, covariance, pivot: int) -> tuple[np.ndarray, np.ndarray | N
         return scaled, None
     jacobian = np.eye(len(coef))
     jacobian[:, pivot] -= scaled
-    covariance = jacobian @ covariance @ jacobian.T / coef[pivot] ** 2
+    jacobian /= coef[pivot]
+    covariance = jacobian @ covariance @ jacobian.T
     # The divisor is exactly 1 now; rounding must not say otherwise.
     covariance[pivot] = covariance[:, pivot] = 0.0
     return scaled, covariance
