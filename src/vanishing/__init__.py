@@ -15,6 +15,7 @@ __all__ = [
     "Blocks",
     "BuchbergerMoller",
     "L1SquaredHingeSVC",
+    "Law",
     "Moments",
     "VanishingClassifier",
     "VanishingClassifierCV",
@@ -35,6 +36,7 @@ _PLACES = {
     "BuchbergerMoller": "constructions.exact",
     "OAVI": "constructions.oavi",
     "VCA": "constructions.vca",
+    "Law": "laws.law",
     "L1SquaredHingeSVC": "learning.svm",
     "VanishingClassifier": "learning.classifier",
     "VanishingClassifierCV": "learning.search",
@@ -56,6 +58,7 @@ if TYPE_CHECKING:  # the same, for those who read and do not run
     from vanishing.constructions.exact import BuchbergerMoller
     from vanishing.constructions.oavi import OAVI
     from vanishing.constructions.vca import VCA
+    from vanishing.laws.law import Law
     from vanishing.learning.classifier import VanishingClassifier
     from vanishing.learning.features import VanishingFeatures
     from vanishing.learning.search import VanishingClassifierCV

@@ -85,7 +85,7 @@ class Style:
     name: Callable[[str], str] = _name
     number: Callable[[float | Fraction, int], str] = _rounded
     scientific: Callable[[str, int], str] = _scientific  # digits times a power of ten
-    power: Callable[[str, int], str] = "{}^{}".format
+    power: Callable[[str, int | str], str] = "{}^{}".format
     times: Callable[[Iterable[str]], str] = lambda written: "*"  # given all names as written
     minus: str = "-"
     after_sign: str = " "  # but not at the beginning

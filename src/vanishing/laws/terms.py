@@ -13,6 +13,16 @@ class Function(NamedTuple):
     value: Callable[[np.ndarray], np.ndarray]
     derivative: Callable[[np.ndarray], np.ndarray]
 
+    def __reduce__(self):
+        # Derivatives are lambdas, which cannot be pickled: those known are found by their names.
+        if FUNCTIONS.get(self.name) is self:
+            return _known, (self.name,)
+        return Function, tuple(self)
+
+
+def _known(name: str) -> Function:
+    return FUNCTIONS[name]
+
 
 def _function(name, value, derivative) -> tuple[str, Function]:
     return name, Function(name, value, derivative)
@@ -59,8 +69,7 @@ class Term(NamedTuple):
     def degree(self) -> float:
         """Sum of the sizes of all exponents; a function counts one and what is inside."""
         inside = sum(
-            abs(factor.power) * max(1.0, sum(map(abs, factor.exponents)))
-            for factor in self.factors
+            abs(factor.power) * max(1.0, sum(map(abs, factor.exponents))) for factor in self.factors
         )
         return sum(map(abs, self.exponents)) + inside
 

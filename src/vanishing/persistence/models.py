@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 import vanishing
@@ -18,13 +19,15 @@ from vanishing.persistence.values import NOT_FINITE, Refused, ValueReader, Value
 class Kind(NamedTuple):
     """How an estimator is written and read.
 
-    ``write(writer, model)`` returns the fitted part, ``read(reader, node, model)`` sets it.
+    ``write(writer, model)`` returns the fitted part, ``read(reader, node, model)`` sets it; of a
+    result, which has no parameters, ``read(reader, node)`` returns it.
     """
 
     type: type
     write: Callable
     read: Callable
     ours: bool = True
+    result: bool = False
 
 
 _kinds: dict[str, Kind] = {}
@@ -46,6 +49,21 @@ def register(cls: type, write: Callable, read: Callable) -> None:
         such a dict, and raises `Refused` where that is not what ``write`` returns.
     """
     _kinds[cls.__name__] = Kind(cls, write, read)
+
+
+def register_result(cls: type, write: Callable, read: Callable) -> None:
+    """Let the results of a class, which are no estimators, be saved, and loaded by its name.
+
+    Parameters
+    ----------
+    cls : type
+    write : callable
+        ``write(writer, result)`` returns all of it as a dict of JSON values.
+    read : callable
+        ``read(reader, node)`` returns the result from such a dict, and raises `Refused` where
+        that is not what ``write`` returns.
+    """
+    _kinds[cls.__name__] = Kind(cls, write, read, result=True)
 
 
 def _kind_named(name: str) -> Kind | None:
@@ -76,6 +94,12 @@ class Writer(ValueWriter):
                 f"vanishing and {', '.join(scikit_learn.kinds())}. "
                 "Save the parts it knows, or use pickle where you trust the file."
             )
+        if kind.result:
+            return {
+                "kind": type(model).__name__,
+                "parameters": {},
+                "fitted": kind.write(self, model),
+            }
         check_is_fitted(model)
         return {**self._unfitted(model, kind), "fitted": kind.write(self, model)}
 
@@ -111,7 +135,7 @@ class Writer(ValueWriter):
             parts = ((self.value(k, what), self.value(v, what)) for k, v in value.items())
             return {"dict": [list(part) for part in parts]}
         kind = _kind_of(value)
-        if kind is not None and kind.type.__name__ != "Pipeline":
+        if kind is not None and kind.type.__name__ != "Pipeline" and not kind.result:
             return self._unfitted(value, kind)
         cls, names = scikit_learn.splitters().get(type(value).__name__, (None, ()))
         if type(value) is cls:
@@ -141,14 +165,22 @@ class Reader(ValueReader):
     def model(self, node, types=object):
         """Return a fitted model of one of some types."""
         name, parameters, fitted = self.fields(node, "a model", ("kind", "parameters", "fitted"))
-        model, kind = self._unfitted(name, parameters, types)
+        kind = self._kind(name, types)
+        if kind.result:
+            self.fields(parameters, f"the parameters of {name}", ())
+            return kind.read(self, fitted)
+        model = self._unfitted(kind, parameters)
         kind.read(self, fitted, model)
         return model
 
-    def _unfitted(self, name, parameters, types):
+    def _kind(self, name, types) -> Kind:
         kind = _kind_named(name) if isinstance(name, str) else None
         if kind is None or not issubclass(kind.type, types):
             raise Refused(f"{name!r} is no kind of model that is known, or not known here.")
+        return kind
+
+    def _unfitted(self, kind, parameters):
+        name = kind.type.__name__
         if not isinstance(parameters, dict):
             raise Refused(f"the parameters of {name} are not an object.")
         parameters = {key: self.value(value) for key, value in parameters.items()}
@@ -163,7 +195,7 @@ class Reader(ValueReader):
         model = kind.type(**parameters)
         if kind.ours:
             model.check_parameters()
-        return model, kind
+        return model
 
     def value(self, node):
         """Return a value that `Writer.value` has written."""
@@ -177,7 +209,7 @@ class Reader(ValueReader):
             name, parameters = self.fields(node, "an estimator", ("kind", "parameters"))
             if name == "Pipeline":
                 raise Refused("a parameter is a Pipeline.")
-            return self._unfitted(name, parameters, object)[0]
+            return self._unfitted(self._kind(name, BaseEstimator), parameters)
         if "splitter" in node:
             name, parameters = self.fields(node, "a splitter", ("splitter", "parameters"))
             cls, names = scikit_learn.splitters().get(self.string(name, "splitter"), (None, ()))

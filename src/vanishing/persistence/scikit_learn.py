@@ -4,6 +4,7 @@ import functools
 import warnings
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 
@@ -124,7 +125,7 @@ def _read_pipeline(reader, node, model):
     for step in reader.listed(steps, "steps"):
         name, part = reader.listed(step, "a step", 2)
         if part is not None and part != "passthrough":
-            part = reader.model(part)
+            part = reader.model(part, BaseEstimator)
         found.append((reader.string(name, "the name of a step"), part))
     estimators = [hasattr(part, "get_params") for _, part in found]
     reader.require(any(estimators), "the pipeline has no steps.")

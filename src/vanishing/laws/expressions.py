@@ -1,0 +1,182 @@
+"""Expressions in columns, as small trees: what closed forms of laws consist of."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import hypot
+
+import numpy as np
+
+from vanishing.laws.terms import FUNCTIONS, Term
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number with its standard error: 0 where it is exact, NaN where that is unknown."""
+
+    value: float
+    std: float = 0.0
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column, by its place."""
+
+    place: int
+
+
+@dataclass(frozen=True)
+class Power:
+    """``base ** exponent``."""
+
+    base: "Node"
+    exponent: float
+
+
+@dataclass(frozen=True)
+class Apply:
+    """A function, by its name and as one of arrays, of an expression."""
+
+    name: str
+    function: Callable[[np.ndarray], np.ndarray]
+    argument: "Node"
+
+
+@dataclass(frozen=True)
+class Product:
+    """A product: at most one number, which is first, then columns in order, then the rest."""
+
+    parts: tuple["Node", ...]
+
+
+@dataclass(frozen=True)
+class Sum:
+    """A sum."""
+
+    parts: tuple["Node", ...]
+
+
+Node = Number | Column | Power | Apply | Product | Sum
+ONE = Number(1.0)
+
+
+# -- Making ---------------------------------------------------------------------------------------
+
+
+def is_negative(node: Node) -> bool:
+    """Say whether an expression is written with a minus sign."""
+    number, _ = split(node)
+    return number.value < 0.0
+
+
+def split(node: Node) -> tuple[Number, tuple[Node, ...]]:
+    """Return an expression as a number and the factors beside it."""
+    if isinstance(node, Number):
+        return node, ()
+    parts = node.parts if isinstance(node, Product) else (node,)
+    if parts and isinstance(parts[0], Number):
+        return parts[0], parts[1:]
+    return ONE, parts
+
+
+def product(*parts: Node) -> Node:
+    """Return a product, in which powers of a column are one power and numbers one number."""
+    value, std = 1.0, 0.0
+    exponents: dict[int, float] = {}
+    others: list[Node] = []
+    for part in parts:
+        number, factors = split(part)
+        # Exact numbers leave the other's relative error as it is; two measured ones never meet.
+        value, std = value * number.value, hypot(std * number.value, value * number.std)
+        for factor in factors:
+            base, exponent = as_power(factor)
+            if isinstance(base, Column):
+                exponents[base.place] = exponents.get(base.place, 0.0) + exponent
+            else:
+                others.append(factor)
+    columns = [power(Column(i), e) for i, e in sorted(exponents.items()) if e]
+    found = (*columns, *others)
+    if value != 1.0 or std != 0.0 or not found:
+        found = (Number(value, std), *found)
+    return found[0] if len(found) == 1 else Product(found)
+
+
+def as_power(node: Node) -> tuple[Node, float]:
+    """Return base and exponent of an expression."""
+    return (node.base, node.exponent) if isinstance(node, Power) else (node, 1.0)
+
+
+def power(base: Node, exponent: float) -> Node:
+    """Return a power; whole powers of products are products of powers."""
+    exponent = float(exponent)
+    if exponent == 1.0:
+        return base
+    if isinstance(base, Number) and (base.value > 0.0 or exponent.is_integer()):
+        with np.errstate(over="ignore"):  # Python's own floats raise
+            value = float(np.float64(base.value) ** exponent)
+        return Number(value, abs(exponent * value / base.value) * base.std)
+    if isinstance(base, Product) and exponent.is_integer():
+        return product(*(power(part, exponent) for part in base.parts))
+    if isinstance(base, Power) and exponent.is_integer():
+        return power(base.base, base.exponent * exponent)
+    return Power(base, exponent)
+
+
+def total(parts: Sequence[Node]) -> Node:
+    """Return a sum, which begins with a term that is not negative if there is one."""
+    parts = list(parts)
+    if is_negative(parts[0]):
+        first = next((i for i, part in enumerate(parts) if not is_negative(part)), 0)
+        parts.insert(0, parts.pop(first))
+    return parts[0] if len(parts) == 1 else Sum(tuple(parts))
+
+
+def of_term(term: Term, coefficient: Number = ONE) -> Node:
+    """Return a term, times a number, as an expression."""
+    parts: list[Node] = [coefficient, *_columns(term.exponents)]
+    for factor in term.factors:
+        inside = product(Number(factor.scale), *_columns(factor.exponents))
+        if factor.function is FUNCTIONS["sqrt"]:
+            parts.append(power(Power(inside, 0.5), factor.power))
+        elif factor.function is FUNCTIONS["reciprocal"]:
+            parts.append(power(inside, -factor.power))
+        else:
+            applied = Apply(factor.function.name, factor.function.value, inside)
+            parts.append(power(applied, factor.power))
+    return product(*parts)
+
+
+def _columns(exponents) -> list[Node]:
+    return [power(Column(i), e) for i, e in enumerate(exponents) if e]
+
+
+# -- Evaluating -----------------------------------------------------------------------------------
+
+
+def evaluate(node: Node, columns: np.ndarray) -> np.ndarray:
+    """Return the values of an expression.
+
+    Parameters
+    ----------
+    node : Node
+    columns : ndarray of shape (n_columns, n_rows)
+
+    Returns
+    -------
+    values : ndarray of shape (n_rows,), or () for a constant
+    """
+    if isinstance(node, Number):
+        return np.asarray(node.value)  # Python's own raise where NumPy's are infinite or NaN
+    if isinstance(node, Column):
+        return columns[node.place]
+    if isinstance(node, Apply):
+        return node.function(evaluate(node.argument, columns))
+    if isinstance(node, Power):
+        base = evaluate(node.base, columns)
+        size = abs(node.exponent)
+        value = np.sqrt(base) if size == 0.5 else base ** (int(size) if size % 1 == 0 else size)
+        return value if node.exponent > 0 else 1.0 / value
+    values = [evaluate(part, columns) for part in node.parts]
+    result = values[0]
+    for value in values[1:]:
+        result = result + value if isinstance(node, Sum) else result * value
+    return result

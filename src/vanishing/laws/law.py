@@ -1,0 +1,443 @@
+"""Laws as results: equations that rows obey, evaluated, solved, written and saved."""
+
+import math
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from vanishing.algebra.immutable import Immutable, read_only
+from vanishing.laws import writing
+from vanishing.laws.columns import read_columns
+from vanishing.laws.expressions import Column, Node, Number, evaluate, of_term, total
+from vanishing.laws.saving import read_term, write_term
+from vanishing.laws.solving import implicit, normalised, pivot_of, solved, standard_errors
+from vanishing.laws.terms import Evaluator, Term
+from vanishing.persistence import Savable, register_result
+
+_MEASURED = ("error", "relative_error", "evidence", "lack_of_fit", "held_out_error")
+
+
+class Law(Immutable, Savable):
+    r"""An equation that rows obey: the sum of ``coef[j]`` times term j is zero.
+
+    `LawFinder` and `check_law` make laws.
+
+    Parameters
+    ----------
+    terms : sequence of Term
+    coef : array-like of shape (n_terms,)
+    names : sequence of str
+        Names of all columns, different from one another; the target of a regression last.
+    target : str, default=None
+        The column that the law is solved for, or None where none is singled out.
+    n_inputs : int, default=None
+        How many of the columns are columns of X. By default all, without the target if that is
+        the last.
+    covariance : array-like of shape (n_terms, n_terms), default=None
+        Of the coefficients; zero for one that others are relative to.
+    error, relative_error, held_out_error : float, default=nan
+        Rms error in units of the target, its ratio to the size of the target, and the rms error
+        on rows held out.
+    evidence : float, default=nan
+        How much better the law is than the best one that is really different, in nats.
+    lack_of_fit : float, default=nan
+        What columns still explain of the residuals: about N(0, 1) where that is nothing.
+    errors : array-like of shape (n_columns,), default=None
+        Rms errors in units of each column.
+    branch : {1, -1}, default=1
+        Sign of a root, where the equation has two.
+    n_samples : int, default=0
+        How many rows the law was fitted to.
+    verdict : str, default=""
+        What is to be said of the law, in a sentence.
+
+    Attributes
+    ----------
+    terms : tuple of str
+        The terms as text.
+    coef, coef_std : ndarray of shape (n_terms,)
+        Coefficients and their standard errors, NaN where these are not known.
+    n_terms : int
+    degree : int or float
+        The largest degree of a term: the sum of the sizes of its exponents.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from vanishing import Law
+    >>> from vanishing.laws.terms import monomial
+    >>> covariance = np.diag([0.0, 0.002**2])
+    >>> law = Law(
+    ...     [monomial([0, 0, 0, 1]), monomial([1, 1, -1, 0])],
+    ...     [1.0, -8.3142],
+    ...     names=("n", "T", "V", "p"),
+    ...     target="p",
+    ...     covariance=covariance,
+    ... )
+    >>> print(law)
+    p = 8.314(2)*n*T/V
+    >>> print(law.solve("V"))
+    V = 8.314(2)*n*T/p
+    >>> law.predict([[1.0, 300.0, 0.024]])
+    array([103927.5])
+    """
+
+    coef: np.ndarray
+    coef_std: np.ndarray
+    covariance: np.ndarray | None
+    errors: np.ndarray | None
+    names: tuple[str, ...]
+    target: str | None
+    n_inputs: int
+    branch: int
+    n_samples: int
+    error: float
+    relative_error: float
+    evidence: float
+    lack_of_fit: float
+    held_out_error: float
+    verdict: str
+    _terms: tuple[Term, ...]
+
+    def __init__(
+        self,
+        terms: Sequence[Term],
+        coef,
+        *,
+        names: Sequence[str],
+        target: str | None = None,
+        n_inputs: int | None = None,
+        covariance=None,
+        error: float = math.nan,
+        relative_error: float = math.nan,
+        branch: int = 1,
+        evidence: float = math.nan,
+        lack_of_fit: float = math.nan,
+        held_out_error: float = math.nan,
+        errors=None,
+        n_samples: int = 0,
+        verdict: str = "",
+    ):
+        terms, names = tuple(terms), tuple(map(str, names))
+        coef = np.array(coef, dtype=np.float64)
+        if n_inputs is None:
+            n_inputs = len(names) - (target is not None and target == names[-1])
+        if covariance is not None:
+            covariance = np.array(covariance, dtype=np.float64, order="C")
+        if errors is not None:
+            errors = np.array(errors, dtype=np.float64)
+        _check(terms, coef, names, target, n_inputs, covariance, errors, branch)
+        self._set(
+            _terms=terms,
+            coef=read_only(coef),
+            coef_std=read_only(standard_errors(covariance, len(terms))),
+            covariance=None if covariance is None else read_only(covariance),
+            errors=None if errors is None else read_only(errors),
+            names=names,
+            target=target,
+            n_inputs=int(n_inputs),
+            branch=int(branch),
+            n_samples=int(n_samples),
+            error=float(error),
+            relative_error=float(relative_error),
+            evidence=float(evidence),
+            lack_of_fit=float(lack_of_fit),
+            held_out_error=float(held_out_error),
+            verdict=str(verdict),
+        )
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """The terms as text."""
+        text = writing.Text(self.names)
+        return tuple(text.write(of_term(term)) for term in self._terms)
+
+    @property
+    def n_terms(self) -> int:
+        """How many terms the law has."""
+        return len(self._terms)
+
+    @property
+    def degree(self) -> int | float:
+        """The largest degree of a term."""
+        degree = max(term.degree for term in self._terms)
+        return int(degree) if float(degree).is_integer() else degree
+
+    # -- Values -----------------------------------------------------------------------------------
+
+    def term_values(self, X, y=None) -> np.ndarray:
+        """Evaluate the terms.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_inputs), or frame
+            A frame is read by the names of its columns; it may have others, and the target too.
+            So may an array that has all columns of the law.
+        y : array-like of shape (n_samples,), default=None
+            The target, where the law has one that is no column of X.
+
+        Returns
+        -------
+        values : ndarray of shape (n_samples, n_terms)
+            NaN or infinite where a term is not defined.
+        """
+        columns = read_columns(X, y, self.names, self.n_inputs, self._columns)
+        with np.errstate(all="ignore"):
+            return Evaluator(columns).values(self._terms).T
+
+    def residual(self, X, y=None) -> np.ndarray:
+        """Evaluate the law: the sum of coefficients times terms, zero where the law holds.
+
+        Parameters
+        ----------
+        X, y
+            As for `term_values`.
+
+        Returns
+        -------
+        values : ndarray of shape (n_samples,)
+        """
+        with np.errstate(all="ignore"):
+            return self.term_values(X, y) @ self.coef
+
+    def predict(self, X) -> np.ndarray:
+        """Return the target from the other columns.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_inputs), or frame
+            Where the target is a column of X, it is there and is not used; a frame may leave it
+            out.
+
+        Returns
+        -------
+        values : ndarray of shape (n_samples,)
+            NaN where the equation has no solution.
+        """
+        if self.target is None:
+            raise ValueError("the law is solved for no column: ask for law.solve(name).predict(X).")
+        if self._solution is None:
+            raise ValueError(_no_closed_form(self.target))
+        column = self.names.index(self.target)
+        needed = self._columns - {column}
+        columns = read_columns(X, None, self.names, self.n_inputs, needed, column)
+        with np.errstate(all="ignore"):
+            values = evaluate(self._solution, columns)
+        return np.array(np.broadcast_to(values, columns.shape[1]))
+
+    @property
+    def _columns(self) -> set[int]:
+        """The columns that occur."""
+        return {i for i in range(len(self.names)) if any(t.involves(i) for t in self._terms)}
+
+    # -- Solving ----------------------------------------------------------------------------------
+
+    def solve(self, name: str, branch: int | None = None) -> "Law":
+        """Return the law solved for another column.
+
+        Parameters
+        ----------
+        name : str
+            A column that occurs.
+        branch : {1, -1}, default=None
+            Sign of a root, where there are two. 1 by default, or what it is if the law is solved
+            for this column already.
+
+        Returns
+        -------
+        law : Law
+            With the same terms. Coefficients are relative to the term that has the column, if
+            that is one alone.
+        """
+        column = _occurring(name, self.names, self._terms, self.coef)
+        same = name == self.target
+        if branch is None:
+            branch = self.branch if same else 1
+        pivot = pivot_of(self._terms, self.coef, column)
+        coef, covariance = normalised(self.coef, self.covariance, pivot)
+        if same:
+            error = self.error
+        else:
+            error = math.nan if self.errors is None else float(self.errors[column])
+        law = Law(
+            self._terms,
+            coef,
+            names=self.names,
+            target=name,
+            n_inputs=self.n_inputs,
+            covariance=covariance,
+            error=error,
+            relative_error=self.relative_error if same else math.nan,
+            branch=branch,
+            evidence=self.evidence,
+            lack_of_fit=self.lack_of_fit,
+            held_out_error=self.held_out_error if same else math.nan,
+            errors=self.errors,
+            n_samples=self.n_samples,
+            verdict=self.verdict,
+        )
+        if law._solution is None:
+            raise ValueError(_no_closed_form(name))
+        return law
+
+    @cached_property
+    def _solution(self) -> Node | None:
+        """The target as an expression in the other columns, if there is one."""
+        if self.target is None:
+            return None
+        column = self.names.index(self.target)
+        if not any(c and t.involves(column) for c, t in zip(self.coef, self._terms, strict=True)):
+            return None
+        return solved(self._terms, self.coef, self.covariance, column, self.branch)
+
+    @property
+    def _sides(self) -> tuple[Node, Node]:
+        if self._solution is None or self.target is None:
+            return implicit(self._terms, self.coef, self.coef_std)
+        return Column(self.names.index(self.target)), self._solution
+
+    # -- Writing ----------------------------------------------------------------------------------
+
+    def __str__(self) -> str:
+        """Write the law with the digits that matter, solved for the target where possible."""
+        return writing.Text(self.names).equation(*self._sides)
+
+    def __repr__(self) -> str:
+        return f"Law({str(self)!r})"
+
+    def to_latex(self) -> str:
+        """Write the law in LaTeX (without dollar signs)."""
+        return writing.Latex(self.names).equation(*self._sides)
+
+    def _repr_latex_(self) -> str:
+        return f"${self.to_latex()}$"
+
+    def to_sympy(self):
+        """Return the law as an equation of SymPy in symbols named as the columns."""
+        try:
+            import sympy
+        except ImportError:
+            raise ImportError(
+                "to_sympy needs SymPy: install it with pip install 'vanishing[symbolic]'."
+            ) from None
+        symbols = [sympy.Symbol(name) for name in self.names]
+        left, right = (writing.to_sympy(side, symbols) for side in self._sides)
+        return sympy.Eq(left, right, evaluate=False)
+
+    def to_python(self) -> str:
+        """Return the source of a function ``law`` of columns that needs NumPy alone.
+
+        It takes all columns but the target, in their order, and returns the target; or it takes
+        all and returns the residual, where there is no target or no closed form.
+        """
+        if self._solution is not None and self.target is not None:
+            column = self.names.index(self.target)
+            arguments = [i for i in range(len(self.names)) if i != column]
+            return writing.python_function(self.names, arguments, self._solution, str(self))
+        parts = [of_term(t, Number(float(c))) for c, t in zip(self.coef, self._terms, strict=True)]
+        return writing.python_function(
+            self.names, range(len(self.names)), total(parts), f"0 where {self}"
+        )
+
+
+# -- Checks ---------------------------------------------------------------------------------------
+
+
+def _check(terms, coef, names, target, n_inputs, covariance, errors, branch) -> None:
+    """Raise ValueError unless the parts of a law fit one another."""
+    n_terms, n_columns = len(terms), len(names)
+    if coef.shape != (n_terms,) or not n_terms:
+        raise ValueError(f"a law needs one coefficient per term; got {n_terms} and {coef.shape}.")
+    if not np.isfinite(coef).all():
+        raise ValueError("the coefficients of a law must be finite.")
+    if len(set(names)) < n_columns:
+        raise ValueError("two columns of a law have the same name: rename them.")
+    if target is not None and target not in names:
+        raise ValueError(f"the target {target!r} is no column of the law.")
+    if n_inputs not in (n_columns, n_columns - 1):
+        raise ValueError(f"n_inputs must be {n_columns - 1} or {n_columns}; got {n_inputs!r}.")
+    if covariance is not None and covariance.shape != (n_terms, n_terms):
+        raise ValueError("the covariance of a law has one row and one column per term.")
+    if errors is not None and errors.shape != (n_columns,):
+        raise ValueError("errors of a law are one number per column.")
+    if branch not in (1, -1):
+        raise ValueError(f"branch must be 1 or -1; got {branch!r}.")
+    for term in terms:
+        for part in (term, *term.factors):
+            if len(part.exponents) != n_columns or not np.isfinite(part.exponents).all():
+                raise ValueError("a term of a law has one finite exponent per column.")
+        if not all(f.scale and math.isfinite(f.scale) and f.power for f in term.factors):
+            raise ValueError("a function in a law needs a finite scale and a power, not 0.")
+
+
+def _occurring(name, names, terms, coef) -> int:
+    """Return the place of a column that occurs in a law."""
+    used = [term for term, c in zip(terms, coef, strict=True) if c]
+    found = [i for i in range(len(names)) if any(term.involves(i) for term in used)]
+    if name not in [names[i] for i in found]:
+        listed = ", ".join(repr(names[i]) for i in found)
+        raise ValueError(f"{name!r} does not occur in the law; these columns do: {listed}.")
+    return names.index(name)
+
+
+def _no_closed_form(name) -> str:
+    return (
+        f"there is no closed form for {name!r}: evaluate law.residual, or solve the law for "
+        "another column."
+    )
+
+
+# -- Saving ---------------------------------------------------------------------------------------
+
+
+def write_law(writer, law: Law) -> dict:
+    """Write a law as JSON values."""
+    node: dict = {
+        "equation": str(law),
+        "names": list(law.names),
+        "target": law.target,
+        "n_inputs": law.n_inputs,
+        "terms": [write_term(writer, term) for term in law._terms],
+        "coef": law.coef.tolist(),
+        "branch": law.branch,
+        "n_samples": law.n_samples,
+        "verdict": law.verdict,
+    }
+    for name in _MEASURED:
+        node[name] = writer.float(getattr(law, name))
+    for name in ("covariance", "errors"):
+        values = getattr(law, name)
+        node[name] = None if values is None else writer.array(values, name)
+    return node
+
+
+def read_law(reader, node) -> Law:
+    """Return a law that `write_law` has written."""
+    keys = ("names", "target", "n_inputs", "terms", "coef", "branch", "n_samples", "verdict")
+    names, target, n_inputs, terms, coef, branch, n_samples, verdict, *rest = reader.fields(
+        node, "a law", (*keys, *_MEASURED, "covariance", "errors"), ("equation",)
+    )
+    *measured, covariance, errors, _ = rest
+    names = reader.names(names, "names", None)
+    terms = [read_term(reader, term, len(names)) for term in reader.listed(terms, "terms")]
+    if covariance is not None:
+        covariance = reader.array(covariance, "covariance", (len(terms), len(terms)))
+    if errors is not None:
+        errors = reader.array(errors, "errors", (len(names),))
+    return Law(
+        terms,
+        reader.floats(coef, "coef", len(terms)),
+        names=names,
+        target=None if target is None else reader.string(target, "target"),
+        n_inputs=reader.integer(n_inputs, "n_inputs"),
+        covariance=covariance,
+        branch=reader.integer(branch, "branch", -1, 1),
+        errors=errors,
+        n_samples=reader.integer(n_samples, "n_samples"),
+        verdict=reader.string(verdict, "verdict"),
+        **{k: reader.measured(v, k) for k, v in zip(_MEASURED, measured, strict=True)},
+    )
+
+
+register_result(Law, write_law, read_law)
