@@ -99,27 +99,37 @@ def negative(name, law, random):
         return [((low - high) / 2, (high - low) / 2), (-high, -low)]
 
     law, moved = _moved(law, candidates, finite=1.0)
-    return problem_of(name, law) if moved else None
+    if not moved:
+        return None
+
+    def inputs(n_samples, random):
+        low, high = _limits(law)
+        return random.uniform(low, high, (n_samples, len(low)))
+
+    return problem_of(name, law)._replace(draw=_finite(inputs, law))
 
 
 def integers(name, law, random):
-    """Inputs of at least eleven whole numbers, of each input where the formula stays finite."""
+    """Inputs of at least eleven whole numbers, of each input where the formula stays finite.
+
+    Laws are judged in the old ranges: a quarter beyond these wide ones is beyond many a pole.
+    """
 
     def candidates(low, high):
         start = np.floor(low)
         return [(start, start + max(10.0, np.ceil(high - low)))]
 
-    law, moved = _moved(law, candidates, finite=0.5)
+    wide, moved = _moved(law, candidates, finite=0.5)
     if not moved:
         return None
-    whole = np.array([column in moved for column in law.ranges])
+    whole = np.array([column in moved for column in wide.ranges])
 
     def inputs(n_samples, random):
-        low, high = _limits(law)
+        low, high = _limits(wide)
         X = random.uniform(low, high, (n_samples, len(low)))
         return np.where(whole, random.randint(low, high + 1, X.shape), X)
 
-    return problem_of(name, law)._replace(draw=_finite(inputs, law))
+    return problem_of(name, law)._replace(draw=_finite(inputs, wide))
 
 
 def units(name, law, random):
