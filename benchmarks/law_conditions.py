@@ -12,8 +12,25 @@ from scipy import special
 from vanishing.algebra.formulas import Formula
 
 
+def _tame(law):
+    """Say how many of some rows are finite, and how far the target's largest is from its median."""
+    with np.errstate(all="ignore"):
+        _, y = law.sample(2_000, np.random.RandomState(0))
+    y = np.abs(y[np.isfinite(y)])
+    return len(y) / 2_000, y.max(initial=0.0) / (np.median(y) if y.any() else 1.0)
+
+
+def _bound(law):
+    """Return how many medians the target may be: it has no poles nearby, or has them anyway."""
+    return max(300.0, 3 * _tame(law)[1])
+
+
 def _finite(inputs, law):
-    """Return a function that draws rows where the formula is finite, of inputs(n, random)."""
+    """Return a function that draws rows of inputs(n, random) where the formula is finite.
+
+    Rows next to a pole are out as well: a single one would decide how large the noise is.
+    """
+    bound = _bound(law)
 
     def draw(n_samples, random):
         found, count = [], 0
@@ -22,6 +39,7 @@ def _finite(inputs, law):
             with np.errstate(all="ignore"):
                 y = np.broadcast_to(law.formula(dict(zip(law.ranges, X.T, strict=True))), len(X))
             good = np.isfinite(y)
+            good[good] = np.abs(y[good]) <= bound * np.median(np.abs(y[good]))
             found.append(np.column_stack([X, y])[good])
             count += good.sum()
             if count >= n_samples:
@@ -71,17 +89,9 @@ def idle(count):
     return change
 
 
-def _tame(law):
-    """Say how many of some rows are finite, and how far the target's largest is from its median."""
-    with np.errstate(all="ignore"):
-        _, y = law.sample(2_000, np.random.RandomState(0))
-    y = np.abs(y[np.isfinite(y)])
-    return len(y) / 2_000, y.max(initial=0.0) / (np.median(y) if y.any() else 1.0)
-
-
 def _moved(law, candidates, finite):
     """Return a law with each range replaced by the first candidate that the formula bears."""
-    bound, moved = max(300.0, 3 * _tame(law)[1]), []
+    bound, moved = _bound(law), []
     for name, limits in law.ranges.items():
         for candidate in candidates(*limits):
             changed = law._replace(ranges={**law.ranges, name: candidate})
