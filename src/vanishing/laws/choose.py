@@ -36,7 +36,7 @@ def candidate(fitted: Fitted, reduced: Reduced) -> Candidate:
     table = reduced.table
     floor = 1e-24 * table.norm
     size = _size(fitted.terms)
-    functions = any(term.factors for term in fitted.terms)
+    functions = len({f.function.name for term in fitted.terms for f in term.factors})
     score = table.n_rows * np.log(max(fitted.mean_square, floor))
     score += price(table.n_rows) * fitted.n_terms + _EXPONENT * size + _FUNCTION * functions
     return Candidate(fitted, reduced, float(score))
@@ -51,8 +51,11 @@ def _size(terms) -> float:
     shift = np.median(of_w, axis=0) if len(of_w) else 0.0
     size = 0.0
     for term in terms:
-        moved = term.exponents[:-1] if term.involves(-1) else np.subtract(term.exponents[:-1], shift)
+        moved = (
+            term.exponents[:-1] if term.involves(-1) else np.subtract(term.exponents[:-1], shift)
+        )
         size += term._replace(exponents=(*map(float, moved), term.exponents[-1])).degree
+        size += sum(e != int(e) for e in moved)  # a root is no simpler than what it is of
     return size
 
 
@@ -62,7 +65,9 @@ class LackOfFit:
     def __init__(self, table: Table):
         n_terms = min(250, max(2, table.n_rows // 10))
         coordinates = table.columns.copy()
-        logarithmic = table.positive & (coordinates.min(axis=1) > 0.02 * np.median(coordinates, axis=1))
+        logarithmic = table.positive & (
+            coordinates.min(axis=1) > 0.02 * np.median(coordinates, axis=1)
+        )
         coordinates[logarithmic] = np.log(coordinates[logarithmic])
         low, high = coordinates.min(axis=1), coordinates.max(axis=1)
         half = np.where(high > low, (high - low) / 2, 1.0)
@@ -93,9 +98,17 @@ def is_same(law: Candidate, other: Candidate) -> bool:
     Y = law.fitted.predicted[chosen] / reduced.factor[chosen]
     with np.errstate(all="ignore"):
         values = Evaluator(np.vstack([reduced.w[:, chosen], Y])).values(other.fitted.terms)
-        own = Evaluator(
-            np.vstack([law.reduced.w[:, chosen], law.fitted.predicted[chosen] / law.reduced.factor[chosen]])
-        ).values(law.fitted.terms) * law.fitted.coef[:, None]
+        own = (
+            Evaluator(
+                np.vstack(
+                    [
+                        law.reduced.w[:, chosen],
+                        law.fitted.predicted[chosen] / law.reduced.factor[chosen],
+                    ]
+                )
+            ).values(law.fitted.terms)
+            * law.fitted.coef[:, None]
+        )
         # Where a root does not exist the prediction is no solution.
         solved = np.abs(own.sum(axis=0)) < 1e-9 * np.abs(own).sum(axis=0)
     good = np.isfinite(values).all(axis=0) & solved

@@ -119,26 +119,25 @@ def dictionary(stage, n_variables, positive, units, max_degree, max_terms=MAX_TE
     plain = signed_exponents(n_variables, positive, max_degree, max_terms // 3)
     if stage.halves:
         plain = _with_halves(n_variables, positive, plain)
-    each = max(1, (max_terms - len(plain)) // (len(factors) - 1))
+    each = max(1, (max_terms - len(plain)) // (len(factors) - 1)) * (3 if stage.products else 1)
     around = signed_exponents(n_variables, positive, max_degree, each)
     if stage.halves:
         around = _with_halves(n_variables, positive, around)
     terms = [Term(row) for row in plain]
-    terms += [Term(row, chosen) for row, chosen in product(around, factors[1:])]
+    terms += [
+        Term(row, chosen)
+        for row, chosen in product(around, factors[1:])
+        # Around a function of a product stand the other variables.
+        if not (stage.products and np.any(np.multiply(row, chosen[0].exponents)))
+    ]
     return sorted(terms, key=lambda term: term.degree)[:max_terms]
 
 
 def _with_halves(n_variables, positive, rows):
     halves = {
-        tuple(e / 2 for e in row)
-        for row in _of_level(n_variables, 2, 2, tuple(positive))
-    } | {
-        tuple(e / 2 for e in row)
-        for row in _of_level(n_variables, 1, 1, tuple(positive))
-    }
+        tuple(e / 2 for e in row) for row in _of_level(n_variables, 2, 2, tuple(positive))
+    } | {tuple(e / 2 for e in row) for row in _of_level(n_variables, 1, 1, tuple(positive))}
     halves = {
-        row
-        for row in halves
-        if all(p or e == int(e) for e, p in zip(row, positive, strict=True))
+        row for row in halves if all(p or e == int(e) for e, p in zip(row, positive, strict=True))
     }
     return sorted(set(rows) | halves, key=lambda row: (sum(map(abs, row)), row))

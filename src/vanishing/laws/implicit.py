@@ -37,7 +37,9 @@ def implicit_terms(n_variables: int, degree: int, max_y: int = 2) -> list[Term]:
     return [monomial(row) for row in rows if row[-1] <= max_y]
 
 
-def implicit_supports(reduced: Reduced, max_degree: int, max_terms: int, progress) -> list[Implicit]:
+def implicit_supports(
+    reduced: Reduced, max_degree: int, max_terms: int, progress
+) -> list[Implicit]:
     """Return sparse supports of implicit laws, from the lowest degree that reaches the noise."""
     for degree in range(2, max_degree + 1):
         terms = implicit_terms(reduced.n_variables, degree)

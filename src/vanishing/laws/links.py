@@ -11,6 +11,7 @@ from vanishing.laws.sparse import sparse_supports
 from vanishing.laws.terms import FUNCTIONS, Evaluator, Factor, Term
 
 MAX_TERMS = 13
+_EXACT = 3e-13  # relative residual, of a table without noise
 SCREENED = 2500  # rows on which a link is tried first
 _KEPT = 3  # supports that go on
 _LARGE_NOISE = 0.05  # relative
@@ -54,18 +55,34 @@ def _power(name, p) -> Link:
 
 LINKS = (
     Link(
-        "Y", lambda Y: Y, np.ones_like, np.zeros_like, lambda P: P, 1.0,
-        needs_positive=False, singular=False,
+        "Y",
+        lambda Y: Y,
+        np.ones_like,
+        np.zeros_like,
+        lambda P: P,
+        1.0,
+        needs_positive=False,
+        singular=False,
     ),
     _power("Y^2", 2.0)._replace(singular=False),
     Link(
-        "1/Y", lambda Y: 1 / Y, lambda Y: -1 / Y**2, lambda Y: 2 / Y**3, lambda P: 1 / P, -1.0,
+        "1/Y",
+        lambda Y: 1 / Y,
+        lambda Y: -1 / Y**2,
+        lambda Y: 2 / Y**3,
+        lambda P: 1 / P,
+        -1.0,
         needs_positive=False,
     ),
     _power("1/Y^2", -2.0),
     Link(
-        "log Y", np.log, lambda Y: 1 / Y, lambda Y: -1 / Y**2,
-        lambda P: np.exp(np.minimum(P, 700.0)), None, "log",
+        "log Y",
+        np.log,
+        lambda Y: 1 / Y,
+        lambda Y: -1 / Y**2,
+        lambda P: np.exp(np.minimum(P, 700.0)),
+        None,
+        "log",
     ),
     _power("sqrt Y", 0.5),
     _power("1/sqrt Y", -0.5),
@@ -150,6 +167,38 @@ def full_residual(values, rows: Regression, chosen) -> tuple[float, np.ndarray]:
     return float(left @ left) / freedom, coef
 
 
+def exact_support(values, target) -> tuple[int, ...] | None:
+    """Return the terms of a combination that equals the target up to rounding, or None.
+
+    Gram matrices see half of the digits; here the rows are solved themselves. Few terms, which are
+    far from dependent, are tried before many.
+
+    Parameters
+    ----------
+    values : array of shape (n_terms, n_rows)
+        The simplest terms first.
+    target : array of shape (n_rows,)
+    """
+    scale = np.sqrt(np.mean(values**2, axis=1))
+    matrix = (values / scale[:, np.newaxis]).T
+    unit = target / np.sqrt(np.mean(target**2))
+
+    def solved(part):
+        coef = np.linalg.lstsq(matrix[:, part], unit, rcond=1e-14)[0]
+        return np.abs(coef), np.sqrt(np.mean((unit - matrix[:, part] @ coef) ** 2))
+
+    for size in sorted({min(size, len(scale)) for size in (12, 40, 100, len(scale))}):
+        part = np.arange(size)
+        coef, left = solved(part)
+        if not left < _EXACT:
+            continue
+        for threshold in (1e-6, 1e-4, 1e-2):
+            few = part[coef > threshold * coef.max()]
+            if len(few) <= MAX_TERMS and solved(few)[1] < 10 * _EXACT:
+                return tuple(few.tolist())
+    return None
+
+
 class Sparse(NamedTuple):
     """A link with a support of few terms."""
 
@@ -180,16 +229,26 @@ def link_supports(reduced: Reduced, terms: list[Term], links, progress) -> list[
             noise, coef = full_residual(values, rows, screened)
             results.append((link, rows, noise, coef))
         link, _, least, coef = min(results, key=lambda result: result[2])
+        least = max(least, ROUNDING * reduced.table.norm)
         if not least < 0.8 * reduced.noise:
             break
         with np.errstate(all="ignore"):
             smooth = link.inverse(coef @ values)
         reduced.smooth = np.where(np.isfinite(smooth), smooth, reduced.smooth)
-        reduced.noise = max(least, ROUNDING * reduced.table.norm)
+        reduced.noise = least
     found = []
     slack = 1.04 + 3.0 * np.sqrt(2.0 / (screened.stop - screened.start))
     for link, rows, noise, _ in results:
         progress()
+        if noise <= 2 * ROUNDING * reduced.table.norm:
+            chosen = slice(0, min(n_rows, 2 * len(terms) + 100))
+            pull = rows.pull[chosen]
+            with np.errstate(all="ignore"):
+                target = link.value(reduced.Y[chosen]) * pull
+            support = exact_support(values[:, chosen] * pull, target)
+            if support is not None:
+                found.append(Sparse(link, tuple(terms[i] for i in support)))
+                continue
         if noise <= slack * reduced.noise:
             found += _sparse(reduced, link, rows, terms, values)
     return found

@@ -103,8 +103,14 @@ def _halves(value: float) -> float:
 
 def _simplicity(*exponents: float) -> float:
     """Return by how much an equation with unusual exponents has to be better than a plain one."""
-    return float(np.prod([1.0 if e == int(e) and abs(e) <= 1 else 1.5 if 2 * e == int(2 * e) else 3.0
-                          for e in exponents]))
+    return float(
+        np.prod(
+            [
+                1.0 if e == int(e) and abs(e) <= 1 else 1.5 if 2 * e == int(2 * e) else 3.0
+                for e in exponents
+            ]
+        )
+    )
 
 
 def _without(state: State, i: int, factor, variables) -> State:

@@ -13,7 +13,7 @@ from scipy.linalg import cho_solve, cholesky, solve_triangular
 
 MAX_TERMS = 252
 MAX_DEGREE = 12
-_STEPS = 6  # of Gauss-Newton, where Q is in an exponent
+_STEPS = 8  # of Gauss-Newton, where Q is in an exponent
 
 
 @lru_cache(maxsize=64)
@@ -216,7 +216,9 @@ def _plain(basis, factor, y, root, sizes):
     weighted = basis * (factor * root)
     target = y * root
     norm = float(target @ target) / n_rows
-    residual, solve = _nested(weighted @ weighted.T / n_rows, weighted @ target / n_rows, norm, sizes)
+    residual, solve = _nested(
+        weighted @ weighted.T / n_rows, weighted @ target / n_rows, norm, sizes
+    )
     i = _best_size(residual, sizes, n_rows, 1e-14 * norm)
     coef = solve(sizes[i])
     left = target - coef @ weighted
@@ -230,23 +232,11 @@ def _exponential(basis, factor, y, root, sizes):
     floor = 0.03 * np.sqrt(np.average(ratio**2, weights=root**2))
     value = np.log(np.maximum(ratio, floor))
     pull = root * np.abs(factor) * np.exp(value)
-    weighted = basis * pull
     target = value * pull
-    best = None
-    coef, k, limited = None, sizes[-1], False
-    for step in range(_STEPS):
-        if step:
-            value = np.clip(coef @ basis, -700.0, 700.0)
-            pull = root * factor * np.exp(value)
-            left = y * root - pull
-            residual = float(left @ left) / n_rows
-            if best is not None and not residual < best[0] * (1 - 1e-3):
-                if residual < best[0]:
-                    best = (residual, coef, k, limited)
-                break
-            best = (residual, coef, k, limited)
-            weighted = basis * pull
-            target = left + value * pull
+    best = (np.inf, np.zeros(len(basis)), 1, False)
+    halvings = 0
+    for _ in range(_STEPS):
+        weighted = basis * pull
         norm = float(target @ target) / n_rows
         gram = weighted @ weighted.T / n_rows
         if not np.isfinite(gram).all() or not np.isfinite(norm):
@@ -254,6 +244,20 @@ def _exponential(basis, factor, y, root, sizes):
         residuals, solve = _nested(gram, weighted @ target / n_rows, norm, sizes)
         i = _best_size(residuals, sizes, n_rows, 1e-14 * norm)
         coef, k, limited = solve(sizes[i]), sizes[i], _is_limited(residuals, i)
-    if best is None:
-        return np.inf, np.zeros(len(basis)), 1, False
+        while True:
+            value = np.clip(coef @ basis, -700.0, 700.0)
+            pull = root * factor * np.exp(value)
+            left = y * root - pull
+            residual = float(left @ left) / n_rows
+            if residual < best[0] or halvings == 5:
+                break
+            coef = (coef + best[1]) / 2
+            halvings += 1
+        if not residual < best[0]:
+            break
+        gain = best[0] - residual
+        best = (residual, coef, k, limited)
+        if gain < 1e-3 * residual:
+            break
+        target = left + value * pull
     return best
