@@ -16,6 +16,7 @@ __all__ = [
     "BuchbergerMoller",
     "L1SquaredHingeSVC",
     "Law",
+    "LawFinder",
     "Moments",
     "VanishingClassifier",
     "VanishingClassifierCV",
@@ -37,6 +38,7 @@ _PLACES = {
     "OAVI": "constructions.oavi",
     "VCA": "constructions.vca",
     "Law": "laws.law",
+    "LawFinder": "laws.finder",
     "L1SquaredHingeSVC": "learning.svm",
     "VanishingClassifier": "learning.classifier",
     "VanishingClassifierCV": "learning.search",
@@ -58,6 +60,7 @@ if TYPE_CHECKING:  # the same, for those who read and do not run
     from vanishing.constructions.exact import BuchbergerMoller
     from vanishing.constructions.oavi import OAVI
     from vanishing.constructions.vca import VCA
+    from vanishing.laws.finder import LawFinder
     from vanishing.laws.law import Law
     from vanishing.learning.classifier import VanishingClassifier
     from vanishing.learning.features import VanishingFeatures

@@ -26,9 +26,13 @@ class Candidate(NamedTuple):
 
     def allowed_terms(self) -> int:
         """Return how many terms a law of this many variables may have and still be one."""
-        n = self.reduced.n_variables
-        r = sum(any(term.involves(i) for term in self.fitted.terms) for i in range(n))
+        r = self.n_used()
         return max(r + 3, 2 * r - 2)
+
+    def n_used(self) -> int:
+        """Return how many variables occur, without the target."""
+        n = self.reduced.n_variables
+        return sum(any(term.involves(i) for term in self.fitted.terms) for i in range(n))
 
 
 def candidate(fitted: Fitted, reduced: Reduced) -> Candidate:

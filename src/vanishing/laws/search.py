@@ -16,6 +16,10 @@ from vanishing.laws.terms import monomial
 _BACK = 3  # states to go back to before the unreduced one
 
 
+class OutOfTime(Exception):
+    """Raised by ``progress`` where the time that was allowed is over."""
+
+
 class Options(NamedTuple):
     """What of the estimator's parameters the search needs."""
 
@@ -30,18 +34,30 @@ class Found(NamedTuple):
     choice: Choice | None
     candidates: list[Candidate]
     states: list[State]
+    out_of_time: bool = False
 
 
 def search(table: Table, options: Options, progress=lambda: None) -> Found:
     """Find the law that the target of a table obeys."""
+    candidates: list[Candidate] = []
+    states: list[State] = []
+    try:
+        choice = _searched(table, options, progress, candidates, states)
+        return Found(choice, candidates, states)
+    except OutOfTime:
+        choice = choose(candidates, LackOfFit(table))
+        return Found(choice, candidates, states, out_of_time=True)
+
+
+def _searched(table: Table, options: Options, progress, candidates, states) -> Choice | None:
+    """Fill the lists of candidates and states on the way, and return the choice."""
     n_columns = len(table.columns)
     used = slice(0, min(table.n_rows, MAX_ROWS))
     start = State(np.zeros(n_columns), np.eye(n_columns), table.positive)
-    states = reduced_states(
+    states += reduced_states(
         table.columns[:, used], table.positive, table.y[used], table.weight[used], start, progress
     )
     lack_of_fit = LackOfFit(table)
-    candidates: list[Candidate] = []
     choice = None
     for state in _order(states):
         reduced = Reduced(table, state)
@@ -49,10 +65,10 @@ def search(table: Table, options: Options, progress=lambda: None) -> Found:
             candidates += [candidate(fitted, reduced) for fitted in found]
             choice = choose(candidates, lack_of_fit)
             if choice is not None and choice.is_settled:
-                return Found(choice, candidates, states)
+                return choice
         if choice is not None and not choice.reason:
-            return Found(choice, candidates, states)
-    return Found(choice, candidates, states)
+            return choice
+    return choice
 
 
 def _order(states):

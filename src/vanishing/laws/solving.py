@@ -159,10 +159,10 @@ def _function_undone(inside, outside, column: int, branch: int) -> Node | None:
         return None
     (factor,) = factors
     name = factor.function.name
-    if factor.power != 1 or factor.function is not FUNCTIONS.get(name):
+    if abs(factor.power) != 1 or factor.function is not FUNCTIONS.get(name):
         return None
     rest = term._replace(factors=tuple(f for f in term.factors if f is not factor))
-    value = product(_sum(outside), power(of_term(rest), -1.0))
+    value = power(product(_sum(outside), power(of_term(rest), -1.0)), float(factor.power))
     if name in _INVERSE_POWERS:
         value = power(value, _INVERSE_POWERS[name])
     else:

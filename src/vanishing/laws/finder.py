@@ -1,0 +1,339 @@
+"""`LawFinder`: which equations does a table obey?"""
+
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from vanishing._threads import one_blas_thread
+from vanishing._warnings import warn
+from vanishing.algebra.polynomials import default_names
+from vanishing.checks import check_flag, check_number, check_weights
+from vanishing.constructions.base import all_or_nothing
+from vanishing.laws.law import Law, read_law, write_law
+from vanishing.laws.sample import Draw, Sample
+from vanishing.laws.search import Options, OutOfTime
+from vanishing.laws.targets import Answer, law_of_target
+from vanishing.persistence import Savable, register
+from vanishing.rows.source import Part
+from vanishing.rows.sources import adopt_layout, check_layout, source_of
+from vanishing.rows.validation import validated
+
+LEAST_ROWS = 10
+
+
+class Rows(NamedTuple):
+    """All rows, wherever they are: how to ask them, and a sample of them.
+
+    Attributes
+    ----------
+    ask : callable
+        ``ask(question, combine)`` returns the combined answers of all blocks.
+    sample : Sample
+    names : tuple of str
+        Of the columns, and of the target last where there is one.
+    n_inputs : int
+        Columns of X.
+    seed : int
+        For whatever looks random.
+    """
+
+    ask: Callable
+    sample: Sample
+    names: tuple[str, ...]
+    n_inputs: int
+    seed: int
+
+
+def _has_target(estimator) -> bool:
+    """Say whether laws were found for a target, and how to predict if not."""
+    if getattr(estimator, "target_name_", "") is None:
+        raise AttributeError(
+            "the laws were found without a target: ask a law for a column, as in "
+            "laws_[0].solve(name).predict(X)."
+        )
+    return True
+
+
+class LawFinder(Savable, RegressorMixin, BaseEstimator):
+    """Find the equations that the rows of a table obey.
+
+    With a target the equations involve it, and predict it; without one they are equations among
+    the columns. Where none holds, `laws_` is empty and `verdict_` says why.
+
+    Parameters
+    ----------
+    max_degree : int, default=6
+        Largest degree of a term.
+    max_terms : int, default=12
+        Largest number of terms of a law, the target's and a constant included.
+    functions : "auto", tuple of str, dict or tuple of callables, default="auto"
+        Functions that terms may have: "auto" tries terms without functions first, then functions
+        in stages; () means none; names out of sin, cos, tan, log, exp, sqrt and reciprocal are
+        applied to all columns where they are defined; ``{column: names}`` to some columns. A
+        callable needs a name (``name`` or ``__name__``) and a ``derivative``, a callable, too.
+    noise : None, float, array-like of shape (n_columns,) or "estimate", default=None
+        None: the target has noise, whose size is estimated, and the columns of X have none. A
+        number, or one per column with the target last: the standard deviation of the noise in each
+        column (errors in variables). "estimate": noise in all columns, in proportion to their
+        standard deviations, whose size is estimated.
+    robust : bool, default=False
+        Whether some rows may be wrong: rows far from what the others say are left out.
+    n_laws : int, default=5
+        Largest number of laws that are looked for.
+    max_time : float, default=None
+        Seconds after which the search ends with what it has.
+    n_jobs : int, default=None
+        Threads over columns, where there is no target. The result does not depend on it.
+    random_state : int, RandomState or None, default=0
+        Which rows the search looks at, of more than 10,000.
+    verbose : int, default=0
+        Whether to print what is being tried.
+
+    Attributes
+    ----------
+    laws_ : list of Law
+        The best first; empty where no law holds.
+    verdict_ : str
+        What was found, or why nothing.
+    front_ : list of Law
+        The best equation of each number of terms, whether it holds or not.
+    noise_ : float or ndarray of shape (n_columns,)
+        Standard deviation of the noise, of the target or of all columns.
+    reductions_ : list of str
+        The combinations of columns that matter, that with the target first: y/(x0*x1), x2/x3.
+    target_name_ : str or None
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Where X has names.
+
+    Notes
+    -----
+    A row of weight 2 counts as two rows. More than 10,000 rows are searched by a sample; the laws
+    are then fitted to all rows, in a few passes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from vanishing import LawFinder
+    >>> random = np.random.default_rng(0)
+    >>> n, T, V = random.uniform([1, 250, 0.01], [3, 400, 0.05], (1000, 3)).T
+    >>> p = 8.314 * n * T / V * (1 + 0.001 * random.normal(size=1000))
+    >>> finder = LawFinder().fit(np.column_stack([n, T, V]), p)
+    >>> print(finder.laws_[0])
+    y = 8.3139(3)*x0*x1/x2
+    """
+
+    def __init__(
+        self,
+        max_degree=6,
+        *,
+        max_terms=12,
+        functions="auto",
+        noise=None,
+        robust=False,
+        n_laws=5,
+        max_time=None,
+        n_jobs=None,
+        random_state=0,
+        verbose=0,
+    ):
+        self.max_degree = max_degree
+        self.max_terms = max_terms
+        self.functions = functions
+        self.noise = noise
+        self.robust = robust
+        self.n_laws = n_laws
+        self.max_time = max_time
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def check_parameters(self):
+        """Raise TypeError or ValueError unless the parameters are valid."""
+        check_number("max_degree", self.max_degree, low=1, high=12, integer=True)
+        check_number("max_terms", self.max_terms, low=2, integer=True)
+        check_number("n_laws", self.n_laws, low=1, integer=True)
+        check_number("verbose", self.verbose, low=0, integer=True)
+        check_flag("robust", self.robust)
+        if self.max_time is not None:
+            check_number("max_time", self.max_time, low=0, low_open=True)
+
+    def fit(self, X, y=None, sample_weight=None):
+        """Find laws.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or a source of rows
+            Also `Blocks` and what they are made of, Dask collections, PyTorch and CuPy arrays.
+        y : array-like of shape (n_samples,), default=None
+            The target; None for laws among the columns of X.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How many rows each row counts for.
+
+        Returns
+        -------
+        self : object
+        """
+        self.check_parameters()
+        with all_or_nothing(self), one_blas_thread():
+            rows = self._rows(X, y, sample_weight)
+            answer = law_of_target(rows, self._options(), self._progress())
+            self._store(answer)
+        return self
+
+    def _rows(self, X, y, sample_weight) -> Rows:
+        """Validate the rows, and draw a sample."""
+        source = source_of(X, y, sample_weight)
+        has_target = y is not None
+        if source is None:
+            if has_target:
+                X_, y_ = validated(self, X, y)
+            else:
+                X_, y_ = validated(self, X), None
+            part = Part(X_, None if y_ is None else y_.astype(np.float64), None)
+            weight = check_weights(sample_weight, len(X_))
+            if weight is not None:
+                part = Part(
+                    X_[weight > 0], None if y_ is None else y_[weight > 0], weight[weight > 0]
+                )
+
+            def ask(question, combine):
+                return question(part)
+        else:
+            adopt_layout(self, source.layout)
+            ask = source.ask
+        seed = int(check_random_state(self.random_state).randint(2**31))
+        draw = Draw(seed)
+        sample = ask(draw, draw.combine)
+        if sample is None or sample.n_samples < LEAST_ROWS:
+            n = 0 if sample is None else sample.n_samples
+            raise ValueError(
+                f"a law cannot be told from chance on n_samples = {n} rows: at least {LEAST_ROWS} "
+                "are needed."
+            )
+        has_target = has_target or len(sample.columns) > self.n_features_in_
+        names = [*map(str, getattr(self, "feature_names_in_", default_names(self.n_features_in_)))]
+        self.target_name_ = None
+        if has_target:
+            self.target_name_ = _target_name(y, names)
+            names.append(self.target_name_)
+        return Rows(ask, sample, tuple(names), self.n_features_in_, seed)
+
+    def _options(self) -> Options:
+        return Options(self.max_degree, self.max_terms)
+
+    def _progress(self) -> Callable:
+        """Return what is called between the steps of a search."""
+        end = np.inf if self.max_time is None else time.monotonic() + self.max_time
+
+        def progress(what: str | None = None):
+            if what is not None and self.verbose:
+                print(f"[LawFinder] {what}", flush=True)
+            if time.monotonic() > end:
+                raise OutOfTime
+
+        return progress
+
+    def _store(self, answer: Answer) -> None:
+        self.laws_ = answer.laws
+        self.verdict_ = answer.verdict
+        self.front_ = answer.front
+        self.noise_ = answer.noise
+        self.reductions_ = answer.reductions
+        self._mean = answer.mean
+
+    @available_if(_has_target)
+    def predict(self, X):
+        """Predict the target by the best law; by its mean where there is none.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or a source of rows
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self, "laws_")
+        source = source_of(X)
+        if source is not None:
+            check_layout(self, source.layout)
+            return source.map(self.predict, None, source.layout.dtype)
+        X = validated(self, X, reset=False)
+        if not self.laws_:
+            warn("no law was found, so that the mean of the target is predicted.")
+            return np.full(len(X), self._mean)
+        predicted = self.laws_[0].predict(X)
+        undefined = ~np.isfinite(predicted)
+        if undefined.any():
+            warn(
+                f"the law has no solution on {undefined.sum()} of {len(X)} rows, where the mean of "
+                "the target is predicted."
+            )
+            predicted[undefined] = self._mean
+        return predicted
+
+    @available_if(_has_target)
+    def score(self, X, y, sample_weight=None):
+        """Return R^2 of the prediction; see `sklearn.base.RegressorMixin.score`."""
+        return super().score(X, y, sample_weight)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = False
+        return tags
+
+
+def _target_name(y, names) -> str:
+    """Return what the target is called, which no column is."""
+    name = getattr(y, "name", None)
+    name = "y" if name is None else str(name)
+    if name in names:
+        raise ValueError(
+            f"the target is called {name!r}, as a column of X is: rename it, or leave the column "
+            "out of X."
+        )
+    return name
+
+
+# -- What is saved --------------------------------------------------------------------------------
+
+
+def _write(writer, model) -> dict:
+    noise = np.asarray(model.noise_, dtype=np.float64)
+    return {
+        **writer.input(model),
+        "target_name": model.target_name_,
+        "mean": None if model._mean is None else writer.float(model._mean),
+        "laws": [write_law(writer, law) for law in model.laws_],
+        "front": [write_law(writer, law) for law in model.front_],
+        "verdict": model.verdict_,
+        "noise": [writer.float(value) for value in np.atleast_1d(noise)],
+        "noise_per_column": bool(noise.ndim),
+        "reductions": list(model.reductions_),
+    }
+
+
+def _read(reader, node, model):
+    keys = ("target_name", "mean", "laws", "front", "verdict")
+    target, mean, laws, front, verdict, noise, per_column, reductions = reader.fitted(
+        model, node, (*keys, "noise", "noise_per_column", "reductions")
+    )
+    model.target_name_ = None if target is None else reader.string(target, "target_name")
+    model._mean = None if mean is None else reader.measured(mean, "mean")
+    model.laws_ = [read_law(reader, law) for law in reader.listed(laws, "laws")]
+    model.front_ = [read_law(reader, law) for law in reader.listed(front, "front")]
+    model.verdict_ = reader.string(verdict, "verdict")
+    values = [reader.measured(value, "noise") for value in reader.listed(noise, "noise")]
+    reader.require(bool(values), "noise is empty.")
+    model.noise_ = np.array(values) if per_column is True else values[0]
+    model.reductions_ = reader.names(reductions, "reductions", None)
+
+
+register(LawFinder, _write, _read)

@@ -1,0 +1,85 @@
+"""Passes over all rows: a law's coefficients and errors, wherever the rows are."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from vanishing.laws.sample import columns_of, row_keys
+from vanishing.laws.solving import solved
+from vanishing.laws.expressions import evaluate
+from vanishing.laws.terms import Evaluator, Term
+from vanishing.rows.source import Part
+
+_ROWS = 50_000  # evaluated at once
+_HELD_OUT = 4  # one row of this many
+
+
+class Sums(NamedTuple):
+    """Sums over rows, one of each for rows to learn from (0) and rows held out (1)."""
+
+    gram: np.ndarray  # (2, k, k) of the derivatives of the target by the coefficients
+    cross: np.ndarray  # (2, k) of these and the residuals
+    square: np.ndarray  # (2,) of the residuals
+    weight: np.ndarray  # (2,)
+    errors: np.ndarray  # (n_columns,) squared residuals in units of each column
+    missing: float  # weight of rows where the law has no solution
+
+    def __add__(self, other):
+        return Sums(*(a + b for a, b in zip(self, other, strict=True)))
+
+
+class Measure:
+    """The question for the sums of a law that is solved for a column."""
+
+    def __init__(self, terms: Sequence[Term], coef, target: int, branch: int, seed: int, keep=None):
+        self.terms, self.coef, self.target, self.branch = tuple(terms), coef, target, branch
+        self.seed = seed
+        self.keep = keep  # largest residual of a row that counts
+
+    def __call__(self, part: Part) -> Sums:
+        """Return the sums over some rows."""
+        columns = columns_of(part)
+        weight = np.ones(columns.shape[1]) if part.weight is None else part.weight
+        total = None
+        for start in range(0, len(weight), _ROWS):
+            here = slice(start, start + _ROWS)
+            sums = self._sums(np.ascontiguousarray(columns[:, here]), weight[here])
+            total = sums if total is None else total + sums
+        return total
+
+    def _sums(self, columns, weight) -> Sums:
+        solution = solved(self.terms, self.coef, None, self.target, self.branch)
+        with np.errstate(all="ignore"):
+            predicted = np.broadcast_to(evaluate(solution, columns), len(weight))
+            residual = columns[self.target] - predicted
+            there = columns.copy()
+            there[self.target] = predicted
+            evaluator = Evaluator(there)
+            values = evaluator.values(self.terms)
+            slope = self.coef @ evaluator.derivatives(self.terms, self.target)
+            jacobian = -values / slope
+            gradients = [
+                self.coef @ evaluator.derivatives(self.terms, i) for i in range(len(there))
+            ]
+            own = residual * slope
+            errors = [own / g if np.any(g) else np.full(len(weight), np.nan) for g in gradients]
+        good = np.isfinite(residual) & np.isfinite(jacobian).all(axis=0)
+        if self.keep is not None:
+            good &= np.abs(residual) <= self.keep
+        missing = float(weight[~good].sum())
+        held = row_keys(columns, self.seed) % np.uint64(_HELD_OUT) == 0
+        folds = []
+        for fold in (~held & good, held & good):
+            root = np.sqrt(weight[fold])
+            j, r = jacobian[:, fold] * root, residual[fold] * root
+            folds.append((j @ j.T, j @ r, float(r @ r), float(weight[fold].sum())))
+        gram, cross, square, total = (np.array(x) for x in zip(*folds, strict=True))
+        with np.errstate(all="ignore"):
+            squares = np.array([np.nansum((weight * e**2)[good]) for e in errors])
+        return Sums(gram, cross, square, total, squares, missing)
+
+    @staticmethod
+    def combine(first: Sums, second: Sums) -> Sums:
+        """Return the sums over two sets of rows."""
+        return first + second

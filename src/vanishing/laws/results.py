@@ -1,0 +1,204 @@
+"""From what a search finds to a `Law` in the units of the table, fitted to all rows."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import LinAlgError, inv
+
+from vanishing.laws.choose import Candidate
+from vanishing.laws.expressions import evaluate
+from vanishing.laws.law import Law
+from vanishing.laws.passes import Measure, Sums
+from vanishing.laws.sample import Sample
+from vanishing.laws.solving import normalised, solved
+from vanishing.laws.table import Prepared
+from vanishing.laws.terms import FUNCTIONS, Factor, Term, substituted
+
+_PASSES = 4  # of Gauss-Newton over all rows
+
+
+def original_terms(candidate: Candidate, n_columns: int) -> list[Term]:
+    """Return the terms of a candidate in the columns of its table, the target last."""
+    state = candidate.reduced.state
+    variables = np.zeros((len(state.variables) + 1, n_columns + 1))
+    variables[:-1, :-1] = state.variables
+    variables[-1, :-1] = -state.factor
+    variables[-1, -1] = 1.0
+    return [substituted(term, variables) for term in candidate.fitted.terms]
+
+
+def _simplified(terms: list[Term]) -> list[Term]:
+    """Return terms of a law without what all have in common; one T(y/M) alone is left as it is."""
+    if sum(term.involves(-1) for term in terms) < 2:
+        return terms
+    shift = np.median([term.exponents for term in terms], axis=0)
+    shift[-1] = 0.0
+    return [term.times(-np.round(shift)) for term in terms]
+
+
+def in_units(term: Term, units: np.ndarray) -> tuple[Term, float]:
+    """Return a term of columns that were divided by units, and the factor before it.
+
+    A unit may be negative: a root of such a column is one of its negative.
+    """
+    sizes, signs = np.abs(units), np.sign(units)
+    factor = float(np.prod(sizes ** -np.array(term.exponents)))
+    factors = [_factor_in_units(f, sizes, signs) for f in term.factors]
+    exponents = list(term.exponents)
+    for i in np.flatnonzero(signs < 0):
+        exponent = exponents[i]
+        if exponent % 1:
+            # Links have roots of powers 1/2 and -1/2 alone, others are of positive columns.
+            unit = tuple(float(j == i) for j in range(len(units)))
+            factors.append(Factor(FUNCTIONS["sqrt"], -1.0, unit, int(2 * exponent)))
+            exponents[i] = 0.0
+        elif exponent % 2:
+            factor = -factor
+    return Term(tuple(exponents), tuple(factors)), factor
+
+
+def _factor_in_units(factor: Factor, sizes, signs) -> Factor:
+    exponents = np.array(factor.exponents)
+    scale = factor.scale * float(np.prod(sizes**-exponents))
+    # Columns of mixed signs inside a function have whole exponents.
+    scale *= float(np.prod(np.where(signs < 0, np.where(exponents % 2 == 1, -1.0, 1.0), 1.0)))
+    return factor._replace(scale=_cleared(scale))
+
+
+def _cleared(scale: float) -> float:
+    """Return 1 for what is 1 but for rounding: units are powers of two, but their powers not."""
+    nearest = round(scale)
+    return float(nearest) if nearest and abs(scale - nearest) < 1e-12 * abs(scale) else scale
+
+
+class Draft(NamedTuple):
+    """A law in the columns of the rows, with what is known of its fit."""
+
+    terms: tuple[Term, ...]
+    coef: np.ndarray
+    fixed: int  # the term whose coefficient is 1
+    covariance: np.ndarray  # for noise of variance 1
+    target: int
+    branch: int
+    exact: bool
+    mean_square: float
+
+
+def draft(candidate: Candidate, table: Prepared, sample: Sample, target: int) -> Draft:
+    """Return a candidate in the columns and units of the rows it was found on."""
+    n_columns = len(sample.columns)
+    places = np.append(table.columns, target)
+    fitted = candidate.fitted
+    terms, scale = [], []
+    for term in _simplified(original_terms(candidate, len(table.columns))):
+        term, factor = in_units(term, table.units)
+        terms.append(_placed(term, places, n_columns))
+        scale.append(factor)
+    factor = np.array(scale)
+    coef, covariance = normalised(
+        fitted.coef * factor, fitted.covariance * np.outer(factor, factor), fitted.fixed
+    )
+    unit = table.units[-1]
+    found = Draft(
+        tuple(terms),
+        coef,
+        fitted.fixed,
+        covariance / unit**2,
+        target,
+        1,
+        fitted.exact,
+        fitted.mean_square * unit**2,
+    )
+    return found._replace(branch=_branch(found, sample))
+
+
+def _placed(term: Term, places, n_columns: int) -> Term:
+    """Return a term of some columns as one of all."""
+
+    def spread(exponents):
+        row = np.zeros(n_columns)
+        row[places] = exponents
+        return tuple(row.tolist())
+
+    factors = tuple(f._replace(exponents=spread(f.exponents)) for f in term.factors)
+    return Term(spread(term.exponents), factors)
+
+
+def _branch(found: Draft, sample: Sample) -> int:
+    """Return the sign of the root that is closer to the rows."""
+    left = []
+    for branch in (1, -1):
+        solution = solved(found.terms, found.coef, None, found.target, branch)
+        if solution is None:
+            return 1
+        with np.errstate(all="ignore"):
+            gap = sample.columns[found.target] - evaluate(solution, sample.columns)
+        left.append(np.median(np.where(np.isfinite(gap), np.abs(gap), np.inf)))
+    return 1 if left[0] <= left[1] else -1
+
+
+def fitted_law(found: Draft, ask: Callable, seed: int, keep=None) -> tuple[Draft, Sums]:
+    """Fit a law to all rows, in a few passes; return it with the sums of the last one."""
+    free = np.delete(np.arange(len(found.terms)), found.fixed)
+    for _ in range(_PASSES):
+        measure = Measure(found.terms, found.coef, found.target, found.branch, seed, keep)
+        sums = ask(measure, Measure.combine)
+        gram, cross = sums.gram.sum(axis=0), sums.cross.sum(axis=0)
+        covariance = np.zeros_like(gram)
+        covariance[np.ix_(free, free)] = _inverse(gram[np.ix_(free, free)])
+        step = covariance @ cross
+        found = found._replace(
+            covariance=covariance, mean_square=sums.square.sum() / max(sums.weight.sum(), 1e-300)
+        )
+        # A step within a hundredth of the standard errors would change no digit that is known.
+        if found.exact or not step @ cross > 1e-4 * len(free) * found.mean_square:
+            break
+        found = found._replace(coef=found.coef + step)
+    return found, sums
+
+
+def _inverse(gram):
+    scale = np.sqrt(np.maximum(gram.diagonal(), 1e-300))
+    unit = gram / scale / scale[:, np.newaxis]
+    try:
+        return inv(unit, check_finite=False) / scale / scale[:, np.newaxis]
+    except LinAlgError:
+        return np.linalg.pinv(unit) / scale / scale[:, np.newaxis]
+
+
+def held_out_error(sums: Sums, fixed: int) -> float:
+    """Return the rms error on rows held out, of the law fitted to the others.
+
+    The law is close to its optimum on all rows, so that one step of Gauss-Newton is exact enough.
+    """
+    free = np.delete(np.arange(len(sums.cross[0])), fixed)
+    part = np.ix_(free, free)
+    step = _inverse(sums.gram[0][part]) @ sums.cross[0][free]
+    square = sums.square[1] - 2 * step @ sums.cross[1][free] + step @ sums.gram[1][part] @ step
+    return float(np.sqrt(max(square, 0.0) / sums.weight[1])) if sums.weight[1] > 0 else np.nan
+
+
+def finished(found: Draft, sums: Sums, names, size: float, n_inputs: int, **said) -> Law:
+    """Return the `Law`; ``size`` is the rms of the target."""
+    n = float(sums.weight.sum())
+    freedom = max(n - len(found.terms) + 1, 1.0)
+    variance = 0.0 if found.exact else found.mean_square * n / freedom
+    error = float(np.sqrt(found.mean_square))
+    with np.errstate(all="ignore"):
+        errors = np.sqrt(np.where(sums.errors > 0, sums.errors, np.nan) / n)
+    return Law(
+        found.terms,
+        found.coef,
+        names=names,
+        target=names[found.target],
+        n_inputs=n_inputs,
+        covariance=found.covariance * variance,
+        error=error,
+        relative_error=error / size if size else np.nan,
+        branch=found.branch,
+        errors=errors,
+        held_out_error=held_out_error(sums, found.fixed),
+        n_samples=round(n),
+        **said,
+    )

@@ -1,0 +1,96 @@
+"""The rows of a search: some of all rows, the same ones in whatever order and blocks they come."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from vanishing.rows.device import to_numpy
+from vanishing.rows.source import Part
+
+MAX_ROWS = 10_000
+
+
+class Sample(NamedTuple):
+    """Rows in an order that depends on what they hold alone.
+
+    Attributes
+    ----------
+    keys : array of uint64 of shape (n_rows,)
+        Increasing; a row counts as drawn at random.
+    columns : array of shape (n_columns, n_rows)
+        Those of X, and the target last where there is one.
+    weight : array of shape (n_rows,)
+        How many rows a row counts for.
+    n_samples : int
+        How many rows there are in all.
+    total_weight : float
+        Of all rows.
+    """
+
+    keys: np.ndarray
+    columns: np.ndarray
+    weight: np.ndarray
+    n_samples: int
+    total_weight: float
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether these are all rows."""
+        return len(self.keys) == self.n_samples
+
+
+def row_keys(columns: np.ndarray, seed: int) -> np.ndarray:
+    """Return a number per row that looks random, and depends on its values and the seed alone."""
+    keys = np.full(columns.shape[1], seed, dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        for column in columns:
+            # The finalizer of splitmix64 (Steele, Lea, Flood 2014); + 0.0 makes one zero of two.
+            bits = keys + (column + 0.0).view(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
+            bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+            bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+            keys = bits ^ (bits >> np.uint64(31))
+    return keys
+
+
+def columns_of(part: Part) -> np.ndarray:
+    """Return the columns of some rows, and their target last."""
+    columns = np.array(to_numpy(part.X).T, dtype=np.float64, order="C")
+    if part.y is None:
+        return columns
+    return np.vstack([columns, np.asarray(part.y, dtype=np.float64)])
+
+
+class Draw:
+    """The question for the rows with the smallest keys."""
+
+    def __init__(self, seed: int, max_rows: int = MAX_ROWS):
+        self.seed, self.max_rows = seed, max_rows
+
+    def __call__(self, part: Part) -> Sample:
+        """Draw from some rows."""
+        columns = columns_of(part)
+        weight = np.ones(columns.shape[1]) if part.weight is None else part.weight
+        keys = row_keys(columns, self.seed)
+        # Rows with the same key hold the same; their weights may differ.
+        order = np.lexsort((weight, keys))
+        whole = Sample(keys, columns, weight, len(keys), float(weight.sum()))
+        return self._first(whole, order)
+
+    def combine(self, first: Sample, second: Sample) -> Sample:
+        """Draw from two draws."""
+        both = Sample(
+            np.concatenate([first.keys, second.keys]),
+            np.hstack([first.columns, second.columns]),
+            np.concatenate([first.weight, second.weight]),
+            first.n_samples + second.n_samples,
+            first.total_weight + second.total_weight,
+        )
+        return self._first(both, np.lexsort((both.weight, both.keys)))
+
+    def _first(self, sample: Sample, order) -> Sample:
+        kept = order[: self.max_rows]
+        return sample._replace(
+            keys=sample.keys[kept],
+            columns=np.ascontiguousarray(sample.columns[:, kept]),
+            weight=sample.weight[kept],
+        )

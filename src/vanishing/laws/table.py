@@ -1,0 +1,102 @@
+"""From a sample of rows to the table of a search: units, signs, and columns that play a part."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from vanishing.laws.problem import Table
+from vanishing.laws.sparse import sparse_supports
+
+MAX_COLUMNS = 9  # of a search; more are screened first
+_SCREENED_ROWS = 4000
+_SCREENED_TERMS = 30
+
+
+class Prepared(NamedTuple):
+    """A table, and what its columns are of the columns of the rows.
+
+    Attributes
+    ----------
+    table : Table
+    columns : array of int
+        Places of the table's columns.
+    units : array
+        Signed units of these, and of the target last.
+    """
+
+    table: Table
+    columns: np.ndarray
+    units: np.ndarray
+
+
+def varying(columns: np.ndarray) -> np.ndarray:
+    """Say which columns are not constant, up to rounding."""
+    size = np.abs(columns).max(axis=1)
+    return np.ptp(columns, axis=1) > 1e-12 * size
+
+
+def signed_units(columns: np.ndarray, weight) -> np.ndarray:
+    """Return a power of two near the size of each column, negative where all its values are."""
+    size = np.sqrt(
+        np.average((columns / np.abs(columns).max(axis=1)[:, None]) ** 2, axis=1, weights=weight)
+    )
+    units = 2.0 ** np.round(np.log2(size * np.abs(columns).max(axis=1)))
+    return np.where((columns < 0.0).all(axis=1), -units, units)
+
+
+def prepared(columns: np.ndarray, target: int, weight: np.ndarray) -> Prepared:
+    """Return the table of a search for laws of one column of some rows.
+
+    Parameters
+    ----------
+    columns : array of shape (n_columns, n_rows)
+    target : int
+    weight : array of shape (n_rows,)
+    """
+    used = varying(columns)
+    used[target] = False
+    places = np.flatnonzero(used)
+    y = columns[target]
+    # The sign of the target is that of its mean: laws of a negative one are laws of -y.
+    unit = abs(signed_units(y[None], weight)[0]) * (
+        -1.0 if np.average(y, weights=weight) < 0 else 1.0
+    )
+    if len(places) > MAX_COLUMNS:
+        places = places[screened(columns[places], y, weight)]
+    units = signed_units(columns[places], weight)
+    scaled = columns[places] / units[:, None]
+    table = Table(
+        scaled,
+        y / unit,
+        weight / weight.mean(),
+        (scaled > 0.0).all(axis=1),
+        np.log(np.abs(units)),
+        float(unit),
+    )
+    return Prepared(table, places, np.append(units, unit))
+
+
+def screened(columns: np.ndarray, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Return the places of the columns that matter most, by sparse regression of degree 2."""
+    rows = slice(0, _SCREENED_ROWS)
+    columns, y, root = columns[:, rows], y[rows], np.sqrt(weight[rows])
+    low, high = columns.min(axis=1), columns.max(axis=1)
+    unit = (2 * columns - (low + high)[:, None]) / (high - low)[:, None]
+    n = len(unit)
+    pairs = [(i, j) for i in range(n) for j in range(i + 1)]
+    values = np.vstack([unit, *(unit[i] * unit[j] for i, j in pairs)])
+    centred = values - np.average(values, axis=1, weights=root**2)[:, None]
+    target = y - np.average(y, weights=root**2)
+    centred, target = centred * root, target * root
+    owners = [(i,) for i in range(n)] + pairs
+    chosen: dict[int, None] = {}
+    supports = sparse_supports(
+        centred @ centred.T, centred @ target, float(target @ target), _SCREENED_TERMS
+    )
+    # From few terms to many: what comes in early matters most.
+    for support, _ in sorted(supports, key=lambda item: len(item[0])):
+        for i in support:
+            chosen.update(dict.fromkeys(owners[i]))
+        if len(chosen) >= MAX_COLUMNS:
+            break
+    return np.sort(list(chosen)[:MAX_COLUMNS])

@@ -1,0 +1,149 @@
+"""The laws of one column: a search, its law fitted to all rows, and what is said about it."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from vanishing.laws.choose import EVIDENCE, Candidate, Choice
+from vanishing.laws.expressions import of_term
+from vanishing.laws.law import Law
+from vanishing.laws.results import Draft, draft, finished, fitted_law
+from vanishing.laws.sample import Sample
+from vanishing.laws.search import Found, Options, search
+from vanishing.laws.table import Prepared, prepared
+from vanishing.laws.terms import Term
+from vanishing.laws.writing import Text
+
+
+class Answer(NamedTuple):
+    """What a finder has to say about a table."""
+
+    laws: list[Law]
+    verdict: str
+    front: list[Law]
+    noise: float | np.ndarray
+    reductions: list[str]
+    mean: float | None
+
+
+def law_of_target(rows, options: Options, progress, target: int = -1) -> Answer:
+    """Return the law of one column of some rows, the last by default."""
+    sample, names = rows.sample, rows.names
+    target %= len(names)
+    y = sample.columns[target]
+    mean = float(np.average(y, weights=sample.weight))
+    size = float(np.sqrt(np.average(y**2, weights=sample.weight)))
+    if not np.ptp(y) > 1e-12 * size:
+        verdict = f"No law: {names[target]} is constant, {y[0]:.6g} on all rows."
+        return Answer([], verdict, [], 0.0, [], mean)
+    table = prepared(sample.columns, target, sample.weight)
+    if not len(table.columns):
+        verdict = f"No law: all columns are constant, and {names[target]} is not."
+        return Answer([], verdict, [], float(np.std(y)), [], mean)
+    found = search(table.table, options, progress)
+    choice = found.choice
+    front = _front(found, table, rows, target, size)
+    noise = np.sqrt(_noise(found)) * abs(table.units[-1])
+    reductions = _reductions(found, table, names, target)
+    if choice is None or choice.reason:
+        return Answer([], _nothing(choice, found, names[target]), front, noise, reductions, mean)
+    first, sums = fitted_law(draft(choice.best, table, sample, target), rows.ask, rows.seed)
+    law = finished(
+        first,
+        sums,
+        names,
+        size,
+        rows.n_inputs,
+        evidence=choice.evidence / 2,
+        lack_of_fit=choice.lack_of_fit,
+        verdict=_certainty(choice, first, size, sums.missing),
+    )
+    return Answer([law], f"{law}: {law.verdict}", front, float(law.error), reductions, mean)
+
+
+def _noise(found: Found) -> float:
+    """Return the least noise that any surrogate or candidate reached."""
+    reached = [state.surrogate.mean_square for state in found.states]
+    reached += [c.fitted.mean_square for c in found.candidates]
+    return min(reached)
+
+
+def _front(found: Found, table: Prepared, rows, target: int, size: float) -> list[Law]:
+    """Return the best candidate of each number of terms that is better than those of fewer."""
+    best: dict[int, Candidate] = {}
+    for candidate in found.candidates:
+        n_terms = candidate.fitted.n_terms
+        held = best.get(n_terms)
+        if held is None or candidate.fitted.mean_square < held.fitted.mean_square:
+            best[n_terms] = candidate
+    laws, least = [], np.inf
+    for n_terms in sorted(best):
+        first = draft(best[n_terms], table, rows.sample, target)
+        if first.mean_square < 0.999 * least:
+            least = first.mean_square
+            laws.append(_unmeasured(first, rows, size))
+    return laws
+
+
+def _unmeasured(found: Draft, rows, size: float) -> Law:
+    """Return a law as the search left it, on its sample of rows."""
+    error = float(np.sqrt(found.mean_square))
+    return Law(
+        found.terms,
+        found.coef,
+        names=rows.names,
+        target=rows.names[found.target],
+        n_inputs=rows.n_inputs,
+        covariance=found.covariance * found.mean_square,
+        error=error,
+        relative_error=error / size,
+        branch=found.branch,
+        n_samples=len(rows.sample.keys),
+        verdict="A candidate.",
+    )
+
+
+def _reductions(found: Found, table: Prepared, names, target: int) -> list[str]:
+    """Return the combinations of columns that matter, that with the target first."""
+    if not found.states:
+        return []
+    state = found.states[-1] if found.choice is None else found.choice.best.reduced.state
+    text = Text([*(names[i] for i in table.columns), names[target]])
+    groups = [np.append(-state.factor, 1.0)]
+    groups += [np.append(row, 0.0) for row in state.variables]
+    return [text.write(of_term(Term(tuple(map(float, group))))) for group in groups]
+
+
+def _nothing(choice: Choice | None, found: Found, name: str) -> str:
+    """Say why there is no law."""
+    if found.out_of_time:
+        return f"No law of {name} was found in the time allowed: raise max_time."
+    if choice is None:
+        return f"No law of {name} was found: no combination of terms comes down to its noise."
+    return f"No law of {name} was found: {choice.reason}."
+
+
+def _certainty(choice: Choice, found: Draft, size: float, missing: float) -> str:
+    """Say in words how sure a law is."""
+    if found.exact:
+        said = "It holds up to rounding."
+    else:
+        error = np.sqrt(found.mean_square)
+        said = f"The rms error is {error:.3g} ({100 * error / size:.2g} %)"
+        if np.isfinite(choice.evidence):
+            said += (
+                f"; the best different equation is less likely by a factor of "
+                f"exp({choice.evidence / 2:.0f})"
+            )
+        said += "; no column explains what is left."
+        if not _is_sure(choice):
+            said += " Within this noise it may be an approximation of another law."
+    if missing:
+        said += f" It has no solution on {missing:g} rows."
+    return said
+
+
+def _is_sure(choice: Choice) -> bool:
+    """Say whether a law has so few terms that an approximation would be a coincidence."""
+    r = choice.best.n_used()
+    return choice.best.fitted.n_terms <= max(2, r + 1) and choice.evidence > 5 * EVIDENCE
