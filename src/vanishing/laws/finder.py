@@ -13,12 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 from vanishing._threads import one_blas_thread
 from vanishing._warnings import warn
 from vanishing.algebra.polynomials import default_names
-from vanishing.checks import check_flag, check_number, check_weights
+from vanishing.checks import check_choice, check_flag, check_number, check_weights
 from vanishing.constructions.base import all_or_nothing
-from vanishing.laws.law import Law, read_law, write_law
+from vanishing.laws.law import read_law, write_law
 from vanishing.laws.sample import Draw, Sample
 from vanishing.laws.search import Options, OutOfTime
 from vanishing.laws.targets import Answer, law_of_target
+from vanishing.laws.untargeted import law_with_noise_in_all, laws_of_columns
 from vanishing.persistence import Savable, register
 from vanishing.rows.source import Part
 from vanishing.rows.sources import adopt_layout, check_layout, source_of
@@ -48,6 +49,10 @@ class Rows(NamedTuple):
     names: tuple[str, ...]
     n_inputs: int
     seed: int
+
+
+def _is_estimate(noise) -> bool:
+    return isinstance(noise, str) and noise == "estimate"
 
 
 def _has_target(estimator) -> bool:
@@ -161,6 +166,8 @@ class LawFinder(Savable, RegressorMixin, BaseEstimator):
         check_number("n_laws", self.n_laws, low=1, integer=True)
         check_number("verbose", self.verbose, low=0, integer=True)
         check_flag("robust", self.robust)
+        if isinstance(self.noise, str):
+            check_choice("noise", self.noise, ("estimate",))
         if self.max_time is not None:
             check_number("max_time", self.max_time, low=0, low_open=True)
 
@@ -183,9 +190,40 @@ class LawFinder(Savable, RegressorMixin, BaseEstimator):
         self.check_parameters()
         with all_or_nothing(self), one_blas_thread():
             rows = self._rows(X, y, sample_weight)
-            answer = law_of_target(rows, self._options(), self._progress())
-            self._store(answer)
+            self._store(self._answer(rows))
         return self
+
+    def _answer(self, rows: Rows) -> Answer:
+        options, progress = self._options(), self._progress()
+        noise = self._noise_per_column(rows)
+        try:
+            if self.target_name_ is None:
+                return laws_of_columns(rows, options, noise, self.n_laws, self.n_jobs, progress)
+            if noise is not None or _is_estimate(self.noise):
+                answer = law_with_noise_in_all(rows, options, noise, progress)
+                if answer is not None:
+                    return answer
+        except OutOfTime:
+            verdict = "No law was found in the time allowed: raise max_time."
+            return Answer([], verdict, [], np.nan, [], None)
+        return law_of_target(rows, options, progress)
+
+    def _noise_per_column(self, rows: Rows) -> np.ndarray | None:
+        """Return the standard deviations of the noise, or None where they are to be estimated."""
+        if self.noise is None or _is_estimate(self.noise):
+            return None
+        n_columns = len(rows.names)
+        noise = np.array(self.noise, dtype=np.float64)
+        if noise.shape not in [(), (rows.n_inputs,), (n_columns,)]:
+            raise ValueError(
+                f"noise must be a number, 'estimate', or one number per column, {n_columns} of "
+                f"them with the target last; got an array of shape {noise.shape}."
+            )
+        if not np.isfinite(noise).all() or (noise < 0).any():
+            raise ValueError(f"noise must be finite and not negative; got {self.noise!r}.")
+        per_column = np.zeros(n_columns)
+        per_column[: noise.size if noise.ndim else n_columns] = noise
+        return per_column
 
     def _rows(self, X, y, sample_weight) -> Rows:
         """Validate the rows, and draw a sample."""

@@ -12,8 +12,8 @@ import numpy as np
 
 from vanishing.laws.problem import Reduced
 from vanishing.laws.sparse import least_ratio, ratio_backward, ratios
-from vanishing.laws.terms import Evaluator, Term, monomial
 from vanishing.laws.surrogate import exponents_up_to
+from vanishing.laws.terms import Evaluator, Term, monomial
 
 MAX_TERMS = 130
 _EXACT_TERMS = 220

@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from vanishing.laws.expressions import evaluate
 from vanishing.laws.sample import columns_of, row_keys
 from vanishing.laws.solving import solved
-from vanishing.laws.expressions import evaluate
 from vanishing.laws.terms import Evaluator, Term
 from vanishing.rows.source import Part
 

@@ -6,7 +6,6 @@ import numpy as np
 
 from vanishing.laws.reductions import Logarithms, State
 
-
 # Least noise that Gram matrices tell from none, relative to the mean square of the target; what
 # holds beyond it is found on the rows.
 ROUNDING = 1e-13

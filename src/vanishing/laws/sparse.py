@@ -255,8 +255,10 @@ def ratio_backward(gram, slope, max_terms) -> list[np.ndarray]:
         vector = vectors[:, 0]
         if size <= max_terms:
             found.append(kept)
-        # What v'Gv / v'Hv loses when a term is set to zero and the others follow, to first order.
-        loss = vector**2 / np.maximum(inv(left, check_finite=False).diagonal(), 1e-300)
-        n_dropped = max(1, (size - 2 * max_terms) // 6)
+        # What v'Gv gains when a term is set to zero and the others follow, in directions other than
+        # v itself: these have G^-1 - v v' (with v'Gv = 1) for an inverse.
+        others = inv(left, check_finite=False).diagonal() - vector**2
+        loss = vector**2 / np.maximum(others, 1e-12 * vector**2 + 1e-300)
+        n_dropped = max(1, (size - 60) // 8)
         kept = kept[np.sort(np.argsort(loss, kind="stable")[n_dropped:])]
     return found

@@ -8,7 +8,6 @@ from vanishing.laws.choose import EVIDENCE, Candidate, Choice
 from vanishing.laws.expressions import of_term
 from vanishing.laws.law import Law
 from vanishing.laws.results import Draft, draft, finished, fitted_law
-from vanishing.laws.sample import Sample
 from vanishing.laws.search import Found, Options, search
 from vanishing.laws.table import Prepared, prepared
 from vanishing.laws.terms import Term

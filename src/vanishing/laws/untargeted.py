@@ -1,0 +1,193 @@
+"""Laws of columns that all have noise or none: symmetric ones, and each column in turn."""
+
+import numpy as np
+
+from vanishing._threads import spread
+from vanishing.laws.law import Law
+from vanishing.laws.passes import Measure
+from vanishing.laws.results import held_out_error
+from vanishing.laws.solving import normalised, pivot_of, solved
+from vanishing.laws.symmetric import Equation, Symmetric, fitted_equation
+from vanishing.laws.table import signed_units, varying
+from vanishing.laws.targets import Answer, law_of_target
+from vanishing.laws.terms import monomial
+
+
+def laws_of_columns(rows, options, noise, n_laws: int, n_jobs, progress) -> Answer:
+    """Return laws among the columns of X, none of which is singled out."""
+    symmetric, places, units = _symmetric(rows, options, noise, progress)
+    equations = [] if symmetric is None else symmetric.equations(n_laws)
+    if equations:
+        laws = [_law(rows, e, symmetric, places, units, None) for e in equations]
+        sds = np.zeros(len(rows.names))
+        if symmetric.noise is not None:
+            sds[places] = symmetric.noise * np.abs(units)
+        return Answer(laws, _said(laws), [], sds, [], None)
+    answers = spread(
+        lambda target: law_of_target(rows, options, progress, target),
+        [int(place) for place in places],
+        n_jobs,
+    )
+    found = [law for answer in answers for law in answer.laws]
+    found.sort(key=lambda law: (law.n_terms, law.relative_error))
+    laws = _different(found, rows)[:n_laws]
+    verdict = _said(laws) if laws else "No law among the columns was found: " + _why(answers)
+    front = min((a.front for a in answers if a.front), key=_best_error, default=[])
+    reductions = next((a.reductions for a in answers if a.laws), [])
+    return Answer(laws, verdict, front, _noises(answers, places, len(rows.names)), reductions, None)
+
+
+def law_with_noise_in_all(rows, options, noise, progress) -> Answer | None:
+    """Return a polynomial law of the target where all columns have noise; None if there is none."""
+    target = len(rows.names) - 1
+    symmetric, places, units = _symmetric(rows, options, noise, progress, must=target)
+    equations = [] if symmetric is None else symmetric.equations(1)
+    if not equations:
+        return None
+    law = _law(rows, equations[0], symmetric, places, units, target)
+    y = rows.sample.columns[target]
+    sds = np.zeros(len(rows.names))
+    sds[places] = symmetric.noise * np.abs(units) if symmetric.noise is not None else 0.0
+    mean = float(np.average(y, weights=rows.sample.weight))
+    return Answer([law], f"{law}: {law.verdict}", [law], sds, [], mean)
+
+
+def _symmetric(rows, options, noise, progress, must=None):
+    """Return the search, the columns it is about, and their units."""
+    sample = rows.sample
+    places = np.flatnonzero(varying(sample.columns))
+    if len(places) < 2 or (must is not None and must not in places):
+        return None, places, None
+    units = np.abs(signed_units(sample.columns[places], sample.weight))
+    scaled = sample.columns[places] / units[:, None]
+    if noise is not None:
+        noise = np.asarray(noise)[places] / units
+    must = None if must is None else int(np.flatnonzero(places == must)[0])
+    search = Symmetric(
+        scaled, sample.weight, noise, options.max_degree, options.max_terms, progress, must
+    )
+    return search, places, units
+
+
+def _law(rows, equation: Equation, symmetric: Symmetric, places, units, target) -> Law:
+    """Return an equation as a law, fitted to all rows."""
+    every = np.ones(len(rows.names))
+    every[places] = units
+    exponents = np.zeros((len(equation.coef), len(rows.names)), dtype=np.int64)
+    exponents[:, places] = equation.exponents
+    noise = np.zeros(len(rows.names))
+    if symmetric.noise is not None:
+        noise[places] = symmetric.noise
+    whole = equation._replace(exponents=exponents)
+    coef, covariance, fixed = fitted_equation(whole, noise, every, rows.ask)
+    scale = np.prod(every ** -exponents.astype(float), axis=1)
+    terms = [monomial(row) for row in exponents]
+    column = target
+    if column is not None:
+        fixed = pivot_of(terms, coef, column)
+    coef, covariance = normalised(coef * scale, covariance * np.outer(scale, scale), fixed)
+    if equation.exact:
+        coef = _whole(coef)
+    measured = _measured(rows, terms, coef, column, fixed)
+    verdict = _certainty(equation, symmetric)
+    return Law(
+        terms,
+        coef,
+        names=rows.names,
+        n_inputs=rows.n_inputs,
+        covariance=covariance,
+        evidence=equation.evidence / 2,
+        n_samples=rows.sample.n_samples,
+        verdict=verdict,
+        **measured,
+    )
+
+
+def _whole(coef):
+    """Return coefficients that are whole but for rounding as whole."""
+    nearest = np.round(coef)
+    return np.where(np.abs(coef - nearest) < 1e-10 * np.abs(coef).max(), nearest, coef)
+
+
+def _measured(rows, terms, coef, target, fixed) -> dict:
+    """Return the errors of a law in units of its columns, from a pass over all rows."""
+    used = [i for i in range(len(rows.names)) if any(t.involves(i) for t in terms)]
+    columns = [i for i in used if solved(terms, coef, None, i, 1) is not None]
+    chosen = target if target in columns else (columns[0] if columns and target is None else None)
+    if chosen is None:
+        return {}
+    sample = rows.sample
+    best = None
+    for branch in (1, -1):
+        sums = rows.ask(Measure(terms, coef, chosen, branch, rows.seed), Measure.combine)
+        square = float(sums.square.sum())
+        if best is None or square < best[0]:
+            best = (square, branch, sums)
+    square, branch, sums = best
+    total = max(float(sums.weight.sum()), 1e-300)
+    with np.errstate(all="ignore"):
+        errors = np.sqrt(np.where(sums.errors > 0, sums.errors, np.nan) / total)
+    sizes = np.sqrt(np.average(sample.columns**2, axis=1, weights=sample.weight))
+    found: dict = {"errors": errors}
+    error = float(np.sqrt(square / total))
+    found |= {"error": error, "relative_error": error / float(sizes[chosen])}
+    found["held_out_error"] = held_out_error(sums, fixed)
+    if target is not None:
+        found |= {"target": rows.names[target], "branch": branch}
+    return found
+
+
+def _certainty(equation: Equation, symmetric: Symmetric) -> str:
+    if equation.exact:
+        return "It holds up to rounding."
+    said = f"Its error is {np.sqrt(equation.ratio):.2f} times the noise"
+    if symmetric.was_estimated:
+        share = np.median(symmetric.noise / symmetric.spread)
+        said = f"It holds up to noise of {100 * share:.2g} % of the columns' spread"
+    said += (
+        f"; the next best equation is less likely by a factor of exp({equation.evidence / 2:.0f})."
+    )
+    return said + " Within this noise it may be an approximation of another law."
+
+
+def _said(laws) -> str:
+    count = "A law holds" if len(laws) == 1 else f"{len(laws)} laws hold"
+    return f"{count}: " + "; ".join(map(str, laws)) + f". {laws[0].verdict}"
+
+
+def _why(answers) -> str:
+    return "no equation reaches the noise of a column" if answers else "all of them are constant"
+
+
+def _best_error(front) -> float:
+    return min(law.relative_error for law in front)
+
+
+def _noises(answers, places, n_columns) -> np.ndarray:
+    noise = np.zeros(n_columns)
+    for place, answer in zip(places, answers, strict=True):
+        noise[place] = answer.noise
+    return noise
+
+
+def _different(laws: list[Law], rows) -> list[Law]:
+    """Return laws whose terms do not vanish on what those before predict."""
+    kept: list[Law] = []
+    columns = rows.sample.columns[:, :1000]
+    for law in laws:
+        if not any(_is_said_by(law, other, columns) for other in kept):
+            kept.append(law)
+    return kept
+
+
+def _is_said_by(law: Law, other: Law, columns) -> bool:
+    rows = columns.T.copy()
+    place = other.names.index(other.target)
+    rows[:, place] = other.predict(rows)
+    values = law.term_values(rows)
+    values = values[np.isfinite(values).all(axis=1)]
+    if len(values) < 2 * law.n_terms:
+        return True
+    values = values / np.sqrt(np.mean(values**2, axis=0))
+    singular = np.linalg.svd(values, compute_uv=False)
+    return bool(singular[-1] < 0.02 * singular[0])
