@@ -49,18 +49,21 @@ def candidate(fitted: Fitted, reduced: Reduced) -> Candidate:
 def _size(terms) -> float:
     """Return the sum of the exponents' sizes, where a factor of all terms of w counts nothing.
 
-    M is free up to a product of powers: 1 - w^2 and w^-4 - w^-6 are equally simple.
+    M is free up to a product of powers: 1 - w^2 and w^-4 - w^-6 are equally simple. The factor is
+    one of the terms' own: between two of them exponents would become fractions.
     """
-    of_w = np.array([term.exponents[:-1] for term in terms if not term.involves(-1)])
-    shift = np.median(of_w, axis=0) if len(of_w) else 0.0
-    size = 0.0
-    for term in terms:
-        moved = (
-            term.exponents[:-1] if term.involves(-1) else np.subtract(term.exponents[:-1], shift)
-        )
-        size += term._replace(exponents=(*map(float, moved), term.exponents[-1])).degree
-        size += sum(e != int(e) for e in moved)  # a root is no simpler than what it is of
-    return size
+    of_w = [term for term in terms if not term.involves(-1)]
+    with_y = [term for term in terms if term.involves(-1)]
+    shifts = {term.exponents for term in of_w} | {(0.0,) * len(terms[0].exponents)}
+    least = min(
+        sum(_degree(term.times([-e for e in shift])) for term in of_w) for shift in shifts
+    )
+    return least + sum(map(_degree, with_y))
+
+
+def _degree(term) -> float:
+    """Return the degree of a term; a root is no simpler than what it is of."""
+    return term.degree + sum(e != int(e) for e in term.exponents[:-1])
 
 
 class LackOfFit:

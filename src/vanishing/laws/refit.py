@@ -183,13 +183,20 @@ def price(n_rows: int) -> float:
     return 2 * np.log(250.0) + np.log(n_rows)
 
 
-def refit_link(reduced: Reduced, link: Link, terms, rows) -> list[Fitted]:
-    """Fit T(Y) = sum of terms in units of y; drop insignificant terms, and keep each on the way."""
+def refit_link(reduced: Reduced, link: Link, terms, rows, known: set) -> list[Fitted]:
+    """Fit T(Y) = sum of terms in units of y; drop insignificant terms, and keep each on the way.
+
+    ``known`` has the supports that were fitted before: a path ends where it meets another.
+    """
     model = _LinkModel(reduced, link, terms)
     places = list(range(len(terms)))
     coef = model.start(rows, model.values)
     found = []
     while places:
+        support = (link.name, frozenset(model.terms[i] for i in places))
+        if support in known:
+            break
+        known.add(support)
         values = model.values[places]
         free = np.arange(len(places))
         coef, value, gram, Y = _gauss_newton(
@@ -210,7 +217,7 @@ def refit_link(reduced: Reduced, link: Link, terms, rows) -> list[Fitted]:
     return found
 
 
-def refit_implicit(reduced: Reduced, terms, coef) -> list[Fitted]:
+def refit_implicit(reduced: Reduced, terms, coef, known: set) -> list[Fitted]:
     """Fit an implicit law in units of y, likewise; the term with Y that matters most is fixed."""
     terms, coef = list(terms), np.array(coef)
     found: list[Fitted] = []
@@ -218,6 +225,9 @@ def refit_implicit(reduced: Reduced, terms, coef) -> list[Fitted]:
         powers = np.array([term.exponents[-1] for term in terms])
         if len(terms) < 2 or not (powers > 0).any() or (powers > 0).all():
             return found
+        if frozenset(terms) in known:
+            return found
+        known.add(frozenset(terms))
         model = _ImplicitModel(reduced, terms, 0)
         with np.errstate(all="ignore"):
             size = np.abs(coef) * np.sqrt(

@@ -83,6 +83,7 @@ def _stages(reduced: Reduced, options: Options, progress):
         yield _pure_product(reduced)
         return
     links = usable_links(reduced)
+    known: set = set()
     for stage in options.stages:
         terms = dictionary(
             stage, reduced.n_variables, reduced.positive, reduced.log_units, options.max_degree
@@ -92,7 +93,7 @@ def _stages(reduced: Reduced, options: Options, progress):
             if len(sparse.terms) <= options.max_terms:
                 progress()
                 rows = regression(reduced, sparse.link)
-                found += refit_link(reduced, sparse.link, sparse.terms, rows)
+                found += refit_link(reduced, sparse.link, sparse.terms, rows, known)
         yield found
         if stage is PLAIN:
             found = []
@@ -100,11 +101,11 @@ def _stages(reduced: Reduced, options: Options, progress):
                 reduced, options.max_degree, options.max_terms, progress
             ):
                 progress()
-                found += refit_implicit(reduced, support.terms, support.coef)
+                found += refit_implicit(reduced, support.terms, support.coef, known)
             yield found
 
 
 def _pure_product(reduced: Reduced):
     """Return y = c M."""
     link = LINKS[0]
-    return refit_link(reduced, link, [monomial(())], regression(reduced, link))
+    return refit_link(reduced, link, [monomial(())], regression(reduced, link), set())

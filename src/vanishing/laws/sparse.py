@@ -1,10 +1,15 @@
 """Which few terms? Sparse least squares and sparse ratios, from Gram matrices alone."""
 
+from math import comb
+
 import numba
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, eigh, inv, solve_triangular
 
 _PIVOT = 1e-8  # relative: what is left of a term that others nearly span
+_EXHAUSTIVE = 300_000  # supports of one size that are all looked at
+_LARGEST = 5  # of these sizes
+_KEPT = 3  # of each
 
 
 @numba.njit(cache=True)
@@ -117,12 +122,80 @@ def _backward(table, max_terms, supports):
                         table[i, j] -= factor * row[j]
 
 
+@numba.njit(cache=True)
+def _scan_pairs(table, start, path, supports, residuals):
+    """Complete ``path`` by each pair of terms from ``start`` on; keep the best supports."""
+    y = len(table) - 1
+    size = supports.shape[1]
+    for i in range(start, y):
+        if table[i, i] <= _PIVOT:
+            continue
+        without = table[y, y] - table[i, y] ** 2 / table[i, i]
+        for j in range(i + 1, y):
+            left = table[j, j] - table[i, j] ** 2 / table[i, i]
+            if left <= _PIVOT:
+                continue
+            cross = table[j, y] - table[i, j] * table[i, y] / table[i, i]
+            residual = without - cross**2 / left
+            if residual < residuals[-1]:
+                place = len(residuals) - 1
+                while place and residual < residuals[place - 1]:
+                    residuals[place] = residuals[place - 1]
+                    supports[place] = supports[place - 1]
+                    place -= 1
+                residuals[place] = residual
+                supports[place, : size - 2] = path[: size - 2]
+                supports[place, size - 2], supports[place, size - 1] = i, j
+
+
+@numba.njit(cache=True)
+def _exhaustive(table, supports, residuals):
+    """Find the best supports of a size among all: terms are taken in one after the other."""
+    y, size = len(table) - 1, supports.shape[1]
+    tables = np.empty((size - 1, y + 1, y + 1))
+    tables[0] = table
+    path = np.full(size, -1)
+    depth = 0
+    while depth >= 0:
+        if depth == size - 2:
+            _scan_pairs(tables[depth], path[depth] + 1, path, supports, residuals)
+            depth -= 1
+            continue
+        path[depth] += 1
+        i = path[depth]
+        if i > y - size + depth:
+            depth -= 1
+        elif tables[depth, i, i] > _PIVOT:
+            for j in range(i + 1, y + 1):
+                factor = tables[depth, j, i] / tables[depth, i, i]
+                for k in range(i + 1, y + 1):
+                    tables[depth + 1, j, k] = tables[depth, j, k] - factor * tables[depth, i, k]
+            depth += 1
+            path[depth] = i
+
+
+def _exhaustive_supports(table, max_terms) -> set[tuple[int, ...]]:
+    """Return the best supports of each small size, of as many of the first terms as can be tried."""
+    found = set()
+    for size in range(2, min(_LARGEST, max_terms) + 1):
+        k = len(table) - 1
+        while comb(k, size) > _EXHAUSTIVE:
+            k -= 1
+        part = [*range(k), len(table) - 1]
+        supports = np.full((_KEPT, size), -1)
+        residuals = np.full(_KEPT, np.inf)
+        _exhaustive(np.ascontiguousarray(table[np.ix_(part, part)]), supports, residuals)
+        found |= {tuple(row) for row in supports.tolist() if row[0] >= 0}
+    return found
+
+
 def sparse_supports(gram, cross, norm, max_terms) -> list[tuple[tuple[int, ...], float]]:
-    """Return supports of up to ``max_terms`` terms with their residuals, two of each size.
+    """Return supports of up to ``max_terms`` terms with their residuals, some of each size.
 
     Parameters
     ----------
     gram : array of shape (k, k)
+        Of terms, the simplest first.
     cross : array of shape (k,)
     norm : float
         The residual of a support is norm - c' G^-1 c over its terms.
@@ -130,7 +203,8 @@ def sparse_supports(gram, cross, norm, max_terms) -> list[tuple[tuple[int, ...],
     Returns
     -------
     supports : list of (terms, residual)
-        By forward selection with exchanges, and by backward elimination from all terms.
+        All of few terms are tried; by forward selection with exchanges, and by backward
+        elimination from all terms.
     """
     k = len(cross)
     scale = np.sqrt(np.maximum(gram.diagonal(), 1e-300))
@@ -149,6 +223,7 @@ def sparse_supports(gram, cross, norm, max_terms) -> list[tuple[tuple[int, ...],
     full[k, k] = 1.0 - table[:k, k] @ coef
     _backward(full, max_terms, backward)
     found = {tuple(np.flatnonzero(row).tolist()) for row in (*forward[:size], *backward)}
+    found |= _exhaustive_supports(table, max_terms)
     return [(support, norm * _residual(table, support)) for support in sorted(found)]
 
 

@@ -13,7 +13,8 @@ from scipy.linalg import cho_solve, cholesky, solve_triangular
 
 MAX_TERMS = 252
 MAX_DEGREE = 12
-_STEPS = 8  # of Gauss-Newton, where Q is in an exponent
+_STEPS = 10  # of Gauss-Newton, where Q is in an exponent
+_HALVINGS = 5  # in all of them
 
 
 @lru_cache(maxsize=64)
@@ -234,7 +235,7 @@ def _exponential(basis, factor, y, root, sizes):
     pull = root * np.abs(factor) * np.exp(value)
     target = value * pull
     best = (np.inf, np.zeros(len(basis)), 1, False)
-    halvings = 0
+    least, halvings = np.inf, 0
     for _ in range(_STEPS):
         weighted = basis * pull
         norm = float(target @ target) / n_rows
@@ -249,15 +250,17 @@ def _exponential(basis, factor, y, root, sizes):
             pull = root * factor * np.exp(value)
             left = y * root - pull
             residual = float(left @ left) / n_rows
-            if residual < best[0] or halvings == 5:
+            # Steps differ in their number of terms: their residuals alone cannot be compared.
+            score = residual / (1.0 - k / n_rows) ** 2
+            if score < least or halvings == _HALVINGS:
                 break
-            coef = (coef + best[1]) / 2
+            coef, k = (coef + best[1]) / 2, max(k, best[2])
             halvings += 1
-        if not residual < best[0]:
+        if not score < least:
             break
-        gain = best[0] - residual
-        best = (residual, coef, k, limited)
-        if gain < 1e-3 * residual:
+        gain = least - score
+        least, best = score, (residual, coef, k, limited)
+        if gain < 3e-4 * score:
             break
         target = left + value * pull
     return best
