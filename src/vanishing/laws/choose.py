@@ -82,7 +82,7 @@ class LackOfFit:
         gram = self.basis @ self.basis.T
         gram[np.diag_indices_from(gram)] *= 1.0 + 1e-10
         self.factor = cholesky(gram, lower=True, check_finite=False)
-        self.table = table
+        self.table, self.exponents = table, exponents
 
     def __call__(self, predicted: np.ndarray) -> float:
         """Return (F - k) / sqrt(2k), near 0 with deviation 1 where nothing is left to explain."""
