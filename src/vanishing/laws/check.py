@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cholesky, solve_triangular
+from scipy.linalg import eigh
 from scipy.special import fdtrc
 
 from vanishing.checks import check_weights
@@ -23,6 +23,7 @@ _SURE = (
     1e-4  # p-value of residuals that are explained at all: lack of fit has heavy tails on few rows
 )
 _TESTED_ROWS = 20_000
+_DEPENDENT = 1e-10  # eigenvalue, per term, of terms that depend on one another
 _LARGE = 0.5  # error over the spread of the target, of an equation that says little
 _WRONG_BRANCH = 0.25  # share of rows
 
@@ -219,8 +220,9 @@ class _Result:
             return _LeftOver(0.0, 1.0, 0.0, [])
         if self.target is None:
             used = self.problem.equation.columns
-            found = [_left_over(self.problem, self.names, i, residuals) for i in used]
-            single = min(found, key=lambda left: left.lack)
+            found = [_left_over(self.problem, self.names, i, residuals, name=False) for i in used]
+            best = used[int(np.argmin([left.lack for left in found]))]
+            single = _left_over(self.problem, self.names, best, residuals)
             moved = self.problem.nearest_points(self.constants.values)
             if not np.isfinite(moved).all():
                 return single
@@ -357,7 +359,7 @@ class _LeftOver(NamedTuple):
     names: list[str]
 
 
-def _left_over(problem: Problem, names, target: int | None, residuals: np.ndarray) -> _LeftOver:
+def _left_over(problem: Problem, names, target: int | None, residuals, name=True) -> _LeftOver:
     """Regress residuals in units of the target on smooth terms of the other columns."""
     step = -(-len(residuals) // _TESTED_ROWS)
     chosen = problem.rows(slice(None, None, step))
@@ -367,29 +369,33 @@ def _left_over(problem: Problem, names, target: int | None, residuals: np.ndarra
     columns, left = chosen.columns[others], residuals[::step]
     weight = chosen.weight / chosen.weight.mean()
     positive = np.array([row.min() > 0.0 for row in columns])
-    units, size = np.zeros(len(others)), np.sqrt(np.mean(left**2))
-    test = LackOfFit(Table(columns, left / size, weight, positive, units, size))
-    lack = float(test(np.zeros_like(left)))
-    left = left / size * test.root
-    total, k, n_rows = float(left @ left), len(test.basis), len(left)
-    found = _explained(test.basis, left)
-    rest = max(total - found, 1e-300) / max(n_rows - k, 1)
-    names_found = []
-    for j, i in enumerate(others):
-        without = test.exponents[:, j] == 0
-        q = k - int(without.sum())
-        if q:
-            more = max(found - _explained(test.basis[without], left), 0.0)
-            if fdtrc(q, max(n_rows - k, 1), more / q / rest) < _SIGNIFICANT:
-                names_found.append(names[i])
-    p_value = float(fdtrc(k, max(n_rows - k, 1), found / k / rest))
-    share = min(max((found - k * rest) / total, 0.0), 1.0)
-    return _LeftOver(lack, p_value, share, names_found)
+    left = left / np.sqrt(np.mean(left**2))
+    test = LackOfFit(Table(columns, left, weight, positive, np.zeros(len(others)), 1.0))
+    left = left * test.root
+    gram, cross = test.basis @ test.basis.T, test.basis @ left
+    found, k = _explained(gram, cross)
+    total, free = float(left @ left), max(len(left) - k, 1)
+    rest = max(total - found, 1e-300) / free
+    culprits = []
+    for j, i in enumerate(others if name else []):
+        without = np.flatnonzero(test.exponents[:, j] == 0)
+        less, n_less = _explained(gram[np.ix_(without, without)], cross[without])
+        more, q = max(found - less, 0.0), k - n_less
+        if q and fdtrc(q, free, more / q / rest) < _SIGNIFICANT:
+            culprits.append(names[i])
+    return _LeftOver(
+        lack=float((found / rest - k) / np.sqrt(2.0 * k)),
+        p_value=float(fdtrc(k, free, found / k / rest)),
+        share=min(max((found - k * rest) / total, 0.0), 1.0),
+        names=culprits,
+    )
 
 
-def _explained(basis: np.ndarray, left: np.ndarray) -> float:
-    gram = basis @ basis.T
-    gram[np.diag_indices_from(gram)] *= 1.0 + 1e-10
-    factor = cholesky(gram, lower=True, check_finite=False)
-    parts = solve_triangular(factor, basis @ left, lower=True, check_finite=False)
-    return float(parts @ parts)
+def _explained(gram: np.ndarray, cross: np.ndarray) -> tuple[float, int]:
+    """Return how much terms explain, and how many of them are independent."""
+    scale = np.sqrt(gram.diagonal())
+    scale[scale == 0.0] = 1.0
+    values, vectors = eigh(gram / scale / scale[:, np.newaxis], check_finite=False)
+    kept = values > _DEPENDENT * len(gram)
+    parts = (cross / scale) @ vectors[:, kept] / np.sqrt(values[kept])
+    return float(parts @ parts), int(kept.sum())

@@ -11,6 +11,7 @@ from scipy.optimize import least_squares
 from vanishing.laws.equations import Equation, listed
 
 _NEWTON = 20  # steps to the nearest solution
+_STEPS_THERE = 5  # to the nearest point where an equation holds
 # Starts, relative to a constant's typical size: of any constant, of a phase, of a frequency.
 _FACTORS = (1.0, -1.0, 3.0, 0.3, 10.0, 0.1, -3.0, -0.3, 30.0, -10.0, 100.0, 0.01)
 _PHASES = (0.5, 2.1, 3.7, 5.3)
@@ -79,10 +80,13 @@ class Problem(NamedTuple):
 
     def nearest_points(self, constants) -> np.ndarray:
         """Return columns moved to where the equation holds, each in units of its spread."""
-        step = self.value(constants) / self.gradient(constants) ** 2
-        columns = self.columns.copy()
-        for i in self.equation.columns:
-            columns[i] -= step * self.slope(constants, i) * self.spread(i) ** 2
+        columns, used = self.columns.copy(), list(self.equation.columns)
+        spread = np.array([[self.spread(i)] for i in used])
+        # What is left of the way there would tell where a point came from.
+        for _ in range(_STEPS_THERE):
+            slopes = spread * [self.slope(constants, i, columns) for i in used]
+            step = self.value(constants, columns) / np.sum(slopes**2, axis=0)
+            columns[used] -= spread * slopes * step
         return columns
 
     def unit(self, constants) -> np.ndarray:
@@ -200,7 +204,10 @@ def _defined(problem, values) -> np.ndarray:
 def refined(problem: Problem, start, scale) -> tuple[float, np.ndarray] | None:
     """Return the mean square of the residuals and the constants that least squares leads to."""
     root = np.sqrt(problem.weight)
-    largest = 1e6 * (1.0 if problem.target is None else problem.spread(problem.target))
+    size = 1.0
+    if problem.target is not None:
+        size = np.sqrt(problem.mean_square(problem.columns[problem.target])) or 1.0
+    largest = 1e6 * size
 
     def residuals(t):
         values = problem.residuals(t * scale)
