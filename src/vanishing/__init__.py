@@ -23,6 +23,7 @@ __all__ = [
     "VanishingFeatures",
     "__version__",
     "bounds",
+    "check_law",
     "datasets",
     "error_bars",
     "export",
@@ -39,6 +40,7 @@ _PLACES = {
     "VCA": "constructions.vca",
     "Law": "laws.law",
     "LawFinder": "laws.finder",
+    "check_law": "laws.check",
     "L1SquaredHingeSVC": "learning.svm",
     "VanishingClassifier": "learning.classifier",
     "VanishingClassifierCV": "learning.search",
@@ -60,6 +62,7 @@ if TYPE_CHECKING:  # the same, for those who read and do not run
     from vanishing.constructions.exact import BuchbergerMoller
     from vanishing.constructions.oavi import OAVI
     from vanishing.constructions.vca import VCA
+    from vanishing.laws.check import check_law
     from vanishing.laws.finder import LawFinder
     from vanishing.laws.law import Law
     from vanishing.learning.classifier import VanishingClassifier

@@ -66,22 +66,25 @@ def _degree(term) -> float:
     return term.degree + sum(e != int(e) for e in term.exponents[:-1])
 
 
+def smooth_terms(columns: np.ndarray, positive: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return values of smooth terms of columns, shape (n_terms, n_rows), and their exponents."""
+    n_terms = min(250, max(2, columns.shape[1] // 10))
+    coordinates = columns.copy()
+    logarithmic = positive & (coordinates.min(axis=1) > 0.02 * np.median(coordinates, axis=1))
+    coordinates[logarithmic] = np.log(coordinates[logarithmic])
+    low, high = coordinates.min(axis=1), coordinates.max(axis=1)
+    half = np.where(high > low, (high - low) / 2, 1.0)
+    unit = (coordinates - ((low + high) / 2)[:, None]) / half[:, None]
+    exponents = exponents_up_to(len(unit), n_terms, 12)[:n_terms]
+    return legendre_products(unit, exponents), exponents
+
+
 class LackOfFit:
     """Whether a smooth function of all columns explains what a law leaves over."""
 
     def __init__(self, table: Table):
-        n_terms = min(250, max(2, table.n_rows // 10))
-        coordinates = table.columns.copy()
-        logarithmic = table.positive & (
-            coordinates.min(axis=1) > 0.02 * np.median(coordinates, axis=1)
-        )
-        coordinates[logarithmic] = np.log(coordinates[logarithmic])
-        low, high = coordinates.min(axis=1), coordinates.max(axis=1)
-        half = np.where(high > low, (high - low) / 2, 1.0)
-        unit = (coordinates - ((low + high) / 2)[:, None]) / half[:, None]
-        exponents = exponents_up_to(len(unit), n_terms, 12)[:n_terms]
         self.root = np.sqrt(table.weight)
-        self.basis = legendre_products(unit, exponents) * self.root
+        self.basis = smooth_terms(table.columns, table.positive)[0] * self.root
         gram = self.basis @ self.basis.T
         gram[np.diag_indices_from(gram)] *= 1.0 + 1e-10
         self.factor = cholesky(gram, lower=True, check_finite=False)

@@ -51,6 +51,8 @@ class Law(Immutable, Savable):
         How many rows the law was fitted to.
     verdict : str, default=""
         What is to be said of the law, in a sentence.
+    constants : mapping from str to (float, float), default=()
+        Constants of an equation that was checked: values and standard errors.
 
     Attributes
     ----------
@@ -99,6 +101,7 @@ class Law(Immutable, Savable):
     held_out_error: float
     verdict: str
     _terms: tuple[Term, ...]
+    _constants: tuple[tuple[str, float, float], ...]
 
     def __init__(
         self,
@@ -118,6 +121,7 @@ class Law(Immutable, Savable):
         errors=None,
         n_samples: int = 0,
         verdict: str = "",
+        constants=(),
     ):
         terms, names = tuple(terms), tuple(map(str, names))
         coef = np.array(coef, dtype=np.float64)
@@ -145,7 +149,13 @@ class Law(Immutable, Savable):
             lack_of_fit=float(lack_of_fit),
             held_out_error=float(held_out_error),
             verdict=str(verdict),
+            _constants=tuple((str(k), float(v), float(s)) for k, (v, s) in dict(constants).items()),
         )
+
+    @property
+    def constants(self) -> dict[str, tuple[float, float]]:
+        """Constants of an equation that was checked: values and standard errors."""
+        return {name: (value, std) for name, value, std in self._constants}
 
     @property
     def terms(self) -> tuple[str, ...]:
@@ -276,6 +286,7 @@ class Law(Immutable, Savable):
             errors=self.errors,
             n_samples=self.n_samples,
             verdict=self.verdict,
+            constants=self.constants,
         )
         if law._solution is None:
             raise ValueError(_no_closed_form(name))
@@ -404,6 +415,11 @@ def write_law(writer, law: Law) -> dict:
         "n_samples": law.n_samples,
         "verdict": law.verdict,
     }
+    if law.constants:
+        node["constants"] = {
+            name: [writer.float(value), writer.float(std)]
+            for name, (value, std) in law.constants.items()
+        }
     for name in _MEASURED:
         node[name] = writer.float(getattr(law, name))
     for name in ("covariance", "errors"):
@@ -416,9 +432,15 @@ def read_law(reader, node) -> Law:
     """Return a law that `write_law` has written."""
     keys = ("names", "target", "n_inputs", "terms", "coef", "branch", "n_samples", "verdict")
     names, target, n_inputs, terms, coef, branch, n_samples, verdict, *rest = reader.fields(
-        node, "a law", (*keys, *_MEASURED, "covariance", "errors"), ("equation",)
+        node, "a law", (*keys, *_MEASURED, "covariance", "errors"), ("constants", "equation")
     )
-    *measured, covariance, errors, _ = rest
+    *measured, covariance, errors, constants, _ = rest
+    constants = {} if constants is None else constants
+    reader.require(isinstance(constants, dict), "constants is not an object.")
+    constants = {
+        name: [reader.measured(v, name) for v in reader.listed(pair, name, 2)]
+        for name, pair in constants.items()
+    }
     names = reader.names(names, "names", None)
     terms = [read_term(reader, term, len(names)) for term in reader.listed(terms, "terms")]
     if covariance is not None:
@@ -436,6 +458,7 @@ def read_law(reader, node) -> Law:
         errors=errors,
         n_samples=reader.integer(n_samples, "n_samples"),
         verdict=reader.string(verdict, "verdict"),
+        constants=constants,
         **{k: reader.measured(v, k) for k, v in zip(_MEASURED, measured, strict=True)},
     )
 

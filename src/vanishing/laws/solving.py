@@ -23,6 +23,10 @@ _INVERSES: dict[str, tuple[str, Callable]] = {
     "sin": ("arcsin", np.arcsin),
     "cos": ("arccos", np.arccos),
     "tan": ("arctan", np.arctan),
+    "arcsin": ("sin", np.sin),
+    "arccos": ("cos", np.cos),
+    "arctan": ("tan", np.tan),
+    "tanh": ("arctanh", np.arctanh),
     "log": ("exp", np.exp),
     "exp": ("log", np.log),
 }

@@ -36,6 +36,10 @@ FUNCTIONS: dict[str, Function] = dict(
         _function("log", np.log, lambda x: 1.0 / x),
         _function("exp", np.exp, np.exp),
         _function("sqrt", np.sqrt, lambda x: 0.5 / np.sqrt(x)),
+        _function("arcsin", np.arcsin, lambda x: 1.0 / np.sqrt(1.0 - x**2)),
+        _function("arccos", np.arccos, lambda x: -1.0 / np.sqrt(1.0 - x**2)),
+        _function("arctan", np.arctan, lambda x: 1.0 / (1.0 + x**2)),
+        _function("tanh", np.tanh, lambda x: 1.0 - np.tanh(x) ** 2),
         _function("reciprocal", lambda x: 1.0 / x, lambda x: -1.0 / x**2),
     ]
 )

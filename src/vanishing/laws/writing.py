@@ -21,7 +21,8 @@ from vanishing.laws.expressions import (
 _DIGITS = 6  # of a number without a standard error that matters
 _EXACT = 1e-6  # relative standard error below which a number is written without it
 _WHOLE = 1e12  # whole numbers up to this size are written in full
-_NUMPY = ("sin", "cos", "tan", "log", "exp", "arcsin", "arccos", "arctan", "cbrt", "abs", "sign")
+_NUMPY = {"sin", "cos", "tan", "arcsin", "arccos", "arctan", "tanh", "arctanh", "log", "exp"}
+_NUMPY |= {"cbrt", "abs", "sign"}
 
 
 class Text:
@@ -148,7 +149,7 @@ class Latex(Text):
             return r"\sqrt{" + argument + "}" if name == "sqrt" else rf"\sqrt[3]{{{argument}}}"
         if name == "abs":
             return rf"\left|{argument}\right|"
-        if name in _NUMPY and name != "sign":
+        if name in _NUMPY and name not in ("sign", "arctanh"):
             command = f"\\{name}"
         else:
             command = rf"\operatorname{{{name}}}" if name.isalpha() else self.style.name(name)
@@ -174,7 +175,7 @@ class Python(Text):
 
     def call(self, name: str, argument: str) -> str:
         """Write a function of something."""
-        if name not in (*_NUMPY, "sqrt"):
+        if name not in _NUMPY | {"sqrt"}:
             raise ValueError(f"{name!r} is a function of your own, and not one that NumPy has.")
         return f"np.{name}({argument})"
 
@@ -226,7 +227,8 @@ def to_sympy(node: Node, symbols: Sequence):
     argument = to_sympy(node.argument, symbols)
     if node.name == "cbrt":  # SymPy's own is complex where the argument is negative
         return sympy.sign(argument) * sympy.Abs(argument) ** sympy.Rational(1, 3)
-    names = {"arcsin": "asin", "arccos": "acos", "arctan": "atan", "abs": "Abs"}
+    names = {"arcsin": "asin", "arccos": "acos", "arctan": "atan", "arctanh": "atanh"}
+    names["abs"] = "Abs"
     name = names.get(node.name, node.name)
     function = getattr(sympy, name) if node.name in _NUMPY else sympy.Function(name)
     return function(argument)

@@ -1,0 +1,398 @@
+"""Whether a law that somebody has in mind holds in a table."""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import eigh
+from scipy.special import fdtrc
+
+from vanishing.checks import check_weights
+from vanishing.laws.choose import LACK_OF_FIT, smooth_terms
+from vanishing.laws.columns import read_columns
+from vanishing.laws.constants import Constants, Problem, fit_constants, refined
+from vanishing.laws.equations import Equation, read_equation
+from vanishing.laws.law import Law
+from vanishing.laws.solving import normalised, pivot_of
+from vanishing.laws.terms import FUNCTIONS, Factor, Term
+from vanishing.laws.writing import Text
+
+_EXACT = 1e-11  # residual relative to the target that is rounding
+_SIGNIFICANT = 1e-3  # p-value of a column that still explains residuals
+_SURE = (
+    1e-4  # p-value of residuals that are explained at all: lack of fit has heavy tails on few rows
+)
+_TESTED_ROWS = 20_000
+_DEPENDENT = 1e-10  # eigenvalue, per term, of terms that depend on one another
+_LARGE = 0.5  # error over the spread of the target, of an equation that says little
+_WRONG_BRANCH = 0.25  # share of rows
+
+
+def check_law(equation, X, y=None, *, sample_weight=None) -> Law:
+    """Check whether an equation holds in a table, and fit its constants.
+
+    Parameters
+    ----------
+    equation : str
+        Such as ``"p*V = R*n*T"``; without ``=`` it is what is zero. Numbers, names, ``+ - * /``,
+        ``^`` or ``**`` with a number, brackets, pi, and the functions sin, cos, tan, arcsin,
+        arccos, arctan, tanh, exp, log (or ln) and sqrt. Names that are no columns are constants,
+        which are fitted. Columns whose names are no words stand in brackets: ``[heat load (kW)]``.
+    X : array-like of shape (n_samples, n_features), or frame
+        Columns of an array are called x0, x1, ...
+    y : array-like of shape (n_samples,), default=None
+        A further column, the target, named as the series is, or else y. Errors are in its units.
+        Without it the target is the column that stands alone on one side, if one does. Otherwise
+        errors are relative to the spread of all columns.
+    sample_weight : array-like of shape (n_samples,), default=None
+        How often each row counts.
+
+    Returns
+    -------
+    law : Law
+        With the fitted numbers; ``verdict`` says whether it holds, ``constants`` has the constants
+        and their standard errors, and ``lack_of_fit`` what columns still explain of the residuals.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from vanishing import check_law
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(1, 3, size=(500, 2))
+    >>> y = 2.5 * X[:, 0] / X[:, 1] + rng.normal(scale=0.01, size=500)
+    >>> law = check_law("y = k*x0/x1", X, y)
+    >>> print(law)
+    y = 2.5006(4)*x0/x1
+    >>> print(law.verdict)
+    holds: rms error 0.0102 (0.33 % of y); k = 2.5006(4); no column explains what is left
+    """
+    names, n_inputs = _names(X, y)
+    read = read_equation(equation, names)
+    columns, weight = _rows(X, y, names, n_inputs, sample_weight)
+    target = read.alone if y is None else len(names) - 1
+    if target is not None and target not in read.columns:
+        raise ValueError(f"the equation {equation!r} is not about the target {names[target]!r}.")
+    n_needed = len(read.constants) + 2
+    if weight.sum() < n_needed:
+        raise ValueError(
+            f"the equation has {len(read.constants)} constants and needs at least {n_needed} rows; "
+            f"got {weight.sum():g}" + (" by the weights." if sample_weight is not None else ".")
+        )
+    problem = Problem(read, columns, weight, target)
+    with np.errstate(all="ignore"):
+        constants = fit_constants(problem)
+        return _Result(problem, constants, names, n_inputs).law()
+
+
+# -- Rows -----------------------------------------------------------------------------------------
+
+
+def _names(X, y) -> tuple[list[str], int]:
+    """Return the names of all columns, and how many of them are columns of X."""
+    given = list(getattr(X, "columns", ()))
+    if any(isinstance(name, str) for name in given):
+        names = list(map(str, given))
+    else:
+        shape = np.shape(X)
+        if len(shape) != 2:
+            raise ValueError(f"X must have two dimensions, rows and columns; its shape is {shape}.")
+        names = [f"x{i}" for i in range(shape[1])]
+    repeated = [name for name in names if names.count(name) > 1]
+    if repeated:
+        raise ValueError(f"X has several columns {repeated[0]!r}: rename them.")
+    if y is None:
+        return names, len(names)
+    own = getattr(y, "name", None)
+    target = own if isinstance(own, str) else "y"
+    if target in names:
+        raise ValueError(f"X has a column {target!r}, too: rename it, or leave y out.")
+    return [*names, target], len(names)
+
+
+def _rows(X, y, names, n_inputs, sample_weight) -> tuple[np.ndarray, np.ndarray]:
+    columns = read_columns(X, y, names, n_inputs, range(len(names)))
+    for name, column in zip(names, columns, strict=True):
+        if not np.isfinite(column).all():
+            raise ValueError(f"column {name!r} has values that are NaN or infinite.")
+    weight = check_weights(sample_weight, columns.shape[1])
+    if weight is None:
+        return columns, np.ones(columns.shape[1])
+    counted = weight > 0.0
+    return columns[:, counted], weight[counted]
+
+
+# -- The law --------------------------------------------------------------------------------------
+
+
+class _Result:
+    """A fitted equation as a law, with all that is measured."""
+
+    def __init__(self, problem: Problem, constants: Constants, names: list[str], n_inputs: int):
+        self.problem, self.constants, self.names = problem, constants, names
+        self.n_inputs, self.target = n_inputs, problem.target
+        self.error = float(np.sqrt(problem.mean_square(constants.residuals)))
+        if self.target is None:
+            self.spread = self.size = 1.0
+        else:
+            self.spread = problem.spread(self.target)
+            self.size = float(np.sqrt(problem.mean_square(problem.columns[self.target])))
+
+    def law(self) -> Law:
+        terms, coef, jacobian = _folded(self.problem.equation, self.constants.values)
+        covariance = jacobian @ self.constants.covariance @ jacobian.T
+        if self.target is not None:
+            terms = _shifted(terms, self.target)
+            coef, covariance = normalised(coef, covariance, pivot_of(terms, coef, self.target))
+        left = self.left_over()
+        name = None if self.target is None else self.names[self.target]
+        parts = dict(
+            names=self.names,
+            target=name,
+            n_inputs=self.n_inputs,
+            covariance=covariance,
+            error=self.error,
+            relative_error=self.error / self.size if self.size else np.nan,
+            lack_of_fit=left.lack,
+            held_out_error=self.held_out(),
+            errors=self.errors(),
+            n_samples=len(self.problem.weight),
+            verdict=self.verdict(left),
+            constants={
+                name: (value, std)
+                for name, value, std in zip(
+                    self.problem.equation.constants,
+                    self.constants.values,
+                    np.sqrt(np.diag(self.constants.covariance)),
+                    strict=True,
+                )
+            },
+        )
+        return self.nearest(Law(terms, coef, **parts), Law(terms, coef, branch=-1, **parts))
+
+    def nearest(self, *laws: Law) -> Law:
+        """Return that branch of a law which predicts the target best."""
+        if self.target is None or laws[0]._solution is None:
+            return laws[0]
+        target = self.problem.columns[self.target]
+        rows = self.problem.columns.T
+        missed = [np.nan_to_num(np.abs(law.predict(rows) - target), nan=np.inf) for law in laws]
+        return laws[int(np.mean(missed[1] < missed[0]) > 0.5)]
+
+    def errors(self) -> np.ndarray:
+        """Return errors in units of each column: what one would be if all of it were there."""
+        problem, values = self.problem, self.constants.values
+        errors = np.full(len(self.names), np.nan)
+        size = problem.mean_square(problem.value(values))
+        for i in problem.equation.columns:
+            slope = problem.mean_square(problem.slope(values, i))
+            errors[i] = np.sqrt(size / slope) if slope else np.nan
+        if self.target is not None:
+            errors[self.target] = self.error
+        return errors
+
+    def held_out(self) -> float:
+        """Return the error on a quarter of the rows, of constants fitted to the others."""
+        n_rows, values = len(self.problem.weight), self.constants.values
+        order = np.random.default_rng(0).permutation(n_rows)
+        apart, rest = np.sort(order[: n_rows // 4]), np.sort(order[n_rows // 4 :])
+        if not len(apart) or len(rest) <= len(values):
+            return np.nan
+        if len(values):
+            scale = np.where(values == 0.0, 1.0, np.abs(values))
+            found = refined(self.problem.rows(rest), values, scale)
+            if found is None:
+                return np.nan
+            values = found[1]
+        there = self.problem.rows(apart)
+        return float(np.sqrt(there.mean_square(there.residuals(values))))
+
+    # -- What is left over ------------------------------------------------------------------------
+
+    def left_over(self) -> "_LeftOver":
+        """Return what columns explain of the residuals.
+
+        All columns together explain any residual. Without a target, noise may be in one column,
+        and then the others explain nothing; or in all, and then the nearest points where the
+        equation holds explain nothing. What explains least counts.
+        """
+        residuals = self.constants.residuals
+        if self.error <= _EXACT * self.size:
+            return _LeftOver(0.0, 1.0, 0.0, [])
+        if self.target is None:
+            used = self.problem.equation.columns
+            found = [_left_over(self.problem, self.names, i, residuals, name=False) for i in used]
+            best = used[int(np.argmin([left.lack for left in found]))]
+            single = _left_over(self.problem, self.names, best, residuals)
+            moved = self.problem.nearest_points(self.constants.values)
+            if not np.isfinite(moved).all():
+                return single
+            every = _left_over(self.problem._replace(columns=moved), self.names, None, residuals)
+            if single.lack < every.lack:
+                return single
+            # Which of the columns it is does not show in points that obey an equation.
+            return every._replace(names=single.names if every.lack >= LACK_OF_FIT else [])
+        left = _left_over(self.problem, self.names, self.target, residuals)
+        # A missing factor shows in relative residuals, and there it shows alone.
+        predicted = self.problem.columns[self.target] - residuals
+        if np.min(np.abs(predicted)) > 0.02 * np.median(np.abs(predicted)):
+            relative = _left_over(self.problem, self.names, self.target, residuals / predicted)
+            if relative.lack >= LACK_OF_FIT and 0 < len(relative.names) < len(left.names):
+                left = left._replace(names=relative.names)
+        return left
+
+    # -- Words ------------------------------------------------------------------------------------
+
+    def verdict(self, left: "_LeftOver") -> str:
+        """Say whether the equation holds."""
+        text, parts = Text(self.names), []
+        fitted, covariance = self.constants.values, self.constants.covariance
+        stds = np.sqrt(np.diag(covariance))
+        for name, value, std in zip(self.problem.equation.constants, fitted, stds, strict=True):
+            sign = "-" if value < 0 else ""
+            parts.append(f"{name} = {sign}{text.number(abs(float(value)), float(std))}")
+        if self.target is None:
+            size = f"rms error {self.error:.3g} of the spread of the columns"
+            spread = "the spread of the columns"
+        else:
+            target = self.names[self.target]
+            share = f"{100 * self.error / self.size:.2g} % of {target}" if self.size else "of 0"
+            size = f"rms error {self.error:.3g} ({share})"
+            spread = f"the spread of {target} ({self.spread:.3g})"
+        exact = self.error <= _EXACT * self.size
+        wrong = self.problem.equation.on_wrong_branch(self.problem.columns, fitted)
+        if left.lack >= LACK_OF_FIT and left.p_value < _SURE:
+            columns = " and ".join(filter(None, [", ".join(left.names[:-1]), *left.names[-1:]]))
+            verb = "explains" if len(left.names) == 1 else "explain"
+            share = f"{100 * left.share:.0f} % of what is left"
+            reason = f"{columns or 'the columns together'} still {verb} {share}"
+            reason += f" (lack of fit {left.lack:.3g}); {size}"
+        elif not exact and self.error > _LARGE * self.spread:
+            reason = f"{size} exceeds half of {spread}"
+        elif np.mean(wrong) > _WRONG_BRANCH:
+            reason = f"a square root would be negative on {100 * np.mean(wrong):.0f} % of the rows"
+        else:
+            if exact:
+                size = "exact up to rounding"
+            rest = (
+                f"{', '.join(left.names)} may explain a little of what is left"
+                if left.names
+                else "no column explains what is left"
+            )
+            return "holds: " + "; ".join([size, *parts, *([] if exact else [rest])])
+        return "does not hold: " + "; ".join([reason, *parts])
+
+
+def _folded(equation: Equation, constants) -> tuple[list[Term], np.ndarray, np.ndarray]:
+    """Return terms in columns alone, their coefficients, and these by the constants."""
+    found = [
+        _fold(term, number, constants, equation.n_columns)
+        for term, number in zip(equation.terms, equation.numbers, strict=True)
+    ]
+    terms = list(dict.fromkeys(term for term, _ in found))
+    place = [terms.index(term) for term, _ in found]
+
+    def coefficients(values):
+        coef = np.zeros(len(terms))
+        for j, term, number in zip(place, equation.terms, equation.numbers, strict=True):
+            coef[j] += _fold(term, number, values, equation.n_columns)[1]
+        return coef
+
+    steps = np.diag(np.where(constants == 0.0, 1e-6, 1e-6 * np.abs(constants)))
+    jacobian = np.zeros((len(terms), len(constants)))
+    for k, h in enumerate(steps):
+        jacobian[:, k] = coefficients(constants + h) - coefficients(constants - h)
+        jacobian[:, k] /= 2 * h.sum()
+    return terms, coefficients(constants), jacobian
+
+
+def _shifted(terms: list[Term], target: int) -> list[Term]:
+    """Return terms such that m^2/y^2 = 1 - v^2 stands for m^2 = y^2 - y^2 v^2: m/y has a sign."""
+    inside = [term for term in terms if term.involves(target)]
+    outside = [term for term in terms if not term.involves(target)]
+    exponents = {term.exponents[target] for term in inside}
+    plain = not any(factor.exponents[target] for term in inside for factor in term.factors)
+    if len(inside) < 2 or len(outside) != 1 or exponents != {2.0} or not plain:
+        return terms
+    return [
+        term.times([-2.0 * (i == target) for i in range(len(term.exponents))]) for term in terms
+    ]
+
+
+def _fold(term: Term, number: float, constants, n_columns: int) -> tuple[Term, float]:
+    """Return a term with numbers in place of constants, and its coefficient."""
+    coefficient = number * float(np.prod(constants ** np.array(term.exponents[n_columns:])))
+    factors = []
+    for factor in term.factors:
+        scale = factor.scale * float(np.prod(constants ** np.array(factor.exponents[n_columns:])))
+        inner = factor.exponents[:n_columns]
+        if not any(inner) or not scale:
+            coefficient *= float(factor.function.value(np.asarray(scale))) ** factor.power
+            continue
+        if factor.function is FUNCTIONS["sqrt"]:
+            coefficient *= abs(scale) ** (0.5 * factor.power)
+            scale = float(np.sign(scale))
+        factors.append(Factor(factor.function, scale, inner, factor.power))
+    return Term(term.exponents[:n_columns], tuple(factors)), coefficient
+
+
+# -- What is left over ----------------------------------------------------------------------------
+
+
+class _LeftOver(NamedTuple):
+    """What columns explain of residuals.
+
+    Attributes
+    ----------
+    lack : float
+        (F - k) / sqrt(2k) for k smooth terms of all columns.
+    p_value : float
+        How likely this much is by chance.
+    share : float
+        Of the residuals' variance, beyond what is explained by chance.
+    names : list of str
+        Columns without which significantly less is explained.
+    """
+
+    lack: float
+    p_value: float
+    share: float
+    names: list[str]
+
+
+def _left_over(problem: Problem, names, target: int | None, residuals, name=True) -> _LeftOver:
+    """Regress residuals in units of the target on smooth terms of the other columns."""
+    step = -(-len(residuals) // _TESTED_ROWS)
+    chosen = problem.rows(slice(None, None, step))
+    others = [i for i, row in enumerate(chosen.columns) if i != target and row.min() < row.max()]
+    if not others or len(chosen.weight) < 5:
+        return _LeftOver(0.0, 1.0, 0.0, [])
+    columns, left = chosen.columns[others], residuals[::step]
+    root = np.sqrt(chosen.weight / chosen.weight.mean())
+    basis, exponents = smooth_terms(columns, np.array([row.min() > 0.0 for row in columns]))
+    basis, left = basis * root, left / np.sqrt(np.mean(left**2)) * root
+    gram, cross = basis @ basis.T, basis @ left
+    found, k = _explained(gram, cross)
+    total, free = float(left @ left), max(len(left) - k, 1)
+    rest = max(total - found, 1e-300) / free
+    culprits = []
+    for j, i in enumerate(others if name else []):
+        without = np.flatnonzero(exponents[:, j] == 0)
+        less, n_less = _explained(gram[np.ix_(without, without)], cross[without])
+        more, q = max(found - less, 0.0), k - n_less
+        if q and fdtrc(q, free, more / q / rest) < _SIGNIFICANT:
+            culprits.append(names[i])
+    return _LeftOver(
+        lack=float((found / rest - k) / np.sqrt(2.0 * k)),
+        p_value=float(fdtrc(k, free, found / k / rest)),
+        share=min(max((found - k * rest) / total, 0.0), 1.0),
+        names=culprits,
+    )
+
+
+def _explained(gram: np.ndarray, cross: np.ndarray) -> tuple[float, int]:
+    """Return how much terms explain, and how many of them are independent."""
+    scale = np.sqrt(gram.diagonal())
+    scale[scale == 0.0] = 1.0
+    values, vectors = eigh(gram / scale / scale[:, np.newaxis], check_finite=False)
+    kept = values > _DEPENDENT * len(gram)
+    parts = (cross / scale) @ vectors[:, kept] / np.sqrt(values[kept])
+    return float(parts @ parts), int(kept.sum())

@@ -1,0 +1,352 @@
+"""Constants of an equation, fitted to rows by least squares in units of the target."""
+
+from itertools import islice, product
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import LinAlgError
+from scipy.optimize import least_squares
+
+from vanishing.laws.equations import Equation, listed
+
+_NEWTON = 20  # steps to the nearest solution
+_STEPS_THERE = 5  # to the nearest point where an equation holds
+# Starts, relative to a constant's typical size: of any constant, of a phase, of a frequency.
+_FACTORS = (1.0, -1.0, 3.0, 0.3, 10.0, 0.1, -3.0, -0.3, 30.0, -10.0, 100.0, 0.01)
+_PHASES = (0.5, 2.1, 3.7, 5.3)
+_FREQUENCIES = tuple(0.5 * i for i in range(1, 101))
+_MAX_STARTS = 600
+_TRIED_ROWS = 300  # on which starts are compared
+_REFINED = 4  # starts that are followed to their end
+_SINGULAR = 1e-7  # smallest singular value of a Jacobian of unit columns, of constants not settled
+
+
+class Problem(NamedTuple):
+    """An equation on rows.
+
+    Attributes
+    ----------
+    equation : Equation
+    columns : ndarray of shape (n_columns, n_rows)
+    weight : ndarray of shape (n_rows,)
+        How often each row counts.
+    target : int or None
+        The column in whose units residuals are; None for deviations from the equation relative to
+        the spread of all columns.
+    """
+
+    equation: Equation
+    columns: np.ndarray
+    weight: np.ndarray
+    target: int | None
+
+    def rows(self, chosen) -> "Problem":
+        """Return the problem on some of the rows."""
+        return self._replace(columns=self.columns[:, chosen], weight=self.weight[chosen])
+
+    def mean_square(self, values: np.ndarray) -> float:
+        """Return a weighted mean of squares."""
+        return float(self.weight @ values**2 / self.weight.sum())
+
+    def spread(self, column: int) -> float:
+        """Return the standard deviation of a column."""
+        values = self.columns[column]
+        return np.sqrt(self.mean_square(values - np.average(values, weights=self.weight)))
+
+    # -- Residuals --------------------------------------------------------------------------------
+
+    def value(self, constants, columns=None) -> np.ndarray:
+        """Return what the equation says is zero."""
+        columns = self.columns if columns is None else columns
+        evaluator = self.equation.evaluator(columns, constants)
+        return self.equation.numbers @ evaluator.values(self.equation.terms)
+
+    def slope(self, constants, place: int, columns=None) -> np.ndarray:
+        """Return its derivative with respect to a column or (behind the columns) a constant."""
+        columns = self.columns if columns is None else columns
+        evaluator = self.equation.evaluator(columns, constants)
+        return self.equation.numbers @ evaluator.derivatives(self.equation.terms, place)
+
+    def constant_slopes(self, constants, columns=None) -> np.ndarray:
+        """Return derivatives with respect to all constants, shape (n_constants, n_rows)."""
+        n = self.equation.n_columns
+        return np.array([self.slope(constants, n + k, columns) for k in range(len(constants))])
+
+    def gradient(self, constants) -> np.ndarray:
+        """Return how much the value changes with a spread of all columns."""
+        slopes = [self.slope(constants, i) * self.spread(i) for i in self.equation.columns]
+        return np.sqrt(np.sum(np.square(slopes), axis=0))
+
+    def nearest_points(self, constants) -> np.ndarray:
+        """Return columns moved to where the equation holds, each in units of its spread."""
+        columns, used = self.columns.copy(), list(self.equation.columns)
+        spread = np.array([[self.spread(i)] for i in used])
+        # What is left of the way there would tell where a point came from.
+        for _ in range(_STEPS_THERE):
+            slopes = spread * [self.slope(constants, i, columns) for i in used]
+            step = self.value(constants, columns) / np.sum(slopes**2, axis=0)
+            columns[used] -= spread * slopes * step
+        return columns
+
+    def unit(self, constants) -> np.ndarray:
+        """Return what a residual of one changes the value by, to first order."""
+        if self.target is None:
+            return self.gradient(constants)
+        return self.slope(constants, self.target)
+
+    def solutions(self, constants) -> np.ndarray:
+        """Return columns in which the target is the solution nearest to its value, by Newton.
+
+        Where there is none it is what the first step leads to.
+        """
+        assert self.target is not None
+        columns = self.columns.copy()
+        size = np.sqrt(self.mean_square(columns[self.target]))
+        first = None
+        for _ in range(_NEWTON):
+            slope = self.slope(constants, self.target, columns)
+            step = self.value(constants, columns) / slope
+            columns[self.target] -= step
+            if first is None:
+                first = columns[self.target].copy()
+            if np.max(np.abs(step), where=np.isfinite(step), initial=0.0) <= 1e-13 * size:
+                break
+        solved = np.abs(step) <= 1e-6 * size
+        columns[self.target] = np.where(solved, columns[self.target], first)
+        return columns
+
+    def residuals(self, constants) -> np.ndarray:
+        """Return residuals in units of the target; infinite or NaN where there are none."""
+        with np.errstate(all="ignore"):
+            if self.target is None:
+                return self.value(constants) / self.gradient(constants)
+            return self.columns[self.target] - self.solutions(constants)[self.target]
+
+    def jacobian(self, constants, scale) -> np.ndarray:
+        """Return derivatives of the residuals, shape (n_rows, n_constants)."""
+        with np.errstate(all="ignore"):
+            if self.target is not None:
+                columns = self.solutions(constants)
+                slope = self.slope(constants, self.target, columns)
+                return (self.constant_slopes(constants, columns) / slope).T
+            steps = 1e-6 * np.diag(np.maximum(np.abs(constants), 1e-3 * scale))
+            return np.array(
+                [
+                    (self.residuals(constants + h) - self.residuals(constants - h)) / (2 * h.sum())
+                    for h in steps
+                ]
+            ).T
+
+
+class Constants(NamedTuple):
+    """Fitted constants.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_constants,)
+    covariance : ndarray of shape (n_constants, n_constants)
+    residuals : ndarray of shape (n_rows,)
+    """
+
+    values: np.ndarray
+    covariance: np.ndarray
+    residuals: np.ndarray
+
+
+def fit_constants(problem: Problem) -> Constants:
+    """Fit the constants of an equation, from several starts."""
+    names = problem.equation.constants
+    if not names:
+        return Constants(np.empty(0), np.empty((0, 0)), _defined(problem, np.empty(0)))
+    scale = _scales(problem)
+    best: tuple[float, np.ndarray] | None = None
+    for start in _starts(problem, scale)[:_REFINED]:
+        found = refined(problem, start, scale)
+        if found is not None and (best is None or found[0] < best[0] * (1.0 - 1e-9)):
+            best = found
+    if best is None:
+        raise ValueError(
+            f"no values of {listed(names)} were found for which the equation is defined on every "
+            "row."
+        )
+    values = _signed(problem, *best)
+    residuals = _defined(problem, values)
+    return Constants(values, _covariance(problem, values, scale, residuals), residuals)
+
+
+def _signed(problem: Problem, mean_square, values) -> np.ndarray:
+    """Return constants with signs that leave roots positive, else positive where both are alike."""
+
+    def shortcoming(values):
+        return float(np.mean(problem.equation.on_wrong_branch(problem.columns, values)))
+
+    for k in range(len(values)):
+        flipped = values.copy()
+        flipped[k] *= -1.0
+        found = problem.mean_square(problem.residuals(flipped))
+        if abs(found - mean_square) <= 1e-9 * mean_square:
+            values = min(values, flipped, key=lambda v: (shortcoming(v), v[k] < 0.0))
+    return values
+
+
+def _defined(problem, values) -> np.ndarray:
+    residuals = problem.residuals(values)
+    wrong = int(np.sum(~np.isfinite(residuals)))
+    if wrong:
+        raise ValueError(
+            f"the equation is not defined, or cannot be solved for its target, on {wrong} of "
+            f"{len(residuals)} rows: leave these rows out, or write it differently."
+        )
+    return residuals
+
+
+def refined(problem: Problem, start, scale) -> tuple[float, np.ndarray] | None:
+    """Return the mean square of the residuals and the constants that least squares leads to."""
+    root = np.sqrt(problem.weight)
+    size = 1.0
+    if problem.target is not None:
+        size = np.sqrt(problem.mean_square(problem.columns[problem.target])) or 1.0
+    largest = 1e6 * size
+
+    def residuals(t):
+        values = problem.residuals(t * scale)
+        return root * np.where(np.isfinite(values), np.clip(values, -largest, largest), largest)
+
+    def jacobian(t):
+        values = problem.jacobian(t * scale, scale) * scale * root[:, np.newaxis]
+        return np.where(np.isfinite(values), values, 0.0)
+
+    tolerance = 1e-14
+    fit = least_squares(
+        residuals,
+        start / scale,
+        jacobian,
+        method="lm",
+        x_scale="jac",
+        ftol=tolerance,
+        xtol=tolerance,
+        gtol=tolerance,
+        max_nfev=200,
+    )
+    values = fit.x * scale
+    mean_square = problem.mean_square(problem.residuals(values))
+    return (mean_square, values) if np.isfinite(mean_square) else None
+
+
+def _covariance(problem, values, scale, residuals) -> np.ndarray:
+    names = problem.equation.constants
+    jacobian = problem.jacobian(values, scale) * np.sqrt(problem.weight)[:, np.newaxis]
+    jacobian = np.where(np.isfinite(jacobian), jacobian, 0.0)
+    norm = np.linalg.norm(jacobian, axis=0)
+    for name, size in zip(names, norm, strict=True):
+        if not size:
+            raise ValueError(f"the rows do not determine the constant {name!r}.")
+    _, singular, vectors = np.linalg.svd(jacobian / norm, full_matrices=False)
+    if singular[-1] < _SINGULAR * singular[0]:
+        loose = [n for n, v in zip(names, vectors[-1], strict=True) if abs(v) > 0.05]
+        raise ValueError(
+            f"the rows do not determine {listed(loose)} one by one, but a combination of these "
+            "constants: put a number in place of one of them."
+        )
+    inverse = vectors.T / singular / norm[:, np.newaxis]
+    rest = float(problem.weight @ residuals**2) / (problem.weight.sum() - len(values))
+    return rest * inverse @ inverse.T
+
+
+# -- Starts ---------------------------------------------------------------------------------------
+
+
+def _scales(problem: Problem) -> np.ndarray:
+    """Return sizes of the constants that make all terms alike in size, and arguments near one."""
+    n = problem.equation.n_columns
+    with np.errstate(all="ignore"):
+        logs = np.log(np.abs(problem.columns))
+    typical = np.array(
+        [np.mean(row[np.isfinite(row)]) if np.any(np.isfinite(row)) else 0.0 for row in logs]
+    )
+    rows, right = [], []
+    for term, number in zip(problem.equation.terms, problem.equation.numbers, strict=True):
+        parts = [(term.exponents, number, -1.0)]
+        parts += [(f.exponents, f.scale, 0.0) for f in term.factors]
+        for exponents, size, level in parts:
+            if any(exponents[n:]) or level:
+                rows.append([*exponents[n:], level])
+                right.append(-np.dot(exponents[:n], typical) - np.log(abs(size)))
+    found = np.linalg.lstsq(np.array(rows), np.array(right), rcond=None)[0]
+    return np.exp(np.clip(found[:-1], -300.0, 300.0))
+
+
+def _linear(equation: Equation) -> list[int]:
+    """Return places of constants such that the equation is linear in all of them together."""
+    n = equation.n_columns
+    chosen: list[int] = []
+    for k in range(len(equation.constants)):
+        inside = any(f.exponents[n + k] for t in equation.terms for f in t.factors)
+        powers = {t.exponents[n + k] for t in equation.terms}
+        together = any(
+            t.exponents[n + k] and t.exponents[n + j] for t in equation.terms for j in chosen
+        )
+        if not inside and powers <= {0.0, 1.0} and not together:
+            chosen.append(k)
+    return chosen
+
+
+def _grid(equation: Equation, k: int) -> tuple[float, ...]:
+    """Return where to start a constant from, relative to its size."""
+    n = equation.n_columns
+    inside = [f for term in equation.terms for f in term.factors if f.exponents[n + k]]
+    if not any(f.function.name in ("sin", "cos", "tan") for f in inside):
+        return _FACTORS
+    return _FREQUENCIES if any(any(f.exponents[:n]) for f in inside) else _PHASES
+
+
+def _starts(problem: Problem, scale) -> list[np.ndarray]:
+    """Return starts, the best first: constants that are not linear on a grid, the others solved."""
+    step = max(1, problem.columns.shape[1] // _TRIED_ROWS)
+    problem = problem.rows(slice(None, None, step))
+    linear = _linear(problem.equation)
+    others = [k for k in range(len(scale)) if k not in linear]
+    grids = [_grid(problem.equation, k) for k in others]
+    while prod(map(len, grids)) > _MAX_STARTS:
+        longest = max(range(len(grids)), key=lambda i: (grids[i] != _FREQUENCIES, len(grids[i])))
+        if len(grids[longest]) == 1:
+            break
+        grids[longest] = grids[longest][:-1]
+    ranked = []
+    for i, factors in enumerate(islice(product(*grids), _MAX_STARTS)):
+        start = scale.copy()
+        start[others] *= factors
+        start = _solved(problem, start, linear)
+        found = problem.residuals(start)
+        found = found[np.isfinite(found)]
+        # Rows on which a start is not defined count more than any residual.
+        missing = len(problem.weight) - len(found)
+        ranked.append((missing, float(np.mean(found**2)) if len(found) else np.inf, i, start))
+    return [start for *_, start in sorted(ranked, key=lambda entry: entry[:3])]
+
+
+def _solved(problem: Problem, start, linear) -> np.ndarray:
+    """Return a start in which the linear constants are solved for, in units of the target."""
+    for _ in range(3 if linear else 0):
+        with np.errstate(all="ignore"):
+            unit = np.sqrt(problem.weight) / problem.unit(start)
+            without = start.copy()
+            without[linear] = 0.0
+            value = problem.value(without) * unit
+            slopes = problem.constant_slopes(start)[linear] * unit
+        good = np.isfinite(value) & np.isfinite(slopes).all(axis=0)
+        norm = np.linalg.norm(slopes[:, good], axis=1)
+        if not (good.any() and norm.all() and np.isfinite(norm).all()):
+            break
+        try:
+            found = np.linalg.lstsq((slopes[:, good] / norm[:, None]).T, -value[good], rcond=None)[
+                0
+            ]
+        except LinAlgError:
+            break
+        if not found.any():  # all zero is no law
+            break
+        start = start.copy()
+        start[linear] = found / norm
+    return start

@@ -1,0 +1,452 @@
+"""Equations from text as sums of terms in columns and constants: read, and never run, as Python."""
+
+import ast
+import math
+import re
+from collections.abc import Sequence
+from typing import NamedTuple, NoReturn
+
+import numpy as np
+
+from vanishing.laws.terms import FUNCTIONS, Evaluator, Factor, Term
+
+_MAX_LENGTH = 2000
+_MAX_TERMS = 400
+_MAX_POWER = 20  # of a sum, which is expanded
+_FUNCTIONS = {name: name for name in FUNCTIONS if name != "reciprocal"} | {"ln": "log"}
+_TOKEN = re.compile(
+    r"(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
+    # A name that is no word stands in brackets; it may have brackets itself, as "length [cm]" has.
+    r"|(?P<name>[^\W\d]\w*|\[(?:[^][]|\[[^][]*\])*\])"
+    r"|(?P<power>\*\*|\^)|(?P<equals>==?)|(?P<sign>[-+*/()])|(?P<space>\s+)|(?P<unknown>.)",
+    re.DOTALL,
+)
+_WHAT_CAN_BE_READ = (
+    "a function must be of a product of columns, constants and numbers (exp, sin and cos also of "
+    "sums of such products, sqrt of any sum); move the function to the other side, as in "
+    "exp(y) = x + 1 for y = log(x + 1)"
+)
+
+Sum = dict[Term, float]  # terms and their numbers
+
+
+class Radical(NamedTuple):
+    """A square root of a sum: a variable of its own, and the quotient that is its square."""
+
+    place: int
+    above: Sum
+    below: Sum
+
+
+class Equation(NamedTuple):
+    """The sum of ``numbers[j]`` times term j is zero.
+
+    Attributes
+    ----------
+    terms : tuple of Term
+        In the columns and, behind them, the constants.
+    numbers : ndarray of shape (n_terms,)
+    n_columns : int
+    constants : tuple of str
+        Names that are no columns.
+    alone : int or None
+        The column that one side consists of, if the other is without it.
+    rooted : dict
+        The equation before its roots were squared, in columns, constants and roots.
+    radicals : tuple of Radical
+    """
+
+    terms: tuple[Term, ...]
+    numbers: np.ndarray
+    n_columns: int
+    constants: tuple[str, ...]
+    alone: int | None
+    rooted: Sum
+    radicals: tuple[Radical, ...]
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """Places of the columns that occur."""
+        places = range(self.n_columns)
+        return tuple(i for i in places if any(term.involves(i) for term in self.terms))
+
+    def evaluator(self, columns: np.ndarray, constants: np.ndarray) -> Evaluator:
+        """Return what evaluates the terms on rows, of shape (n_columns, n_rows)."""
+        repeated = np.repeat(constants[:, np.newaxis], columns.shape[1], axis=1)
+        return Evaluator(np.vstack([columns, repeated]))
+
+    def on_wrong_branch(self, columns: np.ndarray, constants: np.ndarray) -> np.ndarray:
+        """Say on which rows the equation holds rather with a square root taken negative."""
+        wrong = np.zeros(columns.shape[1], dtype=bool)
+        if not self.radicals:
+            return wrong
+        values = self.evaluator(columns, constants).columns
+        places = [radical.place for radical in self.radicals]
+        width = max(places) + 1
+        values = np.vstack([values, np.ones((width - len(values), columns.shape[1]))])
+        for radical in self.radicals:
+            # Later roots do not occur in the square of an earlier one.
+            above, below = (_evaluated(s, values, width) for s in (radical.above, radical.below))
+            values[radical.place] = np.sqrt(np.maximum(above / below, 0.0))
+        size = np.abs(_evaluated(self.rooted, values, width))
+        for place in places:
+            values[place] *= -1.0
+            wrong |= np.abs(_evaluated(self.rooted, values, width)) < size
+            values[place] *= -1.0
+        return wrong
+
+
+def _evaluated(total: Sum, values: np.ndarray, width: int) -> np.ndarray:
+    evaluator = Evaluator(values)
+    terms = [_of_width(term, width) for term in total]
+    return np.array(list(total.values())) @ evaluator.values(terms)
+
+
+def _of_width(term: Term, width: int) -> Term:
+    factors = tuple(f._replace(exponents=f.exponents[:width]) for f in term.factors)
+    return Term(term.exponents[:width], factors)
+
+
+def read_equation(text: str, names: Sequence[str]) -> Equation:
+    """Read an equation; without ``=`` the text is what is zero.
+
+    Parameters
+    ----------
+    text : str
+        Numbers, names, ``+ - * /``, ``^`` or ``**`` with a number, brackets, pi, and functions.
+        Names that are no words stand in brackets: ``[heat load (kW)]``.
+    names : sequence of str
+        Names of the columns; others are constants.
+    """
+    return _Reader(text, names).equation()
+
+
+class _Quotient(NamedTuple):
+    above: Sum
+    below: Sum
+
+
+class _Reader:
+    """Reads one equation; its variables are columns, constants and roots of sums."""
+
+    def __init__(self, text: str, names: Sequence[str]):
+        if not isinstance(text, str):
+            raise ValueError(f"an equation is a text; got {type(text).__name__}.")
+        self.text, self.names = text, list(names)
+        if len(text) > _MAX_LENGTH:
+            self.fail(f"it is longer than {_MAX_LENGTH} characters")
+        self.constants: list[str] = []
+        trees = [self.parsed(side) for side in self.sides()]
+        nodes = [node for tree in trees for node in ast.walk(tree)]
+        n_roots = sum(
+            isinstance(n, ast.Call) or isinstance(getattr(n, "op", None), ast.Pow) for n in nodes
+        )
+        self.n_known = len(self.names) + len(self.constants)
+        self.width = self.n_known + n_roots
+        self.one = Term((0.0,) * self.width)
+        self.radicals: list[Radical] = []
+        self.trees = trees
+
+    def fail(self, problem: str) -> NoReturn:
+        shown = repr(self.text if len(self.text) <= 60 else f"{self.text[:57]}...")
+        raise ValueError(f"cannot read the equation {shown}: {problem}.")
+
+    # -- Text -------------------------------------------------------------------------------------
+
+    def sides(self) -> list[str]:
+        """Return both sides as Python's text, with variables named v0, v1, ..."""
+        tokens = [(m.lastgroup, m.group()) for m in _TOKEN.finditer(self.text)]
+        tokens = [token for token in tokens if token[0] != "space"]
+        sides: list[list[str]] = [[]]
+        for i, (kind, token) in enumerate(tokens):
+            if kind == "equals":
+                sides.append([])
+            elif kind == "unknown":
+                self.fail(f"{token!r} is not expected there")
+            elif kind == "number":
+                if not math.isfinite(float(token)):
+                    self.fail("its numbers must be finite")
+                sides[-1].append(repr(float(token)))
+            elif kind == "name":
+                called = i + 1 < len(tokens) and tokens[i + 1][1] == "("
+                sides[-1].append(self.name(token, called))
+            else:
+                sides[-1].append("**" if kind == "power" else token)
+        if len(sides) > 2:
+            self.fail("it has more than one =")
+        if not all(sides):
+            self.fail("a side is empty")
+        return [" ".join(side) for side in sides]
+
+    def name(self, token: str, called: bool) -> str:
+        name = token[1:-1] if token.startswith("[") else token
+        if called:
+            if token not in _FUNCTIONS:
+                self.fail(
+                    f"{name!r} before a bracket is no function out of {', '.join(_FUNCTIONS)}; "
+                    "write * for a product"
+                )
+            return token
+        if name in self.names:
+            return f"v{self.names.index(name)}"
+        if name == "pi":
+            return repr(math.pi)
+        if token.startswith("["):
+            self.fail(f"{name!r} is no column; the columns are {listed(self.names)}")
+        if name not in self.constants:
+            self.constants.append(name)
+        return f"v{len(self.names) + self.constants.index(name)}"
+
+    def parsed(self, side: str) -> ast.expr:
+        try:
+            return ast.parse(side, mode="eval").body
+        except (SyntaxError, RecursionError, MemoryError):
+            self.fail("numbers, names, signs and brackets do not fit together")
+
+    # -- Algebra ----------------------------------------------------------------------------------
+
+    def equation(self) -> Equation:
+        try:
+            quotients = [self.read(tree) for tree in self.trees]
+        except RecursionError:
+            self.fail("its brackets are nested too deeply")
+        left, right = quotients if len(quotients) == 2 else (quotients[0], self.number(0.0))
+        total = self.added(left, right, -1.0).above
+        alone = self.alone(left, right)
+        rooted = dict(total)
+        for radical in reversed(self.radicals):
+            total = self.without_root(total, radical)
+        if any(f.exponents[i] for t in total for f in t.factors for i in self.root_places):
+            self.fail(_WHAT_CAN_BE_READ)
+        if not all(map(math.isfinite, total.values())):
+            self.fail("its numbers must be finite")
+        terms = tuple(_of_width(term, self.n_known) for term in total)
+        n_columns = len(self.names)
+        used = [any(term.involves(i) for term in terms) for i in range(self.n_known)]
+        if not any(used[:n_columns]):
+            raise ValueError(
+                f"the equation {self.text!r} is about no column of the table: these are "
+                f"{listed(self.names)}."
+            )
+        gone = [name for name, u in zip(self.constants, used[n_columns:], strict=True) if not u]
+        if gone:
+            self.fail(f"the constant {gone[0]!r} cancels")
+        return Equation(
+            terms,
+            np.array(list(total.values())),
+            n_columns,
+            tuple(self.constants),
+            alone,
+            rooted,
+            tuple(self.radicals),
+        )
+
+    @property
+    def root_places(self):
+        return range(self.n_known, self.width)
+
+    def alone(self, left: _Quotient, right: _Quotient) -> int | None:
+        """Return the column that one side consists of, if the other is without it."""
+        for side, other in ((left, right), (right, left)):
+            for i in range(len(self.names)):
+                if side == self.variable(i):
+                    parts = [*other.above, *other.below]
+                    parts += [t for r in self.radicals for s in r[1:] for t in s]
+                    return None if any(term.involves(i) for term in parts) else i
+        return None
+
+    def number(self, value: float) -> _Quotient:
+        return _Quotient({self.one: value} if value else {}, {self.one: 1.0})
+
+    def variable(self, place: int) -> _Quotient:
+        exponents = [0.0] * self.width
+        exponents[place] = 1.0
+        return _Quotient({Term(tuple(exponents)): 1.0}, {self.one: 1.0})
+
+    def read(self, node) -> _Quotient:
+        match node:
+            case ast.Constant(value=float(value)):
+                return self.number(value)
+            case ast.Name(id=name) if re.fullmatch(r"v[0-9]+", name):
+                return self.variable(int(name[1:]))
+            case ast.UnaryOp(op=ast.UAdd() | ast.USub() as op, operand=operand):
+                sign = -1.0 if isinstance(op, ast.USub) else 1.0
+                return self.added(self.number(0.0), self.read(operand), sign)
+            case ast.BinOp(left=left, op=ast.Pow(), right=right):
+                return self.power(self.read(left), self.exponent(self.read(right)))
+            case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as op, right=right):
+                sign = -1.0 if isinstance(op, ast.Sub) else 1.0
+                return self.added(self.read(left), self.read(right), sign)
+            case ast.BinOp(left=left, op=ast.Mult(), right=right):
+                return self.times(self.read(left), self.read(right))
+            case ast.BinOp(left=left, op=ast.Div(), right=right):
+                return self.times(self.read(left), self.inverse(self.read(right)))
+            case ast.Call(func=ast.Name(id=name), args=[argument], keywords=[]):
+                if name in _FUNCTIONS:
+                    return self.applied(_FUNCTIONS[name], self.read(argument))
+        self.fail("numbers, names, signs and brackets do not fit together")
+
+    def exponent(self, quotient: _Quotient) -> float:
+        value = self.as_number(quotient)
+        if value is None:
+            self.fail("an exponent must be a number")
+        return value
+
+    def as_number(self, quotient: _Quotient) -> float | None:
+        if quotient.below == {self.one: 1.0} and set(quotient.above) <= {self.one}:
+            return quotient.above.get(self.one, 0.0)
+        return None
+
+    def product(self, left: Sum, right: Sum) -> Sum:
+        if len(left) * len(right) > 20 * _MAX_TERMS:
+            self.fail("it has too many terms")
+        total: Sum = {}
+        for term, value in left.items():
+            for other, factor in right.items():
+                key = _multiplied(term, other)
+                total[key] = total.get(key, 0.0) + value * factor
+        return self.cleaned(total)
+
+    def cleaned(self, total: Sum) -> Sum:
+        if len(total) > _MAX_TERMS:
+            self.fail("it has too many terms")
+        return {term: value for term, value in total.items() if value}
+
+    def added(self, left: _Quotient, right: _Quotient, sign=1.0) -> _Quotient:
+        above, more, below = left.above, right.above, left.below
+        if left.below != right.below:
+            above, more = self.product(above, right.below), self.product(more, left.below)
+            below = self.product(left.below, right.below)
+        total = dict(above)
+        for term, value in more.items():
+            total[term] = total.get(term, 0.0) + sign * value
+        return _Quotient(self.cleaned(total), below)
+
+    def times(self, left: _Quotient, right: _Quotient) -> _Quotient:
+        above, below = self.product(left.above, right.above), self.product(left.below, right.below)
+        if len(below) == 1:
+            ((term, value),) = below.items()
+            above = self.product(above, {_to_power(term, -1): 1.0 / value})
+            below = {self.one: 1.0}
+        return _Quotient(above, below)
+
+    def inverse(self, quotient: _Quotient) -> _Quotient:
+        if not quotient.above:
+            self.fail("it divides by zero")
+        return self.times(_Quotient(quotient.below, quotient.above), self.number(1.0))
+
+    def power(self, base: _Quotient, exponent: float) -> _Quotient:
+        if exponent < 0.0:
+            return self.inverse(self.power(base, -exponent))
+        whole = float(exponent).is_integer()
+        if len(base.above) == 1 and base.below == {self.one: 1.0}:
+            ((term, value),) = base.above.items()
+            has_root = any(term.exponents[i] for i in self.root_places)
+            plain = not term.factors and not has_root
+            variables = sum(map(bool, term.exponents))
+            # The root of x^2 is not x, and that of x*y is defined where both are negative.
+            odd = (variables == 1 and sum(term.exponents) % 2 == 1) or not variables
+            if whole or (plain and value > 0.0 and (odd or exponent % 1 != 0.5)):
+                raised = {_to_power(term, exponent): float(value**exponent)}
+                return _Quotient(raised, {self.one: 1.0})
+            if plain and exponent % 1 == 0.5:
+                factor = Factor(FUNCTIONS["sqrt"], value, term.exponents, int(2 * exponent))
+                return _Quotient({_normal(Term(self.one.exponents, (factor,))): 1.0}, base.below)
+        if exponent % 1 == 0.5:
+            root = self.variable(self.n_known + len(self.radicals))
+            self.radicals.append(Radical(self.n_known + len(self.radicals), *base))
+            return self.times(root, self.power(base, exponent - 0.5))
+        if not whole or exponent > _MAX_POWER:
+            self.fail(
+                f"a sum can be raised to a whole power up to {_MAX_POWER} or to half of one, and "
+                f"not to {exponent:g}"
+            )
+        result = self.number(1.0)
+        for _ in range(int(exponent)):
+            result = self.times(result, base)
+        return result
+
+    def applied(self, name: str, argument: _Quotient) -> _Quotient:
+        value = self.as_number(argument)
+        if value is not None:
+            with np.errstate(all="ignore"):
+                value = float(FUNCTIONS[name].value(np.asarray(value)))
+            if not math.isfinite(value):
+                self.fail(f"{name} of a number is not defined")
+            return self.number(value)
+        if name == "sqrt":
+            return self.power(argument, 0.5)
+        if argument.below != {self.one: 1.0}:
+            self.fail(_WHAT_CAN_BE_READ)
+        (term, number), *rest = argument.above.items()
+        if rest:
+            return self.of_sum(
+                name,
+                _Quotient({term: number}, argument.below),
+                _Quotient(dict(rest), argument.below),
+            )
+        if term.factors:
+            self.fail(_WHAT_CAN_BE_READ)
+        factor = Factor(FUNCTIONS[name], number, term.exponents)
+        return _Quotient({Term(self.one.exponents, (factor,)): 1.0}, argument.below)
+
+    def of_sum(self, name: str, first: _Quotient, rest: _Quotient) -> _Quotient:
+        """Return a function of a sum by its addition theorem."""
+        if name == "exp":
+            return self.times(self.applied(name, first), self.applied(name, rest))
+        if name == "tan":
+            below = self.inverse(self.of_sum("cos", first, rest))
+            return self.times(self.of_sum("sin", first, rest), below)
+        if name not in ("sin", "cos"):
+            self.fail(_WHAT_CAN_BE_READ)
+        (sin_1, cos_1), (sin_2, cos_2) = (
+            (self.applied("sin", part), self.applied("cos", part)) for part in (first, rest)
+        )
+        if name == "sin":
+            return self.added(self.times(sin_1, cos_2), self.times(cos_1, sin_2))
+        return self.added(self.times(cos_1, cos_2), self.times(sin_1, sin_2), -1.0)
+
+    def without_root(self, total: Sum, radical: Radical) -> Sum:
+        """Return A^2 - B^2 S for A + B r, where r^2 = S."""
+        place = radical.place
+        lowest = min((term.exponents[place] for term in total), default=0.0)
+        square = _Quotient(radical.above, radical.below)
+        even, odd = self.number(0.0), self.number(0.0)
+        for term, value in total.items():
+            exponent = term.exponents[place] - min(lowest, 0.0)
+            exponents = tuple(0.0 if i == place else e for i, e in enumerate(term.exponents))
+            part = _Quotient({term._replace(exponents=exponents): value}, {self.one: 1.0})
+            part = self.times(part, self.power(square, exponent // 2))
+            if exponent % 2:
+                odd = self.added(odd, part)
+            else:
+                even = self.added(even, part)
+        if not odd.above or not even.above:
+            return odd.above or even.above
+        other = self.times(self.times(odd, odd), square)
+        return self.added(self.times(even, even), other, -1.0).above
+
+
+def _multiplied(left: Term, right: Term) -> Term:
+    return _normal(Term(left.times(right.exponents).exponents, left.factors + right.factors))
+
+
+def _to_power(term: Term, exponent: float) -> Term:
+    factors = tuple(f._replace(power=int(f.power * exponent)) for f in term.factors)
+    return _normal(Term(tuple(e * exponent for e in term.exponents), factors))
+
+
+def _normal(term: Term) -> Term:
+    """Return a term in which each function occurs once, in a fixed order, and roots singly."""
+    powers: dict[Factor, int] = {}
+    for factor in term.factors:
+        key = factor._replace(power=1)
+        powers[key] = powers.get(key, 0) + factor.power
+    kept = [key._replace(power=power) for key, power in powers.items() if power]
+    kept.sort(key=lambda f: (f.function.name, f.scale, f.exponents))
+    return Term(tuple(e + 0.0 for e in term.exponents), tuple(kept))
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return some names as text, the first ten if there are more."""
+    return ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
