@@ -10,7 +10,7 @@ from math import comb
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import LinAlgError, eigh, inv
+from scipy.linalg import LinAlgError, eigh
 
 from vanishing.laws.choose import EVIDENCE
 from vanishing.laws.ratios import least_ratio, ratio_supports
@@ -358,7 +358,7 @@ class Symmetric:
         """Say whether each term is needed: its coefficient is not zero within four errors."""
         part = Part(self.columns.T, None, self.weight)
         ones = np.ones(len(self.columns))
-        coef, covariance, fixed = fitted_equation(
+        coef, covariance, _ = fitted_equation(
             equation, self.noise, ones, lambda question, combine: question(part)
         )
         error = np.sqrt(np.maximum(covariance.diagonal(), 0.0))
@@ -532,7 +532,7 @@ def fitted_equation(equation: Equation, noise, units, ask: Callable):
     free = np.delete(np.arange(len(exponents)), fixed)
     coef = np.zeros(len(exponents))
     coef[fixed] = 1.0
-    inverse = inv(A[np.ix_(free, free)])
+    inverse = np.linalg.pinv(A[np.ix_(free, free)], rcond=1e-14, hermitian=True)
     coef[free] = -inverse @ A[free, fixed]
     covariance = np.zeros((len(coef), len(coef)))
     if not equation.exact:
