@@ -264,7 +264,7 @@ class LawFinder(Savable, RegressorMixin, BaseEstimator):
         return Rows(ask, sample, tuple(names), self.n_features_in_, seed)
 
     def _options(self) -> Options:
-        return Options(self.max_degree, self.max_terms)
+        return Options(self.max_degree, self.max_terms, robust=self.robust)
 
     def _progress(self) -> Callable:
         """Return what is called between the steps of a search."""

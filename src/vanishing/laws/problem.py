@@ -36,6 +36,15 @@ class Table(NamedTuple):
     log_units: np.ndarray
     unit: float
 
+    def at(self, rows) -> "Table":
+        """Return some of the rows."""
+        weight = self.weight[rows]
+        return self._replace(
+            columns=np.ascontiguousarray(self.columns[:, rows]),
+            y=self.y[rows],
+            weight=weight / weight.mean(),
+        )
+
     @property
     def n_rows(self) -> int:
         """Number of rows."""

@@ -84,7 +84,7 @@ class Logarithms:
         return rows
 
 
-def _is_logarithmic(variables: np.ndarray, positive: np.ndarray) -> np.ndarray:
+def is_logarithmic(variables: np.ndarray, positive: np.ndarray) -> np.ndarray:
     """Say which variables are better seen in logarithms: not those that come close to zero."""
     low, middle = np.quantile(variables, [0.001, 0.5], axis=1) if len(variables) else ([], [])
     return positive & (np.asarray(low) > 0.02 * np.asarray(middle))
@@ -228,7 +228,7 @@ def reduced_states(columns, positive, y, weight, start: State, progress) -> list
 
     def fitted(state):
         progress()
-        logarithmic = _is_logarithmic(logarithms.variables(state), state.positive)
+        logarithmic = is_logarithmic(logarithms.variables(state), state.positive)
         coordinates = logarithms.coordinates(state, logarithmic)
         surrogate = fit_surrogate(coordinates, logarithms.factor(state), y, weight)
         return state._replace(surrogate=surrogate, logarithmic=logarithmic)

@@ -10,6 +10,7 @@ from vanishing.laws.choose import Candidate
 from vanishing.laws.expressions import evaluate
 from vanishing.laws.law import Law
 from vanishing.laws.passes import Measure, Sums
+from vanishing.laws.robust import deviation
 from vanishing.laws.sample import Sample
 from vanishing.laws.solving import normalised, solved
 from vanishing.laws.table import Prepared
@@ -127,15 +128,18 @@ def _placed(term: Term, places, n_columns: int) -> Term:
 
 def _branch(found: Draft, sample: Sample) -> int:
     """Return the sign of the root that is closer to the rows."""
-    left = []
-    for branch in (1, -1):
-        solution = solved(found.terms, found.coef, None, found.target, branch)
-        if solution is None:
-            return 1
-        with np.errstate(all="ignore"):
-            gap = sample.columns[found.target] - evaluate(solution, sample.columns)
-        left.append(np.median(np.where(np.isfinite(gap), np.abs(gap), np.inf)))
+    left = [spread_of(found._replace(branch=branch), sample) for branch in (1, -1)]
     return 1 if left[0] <= left[1] else -1
+
+
+def spread_of(found: Draft, sample: Sample) -> float:
+    """Return the standard deviation of a law's residuals, of which some may be wild."""
+    solution = solved(found.terms, found.coef, None, found.target, found.branch)
+    if solution is None:
+        return np.inf
+    with np.errstate(all="ignore"):
+        gap = sample.columns[found.target] - evaluate(solution, sample.columns)
+    return deviation(np.where(np.isfinite(gap), gap, np.inf), sample.weight)
 
 
 def fitted_law(found: Draft, ask: Callable, seed: int, keep=None) -> tuple[Draft, Sums]:

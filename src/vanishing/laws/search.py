@@ -26,6 +26,7 @@ class Options(NamedTuple):
     max_degree: int = 6
     max_terms: int = 12
     stages: tuple = STAGES
+    robust: bool = False
 
 
 class Found(NamedTuple):

@@ -7,7 +7,8 @@ import numpy as np
 from vanishing.laws.choose import EVIDENCE, Candidate, Choice
 from vanishing.laws.expressions import of_term
 from vanishing.laws.law import Law
-from vanishing.laws.results import Draft, draft, finished, fitted_law
+from vanishing.laws.results import Draft, draft, finished, fitted_law, spread_of
+from vanishing.laws.robust import FAR, good_rows
 from vanishing.laws.search import Found, Options, search
 from vanishing.laws.table import Prepared, prepared
 from vanishing.laws.terms import Term
@@ -39,6 +40,8 @@ def law_of_target(rows, options: Options, progress, target: int = -1) -> Answer:
     if not len(table.columns):
         verdict = f"No law: all columns are constant, and {names[target]} is not."
         return Answer([], verdict, [], float(np.std(y)), [], mean)
+    if options.robust:
+        table = table._replace(table=table.table.at(good_rows(table.table)))
     found = search(table.table, options, progress)
     choice = found.choice
     front = _front(found, table, rows, target, size)
@@ -46,7 +49,9 @@ def law_of_target(rows, options: Options, progress, target: int = -1) -> Answer:
     reductions = _reductions(found, table, names, target)
     if choice is None or choice.reason:
         return Answer([], _nothing(choice, found, names[target]), front, noise, reductions, mean)
-    first, sums = fitted_law(draft(choice.best, table, sample, target), rows.ask, rows.seed)
+    first = draft(choice.best, table, sample, target)
+    keep = FAR * spread_of(first, sample) if options.robust else None
+    first, sums = fitted_law(first, rows.ask, rows.seed, keep)
     law = finished(
         first,
         sums,
@@ -55,7 +60,7 @@ def law_of_target(rows, options: Options, progress, target: int = -1) -> Answer:
         rows.n_inputs,
         evidence=choice.evidence / 2,
         lack_of_fit=choice.lack_of_fit,
-        verdict=_certainty(choice, first, size, sums.missing),
+        verdict=_certainty(choice, first, size, sums.missing, options.robust),
     )
     return Answer([law], f"{law}: {law.verdict}", front, float(law.error), reductions, mean)
 
@@ -122,7 +127,7 @@ def _nothing(choice: Choice | None, found: Found, name: str) -> str:
     return f"No law of {name} was found: {choice.reason}."
 
 
-def _certainty(choice: Choice, found: Draft, size: float, missing: float) -> str:
+def _certainty(choice: Choice, found: Draft, size: float, missing: float, robust: bool) -> str:
     """Say in words how sure a law is."""
     if found.exact:
         said = "It holds up to rounding."
@@ -138,11 +143,14 @@ def _certainty(choice: Choice, found: Draft, size: float, missing: float) -> str
         if not _is_sure(choice):
             said += " Within this noise it may be an approximation of another law."
     if missing:
-        said += f" It has no solution on {missing:g} rows."
+        where = "Left out as wrong were" if robust else "It has no solution on"
+        said += f" {where} {missing:g} rows."
     return said
 
 
 def _is_sure(choice: Choice) -> bool:
     """Say whether a law has so few terms that an approximation would be a coincidence."""
-    r = choice.best.n_used()
-    return choice.best.fitted.n_terms <= max(2, r + 1) and choice.evidence > 5 * EVIDENCE
+    r, n_terms = choice.best.n_used(), choice.best.fitted.n_terms
+    if n_terms <= max(2, r + 1):
+        return choice.evidence > 5 * EVIDENCE
+    return r > 1 and n_terms <= r + 2 and choice.evidence > 50 * EVIDENCE

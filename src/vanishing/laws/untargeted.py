@@ -6,6 +6,7 @@ from vanishing._threads import spread
 from vanishing.laws.law import Law
 from vanishing.laws.passes import Measure
 from vanishing.laws.results import held_out_error
+from vanishing.laws.robust import rows_near_an_equation
 from vanishing.laws.solving import normalised, pivot_of, solved
 from vanishing.laws.symmetric import Equation, Symmetric, fitted_equation
 from vanishing.laws.table import signed_units, varying
@@ -63,8 +64,12 @@ def _symmetric(rows, options, noise, progress, must=None):
     if noise is not None:
         noise = np.asarray(noise)[places] / units
     must = None if must is None else int(np.flatnonzero(places == must)[0])
+    weight = sample.weight
+    if options.robust:
+        good = rows_near_an_equation(scaled, weight)
+        scaled, weight = np.ascontiguousarray(scaled[:, good]), weight[good]
     search = Symmetric(
-        scaled, sample.weight, noise, options.max_degree, options.max_terms, progress, must
+        scaled, weight, noise, options.max_degree, options.max_terms, progress, must
     )
     return search, places, units
 

@@ -1,0 +1,79 @@
+"""Which rows are wrong? Those far from a smooth function, or from an equation, of the others."""
+
+import numpy as np
+from scipy.linalg import LinAlgError, eigh
+
+from vanishing.laws.reductions import Logarithms, State, is_logarithmic
+from vanishing.laws.surrogate import exponents_up_to, fit_surrogate, legendre_products
+
+FAR = 4.5  # standard deviations of the residuals of good rows
+_FITS = 8
+_SOFT = 2.0  # deviations at which a row counts half
+
+
+def deviation(residual: np.ndarray, weight: np.ndarray) -> float:
+    """Return the standard deviation of residuals, of which some may be wild: by their median."""
+    order = np.argsort(np.abs(residual), kind="stable")
+    total = np.cumsum(weight[order])
+    middle = order[np.searchsorted(total, total[-1] / 2)]
+    return max(1.4826 * float(np.abs(residual[middle])), 1e-300)
+
+
+def good_rows(table) -> np.ndarray:
+    """Say which rows of a table are near a surrogate of the target that fits most rows.
+
+    Weights 1 / (1 + (r / 2 s)^2) let rows count less the farther they are; then those beyond 4.5
+    deviations are left out.
+    """
+    n = len(table.columns)
+    state = State(np.zeros(n), np.eye(n), table.positive)
+    logarithms = Logarithms(table.columns, table.positive)
+    coordinates = logarithms.coordinates(state, is_logarithmic(table.columns, table.positive))
+    factor = np.ones(table.n_rows)
+    weight = table.weight
+    for _ in range(_FITS):
+        surrogate = fit_surrogate(coordinates, factor, table.y, weight)
+        residual = table.y - surrogate.values(coordinates)
+        scale = deviation(residual, table.weight)
+        weight = table.weight / (1.0 + (residual / (_SOFT * scale)) ** 2)
+    return np.abs(residual) <= FAR * scale
+
+
+def rows_near_an_equation(columns: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Say which rows are near the polynomial equation that most rows are nearest to."""
+    low, high = np.quantile(columns, [0.02, 0.98], axis=1)
+    unit = (2 * columns - (low + high)[:, None]) / np.maximum(high - low, 1e-300)[:, None]
+    best = (np.inf, np.ones(len(weight), dtype=bool))
+    for degree in range(1, 5):
+        exponents = exponents_up_to(len(unit), 10_000, degree)
+        if len(exponents) > 130 or len(weight) < 8 * len(exponents):
+            break
+        values = legendre_products(np.clip(unit, -3.0, 3.0), exponents)
+        slopes = _slopes(values, exponents, unit)
+        now = weight
+        for _ in range(_FITS):
+            gram = (values * now) @ values.T
+            steep = sum((s * now) @ s.T for s in slopes)
+            try:
+                vector = eigh(steep, gram + 1e-10 * np.trace(gram) * np.eye(len(gram)))[1][:, -1]
+            except LinAlgError:
+                break
+            size = np.sqrt(sum((vector @ s) ** 2 for s in slopes)) + 1e-12
+            residual = (vector @ values) / size
+            scale = deviation(residual, weight)
+            now = weight / (1.0 + (residual / (_SOFT * scale)) ** 2)
+        # More terms fit better: half as much noise per degree is the least that is believed.
+        if scale < 0.5 * best[0]:
+            best = (scale, np.abs(residual) <= FAR * scale)
+    return best[1]
+
+
+def _slopes(values, exponents, unit) -> list[np.ndarray]:
+    """Return the derivatives of products of Legendre polynomials by each variable, by differences."""
+    step = 1e-5
+    found = []
+    for column in range(len(unit)):
+        moved = unit.copy()
+        moved[column] += step
+        found.append((legendre_products(np.clip(moved, -3.0, 3.0), exponents) - values) / step)
+    return found
