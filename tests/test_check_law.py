@@ -59,6 +59,53 @@ def test_standard_errors_are_those_of_repeated_experiments():
     assert abs(np.mean(found)) < 0.5
 
 
+def test_few_rows_have_the_errors_of_textbooks():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(2, 6))
+    law = check_law("y = a*x0 + b", x[:, None], y)
+    design = np.c_[x, np.ones(6)]
+    coef, (left,), *_ = np.linalg.lstsq(design, y, rcond=None)
+    std = np.sqrt(left / 4 * np.diag(np.linalg.inv(design.T @ design)))
+    np.testing.assert_allclose(list(law.constants.values()), np.c_[coef, std], rtol=1e-9)
+    np.testing.assert_allclose(law.error, np.sqrt(left / 6), rtol=1e-9)
+
+
+def test_rows_held_out_are_not_fitted():
+    rng = np.random.default_rng(0)
+    x = np.linspace(-1, 1, 16)
+    law = check_law("y = a + b*x0 + c*x0^2 + d*x0^3 + e*x0^4 + f*x0^5 + g*x0^6", x[:, None], x**2)
+    assert law.held_out_error < 1e-9
+    y = x**2 + 0.1 * rng.normal(size=16)
+    law = check_law("y = a + b*x0 + c*x0^2 + d*x0^3 + e*x0^4 + f*x0^5 + g*x0^6", x[:, None], y)
+    assert law.held_out_error > 1.5 * law.error
+
+
+def test_errors_are_those_of_the_solved_target():
+    X, y = curve(lambda t: np.sqrt(3 * t + 2), noise=0.5)
+    for equation in ("y = sqrt(a*t + b)", "y^2 = a*t + b"):
+        law = check_law(equation, X, y)
+        left = y - law.predict(X)
+        np.testing.assert_allclose(law.error, np.sqrt(np.mean(left**2)), rtol=1e-9)
+        a, b = (law.constants[name] for name in "ab")
+        assert abs(a[0] - 3) < 3 * a[1] and abs(b[0] - 2) < 3 * b[1]
+
+
+def test_a_constant_under_a_root_has_its_error_outside():
+    X, y = curve(lambda t: 2 * np.pi * np.sqrt(t / 9.81))
+    law = check_law("y = 2*pi*sqrt(t/g)", X, y)
+    g, std = law.constants["g"]
+    assert abs(g - 9.81) < 3 * std
+    np.testing.assert_allclose(np.abs(law.coef), [1, 2 * np.pi / np.sqrt(g)], rtol=1e-9)
+    np.testing.assert_allclose(law.coef_std, [0, np.pi * g**-1.5 * std], rtol=1e-6)
+
+
+def test_a_fast_oscillation_far_from_zero():
+    X, y = curve(lambda t: 2 * np.sin(9.1 * t + 0.7) + 30)
+    law = check_law("y = a*sin(w*t + f) + b", X, y)
+    assert law.verdict.startswith("holds"), law.verdict
+    assert abs(law.constants["w"][0] - 9.1) < 3 * law.constants["w"][1]
+
+
 def logistic(t):
     return 2 / (1 + np.exp(-2 * (t - 2.3)))
 
@@ -190,6 +237,14 @@ def test_a_circle_of_any_size():
     assert check_law("(x0 - 2)^2 + (x1 + 1)^2 = 2", X).verdict.startswith("does not hold")
 
 
+def test_noise_in_both_columns_is_no_lack_of_fit():
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        angle = rng.uniform(0, 2 * np.pi, 5000)
+        X = np.c_[np.cos(angle), np.sin(angle)] + 0.02 * rng.normal(size=(5000, 2))
+        assert check_law("x0^2 + x1^2 = r^2", X).lack_of_fit < 4
+
+
 # -- Weights, files, names ------------------------------------------------------------------------
 
 
@@ -266,6 +321,12 @@ def test_an_equation_is_what_its_text_says(text, value):
         ratio = np.abs(ratio)
     np.testing.assert_allclose(ratio, np.broadcast_to(ratio[0], 50), rtol=1e-9)
     np.testing.assert_allclose(np.abs(ratio[0]), 1, rtol=1e-9)
+
+
+def test_roots_of_squares_and_products_are_positive():
+    X = -np.random.default_rng(0).uniform(1, 2, (50, 2))
+    assert "exact" in check_law("y = sqrt(x0^2)", X, -X[:, 0]).verdict
+    assert "exact" in check_law("y = sqrt(x0*x1)", X, np.sqrt(X[:, 0] * X[:, 1])).verdict
 
 
 # -- What cannot be checked -----------------------------------------------------------------------
