@@ -39,15 +39,13 @@ def candidate(fitted: Fitted, reduced: Reduced) -> Candidate:
     """Score a fitted law: twice the negative log-likelihood, and what its terms cost."""
     table = reduced.table
     floor = 1e-24 * table.norm
-    size = _size(fitted.terms)
-    functions = len({f.function.name for term in fitted.terms for f in term.factors})
     score = table.n_rows * np.log(max(fitted.mean_square, floor))
-    score += price(table.n_rows) * fitted.n_terms + _EXPONENT * size + _FUNCTION * functions
+    score += price(table.n_rows) * fitted.n_terms + _complexity(fitted.terms)
     return Candidate(fitted, reduced, float(score))
 
 
-def _size(terms) -> float:
-    """Return the sum of the exponents' sizes, where a factor of all terms of w counts nothing.
+def _complexity(terms) -> float:
+    """Return what exponents and functions cost; a factor of all terms of w costs nothing.
 
     M is free up to a product of powers: 1 - w^2 and w^-4 - w^-6 are equally simple. The factor is
     one of the terms' own: between two of them exponents would become fractions.
@@ -55,15 +53,21 @@ def _size(terms) -> float:
     of_w = [term for term in terms if not term.involves(-1)]
     with_y = [term for term in terms if term.involves(-1)]
     shifts = {term.exponents for term in of_w} | {(0.0,) * len(terms[0].exponents)}
-    least = min(
-        sum(_degree(term.times([-e for e in shift])) for term in of_w) for shift in shifts
+    return min(
+        _cost(with_y + [term.times([-e for e in shift]) for term in of_w]) for shift in shifts
     )
-    return least + sum(map(_degree, with_y))
+
+
+def _cost(terms) -> float:
+    functions = {factor.function.name for term in terms for factor in term.factors}
+    if any(e != int(e) for term in terms for e in term.exponents):
+        functions.add("sqrt")
+    return _EXPONENT * sum(map(_degree, terms)) + _FUNCTION * len(functions)
 
 
 def _degree(term) -> float:
     """Return the degree of a term; a root is no simpler than what it is of."""
-    return term.degree + sum(e != int(e) for e in term.exponents[:-1])
+    return term.degree + sum(e != int(e) for e in term.exponents)
 
 
 def smooth_terms(columns: np.ndarray, positive: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -130,6 +134,15 @@ def is_same(law: Candidate, other: Candidate) -> bool:
     return bool(singular[-1] < _SAME * singular[0])
 
 
+def _is_squared(law: Candidate, other: Candidate) -> bool:
+    """Say whether ``law`` is ``other`` multiplied out: Y = (a + b w)^2 has one coefficient more.
+
+    A law that has all terms of another, and more, is another law.
+    """
+    more = set(law.fitted.terms) > set(other.fitted.terms)
+    return law.fitted.n_terms > other.fitted.n_terms and not more and is_same(other, law)
+
+
 class Choice(NamedTuple):
     """The best candidate, and what is known of how sure it is."""
 
@@ -160,7 +173,7 @@ def choose(candidates: list[Candidate], lack_of_fit: LackOfFit) -> Choice | None
     for other in ordered[1:]:
         if other.score - best.score > max(evidence, 200.0):
             break
-        if not is_same(best, other):
+        if not (is_same(best, other) or _is_squared(best, other)):
             evidence = other.score - best.score
             break
     table = best.reduced.table
