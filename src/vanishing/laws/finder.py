@@ -249,7 +249,7 @@ class LawFinder(Savable, RegressorMixin, BaseEstimator):
         seed = int(check_random_state(self.random_state).randint(2**31))
         draw = Draw(seed)
         sample = ask(draw, draw.combine)
-        if sample is None or sample.n_samples < LEAST_ROWS:
+        if sample is None or sample.total_weight < LEAST_ROWS:
             n = 0 if sample is None else sample.n_samples
             raise ValueError(
                 f"a law cannot be told from chance on n_samples = {n} rows: at least {LEAST_ROWS} "

@@ -161,6 +161,8 @@ def full_residual(values, rows: Regression, chosen) -> tuple[float, np.ndarray]:
     """Return the noise that all terms leave on some rows, and their coefficients."""
     weighted = values[:, chosen] * rows.pull[chosen]
     target = rows.target[chosen] * rows.pull[chosen]
+    if not (np.isfinite(weighted).all() and np.isfinite(target).all()):
+        return np.inf, np.zeros(len(values))
     coef = _least_squares(weighted @ weighted.T, weighted @ target)
     left = target - coef @ weighted
     freedom = max(len(target) - len(coef), len(target) // 10)
@@ -179,6 +181,8 @@ def exact_support(values, target) -> tuple[int, ...] | None:
         The simplest terms first.
     target : array of shape (n_rows,)
     """
+    if not np.isfinite(target).all():
+        return None
     scale = np.sqrt(np.mean(values**2, axis=1))
     matrix = (values / scale[:, np.newaxis]).T
     unit = target / np.sqrt(np.mean(target**2))
@@ -212,6 +216,8 @@ def link_supports(reduced: Reduced, terms: list[Term], links, progress) -> list[
     Where the dictionary leaves less than the surrogate, ``reduced`` learns the noise and the smooth
     target from it, and all links are tried again.
     """
+    # More terms than a quarter of the rows would explain anything.
+    terms = terms[: reduced.table.n_rows // 4]
     if not terms:
         return []
     with np.errstate(all="ignore"):
