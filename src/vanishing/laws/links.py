@@ -14,6 +14,7 @@ MAX_TERMS = 13
 _EXACT = 3e-13  # relative residual, of a table without noise
 SCREENED = 2500  # rows on which a link is tried first
 _KEPT = 3  # supports that go on
+_HUGE = 1e60  # value of a term that is of no use: its powers overflow
 _LARGE_NOISE = 0.05  # relative
 
 
@@ -161,9 +162,11 @@ def full_residual(values, rows: Regression, chosen) -> tuple[float, np.ndarray]:
     """Return the noise that all terms leave on some rows, and their coefficients."""
     weighted = values[:, chosen] * rows.pull[chosen]
     target = rows.target[chosen] * rows.pull[chosen]
-    if not (np.isfinite(weighted).all() and np.isfinite(target).all()):
+    with np.errstate(over="ignore", invalid="ignore"):
+        gram, cross = weighted @ weighted.T, weighted @ target
+    if not (np.isfinite(gram).all() and np.isfinite(cross).all()):
         return np.inf, np.zeros(len(values))
-    coef = _least_squares(weighted @ weighted.T, weighted @ target)
+    coef = _least_squares(gram, cross)
     left = target - coef @ weighted
     freedom = max(len(target) - len(coef), len(target) // 10)
     return float(left @ left) / freedom, coef
@@ -222,7 +225,7 @@ def link_supports(reduced: Reduced, terms: list[Term], links, progress) -> list[
         return []
     with np.errstate(all="ignore"):
         values = Evaluator(reduced.w).values(terms)
-    usable = np.isfinite(values).all(axis=1)
+    usable = (np.abs(values) < _HUGE).all(axis=1)
     terms = [term for term, good in zip(terms, usable, strict=True) if good]
     values = values[usable]
     n_rows = reduced.table.n_rows
