@@ -3,15 +3,17 @@
 import numpy as np
 
 from vanishing._threads import spread
+from vanishing.laws.debiased import fitted_equation
 from vanishing.laws.law import Law
 from vanishing.laws.passes import Measure
 from vanishing.laws.results import held_out_error
-from vanishing.laws.robust import rows_near_an_equation
+from vanishing.laws.robust import FAR, rows_near_an_equation
 from vanishing.laws.solving import normalised, pivot_of, solved
-from vanishing.laws.symmetric import Equation, Symmetric, fitted_equation
+from vanishing.laws.symmetric import Symmetric
 from vanishing.laws.table import signed_units, varying
 from vanishing.laws.targets import Answer, law_of_target
 from vanishing.laws.terms import monomial
+from vanishing.laws.variety import Equation
 
 
 def laws_of_columns(rows, options, noise, n_laws: int, n_jobs, progress) -> Answer:
@@ -68,9 +70,8 @@ def _symmetric(rows, options, noise, progress, must=None):
     if options.robust:
         good = rows_near_an_equation(scaled, weight)
         scaled, weight = np.ascontiguousarray(scaled[:, good]), weight[good]
-    search = Symmetric(
-        scaled, weight, noise, options.max_degree, options.max_terms, progress, must
-    )
+    search = Symmetric(scaled, weight, noise, options.max_degree, options.max_terms, progress, must)
+    search.robust = options.robust
     return search, places, units
 
 
@@ -84,7 +85,8 @@ def _law(rows, equation: Equation, symmetric: Symmetric, places, units, target) 
     if symmetric.noise is not None:
         noise[places] = symmetric.noise
     whole = equation._replace(exponents=exponents)
-    coef, covariance, fixed = fitted_equation(whole, noise, every, rows.ask)
+    far = FAR if symmetric.robust and noise.any() else None
+    coef, covariance, fixed = fitted_equation(whole, noise, every, rows.ask, far)
     scale = np.prod(every ** -exponents.astype(float), axis=1)
     terms = [monomial(row) for row in exponents]
     column = target

@@ -1,0 +1,129 @@
+"""Polynomial equations and the points where they hold: what follows from what."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+_ORDERS = 60  # of the columns, in which sparse vectors are looked for
+
+
+class Equation(NamedTuple):
+    """A polynomial that vanishes on scaled columns.
+
+    Attributes
+    ----------
+    exponents : array of int of shape (n_terms, n_columns)
+    coef : array of shape (n_terms,)
+    ratio : float
+        v'Gv / v'Hv: the mean square of its error over that of the noise; 0 where it is exact.
+    evidence : float
+        Distance in score to the best really different equation.
+    exact : bool
+    """
+
+    exponents: np.ndarray
+    coef: np.ndarray
+    ratio: float
+    evidence: float
+    exact: bool
+
+
+def evaluated(columns, exponents) -> np.ndarray:
+    """Return the values of monomials, shape (n_terms, n_rows)."""
+    highest = int(exponents.max(initial=0))
+    powers = np.ones((len(columns), highest + 1, columns.shape[1]))
+    for k in range(highest):
+        powers[:, k + 1] = powers[:, k] * columns
+    values = np.ones((len(exponents), columns.shape[1]))
+    for value, row in zip(values, exponents, strict=True):
+        for column in np.flatnonzero(row):
+            value *= powers[column, row[column]]
+    return values
+
+
+def gradient(columns, equation: Equation) -> np.ndarray:
+    """Return the derivatives of an equation by each column, shape (n_columns, n_rows)."""
+    rows = np.zeros_like(columns)
+    for column in range(len(columns)):
+        lowered = equation.exponents.copy()
+        factor = lowered[:, column] * equation.coef
+        lowered[:, column] = np.maximum(lowered[:, column] - 1, 0)
+        rows[column] = factor @ evaluated(columns, lowered)
+    return rows
+
+
+def projected(points: np.ndarray, equations: Sequence[Equation], spread: np.ndarray) -> np.ndarray:
+    """Return points moved onto all equations, by Newton steps of least length."""
+    points = points.copy()
+    for _ in range(30):
+        values = np.array([e.coef @ evaluated(points, e.exponents) for e in equations])
+        slopes = np.array([gradient(points, e) for e in equations]) * spread[None, :, None]
+        across = np.einsum("icm,jcm->mij", slopes, slopes)
+        size = np.einsum("mii->m", across)[:, None, None] * 1e-12 + 1e-300
+        step = np.linalg.solve(across + size * np.eye(len(equations)), values.T[:, :, None])[
+            :, :, 0
+        ]
+        points -= spread[:, None] * np.einsum("icm,mi->cm", slopes, step)
+    return points
+
+
+def vanishes(points: np.ndarray, exponents, tolerance: float) -> bool:
+    """Say whether some combination of terms vanishes on points."""
+    if points.shape[1] < 2 * len(exponents):
+        return True  # hardly a point is left: there is nothing more to say
+    values = evaluated(points, exponents)
+    # Points that went far would outweigh the others.
+    values /= np.sqrt(np.mean(values**2, axis=0))
+    values /= np.sqrt(np.mean(values**2, axis=1))[:, None]
+    singular = np.linalg.svd(values, compute_uv=False)
+    return bool(singular[-1] < tolerance * singular[0])
+
+
+def rank_of_multiples(found: Sequence[Equation], exponents) -> int:
+    """Return the dimension of the multiples of equations, by terms, that some terms can express."""
+    place = {tuple(row): i for i, row in enumerate(exponents.tolist())}
+    rows = []
+    for equation in found:
+        for factor in exponents:
+            places = [place.get(tuple(row)) for row in (equation.exponents + factor).tolist()]
+            if None not in places:
+                row = np.zeros(len(exponents))
+                row[places] = equation.coef / np.abs(equation.coef).max()
+                rows.append(row)
+    return int(np.linalg.matrix_rank(np.array(rows), tol=1e-9)) if rows else 0
+
+
+def sparse_supports_of(null: np.ndarray, max_terms: int) -> list[np.ndarray]:
+    """Return supports of vectors of a space with few entries, the sparsest first.
+
+    They are rows of reduced echelon forms, for many orders of the columns.
+    """
+    if not len(null):
+        return []
+    random = np.random.default_rng(0)
+    found: dict[tuple[int, ...], None] = {}
+    for trial in range(1 if len(null) == 1 else _ORDERS):
+        order = np.arange(null.shape[1])[::-1] if not trial else random.permutation(null.shape[1])
+        rows = _echelon(null, order)
+        used = np.abs(rows) > 1e-6 * np.abs(rows).max(axis=1)[:, None]
+        for row in used[used.sum(axis=1) <= max_terms]:
+            found[tuple(np.flatnonzero(row).tolist())] = None
+    return [np.array(support) for support in sorted(found, key=lambda s: (len(s), s))]
+
+
+def _echelon(space: np.ndarray, order) -> np.ndarray:
+    """Return the reduced echelon form of a space, with pivots in some order of the columns."""
+    rows, used = space.copy(), 0
+    for column in order:
+        place = used + int(np.argmax(np.abs(rows[used:, column])))
+        if abs(rows[place, column]) < 1e-8:
+            continue
+        rows[[used, place]] = rows[[place, used]]
+        rows[used] /= rows[used, column]
+        others = np.arange(len(rows)) != used
+        rows[others] -= np.outer(rows[others, column], rows[used])
+        used += 1
+        if used == len(rows):
+            break
+    return rows
