@@ -23,12 +23,15 @@ class Stage(NamedTuple):
         Whether functions are of products of two variables, rather than of one.
     halves : bool
         Whether square roots of positive variables join.
+    scale : float
+        What the insides of functions are multiplied by: turns are not radians.
     """
 
     name: str
     functions: tuple[tuple[Function, float, float], ...] = ()
     products: bool = False
     halves: bool = False
+    scale: float = 1.0
 
 
 _SIN, _COS, _LOG, _EXP = (FUNCTIONS[name] for name in ("sin", "cos", "log", "exp"))
@@ -41,6 +44,12 @@ STAGES = (
     Stage("exp(-1/w)", ((_EXP, -1.0, -1.0), (_EXP, 1.0, -1.0))),
     Stage("sqrt and cos", ((_COS, 1.0, 1.0),), halves=True),
     Stage("cos of products", ((_SIN, 1.0, 1.0), (_COS, 1.0, 1.0)), products=True),
+    Stage(
+        "exp(-w/(2 pi))",
+        ((_EXP, -1.0, 1.0), (_EXP, 1.0, 1.0), (_EXP, -1.0, -1.0), (_EXP, 1.0, -1.0)),
+        scale=0.5 / np.pi,
+    ),
+    Stage("sin and cos of turns", ((_SIN, 1.0, 1.0), (_COS, 1.0, 1.0)), scale=2.0 * np.pi),
 )
 
 
@@ -92,7 +101,7 @@ def function_factors(stage: Stage, n_variables: int, positive, units) -> list[tu
             if (function is _LOG or power < 0) and not all(needs):
                 continue
             inner = tuple(power * e for e in exponents)
-            single.append(Factor(function, sign * scale**power, inner))
+            single.append(Factor(function, sign * stage.scale * scale**power, inner))
     found: list[tuple[Factor, ...]] = [()]
     found += [(factor,) for factor in single]
     if _SIN in [f for f, _, _ in stage.functions] or _COS in [f for f, _, _ in stage.functions]:

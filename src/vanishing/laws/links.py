@@ -12,9 +12,14 @@ from vanishing.laws.terms import FUNCTIONS, Evaluator, Factor, Term
 
 MAX_TERMS = 13
 _EXACT = 3e-13  # relative residual, of a table without noise
+_NEARLY_EXACT = 1e-7  # mean square relative to the target: worth a look at the rows themselves
 SCREENED = 2500  # rows on which a link is tried first
 _KEPT = 3  # supports that go on
+<<<<<<< HEAD
 _HUGE = 1e60  # value of a term that is of no use: its powers overflow
+=======
+_NEAR = 4.0  # times the noise: what supports of few terms may leave to go on, too
+>>>>>>> tune
 _LARGE_NOISE = 0.05  # relative
 
 
@@ -130,7 +135,7 @@ def regression(reduced: Reduced, link: Link) -> Regression:
     """Return row weights and T(Y) freed from the bias that noise has through T''."""
     smooth = reduced.smooth
     if link.singular or link.needs_positive:
-        smooth = reduced.away_from_zero()
+        smooth = reduced.away_from_zero(min(0.03, 5.0 * reduced.relative_noise))
         if link.needs_positive:
             smooth = np.abs(smooth)
     variance = reduced.noise / reduced.factor**2
@@ -249,7 +254,8 @@ def link_supports(reduced: Reduced, terms: list[Term], links, progress) -> list[
     slack = 1.04 + 3.0 * np.sqrt(2.0 / (screened.stop - screened.start))
     for link, rows, noise, _ in results:
         progress()
-        if noise <= 2 * ROUNDING * reduced.table.norm:
+        # The ridge of Gram matrices hides exact laws of nearly dependent terms.
+        if noise <= _NEARLY_EXACT * reduced.table.norm:
             chosen = slice(0, min(n_rows, 2 * len(terms) + 100))
             pull = rows.pull[chosen]
             with np.errstate(all="ignore"):
@@ -273,4 +279,10 @@ def _sparse(reduced, link, rows, terms, values) -> list[Sparse]:
     price = 2 * np.log(len(terms)) + np.log(n_rows)
     supports.sort(key=lambda s: n_rows * np.log(s[1]) + price * len(s[0]))
     chosen = [support for support, _ in supports[:_KEPT]]
-    return [Sparse(link, tuple(terms[i] for i in support)) for support in chosen]
+    # Next to poles of T few terms fit badly until they are fitted in units of y.
+    near = [s for s in supports if s[1] < _NEAR * reduced.noise and len(s[0]) <= 3]
+    for size in (1, 2, 3):
+        chosen += [s[0] for s in near if len(s[0]) == size][:1]
+    return [
+        Sparse(link, tuple(terms[i] for i in support)) for support in dict.fromkeys(chosen)
+    ]

@@ -90,6 +90,13 @@ def is_logarithmic(variables: np.ndarray, positive: np.ndarray) -> np.ndarray:
     return positive & (np.asarray(low) > 0.02 * np.asarray(middle))
 
 
+def start_coordinates(columns: np.ndarray, positive: np.ndarray) -> np.ndarray:
+    """Return what a surrogate of the columns themselves sees of them."""
+    n = len(columns)
+    state = State(np.zeros(n), np.eye(n), positive)
+    return Logarithms(columns, positive).coordinates(state, is_logarithmic(columns, positive))
+
+
 class _Candidate(NamedTuple):
     """An equation of gradients, as the state it leads to."""
 

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.linalg import LinAlgError, eigh
 
-from vanishing.laws.reductions import Logarithms, State, is_logarithmic
+from vanishing.laws.reductions import start_coordinates
 from vanishing.laws.surrogate import exponents_up_to, fit_surrogate, legendre_products
 
 FAR = 4.5  # standard deviations of the residuals of good rows
@@ -25,10 +25,7 @@ def good_rows(table) -> np.ndarray:
     Weights 1 / (1 + (r / 2 s)^2) let rows count less the farther they are; then those beyond 4.5
     deviations are left out.
     """
-    n = len(table.columns)
-    state = State(np.zeros(n), np.eye(n), table.positive)
-    logarithms = Logarithms(table.columns, table.positive)
-    coordinates = logarithms.coordinates(state, is_logarithmic(table.columns, table.positive))
+    coordinates = start_coordinates(table.columns, table.positive)
     factor = np.ones(table.n_rows)
     weight = table.weight
     for _ in range(_FITS):

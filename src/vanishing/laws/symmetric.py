@@ -28,7 +28,7 @@ from vanishing.rows.source import Part
 
 _EXACT_TERMS, _NOISY_TERMS = 220, 130
 _EXACT = 1e-12  # singular value of terms that a law without noise connects
-_LARGEST_NOISE = 0.2  # relative to the spread of columns: beyond it nothing can be told
+LARGEST_NOISE = 0.2  # relative to the spread of columns: beyond it nothing can be told
 _FOLLOWS = 1e-7  # singular value of terms that laws found before connect
 _FOLLOWS_NOISY = 3e-3  # the same for laws whose coefficients have errors
 _ENOUGH = 200.0  # evidence beyond which nobody asks
@@ -139,12 +139,12 @@ class Symmetric:
             for _ in range(3):
                 both = self._matrices(exponents, scale * self.spread, self.spread)
                 ratio = full_ratio(both, scale**2) * self.count / (self.count - len(exponents))
-                if not ratio < _LARGEST_NOISE**2:
+                if not ratio < LARGEST_NOISE**2:
                     break
                 scale = np.sqrt(ratio)
             least = min(least, ratio)
             self.progress()
-        if not least < _LARGEST_NOISE**2:
+        if not least < LARGEST_NOISE**2:
             return False
         self.noise = np.sqrt(least) * self.spread
         self.is_estimated = self.was_estimated = True

@@ -6,11 +6,13 @@ from vanishing._threads import spread
 from vanishing.laws.debiased import fitted_equation
 from vanishing.laws.law import Law
 from vanishing.laws.passes import Measure
+from vanishing.laws.reductions import MAX_ROWS, start_coordinates
 from vanishing.laws.results import held_out_error
 from vanishing.laws.robust import FAR, rows_near_an_equation
 from vanishing.laws.solving import normalised, pivot_of, solved
-from vanishing.laws.symmetric import Symmetric
-from vanishing.laws.table import signed_units, varying
+from vanishing.laws.surrogate import fit_surrogate
+from vanishing.laws.symmetric import LARGEST_NOISE, Symmetric
+from vanishing.laws.table import prepared, signed_units, varying
 from vanishing.laws.targets import Answer, law_of_target
 from vanishing.laws.terms import monomial
 from vanishing.laws.variety import Equation
@@ -27,17 +29,39 @@ def laws_of_columns(rows, options, noise, n_laws: int, n_jobs, progress) -> Answ
             sds[places] = symmetric.noise * np.abs(units)
         return Answer(laws, _said(laws), [], sds, [], None)
     answers = spread(
-        lambda target: law_of_target(rows, options, progress, target),
+        lambda target: _law_in_turn(rows, options, progress, target),
         [int(place) for place in places],
         n_jobs,
     )
-    found = [law for answer in answers for law in answer.laws]
+    spreads = np.std(rows.sample.columns, axis=1)
+    found = [
+        law
+        for answer in answers
+        for law in answer.laws
+        # Columns that merely depend on one another have no law.
+        if law.error < LARGEST_NOISE * spreads[rows.names.index(law.target)]
+    ]
     found.sort(key=lambda law: (law.n_terms, law.relative_error))
     laws = _different(found, rows)[:n_laws]
     verdict = _said(laws) if laws else "No law among the columns was found: " + _why(answers)
     front = min((a.front for a in answers if a.front), key=_best_error, default=[])
     reductions = next((a.reductions for a in answers if a.laws), [])
     return Answer(laws, verdict, front, _noises(answers, places, len(rows.names)), reductions, None)
+
+
+def _law_in_turn(rows, options, progress, target: int) -> Answer:
+    """Return the law of one column, unless hardly any of it is a function of the others."""
+    sample = rows.sample
+    table = prepared(sample.columns, target, sample.weight).table
+    used = slice(0, MAX_ROWS)
+    coordinates = start_coordinates(table.columns[:, used], table.positive)
+    y, weight = table.y[used], table.weight[used]
+    progress()
+    surrogate = fit_surrogate(coordinates, np.ones_like(y), y, weight)
+    if surrogate.mean_square > 0.25 * table.variance:
+        noise = float(np.sqrt(surrogate.mean_square)) * abs(table.unit)
+        return Answer([], "", [], noise, [], None)
+    return law_of_target(rows, options, progress, target)
 
 
 def law_with_noise_in_all(rows, options, noise, progress) -> Answer | None:
