@@ -15,11 +15,8 @@ _EXACT = 3e-13  # relative residual, of a table without noise
 _NEARLY_EXACT = 1e-7  # mean square relative to the target: worth a look at the rows themselves
 SCREENED = 2500  # rows on which a link is tried first
 _KEPT = 3  # supports that go on
-<<<<<<< HEAD
 _HUGE = 1e60  # value of a term that is of no use: its powers overflow
-=======
 _NEAR = 4.0  # times the noise: what supports of few terms may leave to go on, too
->>>>>>> tune
 _LARGE_NOISE = 0.05  # relative
 
 
