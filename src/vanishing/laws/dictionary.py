@@ -1,14 +1,25 @@
 """Terms to choose from: products of powers of the variables, and, in stages, of functions."""
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 
+from vanishing.checks import check_choice
 from vanishing.laws.terms import FUNCTIONS, Factor, Function, Term, monomial
 
 MAX_TERMS = 250
 _HIGHEST = 4  # exponent of a variable among several; of a single one it is max_degree
+
+
+class Use(NamedTuple):
+    """A function in terms: f(sign * w^power), such as exp(-w), of one column alone or of any."""
+
+    function: Function
+    sign: float = 1.0
+    power: float = 1.0
+    column: int | None = None
 
 
 class Stage(NamedTuple):
@@ -17,8 +28,7 @@ class Stage(NamedTuple):
     Attributes
     ----------
     name : str
-    functions : tuple of (Function, sign, inner power)
-        f(sign * w^power): (exp, -1, 1) stands for exp(-w).
+    functions : tuple of Use
     products : bool
         Whether functions are of products of two variables, rather than of one.
     halves : bool
@@ -28,7 +38,7 @@ class Stage(NamedTuple):
     """
 
     name: str
-    functions: tuple[tuple[Function, float, float], ...] = ()
+    functions: tuple[Use, ...] = ()
     products: bool = False
     halves: bool = False
     scale: float = 1.0
@@ -36,20 +46,18 @@ class Stage(NamedTuple):
 
 _SIN, _COS, _LOG, _EXP = (FUNCTIONS[name] for name in ("sin", "cos", "log", "exp"))
 PLAIN = Stage("powers")
+_WAVES = (Use(_SIN), Use(_COS))
+_GROWTH, _GROWTH_INSIDE = ((Use(_EXP, -1.0, p), Use(_EXP, 1.0, p)) for p in (1.0, -1.0))
 STAGES = (
     PLAIN,
-    Stage("sin and cos", ((_SIN, 1.0, 1.0), (_COS, 1.0, 1.0))),
-    Stage("log", ((_LOG, 1.0, 1.0),)),
-    Stage("exp(-w)", ((_EXP, -1.0, 1.0), (_EXP, 1.0, 1.0))),
-    Stage("exp(-1/w)", ((_EXP, -1.0, -1.0), (_EXP, 1.0, -1.0))),
-    Stage("sqrt and cos", ((_COS, 1.0, 1.0),), halves=True),
-    Stage("cos of products", ((_SIN, 1.0, 1.0), (_COS, 1.0, 1.0)), products=True),
-    Stage(
-        "exp(-w/(2 pi))",
-        ((_EXP, -1.0, 1.0), (_EXP, 1.0, 1.0), (_EXP, -1.0, -1.0), (_EXP, 1.0, -1.0)),
-        scale=0.5 / np.pi,
-    ),
-    Stage("sin and cos of turns", ((_SIN, 1.0, 1.0), (_COS, 1.0, 1.0)), scale=2.0 * np.pi),
+    Stage("sin and cos", _WAVES),
+    Stage("log", (Use(_LOG),)),
+    Stage("exp(-w)", _GROWTH),
+    Stage("exp(-1/w)", _GROWTH_INSIDE),
+    Stage("sqrt and cos", (Use(_COS),), halves=True),
+    Stage("cos of products", _WAVES, products=True),
+    Stage("exp(-w/(2 pi))", _GROWTH + _GROWTH_INSIDE, scale=0.5 / np.pi),
+    Stage("sin and cos of turns", _WAVES, scale=2.0 * np.pi),
 )
 
 
@@ -88,40 +96,60 @@ def _inside(stage: Stage, n_variables: int) -> list[tuple[float, ...]]:
     return [tuple(unit[i] + unit[j]) for i in range(n_variables) for j in range(i)]
 
 
-def function_factors(stage: Stage, n_variables: int, positive, units) -> list[tuple[Factor, ...]]:
-    """Return products of the functions of a stage that a term may have, none first.
+class Variables(NamedTuple):
+    """What terms need to know of the variables they are of.
 
-    ``units`` has the logarithm of each variable's unit: functions are of variables as given.
+    Attributes
+    ----------
+    positive : sequence of bool
+    log_units : array
+        Logarithms of their units: functions are of variables as given.
+    columns : sequence of int or None
+        Which column a variable is; None for a product.
     """
+
+    positive: Sequence[bool]
+    log_units: np.ndarray
+    columns: Sequence[int | None]
+
+
+def function_factors(stage: Stage, variables: Variables) -> list[tuple[Factor, ...]]:
+    """Return products of the functions of a stage that a term may have, none first."""
     single = []
-    for exponents in _inside(stage, n_variables):
-        scale = float(np.exp(np.dot(exponents, units)))
-        needs = [p for e, p in zip(exponents, positive, strict=True) if e]
-        for function, sign, power in stage.functions:
-            if (function is _LOG or power < 0) and not all(needs):
+    for exponents in _inside(stage, len(variables.positive)):
+        scale = float(np.exp(np.dot(exponents, variables.log_units)))
+        used = np.flatnonzero(exponents)
+        positive = all(variables.positive[i] for i in used)
+        column = variables.columns[used[0]] if len(used) == 1 else None
+        for use in stage.functions:
+            if (use.function is _LOG or use.power < 0) and not positive:
                 continue
-            inner = tuple(power * e for e in exponents)
-            single.append(Factor(function, sign * stage.scale * scale**power, inner))
+            if use.column is not None and use.column != column:
+                continue
+            inner = tuple(use.power * e for e in exponents)
+            single.append(Factor(use.function, use.sign * stage.scale * scale**use.power, inner))
     found: list[tuple[Factor, ...]] = [()]
     found += [(factor,) for factor in single]
-    if _SIN in [f for f, _, _ in stage.functions] or _COS in [f for f, _, _ in stage.functions]:
+    functions = {use.function for use in stage.functions}
+    if functions & {_SIN, _COS}:
         for i, first in enumerate(single):
             for second in single[i + 1 :]:
                 if not stage.products or first.exponents == second.exponents:
                     found.append((first, second))
             if first.function is not _SIN:  # cos^2 and 1 are there
                 found.append((first._replace(power=2),))
-    elif _EXP in [f for f, _, _ in stage.functions]:
+    elif _EXP in functions:
         found += [(factor._replace(power=2),) for factor in single]
     return found
 
 
-def dictionary(stage, n_variables, positive, units, max_degree, max_terms=MAX_TERMS) -> list[Term]:
+def dictionary(stage: Stage, variables: Variables, max_degree, max_terms=MAX_TERMS) -> list[Term]:
     """Return the terms of a stage, the simplest first."""
+    n_variables, positive = len(variables.positive), variables.positive
     if not stage.functions:
         rows = signed_exponents(n_variables, positive, max_degree, max_terms)
         return [monomial(row) for row in rows]
-    factors = function_factors(stage, n_variables, positive, units)
+    factors = function_factors(stage, variables)
     if len(factors) == 1:
         return []
     # Some terms without functions, and the others around each product of functions.
@@ -150,3 +178,76 @@ def _with_halves(n_variables, positive, rows):
         row for row in halves if all(p or e == int(e) for e, p in zip(row, positive, strict=True))
     }
     return sorted(set(rows) | halves, key=lambda row: (sum(map(abs, row)), row))
+
+
+# -- Functions that users ask for -----------------------------------------------------------------
+
+
+def given_stages(functions, names: Sequence[str], columns: np.ndarray) -> tuple[Stage, ...]:
+    """Return the stages that the parameter ``functions`` of `LawFinder` asks for.
+
+    Parameters
+    ----------
+    functions : "auto", iterable of names or callables, or {column: names}
+    names : sequence of str
+        Of the columns of X.
+    columns : array of shape (n_columns, n_rows)
+        Rows on which functions must be defined.
+    """
+    if isinstance(functions, str):
+        check_choice("functions", functions, ("auto",))
+        return STAGES
+    if isinstance(functions, Mapping):
+        asked = [
+            (_column(key, names), function)
+            for key, listed in functions.items()
+            for function in _listed(listed)
+        ]
+    else:
+        asked = [(None, function) for function in _listed(functions)]
+    uses = [Use(_function(function), column=column) for column, function in asked]
+    for use in uses:
+        tried = columns if use.column is None else columns[use.column : use.column + 1]
+        with np.errstate(all="ignore"):
+            defined = [np.isfinite(use.function.value(column)).all() for column in tried]
+        if not any(defined):
+            where = "any column" if use.column is None else f"column {names[use.column]!r}"
+            raise ValueError(
+                f"the function {use.function.name} is not defined on all rows of {where}: leave it "
+                "out of functions."
+            )
+    return (PLAIN, Stage("functions", tuple(uses))) if uses else (PLAIN,)
+
+
+def _listed(functions) -> tuple:
+    if isinstance(functions, str):
+        return (functions,)
+    if not isinstance(functions, Iterable):
+        raise TypeError(
+            "functions must be 'auto', a tuple of names or callables, or a dict from columns to "
+            f"such; got {functions!r}."
+        )
+    return tuple(functions)
+
+
+def _column(key, names) -> int:
+    if key in names:
+        return list(names).index(key)
+    if isinstance(key, (int, np.integer)) and 0 <= key < len(names):
+        return int(key)
+    raise ValueError(f"functions names the column {key!r}; the columns are {', '.join(names)}.")
+
+
+def _function(given) -> Function:
+    """Return a function by its name, or a callable with a name and a derivative."""
+    if isinstance(given, str):
+        check_choice("functions", given, FUNCTIONS)
+        return FUNCTIONS[given]
+    name = getattr(given, "name", getattr(given, "__name__", None))
+    derivative: Callable | None = getattr(given, "derivative", None)
+    if not callable(given) or not isinstance(name, str) or not callable(derivative):
+        raise TypeError(
+            f"functions must be names out of {', '.join(FUNCTIONS)}, or callables with a name "
+            f"(name or __name__) and a derivative that can be called; got {given!r}."
+        )
+    return Function(name, given, derivative)

@@ -15,6 +15,7 @@ from vanishing._warnings import warn
 from vanishing.algebra.polynomials import default_names
 from vanishing.checks import check_choice, check_flag, check_number, check_weights
 from vanishing.constructions.base import all_or_nothing
+from vanishing.laws.dictionary import given_stages
 from vanishing.laws.law import read_law, write_law
 from vanishing.laws.sample import Draw, Sample
 from vanishing.laws.search import Options, OutOfTime
@@ -194,7 +195,7 @@ class LawFinder(Savable, RegressorMixin, BaseEstimator):
         return self
 
     def _answer(self, rows: Rows) -> Answer:
-        options, progress = self._options(), self._progress()
+        options, progress = self._options(rows), self._progress()
         noise = self._noise_per_column(rows)
         try:
             if self.target_name_ is None:
@@ -263,8 +264,10 @@ class LawFinder(Savable, RegressorMixin, BaseEstimator):
             names.append(self.target_name_)
         return Rows(ask, sample, tuple(names), self.n_features_in_, seed)
 
-    def _options(self) -> Options:
-        return Options(self.max_degree, self.max_terms, robust=self.robust)
+    def _options(self, rows: Rows) -> Options:
+        n = rows.n_inputs
+        stages = given_stages(self.functions, rows.names[:n], rows.sample.columns[:n])
+        return Options(self.max_degree, self.max_terms, stages, self.robust)
 
     def _progress(self) -> Callable:
         """Return what is called between the steps of a search."""

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from vanishing.laws.dictionary import Variables
 from vanishing.laws.reductions import Logarithms, State
 
 # Least noise that Gram matrices tell from none, relative to the mean square of the target; what
@@ -27,6 +28,8 @@ class Table(NamedTuple):
         Logarithms of the units.
     unit : float
         Of the target, with its sign.
+    places : array of int of shape (n_columns,)
+        Which columns of the rows these are.
     """
 
     columns: np.ndarray
@@ -35,6 +38,7 @@ class Table(NamedTuple):
     positive: np.ndarray
     log_units: np.ndarray
     unit: float
+    places: np.ndarray
 
     def at(self, rows) -> "Table":
         """Return some of the rows."""
@@ -95,9 +99,14 @@ class Reduced:
         return len(self.w)
 
     @property
-    def positive(self) -> np.ndarray:
-        """Which variables are positive."""
-        return self.state.positive
+    def variables(self) -> Variables:
+        """What terms need to know of the variables."""
+        columns: list[int | None] = []
+        for exponents in self.state.variables:
+            used = np.flatnonzero(exponents)
+            single = len(used) == 1 and exponents[used[0]] == 1.0
+            columns.append(int(self.table.places[used[0]]) if single else None)
+        return Variables(self.state.positive.tolist(), self.log_units, columns)
 
     @property
     def relative_noise(self) -> float:

@@ -86,9 +86,7 @@ def _stages(reduced: Reduced, options: Options, progress):
     links = usable_links(reduced)
     known: set = set()
     for stage in options.stages:
-        terms = dictionary(
-            stage, reduced.n_variables, reduced.positive, reduced.log_units, options.max_degree
-        )
+        terms = dictionary(stage, reduced.variables, options.max_degree)
         found = []
         for sparse in link_supports(reduced, terms, links, progress):
             if len(sparse.terms) <= options.max_terms:

@@ -72,6 +72,7 @@ def prepared(columns: np.ndarray, target: int, weight: np.ndarray) -> Prepared:
         (scaled > 0.0).all(axis=1),
         np.log(np.abs(units)),
         float(unit),
+        places,
     )
     return Prepared(table, places, np.append(units, unit))
 
