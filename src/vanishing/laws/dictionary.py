@@ -195,7 +195,8 @@ def given_stages(functions, names: Sequence[str], columns: np.ndarray) -> tuple[
         Rows on which functions must be defined.
     """
     if isinstance(functions, str):
-        check_choice("functions", functions, ("auto",))
+        if functions != "auto":
+            raise ValueError(f"functions must be 'auto' or a tuple: write ({functions!r},).")
         return STAGES
     if isinstance(functions, Mapping):
         asked = [

@@ -78,18 +78,23 @@ LINKS = (
         needs_positive=False,
     ),
     _power("1/Y^2", -2.0),
-    Link(
-        "log Y",
-        np.log,
-        lambda Y: 1 / Y,
-        lambda Y: -1 / Y**2,
-        lambda P: np.exp(np.minimum(P, 700.0)),
-        None,
-        "log",
-    ),
     _power("sqrt Y", 0.5),
     _power("1/sqrt Y", -0.5),
 )
+
+
+def _logarithm(unit: float) -> Link:
+    """Return the logarithm of a target in some unit: in the right one it may need no constant."""
+    return Link(
+        "log Y",
+        lambda Y: np.log(unit * Y),
+        lambda Y: 1 / Y,
+        lambda Y: -1 / Y**2,
+        lambda P: np.exp(np.minimum(P, 700.0)) / unit,
+        None,
+        "log",
+        scale=unit,
+    )
 
 
 def _sine(unit: float) -> Link:
@@ -114,6 +119,9 @@ def usable_links(reduced: Reduced) -> list[Link]:
     lowest = -1e-3 * np.abs(reduced.smooth).max()
     is_positive = np.average(Y > 0, weights=weight) > 0.9 and np.all(reduced.smooth > lowest)
     links = [link for link in LINKS if is_positive or not link.needs_positive]
+    if is_positive:
+        size = np.exp(reduced.state.factor @ reduced.table.log_units)
+        links.append(_logarithm(abs(reduced.table.unit) / float(size)))
     # An angle has no factor, and lies in the range of arcsin.
     unit = reduced.table.unit
     if not reduced.state.factor.any() and np.abs(unit * reduced.smooth).max() < np.pi / 2 * 1.05:

@@ -30,12 +30,18 @@ def original_terms(candidate: Candidate, n_columns: int) -> list[Term]:
 
 
 def _simplified(terms: list[Term]) -> list[Term]:
-    """Return terms of a law without what all have in common; one T(y/M) alone is left as it is."""
-    if sum(term.involves(-1) for term in terms) < 2:
-        return terms
-    shift = np.median([term.exponents for term in terms], axis=0)
-    shift[-1] = 0.0
-    return [term.times(-np.round(shift)) for term in terms]
+    """Return terms multiplied by powers of columns such that their exponents are smallest."""
+    exponents = np.array([term.exponents for term in terms])
+    others = exponents[[not term.involves(-1) for term in terms]]
+    shifts = [np.zeros(exponents.shape[1]), *others]
+    shifts += [np.median(exponents, axis=0), np.median(others, axis=0)]
+    for shift in shifts:
+        shift[-1] = 0.0
+        shift[shift % 1 != 0] = 0.0
+    moved = [exponents - shift for shift in shifts]
+    # Products are easier to read than quotients.
+    sizes = [np.abs(rows).sum() - 0.5 * rows[rows < 0].sum() for rows in moved]
+    return [term.times(-shifts[int(np.argmin(sizes))]) for term in terms]
 
 
 def in_units(term: Term, units: np.ndarray) -> tuple[Term, float]:
