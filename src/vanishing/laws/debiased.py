@@ -80,19 +80,22 @@ def matrices(
     return Matrices(gram, slope)
 
 
-def full_ratio(found: Matrices, share: float) -> float:
-    """Return the least (v'Gv + share v'Hv) / v'Hv over all terms; the sum is safely positive."""
+def full_ratios(found: Matrices, share: float) -> np.ndarray:
+    """Return the stationary values of (v'Gv + share v'Hv) / v'Hv over all terms, the least first.
+
+    The sum is safely positive; directions without a slope, such as the constant, have none.
+    """
     gram = found.gram + share * found.slope
     scale = np.sqrt(np.maximum(gram.diagonal(), 1e-300))
     left = gram / scale / scale[:, None]
     right = found.slope / scale / scale[:, None]
     left[np.diag_indices_from(left)] += 1e-13 * len(left)
-    last = len(left) - 1
     try:
-        largest = eigh(right, left, eigvals_only=True, subset_by_index=[last, last])[0]
+        values = eigh(right, left, eigvals_only=True)[::-1]
     except LinAlgError:  # moments of high degree, without noise: nothing can be told
-        return np.inf
-    return 1.0 / float(largest) if largest > 0 else np.inf
+        return np.array([np.inf])
+    with np.errstate(divide="ignore"):
+        return np.where(values > 0.0, 1.0 / values, np.inf)
 
 
 class Debiased:

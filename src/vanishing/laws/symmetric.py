@@ -11,7 +11,7 @@ from math import comb
 import numpy as np
 
 from vanishing.laws.choose import EVIDENCE
-from vanishing.laws.debiased import Matrices, fitted_equation, full_ratio, matrices
+from vanishing.laws.debiased import Matrices, fitted_equation, full_ratios, matrices
 from vanishing.laws.ratios import least_ratio, ratio_supports
 from vanishing.laws.refit import price
 from vanishing.laws.surrogate import exponents_up_to
@@ -28,7 +28,8 @@ from vanishing.rows.source import Part
 
 _EXACT_TERMS, _NOISY_TERMS = 220, 130
 _EXACT = 1e-12  # singular value of terms that a law without noise connects
-LARGEST_NOISE = 0.2  # relative to the spread of columns: beyond it nothing can be told
+_GAP = 10.0
+LARGEST_NOISE = 0.15  # relative to the spread of columns: beyond it nothing can be told
 _FOLLOWS = 1e-7  # singular value of terms that laws found before connect
 _FOLLOWS_NOISY = 3e-3  # the same for laws whose coefficients have errors
 _ENOUGH = 200.0  # evidence beyond which nobody asks
@@ -138,7 +139,8 @@ class Symmetric:
             scale = 0.0
             for _ in range(3):
                 both = self._matrices(exponents, scale * self.spread, self.spread)
-                ratio = full_ratio(both, scale**2) * self.count / (self.count - len(exponents))
+                ratio = full_ratios(both, scale**2)[0]
+                ratio *= self.count / (self.count - len(exponents))
                 if not ratio < LARGEST_NOISE**2:
                     break
                 scale = np.sqrt(ratio)
@@ -185,9 +187,13 @@ class Symmetric:
         """Yield (score, equation) of supports that leave hardly more than all terms of a degree."""
         k = len(exponents)
         both = self._matrices(exponents, self.noise, self.noise)
-        least = full_ratio(both, 1.0)
+        spectrum = full_ratios(both, 1.0)
+        least = spectrum[0]
         # A ratio of 1 is that of the noise; estimated noise is the least that was seen.
         if least > (2.5 if self.is_estimated else 1.2):
+            return
+        # Columns that depend on one another loosely have no gap between laws and other terms.
+        if self.is_estimated and np.mean(spectrum < _GAP * least) > 0.5:
             return
         gram = both.gram + both.slope
         scale = np.sqrt(gram.diagonal())
