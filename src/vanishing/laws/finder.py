@@ -333,7 +333,8 @@ class LawFinder(Savable, RegressorMixin, BaseEstimator):
 
 def _target_name(y, names) -> str:
     """Return what the target is called, which no column is."""
-    name = getattr(y, "name", None)
+    # What Dask calls an array is no name.
+    name = None if hasattr(y, "chunks") else getattr(y, "name", None)
     name = "y" if name is None else str(name)
     if name in names:
         raise ValueError(
