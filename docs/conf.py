@@ -170,6 +170,7 @@ html_sidebars = {
         "index",
         "start",
         "idea",
+        "laws",
         "command_line",
         "results",
         "performance",

@@ -1,8 +1,39 @@
 """Which law holds? A table, and the equations its columns obey.
 
-The files are the steps of the search: `surrogate` and `reductions` (which combinations of columns
-matter), `dictionary`, `links` and `implicit` (candidates), `sparse` (which terms), `refit` (their
-coefficients in units of the target), `choose` (which law, if any), `search` (all of it),
-`finder` (the estimator); and beside them `terms` and `law` (what is found), and `check`, for an
-equation that somebody has in mind, with `equations` (read from text) and `constants` (fitted).
+To read in this order. What is found:
+
+- `terms`: products of powers of columns, and of functions of such products
+- `expressions`, `writing`: formulas as trees; as text, LaTeX, Python and SymPy
+- `solving`: closed forms of an equation for one of its columns
+- `columns`, `saving`: columns from arrays and frames; terms as JSON values
+- `law`: an equation with its coefficients and all that is known of it
+
+The search for the law of a target, step by step:
+
+- `sample`, `table`: rows and columns that take part, in units near their size
+- `robust`: rows that are wrong
+- `surrogate`: a smooth function of the columns, the noise, and gradients
+- `reductions`: which combinations of columns matter
+- `problem`: the rows in the variables that are left
+- `dictionary`: terms to choose from
+- `links`: T(target) = sum of terms
+- `implicit`: several terms in the target
+- `sparse`, `ratios`: few terms out of many, from Gram matrices
+- `refit`: coefficients in units of the target
+- `choose`: which candidate, if any
+- `search`: all these steps
+- `passes`, `results`: the law fitted to all rows
+- `targets`: all of it for one column, and what is said about it
+
+Laws in which no column is singled out, or all have noise:
+
+- `debiased`: moments without what noise adds to them
+- `variety`: which equations follow from others
+- `symmetric`: the search
+- `untargeted`: symmetric laws first, then each column in turn
+
+What people use:
+
+- `finder`: the estimator `LawFinder`
+- `equations`, `constants`, `check`: an equation read from text, its constants, and whether it holds
 """
