@@ -11,6 +11,7 @@ from vanishing.laws.surrogate import exponents_up_to, legendre_products
 from vanishing.laws.terms import Evaluator
 
 EVIDENCE = 10.0  # least distance in score to the best law that is really different
+AMBIGUOUS = "several different equations explain the table equally well"
 LACK_OF_FIT = 5.0  # standard deviations
 _EXPONENT, _FUNCTION = 3.0, 25.0  # what exponents and functions have to earn
 _SAME = 1e-7  # singular value of terms that have a law in common
@@ -178,7 +179,7 @@ def choose(candidates: list[Candidate], lack_of_fit: LackOfFit) -> Choice | None
     elif best.fitted.n_terms > best.allowed_terms():
         reason = "the best candidate has so many terms that it could be any smooth function"
     elif evidence < EVIDENCE:
-        reason = "several different equations explain the table equally well"
+        reason = AMBIGUOUS
     else:
         reason = ""
     return Choice(best, float(evidence), float(lack), reason)

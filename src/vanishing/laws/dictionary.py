@@ -49,7 +49,6 @@ STAGES = (
         ((_EXP, -1.0, 1.0), (_EXP, 1.0, 1.0), (_EXP, -1.0, -1.0), (_EXP, 1.0, -1.0)),
         scale=0.5 / np.pi,
     ),
-    Stage("sin and cos of turns", ((_SIN, 1.0, 1.0), (_COS, 1.0, 1.0)), scale=2.0 * np.pi),
 )
 
 

@@ -271,6 +271,4 @@ def _sparse(reduced, link, rows, terms, values) -> list[Sparse]:
     near = [s for s in supports if s[1] < _NEAR * reduced.noise and len(s[0]) <= 3]
     for size in (1, 2, 3):
         chosen += [s[0] for s in near if len(s[0]) == size][:1]
-    return [
-        Sparse(link, tuple(terms[i] for i in support)) for support in dict.fromkeys(chosen)
-    ]
+    return [Sparse(link, tuple(terms[i] for i in support)) for support in dict.fromkeys(chosen)]
