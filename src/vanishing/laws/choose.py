@@ -84,7 +84,8 @@ class LackOfFit:
         self.root = np.sqrt(table.weight)
         self.basis = legendre_products(unit, exponents) * self.root
         gram = self.basis @ self.basis.T
-        gram[np.diag_indices_from(gram)] *= 1.0 + 1e-10
+        # Terms of constant or equal columns are zero or equal: they explain nothing more.
+        gram[np.diag_indices_from(gram)] += 1e-10 * gram.diagonal().max()
         self.factor = cholesky(gram, lower=True, check_finite=False)
         self.table = table
 
@@ -99,7 +100,7 @@ class LackOfFit:
 
 
 def is_same(law: Candidate, other: Candidate) -> bool:
-    """Say whether the terms of ``other`` can express ``law``, too: they vanish on what it predicts."""
+    """Say whether the terms of ``other`` vanish on what ``law`` predicts: they express it, too."""
     table = law.reduced.table
     chosen = slice(0, min(table.n_rows, _COMPARED))
     reduced = other.reduced

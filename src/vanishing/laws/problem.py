@@ -6,7 +6,6 @@ import numpy as np
 
 from vanishing.laws.reductions import Logarithms, State
 
-
 # Least noise that Gram matrices tell from none, relative to the mean square of the target; what
 # holds beyond it is found on the rows.
 ROUNDING = 1e-13
@@ -75,9 +74,9 @@ class Reduced:
         self.w = logarithms.variables(state)
         self.factor = logarithms.factor(state)
         self.Y = table.y / self.factor
-        coordinates = logarithms.coordinates(state, state.logarithmic)
-        self.smooth = state.surrogate.values(coordinates)
-        self.noise = max(state.surrogate.mean_square, ROUNDING * table.norm)
+        surrogate, logarithmic = state.fit()
+        self.smooth = surrogate.values(logarithms.coordinates(state, logarithmic))
+        self.noise = max(surrogate.mean_square, ROUNDING * table.norm)
         self.log_units = state.variables @ table.log_units
         self.root = np.sqrt(table.weight)
 

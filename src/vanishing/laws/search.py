@@ -32,8 +32,12 @@ class Found(NamedTuple):
     states: list[State]
 
 
+@np.errstate(all="ignore")
 def search(table: Table, options: Options, progress=lambda: None) -> Found:
-    """Find the law that the target of a table obeys."""
+    """Find the law that the target of a table obeys.
+
+    Of the many terms that are tried some overflow: what is not finite is left out, silently.
+    """
     n_columns = len(table.columns)
     used = slice(0, min(table.n_rows, MAX_ROWS))
     start = State(np.zeros(n_columns), np.eye(n_columns), table.positive)

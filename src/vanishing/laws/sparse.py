@@ -175,7 +175,7 @@ def _exhaustive(table, supports, residuals):
 
 
 def _exhaustive_supports(table, max_terms) -> set[tuple[int, ...]]:
-    """Return the best supports of each small size, of as many of the first terms as can be tried."""
+    """Return the best supports of each small size, among the first terms if there are many."""
     found = set()
     for size in range(2, min(_LARGEST, max_terms) + 1):
         k = len(table) - 1
@@ -315,7 +315,7 @@ def least_ratio(gram, slope, support) -> tuple[float, np.ndarray]:
 
 
 def ratio_backward(gram, slope, max_terms) -> list[np.ndarray]:
-    """Return supports by backward elimination from all terms, several at once while many are left."""
+    """Return supports by backward elimination, of several terms at once while many are left."""
     kept = np.arange(len(gram))
     scale = np.sqrt(gram.diagonal())
     found = []
