@@ -11,6 +11,7 @@ from vanishing.laws.surrogate import exponents_up_to, legendre_products
 from vanishing.laws.terms import Evaluator
 
 EVIDENCE = 10.0  # least distance in score to the best law that is really different
+AMBIGUOUS = "several different equations explain the table equally well"
 LACK_OF_FIT = 5.0  # standard deviations
 _EXPONENT, _FUNCTION = 3.0, 25.0  # what exponents and functions have to earn
 _SAME = 1e-7  # singular value of terms that have a law in common
@@ -90,7 +91,8 @@ class LackOfFit:
         self.root = np.sqrt(table.weight)
         self.basis = smooth_terms(table.columns, table.positive)[0] * self.root
         gram = self.basis @ self.basis.T
-        gram[np.diag_indices_from(gram)] *= 1.0 + 1e-10
+        # Terms of constant or equal columns are zero or equal: they explain nothing more.
+        gram[np.diag_indices_from(gram)] += 1e-10 * gram.diagonal().max()
         self.factor = cholesky(gram, lower=True, check_finite=False)
         self.table = table
 
@@ -105,7 +107,7 @@ class LackOfFit:
 
 
 def is_same(law: Candidate, other: Candidate) -> bool:
-    """Say whether the terms of ``other`` can express ``law``, too: they vanish on what it predicts."""
+    """Say whether the terms of ``other`` vanish on what ``law`` predicts: they express it, too."""
     table = law.reduced.table
     chosen = slice(0, min(table.n_rows, _COMPARED))
     reduced = other.reduced
@@ -185,7 +187,7 @@ def choose(candidates: list[Candidate], lack_of_fit: LackOfFit) -> Choice | None
     elif best.fitted.n_terms > best.allowed_terms():
         reason = "the best candidate has so many terms that it could be any smooth function"
     elif evidence < EVIDENCE:
-        reason = "several different equations explain the table equally well"
+        reason = AMBIGUOUS
     else:
         reason = ""
     return Choice(best, float(evidence), float(lack), reason)

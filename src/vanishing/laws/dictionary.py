@@ -57,7 +57,6 @@ STAGES = (
     Stage("sqrt and cos", (Use(_COS),), halves=True),
     Stage("cos of products", _WAVES, products=True),
     Stage("exp(-w/(2 pi))", _GROWTH + _GROWTH_INSIDE, scale=0.5 / np.pi),
-    Stage("sin and cos of turns", _WAVES, scale=2.0 * np.pi),
 )
 
 

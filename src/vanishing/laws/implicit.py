@@ -53,6 +53,8 @@ def implicit_supports(
         if len(terms) > MAX_TERMS:
             continue
         gram, slope = _matrices(rows)
+        if not (np.isfinite(gram).all() and np.isfinite(slope).all() and gram.diagonal().all()):
+            break
         # The smallest ratio over all terms: no support of this degree has a smaller one.
         if least_ratio_full(gram, slope) > 1.06 * reduced.noise:
             continue
@@ -162,12 +164,12 @@ def _search(reduced, gram, slope, terms, max_terms, progress) -> list[Implicit]:
         order = np.argsort(values, kind="stable")
         frontier = supports[order[:_BEAM]]
         note(supports[order[:50]], values[order[:50]])
-    for support in ratio_backward(gram, slope, max_terms):
-        note([support], [least_ratio(gram, slope, support)[0]])
+    for kept_terms in ratio_backward(gram, slope, max_terms):
+        note([kept_terms], [least_ratio(gram, slope, kept_terms)[0]])
     found = []
     for size in sorted(best):
-        kept = [s for s in dict.fromkeys(sorted(best[size])) if _is_proper(exponents[list(s[1])])]
-        for _, support in kept[:_PER_SIZE]:
+        proper = [s for s in dict.fromkeys(sorted(best[size])) if _is_proper(exponents[list(s[1])])]
+        for _, support in proper[:_PER_SIZE]:
             _, vector = least_ratio(gram, slope, support)
             places = list(support)
             found.append(Implicit(tuple(terms[i] for i in places), vector / scale[places]))
@@ -188,4 +190,4 @@ def _extended(gram, slope, frontier) -> np.ndarray:
 
 def _is_proper(exponents: np.ndarray) -> bool:
     """Say whether terms have no common factor, and Y in some but not in all."""
-    return not exponents.min(axis=0).any() and exponents[:, -1].any()
+    return bool(not exponents.min(axis=0).any() and exponents[:, -1].any())

@@ -42,16 +42,20 @@ class Link(NamedTuple):
         none = (0.0,) * n_variables
         if self.power is not None:
             return Term((*none, self.power))
-        return Term((*none, 0.0), (Factor(FUNCTIONS[self.function], self.scale, (*none, 1.0)),))
+        return Term(
+            (*none, 0.0), (Factor(FUNCTIONS[str(self.function)], self.scale, (*none, 1.0)),)
+        )
 
 
 def _power(name, p) -> Link:
+    # A root of what noise has made negative is 0; a pole has no such value.
+    lowest = 0.0 if p > 0 else np.nan
     return Link(
         name,
         lambda Y: Y**p,
         lambda Y: p * Y ** (p - 1),
         lambda Y: p * (p - 1) * Y ** (p - 2),
-        lambda P: np.where(P > 0.0, np.abs(P), np.nan) ** (1.0 / p),
+        lambda P: np.where(P > 0.0, P, lowest) ** (1.0 / p),
         p,
     )
 
@@ -117,7 +121,11 @@ def usable_links(reduced: Reduced) -> list[Link]:
     """Return the links that are defined for a target."""
     weight, Y = reduced.table.weight, reduced.Y
     lowest = -1e-3 * np.abs(reduced.smooth).max()
-    is_positive = np.average(Y > 0, weights=weight) > 0.9 and np.all(reduced.smooth > lowest)
+    # Next to a kink at zero, where surrogates are poor, a few of their values are negative.
+    is_positive = (
+        np.average(Y > 0, weights=weight) > 0.9
+        and np.average(reduced.smooth > lowest, weights=weight) > 0.99
+    )
     links = [link for link in LINKS if is_positive or not link.needs_positive]
     if is_positive:
         size = np.exp(reduced.state.factor @ reduced.table.log_units)
@@ -198,14 +206,18 @@ def exact_support(values, target) -> tuple[int, ...] | None:
         return None
     scale = np.sqrt(np.mean(values**2, axis=1))
     matrix = (values / scale[:, np.newaxis]).T
-    unit = target / np.sqrt(np.mean(target**2))
+    size = np.sqrt(np.mean(target**2))
+    # A term that is zero on these rows says nothing.
+    if not (np.isfinite(scale).all() and scale.all() and np.isfinite(size) and size):
+        return None
+    unit = target / size
 
     def solved(part):
         coef = np.linalg.lstsq(matrix[:, part], unit, rcond=1e-14)[0]
         return np.abs(coef), np.sqrt(np.mean((unit - matrix[:, part] @ coef) ** 2))
 
-    for size in sorted({min(size, len(scale)) for size in (12, 40, 100, len(scale))}):
-        part = np.arange(size)
+    for n_first in sorted({min(n, len(scale)) for n in (12, 40, 100, len(scale))}):
+        part = np.arange(n_first)
         coef, left = solved(part)
         if not left < _EXACT:
             continue
@@ -280,6 +292,8 @@ def _sparse(reduced, link, rows, terms, values) -> list[Sparse]:
     target = rows.target * rows.pull
     gram, cross = weighted @ weighted.T / n_rows, weighted @ target / n_rows
     norm = float(target @ target) / n_rows
+    if not (np.isfinite(gram).all() and np.isfinite(cross).all() and 0.0 < norm < np.inf):
+        return []
     supports = sparse_supports(gram, cross, norm, MAX_TERMS)
     price = 2 * np.log(len(terms)) + np.log(n_rows)
     supports.sort(key=lambda s: n_rows * np.log(s[1]) + price * len(s[0]))

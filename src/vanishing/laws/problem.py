@@ -87,9 +87,9 @@ class Reduced:
         self.w = logarithms.variables(state)
         self.factor = logarithms.factor(state)
         self.Y = table.y / self.factor
-        coordinates = logarithms.coordinates(state, state.logarithmic)
-        self.smooth = state.surrogate.values(coordinates)
-        self.noise = max(state.surrogate.mean_square, ROUNDING * table.norm)
+        surrogate, logarithmic = state.fit()
+        self.smooth = surrogate.values(logarithms.coordinates(state, logarithmic))
+        self.noise = max(surrogate.mean_square, ROUNDING * table.norm)
         self.log_units = state.variables @ table.log_units
         self.root = np.sqrt(table.weight)
 

@@ -5,7 +5,7 @@ from math import comb
 
 import numpy as np
 
-from vanishing.laws.sparse import least_ratio, ratio_backward, ratios
+from vanishing.laws.sparse import least_ratio, ratio_backward, ratios, regressions
 
 __all__ = ["least_ratio", "ratio_supports"]
 
@@ -14,7 +14,10 @@ _BEAM, _EXTENSIONS, _BEAM_SIZE = 40, 12, 7
 
 
 def ratio_supports(gram, slope, limit, max_terms, progress) -> list[tuple[tuple[int, ...], float]]:
-    """Return supports whose least ratio is below a limit: all small ones, a beam, and from all."""
+    """Return supports whose least ratio is below a limit.
+
+    All small ones while they are few, a beam, sparse regressions, and backward elimination.
+    """
     best: dict[tuple[int, ...], float] = {}
 
     def note(supports, values):
@@ -37,6 +40,11 @@ def ratio_supports(gram, slope, limit, max_terms, progress) -> list[tuple[tuple[
         order = np.argsort(values, kind="stable")
         frontier = supports[order[:_BEAM]]
         note(supports[order[:50]], values[order[:50]])
+    for j in range(k):
+        # Each term from the others: a law of few terms is a sparse regression of any of them.
+        for support in regressions(gram, j, min(max_terms, _BEAM_SIZE)):
+            note([support], [least_ratio(gram, slope, support)[0]])
+    progress()
     for support in ratio_backward(gram, slope, max_terms):
         note([support], [least_ratio(gram, slope, support)[0]])
     return sorted(best.items())

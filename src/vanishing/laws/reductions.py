@@ -42,6 +42,12 @@ class State(NamedTuple):
     surrogate: Surrogate | None = None
     logarithmic: np.ndarray | None = None
 
+    def fit(self) -> tuple[Surrogate, np.ndarray]:
+        """Return the surrogate and which variables it sees the logarithms of."""
+        if self.surrogate is None or self.logarithmic is None:
+            raise ValueError("the state has no surrogate")
+        return self.surrogate, self.logarithmic
+
     @property
     def n_variables(self) -> int:
         """Number of variables that are left."""
@@ -204,9 +210,10 @@ def _candidates(state: State, gram: np.ndarray) -> list[State]:
 
 def _gram_of_gradients(state: State, logarithms: Logarithms, weight) -> np.ndarray:
     """Return the Gram matrix of (g_1, ..., g_r, y) over |y|^2, g_i = dy / d log w_i."""
-    gradients = state.surrogate.gradients(logarithms.coordinates(state, state.logarithmic))
+    surrogate, logarithmic = state.fit()
+    gradients = surrogate.gradients(logarithms.coordinates(state, logarithmic))
     variables = logarithms.variables(state)
-    for i in np.flatnonzero(~state.logarithmic):
+    for i in np.flatnonzero(~logarithmic):
         # Of a variable that may be negative only "plays no part" is asked, in any unit.
         unit = variables[i] if state.positive[i] else np.ptp(variables[i])
         gradients[i] *= unit

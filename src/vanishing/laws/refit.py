@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, inv
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from vanishing.laws.links import Link
 from vanishing.laws.problem import Reduced
@@ -164,9 +164,10 @@ def _covariance(gram):
     unit = gram / scale / scale[:, np.newaxis]
     unit[np.diag_indices_from(unit)] += 1e-14
     try:
-        return inv(unit, check_finite=False) / scale / scale[:, np.newaxis]
-    except LinAlgError:
+        factor = cho_factor(unit, lower=True)
+    except (LinAlgError, ValueError):
         return np.full_like(gram, np.inf)
+    return cho_solve(factor, np.eye(len(unit))) / scale / scale[:, np.newaxis]
 
 
 def _is_exact(reduced: Reduced, mean_square: float) -> bool:

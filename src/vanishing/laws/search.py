@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vanishing.laws.choose import Candidate, Choice, LackOfFit, candidate, choose
+from vanishing.laws.choose import AMBIGUOUS, Candidate, Choice, LackOfFit, candidate, choose
 from vanishing.laws.dictionary import PLAIN, STAGES, dictionary
 from vanishing.laws.implicit import implicit_supports
 from vanishing.laws.links import LINKS, link_supports, regression, usable_links
@@ -38,8 +38,12 @@ class Found(NamedTuple):
     out_of_time: bool = False
 
 
+@np.errstate(all="ignore")
 def search(table: Table, options: Options, progress=lambda: None) -> Found:
-    """Find the law that the target of a table obeys."""
+    """Find the law that the target of a table obeys.
+
+    Of the many terms that are tried some overflow: what is not finite is left out, silently.
+    """
     candidates: list[Candidate] = []
     states: list[State] = []
     try:
@@ -60,7 +64,10 @@ def _searched(table: Table, options: Options, progress, candidates, states) -> C
     )
     lack_of_fit = LackOfFit(table)
     choice = None
-    for state in _order(states):
+    for tried, state in enumerate(_order(states)):
+        # More variables help where nothing fits, not where too much does.
+        if tried > 1 and choice is not None and choice.reason == AMBIGUOUS:
+            break
         reduced = Reduced(table, state)
         for found in _stages(reduced, options, progress):
             candidates += [candidate(fitted, reduced) for fitted in found]

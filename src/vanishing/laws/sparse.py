@@ -175,7 +175,7 @@ def _exhaustive(table, supports, residuals):
 
 
 def _exhaustive_supports(table, max_terms) -> set[tuple[int, ...]]:
-    """Return the best supports of each small size, of as many of the first terms as can be tried."""
+    """Return the best supports of each small size, among the first terms if there are many."""
     found = set()
     for size in range(2, min(_LARGEST, max_terms) + 1):
         k = len(table) - 1
@@ -236,6 +236,15 @@ def _residual(table, support) -> float:
         return np.inf
     projected = solve_triangular(factor, table[part, -1], lower=True, check_finite=False)
     return max(float(1.0 - projected @ projected), 1e-14)
+
+
+def regressions(gram, target: int, max_terms: int) -> list[np.ndarray]:
+    """Return sparse regressions of one term on the others, as supports with that term."""
+    k = len(gram)
+    order = np.append(np.delete(np.arange(k), target), target)
+    supports = np.zeros((max_terms - 1, k - 1), bool)
+    size = _forward(np.ascontiguousarray(gram[np.ix_(order, order)]), max_terms - 1, supports)
+    return [np.sort(np.append(order[np.flatnonzero(row)], target)) for row in supports[:size]]
 
 
 # -- Ratios v'Gv / v'Hv ----------------------------------------------------------------------------
@@ -315,7 +324,7 @@ def least_ratio(gram, slope, support) -> tuple[float, np.ndarray]:
 
 
 def ratio_backward(gram, slope, max_terms) -> list[np.ndarray]:
-    """Return supports by backward elimination from all terms, several at once while many are left."""
+    """Return supports by backward elimination, of several terms at once while many are left."""
     kept = np.arange(len(gram))
     scale = np.sqrt(gram.diagonal())
     found = []

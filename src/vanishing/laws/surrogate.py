@@ -1,8 +1,9 @@
 """Step 1a: a smooth surrogate of the target, its noise, and its gradients.
 
 The surrogate is M Q(u) or M exp Q(u), with a polynomial Q in Legendre form and u the variables or,
-where they are positive and not close to zero, their logarithms, scaled to [-1, 1]. It is no answer: it says how large
-the noise is, what the target is without it, and how it changes with each variable.
+where they are positive and not close to zero, their logarithms, scaled to [-1, 1]. It is no answer:
+it says how large the noise is, what the target is without it, and how it changes with each
+variable.
 """
 
 from functools import lru_cache
@@ -70,7 +71,7 @@ def legendre_products(u: np.ndarray, exponents: np.ndarray) -> np.ndarray:
 
 @lru_cache(maxsize=64)
 def _derivative_places(n_variables: int, max_terms: int, max_degree: int):
-    """Return, for each variable, (row, column, factor) of P_n' = sum of (2k+1) P_k, k = n-1, n-3..."""
+    """Return (row, column, factor) of P_n' = sum of (2k + 1) P_k, k = n-1, n-3..., per variable."""
     exponents = exponents_up_to(n_variables, max_terms, max_degree).tolist()
     place = {tuple(row): i for i, row in enumerate(exponents)}
     found = []
