@@ -47,6 +47,11 @@ def ratio_supports(gram, slope, limit, max_terms, progress) -> list[tuple[tuple[
     progress()
     for support in ratio_backward(gram, slope, max_terms):
         note([support], [least_ratio(gram, slope, support)[0]])
+    # A law with a term too many is one without it.
+    for size in range(max(map(len, best), default=0), 2, -1):
+        for support in [s for s in best if len(s) == size]:
+            shorter = np.array(list(combinations(support, size - 1)))
+            note(shorter, ratios(gram, slope, shorter))
     return sorted(best.items())
 
 

@@ -48,9 +48,10 @@ class Symmetric:
         Standard deviations, scaled; None where they are to be found, in proportion to the spread.
     """
 
-    def __init__(self, columns, weight, noise, max_degree, max_terms, progress, must=None):
+    def __init__(self, columns, weight, noise, options, progress, must=None):
         self.columns, self.weight, self.noise = columns, weight, noise
-        self.max_degree, self.max_terms, self.progress = max_degree, max_terms, progress
+        self.max_degree, self.max_terms = options.max_degree, options.max_terms
+        self.robust, self.progress = options.robust, progress
         self.must = must  # a column that an equation must have
         self.is_estimated = self.was_estimated = False
         self.count = float(weight.sum())
@@ -63,7 +64,7 @@ class Symmetric:
         )
         # A column of few values has a polynomial of its own, which is no law.
         distinct = [len(np.unique(column[:2000])) for column in columns]
-        self.highest = np.minimum(np.array(distinct) - 1, max_degree)
+        self.highest = np.minimum(np.array(distinct) - 1, self.max_degree)
 
     def equations(self, n_laws: int) -> list[Equation]:
         """Return independent equations, the best first."""
@@ -82,15 +83,20 @@ class Symmetric:
         return found
 
     def _exact_equations(self, found, n_laws) -> None:
-        """Add the equations of each degree that do not follow from those before."""
+        """Add equations that do not follow from those before, the shortest of two degrees first.
+
+        The energy of a collision has degree 3, and is shorter than what degree 2 makes of it.
+        """
         for degree in range(1, self.max_degree + 1):
-            exponents = self._terms(degree)
-            while exponents is not None and len(found) < n_laws:
-                self.progress()
-                equation = self._exact(exponents, found)
-                if equation is None:
-                    break
-                found.append(equation)
+            pool = [e for d in (degree, degree + 1) for e in self._exact(d, found)]
+            pool.sort(key=lambda e: (len(e.coef), e.exponents.sum()))
+            follows = self._implied(found)
+            for equation in pool:
+                if len(found) == n_laws:
+                    return
+                if not follows(equation):
+                    found.append(equation)
+                    follows = self._implied(found)
 
     def _terms(self, degree, limit=_EXACT_TERMS) -> np.ndarray | None:
         """Return the exponents up to a degree, or None where they are too many."""
@@ -102,29 +108,31 @@ class Symmetric:
 
     # -- Tables without noise ---------------------------------------------------------------------
 
-    def _exact(self, exponents, found) -> Equation | None:
+    def _exact(self, degree, found) -> list[Equation]:
+        """Return sparse equations up to a degree, unless all are multiples of those found."""
+        exponents = self._terms(degree) if degree <= self.max_degree else None
+        if exponents is None:
+            return []
+        self.progress()
         values = evaluated(self.columns, exponents) * np.sqrt(self.weight)
         n_rows = min(values.shape[1], 2 * len(values) + 100)
         matrix = values[:, :n_rows].T
         scale = np.sqrt(np.mean(matrix**2, axis=0))
         if n_rows < len(values) + 10 or not scale.all():
-            return None
+            return []
         _, singular, vectors = np.linalg.svd(matrix / scale, full_matrices=False)
         null = vectors[singular < _EXACT * singular[0]]
         highest = max((e.exponents.sum(axis=1).max() for e in found), default=0)
-        beyond = exponents.sum(axis=1).max() > highest + 1
-        if beyond and len(null) <= rank_of_multiples(found, exponents):
-            return None
-        follows = self._implied(found)
+        if degree > highest + 1 and len(null) <= rank_of_multiples(found, exponents):
+            return []
+        equations = []
         for part in sparse_supports_of(null, self.max_terms)[:_CHECKED]:
-            if np.count_nonzero(exponents[part].any(axis=0)) < 2:
-                continue
             _, singular, few = np.linalg.svd(matrix[:, part] / scale[part], full_matrices=False)
-            if singular[-1] < _EXACT * singular[0] and (np.abs(few[-1]) > 1e-8).all():
-                equation = Equation(exponents[part], few[-1] / scale[part], 0.0, np.inf, True)
-                if self._is_asked(equation.exponents) and not follows(equation):
-                    return equation
-        return None
+            holds = singular[-1] < _EXACT * singular[0] and (np.abs(few[-1]) > 1e-8).all()
+            if holds and self._is_asked(exponents[part]):
+                coef = few[-1] / scale[part]
+                equations.append(Equation(exponents[part], coef, 0.0, np.inf, True))
+        return equations
 
     # -- Tables with noise ------------------------------------------------------------------------
 
@@ -241,13 +249,13 @@ class Symmetric:
 
         It does so where its terms vanish on points of theirs, or approximately: within the noise.
 
-        What several laws imply together is told nevertheless where it is as short as they are:
-        the energy of a collision, beside its momentum.
+        What several laws imply together is told nevertheless where it is as short as the shortest:
+        the energy of a collision on a line, beside its momentum and relative velocity.
         """
         tolerance = _FOLLOWS if all(e.exact for e in found) else _FOLLOWS_NOISY
         single = [self._points([equation]) for equation in found]
         together = self._points(found) if len(found) > 1 else None
-        longest = max((len(e.coef) for e in found), default=0)
+        shortest = min((len(e.coef) for e in found), default=0)
 
         def follows(equation) -> bool:
             exponents = equation.exponents
@@ -255,7 +263,7 @@ class Symmetric:
                 return True
             if not equation.exact and any(self._is_near(equation, points) for points in single):
                 return True
-            long = len(exponents) > longest
+            long = len(exponents) > shortest
             return together is not None and long and vanishes(together, exponents, tolerance)
 
         return follows

@@ -94,9 +94,7 @@ def _symmetric(rows, options, noise, progress, must=None):
     if options.robust:
         good = rows_near_an_equation(scaled, weight)
         scaled, weight = np.ascontiguousarray(scaled[:, good]), weight[good]
-    search = Symmetric(scaled, weight, noise, options.max_degree, options.max_terms, progress, must)
-    search.robust = options.robust
-    return search, places, units
+    return Symmetric(scaled, weight, noise, options, progress, must), places, units
 
 
 def _law(rows, equation: Equation, symmetric: Symmetric, places, units, target) -> Law:
