@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cholesky, solve_triangular
+from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
 from vanishing.laws.problem import Reduced, Table
 from vanishing.laws.refit import Fitted, price
@@ -40,8 +40,8 @@ def candidate(fitted: Fitted, reduced: Reduced) -> Candidate:
     """Score a fitted law: twice the negative log-likelihood, and what its terms cost."""
     table = reduced.table
     floor = 1e-24 * table.norm
-    score = table.n_rows * np.log(max(fitted.mean_square, floor))
-    score += price(table.n_rows) * fitted.n_terms + _complexity(fitted.terms)
+    score = table.n_observations * np.log(max(fitted.mean_square, floor))
+    score += price(table.n_observations) * fitted.n_terms + _complexity(fitted.terms)
     return Candidate(fitted, reduced, float(score))
 
 
@@ -102,8 +102,24 @@ class LackOfFit:
         explained = solve_triangular(self.factor, self.basis @ left, lower=True, check_finite=False)
         k = len(explained)
         total, found = float(left @ left), float(explained @ explained)
-        rest = max(total - found, 1e-300) / max(len(left) - k, 1)
-        return (found / rest - k) / np.sqrt(2.0 * k)
+        rest = max(total - found, 1e-300) / max(self.table.n_observations - k, 1.0)
+        lack = (found / rest - k) / np.sqrt(2.0 * k)
+        # Noise that differs between rows makes F too large: ask again without equal variances.
+        return lack if lack < LACK_OF_FIT else min(lack, self._with_unequal_noise(left))
+
+    def _with_unequal_noise(self, left: np.ndarray) -> float:
+        """Return the same for White's test: sums s of terms times residuals, and s' Cov(s)^-1 s."""
+        each = self.basis * (left / self.root)
+        covariance = each @ each.T
+        covariance[np.diag_indices_from(covariance)] += 1e-10 * covariance.diagonal().max()
+        sums = self.basis @ left
+        k = len(sums)
+        try:
+            factor = cholesky(covariance, lower=True, check_finite=False)
+        except LinAlgError:
+            return np.inf
+        found = solve_triangular(factor, sums, lower=True, check_finite=False)
+        return (float(found @ found) - k) / np.sqrt(2.0 * k)
 
 
 def is_same(law: Candidate, other: Candidate) -> bool:

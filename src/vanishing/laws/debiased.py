@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import LinAlgError, eigh
 
 from vanishing.laws.sample import columns_of
 from vanishing.laws.variety import Equation, evaluated, gradient
@@ -78,24 +77,6 @@ def matrices(
         for (i, j), row in zip(used, wanted, strict=True):
             slope[i, j] += unit[column] ** 2 * both[i, j] * means[row]
     return Matrices(gram, slope)
-
-
-def full_ratios(found: Matrices, share: float) -> np.ndarray:
-    """Return the stationary values of (v'Gv + share v'Hv) / v'Hv over all terms, the least first.
-
-    The sum is safely positive; directions without a slope, such as the constant, have none.
-    """
-    gram = found.gram + share * found.slope
-    scale = np.sqrt(np.maximum(gram.diagonal(), 1e-300))
-    left = gram / scale / scale[:, None]
-    right = found.slope / scale / scale[:, None]
-    left[np.diag_indices_from(left)] += 1e-13 * len(left)
-    try:
-        values = eigh(right, left, eigvals_only=True)[::-1]
-    except LinAlgError:  # moments of high degree, without noise: nothing can be told
-        return np.array([np.inf])
-    with np.errstate(divide="ignore"):
-        return np.where(values > 0.0, 1.0 / values, np.inf)
 
 
 class Debiased:

@@ -117,7 +117,7 @@ def function_factors(stage: Stage, variables: Variables) -> list[tuple[Factor, .
     single = []
     for exponents in _inside(stage, len(variables.positive)):
         scale = float(np.exp(np.dot(exponents, variables.log_units)))
-        used = np.flatnonzero(exponents)
+        used = [i for i, e in enumerate(exponents) if e]
         positive = all(variables.positive[i] for i in used)
         column = variables.columns[used[0]] if len(used) == 1 else None
         for use in stage.functions:
@@ -197,6 +197,7 @@ def given_stages(functions, names: Sequence[str], columns: np.ndarray) -> tuple[
         if functions != "auto":
             raise ValueError(f"functions must be 'auto' or a tuple: write ({functions!r},).")
         return STAGES
+    asked: list[tuple[int | None, object]]
     if isinstance(functions, Mapping):
         asked = [
             (_column(key, names), function)

@@ -1,4 +1,4 @@
-"""`LawFinder`: which equations does a table obey?"""
+"""The estimator `LawFinder`, which asks a table for the equations it obeys."""
 
 import time
 from collections.abc import Callable
@@ -26,7 +26,7 @@ from vanishing.rows.source import Part
 from vanishing.rows.sources import adopt_layout, check_layout, source_of
 from vanishing.rows.validation import validated
 
-LEAST_ROWS = 10
+LEAST_ROWS = 3
 
 
 class Rows(NamedTuple):
@@ -120,8 +120,10 @@ class LawFinder(Savable, RegressorMixin, BaseEstimator):
 
     Notes
     -----
-    A row of weight 2 counts as two rows. More than 10,000 rows are searched by a sample; the laws
-    are then fitted to all rows, in a few passes.
+    More than 10,000 rows are searched by a sample; the laws are then fitted to all rows, in a few
+    passes. A row of weight 2 counts as that row twice, and a row that stands there twice is no new
+    observation: evidence and standard errors are those of (sum w)^2 / sum w^2 rows, w being the
+    weights of different rows.
 
     Examples
     --------
@@ -182,7 +184,7 @@ class LawFinder(Savable, RegressorMixin, BaseEstimator):
         y : array-like of shape (n_samples,), default=None
             The target; None for laws among the columns of X.
         sample_weight : array-like of shape (n_samples,), default=None
-            How many rows each row counts for.
+            What each row counts, relative to others.
 
         Returns
         -------
@@ -250,11 +252,11 @@ class LawFinder(Savable, RegressorMixin, BaseEstimator):
         seed = int(check_random_state(self.random_state).randint(2**31))
         draw = Draw(seed)
         sample = ask(draw, draw.combine)
-        if sample is None or sample.total_weight < LEAST_ROWS:
-            n = 0 if sample is None else sample.n_samples
+        if sample is None or len(sample.keys) < LEAST_ROWS:
+            n = 0 if sample is None else len(sample.keys)
             raise ValueError(
-                f"a law cannot be told from chance on n_samples = {n} rows: at least {LEAST_ROWS} "
-                "are needed."
+                f"a law cannot be told from chance on n_samples = {n} different rows: at least "
+                f"{LEAST_ROWS} are needed."
             )
         has_target = has_target or len(sample.columns) > self.n_features_in_
         names = [*map(str, getattr(self, "feature_names_in_", default_names(self.n_features_in_)))]

@@ -4,24 +4,21 @@ G is the Gram matrix of terms in (w, Y), H that of their derivatives by y: v'Gv 
 square of the error in units of y, to first order.
 """
 
-from itertools import combinations
-from math import comb
 from typing import NamedTuple
 
 import numpy as np
 
 from vanishing.laws.problem import Reduced
-from vanishing.laws.sparse import least_ratio, ratio_backward, ratios
+from vanishing.laws.ratios import full_ratios, least_ratio, ratio_supports
 from vanishing.laws.surrogate import exponents_up_to
 from vanishing.laws.terms import Evaluator, Term, monomial
+from vanishing.laws.variety import sparse_supports_of
 
 MAX_TERMS = 130
 _EXACT_TERMS = 220
-_EXACT = 1e-13
-_EXHAUSTIVE = 7000  # supports of one size
-_BEAM, _EXTENSIONS, _BEAM_SIZE = 40, 12, 7
+_EXACT = 1e-12  # singular value of terms that a law without noise connects
 _PER_SIZE = 5
-_SCREENED = 4000
+_SUPPORTS = 1.15  # times the noise: what supports may leave to be fitted in units of y
 
 
 class Implicit(NamedTuple):
@@ -45,7 +42,7 @@ def implicit_supports(
         terms = implicit_terms(reduced.n_variables, degree)
         if len(terms) > _EXACT_TERMS:
             break
-        progress()
+        progress(f"implicit laws of degree {degree}")
         rows = _rows(reduced, terms)
         exact = _exact(rows, terms, max_terms)
         if exact is not None:
@@ -56,7 +53,7 @@ def implicit_supports(
         if not (np.isfinite(gram).all() and np.isfinite(slope).all() and gram.diagonal().all()):
             break
         # The smallest ratio over all terms: no support of this degree has a smaller one.
-        if least_ratio_full(gram, slope) > 1.06 * reduced.noise:
+        if full_ratios(gram, slope)[0] > 1.06 * reduced.noise:
             continue
         found = _search(reduced, gram, slope, terms, max_terms, progress)
         if found:
@@ -90,102 +87,39 @@ def _matrices(rows: _Rows):
     return rows.values @ rows.values.T / n_rows, rows.slopes @ rows.slopes.T / n_rows
 
 
-def least_ratio_full(gram, slope) -> float:
-    """Return the least ratio over all terms."""
-    scale = np.sqrt(gram.diagonal())
-    left = gram / scale / scale[:, None] + 1e-13 * len(gram) * np.eye(len(gram))
-    right = slope / scale / scale[:, None]
-    from scipy.linalg import eigh
-
-    size = len(gram)
-    values = eigh(right, left, eigvals_only=True, subset_by_index=[size - 1, size - 1])
-    return 1.0 / float(values[0])
-
-
 def _exact(rows: _Rows, terms, max_terms) -> Implicit | None:
-    """Return the law of a table without noise: one singular value that is rounding."""
+    """Return the law of a table without noise: a singular value that is rounding."""
     n_rows = min(rows.values.shape[1], 2 * len(terms) + 100)
     matrix = rows.values[:, :n_rows].T
     scale = np.sqrt(np.mean(matrix**2, axis=0))
     if not (np.isfinite(scale).all() and scale.all()):
         return None
     _, singular, vectors = np.linalg.svd(matrix / scale, full_matrices=False)
-    small = singular < _EXACT * singular[0] * 10
-    if not small[-1]:
-        return None
-    vector = _sparsest(vectors[small])
-    part = np.flatnonzero(np.abs(vector) > 1e-5 * np.abs(vector).max())
-    if len(part) > max_terms:
-        return None
-    _, singular, vectors = np.linalg.svd(matrix[:, part] / scale[part], full_matrices=False)
-    if not singular[-1] < _EXACT * 10 * singular[0] or not all(np.abs(vectors[-1]) > 1e-7):
-        return None
-    return Implicit(tuple(terms[i] for i in part), vectors[-1] / scale[part])
-
-
-def _sparsest(vectors: np.ndarray) -> np.ndarray:
-    """Return a vector of a space with few non-zero entries: of its reduced echelon form."""
-    if len(vectors) == 1:
-        return vectors[0]
-    from scipy.linalg import qr
-
-    _, _, order = qr(vectors, pivoting=True, mode="economic")
-    pivots = order[: len(vectors)]
-    echelon = np.linalg.solve(vectors[:, pivots], vectors)
-    counts = np.count_nonzero(np.abs(echelon) > 1e-6 * np.abs(echelon).max(axis=1)[:, None], axis=1)
-    return echelon[int(np.argmin(counts))]
+    for part in sparse_supports_of(vectors[singular < _EXACT * singular[0]], max_terms):
+        _, singular, few = np.linalg.svd(matrix[:, part] / scale[part], full_matrices=False)
+        if singular[-1] < _EXACT * singular[0] and (np.abs(few[-1]) > 1e-7).all():
+            return Implicit(tuple(terms[i] for i in part), few[-1] / scale[part])
+    return None
 
 
 def _search(reduced, gram, slope, terms, max_terms, progress) -> list[Implicit]:
-    """Return supports of each size whose ratio is close to the noise."""
+    """Return the best supports of each size whose ratio is close to the noise."""
     exponents = np.array([term.exponents for term in terms])
     scale = np.sqrt(gram.diagonal())
     gram, slope = gram / scale / scale[:, None], slope / scale / scale[:, None]
-    best: dict[int, list[tuple[float, tuple[int, ...]]]] = {}
-
-    def note(supports, values):
-        for support, value in zip(supports, values, strict=True):
-            if value < 1.15 * reduced.noise:
-                best.setdefault(len(support), []).append((float(value), tuple(support)))
-
-    k = len(terms)
-    frontier = None
-    for size in range(3, min(_BEAM_SIZE, max_terms) + 1):
-        progress()
-        if size <= 5 and comb(k, size) <= _EXHAUSTIVE:
-            supports = np.array(list(combinations(range(k), size)))
-        elif frontier is None:
-            supports = np.array(list(combinations(range(k), 2)))
-            frontier = supports[np.argsort(ratios(gram, slope, supports), kind="stable")[:_BEAM]]
-            supports = _extended(gram, slope, frontier)
-        else:
-            supports = _extended(gram, slope, frontier)
-        values = ratios(gram, slope, supports)
-        order = np.argsort(values, kind="stable")
-        frontier = supports[order[:_BEAM]]
-        note(supports[order[:50]], values[order[:50]])
-    for kept_terms in ratio_backward(gram, slope, max_terms):
-        note([kept_terms], [least_ratio(gram, slope, kept_terms)[0]])
+    limit = _SUPPORTS * reduced.noise
+    supports = ratio_supports(gram, slope, limit, max_terms, progress)
+    proper = [item for item in supports if _is_proper(exponents[list(item[0])])]
+    proper.sort(key=lambda item: (len(item[0]), item[1]))
+    taken: dict[int, int] = {}
     found = []
-    for size in sorted(best):
-        proper = [s for s in dict.fromkeys(sorted(best[size])) if _is_proper(exponents[list(s[1])])]
-        for _, support in proper[:_PER_SIZE]:
-            _, vector = least_ratio(gram, slope, support)
+    for support, _ in proper:
+        taken[len(support)] = taken.get(len(support), 0) + 1
+        if taken[len(support)] <= _PER_SIZE:
             places = list(support)
-            found.append(Implicit(tuple(terms[i] for i in places), vector / scale[places]))
+            vector = least_ratio(gram, slope, places)[1] / scale[places]
+            found.append(Implicit(tuple(terms[i] for i in places), vector))
     return found
-
-
-def _extended(gram, slope, frontier) -> np.ndarray:
-    """Return supports with one more term each: those whose residual correlates with it most."""
-    found = set()
-    for support in frontier:
-        value, vector = least_ratio(gram, slope, support)
-        left = gram[:, support] @ vector - value * (slope[:, support] @ vector)
-        left[support] = 0.0
-        for j in np.argsort(-np.abs(left), kind="stable")[:_EXTENSIONS]:
-            found.add(tuple(sorted((*map(int, support), int(j)))))
-    return np.array(sorted(found))
 
 
 def _is_proper(exponents: np.ndarray) -> bool:

@@ -176,8 +176,11 @@ def _least_squares(gram, cross):
         return np.linalg.lstsq(unit, cross / scale, rcond=1e-12)[0] / scale
 
 
-def full_residual(values, rows: Regression, chosen) -> tuple[float, np.ndarray]:
-    """Return the noise that all terms leave on some rows, and their coefficients."""
+def full_residual(values, rows: Regression, chosen, count) -> tuple[float, np.ndarray]:
+    """Return the noise that all terms leave on some rows, and their coefficients.
+
+    ``count`` is how many rows the chosen ones count for.
+    """
     weighted = values[:, chosen] * rows.pull[chosen]
     target = rows.target[chosen] * rows.pull[chosen]
     with np.errstate(over="ignore", invalid="ignore"):
@@ -186,7 +189,7 @@ def full_residual(values, rows: Regression, chosen) -> tuple[float, np.ndarray]:
         return np.inf, np.zeros(len(values))
     coef = _least_squares(gram, cross)
     left = target - coef @ weighted
-    freedom = max(len(target) - len(coef), len(target) // 10)
+    freedom = max(count - len(coef), count / 10)
     return float(left @ left) / freedom, coef
 
 
@@ -252,12 +255,13 @@ def link_supports(reduced: Reduced, terms: list[Term], links, progress) -> list[
     values = values[usable]
     n_rows = reduced.table.n_rows
     screened = slice(0, min(n_rows, max(SCREENED, 4 * len(terms))))
+    count = float(reduced.table.weight[screened].sum())
     while True:
         results = []
         for link in links:
             progress()
             rows = regression(reduced, link)
-            noise, coef = full_residual(values, rows, screened)
+            noise, coef = full_residual(values, rows, screened, count)
             results.append((link, rows, noise, coef))
         link, _, least, coef = min(results, key=lambda result: result[2])
         least = max(least, ROUNDING * reduced.table.norm)
@@ -268,7 +272,7 @@ def link_supports(reduced: Reduced, terms: list[Term], links, progress) -> list[
         reduced.smooth = np.where(np.isfinite(smooth), smooth, reduced.smooth)
         reduced.noise = least
     found = []
-    slack = 1.04 + 3.0 * np.sqrt(2.0 / (screened.stop - screened.start))
+    slack = 1.04 + 3.0 * np.sqrt(2.0 / count)
     for link, rows, noise, _ in results:
         progress()
         # The ridge of Gram matrices hides exact laws of nearly dependent terms.
@@ -287,16 +291,16 @@ def link_supports(reduced: Reduced, terms: list[Term], links, progress) -> list[
 
 
 def _sparse(reduced, link, rows, terms, values) -> list[Sparse]:
-    n_rows = reduced.table.n_rows
+    count = reduced.table.n_observations
     weighted = values * rows.pull
     target = rows.target * rows.pull
-    gram, cross = weighted @ weighted.T / n_rows, weighted @ target / n_rows
-    norm = float(target @ target) / n_rows
+    gram, cross = weighted @ weighted.T / count, weighted @ target / count
+    norm = float(target @ target) / count
     if not (np.isfinite(gram).all() and np.isfinite(cross).all() and 0.0 < norm < np.inf):
         return []
     supports = sparse_supports(gram, cross, norm, MAX_TERMS)
-    price = 2 * np.log(len(terms)) + np.log(n_rows)
-    supports.sort(key=lambda s: n_rows * np.log(s[1]) + price * len(s[0]))
+    price = 2 * np.log(len(terms)) + np.log(count)
+    supports.sort(key=lambda s: count * np.log(s[1]) + price * len(s[0]))
     chosen = [support for support, _ in supports[:_KEPT]]
     # Next to poles of T few terms fit badly until they are fitted in units of y.
     near = [s for s in supports if s[1] < _NEAR * reduced.noise and len(s[0]) <= 3]

@@ -1,6 +1,7 @@
 """Passes over all rows: a law's coefficients and errors, wherever the rows are."""
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +30,34 @@ class Sums(NamedTuple):
         return Sums(*(a + b for a, b in zip(self, other, strict=True)))
 
 
+class Distances:
+    """The question for the errors of a law in units of each column: residuals over gradients."""
+
+    def __init__(self, terms: Sequence[Term], coef):
+        self.terms, self.coef = tuple(terms), coef
+
+    def __call__(self, part: Part) -> np.ndarray:
+        """Return sums of squares of the law and of its derivatives by the columns; weights last."""
+        columns = columns_of(part)
+        weight = np.ones(columns.shape[1]) if part.weight is None else part.weight
+        total = np.zeros(len(columns) + 2)
+        for start in range(0, len(weight), _ROWS):
+            here = slice(start, start + _ROWS)
+            w = weight[here]
+            evaluator = Evaluator(np.ascontiguousarray(columns[:, here]))
+            with np.errstate(all="ignore"):
+                values = [self.coef @ evaluator.values(self.terms)]
+                for i in range(len(columns)):
+                    values.append(self.coef @ evaluator.derivatives(self.terms, i))
+            total += np.append(np.square(values) @ w, w.sum())
+        return total
+
+    @staticmethod
+    def combine(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """Return the sums over two sets of rows."""
+        return first + second
+
+
 class Measure:
     """The question for the sums of a law that is solved for a column."""
 
@@ -41,15 +70,16 @@ class Measure:
         """Return the sums over some rows."""
         columns = columns_of(part)
         weight = np.ones(columns.shape[1]) if part.weight is None else part.weight
-        total = None
-        for start in range(0, len(weight), _ROWS):
-            here = slice(start, start + _ROWS)
-            sums = self._sums(np.ascontiguousarray(columns[:, here]), weight[here])
-            total = sums if total is None else total + sums
-        return total
+        parts = [
+            self._sums(np.ascontiguousarray(columns[:, start : start + _ROWS]), w)
+            for start, w in ((i, weight[i : i + _ROWS]) for i in range(0, len(weight), _ROWS))
+        ]
+        return reduce(self.combine, parts)
 
     def _sums(self, columns, weight) -> Sums:
         solution = solved(self.terms, self.coef, None, self.target, self.branch)
+        if solution is None:
+            raise ValueError("the law has no closed form for its target.")
         with np.errstate(all="ignore"):
             predicted = np.broadcast_to(evaluate(solution, columns), len(weight))
             residual = columns[self.target] - predicted

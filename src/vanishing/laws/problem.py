@@ -22,7 +22,7 @@ class Table(NamedTuple):
     y : array of shape (n_rows,)
         The target, likewise, with a sign that makes its mean positive.
     weight : array of shape (n_rows,)
-        Of mean 1.
+        In the unit in which they sum up to the number of observations.
     positive : array of bool of shape (n_columns,)
     log_units : array of shape (n_columns,)
         Logarithms of the units.
@@ -42,11 +42,10 @@ class Table(NamedTuple):
 
     def at(self, rows) -> "Table":
         """Return some of the rows."""
-        weight = self.weight[rows]
         return self._replace(
             columns=np.ascontiguousarray(self.columns[:, rows]),
             y=self.y[rows],
-            weight=weight / weight.mean(),
+            weight=self.weight[rows],
         )
 
     @property
@@ -57,12 +56,18 @@ class Table(NamedTuple):
     @property
     def norm(self) -> float:
         """Mean square of the target."""
-        return float(np.mean(self.weight * self.y**2))
+        return float(np.average(self.y**2, weights=self.weight))
 
     @property
     def variance(self) -> float:
         """Variance of the target."""
-        return float(np.mean(self.weight * (self.y - np.mean(self.weight * self.y)) ** 2))
+        mean = np.average(self.y, weights=self.weight)
+        return float(np.average((self.y - mean) ** 2, weights=self.weight))
+
+    @property
+    def n_observations(self) -> float:
+        """The number of observations."""
+        return float(self.weight.sum())
 
 
 class Reduced:
@@ -115,6 +120,6 @@ class Reduced:
 
     def away_from_zero(self, share=0.03) -> np.ndarray:
         """Return the smooth Y, kept from zero where it is divided by."""
-        size = np.sqrt(np.mean(self.table.weight * self.smooth**2))
+        size = np.sqrt(np.average(self.smooth**2, weights=self.table.weight))
         sign = np.where(self.smooth < 0.0, -1.0, 1.0)
         return np.where(np.abs(self.smooth) < share * size, share * size * sign, self.smooth)

@@ -3,14 +3,129 @@
 from itertools import combinations
 from math import comb
 
+import numba
 import numpy as np
+from scipy.linalg import LinAlgError, eigh, inv
 
-from vanishing.laws.sparse import least_ratio, ratio_backward, ratios, regressions
-
-__all__ = ["least_ratio", "ratio_supports"]
+from vanishing.laws.sparse import regressions
 
 _EXHAUSTIVE = 30_000  # supports of one size
 _BEAM, _EXTENSIONS, _BEAM_SIZE = 40, 12, 7
+
+
+@numba.njit(cache=True)
+def _ratio(gram, slope, support, vector):
+    """Return the least v'Gv / v'Hv on a support, and set ``vector`` to its v.
+
+    With G = L L', it is one over the largest eigenvalue of L^-1 H L^-T: power iteration.
+    """
+    k = len(support)
+    lower = np.zeros((k, k))
+    for i in range(k):
+        for j in range(i + 1):
+            value = gram[support[i], support[j]]
+            for p in range(j):
+                value -= lower[i, p] * lower[j, p]
+            if i == j:
+                if value <= 1e-13 * gram[support[i], support[i]]:
+                    value = 1e-13 * gram[support[i], support[i]]
+                lower[i, i] = np.sqrt(value)
+            else:
+                lower[i, j] = value / lower[j, j]
+    inner = np.empty((k, k))  # L^-1 H L^-T
+    for j in range(k):
+        for i in range(k):
+            value = slope[support[i], support[j]]
+            for p in range(i):
+                value -= lower[i, p] * inner[p, j]
+            inner[i, j] = value / lower[i, i]
+    for i in range(k):
+        for j in range(k):
+            value = inner[i, j]
+            for p in range(j):
+                value -= lower[j, p] * inner[i, p]
+            inner[i, j] = value / lower[j, j]
+    place = 0
+    for i in range(k):
+        if inner[i, i] > inner[place, place]:
+            place = i
+    current = inner[:, place].copy()
+    value = 0.0
+    for _ in range(60):
+        norm = np.sqrt(np.sum(current**2))
+        if norm == 0.0:
+            return np.inf
+        current /= norm
+        following = inner @ current
+        updated = np.sum(current * following)
+        close = abs(updated - value) <= 1e-9 * updated
+        value, current = updated, following
+        if close:
+            break
+    for i in range(k - 1, -1, -1):
+        entry = current[i]
+        for p in range(i + 1, k):
+            entry -= lower[p, i] * vector[p]
+        vector[i] = entry / lower[i, i]
+    return 1.0 / value if value > 0.0 else np.inf
+
+
+@numba.njit(cache=True)
+def ratios(gram, slope, supports):
+    """Return the least ratio of each support, given as rows of equal size."""
+    found = np.empty(len(supports))
+    vector = np.empty(supports.shape[1])
+    for i in range(len(supports)):
+        found[i] = _ratio(gram, slope, supports[i], vector)
+    return found
+
+
+def least_ratio(gram, slope, support) -> tuple[float, np.ndarray]:
+    """Return the least ratio on a support, and its vector."""
+    vector = np.empty(len(support))
+    return _ratio(gram, slope, np.asarray(support), vector), vector
+
+
+def ratio_backward(gram, slope, max_terms) -> list[np.ndarray]:
+    """Return supports by backward elimination, of several terms at once while many are left."""
+    kept = np.arange(len(gram))
+    scale = np.sqrt(gram.diagonal())
+    found = []
+    while len(kept) > 1:
+        part = np.ix_(kept, kept)
+        unit = scale[kept]
+        left = gram[part] / unit / unit[:, np.newaxis]
+        right = slope[part] / unit / unit[:, np.newaxis]
+        left[np.diag_indices_from(left)] += 1e-13 * len(kept)
+        size = len(kept)
+        _, vectors = eigh(right, left, subset_by_index=[size - 1, size - 1], check_finite=False)
+        vector = vectors[:, 0]
+        if size <= max_terms:
+            found.append(kept)
+        # What v'Gv gains when a term is set to zero and the others follow, in directions other than
+        # v itself: these have G^-1 - v v' (with v'Gv = 1) for an inverse.
+        others = inv(left, check_finite=False).diagonal() - vector**2
+        loss = vector**2 / np.maximum(others, 1e-12 * vector**2 + 1e-300)
+        n_dropped = max(1, (size - 60) // 8)
+        kept = kept[np.sort(np.argsort(loss, kind="stable")[n_dropped:])]
+    return found
+
+
+def full_ratios(gram, slope) -> np.ndarray:
+    """Return the stationary values of v'Gv / v'Hv over all terms, the least first.
+
+    Directions without a slope, such as the constant, have none.
+    """
+    scale = np.sqrt(np.maximum(gram.diagonal(), 1e-300))
+    left = gram / scale / scale[:, None]
+    right = slope / scale / scale[:, None]
+    left[np.diag_indices_from(left)] += 1e-13 * len(left)
+    try:
+        values = eigh(right, left, eigvals_only=True)[::-1]
+    except LinAlgError:  # nearly dependent terms, without noise: nothing can be told
+        return np.array([np.inf])
+    with np.errstate(divide="ignore"):
+        return np.where(values > 0.0, 1.0 / values, np.inf)
 
 
 def ratio_supports(gram, slope, limit, max_terms, progress) -> list[tuple[tuple[int, ...], float]]:
@@ -45,12 +160,12 @@ def ratio_supports(gram, slope, limit, max_terms, progress) -> list[tuple[tuple[
         for support in regressions(gram, j, min(max_terms, _BEAM_SIZE)):
             note([support], [least_ratio(gram, slope, support)[0]])
     progress()
-    for support in ratio_backward(gram, slope, max_terms):
-        note([support], [least_ratio(gram, slope, support)[0]])
+    for left in ratio_backward(gram, slope, max_terms):
+        note([left], [least_ratio(gram, slope, left)[0]])
     # A law with a term too many is one without it.
     for size in range(max(map(len, best), default=0), 2, -1):
-        for support in [s for s in best if len(s) == size]:
-            shorter = np.array(list(combinations(support, size - 1)))
+        for long in [s for s in best if len(s) == size]:
+            shorter = np.array(list(combinations(long, size - 1)))
             note(shorter, ratios(gram, slope, shorter))
     return sorted(best.items())
 

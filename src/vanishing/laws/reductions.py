@@ -236,12 +236,12 @@ def reduced_states(columns, positive, y, weight, start: State, progress) -> list
         Called before each fit: it may raise, to interrupt.
     """
     logarithms = Logarithms(columns, positive)
-    n_rows = len(y)
+    count = float(weight.sum())
     norm = float(np.average(y**2, weights=weight))
     variance = float(np.average((y - np.average(y, weights=weight)) ** 2, weights=weight))
 
     def fitted(state):
-        progress()
+        progress(f"surrogate of {state.n_variables} variables")
         logarithmic = is_logarithmic(logarithms.variables(state), state.positive)
         coordinates = logarithms.coordinates(state, logarithmic)
         surrogate = fit_surrogate(coordinates, logarithms.factor(state), y, weight)
@@ -255,7 +255,7 @@ def reduced_states(columns, positive, y, weight, start: State, progress) -> list
         for candidate in _candidates(state, gram):
             new = fitted(candidate)
             saved = max(1, old.n_terms - new.surrogate.n_terms)
-            allowed = old.mean_square * (1 + (4 * np.sqrt(2 * saved) + 10) / n_rows)
+            allowed = old.mean_square * (1 + (4 * np.sqrt(2 * saved) + 10) / count)
             if old.limited and old.mean_square < 1e-3 * variance:
                 allowed = 10.0 * old.mean_square
             if new.surrogate.mean_square <= max(allowed, _ROUNDING * norm):

@@ -125,23 +125,23 @@ def _solved(gram, cross):
 
 
 def _gauss_newton(reduced: Reduced, predict, coef, free):
-    """Minimise the mean square of y - M Y over the free coefficients; return also J'J / n."""
+    """Minimise the mean square of y - M Y over the free coefficients; return also J'J."""
     pull = reduced.factor * reduced.root
     target = reduced.table.y * reduced.root
-    n_rows = len(target)
+    count = reduced.table.n_observations
 
     def measured(coef):
         Y, slope = predict(coef)
         left = target - Y * pull
-        return float(left @ left) / n_rows, left, slope, Y
+        return float(left @ left) / count, left, slope, Y
 
     value, left, slope, Y = measured(coef)
     for _ in range(_STEPS):
         jacobian = slope[free] * pull
-        gram = jacobian @ jacobian.T / n_rows
+        gram = jacobian @ jacobian.T / count
         if not np.isfinite(gram).all():
             break
-        step = _solved(gram, jacobian @ left / n_rows)
+        step = _solved(gram, jacobian @ left / count)
         for halving in range(_HALVINGS):
             trial = coef.copy()
             trial[free] += step / 2**halving
@@ -179,9 +179,9 @@ def _significance(coef, covariance, noise):
         return coef**2 / np.maximum(noise * covariance.diagonal(), 1e-300)
 
 
-def price(n_rows: int) -> float:
+def price(count: float) -> float:
     """Return what a term has to earn, in units of twice the log-likelihood."""
-    return 2 * np.log(250.0) + np.log(n_rows)
+    return 2 * np.log(250.0) + np.log(count)
 
 
 def refit_link(reduced: Reduced, link: Link, terms, rows, known: set) -> list[Fitted]:
@@ -211,7 +211,7 @@ def refit_link(reduced: Reduced, link: Link, terms, rows, known: set) -> list[Fi
         found.append(Fitted(law_terms, law_coef, fixed, covariance, value, predicted, exact))
         t = _significance(coef, covariance[1:, 1:], max(_EXACT**2 * reduced.table.norm, value))
         least = int(np.argmin(t))
-        if not t[least] <= 3 * price(reduced.table.n_rows) or len(places) == 1:
+        if not t[least] <= 3 * price(reduced.table.n_observations) or len(places) == 1:
             break
         del places[least]
         coef = np.delete(coef, least)
@@ -250,7 +250,7 @@ def refit_implicit(reduced: Reduced, terms, coef, known: set) -> list[Fitted]:
         noise = max(_EXACT**2 * reduced.table.norm, value)
         t = _significance(coef[free], covariance[np.ix_(free, free)], noise)
         least = int(np.argmin(t))
-        if not t[least] <= 3 * price(reduced.table.n_rows):
+        if not t[least] <= 3 * price(reduced.table.n_observations):
             return found
         gone = int(free[least])
         del terms[gone]

@@ -99,9 +99,9 @@ def draft(candidate: Candidate, table: Prepared, sample: Sample, target: int) ->
     fitted = candidate.fitted
     terms, scale = [], []
     for term in _simplified(original_terms(candidate, len(table.columns))):
-        term, factor = in_units(term, table.units)
+        term, before = in_units(term, table.units)
         terms.append(_placed(term, places, n_columns))
-        scale.append(factor)
+        scale.append(before)
     factor = np.array(scale)
     coef, covariance = normalised(
         fitted.coef * factor, fitted.covariance * np.outer(factor, factor), fitted.fixed
@@ -189,11 +189,17 @@ def held_out_error(sums: Sums, fixed: int) -> float:
     return float(np.sqrt(max(square, 0.0) / sums.weight[1])) if sums.weight[1] > 0 else np.nan
 
 
-def finished(found: Draft, sums: Sums, names, size: float, n_inputs: int, **said) -> Law:
-    """Return the `Law`; ``size`` is the rms of the target."""
+def finished(
+    found: Draft, sums: Sums, names, size: float, n_inputs: int, repetition: float, **said
+) -> Law:
+    """Return the `Law`.
+
+    ``size`` is the rms of the target; observations were counted ``repetition`` times.
+    """
     n = float(sums.weight.sum())
-    freedom = max(n - len(found.terms) + 1, 1.0)
-    variance = 0.0 if found.exact else found.mean_square * n / freedom
+    observations = n / repetition
+    freedom = max(observations - len(found.terms) + 1, 1.0)
+    variance = 0.0 if found.exact else found.mean_square * observations / freedom * repetition
     error = float(np.sqrt(found.mean_square))
     with np.errstate(all="ignore"):
         errors = np.sqrt(np.where(sums.errors > 0, sums.errors, np.nan) / n)

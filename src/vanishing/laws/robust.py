@@ -66,7 +66,7 @@ def rows_near_an_equation(columns: np.ndarray, weight: np.ndarray) -> np.ndarray
 
 
 def _slopes(values, exponents, unit) -> list[np.ndarray]:
-    """Return the derivatives of products of Legendre polynomials by each variable, by differences."""
+    """Return the derivatives of the terms by each variable, by differences."""
     step = 1e-5
     found = []
     for column in range(len(unit)):

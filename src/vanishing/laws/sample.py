@@ -20,7 +20,7 @@ class Sample(NamedTuple):
     columns : array of shape (n_columns, n_rows)
         Those of X, and the target last where there is one.
     weight : array of shape (n_rows,)
-        How many rows a row counts for.
+        What each row counts; rows that are equal are one.
     n_samples : int
         How many rows there are in all.
     total_weight : float
@@ -34,9 +34,12 @@ class Sample(NamedTuple):
     total_weight: float
 
     @property
-    def is_complete(self) -> bool:
-        """Whether these are all rows."""
-        return len(self.keys) == self.n_samples
+    def repetition(self) -> float:
+        """How often an observation was counted: sum w^2 / sum w.
+
+        Rows that are repeated, or have large weights, are no more observations than they were.
+        """
+        return float(np.sum(self.weight**2) / np.sum(self.weight))
 
 
 def row_keys(columns: np.ndarray, seed: int) -> np.ndarray:
@@ -71,7 +74,7 @@ class Draw:
         columns = columns_of(part)
         weight = np.ones(columns.shape[1]) if part.weight is None else part.weight
         keys = row_keys(columns, self.seed)
-        # Rows with the same key hold the same; their weights may differ.
+        # The order of weights, too, is that of what they are: sums round as they are ordered.
         order = np.lexsort((weight, keys))
         whole = Sample(keys, columns, weight, len(keys), float(weight.sum()))
         return self._first(whole, order)
@@ -88,9 +91,13 @@ class Draw:
         return self._first(both, np.lexsort((both.weight, both.keys)))
 
     def _first(self, sample: Sample, order) -> Sample:
-        kept = order[: self.max_rows]
+        """Return the rows that come first; equal rows become one that counts for all."""
+        keys = sample.keys[order]
+        starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
+        weight = np.add.reduceat(sample.weight[order], starts)[: self.max_rows]
+        kept = order[starts[: self.max_rows]]
         return sample._replace(
             keys=sample.keys[kept],
             columns=np.ascontiguousarray(sample.columns[:, kept]),
-            weight=sample.weight[kept],
+            weight=weight,
         )

@@ -93,6 +93,7 @@ def _stages(reduced: Reduced, options: Options, progress):
     links = usable_links(reduced)
     known: set = set()
     for stage in options.stages:
+        progress(f"{stage.name}, {reduced.n_variables} variables")
         terms = dictionary(stage, reduced.variables, options.max_degree)
         found = []
         for sparse in link_supports(reduced, terms, links, progress):

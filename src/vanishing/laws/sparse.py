@@ -1,10 +1,10 @@
-"""Which few terms? Sparse least squares and sparse ratios, from Gram matrices alone."""
+"""Which few terms? Sparse least squares, from Gram matrices alone."""
 
 from math import comb
 
 import numba
 import numpy as np
-from scipy.linalg import LinAlgError, cholesky, eigh, inv, solve_triangular
+from scipy.linalg import LinAlgError, cholesky, inv, solve_triangular
 
 _PIVOT = 1e-8  # relative: what is left of a term that others nearly span
 _EXHAUSTIVE = 300_000  # supports of one size that are all looked at
@@ -245,104 +245,3 @@ def regressions(gram, target: int, max_terms: int) -> list[np.ndarray]:
     supports = np.zeros((max_terms - 1, k - 1), bool)
     size = _forward(np.ascontiguousarray(gram[np.ix_(order, order)]), max_terms - 1, supports)
     return [np.sort(np.append(order[np.flatnonzero(row)], target)) for row in supports[:size]]
-
-
-# -- Ratios v'Gv / v'Hv ----------------------------------------------------------------------------
-
-
-@numba.njit(cache=True)
-def _ratio(gram, slope, support, vector):
-    """Return the least v'Gv / v'Hv on a support, and set ``vector`` to its v.
-
-    With G = L L', it is one over the largest eigenvalue of L^-1 H L^-T: power iteration.
-    """
-    k = len(support)
-    lower = np.zeros((k, k))
-    for i in range(k):
-        for j in range(i + 1):
-            value = gram[support[i], support[j]]
-            for p in range(j):
-                value -= lower[i, p] * lower[j, p]
-            if i == j:
-                if value <= 1e-13 * gram[support[i], support[i]]:
-                    value = 1e-13 * gram[support[i], support[i]]
-                lower[i, i] = np.sqrt(value)
-            else:
-                lower[i, j] = value / lower[j, j]
-    inner = np.empty((k, k))  # L^-1 H L^-T
-    for j in range(k):
-        for i in range(k):
-            value = slope[support[i], support[j]]
-            for p in range(i):
-                value -= lower[i, p] * inner[p, j]
-            inner[i, j] = value / lower[i, i]
-    for i in range(k):
-        for j in range(k):
-            value = inner[i, j]
-            for p in range(j):
-                value -= lower[j, p] * inner[i, p]
-            inner[i, j] = value / lower[j, j]
-    place = 0
-    for i in range(k):
-        if inner[i, i] > inner[place, place]:
-            place = i
-    current = inner[:, place].copy()
-    value = 0.0
-    for _ in range(60):
-        norm = np.sqrt(np.sum(current**2))
-        if norm == 0.0:
-            return np.inf
-        current /= norm
-        following = inner @ current
-        updated = np.sum(current * following)
-        close = abs(updated - value) <= 1e-9 * updated
-        value, current = updated, following
-        if close:
-            break
-    for i in range(k - 1, -1, -1):
-        entry = current[i]
-        for p in range(i + 1, k):
-            entry -= lower[p, i] * vector[p]
-        vector[i] = entry / lower[i, i]
-    return 1.0 / value if value > 0.0 else np.inf
-
-
-@numba.njit(cache=True)
-def ratios(gram, slope, supports):
-    """Return the least ratio of each support, given as rows of equal size."""
-    found = np.empty(len(supports))
-    vector = np.empty(supports.shape[1])
-    for i in range(len(supports)):
-        found[i] = _ratio(gram, slope, supports[i], vector)
-    return found
-
-
-def least_ratio(gram, slope, support) -> tuple[float, np.ndarray]:
-    """Return the least ratio on a support, and its vector."""
-    vector = np.empty(len(support))
-    return _ratio(gram, slope, np.asarray(support), vector), vector
-
-
-def ratio_backward(gram, slope, max_terms) -> list[np.ndarray]:
-    """Return supports by backward elimination, of several terms at once while many are left."""
-    kept = np.arange(len(gram))
-    scale = np.sqrt(gram.diagonal())
-    found = []
-    while len(kept) > 1:
-        part = np.ix_(kept, kept)
-        unit = scale[kept]
-        left = gram[part] / unit / unit[:, np.newaxis]
-        right = slope[part] / unit / unit[:, np.newaxis]
-        left[np.diag_indices_from(left)] += 1e-13 * len(kept)
-        size = len(kept)
-        _, vectors = eigh(right, left, subset_by_index=[size - 1, size - 1], check_finite=False)
-        vector = vectors[:, 0]
-        if size <= max_terms:
-            found.append(kept)
-        # What v'Gv gains when a term is set to zero and the others follow, in directions other than
-        # v itself: these have G^-1 - v v' (with v'Gv = 1) for an inverse.
-        others = inv(left, check_finite=False).diagonal() - vector**2
-        loss = vector**2 / np.maximum(others, 1e-12 * vector**2 + 1e-300)
-        n_dropped = max(1, (size - 60) // 8)
-        kept = kept[np.sort(np.argsort(loss, kind="stable")[n_dropped:])]
-    return found

@@ -179,32 +179,33 @@ def fit_surrogate(variables, factor, y, weight, *, forms=(False, True)) -> Surro
     if n_variables:
         low, high = variables.min(axis=1), variables.max(axis=1)
     centre, spread = (low + high) / 2, np.where(high > low, (high - low) / 2, 1.0)
-    exponents = exponents_up_to(n_variables, min(MAX_TERMS, max(1, n_rows // 4)), MAX_DEGREE)
+    n_terms = min(MAX_TERMS, max(1, n_rows // 4))
+    exponents = exponents_up_to(n_variables, n_terms, MAX_DEGREE)
     degrees = exponents.sum(axis=1)
     sizes = [int(np.count_nonzero(degrees <= d)) for d in range(int(degrees.max(initial=0)) + 1)]
     basis = legendre_products((variables - centre[:, None]) / spread[:, None], exponents)
-    root = np.sqrt(weight / weight.mean())
+    root, count = np.sqrt(weight), float(weight.sum())
     best = None
     for exponential in forms:
         if exponential and np.average(y * np.sign(factor) > 0, weights=weight) < 0.9:
             continue
         fit = _exponential if exponential else _plain
         residual, coef, k, limited = fit(basis, factor, y, root, sizes)
-        score = residual / (1 - k / n_rows) ** 2
+        score = residual / (1 - k / count) ** 2
         if best is None or score < best[0]:
             best = (score, exponential, residual, coef, k, limited)
     if best is None:
         best = (0.0, False, *_plain(basis, factor, y, root, sizes))
     _, exponential, residual, coef, k, limited = best
-    mean_square = max(residual, 0.0) / (1.0 - k / n_rows)
+    mean_square = max(residual, 0.0) / (1.0 - k / count)
     return Surrogate(
         exponential, coef[:k], exponents[:k], centre, spread, float(mean_square), k, limited
     )
 
 
-def _best_size(residual, sizes, n_rows, floor):
+def _best_size(residual, sizes, count, floor):
     """Choose a degree by generalised cross-validation; what is rounding is no gain."""
-    score = np.maximum(residual, floor) / (1.0 - np.asarray(sizes) / n_rows) ** 2
+    score = np.maximum(residual, floor) / (1.0 - np.asarray(sizes) / count) ** 2
     return int(np.argmin(score))
 
 
@@ -214,22 +215,20 @@ def _is_limited(residual, i) -> bool:
 
 
 def _plain(basis, factor, y, root, sizes):
-    n_rows = len(y)
+    count = float(root @ root)
     weighted = basis * (factor * root)
     target = y * root
-    norm = float(target @ target) / n_rows
-    residual, solve = _nested(
-        weighted @ weighted.T / n_rows, weighted @ target / n_rows, norm, sizes
-    )
-    i = _best_size(residual, sizes, n_rows, 1e-14 * norm)
+    norm = float(target @ target) / count
+    residual, solve = _nested(weighted @ weighted.T / count, weighted @ target / count, norm, sizes)
+    i = _best_size(residual, sizes, count, 1e-14 * norm)
     coef = solve(sizes[i])
     left = target - coef @ weighted
-    return float(left @ left) / n_rows, coef, sizes[i], _is_limited(residual, i)
+    return float(left @ left) / count, coef, sizes[i], _is_limited(residual, i)
 
 
 def _exponential(basis, factor, y, root, sizes):
     """Gauss-Newton for y = M exp(Q), from the logarithms of what is positive."""
-    n_rows = len(y)
+    count = float(root @ root)
     ratio = y / factor
     floor = 0.03 * np.sqrt(np.average(ratio**2, weights=root**2))
     value = np.log(np.maximum(ratio, floor))
@@ -239,20 +238,20 @@ def _exponential(basis, factor, y, root, sizes):
     least, halvings = np.inf, 0
     for _ in range(_STEPS):
         weighted = basis * pull
-        norm = float(target @ target) / n_rows
-        gram = weighted @ weighted.T / n_rows
+        norm = float(target @ target) / count
+        gram = weighted @ weighted.T / count
         if not np.isfinite(gram).all() or not np.isfinite(norm):
             break
-        residuals, solve = _nested(gram, weighted @ target / n_rows, norm, sizes)
-        i = _best_size(residuals, sizes, n_rows, 1e-14 * norm)
+        residuals, solve = _nested(gram, weighted @ target / count, norm, sizes)
+        i = _best_size(residuals, sizes, count, 1e-14 * norm)
         coef, k, limited = solve(sizes[i]), sizes[i], _is_limited(residuals, i)
         while True:
             value = np.clip(coef @ basis, -700.0, 700.0)
             pull = root * factor * np.exp(value)
             left = y * root - pull
-            residual = float(left @ left) / n_rows
+            residual = float(left @ left) / count
             # Steps differ in their number of terms: their residuals alone cannot be compared.
-            score = residual / (1.0 - k / n_rows) ** 2
+            score = residual / (1.0 - k / count) ** 2
             if score < least or halvings == _HALVINGS:
                 break
             coef, k = (coef + best[1]) / 2, max(k, best[2])

@@ -11,8 +11,8 @@ from math import comb
 import numpy as np
 
 from vanishing.laws.choose import EVIDENCE
-from vanishing.laws.debiased import Matrices, fitted_equation, full_ratios, matrices
-from vanishing.laws.ratios import least_ratio, ratio_supports
+from vanishing.laws.debiased import Matrices, fitted_equation, matrices
+from vanishing.laws.ratios import full_ratios, least_ratio, ratio_supports
 from vanishing.laws.refit import price
 from vanishing.laws.surrogate import exponents_up_to
 from vanishing.laws.variety import (
@@ -32,7 +32,7 @@ _GAP = 10.0
 LARGEST_NOISE = 0.15  # relative to the spread of columns: beyond it nothing can be told
 _FOLLOWS = 1e-7  # singular value of terms that laws found before connect
 _FOLLOWS_NOISY = 3e-3  # the same for laws whose coefficients have errors
-_ENOUGH = 200.0  # evidence beyond which nobody asks
+ENOUGH = 200.0  # evidence beyond which nobody asks
 _CHECKED = 400  # candidates that are looked at closely
 
 
@@ -147,7 +147,8 @@ class Symmetric:
             scale = 0.0
             for _ in range(3):
                 both = self._matrices(exponents, scale * self.spread, self.spread)
-                ratio = full_ratios(both, scale**2)[0]
+                # The sum is safely positive, unlike moments from which noise was taken.
+                ratio = full_ratios(both.gram + scale**2 * both.slope, both.slope)[0]
                 ratio *= self.count / (self.count - len(exponents))
                 if not ratio < LARGEST_NOISE**2:
                     break
@@ -174,7 +175,7 @@ class Symmetric:
         """Return the best equation of any degree that does not follow from those found."""
         candidates: list[tuple[float, Equation]] = []
         for exponents in self._noisy_terms():
-            self.progress()
+            self.progress(f"symmetric laws, {len(exponents)} terms")
             candidates += self._of_degree(exponents)
         candidates.sort(key=lambda item: item[0])
         follows = self._implied(found)
@@ -195,7 +196,8 @@ class Symmetric:
         """Yield (score, equation) of supports that leave hardly more than all terms of a degree."""
         k = len(exponents)
         both = self._matrices(exponents, self.noise, self.noise)
-        spectrum = full_ratios(both, 1.0)
+        gram = both.gram + both.slope
+        spectrum = full_ratios(gram, both.slope)
         least = spectrum[0]
         # A ratio of 1 is that of the noise; estimated noise is the least that was seen.
         if least > (2.5 if self.is_estimated else 1.2):
@@ -203,7 +205,6 @@ class Symmetric:
         # Columns that depend on one another loosely have no gap between laws and other terms.
         if self.is_estimated and np.mean(spectrum < _GAP * least) > 0.5:
             return
-        gram = both.gram + both.slope
         scale = np.sqrt(gram.diagonal())
         gram, slope = gram / scale / scale[:, None], both.slope / scale / scale[:, None]
         floor = (1 + 4 * np.sqrt(2 / self.count)) * (least if self.is_estimated else 1.0)
@@ -214,7 +215,7 @@ class Symmetric:
             part = exponents[places]
             if part.min(axis=0).any() or not self._is_asked(part):
                 continue
-            # Less than the noise is chance, or rows of little noise that a multiple of a law favours.
+            # Less than the noise is chance, or rows of little noise that multiples of laws favour.
             score = self.count * np.log(max(ratio / floor, 1.0))
             score += cost * len(support) + 3.0 * part.sum()
             vector = least_ratio(gram, slope, places)[1] / scale[places]
@@ -223,11 +224,12 @@ class Symmetric:
     def _is_asked(self, exponents) -> bool:
         """Say whether an equation has two columns or more, and the one it must have."""
         used = exponents.any(axis=0)
-        return np.count_nonzero(used) >= 2 and (self.must is None or bool(used[self.must]))
+        return bool(np.count_nonzero(used) >= 2 and (self.must is None or used[self.must]))
 
     def _is_allowed(self, exponents) -> bool:
+        """Say whether an equation has so few terms that it is none of any smooth surface."""
         r = np.count_nonzero(exponents.any(axis=0)) - 1
-        return len(exponents) <= max(r + 3 + (r >= 3), 2 * r - 2)
+        return bool(len(exponents) <= max(r + 3 + (r >= 3), 2 * r - 2))
 
     def _evidence(self, equation, candidates, score, found) -> float:
         """Return the distance in score to the best other explanation of the same rows.
@@ -237,12 +239,12 @@ class Symmetric:
         """
         points = self._points([*found, equation])
         for other, candidate in candidates[: 3 * _CHECKED]:
-            if other - score > _ENOUGH:
+            if other - score > ENOUGH:
                 break
             same = candidate is equation or vanishes(points, candidate.exponents, _FOLLOWS)
             if not same and self._is_near(candidate, points):
                 return other - score
-        return _ENOUGH
+        return ENOUGH
 
     def _implied(self, found) -> Callable[[Equation], bool]:
         """Return a test of whether an equation follows from laws which were found.

@@ -68,7 +68,7 @@ def prepared(columns: np.ndarray, target: int, weight: np.ndarray) -> Prepared:
     table = Table(
         scaled,
         y / unit,
-        weight / weight.mean(),
+        weight,
         (scaled > 0.0).all(axis=1),
         np.log(np.abs(units)),
         float(unit),

@@ -36,7 +36,8 @@ def law_of_target(rows, options: Options, progress, target: int = -1) -> Answer:
     if not np.ptp(y) > 1e-12 * size:
         verdict = f"No law: {names[target]} is constant, {y[0]:.6g} on all rows."
         return Answer([], verdict, [], 0.0, [], mean)
-    table = prepared(sample.columns, target, sample.weight)
+    weight = sample.weight / sample.repetition
+    table = prepared(sample.columns, target, weight)
     if not len(table.columns):
         verdict = f"No law: all columns are constant, and {names[target]} is not."
         return Answer([], verdict, [], float(np.std(y)), [], mean)
@@ -58,6 +59,7 @@ def law_of_target(rows, options: Options, progress, target: int = -1) -> Answer:
         names,
         size,
         rows.n_inputs,
+        sample.repetition,
         evidence=choice.evidence / 2,
         lack_of_fit=choice.lack_of_fit,
         verdict=_certainty(choice, first, size, sums.missing, options.robust),
@@ -67,7 +69,7 @@ def law_of_target(rows, options: Options, progress, target: int = -1) -> Answer:
 
 def _noise(found: Found) -> float:
     """Return the least noise that any surrogate or candidate reached."""
-    reached = [state.surrogate.mean_square for state in found.states]
+    reached = [s.surrogate.mean_square for s in found.states if s.surrogate is not None]
     reached += [c.fitted.mean_square for c in found.candidates]
     return min(reached)
 

@@ -5,13 +5,13 @@ import numpy as np
 from vanishing._threads import spread
 from vanishing.laws.debiased import fitted_equation
 from vanishing.laws.law import Law
-from vanishing.laws.passes import Measure
+from vanishing.laws.passes import Distances, Measure
 from vanishing.laws.reductions import MAX_ROWS, start_coordinates
 from vanishing.laws.results import held_out_error
 from vanishing.laws.robust import FAR, rows_near_an_equation
 from vanishing.laws.solving import normalised, pivot_of, solved
 from vanishing.laws.surrogate import fit_surrogate
-from vanishing.laws.symmetric import LARGEST_NOISE, Symmetric
+from vanishing.laws.symmetric import ENOUGH, LARGEST_NOISE, Symmetric
 from vanishing.laws.table import prepared, signed_units, varying
 from vanishing.laws.targets import Answer, law_of_target
 from vanishing.laws.terms import monomial
@@ -44,15 +44,16 @@ def laws_of_columns(rows, options, noise, n_laws: int, n_jobs, progress) -> Answ
     found.sort(key=lambda law: (law.n_terms, law.relative_error))
     laws = _different(found, rows)[:n_laws]
     verdict = _said(laws) if laws else "No law among the columns was found: " + _why(answers)
-    front = min((a.front for a in answers if a.front), key=_best_error, default=[])
-    reductions = next((a.reductions for a in answers if a.laws), [])
+    fronts: list[list[Law]] = [answer.front for answer in answers if answer.front]
+    front: list[Law] = min(fronts, key=_best_error, default=[])
+    reductions: list[str] = next((a.reductions for a in answers if a.laws), [])
     return Answer(laws, verdict, front, _noises(answers, places, len(rows.names)), reductions, None)
 
 
 def _law_in_turn(rows, options, progress, target: int) -> Answer:
     """Return the law of one column, unless hardly any of it is a function of the others."""
     sample = rows.sample
-    table = prepared(sample.columns, target, sample.weight).table
+    table = prepared(sample.columns, target, sample.weight / sample.repetition).table
     used = slice(0, MAX_ROWS)
     coordinates = start_coordinates(table.columns[:, used], table.positive)
     y, weight = table.y[used], table.weight[used]
@@ -90,7 +91,7 @@ def _symmetric(rows, options, noise, progress, must=None):
     if noise is not None:
         noise = np.asarray(noise)[places] / units
     must = None if must is None else int(np.flatnonzero(places == must)[0])
-    weight = sample.weight
+    weight = sample.weight / sample.repetition
     if options.robust:
         good = rows_near_an_equation(scaled, weight)
         scaled, weight = np.ascontiguousarray(scaled[:, good]), weight[good]
@@ -124,7 +125,7 @@ def _law(rows, equation: Equation, symmetric: Symmetric, places, units, target) 
         coef,
         names=rows.names,
         n_inputs=rows.n_inputs,
-        covariance=covariance,
+        covariance=covariance * rows.sample.repetition,
         evidence=equation.evidence / 2,
         n_samples=rows.sample.n_samples,
         verdict=verdict,
@@ -139,31 +140,35 @@ def _whole(coef):
 
 
 def _measured(rows, terms, coef, target, fixed) -> dict:
-    """Return the errors of a law in units of its columns, from a pass over all rows."""
-    used = [i for i in range(len(rows.names)) if any(t.involves(i) for t in terms)]
-    columns = [i for i in used if solved(terms, coef, None, i, 1) is not None]
-    chosen = target if target in columns else (columns[0] if columns and target is None else None)
-    if chosen is None:
-        return {}
+    """Return the errors of a law, from passes over all rows.
+
+    In units of a column they are the law's residual over its derivative. Without a target the
+    error is relative to the spread of all columns.
+    """
+    square, *slopes, _ = rows.ask(Distances(terms, coef), Distances.combine)
     sample = rows.sample
-    best = None
-    for branch in (1, -1):
-        sums = rows.ask(Measure(terms, coef, chosen, branch, rows.seed), Measure.combine)
-        square = float(sums.square.sum())
-        if best is None or square < best[0]:
-            best = (square, branch, sums)
-    square, branch, sums = best
-    total = max(float(sums.weight.sum()), 1e-300)
     with np.errstate(all="ignore"):
-        errors = np.sqrt(np.where(sums.errors > 0, sums.errors, np.nan) / total)
-    sizes = np.sqrt(np.average(sample.columns**2, axis=1, weights=sample.weight))
-    found: dict = {"errors": errors}
-    error = float(np.sqrt(square / total))
-    found |= {"error": error, "relative_error": error / float(sizes[chosen])}
-    found["held_out_error"] = held_out_error(sums, fixed)
-    if target is not None:
-        found |= {"target": rows.names[target], "branch": branch}
-    return found
+        errors = np.sqrt(square / np.array(slopes))
+    errors[~np.isfinite(errors)] = np.nan
+    spreads = np.std(sample.columns, axis=1)
+    error = float(np.sqrt(square / np.sum(slopes * spreads**2)))
+    found: dict = {"errors": errors, "error": error, "relative_error": error}
+    if target is None or solved(terms, coef, None, target, 1) is None:
+        return found
+    trials = []
+    for branch in (1, -1):
+        sums = rows.ask(Measure(terms, coef, target, branch, rows.seed), Measure.combine)
+        trials.append((float(sums.square.sum()), -branch, sums))
+    square, branch, sums = min(trials, key=lambda trial: trial[:2])
+    error = float(np.sqrt(square / max(float(sums.weight.sum()), 1e-300)))
+    size = float(np.sqrt(np.average(sample.columns[target] ** 2, weights=sample.weight)))
+    return found | {
+        "error": error,
+        "relative_error": error / size,
+        "held_out_error": held_out_error(sums, fixed),
+        "target": rows.names[target],
+        "branch": -branch,
+    }
 
 
 def _certainty(equation: Equation, symmetric: Symmetric) -> str:
@@ -173,10 +178,10 @@ def _certainty(equation: Equation, symmetric: Symmetric) -> str:
     if symmetric.was_estimated:
         share = np.median(symmetric.noise / symmetric.spread)
         said = f"It holds up to noise of {100 * share:.2g} % of the columns' spread"
-    said += (
-        f"; the next best equation is less likely by a factor of exp({equation.evidence / 2:.0f})."
-    )
-    return said + " Within this noise it may be an approximation of another law."
+    said += f"; another explanation is less likely by a factor of exp({equation.evidence / 2:.0f})."
+    if equation.evidence < ENOUGH:
+        said += " Within this noise it may be an approximation of another law."
+    return said
 
 
 def _said(laws) -> str:
@@ -185,7 +190,12 @@ def _said(laws) -> str:
 
 
 def _why(answers) -> str:
-    return "no equation reaches the noise of a column" if answers else "all of them are constant"
+    if not answers:
+        return "all of them are constant."
+    return (
+        "none is a function of the others up to small noise, and no polynomial equation stands "
+        "out. Where the noise of the columns is known, say so by noise=."
+    )
 
 
 def _best_error(front) -> float:

@@ -86,8 +86,8 @@ def rank_of_multiples(found: Sequence[Equation], exponents) -> int:
     rows = []
     for equation in found:
         for factor in exponents:
-            places = [place.get(tuple(row)) for row in (equation.exponents + factor).tolist()]
-            if None not in places:
+            places = [place.get(tuple(row), -1) for row in (equation.exponents + factor).tolist()]
+            if min(places) >= 0:
                 row = np.zeros(len(exponents))
                 row[places] = equation.coef / np.abs(equation.coef).max()
                 rows.append(row)
