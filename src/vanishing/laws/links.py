@@ -14,6 +14,7 @@ MAX_TERMS = 13
 _EXACT = 3e-13  # relative residual, of a table without noise
 _NEARLY_EXACT = 1e-7  # mean square relative to the target: worth a look at the rows themselves
 SCREENED = 2500  # rows on which a link is tried first
+CHOSEN = 5000  # rows on which terms are chosen
 _KEPT = 3  # supports that go on
 _HUGE = 1e60  # value of a term that is of no use: its powers overflow
 _NEAR = 4.0  # times the noise: what supports of few terms may leave to go on, too
@@ -291,9 +292,12 @@ def link_supports(reduced: Reduced, terms: list[Term], links, progress) -> list[
 
 
 def _sparse(reduced, link, rows, terms, values) -> list[Sparse]:
-    count = reduced.table.n_observations
-    weighted = values * rows.pull
-    target = rows.target * rows.pull
+    # Terms are chosen on some of the rows; all rows decide, once they are fitted in units of y.
+    chosen_rows = slice(0, CHOSEN)
+    pull = rows.pull[chosen_rows]
+    count = float(reduced.table.weight[chosen_rows].sum())
+    weighted = values[:, chosen_rows] * pull
+    target = rows.target[chosen_rows] * pull
     gram, cross = weighted @ weighted.T / count, weighted @ target / count
     norm = float(target @ target) / count
     if not (np.isfinite(gram).all() and np.isfinite(cross).all() and 0.0 < norm < np.inf):

@@ -13,7 +13,7 @@ _EXHAUSTIVE = 30_000  # supports of one size
 _BEAM, _EXTENSIONS, _BEAM_SIZE = 40, 12, 7
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, error_model="numpy")
 def _ratio(gram, slope, support, vector):
     """Return the least v'Gv / v'Hv on a support, and set ``vector`` to its v.
 
@@ -70,7 +70,7 @@ def _ratio(gram, slope, support, vector):
     return 1.0 / value if value > 0.0 else np.inf
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, error_model="numpy")
 def ratios(gram, slope, supports):
     """Return the least ratio of each support, given as rows of equal size."""
     found = np.empty(len(supports))

@@ -12,7 +12,7 @@ _LARGEST = 5  # of these sizes
 _KEPT = 3  # of each
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, error_model="numpy")
 def _sweep(table, k):
     """Take term k into the fit: G_SS^-1 is kept as -table[S, S], coefficients in table[S, y]."""
     pivot = table[k, k]
@@ -27,7 +27,7 @@ def _sweep(table, k):
     table[k, k] = -1.0 / pivot
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, error_model="numpy")
 def _unsweep(table, k):
     """Take term k out of the fit again."""
     pivot = table[k, k]
@@ -42,7 +42,7 @@ def _unsweep(table, k):
     table[k, k] = -1.0 / pivot
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, error_model="numpy")
 def _best_exchange(table, inside, scale):
     """Return (residual, i, j) of the best exchange of a term i inside for a term j outside."""
     y = len(table) - 1
@@ -65,7 +65,7 @@ def _best_exchange(table, inside, scale):
     return best, best_i, best_j
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, error_model="numpy")
 def _forward(table, max_terms, supports):
     """Add the term that helps most, exchange terms while that helps, and note each support."""
     y = len(table) - 1
@@ -97,7 +97,7 @@ def _forward(table, max_terms, supports):
     return max_terms
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, error_model="numpy")
 def _backward(table, max_terms, supports):
     """Drop the term that matters least, again and again; ``table`` has all terms swept in."""
     y = len(table) - 1
@@ -122,7 +122,7 @@ def _backward(table, max_terms, supports):
                         table[i, j] -= factor * row[j]
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, error_model="numpy")
 def _scan_pairs(table, start, path, supports, residuals):
     """Complete ``path`` by each pair of terms from ``start`` on; keep the best supports."""
     y = len(table) - 1
@@ -148,7 +148,7 @@ def _scan_pairs(table, start, path, supports, residuals):
                 supports[place, size - 2], supports[place, size - 1] = i, j
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, error_model="numpy")
 def _exhaustive(table, supports, residuals):
     """Find the best supports of a size among all: terms are taken in one after the other."""
     y, size = len(table) - 1, supports.shape[1]
