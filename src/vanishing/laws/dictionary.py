@@ -155,17 +155,18 @@ def dictionary(stage: Stage, variables: Variables, max_degree, max_terms=MAX_TER
     plain = signed_exponents(n_variables, positive, max_degree, max_terms // 3)
     if stage.halves:
         plain = _with_halves(n_variables, positive, plain)
-    each = max(1, (max_terms - len(plain)) // (len(factors) - 1)) * (3 if stage.products else 1)
-    around = signed_exponents(n_variables, positive, max_degree, each)
-    if stage.halves:
-        around = _with_halves(n_variables, positive, around)
     terms = [Term(row) for row in plain]
-    terms += [
-        Term(row, chosen)
-        for row, chosen in product(around, factors[1:])
-        # Around a function of a product stand the other variables.
-        if not (stage.products and np.any(np.multiply(row, chosen[0].exponents)))
-    ]
+    if stage.products:
+        # Around a function of a product stand products of the other variables.
+        around = signed_exponents(n_variables, [False] * n_variables, 2, max_terms)
+        pairs = product(around, factors[1:])
+        terms += [Term(e, f) for e, f in pairs if not np.any(np.multiply(e, f[0].exponents))]
+    else:
+        each = max(1, (max_terms - len(plain)) // (len(factors) - 1))
+        around = signed_exponents(n_variables, positive, max_degree, each)
+        if stage.halves:
+            around = _with_halves(n_variables, positive, around)
+        terms += [Term(row, chosen) for row, chosen in product(around, factors[1:])]
     return sorted(terms, key=lambda term: term.degree)[:max_terms]
 
 

@@ -149,7 +149,8 @@ def regression(reduced: Reduced, link: Link) -> Regression:
     """Return row weights and T(Y) freed from the bias that noise has through T''."""
     smooth = reduced.smooth
     if link.singular or link.needs_positive:
-        smooth = reduced.away_from_zero(min(0.03, 5.0 * reduced.relative_noise))
+        # Not closer than that: a few rows would outweigh all others.
+        smooth = reduced.away_from_zero(np.clip(5.0 * reduced.relative_noise, 1e-3, 0.03))
         if link.needs_positive:
             smooth = np.abs(smooth)
     variance = reduced.noise / reduced.factor**2
@@ -286,7 +287,8 @@ def link_supports(reduced: Reduced, terms: list[Term], links, progress) -> list[
             if support is not None:
                 found.append(Sparse(link, tuple(terms[i] for i in support)))
                 continue
-        if noise <= slack * reduced.noise:
+        # What rounding leaves depends on the weights of rows.
+        if noise <= slack * max(reduced.noise, 10 * ROUNDING * reduced.table.norm):
             found += _sparse(reduced, link, rows, terms, values)
     return found
 

@@ -12,6 +12,7 @@ from vanishing.laws.terms import Evaluator, Term
 _STEPS = 6
 _HALVINGS = 6
 _EXACT = 1e-12  # residual relative to the target, of a table without noise
+_NEARLY_EXACT = 1e-7
 
 
 class Fitted(NamedTuple):
@@ -170,8 +171,15 @@ def _covariance(gram):
     return cho_solve(factor, np.eye(len(unit))) / scale / scale[:, np.newaxis]
 
 
-def _is_exact(reduced: Reduced, mean_square: float) -> bool:
-    return mean_square < _EXACT**2 * reduced.table.norm
+def _is_exact(reduced: Reduced, terms, coef, mean_square: float) -> bool:
+    """Say whether a law holds up to rounding, in units of y or, next to a pole, in its terms."""
+    share = mean_square / reduced.table.norm
+    if not _EXACT**2 < share < _NEARLY_EXACT**2:
+        return share <= _EXACT**2
+    with np.errstate(all="ignore"):
+        values = Evaluator(np.vstack([reduced.w, reduced.Y])).values(terms) * coef[:, None]
+        left = np.abs(values.sum(axis=0)) / np.abs(values).sum(axis=0)
+    return bool(np.nanmean(left) < _EXACT)
 
 
 def _significance(coef, covariance, noise):
@@ -206,7 +214,7 @@ def refit_link(reduced: Reduced, link: Link, terms, rows, known: set) -> list[Fi
         covariance = np.zeros((len(places) + 1,) * 2)
         covariance[1:, 1:] = _covariance(gram)
         law_terms, law_coef, fixed = model.law(coef, places)
-        exact = _is_exact(reduced, value)
+        exact = _is_exact(reduced, law_terms, law_coef, value)
         predicted = Y * reduced.factor
         found.append(Fitted(law_terms, law_coef, fixed, covariance, value, predicted, exact))
         t = _significance(coef, covariance[1:, 1:], max(_EXACT**2 * reduced.table.norm, value))
@@ -244,7 +252,7 @@ def refit_implicit(reduced: Reduced, terms, coef, known: set) -> list[Fitted]:
         )
         covariance = np.zeros((len(terms),) * 2)
         covariance[np.ix_(free, free)] = _covariance(gram)
-        exact = _is_exact(reduced, value)
+        exact = _is_exact(reduced, terms, coef, value)
         predicted = Y * reduced.factor
         found.append(Fitted(tuple(terms), coef, fixed, covariance, value, predicted, exact))
         noise = max(_EXACT**2 * reduced.table.norm, value)
