@@ -4,6 +4,7 @@ G is the Gram matrix of terms in (w, Y), H that of their derivatives by y: v'Gv 
 square of the error in units of y, to first order.
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ MAX_TERMS = 130
 _EXACT_TERMS = 220
 _EXACT = 1e-12  # singular value of terms that a law without noise connects
 _PER_SIZE = 5
+_DEGREES = 3  # that reach the noise
 _SUPPORTS = 1.15  # times the noise: what supports may leave to be fitted in units of y
 
 
@@ -36,29 +38,32 @@ def implicit_terms(n_variables: int, degree: int, max_y: int = 2) -> list[Term]:
 
 def implicit_supports(
     reduced: Reduced, max_degree: int, max_terms: int, progress
-) -> list[Implicit]:
-    """Return sparse supports of implicit laws, from the lowest degree that reaches the noise."""
+) -> Iterator[list[Implicit]]:
+    """Yield sparse supports of implicit laws, degree by degree from the lowest that may hold.
+
+    What reaches the noise at first may be an approximation of what a higher degree has.
+    """
+    reached = 0
     for degree in range(2, max_degree + 1):
         terms = implicit_terms(reduced.n_variables, degree)
         if len(terms) > _EXACT_TERMS:
-            break
+            return
         progress(f"implicit laws of degree {degree}")
         rows = _rows(reduced, terms)
         exact = _exact(rows, terms, max_terms)
         if exact is not None:
-            return [exact]
-        if len(terms) > MAX_TERMS:
+            yield [exact]
+            return
+        if len(terms) > MAX_TERMS or reached == _DEGREES:
             continue
         gram, slope = _matrices(rows)
         if not (np.isfinite(gram).all() and np.isfinite(slope).all() and gram.diagonal().all()):
-            break
+            return
         # The smallest ratio over all terms: no support of this degree has a smaller one.
         if full_ratios(gram, slope)[0] > 1.06 * reduced.noise:
             continue
-        found = _search(reduced, gram, slope, terms, max_terms, progress)
-        if found:
-            return found
-    return []
+        yield _search(reduced, gram, slope, terms, max_terms, progress)
+        reached += 1
 
 
 class _Rows(NamedTuple):

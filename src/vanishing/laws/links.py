@@ -12,6 +12,7 @@ from vanishing.laws.terms import FUNCTIONS, Evaluator, Factor, Term
 
 MAX_TERMS = 13
 _EXACT = 3e-13  # relative residual, of a table without noise
+_NO_NOISE = 1e-10  # mean square relative to the target
 _NEARLY_EXACT = 1e-7  # mean square relative to the target: worth a look at the rows themselves
 SCREENED = 2500  # rows on which a link is tried first
 CHOSEN = 5000  # rows on which terms are chosen
@@ -273,6 +274,9 @@ def link_supports(reduced: Reduced, terms: list[Term], links, progress) -> list[
             smooth = link.inverse(coef @ values)
         reduced.smooth = np.where(np.isfinite(smooth), smooth, reduced.smooth)
         reduced.noise = least
+        # Better weights tell noise from terms, and here is hardly any.
+        if least < _NO_NOISE * reduced.table.norm:
+            break
     found = []
     slack = 1.04 + 3.0 * np.sqrt(2.0 / count)
     for link, rows, noise, _ in results:

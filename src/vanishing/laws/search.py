@@ -103,13 +103,14 @@ def _stages(reduced: Reduced, options: Options, progress):
                 found += refit_link(reduced, sparse.link, sparse.terms, rows, known)
         yield found
         if stage is PLAIN:
-            found = []
-            for support in implicit_supports(
+            for supports in implicit_supports(
                 reduced, options.max_degree, options.max_terms, progress
             ):
-                progress()
-                found += refit_implicit(reduced, support.terms, support.coef, known)
-            yield found
+                found = []
+                for support in supports:
+                    progress()
+                    found += refit_implicit(reduced, support.terms, support.coef, known)
+                yield found
 
 
 def _pure_product(reduced: Reduced):
