@@ -528,7 +528,7 @@ def test_lack_of_fit_is_standard_normal_where_nothing_is_left(n_rows):
         reduced = noisy_reduced(lambda u, v: 2 * u + v, seed=seed, n_rows=n_rows, most=1)
         lack = LackOfFit(reduced.table)
         found.append(lack(reduced.smooth))
-        missing.append(lack(reduced.smooth - 0.15 * (reduced.w[0] - 2) ** 2))
+        missing.append(lack(reduced.smooth - 0.3 * (reduced.w[0] - 2) ** 2))
     assert abs(np.mean(found)) < 4 / np.sqrt(30)
     assert 0.6 < np.std(found) < 1.5
     assert min(missing) > 5
