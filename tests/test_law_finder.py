@@ -75,7 +75,7 @@ def true_coef(law, name):
     problem = problem_of(name)
     X, y = problem.sample(1000, np.random.RandomState(99))
     values = law.term_values(X, y)
-    if not law.target == problem.target or not np.isfinite(values).all():
+    if law.target != problem.target or not np.isfinite(values).all():
         return None
     values = values / np.linalg.norm(values, axis=1)[:, None]
     scale = np.linalg.norm(values, axis=0)
@@ -289,7 +289,7 @@ def test_rows_in_blocks_are_as_rows_at_once(rows):
 
 
 def test_more_rows_than_are_searched():
-    X, y, size = table("I.27.6", n=25_000)
+    X, y, _ = table("I.27.6", n=25_000)
     finder = LawFinder().fit(X, y)
     law = finder.laws_[0]
     assert law.n_samples == 25_000 and true_coef(law, "I.27.6") is not None
