@@ -68,10 +68,10 @@ def law_of_target(rows, options: Options, progress, target: int = -1) -> Answer:
 
 
 def _noise(found: Found) -> float:
-    """Return the least noise that any surrogate or candidate reached."""
+    """Return the least noise that any surrogate or candidate reached; NaN if there was no time."""
     reached = [s.surrogate.mean_square for s in found.states if s.surrogate is not None]
     reached += [c.fitted.mean_square for c in found.candidates]
-    return min(reached)
+    return min(reached, default=np.nan)
 
 
 def _front(found: Found, table: Prepared, rows, target: int, size: float) -> list[Law]:
