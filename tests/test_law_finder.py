@@ -227,7 +227,7 @@ def test_names_of_columns_and_target():
 
 
 def test_columns_of_negative_numbers():
-    X, y, size = table("gas")
+    X, y, _ = table("gas")
     X = X.assign(n=-X["n"], T=-X["T"])
     law = LawFinder().fit(X, -y).laws_[0]
     np.testing.assert_allclose(
