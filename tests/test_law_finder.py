@@ -261,9 +261,16 @@ def test_rows_in_another_order_give_the_same_bits(name):
     assert len(finder.laws_) == 1
     assert_same_law(finder.laws_[0], law, rtol=1e-12)
     assert str(finder.laws_[0]) == str(law)
+    np.testing.assert_array_equal(finder.laws_[0].coef, law.coef)
     assert finder.verdict_ == fitted(name, 0.01).verdict_
     for a, b in zip(finder.front_, fitted(name, 0.01).front_, strict=True):
         assert_same_law(a, b)  # found on the sample, which is in an order of its own
+
+
+@pytest.mark.xfail(strict=True, reason="sums over all rows are taken in the order they come in")
+def test_rows_in_another_order_give_the_same_bits_without_target():
+    points = circle(noise=0.01)
+    assert_same_law(LawFinder().fit(points).laws_[0], LawFinder().fit(points[::-1]).laws_[0])
 
 
 @pytest.mark.parametrize("name", ["lens", "I.13.4", "I.18.12"])
@@ -438,6 +445,35 @@ def test_the_data_are_not_changed():
     np.testing.assert_allclose(single.coef, law.coef, rtol=1e-5)
 
 
+@pytest.mark.xfail(strict=True, reason="lack of fit takes the noise of all rows for the same")
+@pytest.mark.parametrize("kind", ["relative noise", "single precision"])
+def test_noise_that_differs_from_row_to_row(kind):
+    X, y, _ = table("gas", 0.0, n=10_000)
+    if kind == "relative noise":
+        y = y * (1 + 0.01 * np.random.default_rng(0).normal(size=len(y)))
+    else:
+        X, y = X.astype(np.float32), y.astype(np.float32)
+    finder = LawFinder().fit(X, y)
+    assert finder.laws_, finder.verdict_
+    assert true_coef(finder.laws_[0], "gas") is not None
+
+
+@pytest.mark.xfail(strict=True, reason="the target's term is not counted")
+def test_no_law_has_more_terms_than_allowed():
+    X, y, _ = table("lens")
+    for max_terms in (2, 3):
+        finder = LawFinder(max_terms=max_terms).fit(X, y)
+        assert all(law.n_terms <= max_terms for law in finder.laws_ + finder.front_)
+
+
+@pytest.mark.xfail(strict=True, reason="nothing is told to progress")
+def test_verbose(capsys):
+    LawFinder().fit(*table("gas", n=50)[:2])
+    assert not capsys.readouterr().out
+    LawFinder(verbose=1).fit(*table("gas", n=50)[:2])
+    assert capsys.readouterr().out
+
+
 # -- Without target -------------------------------------------------------------------------------
 
 
@@ -463,6 +499,30 @@ def test_a_noisy_circle():
     coef = law.coef / law.coef[law.terms.index("1")]
     assert (np.abs(np.abs(coef) - 1) < 4 * law.coef_std + 1e-12).all()
     assert (finder.noise_ > 0.009).all() and (finder.noise_ < 0.011).all()
+
+
+@pytest.mark.xfail(strict=True, reason="one branch of a root is taken for all rows")
+@pytest.mark.parametrize("noise", [0.0, 0.01])
+def test_errors_of_laws_without_target_are_those_of_the_nearest_solution(noise):
+    (law,) = LawFinder().fit(circle(2000, noise=noise)).laws_
+    # Moved by noise across the circle, to first order: x0 alone has to move by more.
+    assert noise <= law.error < 10 * noise + 1e-6
+
+
+@pytest.mark.xfail(strict=True, reason="what holds on some rows is not checked on the others")
+def test_a_law_that_some_rows_break_does_not_hold_up_to_rounding():
+    points = circle(1000)
+    points[:20] = np.random.default_rng(1).uniform(-1.5, 1.5, (20, 2))
+    for law in LawFinder().fit(points).laws_:
+        assert "up to rounding" not in law.verdict, str(law)
+
+
+@pytest.mark.xfail(strict=True, reason="noise is thought to be less than weights make it")
+def test_weights_without_target():
+    points = circle(noise=0.01)
+    for weight in (0.5, 2.0, 3.0, 5.0):
+        finder = LawFinder().fit(points, None, np.full(len(points), weight))
+        assert finder.laws_, finder.verdict_
 
 
 def test_heron():
@@ -555,8 +615,34 @@ def test_wrong_rows_of_a_circle():
     points[wrong] = np.random.default_rng(1).uniform(-1.5, 1.5, (wrong.sum(), 2))
     (law,) = LawFinder(robust=True).fit(points).laws_
     assert set(law.terms) == {"1", "x0^2", "x1^2"}
+    assert (np.abs(np.abs(law.coef) - 1) < 0.01).all()
     plain = LawFinder().fit(points).laws_
     assert not plain or set(plain[0].terms) != {"1", "x0^2", "x1^2"}
+
+
+@pytest.mark.xfail(strict=True, reason="coefficients are fitted to wrong rows, too")
+def test_wrong_rows_among_rows_without_noise_and_target():
+    points = circle(1000)
+    points[:20] = np.random.default_rng(1).uniform(-1.5, 1.5, (20, 2))
+    (law,) = LawFinder(robust=True).fit(points).laws_
+    assert str(law) == "x0^2 + x1^2 = 1"
+
+
+def test_rows_without_noise_are_all_right():
+    X, y, _ = table("gas", 0.0)
+    finder = LawFinder(robust=True).fit(X, y)
+    assert true_coef(finder.laws_[0], "gas") is not None and "wrong" not in finder.verdict_
+    wrong = np.random.default_rng(0).random(len(y)) < 0.02
+    finder = LawFinder(robust=True).fit(X, y.where(~wrong, 1.0))
+    assert true_coef(finder.laws_[0], "gas") is not None
+    assert f"wrong were {wrong.sum()} rows" in finder.verdict_
+
+
+def test_noise_given_for_the_target_alone():
+    X, y, size = table("gas")
+    (law,) = LawFinder(noise=[0, 0, 0, size]).fit(X, y).laws_
+    assert true_coef(law, "gas") is not None
+    np.testing.assert_allclose(law.predict(X), fitted("gas", 0.01).predict(X), rtol=2e-3)
 
 
 def test_rows_that_are_right_are_kept():
