@@ -9,6 +9,7 @@ from scipy.optimize import least_squares
 
 from vanishing import Moments
 from vanishing.laws.choose import LackOfFit, candidate, is_same
+from vanishing.laws.debiased import Debiased, fitted_equation, hermite, matrices
 from vanishing.laws.links import LINKS, regression, usable_links
 from vanishing.laws.passes import Measure
 from vanishing.laws.problem import Reduced, Table
@@ -19,8 +20,8 @@ from vanishing.laws.results import held_out_error
 from vanishing.laws.sample import Draw, row_keys
 from vanishing.laws.sparse import sparse_supports
 from vanishing.laws.surrogate import exponents_up_to, fit_surrogate, legendre_products
-from vanishing.laws.symmetric import Debiased, Equation, fitted_equation, hermite, matrices
 from vanishing.laws.terms import FUNCTIONS, Evaluator, Factor, Term, monomial, substituted
+from vanishing.laws.variety import Equation
 from vanishing.rows.source import Part
 
 
