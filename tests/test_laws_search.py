@@ -33,7 +33,8 @@ def table_of(columns, y, weight=None):
     """Rows as the search sees them, in the units they have."""
     columns, y = np.array(columns, dtype=float), np.array(y, dtype=float)
     weight = np.ones(len(y)) if weight is None else weight / np.mean(weight)
-    return Table(columns, y, weight, (columns > 0).all(axis=1), np.zeros(len(columns)), 1.0)
+    n = len(columns)
+    return Table(columns, y, weight, (columns > 0).all(axis=1), np.zeros(n), 1.0, np.arange(n))
 
 
 def states_of(table):
