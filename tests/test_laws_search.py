@@ -358,17 +358,17 @@ def test_columns_that_may_be_negative_are_left_or_dropped():
 # -- Links ----------------------------------------------------------------------------------------
 
 
-def angle_link():
-    """The link that is for angles alone: a sine."""
+def all_links():
+    """Those that are always there, and those in the unit of a target: a logarithm and a sine."""
     rng = np.random.default_rng(0)
-    x = rng.uniform(-1, 1, (1, 500))
+    x = rng.uniform(0.1, 1, (1, 500))
     table = table_of(x, np.arcsin(0.9 * x[0]))._replace(unit=0.5)
     links = usable_links(Reduced(table, states_of(table)[0]))
-    (link,) = [link for link in links if link.function == "sin"]
-    return link
+    assert {link.function for link in links} == {None, "log", "sin"}
+    return {link.name: link for link in links}
 
 
-@pytest.mark.parametrize("link", [*LINKS, angle_link()], ids=lambda link: link.name)
+@pytest.mark.parametrize("link", all_links().values(), ids=lambda link: link.name)
 def test_links_have_their_derivatives_and_inverse(link):
     Y = np.linspace(0.3, 2.5, 50)
     np.testing.assert_allclose(link.slope(Y), slope_of(link.value, Y), rtol=1e-7)
@@ -396,7 +396,7 @@ def noisy_reduced(value, noise=0.02, n_rows=3000, seed=0, most=2):
 
 
 @pytest.mark.parametrize("noise", [0.02, 0.1])
-@pytest.mark.parametrize("link", LINKS, ids=lambda link: link.name)
+@pytest.mark.parametrize("link", [*LINKS, all_links()["log Y"]], ids=lambda link: link.name)
 def test_a_link_regression_is_freed_from_bias_and_in_units_of_the_target(link, noise):
     left, errors = [], []
     for seed in range(20):
@@ -452,7 +452,7 @@ def assert_is_least_squares(reduced, fitted, predict):
     ],
 )
 def test_coefficients_of_a_link_are_those_of_least_squares(name, value, terms):
-    (link,) = [link for link in LINKS if link.name == name]
+    link = all_links()[name]
     reduced = noisy_reduced(value)
     terms = [monomial(e) for e in terms]
     found = refit_link(reduced, link, terms, regression(reduced, link), set())
@@ -499,7 +499,7 @@ def test_insignificant_terms_are_dropped_one_by_one():
 
 def of_link(reduced, name, exponents):
     """A candidate: the last of a refit, which has the terms that are significant."""
-    (link,) = [link for link in LINKS if link.name == name]
+    link = all_links()[name]
     terms = [monomial(e) for e in exponents]
     return candidate(
         refit_link(reduced, link, terms, regression(reduced, link), set())[-1], reduced
@@ -620,7 +620,7 @@ def test_debiased_sums_do_not_depend_on_parts():
     parts = circle_parts(0, noise=0.4)
     whole = Part(np.vstack([part.X for part in parts]), None, None)
     for coef in (None, CIRCLE.coef):
-        question = Debiased(CIRCLE.exponents, np.array([0.2, 0.3]), np.array([1.0, 2.0]), coef)
+        question = Debiased(CIRCLE, np.array([0.2, 0.3]), np.array([1.0, 2.0]), coef)
         total, count = question(whole)
         parted, counted = ask_of(parts)(question, Debiased.combine)
         np.testing.assert_allclose(parted, total, rtol=1e-12)
