@@ -211,6 +211,10 @@ def test_the_front_has_a_law_for_each_number_of_terms():
     errors = [law.error for law in finder.front_]
     assert sizes == sorted(set(sizes)) and errors == sorted(errors, reverse=True)
     assert finder.laws_[0].terms in [law.terms for law in finder.front_]
+    # On all rows of the sample the same law has the same errors, in units far from 1, too.
+    law = fitted("gas", 0.01).laws_[0]
+    (same,) = [other for other in fitted("gas", 0.01).front_ if other.terms == law.terms]
+    np.testing.assert_allclose(same.coef_std, law.coef_std, rtol=0.02)
 
 
 def test_reductions_are_the_combinations_that_matter():
