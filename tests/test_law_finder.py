@@ -349,7 +349,6 @@ def test_whole_weights_have_the_coefficients_of_repeated_rows():
     np.testing.assert_allclose(law.error, error, rtol=1e-9)
 
 
-@pytest.mark.xfail(strict=True, reason="rows that occur twice are taken for independent ones")
 def test_a_row_of_weight_two_is_two_rows():
     X, y, _ = table("gas")
     finder = LawFinder().fit(X, y, np.full(len(X), 2.0))
@@ -369,7 +368,6 @@ def test_columns_of_few_values():
             assert law.n_terms == (2 if y[0] == column[0] * x[0] else 3), str(law)
 
 
-@pytest.mark.xfail(strict=True, reason="lack of fit takes weights for numbers of independent rows")
 def test_weights_of_any_kind():
     X, y, _ = table("gas")
     weight = np.random.default_rng(0).exponential(size=len(X))
@@ -451,7 +449,6 @@ def test_the_data_are_not_changed():
     np.testing.assert_allclose(single.coef, law.coef, rtol=1e-5)
 
 
-@pytest.mark.xfail(strict=True, reason="lack of fit takes the noise of all rows for the same")
 @pytest.mark.parametrize("kind", ["relative noise", "single precision"])
 def test_noise_that_differs_from_row_to_row(kind):
     X, y, _ = table("gas", 0.0, n=10_000)
@@ -472,7 +469,6 @@ def test_no_law_has_more_terms_than_allowed():
         assert all(law.n_terms <= max_terms for law in finder.laws_ + finder.front_)
 
 
-@pytest.mark.xfail(strict=True, reason="nothing is told to progress")
 def test_verbose(capsys):
     LawFinder().fit(*table("gas", n=50)[:2])
     assert not capsys.readouterr().out
@@ -507,7 +503,6 @@ def test_a_noisy_circle():
     assert (finder.noise_ > 0.009).all() and (finder.noise_ < 0.011).all()
 
 
-@pytest.mark.xfail(strict=True, reason="one branch of a root is taken for all rows")
 @pytest.mark.parametrize("noise", [0.0, 0.01])
 def test_errors_of_laws_without_target_are_those_of_the_nearest_solution(noise):
     (law,) = LawFinder().fit(circle(2000, noise=noise)).laws_
@@ -648,6 +643,12 @@ def test_noise_given_for_the_target_alone():
     (law,) = LawFinder(noise=[0, 0, 0, size]).fit(X, y).laws_
     assert true_coef(law, "gas") is not None
     np.testing.assert_allclose(law.predict(X), fitted("gas", 0.01).predict(X), rtol=2e-3)
+    # Other ranges, in which terms of a high degree are as good as dependent.
+    rng = np.random.default_rng(0)
+    X = rng.uniform([1, 250, 0.02], [3, 400, 0.1], (2000, 3))
+    y = 8.314 * X[:, 0] * X[:, 1] / X[:, 2]
+    y = y + 0.01 * y.std() * rng.normal(size=2000)
+    assert LawFinder(noise=[0, 0, 0, 0.01 * y.std()]).fit(X, y).laws_
 
 
 def test_rows_that_are_right_are_kept():
@@ -699,8 +700,6 @@ def test_no_claim_on_small_random_tables():
 def test_one_column_without_target():
     finder = LawFinder().fit(np.random.default_rng(0).normal(size=(100, 1)))
     assert finder.laws_ == [] and finder.verdict_.startswith("No law")
-    finder = LawFinder().fit(np.ones((100, 2)))
-    assert finder.laws_ == [] and "constant" in finder.verdict_
 
 
 def test_without_target_nothing_is_predicted():
@@ -747,9 +746,9 @@ def errors():
         "infinite": (changed(X=X.assign(n=np.inf)), {}, "infinity"),
         "text": (changed(X=X.assign(gas="neon")), {}, "Column 'gas' of X holds strings"),
         "text in y": (changed(y=["neon"] * 50), {}, "could not convert|strings"),
-        "one row": (changed(X=X[:1], y=y[:1]), {}, "n_samples = 1 rows: at least 10"),
-        "nine rows": (changed(X=X[:9], y=y[:9]), {}, "n_samples = 9 rows"),
-        "nine rows without target": (changed(X=X[:9], y=None), {}, "n_samples = 9 rows"),
+        "one row": (changed(X=X[:1], y=y[:1]), {}, "n_samples = 1 different rows: at least 3"),
+        "equal rows": (changed(X=X.iloc[[0] * 50], y=y.iloc[[0] * 50]), {}, "1 different rows"),
+        "two rows without target": (changed(X=X[:2], y=None), {}, "n_samples = 2 different"),
         "length of y": (changed(y=y[:-1]), {}, r"\[50, 49\]"),
         "shape of y": (changed(y=np.ones((50, 2))), {}, "1d array"),
         "name of y": (changed(y=y.rename("V")), {}, "the target is called 'V'"),
