@@ -156,7 +156,8 @@ class _Reader:
 
     def sides(self) -> list[str]:
         """Return both sides as Python's text, with variables named v0, v1, ..."""
-        tokens = [(m.lastgroup, m[m.lastgroup]) for m in _TOKEN.finditer(self.text)]
+        found = _TOKEN.finditer(self.text)
+        tokens = [(m.lastgroup, m[m.lastgroup]) for m in found if m.lastgroup is not None]
         tokens = [token for token in tokens if token[0] != "space"]
         sides: list[list[str]] = [[]]
         for i, (kind, token) in enumerate(tokens):
