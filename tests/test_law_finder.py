@@ -131,10 +131,7 @@ def missed(name, reason):
     return pytest.param(name, marks=pytest.mark.xfail(strict=True, reason=reason))
 
 
-KINK = missed("I.8.14", "a surrogate is poor next to a kink at zero; other seeds are found")
-
-
-@pytest.mark.parametrize("name", [KINK if n == "I.8.14" else n for n in (*OWN, *FEYNMAN)])
+@pytest.mark.parametrize("name", [*OWN, *FEYNMAN])
 def test_laws_without_noise(name):
     finder = fitted(name, 0.0)
     assert finder.laws_, finder.verdict_
