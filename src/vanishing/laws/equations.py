@@ -15,7 +15,8 @@ _MAX_TERMS = 400
 _MAX_POWER = 20  # of a sum, which is expanded
 _FUNCTIONS = {name: name for name in FUNCTIONS if name != "reciprocal"} | {"ln": "log"}
 _TOKEN = re.compile(
-    r"(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
+    # The digits in brackets of 8.314(2) are its standard error, as laws are written.
+    r"(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)(?:\([0-9]+\))?"
     # A name that is no word stands in brackets; it may have brackets itself, as "length [cm]" has.
     r"|(?P<name>[^\W\d]\w*|\[(?:[^][]|\[[^][]*\])*\])"
     r"|(?P<power>\*\*|\^)|(?P<equals>==?)|(?P<sign>[-+*/()])|(?P<space>\s+)|(?P<unknown>.)",
@@ -155,7 +156,8 @@ class _Reader:
 
     def sides(self) -> list[str]:
         """Return both sides as Python's text, with variables named v0, v1, ..."""
-        tokens = [(m.lastgroup, m.group()) for m in _TOKEN.finditer(self.text)]
+        found = _TOKEN.finditer(self.text)
+        tokens = [(m.lastgroup, m[m.lastgroup]) for m in found if m.lastgroup is not None]
         tokens = [token for token in tokens if token[0] != "space"]
         sides: list[list[str]] = [[]]
         for i, (kind, token) in enumerate(tokens):

@@ -208,7 +208,10 @@ class LawFinder(Savable, RegressorMixin, BaseEstimator):
                     return answer
         except OutOfTime:
             verdict = "No law was found in the time allowed: raise max_time."
-            return Answer([], verdict, [], np.nan, [], None)
+            mean = None
+            if self.target_name_ is not None:
+                mean = float(np.average(rows.sample.columns[-1], weights=rows.sample.weight))
+            return Answer([], verdict, [], np.nan, [], mean)
         return law_of_target(rows, options, progress)
 
     def _noise_per_column(self, rows: Rows) -> np.ndarray | None:

@@ -17,7 +17,7 @@ _NEARLY_EXACT = 1e-7  # mean square relative to the target: worth a look at the 
 SCREENED = 2500  # rows on which a link is tried first
 CHOSEN = 5000  # rows on which terms are chosen
 _KEPT = 3  # supports that go on
-_HUGE = 1e60  # value of a term that is of no use: its powers overflow
+_HUGE = 1e60  # value of a term that is of no use: its powers overflow, or those of its inverse
 _NEAR = 4.0  # times the noise: what supports of few terms may leave to go on, too
 _LARGE_NOISE = 0.05  # relative
 
@@ -253,7 +253,8 @@ def link_supports(reduced: Reduced, terms: list[Term], links, progress) -> list[
         return []
     with np.errstate(all="ignore"):
         values = Evaluator(reduced.w).values(terms)
-    usable = (np.abs(values) < _HUGE).all(axis=1)
+    largest = np.abs(values).max(axis=1)
+    usable = (largest < _HUGE) & (largest > 1.0 / _HUGE)  # NaN is neither
     terms = [term for term, good in zip(terms, usable, strict=True) if good]
     values = values[usable]
     n_rows = reduced.table.n_rows

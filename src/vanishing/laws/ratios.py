@@ -98,7 +98,10 @@ def ratio_backward(gram, slope, max_terms) -> list[np.ndarray]:
         right = slope[part] / unit / unit[:, np.newaxis]
         left[np.diag_indices_from(left)] += 1e-13 * len(kept)
         size = len(kept)
-        _, vectors = eigh(right, left, subset_by_index=[size - 1, size - 1], check_finite=False)
+        try:
+            _, vectors = eigh(right, left, subset_by_index=[size - 1, size - 1], check_finite=False)
+        except LinAlgError:  # many terms are as good as dependent: nothing can be eliminated
+            break
         vector = vectors[:, 0]
         if size <= max_terms:
             found.append(kept)

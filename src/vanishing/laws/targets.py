@@ -14,6 +14,8 @@ from vanishing.laws.table import Prepared, prepared
 from vanishing.laws.terms import Term
 from vanishing.laws.writing import Text
 
+_ROUNDED = 1e-9  # error relative to the target of a row that is right
+
 
 class Answer(NamedTuple):
     """What a finder has to say about a table."""
@@ -51,7 +53,8 @@ def law_of_target(rows, options: Options, progress, target: int = -1) -> Answer:
     if choice is None or choice.reason:
         return Answer([], _nothing(choice, found, names[target]), front, noise, reductions, mean)
     first = draft(choice.best, table, sample, target)
-    keep = FAR * spread_of(first, sample) if options.robust else None
+    # Rounding differs from row to row, and is no reason to leave one out.
+    keep = max(FAR * spread_of(first, sample), _ROUNDED * size) if options.robust else None
     first, sums = fitted_law(first, rows.ask, rows.seed, keep)
     law = finished(
         first,
@@ -68,10 +71,10 @@ def law_of_target(rows, options: Options, progress, target: int = -1) -> Answer:
 
 
 def _noise(found: Found) -> float:
-    """Return the least noise that any surrogate or candidate reached."""
+    """Return the least noise that any surrogate or candidate reached; NaN if there was no time."""
     reached = [s.surrogate.mean_square for s in found.states if s.surrogate is not None]
     reached += [c.fitted.mean_square for c in found.candidates]
-    return min(reached)
+    return min(reached, default=np.nan)
 
 
 def _front(found: Found, table: Prepared, rows, target: int, size: float) -> list[Law]:
