@@ -13,6 +13,7 @@ from vanishing.laws.terms import Evaluator
 EVIDENCE = 10.0  # least distance in score to the best law that is really different
 AMBIGUOUS = "several different equations explain the table equally well"
 LACK_OF_FIT = 5.0  # standard deviations
+ROWS_PER_TERM = 5.0  # fewer would fit anything
 _EXPONENT, _FUNCTION = 3.0, 25.0  # what exponents and functions have to earn
 _SAME = 1e-7  # singular value of terms that have a law in common
 _COMPARED = 1000  # rows on which laws are compared
@@ -29,6 +30,10 @@ class Candidate(NamedTuple):
         """Return how many terms a law of this many variables may have and still be one."""
         r = self.n_used()
         return max(r + 3, 2 * r - 2)
+
+    def n_rows_per_term(self) -> float:
+        """Return how many observations there are for each term."""
+        return self.reduced.table.n_observations / self.fitted.n_terms
 
     def n_used(self) -> int:
         """Return how many variables occur, without the target."""
@@ -177,6 +182,9 @@ class Choice(NamedTuple):
 
 def choose(candidates: list[Candidate], lack_of_fit: LackOfFit) -> Choice | None:
     """Return the best candidate, and why it is not accepted if it is not."""
+    if not candidates:
+        return None
+    candidates = [c for c in candidates if c.n_rows_per_term() >= ROWS_PER_TERM]
     if not candidates:
         return None
     exact = [c for c in candidates if c.fitted.exact]

@@ -10,6 +10,7 @@ from vanishing.checks import check_choice
 from vanishing.laws.terms import FUNCTIONS, Factor, Function, Term, monomial
 
 MAX_TERMS = 250
+FEW_VALUES = 6  # a variable with no more has powers that depend on one another
 _HIGHEST = 4  # exponent of a variable among several; of a single one it is max_degree
 
 
@@ -105,11 +106,15 @@ class Variables(NamedTuple):
         Logarithms of their units: functions are of variables as given.
     columns : sequence of int or None
         Which column a variable is; None for a product.
+    n_values : sequence of int
+        How many values each has, where they are few: powers and functions are then polynomials of
+        low degree.
     """
 
     positive: Sequence[bool]
     log_units: np.ndarray
     columns: Sequence[int | None]
+    n_values: Sequence[int]
 
 
 def function_factors(stage: Stage, variables: Variables) -> list[tuple[Factor, ...]]:
@@ -124,6 +129,8 @@ def function_factors(stage: Stage, variables: Variables) -> list[tuple[Factor, .
             if (use.function is _LOG or use.power < 0) and not positive:
                 continue
             if use.column is not None and use.column != column:
+                continue
+            if min(variables.n_values[i] for i in used) <= FEW_VALUES:
                 continue
             inner = tuple(use.power * e for e in exponents)
             single.append(Factor(use.function, use.sign * stage.scale * scale**use.power, inner))
@@ -147,7 +154,7 @@ def dictionary(stage: Stage, variables: Variables, max_degree, max_terms=MAX_TER
     n_variables, positive = len(variables.positive), variables.positive
     if not stage.functions:
         rows = signed_exponents(n_variables, positive, max_degree, max_terms)
-        return [monomial(row) for row in rows]
+        return [monomial(row) for row in rows if _is_needed(row, variables.n_values)]
     factors = function_factors(stage, variables)
     if len(factors) == 1:
         return []
@@ -167,7 +174,13 @@ def dictionary(stage: Stage, variables: Variables, max_degree, max_terms=MAX_TER
         if stage.halves:
             around = _with_halves(n_variables, positive, around)
         terms += [Term(row, chosen) for row, chosen in product(around, factors[1:])]
+    terms = [term for term in terms if _is_needed(term.exponents, variables.n_values)]
     return sorted(terms, key=lambda term: term.degree)[:max_terms]
+
+
+def _is_needed(exponents, n_values) -> bool:
+    """Say whether powers of variables that have few values are no combinations of others."""
+    return all(n > FEW_VALUES or 0 <= e < n for e, n in zip(exponents, n_values, strict=True))
 
 
 def _with_halves(n_variables, positive, rows):

@@ -17,7 +17,7 @@ from vanishing.checks import check_choice, check_flag, check_number, check_weigh
 from vanishing.constructions.base import all_or_nothing
 from vanishing.laws.dictionary import given_stages
 from vanishing.laws.law import read_law, write_law
-from vanishing.laws.sample import Draw, Sample
+from vanishing.laws.sample import Draw, Sample, columns_of, row_keys
 from vanishing.laws.search import Options, OutOfTime
 from vanishing.laws.targets import Answer, law_of_target
 from vanishing.laws.untargeted import law_with_noise_in_all, laws_of_columns
@@ -27,6 +27,7 @@ from vanishing.rows.sources import adopt_layout, check_layout, source_of
 from vanishing.rows.validation import validated
 
 LEAST_ROWS = 3
+_ORDERED = 100_000
 
 
 class Rows(NamedTuple):
@@ -75,7 +76,7 @@ class LawFinder(Savable, RegressorMixin, BaseEstimator):
     Parameters
     ----------
     max_degree : int, default=6
-        Largest degree of a term.
+        Largest degree of the terms that are tried, in the combinations of columns that matter.
     max_terms : int, default=12
         Largest number of terms of a law, the target's and a constant included.
     functions : "auto", tuple of str, dict or tuple of callables, default="auto"
@@ -229,6 +230,12 @@ class LawFinder(Savable, RegressorMixin, BaseEstimator):
             raise ValueError(f"noise must be finite and not negative; got {self.noise!r}.")
         per_column = np.zeros(n_columns)
         per_column[: noise.size if noise.ndim else n_columns] = noise
+        spread = np.std(rows.sample.columns, axis=1)
+        if (hidden := np.flatnonzero((per_column > spread) & (spread > 0))).size:
+            raise ValueError(
+                f"noise of {per_column[hidden[0]]:.3g} in {rows.names[hidden[0]]!r} is larger than "
+                f"the spread of that column, {spread[hidden[0]]:.3g}: nothing can be told."
+            )
         return per_column
 
     def _rows(self, X, y, sample_weight) -> Rows:
@@ -240,12 +247,7 @@ class LawFinder(Savable, RegressorMixin, BaseEstimator):
                 X_, y_ = validated(self, X, y)
             else:
                 X_, y_ = validated(self, X), None
-            part = Part(X_, None if y_ is None else y_.astype(np.float64), None)
-            weight = check_weights(sample_weight, len(X_))
-            if weight is not None:
-                part = Part(
-                    X_[weight > 0], None if y_ is None else y_[weight > 0], weight[weight > 0]
-                )
+            part = _ordered(X_, y_, check_weights(sample_weight, len(X_)))
 
             def ask(question, combine):
                 return question(part)
@@ -262,6 +264,7 @@ class LawFinder(Savable, RegressorMixin, BaseEstimator):
                 f"{LEAST_ROWS} are needed."
             )
         has_target = has_target or len(sample.columns) > self.n_features_in_
+        _check_sizes(sample.columns)
         names = [*map(str, getattr(self, "feature_names_in_", default_names(self.n_features_in_)))]
         self.target_name_ = None
         if has_target:
@@ -334,6 +337,26 @@ class LawFinder(Savable, RegressorMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = False
         return tags
+
+
+def _ordered(X, y, weight) -> Part:
+    """Return rows that have a weight, few ones in an order of their own: sums round alike then."""
+    kept = np.arange(len(X)) if weight is None else np.flatnonzero(weight)
+    if len(kept) <= _ORDERED:
+        part = Part(X[kept], None if y is None else y[kept], None)
+        kept = kept[np.argsort(row_keys(columns_of(part), 0), kind="stable")]
+    y = None if y is None else y[kept].astype(np.float64)
+    return Part(X[kept], y, None if weight is None else weight[kept])
+
+
+def _check_sizes(columns) -> None:
+    """Raise ValueError where powers of columns would overflow, or vanish."""
+    size = np.abs(columns).max(axis=1)
+    if (size > 1e100).any() or ((size > 0) & (size < 1e-100)).any():
+        raise ValueError(
+            "columns must be of sizes between 1e-100 and 1e100: powers of others overflow. Change "
+            "their units."
+        )
 
 
 def _target_name(y, names) -> str:

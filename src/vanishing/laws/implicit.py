@@ -30,10 +30,13 @@ class Implicit(NamedTuple):
     coef: np.ndarray
 
 
-def implicit_terms(n_variables: int, degree: int, max_y: int = 2) -> list[Term]:
-    """Return the monomials in (w, Y) up to a total degree, of degree at most 2 in Y."""
-    rows = exponents_up_to(n_variables + 1, 10_000, degree)
-    return [monomial(row) for row in rows if row[-1] <= max_y]
+def implicit_terms(n_values: list[int], degree: int) -> list[Term]:
+    """Return the monomials in (w, Y) up to a total degree, of degree at most 2 in Y.
+
+    A variable of few values has so many powers, and one less.
+    """
+    rows = exponents_up_to(len(n_values) + 1, 10_000, degree)
+    return [monomial(row) for row in rows if (row < [*n_values, 3]).all()]
 
 
 def implicit_supports(
@@ -45,7 +48,7 @@ def implicit_supports(
     """
     reached = 0
     for degree in range(2, max_degree + 1):
-        terms = implicit_terms(reduced.n_variables, degree)
+        terms = implicit_terms(reduced.n_values, degree)
         if len(terms) > _EXACT_TERMS:
             return
         progress(f"implicit laws of degree {degree}")

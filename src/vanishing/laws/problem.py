@@ -1,5 +1,6 @@
 """The rows of a search, in the variables of one state: y = M Y(w)."""
 
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -111,7 +112,12 @@ class Reduced:
             used = np.flatnonzero(exponents)
             single = len(used) == 1 and exponents[used[0]] == 1.0
             columns.append(int(self.table.places[used[0]]) if single else None)
-        return Variables(self.state.positive.tolist(), self.log_units, columns)
+        return Variables(self.state.positive.tolist(), self.log_units, columns, self.n_values)
+
+    @cached_property
+    def n_values(self) -> list[int]:
+        """How many values each variable has on some rows."""
+        return [len(np.unique(row[:1000].round(12))) for row in self.w]
 
     @property
     def relative_noise(self) -> float:

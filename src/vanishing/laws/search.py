@@ -97,7 +97,7 @@ def _stages(reduced: Reduced, options: Options, progress):
         terms = dictionary(stage, reduced.variables, options.max_degree)
         found = []
         for sparse in link_supports(reduced, terms, links, progress):
-            if len(sparse.terms) <= options.max_terms:
+            if len(sparse.terms) < options.max_terms:
                 progress()
                 rows = regression(reduced, sparse.link)
                 found += refit_link(reduced, sparse.link, sparse.terms, rows, known)

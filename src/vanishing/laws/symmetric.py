@@ -118,7 +118,7 @@ class Symmetric:
         n_rows = min(values.shape[1], 2 * len(values) + 100)
         matrix = values[:, :n_rows].T
         scale = np.sqrt(np.mean(matrix**2, axis=0))
-        if n_rows < len(values) + 10 or not scale.all():
+        if n_rows < 2 * len(values) or n_rows < 10 or not scale.all():
             return []
         _, singular, vectors = np.linalg.svd(matrix / scale, full_matrices=False)
         null = vectors[singular < _EXACT * singular[0]]
@@ -129,10 +129,15 @@ class Symmetric:
         for part in sparse_supports_of(null, self.max_terms)[:_CHECKED]:
             _, singular, few = np.linalg.svd(matrix[:, part] / scale[part], full_matrices=False)
             holds = singular[-1] < _EXACT * singular[0] and (np.abs(few[-1]) > 1e-8).all()
-            if holds and self._is_asked(exponents[part]):
-                coef = few[-1] / scale[part]
+            coef = few[-1] / scale[part]
+            if holds and self._is_asked(exponents[part]) and self._holds(exponents[part], coef):
                 equations.append(Equation(exponents[part], coef, 0.0, np.inf, True))
         return equations
+
+    def _holds(self, exponents, coef) -> bool:
+        """Say whether an equation holds up to rounding on all rows."""
+        values = evaluated(self.columns, exponents) * coef[:, None]
+        return bool((np.abs(values.sum(axis=0)) <= 1e-9 * np.abs(values).max(axis=0)).all())
 
     # -- Tables with noise ------------------------------------------------------------------------
 

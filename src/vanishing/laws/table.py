@@ -55,7 +55,7 @@ def prepared(columns: np.ndarray, target: int, weight: np.ndarray) -> Prepared:
     """
     used = varying(columns)
     used[target] = False
-    places = np.flatnonzero(used)
+    places = _distinct(columns, np.flatnonzero(used))
     y = columns[target]
     # The sign of the target is that of its mean: laws of a negative one are laws of -y.
     unit = abs(signed_units(y[None], weight)[0]) * (
@@ -75,6 +75,17 @@ def prepared(columns: np.ndarray, target: int, weight: np.ndarray) -> Prepared:
         places,
     )
     return Prepared(table, places, np.append(units, unit))
+
+
+def _distinct(columns, places) -> np.ndarray:
+    """Return places without those of columns that are a multiple of one before."""
+    scaled = columns / np.abs(columns).max(axis=1, initial=1e-300)[:, None]
+    kept: list[int] = []
+    for i in places:
+        same = (np.abs(np.abs(scaled[i]) - np.abs(scaled[j])).max() < 1e-12 for j in kept)
+        if not any(same):
+            kept.append(int(i))
+    return np.array(kept, dtype=np.int64)
 
 
 def screened(columns: np.ndarray, y: np.ndarray, weight: np.ndarray) -> np.ndarray:

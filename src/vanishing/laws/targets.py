@@ -45,6 +45,9 @@ def law_of_target(rows, options: Options, progress, target: int = -1) -> Answer:
         return Answer([], verdict, [], float(np.std(y)), [], mean)
     if options.robust:
         table = table._replace(table=table.table.at(good_rows(table.table)))
+        if not table.table.variance > 1e-24 * table.table.norm:
+            verdict = f"No law: but for a few rows, {names[target]} is constant."
+            return Answer([], verdict, [], 0.0, [], mean)
     found = search(table.table, options, progress)
     choice = found.choice
     front = _front(found, table, rows, target, size)

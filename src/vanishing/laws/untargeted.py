@@ -17,6 +17,8 @@ from vanishing.laws.targets import Answer, law_of_target
 from vanishing.laws.terms import monomial
 from vanishing.laws.variety import Equation
 
+_ROUNDING = 1e-9  # error relative to the spread of columns
+
 
 def laws_of_columns(rows, options, noise, n_laws: int, n_jobs, progress) -> Answer:
     """Return laws among the columns of X, none of which is singled out."""
@@ -109,23 +111,29 @@ def _law(rows, equation: Equation, symmetric: Symmetric, places, units, target) 
         noise[places] = symmetric.noise
     whole = equation._replace(exponents=exponents)
     far = FAR if symmetric.robust and noise.any() else None
-    coef, covariance, fixed = fitted_equation(whole, noise, every, rows.ask, far)
+    if equation.exact:
+        coef, covariance = whole.coef, np.zeros((len(whole.coef),) * 2)
+    else:
+        coef, covariance, fixed = fitted_equation(whole, noise, every, rows.ask, far)
     scale = np.prod(every ** -exponents.astype(float), axis=1)
+    if equation.exact:
+        fixed = int(np.argmin(np.abs(coef * scale)))
     terms = [monomial(row) for row in exponents]
-    column = target
-    if column is not None:
-        fixed = pivot_of(terms, coef, column)
-    coef, covariance = normalised(coef * scale, covariance * np.outer(scale, scale), fixed)
+    if target is not None:
+        fixed = pivot_of(terms, coef, target)
+    coef, relative = normalised(coef * scale, covariance * np.outer(scale, scale), fixed)
     if equation.exact:
         coef = _whole(coef)
-    measured = _measured(rows, terms, coef, column, fixed)
+    measured = _measured(rows, terms, coef, target, fixed)
     verdict = _certainty(equation, symmetric)
+    if equation.exact and measured["error"] > _ROUNDING:
+        verdict = "It holds up to rounding on most rows, and not on all."
     return Law(
         terms,
         coef,
         names=rows.names,
         n_inputs=rows.n_inputs,
-        covariance=covariance * rows.sample.repetition,
+        covariance=None if relative is None else relative * rows.sample.repetition,
         evidence=equation.evidence / 2,
         n_samples=rows.sample.n_samples,
         verdict=verdict,
