@@ -63,13 +63,17 @@ def _searched(table: Table, options: Options, progress, candidates, states) -> C
         table.columns[:, used], table.positive, table.y[used], table.weight[used], start, progress
     )
     lack_of_fit = LackOfFit(table)
-    choice = None
+    choice: Choice | None = None
+
+    def too_much_fits() -> bool:
+        return choice is not None and choice.reason == AMBIGUOUS
+
     for tried, state in enumerate(_order(states)):
-        # More variables help where nothing fits, not where too much does.
-        if tried > 1 and choice is not None and choice.reason == AMBIGUOUS:
+        # More variables, and higher degrees, help where nothing fits, not where too much does.
+        if tried > 1 and too_much_fits():
             break
         reduced = Reduced(table, state)
-        for found in _stages(reduced, options, progress):
+        for found in _stages(reduced, options, progress, too_much_fits):
             candidates += [candidate(fitted, reduced) for fitted in found]
             choice = choose(candidates, lack_of_fit)
             if choice is not None and choice.is_settled:
@@ -85,7 +89,7 @@ def _order(states):
     return order if order[-1] is states[0] else [*order, states[0]]
 
 
-def _stages(reduced: Reduced, options: Options, progress):
+def _stages(reduced: Reduced, options: Options, progress, too_much_fits):
     """Yield the fitted laws of each stage."""
     if not reduced.n_variables:
         yield _pure_product(reduced)
@@ -111,6 +115,8 @@ def _stages(reduced: Reduced, options: Options, progress):
                     progress()
                     found += refit_implicit(reduced, support.terms, support.coef, known)
                 yield found
+                if too_much_fits():
+                    break
 
 
 def _pure_product(reduced: Reduced):
