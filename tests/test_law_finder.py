@@ -897,3 +897,15 @@ def test_cross_validation():
 @parametrize_with_checks([LawFinder(), LawFinder(robust=True, max_degree=3)])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
+
+
+def test_wrong_rows_make_no_law_of_two_branches():
+    # (p V - R n T)(p - c) = 0 would hold for good rows by one factor, for wrong ones by the other.
+    rng = np.random.default_rng(0)
+    n, T, V = rng.uniform([1, 250, 0.01], [3, 400, 0.05], (1000, 3)).T
+    p = 8.314 * n * T / V + rng.normal(scale=1000, size=1000)
+    for seed in range(3):
+        wrong = p.copy()
+        wrong[:20] = np.random.default_rng(seed).uniform(p.min(), p.max(), 20)
+        laws = LawFinder().fit(np.column_stack([n, T, V]), wrong).laws_
+        assert all(law.n_terms == 2 for law in laws), laws

@@ -184,7 +184,11 @@ def choose(candidates: list[Candidate], lack_of_fit: LackOfFit) -> Choice | None
     """Return the best candidate, and why it is not accepted if it is not."""
     if not candidates:
         return None
-    candidates = [c for c in candidates if c.n_rows_per_term() >= ROWS_PER_TERM]
+    candidates = [
+        c
+        for c in candidates
+        if c.n_rows_per_term() >= ROWS_PER_TERM and (c.fitted.exact or c.fitted.is_determined())
+    ]
     if not candidates:
         return None
     exact = [c for c in candidates if c.fitted.exact]

@@ -13,6 +13,8 @@ _STEPS = 6
 _HALVINGS = 6
 _EXACT = 1e-12  # residual relative to the target, of a table without noise
 _NEARLY_EXACT = 1e-7
+_DETERMINED = 9.0  # squared ratio of a coefficient to its standard error
+_ONE_BRANCH = 0.995  # share of rows
 
 
 class Fitted(NamedTuple):
@@ -48,6 +50,12 @@ class Fitted(NamedTuple):
     def n_terms(self) -> int:
         """Number of terms, the target's and a constant included."""
         return len(self.terms)
+
+    def is_determined(self) -> bool:
+        """Say whether all coefficients are known to be other than zero, relative to one another."""
+        t = _significance(self.coef, self.covariance, max(self.mean_square, 1e-300))
+        others = np.delete(t, self.fixed)
+        return bool((others > _DETERMINED).all())
 
 
 class _LinkModel:
@@ -101,6 +109,18 @@ class _ImplicitModel:
             slope = -values * np.where(powers[:, None] == 0, 1.0, Y ** powers[:, None])
             slope = slope / (2 * A * Y + B)
         return Y, np.where(np.isfinite(slope), slope, 0.0)
+
+    def has_one_branch(self, coef, Y) -> bool:
+        """Say whether hardly any row lies on the other root than most do.
+
+        The product of a law and another equation has a root of each: the second one is there for
+        rows that break the law.
+        """
+        A, B = (coef[self.powers == p] @ self.values[self.powers == p] for p in (2.0, 1.0))
+        if not (self.powers == 2.0).any():
+            return True
+        upper = np.average(2 * A * Y + B > 0, weights=self.reduced.table.weight)
+        return bool(max(upper, 1.0 - upper) > _ONE_BRANCH)
 
 
 def _lifted(term: Term) -> Term:
@@ -252,14 +272,17 @@ def refit_implicit(reduced: Reduced, terms, coef, known: set) -> list[Fitted]:
         )
         covariance = np.zeros((len(terms),) * 2)
         covariance[np.ix_(free, free)] = _covariance(gram)
+        if not model.has_one_branch(coef, Y):
+            return found
         exact = _is_exact(reduced, terms, coef, value)
         predicted = Y * reduced.factor
         found.append(Fitted(tuple(terms), coef, fixed, covariance, value, predicted, exact))
         noise = max(_EXACT**2 * reduced.table.norm, value)
         t = _significance(coef[free], covariance[np.ix_(free, free)], noise)
-        least = int(np.argmin(t))
-        if not t[least] <= 3 * price(reduced.table.n_observations):
+        least, enough = int(np.argmin(t)), 3 * price(reduced.table.n_observations)
+        if not t[least] <= enough:
             return found
-        gone = int(free[least])
+        # Where no coefficient is known relative to the fixed one, that is the one which is zero.
+        gone = int(free[least]) if t.max() > enough else fixed
         del terms[gone]
         coef = np.delete(coef, gone)

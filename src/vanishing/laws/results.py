@@ -149,11 +149,17 @@ def spread_of(found: Draft, sample: Sample) -> float:
 
 
 def fitted_law(found: Draft, ask: Callable, seed: int, keep=None) -> tuple[Draft, Sums]:
-    """Fit a law to all rows, in a few passes; return it with the sums of the last one."""
+    """Fit a law to all rows, in a few passes; return it with the sums of the last one.
+
+    A step that makes the error larger is taken back, and is the last.
+    """
     free = np.delete(np.arange(len(found.terms)), found.fixed)
+    before = None
     for _ in range(_PASSES):
         measure = Measure(found.terms, found.coef, found.target, found.branch, seed, keep)
         sums = ask(measure, Measure.combine)
+        if before is not None and not sums.square.sum() <= before[1].square.sum():
+            return before
         gram, cross = sums.gram.sum(axis=0), sums.cross.sum(axis=0)
         covariance = np.zeros_like(gram)
         covariance[np.ix_(free, free)] = _inverse(gram[np.ix_(free, free)])
@@ -164,6 +170,7 @@ def fitted_law(found: Draft, ask: Callable, seed: int, keep=None) -> tuple[Draft
         # A step within a hundredth of the standard errors would change no digit that is known.
         if found.exact or not step @ cross > 1e-4 * len(free) * found.mean_square:
             break
+        before = (found, sums)
         found = found._replace(coef=found.coef + step)
     return found, sums
 

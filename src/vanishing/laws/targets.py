@@ -14,6 +14,9 @@ from vanishing.laws.table import Prepared, prepared
 from vanishing.laws.terms import Term
 from vanishing.laws.writing import Text
 
+_WORSE = 2.0  # times the mean square of the search: what a law may leave on all rows
+_UNDETERMINED = "coefficients of the best candidate cannot be told from zero"
+_NO_FUNCTION = "the best candidate is no function of the other columns"
 _ROUNDED = 1e-9  # error relative to the target of a row that is right
 
 
@@ -58,7 +61,11 @@ def law_of_target(rows, options: Options, progress, target: int = -1) -> Answer:
     first = draft(choice.best, table, sample, target)
     # Rounding differs from row to row, and is no reason to leave one out.
     keep = max(FAR * spread_of(first, sample), _ROUNDED * size) if options.robust else None
+    expected = first.mean_square
     first, sums = fitted_law(first, rows.ask, rows.seed, keep)
+    if not (first.exact or first.mean_square < _WORSE * expected):
+        verdict = f"No law of {names[target]} was found: {_NO_FUNCTION}."
+        return Answer([], verdict, front, noise, reductions, mean)
     law = finished(
         first,
         sums,
@@ -70,6 +77,9 @@ def law_of_target(rows, options: Options, progress, target: int = -1) -> Answer:
         lack_of_fit=choice.lack_of_fit,
         verdict=_certainty(choice, first, size, sums.missing, options.robust),
     )
+    if (np.abs(law.coef) < 2 * law.coef_std).any():
+        verdict = f"No law of {names[target]} was found: {_UNDETERMINED}."
+        return Answer([], verdict, front, noise, reductions, mean)
     return Answer([law], f"{law}: {law.verdict}", front, float(law.error), reductions, mean)
 
 
