@@ -13,8 +13,11 @@ _KEPT = 3  # of each
 
 
 @numba.njit(cache=True, error_model="numpy")
-def _sweep(table, k):
-    """Take term k into the fit: G_SS^-1 is kept as -table[S, S], coefficients in table[S, y]."""
+def _sweep(table, k, sign):
+    """Take term k into the fit (sign 1), or out of it again (sign -1).
+
+    G_SS^-1 of the terms inside is kept as -table[S, S], their coefficients in table[S, y].
+    """
     pivot = table[k, k]
     row = table[k].copy()
     for i in range(len(table)):
@@ -23,22 +26,7 @@ def _sweep(table, k):
             for j in range(len(table)):
                 table[i, j] -= factor * row[j]
     for i in range(len(table)):
-        table[i, k] = table[k, i] = row[i] / pivot
-    table[k, k] = -1.0 / pivot
-
-
-@numba.njit(cache=True, error_model="numpy")
-def _unsweep(table, k):
-    """Take term k out of the fit again."""
-    pivot = table[k, k]
-    row = table[k].copy()
-    for i in range(len(table)):
-        if i != k:
-            factor = row[i] / pivot
-            for j in range(len(table)):
-                table[i, j] -= factor * row[j]
-    for i in range(len(table)):
-        table[i, k] = table[k, i] = -row[i] / pivot
+        table[i, k] = table[k, i] = sign * row[i] / pivot
     table[k, k] = -1.0 / pivot
 
 
@@ -82,14 +70,14 @@ def _forward(table, max_terms, supports):
                     best, chosen = gain, j
         if chosen < 0:
             return size
-        _sweep(table, chosen)
+        _sweep(table, chosen, 1.0)
         inside[chosen] = True
         for _ in range(3 * size):
             residual, i, j = _best_exchange(table, inside, scale)
             if not residual < table[y, y] * (1.0 - 1e-9):
                 break
-            _unsweep(table, i)
-            _sweep(table, j)
+            _sweep(table, i, -1.0)
+            _sweep(table, j, 1.0)
             inside[i], inside[j] = False, True
         supports[size] = inside
         if not table[y, y] > 0.0:
