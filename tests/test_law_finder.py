@@ -909,3 +909,96 @@ def test_wrong_rows_make_no_law_of_two_branches():
         wrong[:20] = np.random.default_rng(seed).uniform(p.min(), p.max(), 20)
         laws = LawFinder().fit(np.column_stack([n, T, V]), wrong).laws_
         assert all(law.n_terms == 2 for law in laws), laws
+
+
+# -- Functions -------------------------------------------------------------------------------------
+
+
+class Softplus:
+    """A function of one's own."""
+
+    name = "softplus"
+
+    def __call__(self, x):
+        return np.log1p(np.exp(x))
+
+    def derivative(self, x):
+        return 1 / (1 + np.exp(-x))
+
+
+def waves():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(0.5, 3, (1000, 3))
+    y = X[:, 0] * np.cos(X[:, 1]) + 2 * np.sqrt(X[:, 2]) + 0.01 * rng.normal(size=1000)
+    return X, y
+
+
+@pytest.mark.parametrize("functions", ["auto", ("cos", "sqrt"), {"x1": "cos", 2: ("sqrt",)}])
+def test_functions_by_name(functions):
+    X, y = waves()
+    (law,) = LawFinder(functions=functions).fit(X, y).laws_
+    assert law.n_terms == 3
+    fresh = np.random.default_rng(1).uniform(0.5, 3, (100, 3))
+    truth = fresh[:, 0] * np.cos(fresh[:, 1]) + 2 * np.sqrt(fresh[:, 2])
+    np.testing.assert_allclose(law.predict(fresh), truth, atol=0.01)
+    assert np.ptp(law.predict(fresh) - truth) > 0  # fitted to noise
+
+
+@pytest.mark.parametrize("functions", [(), {"x1": "sin"}])
+def test_functions_that_were_not_asked_for_are_not_used(functions):
+    X, y = waves()
+    assert not LawFinder(functions=functions).fit(X, y).laws_
+
+
+def test_a_function_of_ones_own():
+    X, _ = waves()
+    y = 3 * Softplus()(X[:, 0]) + X[:, 1] ** 2
+    y = y + 0.01 * np.random.default_rng(2).normal(size=len(X))
+    finder = LawFinder(functions=(Softplus(),)).fit(X, y)
+    assert set(finder.laws_[0].terms) == {"y", "softplus(x0)", "x1^2"}
+    with pytest.raises(TypeError, match="holds data and no code"):
+        finder.save("law.json")
+
+
+@pytest.mark.parametrize(
+    ("functions", "error", "message"),
+    [
+        ("sin", ValueError, r"write \('sin',\)"),
+        (("sinh",), ValueError, "must be one of 'sin'"),
+        ({"z": "sin"}, ValueError, "names the column 'z'; the columns are x0, x1, x2"),
+        (3, TypeError, "must be 'auto', a tuple of names"),
+        ((np.sinh,), TypeError, "a derivative that can be called"),
+        ({"x0": "log"}, ValueError, "log is not defined on all rows of column 'x0'"),
+    ],
+)
+def test_functions_that_cannot_be(functions, error, message):
+    X, y = waves()
+    X[0, 0] = -1.0
+    with pytest.raises(error, match=message):
+        LawFinder(functions=functions).fit(X, y)
+
+
+def test_a_function_that_is_defined_nowhere():
+    X, y = waves()
+    with pytest.raises(ValueError, match="log is not defined on all rows of any column"):
+        LawFinder(functions=("log",)).fit(-X, y)
+
+
+def test_columns_that_are_multiples_are_one():
+    rng = np.random.default_rng(0)
+    x, z = rng.uniform(1, 3, (2, 500))
+    (law,) = LawFinder().fit(np.column_stack([x, z, 5 * x]), x**2 * z).laws_
+    assert str(law) == "y = x0^2*x1"
+
+
+def test_sizes_whose_powers_overflow():
+    X, y = waves()
+    for factor in (1e150, 1e-150):
+        with pytest.raises(ValueError, match="Change their units"):
+            LawFinder().fit(X * factor, y)
+
+
+def test_noise_larger_than_a_column():
+    X, y = waves()
+    with pytest.raises(ValueError, match="'x0' is larger than the spread"):
+        LawFinder(noise=[5.0, 0, 0, 0]).fit(X, y)
