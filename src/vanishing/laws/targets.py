@@ -171,4 +171,6 @@ def _is_sure(choice: Choice) -> bool:
     r, n_terms = choice.best.n_used(), choice.best.fitted.n_terms
     if n_terms <= max(2, r + 1):
         return choice.evidence > 5 * EVIDENCE
-    return r > 1 and n_terms <= r + 2 and choice.evidence > 50 * EVIDENCE
+    # Combinations of functions approximate more than powers do.
+    functions = any(term.factors for term in choice.best.fitted.terms)
+    return r > 1 and not functions and n_terms <= r + 2 and choice.evidence > 50 * EVIDENCE
