@@ -18,7 +18,7 @@ The search for the law of a target, step by step:
 - `dictionary`: terms to choose from
 - `links`: T(target) = sum of terms
 - `implicit`: several terms in the target
-- `sparse`, `ratios`: few terms out of many, from Gram matrices
+- `normal`, `sparse`, `ratios`: least squares, and few terms out of many, from Gram matrices
 - `refit`: coefficients in units of the target
 - `choose`: which candidate, if any
 - `search`: all these steps

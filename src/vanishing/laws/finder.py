@@ -115,6 +115,8 @@ class LawFinder(Savable, RegressorMixin, BaseEstimator):
     reductions_ : list of str
         The combinations of columns that matter, that with the target first: y/(x0*x1), x2/x3.
     target_name_ : str or None
+    mean_ : float or None
+        Of the target: what is predicted where there is no law.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Where X has names.
@@ -295,7 +297,7 @@ class LawFinder(Savable, RegressorMixin, BaseEstimator):
         self.front_ = answer.front
         self.noise_ = answer.noise
         self.reductions_ = answer.reductions
-        self._mean = answer.mean
+        self.mean_ = answer.mean
 
     @available_if(_has_target)
     def predict(self, X):
@@ -317,7 +319,7 @@ class LawFinder(Savable, RegressorMixin, BaseEstimator):
         X = validated(self, X, reset=False)
         if not self.laws_:
             warn("no law was found, so that the mean of the target is predicted.")
-            return np.full(len(X), self._mean)
+            return np.full(len(X), self.mean_)
         predicted = self.laws_[0].predict(X)
         undefined = ~np.isfinite(predicted)
         if undefined.any():
@@ -325,7 +327,7 @@ class LawFinder(Savable, RegressorMixin, BaseEstimator):
                 f"the law has no solution on {undefined.sum()} of {len(X)} rows, where the mean of "
                 "the target is predicted."
             )
-            predicted[undefined] = self._mean
+            predicted[undefined] = self.mean_
         return predicted
 
     @available_if(_has_target)
@@ -380,7 +382,7 @@ def _write(writer, model) -> dict:
     return {
         **writer.input(model),
         "target_name": model.target_name_,
-        "mean": None if model._mean is None else writer.float(model._mean),
+        "mean": None if model.mean_ is None else writer.float(model.mean_),
         "laws": [write_law(writer, law) for law in model.laws_],
         "front": [write_law(writer, law) for law in model.front_],
         "verdict": model.verdict_,
@@ -396,7 +398,7 @@ def _read(reader, node, model):
         model, node, (*keys, "noise", "noise_per_column", "reductions")
     )
     model.target_name_ = None if target is None else reader.string(target, "target_name")
-    model._mean = None if mean is None else reader.measured(mean, "mean")
+    model.mean_ = None if mean is None else reader.measured(mean, "mean")
     model.laws_ = [read_law(reader, law) for law in reader.listed(laws, "laws")]
     model.front_ = [read_law(reader, law) for law in reader.listed(front, "front")]
     model.verdict_ = reader.string(verdict, "verdict")

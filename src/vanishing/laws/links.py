@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from vanishing.laws.normal import solution
 from vanishing.laws.problem import ROUNDING, Reduced
 from vanishing.laws.sparse import sparse_supports
 from vanishing.laws.terms import FUNCTIONS, Evaluator, Factor, Term
@@ -169,16 +169,6 @@ def regression(reduced: Reduced, link: Link) -> Regression:
     return Regression(pull * reduced.root, target)
 
 
-def _least_squares(gram, cross):
-    scale = np.sqrt(np.maximum(gram.diagonal(), 1e-300))
-    unit = gram / scale / scale[:, np.newaxis]
-    unit[np.diag_indices_from(unit)] += 1e-13 * len(unit)
-    try:
-        return cho_solve(cho_factor(unit, lower=True, check_finite=False), cross / scale) / scale
-    except LinAlgError:
-        return np.linalg.lstsq(unit, cross / scale, rcond=1e-12)[0] / scale
-
-
 def full_residual(values, rows: Regression, chosen, count) -> tuple[float, np.ndarray]:
     """Return the noise that all terms leave on some rows, and their coefficients.
 
@@ -190,7 +180,7 @@ def full_residual(values, rows: Regression, chosen, count) -> tuple[float, np.nd
         gram, cross = weighted @ weighted.T, weighted @ target
     if not (np.isfinite(gram).all() and np.isfinite(cross).all()):
         return np.inf, np.zeros(len(values))
-    coef = _least_squares(gram, cross)
+    coef = solution(gram, cross, ridge=1e-13 * len(gram))
     left = target - coef @ weighted
     freedom = max(count - len(coef), count / 10)
     return float(left @ left) / freedom, coef

@@ -3,9 +3,9 @@
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from vanishing.laws.links import Link
+from vanishing.laws.normal import inverse, solution
 from vanishing.laws.problem import Reduced
 from vanishing.laws.terms import Evaluator, Term
 
@@ -69,7 +69,7 @@ class _LinkModel:
 
     def start(self, rows, values):
         weighted = values * rows.pull
-        return _solved(weighted @ weighted.T, weighted @ (rows.target * rows.pull))
+        return solution(weighted @ weighted.T, weighted @ (rows.target * rows.pull))
 
     def predict(self, coef, values):
         with np.errstate(all="ignore"):
@@ -88,12 +88,11 @@ class _LinkModel:
 class _ImplicitModel:
     """A(w) Y^2 + B(w) Y + C(w) = 0, and the root nearest to the smooth target."""
 
-    def __init__(self, reduced: Reduced, terms, fixed):
+    def __init__(self, reduced: Reduced, terms):
         self.reduced = reduced
         self.terms = tuple(terms)
         self.powers = np.array([term.exponents[-1] for term in terms])
         self.values = Evaluator(reduced.w).values([_lowered(term) for term in terms])
-        self.fixed = fixed
 
     def predict(self, coef, values, powers):
         A, B, C = (coef[powers == p] @ values[powers == p] for p in (2.0, 1.0, 0.0))
@@ -135,16 +134,6 @@ def _lowered(term: Term) -> Term:
     return Term(term.exponents[:-1], factors)
 
 
-def _solved(gram, cross):
-    scale = np.sqrt(np.maximum(gram.diagonal(), 1e-300))
-    unit = gram / scale / scale[:, np.newaxis]
-    try:
-        factor = cho_factor(unit, lower=True, check_finite=False)
-        return cho_solve(factor, cross / scale, check_finite=False) / scale
-    except (LinAlgError, ValueError):
-        return np.linalg.lstsq(unit, cross / scale, rcond=1e-14)[0] / scale
-
-
 def _gauss_newton(reduced: Reduced, predict, coef, free):
     """Minimise the mean square of y - M Y over the free coefficients; return also J'J."""
     pull = reduced.factor * reduced.root
@@ -162,7 +151,7 @@ def _gauss_newton(reduced: Reduced, predict, coef, free):
         gram = jacobian @ jacobian.T / count
         if not np.isfinite(gram).all():
             break
-        step = _solved(gram, jacobian @ left / count)
+        step = solution(gram, jacobian @ left / count)
         for halving in range(_HALVINGS):
             trial = coef.copy()
             trial[free] += step / 2**halving
@@ -178,17 +167,6 @@ def _gauss_newton(reduced: Reduced, predict, coef, free):
             break
     jacobian = slope[free] * pull
     return coef, value, jacobian @ jacobian.T, Y
-
-
-def _covariance(gram):
-    scale = np.sqrt(np.maximum(gram.diagonal(), 1e-300))
-    unit = gram / scale / scale[:, np.newaxis]
-    unit[np.diag_indices_from(unit)] += 1e-14
-    try:
-        factor = cho_factor(unit, lower=True)
-    except (LinAlgError, ValueError):
-        return np.full_like(gram, np.inf)
-    return cho_solve(factor, np.eye(len(unit))) / scale / scale[:, np.newaxis]
 
 
 def _is_exact(reduced: Reduced, terms, coef, mean_square: float) -> bool:
@@ -232,7 +210,7 @@ def refit_link(reduced: Reduced, link: Link, terms, rows, known: set) -> list[Fi
             reduced, lambda c, v=values: model.predict(c, v), coef, free
         )
         covariance = np.zeros((len(places) + 1,) * 2)
-        covariance[1:, 1:] = _covariance(gram)
+        covariance[1:, 1:] = inverse(gram)
         law_terms, law_coef, fixed = model.law(coef, places)
         exact = _is_exact(reduced, law_terms, law_coef, value)
         predicted = Y * reduced.factor
@@ -257,7 +235,7 @@ def refit_implicit(reduced: Reduced, terms, coef, known: set) -> list[Fitted]:
         if frozenset(terms) in known:
             return found
         known.add(frozenset(terms))
-        model = _ImplicitModel(reduced, terms, 0)
+        model = _ImplicitModel(reduced, terms)
         with np.errstate(all="ignore"):
             size = np.abs(coef) * np.sqrt(
                 np.mean((model.values * reduced.smooth ** powers[:, None]) ** 2, axis=1)
@@ -271,7 +249,7 @@ def refit_implicit(reduced: Reduced, terms, coef, known: set) -> list[Fitted]:
             reduced, lambda c, m=model, p=powers: m.predict(c, m.values, p), coef, free
         )
         covariance = np.zeros((len(terms),) * 2)
-        covariance[np.ix_(free, free)] = _covariance(gram)
+        covariance[np.ix_(free, free)] = inverse(gram)
         if not model.has_one_branch(coef, Y):
             return found
         exact = _is_exact(reduced, terms, coef, value)

@@ -4,11 +4,11 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import LinAlgError, inv
 
 from vanishing.laws.choose import Candidate
 from vanishing.laws.expressions import evaluate
 from vanishing.laws.law import Law
+from vanishing.laws.normal import inverse
 from vanishing.laws.passes import Measure, Sums
 from vanishing.laws.robust import deviation
 from vanishing.laws.sample import Sample
@@ -162,7 +162,7 @@ def fitted_law(found: Draft, ask: Callable, seed: int, keep=None) -> tuple[Draft
             return before
         gram, cross = sums.gram.sum(axis=0), sums.cross.sum(axis=0)
         covariance = np.zeros_like(gram)
-        covariance[np.ix_(free, free)] = _inverse(gram[np.ix_(free, free)])
+        covariance[np.ix_(free, free)] = inverse(gram[np.ix_(free, free)])
         step = covariance @ cross
         found = found._replace(
             covariance=covariance, mean_square=sums.square.sum() / max(sums.weight.sum(), 1e-300)
@@ -175,15 +175,6 @@ def fitted_law(found: Draft, ask: Callable, seed: int, keep=None) -> tuple[Draft
     return found, sums
 
 
-def _inverse(gram):
-    scale = np.sqrt(np.maximum(gram.diagonal(), 1e-300))
-    unit = gram / scale / scale[:, np.newaxis]
-    try:
-        return inv(unit, check_finite=False) / scale / scale[:, np.newaxis]
-    except LinAlgError:
-        return np.linalg.pinv(unit) / scale / scale[:, np.newaxis]
-
-
 def held_out_error(sums: Sums, fixed: int) -> float:
     """Return the rms error on rows held out, of the law fitted to the others.
 
@@ -191,7 +182,7 @@ def held_out_error(sums: Sums, fixed: int) -> float:
     """
     free = np.delete(np.arange(len(sums.cross[0])), fixed)
     part = np.ix_(free, free)
-    step = _inverse(sums.gram[0][part]) @ sums.cross[0][free]
+    step = inverse(sums.gram[0][part]) @ sums.cross[0][free]
     square = sums.square[1] - 2 * step @ sums.cross[1][free] + step @ sums.gram[1][part] @ step
     return float(np.sqrt(max(square, 0.0) / sums.weight[1])) if sums.weight[1] > 0 else np.nan
 

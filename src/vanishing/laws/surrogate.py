@@ -161,7 +161,7 @@ def _nested(gram, cross, norm, sizes):
     return residual, solve
 
 
-def fit_surrogate(variables, factor, y, weight, *, forms=(False, True)) -> Surrogate:
+def fit_surrogate(variables, factor, y, weight) -> Surrogate:
     """Fit a surrogate by generalised cross-validation over forms and degrees.
 
     Parameters
@@ -171,8 +171,6 @@ def fit_surrogate(variables, factor, y, weight, *, forms=(False, True)) -> Surro
     factor : array of shape (n_rows,)
         M, such that y = M Y.
     y, weight : array of shape (n_rows,)
-    forms : tuple of bool
-        Which of plain (False) and exponential (True) to try.
     """
     n_variables, n_rows = variables.shape
     low, high = variables.min(axis=1, initial=0.0), variables.max(axis=1, initial=0.0)
@@ -186,7 +184,7 @@ def fit_surrogate(variables, factor, y, weight, *, forms=(False, True)) -> Surro
     basis = legendre_products((variables - centre[:, None]) / spread[:, None], exponents)
     root, count = np.sqrt(weight), float(weight.sum())
     best = None
-    for exponential in forms:
+    for exponential in (False, True):
         if exponential and np.average(y * np.sign(factor) > 0, weights=weight) < 0.9:
             continue
         fit = _exponential if exponential else _plain

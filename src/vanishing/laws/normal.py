@@ -1,0 +1,33 @@
+"""Normal equations of least squares: terms of any size, some of which nearly depend on others."""
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+
+def _unit(gram: np.ndarray, ridge: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return a Gram matrix of terms of size 1, and their sizes."""
+    scale = np.sqrt(np.maximum(gram.diagonal(), 1e-300))
+    unit = gram / scale / scale[:, np.newaxis]
+    unit[np.diag_indices_from(unit)] += ridge
+    return unit, scale
+
+
+def solution(gram: np.ndarray, cross: np.ndarray, ridge: float = 0.0) -> np.ndarray:
+    """Return c with G c = ``cross``; the shortest where G is singular."""
+    unit, scale = _unit(gram, ridge)
+    try:
+        factor = cho_factor(unit, lower=True, check_finite=False)
+        return cho_solve(factor, cross / scale, check_finite=False) / scale
+    except LinAlgError:
+        return np.linalg.lstsq(unit, cross / scale, rcond=1e-13)[0] / scale
+
+
+def inverse(gram: np.ndarray) -> np.ndarray:
+    """Return G^-1, the covariance of coefficients for noise of variance 1; inf if G is singular."""
+    unit, scale = _unit(gram, 1e-14)
+    try:
+        factor = cho_factor(unit, lower=True, check_finite=False)
+    except LinAlgError:
+        return np.full_like(gram, np.inf)
+    identity = np.eye(len(unit))
+    return cho_solve(factor, identity, check_finite=False) / scale / scale[:, np.newaxis]
