@@ -1002,3 +1002,27 @@ def test_noise_larger_than_a_column():
     X, y = waves()
     with pytest.raises(ValueError, match="'x0' is larger than the spread"):
         LawFinder(noise=[5.0, 0, 0, 0]).fit(X, y)
+
+
+@pytest.mark.parametrize("own", [0.02, 0.2])
+def test_noise_of_the_target_is_estimated_where_it_is_left_out(own):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(1, 5, (4000, 2))
+    y = X[:, 0] * X[:, 1] + own * rng.normal(size=4000)
+    finder = LawFinder(noise=[0.03, 0.03]).fit(X + 0.03 * rng.normal(size=X.shape), y)
+    (law,) = finder.laws_
+    assert set(law.terms) == {"y", "x0*x1"}
+    assert abs(law.coef[law.terms.index("x0*x1")] + 1) < 4 * law.coef_std.max()
+    # What noise of 0.03 in x0 and x1 makes of the target is about 0.13.
+    assert own / 3 < finder.noise_[-1] < 1.2 * own + 0.05
+
+
+def test_laws_without_target_say_how_sure_they_are():
+    points = circle(4000, noise=0.02)
+    finder = LawFinder(noise=0.02).fit(points)
+    (law,) = finder.laws_
+    assert abs(law.held_out_error / law.error - 1) < 0.15
+    assert abs(law.lack_of_fit) < 5 and law.evidence > 5
+    assert [str(each) for each in finder.front_] == [str(law)]
+    exact = LawFinder().fit(circle(1000)).laws_[0]
+    assert exact.error < 1e-12 and exact.held_out_error < 1e-12 and exact.lack_of_fit == 0

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vanishing.laws.sample import columns_of
+from vanishing.laws.sample import columns_of, is_held_out
 from vanishing.laws.variety import Equation, evaluated, gradient
 from vanishing.rows.source import Part
 
@@ -82,14 +82,17 @@ def matrices(
 class Debiased:
     """The question for the sums that the coefficients of a polynomial law follow from."""
 
-    def __init__(self, equation: Equation, noise, units, coef=None, far=None):
+    def __init__(self, equation: Equation, noise, units, coef=None, far=None, without=None):
         self.exponents, self.noise, self.units, self.coef = equation.exponents, noise, units, coef
         self.equation, self.far = equation, far  # rows farther than this many deviations are wrong
+        self.without = without  # the seed of rows held out, where these are not asked
 
     def __call__(self, part: Part):
         """Return sums of D = freed products of terms, or of D v v' D' once v is known."""
         columns = columns_of(part)
         weight = np.ones(columns.shape[1]) if part.weight is None else part.weight
+        if self.without is not None:
+            weight = weight * ~is_held_out(columns, self.without)
         k = len(self.exponents)
         total = np.zeros((k, k))
         counted = 0.0
@@ -131,14 +134,14 @@ class Debiased:
         return first[0] + second[0], first[1] + second[1]
 
 
-def fitted_equation(equation: Equation, noise, units, ask: Callable, far=None):
-    """Return coefficients on all rows, the largest 1, and their covariance.
+def fitted_equation(equation: Equation, noise, units, ask: Callable, far=None, without=None):
+    """Return coefficients, the largest 1, and their covariance; rows held out may be left out.
 
     The equation's mean with each of its terms is zero, once noise is taken out: A v = 0. Errors
     are those of such estimating equations (a sandwich).
     """
     exponents = equation.exponents
-    question = Debiased(equation, noise, units, far=far)
+    question = Debiased(equation, noise, units, far=far, without=without)
     total, count = ask(question, Debiased.combine)
     A = total / count
     sizes = np.abs(equation.coef) * np.sqrt(np.abs(A.diagonal()))
@@ -150,7 +153,7 @@ def fitted_equation(equation: Equation, noise, units, ask: Callable, far=None):
     coef[free] = -inverse @ A[free, fixed]
     covariance = np.zeros((len(coef), len(coef)))
     if not equation.exact:
-        outer, _ = ask(Debiased(equation, noise, units, coef, far), Debiased.combine)
+        outer, _ = ask(Debiased(equation, noise, units, coef, far, without), Debiased.combine)
         covariance[np.ix_(free, free)] = (
             inverse @ (outer / count)[np.ix_(free, free)] @ inverse / count
         )

@@ -20,7 +20,7 @@ from vanishing.laws.law import read_law, write_law
 from vanishing.laws.sample import Draw, Sample, columns_of, row_keys
 from vanishing.laws.search import Options, OutOfTime
 from vanishing.laws.targets import Answer, law_of_target
-from vanishing.laws.untargeted import law_with_noise_in_all, laws_of_columns
+from vanishing.laws.untargeted import law_with_noise_in_all, laws_of_columns, noise_of_target
 from vanishing.persistence import Savable, register
 from vanishing.rows.source import Part
 from vanishing.rows.sources import adopt_layout, check_layout, source_of
@@ -87,7 +87,8 @@ class LawFinder(Savable, RegressorMixin, BaseEstimator):
     noise : None, float, array-like of shape (n_columns,) or "estimate", default=None
         None: the target has noise, whose size is estimated, and the columns of X have none. A
         number, or one per column with the target last: the standard deviation of the noise in each
-        column (errors in variables). "estimate": noise in all columns, in proportion to their
+        column (errors in variables); that of the target is estimated where it is left out.
+        "estimate": noise in all columns, in proportion to their
         standard deviations, whose size is estimated.
     robust : bool, default=False
         Whether some rows may be wrong: rows far from what the others say are left out.
@@ -238,6 +239,8 @@ class LawFinder(Savable, RegressorMixin, BaseEstimator):
                 f"noise of {per_column[hidden[0]]:.3g} in {rows.names[hidden[0]]!r} is larger than "
                 f"the spread of that column, {spread[hidden[0]]:.3g}: nothing can be told."
             )
+        if noise.shape == (rows.n_inputs,) and rows.n_inputs < n_columns and noise.any():
+            per_column[-1] = noise_of_target(rows, noise)
         return per_column
 
     def _rows(self, X, y, sample_weight) -> Rows:

@@ -7,13 +7,12 @@ from typing import NamedTuple
 import numpy as np
 
 from vanishing.laws.expressions import evaluate
-from vanishing.laws.sample import columns_of, row_keys
+from vanishing.laws.sample import columns_of, is_held_out
 from vanishing.laws.solving import solved
 from vanishing.laws.terms import Evaluator, Term
 from vanishing.rows.source import Part
 
 _ROWS = 50_000  # evaluated at once
-_HELD_OUT = 4  # one row of this many
 
 
 class Sums(NamedTuple):
@@ -33,13 +32,16 @@ class Sums(NamedTuple):
 class Distances:
     """The question for the errors of a law in units of each column: residuals over gradients."""
 
-    def __init__(self, terms: Sequence[Term], coef):
+    def __init__(self, terms: Sequence[Term], coef, held_out: int | None = None):
         self.terms, self.coef = tuple(terms), coef
+        self.held_out = held_out  # the seed of rows held out, where these alone are asked
 
     def __call__(self, part: Part) -> np.ndarray:
         """Return sums of squares of the law and of its derivatives by the columns; weights last."""
         columns = columns_of(part)
         weight = np.ones(columns.shape[1]) if part.weight is None else part.weight
+        if self.held_out is not None:
+            weight = weight * is_held_out(columns, self.held_out)
         total = np.zeros(len(columns) + 2)
         for start in range(0, len(weight), _ROWS):
             here = slice(start, start + _ROWS)
@@ -98,7 +100,7 @@ class Measure:
         if self.keep is not None:
             good &= np.abs(residual) <= self.keep
         missing = float(weight[~good].sum())
-        held = row_keys(columns, self.seed) % np.uint64(_HELD_OUT) == 0
+        held = is_held_out(columns, self.seed)
         folds = []
         for fold in (~held & good, held & good):
             root = np.sqrt(weight[fold])

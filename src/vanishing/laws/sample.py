@@ -8,6 +8,7 @@ from vanishing.rows.device import to_numpy
 from vanishing.rows.source import Part
 
 MAX_ROWS = 10_000
+_HELD_OUT = 4  # one row of this many
 
 
 class Sample(NamedTuple):
@@ -53,6 +54,11 @@ def row_keys(columns: np.ndarray, seed: int) -> np.ndarray:
             bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
             keys = bits ^ (bits >> np.uint64(31))
     return keys
+
+
+def is_held_out(columns: np.ndarray, seed: int) -> np.ndarray:
+    """Say which rows are held out: a quarter of them, whatever their order."""
+    return row_keys(columns, seed) % np.uint64(_HELD_OUT) == 0
 
 
 def columns_of(part: Part) -> np.ndarray:

@@ -224,7 +224,9 @@ class Symmetric:
             score = self.count * np.log(max(ratio / floor, 1.0))
             score += cost * len(support) + 3.0 * part.sum()
             vector = least_ratio(gram, slope, places)[1] / scale[places]
-            yield float(score), Equation(part, vector, float(ratio), np.inf, False)
+            spare = max(k - len(support), 1)
+            lack = (self.count * (ratio / least - 1.0) - spare) / np.sqrt(2.0 * spare)
+            yield float(score), Equation(part, vector, float(ratio), np.inf, False, float(lack))
 
     def _is_asked(self, exponents) -> bool:
         """Say whether an equation has two columns or more, and the one it must have."""

@@ -6,7 +6,7 @@ from vanishing._threads import spread
 from vanishing.laws.debiased import fitted_equation
 from vanishing.laws.law import Law
 from vanishing.laws.passes import Distances, Measure
-from vanishing.laws.reductions import MAX_ROWS, start_coordinates
+from vanishing.laws.reductions import MAX_ROWS, is_logarithmic, start_coordinates
 from vanishing.laws.results import held_out_error
 from vanishing.laws.robust import FAR, rows_near_an_equation
 from vanishing.laws.solving import normalised, pivot_of, solved
@@ -29,7 +29,7 @@ def laws_of_columns(rows, options, noise, n_laws: int, n_jobs, progress) -> Answ
         sds = np.zeros(len(rows.names))
         if symmetric.noise is not None:
             sds[places] = symmetric.noise * np.abs(units)
-        return Answer(laws, _said(laws), [], sds, [], None)
+        return Answer(laws, _said(laws), _shortest(laws), sds, [], None)
     answers = spread(
         lambda target: _law_in_turn(rows, options, progress, target),
         [int(place) for place in places],
@@ -65,6 +65,28 @@ def _law_in_turn(rows, options, progress, target: int) -> Answer:
         noise = float(np.sqrt(surrogate.mean_square)) * abs(table.unit)
         return Answer([], "", [], noise, [], None)
     return law_of_target(rows, options, progress, target)
+
+
+def noise_of_target(rows, noise: np.ndarray) -> float:
+    """Return the standard deviation of the target's own noise, given that of the other columns.
+
+    It is what a surrogate leaves, without what noise in the columns makes of it by their slopes.
+    """
+    sample = rows.sample
+    table, columns, units = prepared(
+        sample.columns, len(rows.names) - 1, sample.weight / sample.repetition
+    )
+    used = slice(0, MAX_ROWS)
+    logarithmic = is_logarithmic(table.columns[:, used], table.positive)
+    coordinates = start_coordinates(table.columns[:, used], table.positive)
+    y, weight = table.y[used], table.weight[used]
+    surrogate = fit_surrogate(coordinates, np.ones_like(y), y, weight)
+    slopes = surrogate.gradients(coordinates)[:-1]
+    slopes[logarithmic] /= table.columns[:, used][logarithmic]
+    scaled = noise[columns] / np.abs(units[:-1])
+    others = float(np.average(scaled**2 @ slopes**2, weights=weight))
+    left = max(surrogate.mean_square - others, 0.01 * surrogate.mean_square)
+    return float(np.sqrt(left)) * abs(table.unit)
 
 
 def law_with_noise_in_all(rows, options, noise, progress) -> Answer | None:
@@ -124,7 +146,11 @@ def _law(rows, equation: Equation, symmetric: Symmetric, places, units, target) 
     coef, relative = normalised(coef * scale, covariance * np.outer(scale, scale), fixed)
     if equation.exact:
         coef = _whole(coef)
-    measured = _measured(rows, terms, coef, target, fixed)
+    held_out = coef
+    if not equation.exact:
+        others, _, _ = fitted_equation(whole, noise, every, rows.ask, far, rows.seed)
+        held_out = others * scale
+    measured = _measured(rows, terms, coef, held_out, target, fixed)
     verdict = _certainty(equation, symmetric)
     if equation.exact and measured["error"] > _ROUNDING:
         verdict = "It holds up to rounding on most rows, and not on all."
@@ -135,6 +161,7 @@ def _law(rows, equation: Equation, symmetric: Symmetric, places, units, target) 
         n_inputs=rows.n_inputs,
         covariance=None if relative is None else relative * rows.sample.repetition,
         evidence=equation.evidence / 2,
+        lack_of_fit=equation.lack_of_fit,
         n_samples=rows.sample.n_samples,
         verdict=verdict,
         **measured,
@@ -147,8 +174,10 @@ def _whole(coef):
     return np.where(np.abs(coef - nearest) < 1e-10 * np.abs(coef).max(), nearest, coef)
 
 
-def _measured(rows, terms, coef, target, fixed) -> dict:
+def _measured(rows, terms, coef, held_out, target, fixed) -> dict:
     """Return the errors of a law, from passes over all rows.
+
+    ``held_out`` has the coefficients that rows which are not held out have.
 
     In units of a column they are the law's residual over its derivative. Without a target the
     error is relative to the spread of all columns.
@@ -161,6 +190,9 @@ def _measured(rows, terms, coef, target, fixed) -> dict:
     spreads = np.std(sample.columns, axis=1)
     error = float(np.sqrt(square / np.sum(slopes * spreads**2)))
     found: dict = {"errors": errors, "error": error, "relative_error": error}
+    square, *slopes, _ = rows.ask(Distances(terms, held_out, rows.seed), Distances.combine)
+    with np.errstate(all="ignore"):
+        found["held_out_error"] = float(np.sqrt(square / np.sum(slopes * spreads**2)))
     if target is None or solved(terms, coef, None, target, 1) is None:
         return found
     trials = []
@@ -204,6 +236,14 @@ def _why(answers) -> str:
         "none is a function of the others up to small noise, and no polynomial equation stands "
         "out. Where the noise of the columns is known, say so by noise=."
     )
+
+
+def _shortest(laws: list[Law]) -> list[Law]:
+    """Return the best law of each number of terms; better ones come first."""
+    best: dict[int, Law] = {}
+    for law in laws:
+        best.setdefault(law.n_terms, law)
+    return [best[n_terms] for n_terms in sorted(best)]
 
 
 def _best_error(front) -> float:

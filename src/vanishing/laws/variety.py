@@ -20,6 +20,8 @@ class Equation(NamedTuple):
     evidence : float
         Distance in score to the best really different equation.
     exact : bool
+    lack_of_fit : float
+        How much better all terms of its degree are, in standard deviations of chance.
     """
 
     exponents: np.ndarray
@@ -27,6 +29,7 @@ class Equation(NamedTuple):
     ratio: float
     evidence: float
     exact: bool
+    lack_of_fit: float = 0.0
 
 
 def evaluated(columns, exponents) -> np.ndarray:
