@@ -25,6 +25,7 @@ _SURE = (
     1e-4  # p-value of residuals that are explained at all: lack of fit has heavy tails on few rows
 )
 _TESTED_ROWS = 20_000
+_FEW_ROWS = 30  # on fewer, nothing can be said about what is left over
 _DEPENDENT = 1e-10  # eigenvalue, per term, of terms that depend on one another
 _LARGE = 0.5  # error over the spread of the target, of an equation that says little
 _WRONG_BRANCH = 0.25  # share of rows
@@ -54,7 +55,8 @@ def check_law(equation, X, y=None, *, sample_weight=None, units=None) -> Law:
     Returns
     -------
     law : Law
-        With the fitted numbers; ``verdict`` says whether it holds, ``constants`` has the constants
+        With the fitted numbers; ``verdict`` says whether it holds (or may hold, where fewer than
+        30 rows are too few to tell), ``constants`` has the constants
         and their standard errors, and ``lack_of_fit`` what columns still explain of the residuals.
 
     Examples
@@ -287,6 +289,9 @@ class _Result:
                 if left.names
                 else "no column explains what is left"
             )
+            if not exact and len(self.problem.weight) < _FEW_ROWS:
+                few = f"{len(self.problem.weight)} rows are too few to tell"
+                return "may hold: " + "; ".join([size, *parts, few])
             return "holds: " + "; ".join([size, *parts, *([] if exact else [rest])])
         return "does not hold: " + "; ".join([reason, *parts])
 

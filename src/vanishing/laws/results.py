@@ -197,18 +197,16 @@ def held_out_error(sums: Sums, fixed: int) -> float:
 
 
 def finished(
-    found: Draft, sums: Sums, names, size: float, n_inputs: int, repetition: float, **said
+    found: Draft, sums: Sums, names, size: float, n_inputs: int, sample: Sample, **said
 ) -> Law:
-    """Return the `Law`.
-
-    ``size`` is the rms of the target; observations were counted ``repetition`` times.
-    """
-    n = float(sums.weight.sum())
+    """Return the `Law`; ``size`` is the rms of the target."""
+    n, repetition = float(sums.weight.sum()), sample.repetition
     observations = n / repetition
     freedom = max(observations - len(found.terms) + 1, 1.0)
     variance = 0.0 if found.exact else found.mean_square * observations / freedom * repetition
     covariance = found.covariance
-    if not found.exact:
+    # Where rows have weights, these say how large the noise is.
+    if not found.exact and np.ptp(sample.weight) <= 1e-9 * sample.weight.max():
         covariance = widened(covariance, sums.noise / found.mean_square)
     error = float(np.sqrt(found.mean_square))
     with np.errstate(all="ignore"):

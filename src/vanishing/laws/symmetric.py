@@ -34,6 +34,7 @@ _FOLLOWS = 1e-7  # singular value of terms that laws found before connect
 _FOLLOWS_NOISY = 3e-3  # the same for laws whose coefficients have errors
 ENOUGH = 200.0  # evidence beyond which nobody asks
 _CHECKED = 400  # candidates that are looked at closely
+_TURNS = 0.1  # share of rows on either side, of a surface that turns around
 
 
 class Symmetric:
@@ -202,7 +203,7 @@ class Symmetric:
             if follows(equation) or not self._is_significant(equation):
                 continue
             evidence = self._evidence(equation, candidates, score, found)
-            if evidence < EVIDENCE or not self._is_allowed(equation.exponents):
+            if evidence < EVIDENCE or not self._is_allowed(equation):
                 return None
             if self.is_estimated:
                 # The law says what the noise is.
@@ -247,10 +248,21 @@ class Symmetric:
         used = exponents.any(axis=0)
         return bool(np.count_nonzero(used) >= 2 and (self.must is None or used[self.must]))
 
-    def _is_allowed(self, exponents) -> bool:
-        """Say whether an equation has so few terms that it is none of any smooth surface."""
-        r = np.count_nonzero(exponents.any(axis=0)) - 1
-        return bool(len(exponents) <= max(r + 3 + (r >= 3), 2 * r - 2))
+    def _is_allowed(self, equation: Equation) -> bool:
+        """Say whether an equation has so few terms that it is none of any smooth surface.
+
+        Surfaces of degree 2 that turn around, such as an ellipse anywhere in the plane, may have
+        more: what is approximated locally by a polynomial does not turn.
+        """
+        exponents = equation.exponents
+        used = exponents.any(axis=0)
+        r = np.count_nonzero(used) - 1
+        if len(exponents) <= max(r + 3 + (r >= 3), 2 * r - 2):
+            return True
+        if exponents.sum(axis=1).max() > 2 or len(exponents) > 2 * r + 4:
+            return False
+        rising = np.average(gradient(self.columns, equation)[used] > 0, axis=1, weights=self.weight)
+        return bool((np.abs(rising - 0.5) < 0.5 - _TURNS).all())
 
     def _evidence(self, equation, candidates, score, found) -> float:
         """Return the distance in score to the best other explanation of the same rows.

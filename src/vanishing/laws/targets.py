@@ -77,7 +77,7 @@ def law_of_target(rows, options: Options, progress, target: int = -1) -> Answer:
         names,
         size,
         rows.n_inputs,
-        sample.repetition,
+        sample,
         evidence=choice.evidence / 2,
         lack_of_fit=choice.lack_of_fit,
         verdict=_certainty(choice, first, size, sums.missing, options.robust, unit),
@@ -114,6 +114,8 @@ def _front(found: Found, table: Prepared, rows, target: int, size: float) -> lis
     """Return the best candidate of each number of terms that is better than those of fewer."""
     best: dict[int, Candidate] = {}
     for candidate in found.candidates:
+        if not (candidate.fitted.exact or candidate.fitted.is_determined()):
+            continue
         n_terms = candidate.fitted.n_terms
         held = best.get(n_terms)
         if held is None or candidate.fitted.mean_square < held.fitted.mean_square:
