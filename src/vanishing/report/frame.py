@@ -106,6 +106,7 @@ def environment():
         # Markup on purpose: these escape what they are given.
         "equation": markup(equation),
         "isolated": markup(isolated),
+        "mathml": markup(lambda law: law.to_mathml()),
         "number": markup(number),
         # Text.
         "comma": lambda value: f"{value:,}",
