@@ -10,7 +10,7 @@ from vanishing.inspection import LawRows, running
 from vanishing.report.charts import log_ticks, power_of_ten
 
 POINTS = 1500
-_LEFT, _RIGHT, _TOP, _BOTTOM = 62, 12, 10, 40
+_LEFT, _RIGHT, _TOP, _BOTTOM = 76, 12, 10, 40
 _PANELS = 24  # columns with a picture
 
 
@@ -83,8 +83,8 @@ def front_chart(found) -> Chart | None:
         margin = (errors.max() / errors.min()) ** 0.15
         y_range = errors.min() / margin, errors.max() * margin
     else:
-        y_range = 0.0, 1.2 * errors.max() or 1.0
-    unit = "relative to the columns' spread" if found.target is None else f"of {found.target}"
+        y_range = 0.0, 1.25 * errors.max() or 1.0
+    unit = "/ spread of columns" if found.target is None else f"of {found.target}"
     first, last = int(n_terms.min()), int(n_terms.max())
     chart = Chart(
         width=460,
@@ -184,4 +184,7 @@ def _ticks(low: float, high: float) -> list[float]:
 def _written(tick: float) -> str:
     mantissa, _, exponent = f"{tick:.4g}".partition("e")
     shown = mantissa.replace("-", MINUS)
-    return f"{shown}·{power_of_ten(10.0 ** int(exponent))}" if exponent else shown
+    if not exponent:
+        return shown
+    power = power_of_ten(10.0 ** int(exponent))
+    return shown.replace("1", power) if shown in ("1", f"{MINUS}1") else f"{shown}\u00b7{power}"
