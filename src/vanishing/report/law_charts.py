@@ -123,8 +123,8 @@ def prediction_chart(rows: LawRows) -> Chart | None:
         height=420,
         x_range=both,
         y_range=both,
-        x_label=f"{rows.name}, predicted",
-        y_label=f"{rows.name}, measured",
+        x_label=rows.in_unit(f"{rows.name}, predicted"),
+        y_label=rows.in_unit(f"{rows.name}, measured"),
     )
     chart.paths["diagonal"] = chart.line(np.array(both), np.array(both))
     chart.paths["points"] = chart.points(some.predicted, some.measured)
@@ -146,8 +146,8 @@ def residual_charts(rows: LawRows) -> list[Chart]:
             height=250,
             x_range=_range(values),
             y_range=y_range,
-            x_label=name,
-            y_label=f"{rows.name}, measured {MINUS} predicted",
+            x_label=rows.in_unit(name, name),
+            y_label=rows.in_unit(f"{rows.name}, measured {MINUS} predicted"),
         )
         zero = np.clip([0.0, 0.0], *y_range)
         chart.paths["diagonal"] = chart.line(np.array(chart.x_range), zero)
