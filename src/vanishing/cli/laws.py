@@ -41,7 +41,7 @@ def laws(
     units: Annotated[
         Path | None,
         Option(
-            help='TOML with a line COLUMN = "UNIT" per column; constants may join: g = "9.81 m/s^2".',
+            help='TOML with a line COLUMN = "UNIT" per column, and constants: g = "9.81 m/s^2".',
             show_default=False,
         ),
     ] = None,
