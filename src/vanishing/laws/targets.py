@@ -14,6 +14,7 @@ from vanishing.laws.robust import FAR, good_rows
 from vanishing.laws.search import Found, Options, search
 from vanishing.laws.table import Prepared, prepared
 from vanishing.laws.terms import Term
+from vanishing.laws.unequal import with_equal_noise
 from vanishing.laws.writing import Text
 
 _WORSE = 2.0  # times the mean square of the search: what a law may leave on all rows
@@ -53,7 +54,7 @@ def law_of_target(rows, options: Options, progress, target: int = -1) -> Answer:
         if not table.table.variance > 1e-24 * table.table.norm:
             verdict = f"No law: but for a few rows, {names[target]} is constant."
             return Answer([], verdict, [], 0.0, [], mean)
-    found = search(table.table, options, progress)
+    table, found = _searched(table, options, progress)
     choice = found.choice
     front = _front(found, table, rows, target, size)
     noise = np.sqrt(_noise(found)) * abs(table.units[-1])
@@ -86,6 +87,20 @@ def law_of_target(rows, options: Options, progress, target: int = -1) -> Answer:
         verdict = f"No law of {names[target]} was found: {_UNDETERMINED}."
         return Answer([], verdict, front, noise, reductions, mean)
     return Answer([law], f"{law}: {law.verdict}", front, float(law.error), reductions, mean)
+
+
+def _searched(table: Prepared, options: Options, progress) -> tuple[Prepared, Found]:
+    """Search, and again with rows by the inverse of their variance where noise is unequal."""
+    found = search(table.table, options, progress)
+    law = None
+    if found.choice is not None and not found.choice.reason:
+        law = found.choice.best.fitted
+    if found.out_of_time or (law is not None and law.exact):
+        return table, found
+    equal = with_equal_noise(table.table, None if law is None else law.predicted)
+    if equal is table.table:
+        return table, found
+    return table._replace(table=equal), search(equal, options, progress)
 
 
 def _noise(found: Found) -> float:
@@ -166,6 +181,8 @@ def _certainty(
                 f"; the best different equation is less likely by a factor of "
                 f"exp({choice.evidence / 2:.0f})"
             )
+        if choice.best.reduced.table.precision is not None:
+            said += "; the noise grows with the target"
         said += "; no column explains what is left."
         if not _is_sure(choice):
             said += " Within this noise it may be an approximation of another law."
