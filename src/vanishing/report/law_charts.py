@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from vanishing.algebra.markup import MINUS
-from vanishing.inspection import LawRows, running
+from vanishing.inspection import LawRows, running, shown_range
 from vanishing.report.charts import log_ticks, power_of_ten
 
 POINTS = 1500
 _LEFT, _RIGHT, _TOP, _BOTTOM = 76, 12, 10, 40
+_TICKS = 8
 _PANELS = 24  # columns with a picture
 
 
@@ -35,6 +36,7 @@ class Chart:
             self.x_ticks = [(float(self.x(t)), _written(t)) for t in _ticks(*self.x_range)]
         if not self.y_ticks:
             ticks = log_ticks(*self.y_range) if self.y_logarithmic else _ticks(*self.y_range)
+            ticks = ticks[:: -(-len(ticks) // _TICKS)]
             written = power_of_ten if self.y_logarithmic else _written
             low, high = self.y_range
             self.y_ticks = [(float(self.y(t)), written(t)) for t in ticks if low <= t <= high]
@@ -135,10 +137,10 @@ def residual_charts(rows: LawRows) -> list[Chart]:
     """Return what is left over against each column, with running quartiles."""
     some = rows.thinned(POINTS)
     left = some.residuals
-    good = np.isfinite(left)
-    if not good.any():
+    if not np.isfinite(left).any():
         return []
-    y_range = _range(left[good])
+    ends = shown_range(left)
+    y_range, shown = _range(np.array(ends)), np.clip(left, *ends)
     charts = []
     for name, values in list(some.others.items())[:_PANELS]:
         chart = Chart(
@@ -151,10 +153,10 @@ def residual_charts(rows: LawRows) -> list[Chart]:
         )
         zero = np.clip([0.0, 0.0], *y_range)
         chart.paths["diagonal"] = chart.line(np.array(chart.x_range), zero)
-        chart.paths["points"] = chart.points(values, left)
+        chart.paths["points"] = chart.points(values, shown)
         centres, low, middle, high = running(values, left)
-        ends = np.append(centres, centres[::-1])
-        chart.paths["band"] = chart.line(ends, np.append(low, high[::-1])) + "Z"
+        around = np.append(centres, centres[::-1])
+        chart.paths["band"] = chart.line(around, np.append(low, high[::-1])) + "Z"
         chart.paths["median"] = chart.line(centres, middle)
         charts.append(chart)
     return charts
