@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from vanishing.inspection import running, shown_range
-from vanishing.plot._laws import POINTS, rows_of, written
+from vanishing.plot._laws import POINTS, point_size, rows_of, written
 from vanishing.plot._shared import GREY, PALETTE, axis_name, panels, plain
 
 
@@ -70,10 +70,16 @@ class LawResidualsDisplay:
         n_columns = min(n_panels, 3)
         axes = panels(ax, n_panels, n_columns, (max(3.0, 6.0 / n_columns), 2.9), "sharey")
         self.points_, self.bands_, self.medians_ = [], [], []
+        style = {
+            "color": PALETTE[0],
+            "ms": point_size(len(self.residuals)),
+            "alpha": 0.35,
+            "mew": 0,
+        }
         shown = np.clip(self.residuals, *shown_range(self.residuals))
         for i, (axis, (name, x)) in enumerate(zip(axes, self.columns.items(), strict=True)):
             axis.axhline(0.0, color=GREY, lw=1, ls="--")
-            (points,) = axis.plot(x, shown, ".", color=PALETTE[0], ms=3, alpha=0.35, mew=0)
+            (points,) = axis.plot(x, shown, ".", **style)
             centres, low, middle, high = running(x, self.residuals)
             band = axis.fill_between(centres, low, high, color=PALETTE[1], alpha=0.3, lw=0)
             (median,) = axis.plot(centres, middle, color=PALETTE[1], lw=1.6)

@@ -12,6 +12,7 @@ from vanishing.report.charts import log_ticks, power_of_ten
 POINTS = 1500
 _LEFT, _RIGHT, _TOP, _BOTTOM = 76, 12, 10, 40
 _TICKS = 8
+_FEW = 100  # points that can be large
 _PANELS = 24  # columns with a picture
 
 
@@ -30,6 +31,7 @@ class Chart:
     y_ticks: list[tuple[float, str]] = field(default_factory=list)
     paths: dict[str, str] = field(default_factory=dict)  # by their class
     marks: list[dict] = field(default_factory=list)
+    dot: int = 3  # diameter of a point
 
     def __post_init__(self):
         if not self.x_ticks:
@@ -63,6 +65,8 @@ class Chart:
     def points(self, x, y) -> str:
         """Return a path of dots."""
         good = np.isfinite(x) & np.isfinite(y)
+        if np.count_nonzero(good) < _FEW:
+            self.dot = 6
         pairs = zip(self.x(x[good]), self.y(y[good]), strict=True)
         return "".join(f"M{a:.1f} {b:.1f}h0" for a, b in pairs)
 
