@@ -14,7 +14,7 @@ from tables_of_laws import circle, gas, nothing
 import vanishing
 from vanishing import LawFinder, check_law, load
 from vanishing.algebra.markup import clean, number
-from vanishing.inspection import percent
+from vanishing.inspection.laws import percent
 from vanishing.report import write_report
 from vanishing.report.law_charts import POINTS, front_chart, prediction_chart, residual_charts
 from vanishing.report.law_facts import law_facts_of

@@ -45,7 +45,7 @@ def predict(
     if not to_stdout:
         check_output(out, model, data)
     fitted, table = load_model(model), open_table(data)
-    from vanishing.inspection import is_about_laws
+    from vanishing.inspection.laws import is_about_laws
 
     if is_about_laws(fitted):
         text, n_rows = _law_lines(fitted, table, column)

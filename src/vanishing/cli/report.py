@@ -35,7 +35,7 @@ def report(
     check_output(out, model, data)
     fitted = load_model(model)
     table = open_table(data)
-    from vanishing.inspection import is_about_laws
+    from vanishing.inspection.laws import is_about_laws
 
     if is_about_laws(fitted):
         X, y = _rows_of_laws(fitted, table, target)

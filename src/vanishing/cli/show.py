@@ -42,7 +42,7 @@ def show(
         fail(f"Choose one of {' and '.join(f'--{name}' for name in formats)}.", 2)
     fitted = load_model(model, predicts=False)
     from vanishing.cli import equations, law_text
-    from vanishing.inspection import is_about_laws
+    from vanishing.inspection.laws import is_about_laws
 
     writer = f"write_{formats[0] if formats else 'text'}"
     if is_about_laws(fitted):

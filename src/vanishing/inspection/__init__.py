@@ -7,12 +7,8 @@ from vanishing.inspection.laws import (
     LawRows,
     Unexplained,
     constants_of,
-    is_about_laws,
     law_anatomy,
     law_rows,
-    percent,
-    running,
-    shown_range,
     unexplained,
 )
 
@@ -25,12 +21,8 @@ __all__ = [
     "Unexplained",
     "anatomy",
     "constants_of",
-    "is_about_laws",
     "law_anatomy",
     "law_rows",
-    "percent",
     "places",
-    "running",
-    "shown_range",
     "unexplained",
 ]

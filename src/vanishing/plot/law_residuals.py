@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from vanishing.inspection import running, shown_range
+from vanishing.inspection.laws import running, shown_range
 from vanishing.plot._laws import POINTS, point_size, rows_of, written
 from vanishing.plot._shared import GREY, PALETTE, axis_name, panels, plain
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vanishing.inspection import percent, unexplained
+from vanishing.inspection import unexplained
+from vanishing.inspection.laws import percent
 from vanishing.plot._laws import rows_of
 from vanishing.plot._shared import GREY, PALETTE, axis_name, plain, pyplot
 

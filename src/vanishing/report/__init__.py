@@ -6,7 +6,7 @@ at most 1,500 of all columns; and no address that a browser would fetch.
 
 from pathlib import Path
 
-from vanishing.inspection import is_about_laws
+from vanishing.inspection.laws import is_about_laws
 from vanishing.persistence.files import write_or_say
 from vanishing.report.facts import facts_of
 from vanishing.report.law_facts import law_facts_of

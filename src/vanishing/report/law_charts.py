@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from vanishing.algebra.markup import MINUS
-from vanishing.inspection import LawRows, running, shown_range
+from vanishing.inspection import LawRows
+from vanishing.inspection.laws import running, shown_range
 from vanishing.report.charts import log_ticks, power_of_ten
 
 POINTS = 1500

@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from vanishing.algebra.markup import number
-from vanishing.inspection import percent
+from vanishing.inspection.laws import percent
 from vanishing.report.frame import rendered
 from vanishing.report.law_charts import POINTS, front_chart, prediction_chart, residual_charts
 from vanishing.report.law_facts import LawFacts
