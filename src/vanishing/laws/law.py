@@ -11,6 +11,7 @@ from vanishing.algebra.quantities import Units
 from vanishing.laws import writing
 from vanishing.laws.columns import read_columns
 from vanishing.laws.expressions import Column, Node, Number, evaluate, of_term, total
+from vanishing.laws.mathml import MathML
 from vanishing.laws.saving import (
     read_constants,
     read_saved_units,
@@ -86,6 +87,8 @@ class Law(Immutable, Savable):
     n_terms : int
     degree : int or float
         The largest degree of a term: the sum of the sizes of its exponents.
+    columns : tuple of str
+        Names of the columns that occur.
 
     Examples
     --------
@@ -219,6 +222,11 @@ class Law(Immutable, Savable):
         """The largest degree of a term."""
         degree = max(term.degree for term in self._terms)
         return int(degree) if float(degree).is_integer() else degree
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns that occur."""
+        return tuple(self.names[i] for i in sorted(self._columns))
 
     # -- Values -----------------------------------------------------------------------------------
 
@@ -376,6 +384,10 @@ class Law(Immutable, Savable):
 
     def _repr_latex_(self) -> str:
         return f"${self.to_latex()}$"
+
+    def to_mathml(self) -> str:
+        """Write the law in MathML, which browsers typeset; names of columns are text in it."""
+        return MathML(self.names).equation(*self._written_sides)
 
     def to_sympy(self):
         """Return the law as an equation of SymPy in symbols named as the columns."""
