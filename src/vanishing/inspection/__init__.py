@@ -1,5 +1,28 @@
 """The anatomy of a fitted model: what it consists of, for everyone who shows it."""
 
 from vanishing.inspection.anatomy import Anatomy, Part, anatomy, places
+from vanishing.inspection.laws import (
+    LawAnatomy,
+    LawRows,
+    Unexplained,
+    is_about_laws,
+    law_anatomy,
+    law_rows,
+    percent,
+    unexplained,
+)
 
-__all__ = ["Anatomy", "Part", "anatomy", "places"]
+__all__ = [
+    "Anatomy",
+    "LawAnatomy",
+    "LawRows",
+    "Part",
+    "Unexplained",
+    "anatomy",
+    "is_about_laws",
+    "law_anatomy",
+    "law_rows",
+    "percent",
+    "places",
+    "unexplained",
+]

@@ -63,6 +63,8 @@ class Law(Immutable, Savable):
     n_terms : int
     degree : int or float
         The largest degree of a term: the sum of the sizes of its exponents.
+    columns : tuple of str
+        Names of the columns that occur.
 
     Examples
     --------
@@ -173,6 +175,11 @@ class Law(Immutable, Savable):
         """The largest degree of a term."""
         degree = max(term.degree for term in self._terms)
         return int(degree) if float(degree).is_integer() else degree
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns that occur."""
+        return tuple(self.names[i] for i in sorted(self._columns))
 
     # -- Values -----------------------------------------------------------------------------------
 
