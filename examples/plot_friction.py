@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 
 from vanishing import LawFinder, check_law
+from vanishing.plot import LawResidualsDisplay, LawUnexplainedDisplay
 
 rng = np.random.default_rng(0)
 pulls = pd.DataFrame(
@@ -49,9 +50,38 @@ for name in ("area", "speed"):
     print(f"{name}: c = {slope:.5f} +- {std:.5f}; over all rows less than {most:.3f} N")
 
 # %%
+# That is what a negative result should look like: if the area has an effect, it is smaller than
+# 0.03 N over the whole range, half of what the balance can read. In a picture:
+
+LawResidualsDisplay.from_estimator(finder, pulls, dry)
+plt.show()
+
+# %%
 # The oiled table
 # ---------------
-# The same columns, and another law:
+# Does the law of the dry table hold here? Of what it leaves over on the oiled one, columns explain
+# far more than chance would let them:
+
+LawUnexplainedDisplay.from_estimator(finder, pulls, oiled)
+plt.show()
+
+# %%
+# It needs a law of its own:
 
 oil = LawFinder().fit(pulls, oiled)
 print(oil.verdict_)
+
+# %%
+# The same friction coefficient, and a force in proportion to area and speed, which is how a liquid
+# between two plates is sheared. Nobody said that the two columns are to be multiplied. The last
+# sentence is a caution that laws of more than one term often get: 200 rows and this noise leave
+# room for curves that look alike here. More rows or a wider range decide.
+#
+# .. admonition:: What would break it
+#
+#    - *Blocks that are heavier because they are larger.* Then N and the area go together, and no
+#      table can say which of the two matters. Put weights on the same block.
+#    - *A block at rest.* The pull at which it starts to slide is larger. Rows of both kinds obey no
+#      common law; `robust=True` would leave out a few of them, but not half.
+#    - *Few speeds near zero.* Real friction depends on the speed a little, through its logarithm.
+#      Below the noise of the balance that is not seen, and `law.error` says where that is.

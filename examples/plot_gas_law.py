@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 
 from vanishing import LawFinder, check_law
+from vanishing.plot import LawPredictionDisplay, LawResidualsDisplay
 
 rng = np.random.default_rng(0)
 gas = pd.DataFrame(
@@ -34,13 +35,54 @@ print(gas.assign(p=p).head(4).round(3).to_string(index=False))
 # No form is given, and no tolerance:
 
 finder = LawFinder().fit(gas, p)
-law = finder.laws_[0]
-print(law)
-print(law.verdict)
+print(finder.verdict_)
 
 # %%
-# The digit in brackets is the standard error of the last digit before it. The true constant is
-# within it:
+# What the law leaves over, against each column:
+
+LawResidualsDisplay.from_estimator(finder, gas, p)
+plt.show()
+
+# %%
+# The bands are level: nothing is missing. But they are wide on the left of the last panel, where
+# the volume is small and the pressure high. One percent of a large reading is a large error, and
+# by default all rows are taken to have errors of one size. Then rows of high pressure have too much
+# to say, and standard errors come out too small.
+#
+# Weights
+# -------
+# Rows with larger errors are told by weights, 1 / variance:
+
+weight = 1 / p**2
+weight /= weight.mean()
+finder = LawFinder().fit(gas, p, sample_weight=weight)
+law = finder.laws_[0]
+print(finder.verdict_)
+
+# %%
+# The digit in brackets is the standard error of the last digit before it. The warning is gone: no
+# different equation comes near.
 
 R, std = -law.coef[1], law.coef_std[1]
-print(f"R = {R:.3f} with a standard error of {std:.3f}; off by {abs(R - 8.314) / std:.1f} of it")
+print(f"R = {R:.3f}, standard error {std:.3f}; in truth 8.314")
+LawPredictionDisplay.from_estimator(finder, gas, p)
+plt.show()
+
+# %%
+# What would break it
+# -------------------
+# A thermometer in degrees Celsius does not. The law has a term more, and says where zero is:
+
+celsius = gas.assign(T=gas["T"] - 273.15)
+print(LawFinder().fit(celsius, p, sample_weight=weight).laws_[0])
+print(check_law("p*V = n*R*(T - T0)", celsius, p, sample_weight=weight).verdict)
+
+# %%
+# Other things do:
+#
+# - *A narrow range.* If all readings were taken between 290 and 300 K, the temperature would change
+#   p by three percent, and a constant would do almost as well as T.
+# - *Columns that go together.* If larger cylinders got more gas, so that n/V were always the same,
+#   several laws would explain the table equally well; the finder says so and claims none.
+# - *A real gas.* At high pressure molecules take room and attract each other. The law would still
+#   be found at moderate pressures; then bands as above bend where V is small.
