@@ -83,6 +83,7 @@ print("estimated, 1000 rows:", LawFinder().fit(more).laws_[0])
 # along both axes, the equation has five terms in two columns, and such a long one is not claimed.
 # Whoever expects it can ask:
 
-print(LawFinder(noise=0.05).fit(stars + [1.0, 0.0]).laws_)
-print(LawFinder(noise=0.05).fit(stars + [1.0, 0.5]).laws_)
-print(check_law("x^2 + A*x + B*y^2 + C*y = D", stars + [1.0, 0.5]).verdict)
+once, twice = stars + np.array([1.0, 0.0]), stars + np.array([1.0, 0.5])
+print(LawFinder(noise=0.05).fit(once).laws_)
+print(LawFinder(noise=0.05).fit(twice).laws_)
+print(check_law("x^2 + A*x + B*y^2 + C*y = D", twice).verdict)

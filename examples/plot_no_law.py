@@ -42,7 +42,7 @@ print(f"on others {cross_val_score(cubic, X, y, cv=10).mean():.2f}")
 
 # %%
 # The finder looked at equations of that kind, too. With more terms the error falls, as it always
-# does, but from 0.86 to 0.80 only, while chance alone accounts for as much:
+# does, but not by much, and no equation stands out:
 
 LawFrontDisplay.from_estimator(finder)
 plt.show()
@@ -76,8 +76,8 @@ print(f"noise {map_maker.noise_:.3f}")
 
 # %%
 # The map has noise of 2 cm, and that is what the finder says: it followed the land well enough to
-# know how much of z is chance. But no equation of a dozen terms comes down to that. Here one draws a
-# map, or trains a regressor, and does not speak of a law.
+# know how much of z is chance. But no equation of a dozen terms comes down to that. Here one draws
+# a map, or trains a regressor, and does not speak of a law.
 
 figure, axes = plt.subplots(1, 2, figsize=(9, 3.6))
 axes[0].scatter(X["a"], y, s=14, color="#0072B2")
@@ -92,14 +92,11 @@ plt.show()
 # ---------------------
 # "None" comes with a reason, and reasons differ in what to do next:
 #
-# =========================================================  =========================================
-# the verdict says                                           do
-# =========================================================  =========================================
-# no combination of terms explains half of the variance      look for columns that matter
-# no combination of terms comes down to its noise            map it, or split the range
-# the best candidate has so many terms that it could be any  more rows, less noise
-# several different equations explain the table equally      wider ranges, columns varied on their own
-# =========================================================  =========================================
+# - *explains half of the target's variance*, as in the first table: look for columns that matter;
+# - *comes down to its noise*, as in the second: draw a map, or split the range into parts;
+# - *so many terms that it could be any smooth function*: take more rows, or measure better;
+# - *several different equations explain the table equally well*: take wider ranges, and vary the
+#   columns one by one.
 #
 # .. admonition:: What would break it
 #
