@@ -57,7 +57,7 @@ for name in ("x", "y"):
     print(LawFinder().fit(angles, X[name]).laws_[0])
 
 # %%
-# That is forward kinematics, with ``cos(t1 + t2)`` and ``sin(t1 + t2)`` written out, and the lengths
+# That is forward kinematics, with ``cos(t1 + t2)`` and ``sin(t1 + t2)`` written out and the lengths
 # of both links with their standard errors. It says where the hand is, given the joints. The other
 # way round, from the hand to the joints, is not a function: two poses reach the same point. For
 # that one wants all equations that tie the columns together, and polynomials are enough.
