@@ -74,8 +74,8 @@ def _law(printer):
     law = finder.laws_[0]
     printer.rule("A law in a table", align="left")
     printer.print(
-        f"{_STONES} stones in flight: mass m in kg, height h in m, speed v in m/s, and the energy E "
-        "in J, measured with an error of 0.5 J:"
+        f"{_STONES} stones in flight: mass m in kg, height h in m, speed v in m/s, and the energy "
+        "E in J, measured with an error of 0.5 J:"
     )
     table = Table(box=box.SIMPLE, pad_edge=False)
     rows = stones.assign(E=energy)
