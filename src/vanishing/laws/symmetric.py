@@ -52,6 +52,7 @@ class Symmetric:
         self.columns, self.weight, self.noise = columns, weight, noise
         self.max_degree, self.max_terms = options.max_degree, options.max_terms
         self.robust, self.progress = options.robust, progress
+        self.dimensions = options.dimensions
         self.must = must  # a column that an equation must have
         self.is_estimated = self.was_estimated = False
         self.count = float(weight.sum())
@@ -98,21 +99,35 @@ class Symmetric:
                     found.append(equation)
                     follows = self._implied(found)
 
-    def _terms(self, degree, limit=_EXACT_TERMS) -> np.ndarray | None:
-        """Return the exponents up to a degree, or None where they are too many."""
+    def _terms(self, degree, limit=_EXACT_TERMS) -> list[np.ndarray]:
+        """Return the exponents up to a degree of terms that may stand together, if not too many.
+
+        All may, unless laws must be homogeneous.
+        """
         if comb(len(self.columns) + degree, degree) > 20 * limit:
-            return None
+            return []
         rows = exponents_up_to(len(self.columns), 20 * limit, degree)
         rows = rows[(rows <= self.highest).all(axis=1)]
-        return rows if 2 <= len(rows) <= limit else None
+        classes = [rows] if self.dimensions is None else self._homogeneous(rows, degree)
+        return [some for some in classes if 2 <= len(some) <= limit]
+
+    def _homogeneous(self, rows, degree) -> list[np.ndarray]:
+        """Return terms in classes of one dimension, but those that lower degrees have had."""
+        dimension = np.round(rows @ self.dimensions, 9)
+        _, place = np.unique(dimension, axis=0, return_inverse=True)
+        classes = [rows[place.ravel() == k] for k in range(place.max() + 1)]
+        return [c for c in classes if c.sum(axis=1).max() == degree and not c.min(axis=0).any()]
 
     # -- Tables without noise ---------------------------------------------------------------------
 
     def _exact(self, degree, found) -> list[Equation]:
         """Return sparse equations up to a degree, unless all are multiples of those found."""
-        exponents = self._terms(degree) if degree <= self.max_degree else None
-        if exponents is None:
+        if degree > self.max_degree:
             return []
+        return [e for terms in self._terms(degree) for e in self._exact_among(terms, degree, found)]
+
+    def _exact_among(self, exponents, degree, found) -> list[Equation]:
+        """Return sparse equations among some terms."""
         self.progress()
         values = evaluated(self.columns, exponents) * np.sqrt(self.weight)
         n_rows = min(values.shape[1], 2 * len(values) + 100)
@@ -168,10 +183,9 @@ class Symmetric:
 
     def _noisy_terms(self):
         for degree in range(1, self.max_degree + 1):
-            exponents = self._terms(degree, _NOISY_TERMS)
-            if exponents is None or self.count < 8 * len(exponents):
-                return
-            yield exponents
+            for exponents in self._terms(degree, _NOISY_TERMS):
+                if self.count >= 8 * len(exponents):
+                    yield exponents
 
     def _matrices(self, exponents, noise, unit) -> Matrices:
         return matrices(self.columns, self.weight, exponents, noise, unit)

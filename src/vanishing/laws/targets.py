@@ -4,6 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from vanishing.algebra.quantities import ONE, Unit
+from vanishing.algebra.writing import in_words
 from vanishing.laws.choose import EVIDENCE, Candidate, Choice
 from vanishing.laws.expressions import of_term
 from vanishing.laws.law import Law
@@ -42,7 +44,7 @@ def law_of_target(rows, options: Options, progress, target: int = -1) -> Answer:
         verdict = f"No law: {names[target]} is constant, {y[0]:.6g} on all rows."
         return Answer([], verdict, [], 0.0, [], mean)
     weight = sample.weight / sample.repetition
-    table = prepared(sample.columns, target, weight)
+    table = prepared(sample.columns, target, weight, options.dimensions)
     if not len(table.columns):
         verdict = f"No law: all columns are constant, and {names[target]} is not."
         return Answer([], verdict, [], float(np.std(y)), [], mean)
@@ -57,7 +59,8 @@ def law_of_target(rows, options: Options, progress, target: int = -1) -> Answer:
     noise = np.sqrt(_noise(found)) * abs(table.units[-1])
     reductions = _reductions(found, table, names, target)
     if choice is None or choice.reason:
-        return Answer([], _nothing(choice, found, names[target]), front, noise, reductions, mean)
+        verdict = _nothing(choice, found, names[target], options.dimensions is not None)
+        return Answer([], verdict, front, noise, reductions, mean)
     first = draft(choice.best, table, sample, target)
     # Rounding differs from row to row, and is no reason to leave one out.
     keep = max(FAR * spread_of(first, sample), _ROUNDED * size) if options.robust else None
@@ -66,6 +69,7 @@ def law_of_target(rows, options: Options, progress, target: int = -1) -> Answer:
     if not (first.exact or first.mean_square < _WORSE * expected):
         verdict = f"No law of {names[target]} was found: {_NO_FUNCTION}."
         return Answer([], verdict, front, noise, reductions, mean)
+    unit = ONE if rows.units is None else rows.units.columns[target]
     law = finished(
         first,
         sums,
@@ -75,7 +79,8 @@ def law_of_target(rows, options: Options, progress, target: int = -1) -> Answer:
         sample.repetition,
         evidence=choice.evidence / 2,
         lack_of_fit=choice.lack_of_fit,
-        verdict=_certainty(choice, first, size, sums.missing, options.robust),
+        verdict=_certainty(choice, first, size, sums.missing, options.robust, unit),
+        units=rows.units,
     )
     if (np.abs(law.coef) < 2 * law.coef_std).any():
         verdict = f"No law of {names[target]} was found: {_UNDETERMINED}."
@@ -122,6 +127,7 @@ def _unmeasured(found: Draft, rows, size: float) -> Law:
         branch=found.branch,
         n_samples=len(rows.sample.keys),
         verdict="A candidate.",
+        units=rows.units,
     )
 
 
@@ -136,22 +142,25 @@ def _reductions(found: Found, table: Prepared, names, target: int) -> list[str]:
     return [text.write(of_term(Term(tuple(map(float, group))))) for group in groups]
 
 
-def _nothing(choice: Choice | None, found: Found, name: str) -> str:
+def _nothing(choice: Choice | None, found: Found, name: str, homogeneous: bool) -> str:
     """Say why there is no law."""
     if found.out_of_time:
         return f"No law of {name} was found in the time allowed: raise max_time."
+    law = "law" if not homogeneous else "law whose coefficients have no dimension"
     if choice is None:
-        return f"No law of {name} was found: no combination of terms comes down to its noise."
-    return f"No law of {name} was found: {choice.reason}."
+        return f"No {law} of {name} was found: no combination of terms comes down to its noise."
+    return f"No {law} of {name} was found: {choice.reason}."
 
 
-def _certainty(choice: Choice, found: Draft, size: float, missing: float, robust: bool) -> str:
+def _certainty(
+    choice: Choice, found: Draft, size: float, missing: float, robust: bool, unit: Unit
+) -> str:
     """Say in words how sure a law is."""
     if found.exact:
         said = "It holds up to rounding."
     else:
         error = np.sqrt(found.mean_square)
-        said = f"The rms error is {error:.3g} ({100 * error / size:.2g} %)"
+        said = f"The rms error is {unit.behind(in_words(error))} ({100 * error / size:.2g} %)"
         if np.isfinite(choice.evidence):
             said += (
                 f"; the best different equation is less likely by a factor of "
