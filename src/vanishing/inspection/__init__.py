@@ -2,9 +2,11 @@
 
 from vanishing.inspection.anatomy import Anatomy, Part, anatomy, places
 from vanishing.inspection.laws import (
+    Constants,
     LawAnatomy,
     LawRows,
     Unexplained,
+    constants_of,
     is_about_laws,
     law_anatomy,
     law_rows,
@@ -14,11 +16,13 @@ from vanishing.inspection.laws import (
 
 __all__ = [
     "Anatomy",
+    "Constants",
     "LawAnatomy",
     "LawRows",
     "Part",
     "Unexplained",
     "anatomy",
+    "constants_of",
     "is_about_laws",
     "law_anatomy",
     "law_rows",

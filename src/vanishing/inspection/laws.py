@@ -100,9 +100,37 @@ def law_anatomy(model) -> LawAnatomy:
         known = getattr(model, "feature_names_in_", None)
         names = tuple(map(str, range(model.n_features_in_) if known is None else known))
         names += () if model.target_name_ is None else (model.target_name_,)
-    return LawAnatomy(
-        model, laws, front, best, bool(laws), model.verdict_, names, model.target_name_
-    )
+    # The law stands beside the verdict wherever this is shown.
+    verdict = model.verdict_.removeprefix(f"{best}: ")
+    return LawAnatomy(model, laws, front, best, bool(laws), verdict, names, model.target_name_)
+
+
+class Constants(NamedTuple):
+    """The numbers of a law with their standard errors.
+
+    Attributes
+    ----------
+    left : str or None
+        The term that is the sum of the others times their coefficients; None where the sum of all
+        is zero. "" for an equation that was checked, whose constants have names.
+    rows : list of (str, float, float)
+        Name or term, value, and standard error, which is 0 or NaN where there is none.
+    """
+
+    left: str | None
+    rows: list[tuple[str, float, float]]
+
+
+def constants_of(law: Law) -> Constants:
+    """Return the numbers of a law; those of a checked equation have names."""
+    if law.constants:
+        return Constants("", [(name, *pair) for name, pair in law.constants.items()])
+    rows = list(zip(law.terms, law.coef.tolist(), law.coef_std.tolist(), strict=True))
+    given = [row for row in rows if row[1] == 1.0 and row[2] == 0.0]
+    if law.target is None or len(given) != 1:
+        return Constants(None, rows)
+    others = [(term, -value, std) for term, value, std in rows if term != given[0][0]]
+    return Constants(given[0][0], others)
 
 
 # -- Rows -----------------------------------------------------------------------------------------

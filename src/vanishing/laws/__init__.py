@@ -3,7 +3,7 @@
 To read in this order. What is found:
 
 - `terms`: products of powers of columns, and of functions of such products
-- `expressions`, `writing`: formulas as trees; as text, LaTeX, Python and SymPy
+- `expressions`, `writing`, `mathml`: formulas as trees; as text, LaTeX, Python, SymPy and MathML
 - `solving`: closed forms of an equation for one of its columns
 - `columns`, `saving`: columns from arrays and frames; terms as JSON values
 - `law`: an equation with its coefficients and all that is known of it

@@ -11,6 +11,7 @@ from vanishing.algebra.quantities import Units
 from vanishing.laws import writing
 from vanishing.laws.columns import read_columns
 from vanishing.laws.expressions import Column, Node, Number, evaluate, of_term, total
+from vanishing.laws.mathml import MathML
 from vanishing.laws.saving import read_saved_units, read_term, write_term, write_units
 from vanishing.laws.solving import implicit, normalised, pivot_of, solved, standard_errors
 from vanishing.laws.terms import Evaluator, Term
@@ -368,6 +369,10 @@ class Law(Immutable, Savable):
 
     def _repr_latex_(self) -> str:
         return f"${self.to_latex()}$"
+
+    def to_mathml(self) -> str:
+        """Write the law in MathML, which browsers typeset; names of columns are text in it."""
+        return MathML(self.names).equation(*self._sides)
 
     def to_sympy(self):
         """Return the law as an equation of SymPy in symbols named as the columns."""
