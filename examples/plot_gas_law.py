@@ -32,9 +32,11 @@ print(gas.assign(p=p).head(4).round(3).to_string(index=False))
 # %%
 # The law
 # -------
-# No form is given, and no tolerance:
+# No form is given, and no tolerance; only the units of the columns, so that the constant gets its
+# own (this needs pint, ``python -m pip install '.[units]'``):
 
-finder = LawFinder().fit(gas, p)
+units = {"n": "mol", "T": "K", "V": "m^3", "p": "Pa"}
+finder = LawFinder(units=units).fit(gas, p)
 print(finder.verdict_)
 
 # %%
@@ -55,7 +57,7 @@ plt.show()
 
 weight = 1 / p**2
 weight /= weight.mean()
-finder = LawFinder().fit(gas, p, sample_weight=weight)
+finder = LawFinder(units=units).fit(gas, p, sample_weight=weight)
 law = finder.laws_[0]
 print(finder.verdict_)
 
@@ -64,9 +66,16 @@ print(finder.verdict_)
 # different equation comes near.
 
 R, std = -law.coef[1], law.coef_std[1]
-print(f"R = {R:.3f}, standard error {std:.3f}; in truth 8.314")
+print(f"R = {R:.3f} {law.coef_units[1]}, standard error {std:.3f}; in truth 8.314")
 LawPredictionDisplay.from_estimator(finder, gas, p)
 plt.show()
+
+# %%
+# If the constant of nature is named beside the units, coefficients are multiples of it. Then
+# ``homogeneous=True`` admits only laws whose numbers have no unit, which are much fewer:
+
+known = {**units, "R": "8.314 J/(mol K)"}
+print(LawFinder(units=known, homogeneous=True).fit(gas, p, sample_weight=weight).laws_[0])
 
 # %%
 # What would break it
@@ -74,8 +83,9 @@ plt.show()
 # A thermometer in degrees Celsius does not. The law has a term more, and says where zero is:
 
 celsius = gas.assign(T=gas["T"] - 273.15)
-print(LawFinder().fit(celsius, p, sample_weight=weight).laws_[0])
-print(check_law("p*V = n*R*(T - T0)", celsius, p, sample_weight=weight).verdict)
+print(LawFinder(units=units).fit(celsius, p, sample_weight=weight).laws_[0])
+zero = check_law("p*V = n*R*(T - T0)", celsius, p, sample_weight=weight, units=units)
+print(zero.verdict)
 
 # %%
 # Other things do:
