@@ -45,7 +45,7 @@ from vanishing.datasets import make_circle, make_sphere, make_two_surfaces
 from vanishing.plot import isosurface
 from vanishing.report import write_report
 from vanishing.report.facts import facts_of
-from vanishing.report.page import _environment
+from vanishing.report.frame import environment
 from vanishing.report.scene import POINTS, scene_of
 
 HOSTILE = [
@@ -534,7 +534,7 @@ def test_matplotlib_is_not_needed():
 
 
 def test_without_jinja2_it_is_said_how_to_get_it(iris, tmp_path, monkeypatch):
-    _environment.cache_clear()
+    environment.cache_clear()
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(ImportError, match=r"pip install 'vanishing\[app\]'"):
         write_report(*iris, tmp_path / "report.html")

@@ -11,6 +11,7 @@ from vanishing.inspection.laws import (
     law_anatomy,
     law_rows,
     percent,
+    running,
     unexplained,
 )
 
@@ -28,5 +29,6 @@ __all__ = [
     "law_rows",
     "percent",
     "places",
+    "running",
     "unexplained",
 ]

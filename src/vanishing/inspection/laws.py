@@ -7,6 +7,7 @@ import numpy as np
 from scipy.linalg import qr
 from sklearn.utils.validation import check_is_fitted
 
+from vanishing.algebra.polynomials import default_names
 from vanishing.laws.choose import smooth_terms
 from vanishing.laws.columns import read_columns
 from vanishing.laws.finder import LawFinder
@@ -98,7 +99,7 @@ def law_anatomy(model) -> LawAnatomy:
         names = best.names
     else:
         known = getattr(model, "feature_names_in_", None)
-        names = tuple(map(str, range(model.n_features_in_) if known is None else known))
+        names = tuple(map(str, default_names(model.n_features_in_) if known is None else known))
         names += () if model.target_name_ is None else (model.target_name_,)
     # The law stands beside the verdict wherever this is shown.
     verdict = model.verdict_.removeprefix(f"{best}: ")
@@ -184,6 +185,19 @@ class LawRows(NamedTuple):
             predicted=self.predicted[chosen],
             others={name: values[chosen] for name, values in self.others.items()},
         )
+
+
+def running(x: np.ndarray, values: np.ndarray, most: int = 20) -> tuple[np.ndarray, ...]:
+    """Return centres of groups of equally many rows along x, and quartiles of values there."""
+    good = np.isfinite(x) & np.isfinite(values)
+    x, values = x[good], values[good]
+    order = np.argsort(x, kind="stable")
+    n_groups = int(np.clip(len(x) // 20, 1, most))
+    groups = [group for group in np.array_split(order, n_groups) if len(group)]
+    centres = np.array([np.median(x[group]) for group in groups])
+    quartiles = np.array([np.quantile(values[group], [0.25, 0.5, 0.75]) for group in groups])
+    low, middle, high = quartiles.reshape(-1, 3).T
+    return centres, low, middle, high
 
 
 def law_rows(law: Law, X, y=None, *, column=None) -> LawRows:

@@ -1,7 +1,5 @@
 """What the displays of laws share: which law is drawn, and how it is written."""
 
-import numpy as np
-
 from vanishing.inspection import LawRows, law_anatomy, law_rows
 from vanishing.laws.law import Law
 from vanishing.plot._shared import is_symbol, plain
@@ -31,16 +29,3 @@ def written(law: Law, limit: int = _WRITTEN) -> str:
     if len(text) > limit:
         return plain(text[: limit - 3]) + "..."
     return f"${law.to_latex()}$" if all(map(is_symbol, law.names)) else plain(text)
-
-
-def running(x: np.ndarray, values: np.ndarray, most: int = 20) -> tuple[np.ndarray, ...]:
-    """Return centres of groups of equally many rows along x, and quartiles of values there."""
-    good = np.isfinite(x) & np.isfinite(values)
-    x, values = x[good], values[good]
-    order = np.argsort(x, kind="stable")
-    n_groups = int(np.clip(len(x) // 20, 1, most))
-    groups = [group for group in np.array_split(order, n_groups) if len(group)]
-    centres = np.array([np.median(x[group]) for group in groups])
-    quartiles = np.array([np.quantile(values[group], [0.25, 0.5, 0.75]) for group in groups])
-    low, middle, high = quartiles.reshape(-1, 3).T
-    return centres, low, middle, high

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vanishing.plot._laws import POINTS, rows_of, running, written
+from vanishing.inspection import running
+from vanishing.plot._laws import POINTS, rows_of, written
 from vanishing.plot._shared import GREY, PALETTE, axis_name, panels, plain
 
 
