@@ -116,7 +116,19 @@ def _plain_figures(gallery_conf, fname):
     )
 
 
-_ORDER = ["pendulum", "robot_arm", "kepler", "two_surfaces", "wheat_seeds", "anomalies"]
+_ORDER = [
+    "gas_law",
+    "kepler",
+    "thin_lens",
+    "friction",
+    "ellipse",
+    "no_law",
+    "pendulum",
+    "robot_arm",
+    "two_surfaces",
+    "wheat_seeds",
+    "anomalies",
+]
 
 
 def _place(filename):
@@ -170,6 +182,7 @@ html_sidebars = {
         "index",
         "start",
         "idea",
+        "tutorial_laws",
         "laws",
         "command_line",
         "results",
