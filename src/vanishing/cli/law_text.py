@@ -53,14 +53,17 @@ def _table(*heads):
 
 def _constants(law):
     """Return a table of the numbers of a law, and a sentence about them."""
-    left, rows = constants_of(law)
+    found = constants_of(law)
+    left = found.left
     if left is None:
         sentence = f"{law}: the sum of these coefficients times terms is 0."
     else:
         sentence = f"{left} is the sum of these coefficients times terms." if left else "Constants:"
-    table = _table("term" if left != "" else "constant", "#value", "#standard error")
-    for name, value, std in rows:
-        table.add_row(printable(name), f"{value:.8g}", f"{std:.2g}" if std > 0 else "")
+    heads = ["term" if left != "" else "constant", "#value", "#standard error"]
+    table = _table(*heads, *(["unit"] if found.has_units else []))
+    for name, value, std, unit in found.rows:
+        row = [printable(name), f"{value:.8g}", f"{std:.2g}" if std > 0 else ""]
+        table.add_row(*row, *([unit] if found.has_units else []))
     return sentence, table
 
 
@@ -116,8 +119,13 @@ def _document(law) -> dict:
         "terms": list(law.terms),
         "coefficients": law.coef.tolist(),
         "standard_errors": [_finite(value) for value in law.coef_std.tolist()],
+        "units": law.coef_units and list(law.coef_units),
         "constants": {
-            name: {"value": _finite(value), "standard_error": _finite(std)}
+            name: {
+                "value": _finite(value),
+                "standard_error": _finite(std),
+                "unit": law.constant_units.get(name),
+            }
             for name, (value, std) in law.constants.items()
         },
         **{name: _finite(getattr(law, name)) for name in measured},

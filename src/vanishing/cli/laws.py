@@ -10,7 +10,7 @@ import numpy as np
 from typer import Option
 
 from vanishing.cli.app import Data, command
-from vanishing.cli.console import check_output, console, fail, listed, progress
+from vanishing.cli.console import check_output, console, fail, progress
 from vanishing.rows.tables import open_table
 
 
@@ -40,7 +40,10 @@ def laws(
     robust: Annotated[bool, Option("--robust", help="Some rows may be wrong.")] = False,
     units: Annotated[
         Path | None,
-        Option(help='TOML with a line COLUMN = "UNIT" per column.', show_default=False),
+        Option(
+            help='TOML with a line COLUMN = "UNIT" per column, and constants: g = "9.81 m/s^2".',
+            show_default=False,
+        ),
     ] = None,
     homogeneous: Annotated[
         bool, Option("--homogeneous", help="With --units: only numbers without a dimension.")
@@ -78,7 +81,7 @@ def laws(
         fail(f"{data} has too few columns for a law: two are needed.")
     parameters: dict[str, Any] = {}
     if units is not None:
-        parameters["units"] = _read_units(units, names)
+        parameters["units"] = _read_units(units, names, table.names)
     if check is None:
         parameters |= {"robust": robust, "max_time": max_time}
         parameters |= {"homogeneous": True} if homogeneous else {}
@@ -155,8 +158,8 @@ def _number(text: str) -> float:
     return number
 
 
-def _read_units(path: Path, names: list[str]) -> dict[str, str]:
-    """Return the units of columns that a TOML file gives."""
+def _read_units(path: Path, names: list[str], known: list[str]) -> dict[str, str]:
+    """Return the units that a TOML file gives, without those of columns that are left out."""
     import tomllib
 
     if path.is_dir():
@@ -166,13 +169,15 @@ def _read_units(path: Path, names: list[str]) -> dict[str, str]:
     try:
         units = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
-        fail(f'{path} is no TOML: {problem}. Write a line such as F = "N" per column.')
-    unknown = [name for name in units if name not in names]
-    if unknown:
-        fail(f"{path} has units for {listed(unknown)}, and the table has no such column.")
-    for name, unit in units.items():
-        if not isinstance(unit, str):
-            fail(f'{path}: the unit of {name!r} must be text in quotes, such as "N".')
+        fail(f'{path} is no TOML ({problem}): write a line such as F = "N" per column.')
+    from vanishing.algebra.quantities import read_units
+
+    left_out = set(known) - set(names)
+    units = {name: unit for name, unit in units.items() if name not in left_out}
+    try:
+        read_units(units, names)
+    except (TypeError, ValueError) as problem:
+        fail(f"{path}: {problem}")
     return units
 
 

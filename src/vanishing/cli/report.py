@@ -56,7 +56,8 @@ def _labelled_rows(fitted, table, target):
         if target is None and len(others) != 1:
             what = "no column" if not others else f"the columns {listed(others)}"
             fail(
-                f"{table.path} has {what} beside the model's: name the labels' column with --target."
+                f"{table.path} has {what} beside the model's: name the labels' column with "
+                "--target."
             )
         target = others[0] if target is None else target
     else:

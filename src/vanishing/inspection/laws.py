@@ -114,24 +114,34 @@ class Constants(NamedTuple):
     left : str or None
         The term that is the sum of the others times their coefficients; None where the sum of all
         is zero. "" for an equation that was checked, whose constants have names.
-    rows : list of (str, float, float)
-        Name or term, value, and standard error, which is 0 or NaN where there is none.
+    rows : list of (str, float, float, str)
+        Name or term, value, standard error, which is 0 or NaN where there is none, and unit, ""
+        where none is known.
     """
 
     left: str | None
-    rows: list[tuple[str, float, float]]
+    rows: list[tuple[str, float, float, str]]
+
+    @property
+    def has_units(self) -> bool:
+        """Whether units are known."""
+        return any(unit for *_, unit in self.rows)
 
 
 def constants_of(law: Law) -> Constants:
     """Return the numbers of a law; those of a checked equation have names."""
     if law.constants:
-        return Constants("", [(name, *pair) for name, pair in law.constants.items()])
-    rows = list(zip(law.terms, law.coef.tolist(), law.coef_std.tolist(), strict=True))
+        units = law.constant_units
+        rows = [(name, *pair, units.get(name, "")) for name, pair in law.constants.items()]
+        return Constants("", rows)
+    numbers = (law.coef.tolist(), law.coef_std.tolist(), law.coef_units or [""] * law.n_terms)
+    rows = list(zip(law.terms, *numbers, strict=True))
     given = [row for row in rows if row[1] == 1.0 and row[2] == 0.0]
     if law.target is None or len(given) != 1:
         return Constants(None, rows)
-    others = [(term, -value, std) for term, value, std in rows if term != given[0][0]]
-    return Constants(given[0][0], others)
+    left = given[0][0]
+    others = [(term, -value, std, unit) for term, value, std, unit in rows if term != left]
+    return Constants(left, others)
 
 
 # -- Rows -----------------------------------------------------------------------------------------
@@ -150,6 +160,8 @@ class LawRows(NamedTuple):
         Predictions are NaN where the law has no solution.
     others : dict from str to ndarray of shape (n_samples,)
         The other columns.
+    units : dict from str to str
+        Of the columns, where they are known; pure numbers have none.
     """
 
     law: Law
@@ -157,6 +169,12 @@ class LawRows(NamedTuple):
     measured: np.ndarray
     predicted: np.ndarray
     others: dict[str, np.ndarray]
+    units: dict[str, str]
+
+    def in_unit(self, what: str, name: str | None = None) -> str:
+        """Write something with the unit of a column, by default of that which is predicted."""
+        unit = self.units.get(self.name if name is None else name)
+        return what if unit is None else f"{what} [{unit}]"
 
     @property
     def residuals(self) -> np.ndarray:
@@ -239,7 +257,15 @@ def law_rows(law: Law, X, y=None, *, column=None) -> LawRows:
         measured=measured,
         predicted=np.where(np.isfinite(predicted), predicted, np.nan),
         others={other: columns[i] for i, other in enumerate(law.names) if i != place},
+        units=_units(law),
     )
+
+
+def _units(law: Law) -> dict[str, str]:
+    if law.units is None:
+        return {}
+    pairs = zip(law.names, law.units.columns, strict=True)
+    return {name: str(unit) for name, unit in pairs if not unit.is_one}
 
 
 def _first_solved(law: Law) -> str:

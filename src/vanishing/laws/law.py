@@ -372,7 +372,7 @@ class Law(Immutable, Savable):
 
     def to_mathml(self) -> str:
         """Write the law in MathML, which browsers typeset; names of columns are text in it."""
-        return MathML(self.names).equation(*self._sides)
+        return MathML(self.names).equation(*self._written_sides)
 
     def to_sympy(self):
         """Return the law as an equation of SymPy in symbols named as the columns."""

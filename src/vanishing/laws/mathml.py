@@ -11,6 +11,7 @@ from vanishing.laws.expressions import (
     Number,
     Power,
     Sum,
+    Symbol,
     as_power,
     is_negative,
     power,
@@ -51,6 +52,8 @@ class MathML:
     def _without_sign(self, node: Node) -> str:
         if isinstance(node, Column):
             return _variable(self.names[node.place])
+        if isinstance(node, Symbol):
+            return _variable(node.name)
         if isinstance(node, Apply):
             return self._call(node)
         if isinstance(node, Sum):
@@ -73,7 +76,9 @@ class MathML:
             else:
                 above.append(factor)
         size = self.text.number(abs(number.value), number.std)
-        shown = [_number(size)] if size not in ("1", "1.0") or not above else []
+        shown = [] if size in ("1", "1.0") and above and number.unit.is_one else [_number(size)]
+        if not number.unit.is_one:
+            shown.append(f"<mtext>{text(number.unit)}</mtext>")
         over = self._row(above, shown)
         return f"<mfrac>{over}{self._row(below, [])}</mfrac>" if below else over
 

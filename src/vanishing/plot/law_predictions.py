@@ -22,6 +22,8 @@ class LawPredictionDisplay:
         How many of all rows the law has no solution for.
     name : str, default="y"
         What is predicted.
+    unit : str, default=""
+        Of it, where that is known.
     title : str, default="Measured against predicted"
 
     Attributes
@@ -49,6 +51,7 @@ class LawPredictionDisplay:
     error: float
     n_undefined: int = 0
     name: str = "y"
+    unit: str = ""
     title: str = "Measured against predicted"
 
     def plot(self, ax=None):
@@ -75,12 +78,14 @@ class LawPredictionDisplay:
             self.predicted, self.measured, ".", color=PALETTE[0], ms=4, alpha=0.5, mew=0
         )
         (self.diagonal_,) = ax.plot(ends, ends, "--", color=GREY, lw=1)
-        note = f"rms error {self.error:.3g}"
+        note = f"rms error {self.error:.3g} {plain(self.unit)}".strip()
         if self.n_undefined:
             note += f"\nno solution on {self.n_undefined:,} rows"
         ax.text(0.03, 0.97, note, ha="left", va="top", transform=ax.transAxes)
         ax.set(xlim=ends, ylim=ends, aspect="equal", title=self.title)
-        ax.set(xlabel=f"{plain(self.name)}, predicted", ylabel=f"{plain(self.name)}, measured")
+        unit = f" [{plain(self.unit)}]" if self.unit else ""
+        ax.set_xlabel(f"{plain(self.name)}, predicted{unit}")
+        ax.set_ylabel(f"{plain(self.name)}, measured{unit}")
         ax.grid(alpha=0.3)
         self.ax_ = ax
         self.figure_ = ax.figure
@@ -114,6 +119,7 @@ class LawPredictionDisplay:
             error=rows.error,
             n_undefined=rows.n_undefined,
             name=rows.name,
+            unit=rows.units.get(rows.name, ""),
             title=written(rows.law, 50),
         )
         return display.plot(ax)

@@ -1,6 +1,6 @@
 """What a law leaves over against each column."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -23,6 +23,8 @@ class LawResidualsDisplay:
     columns : dict from str to ndarray of shape (n_samples,)
     name : str, default="y"
         What is predicted.
+    units : dict from str to str, default={}
+        Of the columns, where they are known.
     title : str, default="What is left over"
 
     Attributes
@@ -48,6 +50,7 @@ class LawResidualsDisplay:
     residuals: np.ndarray
     columns: dict[str, np.ndarray]
     name: str = "y"
+    units: dict[str, str] = field(default_factory=dict)
     title: str = "What is left over"
 
     def plot(self, ax=None):
@@ -72,12 +75,12 @@ class LawResidualsDisplay:
             centres, low, middle, high = running(x, self.residuals)
             band = axis.fill_between(centres, low, high, color=PALETTE[1], alpha=0.3, lw=0)
             (median,) = axis.plot(centres, middle, color=PALETTE[1], lw=1.6)
-            axis.set_xlabel(axis_name(name))
+            axis.set_xlabel(axis_name(name) + self._unit(name))
             axis.grid(alpha=0.3)
             if i % n_columns:
                 axis.tick_params(labelleft=False)
             else:
-                axis.set_ylabel(f"{plain(self.name)}, measured - predicted")
+                axis.set_ylabel(f"{plain(self.name)}, measured - predicted{self._unit(self.name)}")
             self.points_.append(points)
             self.bands_.append(band)
             self.medians_.append(median)
@@ -86,6 +89,9 @@ class LawResidualsDisplay:
         self.axes_ = axes
         self.figure_ = axes[0].figure
         return self
+
+    def _unit(self, name: str) -> str:
+        return f" [{plain(self.units[name])}]" if name in self.units else ""
 
     @classmethod
     def from_estimator(cls, estimator, X, y=None, *, column=None, ax=None):
@@ -112,6 +118,7 @@ class LawResidualsDisplay:
             residuals=some.residuals,
             columns=some.others,
             name=rows.name,
+            units=rows.units,
             title=f"What {written(rows.law)} leaves over",
         )
         return display.plot(ax)

@@ -10,7 +10,7 @@ from vanishing.inspection import LawRows, running
 from vanishing.report.charts import log_ticks, power_of_ten
 
 POINTS = 1500
-_LEFT, _RIGHT, _TOP, _BOTTOM = 62, 12, 10, 40
+_LEFT, _RIGHT, _TOP, _BOTTOM = 76, 12, 10, 40
 _PANELS = 24  # columns with a picture
 
 
@@ -83,8 +83,8 @@ def front_chart(found) -> Chart | None:
         margin = (errors.max() / errors.min()) ** 0.15
         y_range = errors.min() / margin, errors.max() * margin
     else:
-        y_range = 0.0, 1.2 * errors.max() or 1.0
-    unit = "relative to the columns' spread" if found.target is None else f"of {found.target}"
+        y_range = 0.0, 1.25 * errors.max() or 1.0
+    unit = "/ spread of columns" if found.target is None else f"of {found.target}"
     first, last = int(n_terms.min()), int(n_terms.max())
     chart = Chart(
         width=460,
@@ -123,8 +123,8 @@ def prediction_chart(rows: LawRows) -> Chart | None:
         height=420,
         x_range=both,
         y_range=both,
-        x_label=f"{rows.name}, predicted",
-        y_label=f"{rows.name}, measured",
+        x_label=rows.in_unit(f"{rows.name}, predicted"),
+        y_label=rows.in_unit(f"{rows.name}, measured"),
     )
     chart.paths["diagonal"] = chart.line(np.array(both), np.array(both))
     chart.paths["points"] = chart.points(some.predicted, some.measured)
@@ -146,8 +146,8 @@ def residual_charts(rows: LawRows) -> list[Chart]:
             height=250,
             x_range=_range(values),
             y_range=y_range,
-            x_label=name,
-            y_label=f"{rows.name}, measured {MINUS} predicted",
+            x_label=rows.in_unit(name, name),
+            y_label=rows.in_unit(f"{rows.name}, measured {MINUS} predicted"),
         )
         zero = np.clip([0.0, 0.0], *y_range)
         chart.paths["diagonal"] = chart.line(np.array(chart.x_range), zero)
@@ -184,4 +184,7 @@ def _ticks(low: float, high: float) -> list[float]:
 def _written(tick: float) -> str:
     mantissa, _, exponent = f"{tick:.4g}".partition("e")
     shown = mantissa.replace("-", MINUS)
-    return f"{shown}·{power_of_ten(10.0 ** int(exponent))}" if exponent else shown
+    if not exponent:
+        return shown
+    power = power_of_ten(10.0 ** int(exponent))
+    return shown.replace("1", power) if shown in ("1", f"{MINUS}1") else f"{shown}\u00b7{power}"

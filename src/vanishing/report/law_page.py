@@ -1,6 +1,7 @@
 """The page of a report on laws: facts in, one HTML document out."""
 
 import math
+from typing import Any
 
 from vanishing.algebra.markup import number
 from vanishing.inspection import percent
@@ -16,11 +17,13 @@ def law_page_of(facts: LawFacts, *, title=None, data_name=None) -> str:
     if title is None:
         data = data_name if data_name is not None else f"{len(facts.X):,} rows"
         title = f"Laws of {data}"
-    charts = {
+    charts: dict[str, Any] = {
         "front": front_chart(found) if facts.searched else None,
         "predictions": None if rows is None else prediction_chart(rows),
-        "residuals": [] if rows is None else residual_charts(rows),
+        "residuals": [],
     }
+    if rows is not None and facts.left is not None and not facts.left.exact:
+        charts["residuals"] = residual_charts(rows)
     left_out = {name for name, chart in charts.items() if not chart}
     left_out |= {"law", "unexplained"} if rows is None else set()
     left_out |= {"others"} if len(found.laws) < 2 else set()
