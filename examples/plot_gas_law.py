@@ -14,6 +14,7 @@ constant?
 # metres, pressure p in pascal. We make them here, with the constant that everyone knows, so that we
 # can see how close the answer comes.
 
+# sphinx_gallery_thumbnail_number = 2
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -46,10 +47,10 @@ LawResidualsDisplay.from_estimator(finder, gas, p)
 plt.show()
 
 # %%
-# The bands are level: nothing is missing. But they are wide on the left of the last panel, where
-# the volume is small and the pressure high. One percent of a large reading is a large error, and
-# by default all rows are taken to have errors of one size. Then rows of high pressure have too much
-# to say, and standard errors come out too small.
+# The bands are level: nothing is missing. But points scatter three times as far on the left of the
+# last panel, where the volume is small and the pressure high, as on its right. One percent of a
+# large reading is a large error, and by default all rows are taken to have errors of one size. Then
+# rows of high pressure have too much to say, and standard errors come out too small.
 #
 # Weights
 # -------
@@ -80,7 +81,8 @@ print(LawFinder(units=known, homogeneous=True).fit(gas, p, sample_weight=weight)
 # %%
 # What would break it
 # -------------------
-# A thermometer in degrees Celsius does not. The law has a term more, and says where zero is:
+# A thermometer in degrees Celsius, whose degrees are those of kelvin, does not. The law has a term
+# more, and says where zero is:
 
 celsius = gas.assign(T=gas["T"] - 273.15)
 print(LawFinder(units=units).fit(celsius, p, sample_weight=weight).laws_[0])

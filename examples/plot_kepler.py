@@ -57,7 +57,7 @@ for law in finder.front_:
 front = pd.DataFrame(found)
 print("terms    six  three   largest relative error; equation")
 for row in front.itertuples():
-    print(f"{row.terms:5} {row.six:6.2g} {row.three:6.2g}   {row.equation[:70]}")
+    print(f"{row.terms:5} {row.six:6.2g} {row.three:6.2g}   {row.equation[:56]}")
 
 # %%
 # The more terms, the better the fit to the six, down to rounding. That says nothing about others:

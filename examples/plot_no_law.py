@@ -13,6 +13,7 @@ to find, and what where there is something, but no law?
 # Four columns and a target that has nothing to do with them. Eighty rows, as many as a summer of
 # measurements gives:
 
+# sphinx_gallery_thumbnail_number = 2
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
