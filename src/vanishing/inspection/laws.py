@@ -16,6 +16,7 @@ from vanishing.laws.law import Law
 EXACT = 1e-11  # error relative to the size of the target that is rounding
 _STEP = 1e-6  # of a derivative, relative to the spread of a column
 _TESTED = 4000  # rows on which smooth functions are fitted
+_COMPARED = 1000  # rows on which columns to predict are compared
 _LEAST = 5  # rows: fewer tell nothing
 _FLIPS = 500  # random signs of what is left over
 CHANCE = 0.99  # quantile of what chance alone reaches
@@ -229,8 +230,9 @@ def law_rows(law: Law, X, y=None, *, column=None) -> LawRows:
     y : array-like of shape (n_samples,), default=None
         The target.
     column : str, default=None
-        The column to predict: by default the target; without one, the first column that the law
-        has a closed form for, one solution being better than two.
+        The column to predict: by default the target; without one, that of the columns which the
+        law has a closed form for, one solution being better than two, whose residuals the others
+        explain least: the noise may be in it alone.
 
     Returns
     -------
@@ -239,7 +241,29 @@ def law_rows(law: Law, X, y=None, *, column=None) -> LawRows:
         one. Without a closed form, one step of Newton's method from the measured value.
     """
     columns = read_columns(X, y, law.names, law.n_inputs, range(len(law.names)))
-    name = column if column is not None else law.target or _first_solved(law)
+    name = column if column is not None else law.target
+    if name is not None:
+        return _rows_of(law, columns, name)
+    found = {name: len(_solutions(law, name)) or 3 for name in law.columns}
+    best = [name for name, count in found.items() if count == min(found.values())]
+    if len(best) == 1:
+        return _rows_of(law, columns, best[0])
+    step = -(-columns.shape[1] // _COMPARED)
+    shares = [_left_share(_rows_of(law, columns[:, ::step], name)) for name in best]
+    return _rows_of(law, columns, best[int(np.argmin(shares))])
+
+
+def _left_share(rows: LawRows) -> float:
+    """Return the share of what is left over that all other columns together explain."""
+    good = np.isfinite(rows.predicted)
+    left = rows.residuals[good]
+    columns = np.array([v[good] for v in rows.others.values() if np.ptp(v[good]) > 0])
+    if len(left) < _LEAST or not len(columns):
+        return 1.0
+    return float(_share(columns, left[:, None])[0]) if left.any() else 0.0
+
+
+def _rows_of(law: Law, columns: np.ndarray, name: str) -> LawRows:
     solutions = _solutions(law, name)
     place = law.names.index(name)
     measured = columns[place]
@@ -266,11 +290,6 @@ def _units(law: Law) -> dict[str, str]:
         return {}
     pairs = zip(law.names, law.units.columns, strict=True)
     return {name: str(unit) for name, unit in pairs if not unit.is_one}
-
-
-def _first_solved(law: Law) -> str:
-    found = {name: len(_solutions(law, name)) for name in law.columns}
-    return min(found, key=lambda name: found[name] or 3)
 
 
 def _solutions(law: Law, name: str) -> list[Law]:

@@ -116,11 +116,11 @@ def _bracketed(inside: str) -> str:
 
 
 def _number(size: str) -> str:
-    """Write a number that is given as text, such as 8.314(2)*10^-3."""
-    mantissa, times, exponent = size.partition("*10^")
+    """Write a number that is given as text, such as 8.314(2)*10^-3 or 3e-09."""
+    mantissa, times, exponent = size.replace("e", "*10^").partition("*10^")
     if not times:
         return f"<mn>{text(size)}</mn>"
-    tens = f"<msup><mn>10</mn><mn>{exponent.replace('-', MINUS)}</mn></msup>"
+    tens = f"<msup><mn>10</mn><mn>{str(int(exponent)).replace('-', MINUS)}</mn></msup>"
     return f"<mrow><mn>{text(mantissa)}</mn><mo>\u00b7</mo>{tens}</mrow>"
 
 

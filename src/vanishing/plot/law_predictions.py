@@ -103,8 +103,9 @@ class LawPredictionDisplay:
         y : array-like of shape (n_samples,), default=None
             The target, where the law has one that is no column of X.
         column : str, default=None
-            What to predict: by default the target; without one, the first column that the law has
-            a closed form for. Of two solutions the one nearer to what is measured is taken then.
+            What to predict: by default the target; without one, the column with a closed form
+            whose residuals the others explain least. Of two solutions the one nearer to what is
+            measured is taken then.
         ax : matplotlib Axes, default=None
 
         Returns
