@@ -272,10 +272,9 @@ class _Result:
         wrong = self.problem.equation.on_wrong_branch(self.problem.columns, fitted)
         if left.lack >= LACK_OF_FIT and left.p_value < _SURE:
             columns = " and ".join(filter(None, [", ".join(left.names[:-1]), *left.names[-1:]]))
-            verb = "explains" if len(left.names) == 1 else "explain"
-            share = f"{100 * left.share:.0f} % of what is left"
-            reason = f"{columns or 'the columns together'} still {verb} {share}"
-            reason += f" (lack of fit {left.lack:.3g}); {size}"
+            share = f"{100 * left.share:.0f} % of what it leaves over"
+            reason = f"{share} depends on {columns or 'the columns together'}"
+            reason += f" (lack of fit {in_words(left.lack)}); {size}"
         elif not exact and self.error > _LARGE * self.spread:
             reason = f"{size} exceeds half of {spread}"
         elif np.mean(wrong) > _WRONG_BRANCH:

@@ -12,8 +12,23 @@ from vanishing.laws import writing
 from vanishing.laws.columns import read_columns
 from vanishing.laws.expressions import Column, Node, Number, evaluate, of_term, total
 from vanishing.laws.mathml import MathML
-from vanishing.laws.saving import read_saved_units, read_term, write_term, write_units
-from vanishing.laws.solving import implicit, normalised, pivot_of, solved, standard_errors
+from vanishing.laws.saving import (
+    read_constants,
+    read_saved_units,
+    read_term,
+    write_constants,
+    write_term,
+    write_units,
+)
+from vanishing.laws.solving import (
+    implicit,
+    no_closed_form,
+    normalised,
+    occurring,
+    pivot_of,
+    solved,
+    standard_errors,
+)
 from vanishing.laws.terms import Evaluator, Term
 from vanishing.laws.units import unit_of_term, with_units
 from vanishing.persistence import Savable, register_result
@@ -267,7 +282,7 @@ class Law(Immutable, Savable):
         if self.target is None:
             raise ValueError("the law is solved for no column: ask for law.solve(name).predict(X).")
         if self._solution is None:
-            raise ValueError(_no_closed_form(self.target))
+            raise ValueError(no_closed_form(self.target))
         column = self.names.index(self.target)
         needed = self._columns - {column}
         columns = read_columns(X, None, self.names, self.n_inputs, needed, column)
@@ -299,7 +314,7 @@ class Law(Immutable, Savable):
             With the same terms. Coefficients are relative to the term that has the column, if
             that is one alone.
         """
-        column = _occurring(name, self.names, self._terms, self.coef)
+        column = occurring(name, self.names, self._terms, self.coef)
         same = name == self.target
         if branch is None:
             branch = self.branch if same else 1
@@ -330,7 +345,7 @@ class Law(Immutable, Savable):
             units=self.units,
         )
         if law._solution is None:
-            raise ValueError(_no_closed_form(name))
+            raise ValueError(no_closed_form(name))
         return law
 
     @cached_property
@@ -432,23 +447,6 @@ def _check(terms, coef, names, target, n_inputs, covariance, errors, branch) -> 
             raise ValueError("a function in a law needs a finite scale and a power, not 0.")
 
 
-def _occurring(name, names, terms, coef) -> int:
-    """Return the place of a column that occurs in a law."""
-    used = [term for term, c in zip(terms, coef, strict=True) if c]
-    found = [i for i in range(len(names)) if any(term.involves(i) for term in used)]
-    if name not in [names[i] for i in found]:
-        listed = ", ".join(repr(names[i]) for i in found)
-        raise ValueError(f"{name!r} does not occur in the law; these columns do: {listed}.")
-    return names.index(name)
-
-
-def _no_closed_form(name) -> str:
-    return (
-        f"there is no closed form for {name!r}: evaluate law.residual, or solve the law for "
-        "another column."
-    )
-
-
 # -- Saving ---------------------------------------------------------------------------------------
 
 
@@ -466,12 +464,9 @@ def write_law(writer, law: Law) -> dict:
         "verdict": law.verdict,
     }
     if law.constants:
-        node["constants"] = {
-            name: [writer.float(value), writer.float(std)]
-            for name, (value, std) in law.constants.items()
-        }
+        node["constants"] = write_constants(writer, law.constants)
     if law.constant_units:
-        node["constant_units"] = dict(law.constant_units)
+        node["constant_units"] = law.constant_units
     for name in _MEASURED:
         node[name] = writer.float(getattr(law, name))
     for name in ("covariance", "errors"):
@@ -492,14 +487,7 @@ def read_law(reader, node) -> Law:
         ("constants", "equation", "units", "constant_units"),
     )
     *measured, covariance, errors, constants, _, units, constant_units = rest
-    constants = {} if constants is None else constants
-    constant_units = {} if constant_units is None else constant_units
-    reader.require(isinstance(constant_units, dict), "constant_units is not an object.")
-    reader.require(isinstance(constants, dict), "constants is not an object.")
-    constants = {
-        name: [reader.measured(v, name) for v in reader.listed(pair, name, 2)]
-        for name, pair in constants.items()
-    }
+    constants, constant_units = read_constants(reader, constants, constant_units)
     names = reader.names(names, "names", None)
     terms = [read_term(reader, term, len(names)) for term in reader.listed(terms, "terms")]
     if covariance is not None:
@@ -518,7 +506,7 @@ def read_law(reader, node) -> Law:
         n_samples=reader.integer(n_samples, "n_samples"),
         verdict=reader.string(verdict, "verdict"),
         constants=constants,
-        constant_units={k: reader.string(v, k) for k, v in constant_units.items()},
+        constant_units=constant_units,
         units=None if units is None else read_saved_units(reader, units, len(names)),
         **{k: reader.measured(v, k) for k, v in zip(_MEASURED, measured, strict=True)},
     )

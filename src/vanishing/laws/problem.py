@@ -33,6 +33,8 @@ class Table(NamedTuple):
         Which columns of the rows these are.
     dimensions : array of shape (n_columns + 1, n_base) or None
         Of the columns and the target, where laws must be homogeneous.
+    precision : array of shape (n_rows,) or None
+        What weights were multiplied by, since noise is not the same on all rows.
     """
 
     columns: np.ndarray
@@ -43,6 +45,7 @@ class Table(NamedTuple):
     unit: float
     places: np.ndarray
     dimensions: np.ndarray | None = None
+    precision: np.ndarray | None = None
 
     def at(self, rows) -> "Table":
         """Return some of the rows."""
@@ -50,7 +53,13 @@ class Table(NamedTuple):
             columns=np.ascontiguousarray(self.columns[:, rows]),
             y=self.y[rows],
             weight=self.weight[rows],
+            precision=None if self.precision is None else self.precision[rows],
         )
+
+    @property
+    def counts(self) -> np.ndarray:
+        """How often each row counts, whatever its noise."""
+        return self.weight if self.precision is None else self.weight / self.precision
 
     @property
     def n_rows(self) -> int:

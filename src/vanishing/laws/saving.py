@@ -39,6 +39,23 @@ def read_term(reader, node, n_columns: int) -> Term:
     return Term(tuple(reader.floats(exponents, "exponents", n_columns).tolist()), tuple(found))
 
 
+def write_constants(writer, constants: dict[str, tuple[float, float]]) -> dict:
+    """Write values and standard errors of constants."""
+    return {name: [writer.float(number) for number in pair] for name, pair in constants.items()}
+
+
+def read_constants(reader, constants, units) -> tuple[dict, dict[str, str]]:
+    """Return constants of an equation and their units, either of which may be absent."""
+    constants, units = ({} if node is None else node for node in (constants, units))
+    for node in (constants, units):
+        reader.require(isinstance(node, dict), "constants of a law are not an object.")
+    values = {
+        name: [reader.measured(v, name) for v in reader.listed(pair, name, 2)]
+        for name, pair in constants.items()
+    }
+    return values, {name: reader.string(unit, name) for name, unit in units.items()}
+
+
 def write_units(writer, units: Units) -> dict:
     """Write the units of columns, and values with a name."""
     return {

@@ -14,6 +14,7 @@ from vanishing.laws.robust import FAR, good_rows
 from vanishing.laws.search import Found, Options, search
 from vanishing.laws.table import Prepared, prepared
 from vanishing.laws.terms import Term
+from vanishing.laws.unequal import with_equal_noise
 from vanishing.laws.writing import Text
 
 _WORSE = 2.0  # times the mean square of the search: what a law may leave on all rows
@@ -53,6 +54,7 @@ def law_of_target(rows, options: Options, progress, target: int = -1) -> Answer:
         if not table.table.variance > 1e-24 * table.table.norm:
             verdict = f"No law: but for a few rows, {names[target]} is constant."
             return Answer([], verdict, [], 0.0, [], mean)
+    table = table._replace(table=with_equal_noise(table.table))
     found = search(table.table, options, progress)
     choice = found.choice
     front = _front(found, table, rows, target, size)
@@ -166,6 +168,8 @@ def _certainty(
                 f"; the best different equation is less likely by a factor of "
                 f"exp({choice.evidence / 2:.0f})"
             )
+        if choice.best.reduced.table.precision is not None:
+            said += "; the noise grows with the target"
         said += "; no column explains what is left."
         if not _is_sure(choice):
             said += " Within this noise it may be an approximation of another law."
