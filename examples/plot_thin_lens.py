@@ -49,8 +49,8 @@ print(both.laws_[0])
 # The same number stands before a and before b, up to their errors, so a b = f (a + b), which is
 # 1/a + 1/b = 1/f.
 #
-# The second is to ask whether this equation holds, now that we have it in mind. A constant that is
-# one is fitted as one, and its error is smaller:
+# The second is to ask whether this equation holds, now that we have it in mind. Its one constant is
+# the focal length, with a smaller error:
 
 lens = check_law("1/a + 1/b = 1/f", bench, b)
 f, std = lens.constants["f"]
