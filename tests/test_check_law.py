@@ -410,3 +410,19 @@ def test_few_rows_and_a_constant_target():
     law = check_law("y = a", np.arange(10.0)[:, None], np.full(10, 4.0))
     assert law.constants["a"][0] == 4.0
     assert law.verdict.startswith("holds: exact")
+
+
+@pytest.mark.parametrize("relative", [False, True])
+def test_standard_errors_hold_for_equal_and_for_relative_noise(relative):
+    z = []
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        X = rng.uniform([1, 1, 0.01], [3, 2, 0.05], (300, 3))
+        p = 8.314 * X[:, 0] * X[:, 1] / X[:, 2]
+        size = 0.01 * (p if relative else p.std())
+        law = check_law("y*x2 = R*x0*x1", X, p + size * rng.normal(size=300))
+        value, std = law.constants["R"]
+        z.append((value - 8.314) / std)
+    # The standard deviation of 200 deviations is known to a twentieth.
+    assert 0.85 < np.std(z) < 1.15
+    assert abs(np.mean(z)) < 0.25

@@ -54,8 +54,7 @@ def law_of_target(rows, options: Options, progress, target: int = -1) -> Answer:
         if not table.table.variance > 1e-24 * table.table.norm:
             verdict = f"No law: but for a few rows, {names[target]} is constant."
             return Answer([], verdict, [], 0.0, [], mean)
-    table = table._replace(table=with_equal_noise(table.table))
-    found = search(table.table, options, progress)
+    table, found = _searched(table, options, progress)
     choice = found.choice
     front = _front(found, table, rows, target, size)
     noise = np.sqrt(_noise(found)) * abs(table.units[-1])
@@ -88,6 +87,20 @@ def law_of_target(rows, options: Options, progress, target: int = -1) -> Answer:
         verdict = f"No law of {names[target]} was found: {_UNDETERMINED}."
         return Answer([], verdict, front, noise, reductions, mean)
     return Answer([law], f"{law}: {law.verdict}", front, float(law.error), reductions, mean)
+
+
+def _searched(table: Prepared, options: Options, progress) -> tuple[Prepared, Found]:
+    """Search, and again with rows by the inverse of their variance where noise is unequal."""
+    found = search(table.table, options, progress)
+    law = None
+    if found.choice is not None and not found.choice.reason:
+        law = found.choice.best.fitted
+    if found.out_of_time or (law is not None and law.exact):
+        return table, found
+    equal = with_equal_noise(table.table, None if law is None else law.predicted)
+    if equal is table.table:
+        return table, found
+    return table._replace(table=equal), search(equal, options, progress)
 
 
 def _noise(found: Found) -> float:

@@ -13,25 +13,40 @@ _EXPLAINED = 0.1  # share of the variance that a surrogate may leave for its val
 _ROUNDING = 1e-14  # mean square relative to the target's
 
 
-def with_equal_noise(table: Table) -> Table:
+def with_equal_noise(table: Table, predicted: np.ndarray | None) -> Table:
     """Return a table whose rows count by the inverse of their variance, if that is unequal.
 
-    The variance is taken to be a + c s^2, s being what a surrogate says of the target.
+    The variance is taken to be a + c s^2, s being the target without noise.
+
+    Parameters
+    ----------
+    table : Table
+    predicted : array of shape (n_rows,) or None
+        What a law says of the target; None where none was found, and a surrogate is asked.
     """
-    used = slice(0, MAX_ROWS)
-    coordinates = start_coordinates(table.columns, table.positive)
-    here, y, weight = coordinates[:, used], table.y[used], table.weight[used]
-    surrogate = fit_surrogate(here, np.ones_like(y), y, weight)
-    if not _ROUNDING * table.norm < surrogate.mean_square < _EXPLAINED * table.variance:
+    if predicted is None:
+        predicted = _smooth(table)
+    good = np.isfinite(predicted)
+    s, r, weight = predicted[good] ** 2, (table.y - predicted)[good] ** 2, table.weight[good]
+    left = float(weight @ r) / max(float(weight.sum()), 1e-300)
+    if not _ROUNDING * table.norm < left < _EXPLAINED * table.variance:
         return table
-    s = surrogate.values(here) ** 2
-    r = (y - surrogate.values(here)) ** 2
     model = _variance(r, s, weight)
     if model is None:
         return table
-    precision = 1.0 / (model[0] + model[1] * surrogate.values(coordinates) ** 2)
+    precision = np.zeros(table.n_rows)
+    precision[good] = 1.0 / (model[0] + model[1] * s)
+    precision[~good] = precision[good].min()
     precision *= table.weight.sum() / (table.weight @ precision)
     return table._replace(weight=table.weight * precision, precision=precision)
+
+
+def _smooth(table: Table) -> np.ndarray:
+    """Return what a surrogate says of the target."""
+    used = slice(0, MAX_ROWS)
+    coordinates = start_coordinates(table.columns, table.positive)
+    y, weight = table.y[used], table.weight[used]
+    return fit_surrogate(coordinates[:, used], np.ones_like(y), y, weight).values(coordinates)
 
 
 def _variance(r: np.ndarray, s: np.ndarray, weight: np.ndarray) -> tuple[float, float] | None:
