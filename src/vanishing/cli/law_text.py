@@ -57,6 +57,8 @@ def _constants(law):
     left = found.left
     if left is None:
         sentence = f"{law}: the sum of these coefficients times terms is 0."
+    elif found.is_single:
+        sentence = f"{left} is the same number on all rows:"
     else:
         sentence = f"{left} is the sum of these coefficients times terms." if left else "Constants:"
     heads = ["term" if left != "" else "constant", "#value", "#standard error"]

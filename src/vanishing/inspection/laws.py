@@ -128,6 +128,11 @@ class Constants(NamedTuple):
         """Whether units are known."""
         return any(unit for *_, unit in self.rows)
 
+    @property
+    def is_single(self) -> bool:
+        """Whether the term on the left is a number."""
+        return bool(self.left) and [name for name, *_ in self.rows] == ["1"]
+
 
 def constants_of(law: Law) -> Constants:
     """Return the numbers of a law; those of a checked equation have names."""

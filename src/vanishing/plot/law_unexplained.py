@@ -94,6 +94,7 @@ class LawUnexplainedDisplay:
         )
         ax.set_title(self._title())
         ax.grid(axis="x", alpha=0.3)
+        ax.set_axisbelow(True)
         self.ax_ = ax
         self.figure_ = ax.figure
         return self
