@@ -101,6 +101,7 @@ def test_the_help_names_what_the_registries_know(call):
         (["--version"], 0),
         (["predict", "--help"], 0),
         (["fit", "no.csv", "--target", "y", "--out", "m.json", "--algorithm", "abm"], 1),
+        (["laws", "no.csv", "--target", "y", "--out", "laws.json"], 1),
         (["predict", "no.json", "no.csv", "--out", "p.csv"], 1),
         (["show", "no.json"], 1),
         (["report", "no.json", "no.csv", "--out", "r.html"], 1),

@@ -226,6 +226,24 @@ def test_residuals_have_a_panel_per_column_and_show_a_pattern(found):
     assert np.ptp(medians[1]) > 2 * np.ptp(medians[0])
 
 
+def test_far_rows_are_drawn_at_the_edge():
+    table = gas()
+    law = check_law("p = R*n*T/V", table)
+    table.loc[:4, "p"] *= 3
+    display = LawResidualsDisplay.from_estimator(law, table)
+    drawn = display.points_[0].get_ydata()
+    assert (drawn[:5] == drawn.max()).all() and drawn.max() < 0.1 * display.residuals.max()
+    np.testing.assert_array_equal(drawn[5:], display.residuals[5:])
+
+
+def test_without_a_law_the_best_equation_has_enough_rows():
+    a = np.array([0.387, 0.723, 1, 1.524, 5.203, 9.537, 19.19, 30.07])
+    table = pd.DataFrame({"a": a, "T": a**1.5 + np.random.default_rng(0).normal(size=8)})
+    found = law_anatomy(LawFinder(functions=()).fit(table[["a"]], table["T"]))
+    assert not found.holds
+    assert len(found.front) > 2 and found.best is found.front[0]
+
+
 def test_unexplained_names_the_column_that_is_missing(found):
     finder, table = found
     display = LawUnexplainedDisplay.from_estimator(check_law("p = R*n/V", table), table)

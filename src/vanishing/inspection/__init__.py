@@ -12,6 +12,7 @@ from vanishing.inspection.laws import (
     law_rows,
     percent,
     running,
+    shown_range,
     unexplained,
 )
 
@@ -30,5 +31,6 @@ __all__ = [
     "percent",
     "places",
     "running",
+    "shown_range",
     "unexplained",
 ]

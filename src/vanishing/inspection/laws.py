@@ -8,7 +8,7 @@ from scipy.linalg import qr
 from sklearn.utils.validation import check_is_fitted
 
 from vanishing.algebra.polynomials import default_names
-from vanishing.laws.choose import smooth_terms
+from vanishing.laws.choose import ROWS_PER_TERM, smooth_terms
 from vanishing.laws.columns import read_columns
 from vanishing.laws.finder import LawFinder
 from vanishing.laws.law import Law
@@ -17,6 +17,7 @@ EXACT = 1e-11  # error relative to the size of the target that is rounding
 _STEP = 1e-6  # of a derivative, relative to the spread of a column
 _TESTED = 4000  # rows on which smooth functions are fitted
 _COMPARED = 1000  # rows on which columns to predict are compared
+_FAR = 5.0  # quartile distances that a picture shows, 6.7 standard deviations of normal noise
 _LEAST = 5  # rows: fewer tell nothing
 _FLIPS = 500  # random signs of what is left over
 CHANCE = 0.99  # quantile of what chance alone reaches
@@ -35,7 +36,8 @@ class LawAnatomy:
     front : tuple of Law
         The best equation of each number of terms, by their number.
     best : Law or None
-        The law; where none holds, the equation of the front with the least error, if there is one.
+        The law; where none holds, the equation of the front with the least error, if there is one,
+        that has not too many terms for the rows.
     holds : bool
         Whether ``best`` is a law.
     verdict : str
@@ -95,7 +97,7 @@ def law_anatomy(model) -> LawAnatomy:
     check_is_fitted(model, "laws_")
     laws = tuple(model.laws_)
     front = tuple(sorted(model.front_, key=lambda law: law.n_terms))
-    best = laws[0] if laws else min(front, key=lambda law: law.error, default=None)
+    best = laws[0] if laws else _least_error(front)
     if best is not None:
         names = best.names
     else:
@@ -105,6 +107,11 @@ def law_anatomy(model) -> LawAnatomy:
     # The law stands beside the verdict wherever this is shown.
     verdict = model.verdict_.removeprefix(f"{best}: ")
     return LawAnatomy(model, laws, front, best, bool(laws), verdict, names, model.target_name_)
+
+
+def _least_error(front: tuple[Law, ...]) -> Law | None:
+    enough = [law for law in front if law.n_samples >= ROWS_PER_TERM * law.n_terms]
+    return min(enough or front[:1], key=lambda law: law.error, default=None)
 
 
 class Constants(NamedTuple):
@@ -222,6 +229,15 @@ def running(x: np.ndarray, values: np.ndarray, most: int = 20) -> tuple[np.ndarr
     quartiles = np.array([np.quantile(values[group], [0.25, 0.5, 0.75]) for group in groups])
     low, middle, high = quartiles.reshape(-1, 3).T
     return centres, low, middle, high
+
+
+def shown_range(values: np.ndarray) -> tuple[float, float]:
+    """Return the range of values that a picture shows: far ones must not make others look alike."""
+    low, first, middle, third, high = np.nanquantile(values, [0.0, 0.25, 0.5, 0.75, 1.0])
+    reach = _FAR * (third - first)
+    if not reach > 0.0:
+        return float(low), float(high)
+    return float(max(low, middle - reach)), float(min(high, middle + reach))
 
 
 def law_rows(law: Law, X, y=None, *, column=None) -> LawRows:

@@ -5,6 +5,7 @@ from vanishing.laws.law import Law
 from vanishing.plot._shared import is_symbol, plain
 
 POINTS = 3000
+_FEW = 100  # rows whose points can be large
 _WRITTEN = 75  # characters of a law in a title
 
 
@@ -29,3 +30,8 @@ def written(law: Law, limit: int = _WRITTEN) -> str:
     if len(text) > limit:
         return plain(text[: limit - 3]) + "..."
     return f"${law.to_latex()}$" if all(map(is_symbol, law.names)) else plain(text)
+
+
+def point_size(n_rows: int) -> float:
+    """Return the size of points, larger where they are few."""
+    return 4.0 if n_rows > _FEW else 8.0

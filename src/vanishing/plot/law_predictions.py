@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vanishing.plot._laws import POINTS, rows_of, written
+from vanishing.plot._laws import POINTS, point_size, rows_of, written
 from vanishing.plot._shared import GREY, PALETTE, plain, pyplot
 
 
@@ -74,9 +74,8 @@ class LawPredictionDisplay:
         low, high = (both.min(), both.max()) if both.size else (0.0, 1.0)
         margin = 0.04 * ((high - low) or 1.0)
         ends = np.array([low - margin, high + margin])
-        (self.points_,) = ax.plot(
-            self.predicted, self.measured, ".", color=PALETTE[0], ms=4, alpha=0.5, mew=0
-        )
+        style = {"color": PALETTE[0], "ms": point_size(len(self.measured)), "alpha": 0.5, "mew": 0}
+        (self.points_,) = ax.plot(self.predicted, self.measured, ".", **style)
         (self.diagonal_,) = ax.plot(ends, ends, "--", color=GREY, lw=1)
         note = f"rms error {self.error:.3g} {plain(self.unit)}".strip()
         if self.n_undefined:

@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from vanishing.inspection import running
-from vanishing.plot._laws import POINTS, rows_of, written
+from vanishing.inspection import running, shown_range
+from vanishing.plot._laws import POINTS, point_size, rows_of, written
 from vanishing.plot._shared import GREY, PALETTE, axis_name, panels, plain
 
 
@@ -14,7 +14,8 @@ class LawResidualsDisplay:
     """What is measured less what a law predicts, against each column.
 
     One panel per column, with the running median and the middle half of the rows, so that a
-    pattern is seen: where the law holds, the band is level and around zero.
+    pattern is seen: where the law holds, the band is level and around zero. Rows far from the
+    others are drawn at the edge.
 
     Parameters
     ----------
@@ -69,9 +70,16 @@ class LawResidualsDisplay:
         n_columns = min(n_panels, 3)
         axes = panels(ax, n_panels, n_columns, (max(3.0, 6.0 / n_columns), 2.9), "sharey")
         self.points_, self.bands_, self.medians_ = [], [], []
+        style = {
+            "color": PALETTE[0],
+            "ms": point_size(len(self.residuals)),
+            "alpha": 0.35,
+            "mew": 0,
+        }
+        shown = np.clip(self.residuals, *shown_range(self.residuals))
         for i, (axis, (name, x)) in enumerate(zip(axes, self.columns.items(), strict=True)):
             axis.axhline(0.0, color=GREY, lw=1, ls="--")
-            (points,) = axis.plot(x, self.residuals, ".", color=PALETTE[0], ms=3, alpha=0.35, mew=0)
+            (points,) = axis.plot(x, shown, ".", **style)
             centres, low, middle, high = running(x, self.residuals)
             band = axis.fill_between(centres, low, high, color=PALETTE[1], alpha=0.3, lw=0)
             (median,) = axis.plot(centres, middle, color=PALETTE[1], lw=1.6)

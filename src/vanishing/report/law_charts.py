@@ -6,11 +6,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from vanishing.algebra.markup import MINUS
-from vanishing.inspection import LawRows, running
+from vanishing.inspection import LawRows, running, shown_range
 from vanishing.report.charts import log_ticks, power_of_ten
 
 POINTS = 1500
 _LEFT, _RIGHT, _TOP, _BOTTOM = 76, 12, 10, 40
+_TICKS = 8
+_FEW = 100  # points that can be large
 _PANELS = 24  # columns with a picture
 
 
@@ -29,12 +31,14 @@ class Chart:
     y_ticks: list[tuple[float, str]] = field(default_factory=list)
     paths: dict[str, str] = field(default_factory=dict)  # by their class
     marks: list[dict] = field(default_factory=list)
+    dot: int = 3  # diameter of a point
 
     def __post_init__(self):
         if not self.x_ticks:
             self.x_ticks = [(float(self.x(t)), _written(t)) for t in _ticks(*self.x_range)]
         if not self.y_ticks:
             ticks = log_ticks(*self.y_range) if self.y_logarithmic else _ticks(*self.y_range)
+            ticks = ticks[:: -(-len(ticks) // _TICKS)]
             written = power_of_ten if self.y_logarithmic else _written
             low, high = self.y_range
             self.y_ticks = [(float(self.y(t)), written(t)) for t in ticks if low <= t <= high]
@@ -61,6 +65,8 @@ class Chart:
     def points(self, x, y) -> str:
         """Return a path of dots."""
         good = np.isfinite(x) & np.isfinite(y)
+        if np.count_nonzero(good) < _FEW:
+            self.dot = 6
         pairs = zip(self.x(x[good]), self.y(y[good]), strict=True)
         return "".join(f"M{a:.1f} {b:.1f}h0" for a, b in pairs)
 
@@ -135,10 +141,10 @@ def residual_charts(rows: LawRows) -> list[Chart]:
     """Return what is left over against each column, with running quartiles."""
     some = rows.thinned(POINTS)
     left = some.residuals
-    good = np.isfinite(left)
-    if not good.any():
+    if not np.isfinite(left).any():
         return []
-    y_range = _range(left[good])
+    ends = shown_range(left)
+    y_range, shown = _range(np.array(ends)), np.clip(left, *ends)
     charts = []
     for name, values in list(some.others.items())[:_PANELS]:
         chart = Chart(
@@ -151,10 +157,10 @@ def residual_charts(rows: LawRows) -> list[Chart]:
         )
         zero = np.clip([0.0, 0.0], *y_range)
         chart.paths["diagonal"] = chart.line(np.array(chart.x_range), zero)
-        chart.paths["points"] = chart.points(values, left)
+        chart.paths["points"] = chart.points(values, shown)
         centres, low, middle, high = running(values, left)
-        ends = np.append(centres, centres[::-1])
-        chart.paths["band"] = chart.line(ends, np.append(low, high[::-1])) + "Z"
+        around = np.append(centres, centres[::-1])
+        chart.paths["band"] = chart.line(around, np.append(low, high[::-1])) + "Z"
         chart.paths["median"] = chart.line(centres, middle)
         charts.append(chart)
     return charts
