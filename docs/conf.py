@@ -116,7 +116,19 @@ def _plain_figures(gallery_conf, fname):
     )
 
 
-_ORDER = ["pendulum", "robot_arm", "kepler", "two_surfaces", "wheat_seeds", "anomalies"]
+_ORDER = [
+    "gas_law",
+    "kepler",
+    "thin_lens",
+    "friction",
+    "ellipse",
+    "no_law",
+    "pendulum",
+    "robot_arm",
+    "two_surfaces",
+    "wheat_seeds",
+    "anomalies",
+]
 
 
 def _place(filename):
@@ -157,7 +169,7 @@ html_theme_options = {
     "logo": {"text": "vanishing"},
     "navbar_align": "left",
     "navbar_end": ["theme-switcher"],
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 7,
     "show_prev_next": True,
     "footer_start": ["copyright"],
     "footer_end": [],
@@ -170,6 +182,7 @@ html_sidebars = {
         "index",
         "start",
         "idea",
+        "tutorial_laws",
         "laws",
         "command_line",
         "results",

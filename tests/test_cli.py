@@ -686,6 +686,9 @@ def test_demo(tmp_path):
     assert result.returncode == 0, result.stderr
     assert result.stderr == ""
     for part in [
+        "E = m*(9.807(3)*h + 0.500(1)*v^2)",
+        "No law of E was found",
+        "vanishing laws table.csv",
         "y^2 + 0.991*x^2 - 0.9963 = 0",
         "polynomial SVM",
         "of 360",
