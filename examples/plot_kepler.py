@@ -3,7 +3,7 @@ Kepler's third law from six planets
 ===================================
 
 In 1619 Kepler published that the squares of the planets' periods are to each other as the cubes of
-their distances from the sun. He knew six planets. What does the finder say to so few rows? And what
+their distances from the sun. He knew six planets. Are so few rows enough to find his law? And what
 do the worlds say that were found later?
 """
 
@@ -37,55 +37,50 @@ planets = pd.DataFrame(
 known, later = planets[:6], planets[6:]
 
 # %%
-# The finder declines
-# -------------------
+# Six rows, one law
+# -----------------
 
 finder = LawFinder().fit(known[["a"]], known["T"])
-print(finder.laws_, finder.verdict_)
+print(finder.verdict_)
 
 # %%
-# Through six points go many curves, and with so few rows nobody can say how large their noise is.
-# So nothing is claimed. What was considered is not lost: ``front_`` has the best equation of each
-# number of terms. We ask each for the planets it was fitted to, and for those it has never seen:
+# Through six points go many curves. Only one of them has a single constant and comes within a
+# thousandth of all six, and thousands of others that were tried do not: chance is no explanation.
+# Whether anything small is left over, six rows cannot tell.
+#
+# The test of a law is what it has not seen. For each of the three worlds that were found later:
 
-found = []
-for law in finder.front_:
-    off = {}
-    for name, rows in {"six": known, "three": later}.items():
-        off[name] = np.abs(law.predict(rows[["a"]]) / rows["T"] - 1).max()
-    found.append({"terms": law.n_terms, **off, "equation": str(law)})
-front = pd.DataFrame(found)
-print("terms    six  three   largest relative error; equation")
-for row in front.itertuples():
-    print(f"{row.terms:5} {row.six:6.2g} {row.three:6.2g}   {row.equation[:56]}")
+law = finder.laws_[0]
+for world in later.itertuples():
+    predicted = law.predict(pd.DataFrame({"a": [world.a]}))[0]
+    print(f"{world.name:8} {predicted:8.2f} years predicted, {world.T:8.2f} observed")
 
 # %%
-# The more terms, the better the fit to the six, down to rounding. That says nothing about others:
-# the long equations are off by up to nine percent. The shortest is off by three parts in ten
-# thousand where it was fitted, and by five on worlds up to four times as far away. Few terms and a
-# small error on rows that were not used: that is what a law looks like.
+# They are up to four times as far away as Saturn, and off by no more than five parts in ten
+# thousand.
 
 figure, ax = plt.subplots(figsize=(6.4, 3.8))
-six = np.maximum(front["six"], 1e-16)
-ax.plot(front["terms"], six, "o-", color="#0072B2", label="six planets, fitted")
-ax.plot(front["terms"], front["three"], "s-", color="#D55E00", label="three found later")
-ax.set(yscale="log", xlabel="terms of the equation", ylabel="largest relative error")
+a = np.geomspace(0.3, 50, 100)
+ax.plot(a, law.predict(a[:, None]), color="#5A5A5A", lw=1, label=str(law))
+ax.plot(known["a"], known["T"], "o", color="#0072B2", label="six planets, fitted")
+ax.plot(later["a"], later["T"], "s", color="#D55E00", label="three found later")
+ax.set(xscale="log", yscale="log", xlabel="semi-major axis a, au", ylabel="period T, years")
 ax.legend()
 plt.show()
 
 # %%
 # The law, and its check
 # ----------------------
-# Now there is an equation in mind, and all nine rows may be used to check it. With these units the
-# constant should be one:
+# With all nine rows, and an equation in mind, its constant can be asked for. With these units it
+# should be one:
 
 for equation in ("T^2 = k*a^3", "T = k*a^2"):
     print(f"{equation} {check_law(equation, planets[['a']], planets['T']).verdict}")
 
 # %%
-# Read the errors, and not only the first word. It says whether anything is left that a column
-# explains, and nine rows are too few to prove that of anything. The errors are 0.007 % of the
-# periods' size with Kepler's exponents, and 11 % with others.
+# Nine rows are too few to tell whether anything is left that the column explains, and the verdict
+# says no more than that both may hold. The errors decide: 0.007 % of the periods' size with Kepler's
+# exponents, and 11 % with others.
 #
 # .. admonition:: What would break it
 #

@@ -9,7 +9,7 @@ from scipy.special import fdtrc
 from vanishing.algebra.quantities import ONE, read_units
 from vanishing.algebra.writing import in_words
 from vanishing.checks import check_weights
-from vanishing.laws.choose import LACK_OF_FIT, smooth_terms
+from vanishing.laws.choose import FEW_ROWS, LACK_OF_FIT, smooth_terms
 from vanishing.laws.columns import read_columns
 from vanishing.laws.constants import Constants, Problem, fit_constants, refined
 from vanishing.laws.equations import Equation, read_equation
@@ -25,7 +25,6 @@ _SURE = (
     1e-4  # p-value of residuals that are explained at all: lack of fit has heavy tails on few rows
 )
 _TESTED_ROWS = 20_000
-_FEW_ROWS = 30  # on fewer, nothing can be said about what is left over
 _DEPENDENT = 1e-10  # eigenvalue, per term, of terms that depend on one another
 _LARGE = 0.5  # error over the spread of the target, of an equation that says little
 _WRONG_BRANCH = 0.25  # share of rows
@@ -289,7 +288,7 @@ class _Result:
                 if left.names
                 else "no column explains what is left"
             )
-            if not exact and len(self.problem.weight) < _FEW_ROWS:
+            if not exact and len(self.problem.weight) < FEW_ROWS:
                 few = f"{len(self.problem.weight)} rows are too few to tell"
                 return "may hold: " + "; ".join([size, *parts, few])
             return "holds: " + "; ".join([size, *parts, *([] if exact else [rest])])

@@ -6,7 +6,7 @@ import numpy as np
 
 from vanishing.algebra.quantities import ONE, Unit
 from vanishing.algebra.writing import in_words
-from vanishing.laws.choose import EVIDENCE, Candidate, Choice
+from vanishing.laws.choose import EVIDENCE, FEW_ROWS, Candidate, Choice
 from vanishing.laws.expressions import of_term
 from vanishing.laws.law import Law
 from vanishing.laws.results import Draft, draft, finished, fitted_law, spread_of
@@ -185,7 +185,10 @@ def _certainty(
             )
         if choice.best.reduced.table.precision is not None:
             said += "; the noise grows with the target"
-        said += "; no column explains what is left."
+        if choice.best.reduced.table.n_rows < FEW_ROWS:
+            said += "; too few rows to tell whether a column explains what is left."
+        else:
+            said += "; no column explains what is left."
         if not _is_sure(choice):
             said += " Within this noise it may be an approximation of another law."
     if missing:

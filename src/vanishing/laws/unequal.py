@@ -13,6 +13,7 @@ _EXPLAINED = 0.1  # share of the variance that a surrogate may leave for its val
 _ROUNDING = 1e-14  # mean square relative to the target's
 
 
+@np.errstate(all="ignore")
 def with_equal_noise(table: Table, predicted: np.ndarray | None) -> Table:
     """Return a table whose rows count by the inverse of their variance, if that is unequal.
 
