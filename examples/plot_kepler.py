@@ -79,8 +79,8 @@ for equation in ("T^2 = k*a^3", "T = k*a^2"):
 
 # %%
 # Nine rows are too few to tell whether anything is left that the column explains, and the verdict
-# says no more than that both may hold. The errors decide: 0.007 % of the periods' size with Kepler's
-# exponents, and 11 % with others.
+# says no more than that both may hold. The errors decide: 0.007 % of the periods' size with
+# Kepler's exponents, and 11 % with others.
 #
 # .. admonition:: What would break it
 #

@@ -426,3 +426,12 @@ def test_standard_errors_hold_for_equal_and_for_relative_noise(relative):
     # The standard deviation of 200 deviations is known to a twentieth.
     assert 0.85 < np.std(z) < 1.15
     assert abs(np.mean(z)) < 0.25
+
+
+def test_few_rows_are_too_few_to_tell():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(1, 2, (29, 1))
+    y = 2 * X[:, 0] + 0.01 * rng.normal(size=29)
+    assert check_law("y = k*x0", X, y).verdict.startswith("may hold: ")
+    assert "29 rows are too few to tell" in check_law("y = k*x0", X, y).verdict
+    assert check_law("y = 2*x0", X, 2 * X[:, 0]).verdict.startswith("holds: exact")

@@ -1070,3 +1070,27 @@ def test_variances_are_told_apart():
         assert np.abs(np.log(found.precision / expected)).max() < 0.5
         np.testing.assert_allclose(found.weight, found.precision)
         np.testing.assert_allclose(found.counts, 1.0)
+
+
+# -- Few rows -------------------------------------------------------------------------------------
+
+
+def test_six_planets_are_enough():
+    # Semi-major axes in astronomical units, periods in years: JPL, Solar System Dynamics.
+    a = [0.38710, 0.72334, 1.00000, 1.52371, 5.20289, 9.53668]
+    T = [0.24085, 0.61520, 1.00002, 1.88085, 11.86262, 29.44750]
+    finder = LawFinder().fit(np.array(a)[:, None], T)
+    (law,) = finder.laws_
+    assert str(law).endswith("*x0^(3/2)") and abs(law.coef[1] + 1) < 1e-3
+    assert "too few rows to tell" in law.verdict
+    assert abs(law.predict([[30.06992]])[0] / 164.79132 - 1) < 1e-3
+
+
+def test_nothing_is_found_by_chance_on_few_rows():
+    claims = []
+    for n_rows in (5, 8, 12):
+        for seed in range(8):
+            rng = np.random.default_rng(100 * n_rows + seed)
+            X = rng.uniform(1, 3, (n_rows, 3))
+            claims += LawFinder(functions=()).fit(X, rng.uniform(1, 3, n_rows)).laws_
+    assert claims == []

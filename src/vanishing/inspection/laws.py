@@ -385,7 +385,7 @@ def unexplained(rows: LawRows) -> Unexplained:
     if exact or not names or len(left) < _LEAST:
         return Unexplained(float(explained), names_and_all, nothing, nothing + 1.0, exact)
     step = -(-len(left) // _TESTED)
-    left = left[::step]
+    left = left[::step] - left.mean()  # an offset is no column's doing
     columns = np.array([rows.others[name][good][::step] for name in names])
     signs = np.random.default_rng(0).choice([-1.0, 1.0], size=(len(left), _FLIPS))
     together = np.column_stack([left, left[:, None] * signs])
