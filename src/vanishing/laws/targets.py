@@ -86,6 +86,7 @@ def law_of_target(rows, options: Options, progress, target: int = -1) -> Answer:
     if (np.abs(law.coef) < 2 * law.coef_std).any():
         verdict = f"No law of {names[target]} was found: {_UNDETERMINED}."
         return Answer([], verdict, front, noise, reductions, mean)
+    front = [law if other.terms == law.terms else other for other in front]
     return Answer([law], f"{law}: {law.verdict}", front, float(law.error), reductions, mean)
 
 
