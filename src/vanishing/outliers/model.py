@@ -1,0 +1,215 @@
+"""What a fitted detector knows: residuals of columns, their local noise, and the score of a row."""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, eigh
+
+from vanishing.outliers.features import FIT_LIMIT, SCORE_LIMIT, Features
+from vanishing.outliers.quantiles import quantiles
+from vanishing.outliers.robust import (
+    BULK_RIDGE,
+    FIT_ROWS,
+    LAW_RIDGE,
+    Rule,
+    Sums,
+    slices,
+    squared_lengths,
+    whitener,
+)
+
+LAW = 0.05  # residual of a column relative to its spread, below which a law determines it
+_LOOSE, _STRICT = (0.5, 1.0), (0.1, 3.0)  # range of local noise relative to its mean
+_NOISE_RIDGE = 1e-6
+_TINY = 1e-300
+
+
+class Residuals(NamedTuple):
+    """How each column is found from all other features: e = coef' v has mean square 1.
+
+    Attributes
+    ----------
+    coef : array of shape (k, n)
+    sizes : array of shape (n,)
+        Root mean squares of the residuals, in standard units of the columns.
+    """
+
+    coef: np.ndarray
+    sizes: np.ndarray
+
+    @classmethod
+    def of(cls, sums: Sums, ridge: float, n: int) -> "Residuals":
+        """Return the residuals that follow from moments."""
+        white = whitener(sums, ridge)
+        precision = white.T @ white[:, 1 : 1 + n]
+        size = np.sqrt(precision[np.arange(1, 1 + n), np.arange(n)])
+        return cls(precision / size, 1.0 / size)
+
+
+class Noise(NamedTuple):
+    """Mean size of residuals at a row: a function of 1, z and z^2, within limits.
+
+    Attributes
+    ----------
+    coef : array of shape (1 + 2 n, n_residuals)
+    low, high : array of shape (n_residuals,)
+    """
+
+    coef: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+    def __call__(self, z: np.ndarray) -> np.ndarray:
+        """Return the sizes at standardised rows, shape (n_residuals, n_rows)."""
+        sizes = self.coef.T @ _noise_terms(np.clip(z, -FIT_LIMIT, FIT_LIMIT))
+        return np.clip(sizes, self.low[:, None], self.high[:, None], out=sizes)
+
+
+def _noise_terms(z: np.ndarray) -> np.ndarray:
+    return np.vstack([np.ones((1, z.shape[1])), z, np.square(z)])
+
+
+class Laws(NamedTuple):
+    """All equations that nearly hold: combinations of the features that are nearly zero.
+
+    Attributes
+    ----------
+    coef : array of shape (k, n_laws)
+        Each has mean square 1 over the training rows.
+    noise : Noise
+    """
+
+    coef: np.ndarray
+    noise: Noise
+
+
+class Model(NamedTuple):
+    """Everything that scores and blame depend on.
+
+    Attributes
+    ----------
+    features : Features
+    bulk, law : Residuals
+    noise : Noise
+        Of the residuals of columns from laws.
+    laws : Laws
+    centre, spread : array of shape (2,)
+        Of log a and log b over the training rows.
+    """
+
+    features: Features
+    bulk: Residuals
+    law: Residuals
+    noise: Noise
+    laws: Laws
+    centre: np.ndarray
+    spread: np.ndarray
+
+    def residuals(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the residuals of the bulk, and of laws in units of local noise, (n, n_rows)."""
+        z = self.features.standardised(X, SCORE_LIMIT)
+        values = self.features.values(z)
+        return self.bulk.coef.T @ values, (self.law.coef.T @ values) / self.noise(z)
+
+    def parts(self, X: np.ndarray) -> np.ndarray:
+        """Return log a (unusual) and log b (breaks a law) of rows, shape (2, n_rows)."""
+        bulk, law = self.residuals(X)
+        off = np.square(self.features.deviation(X))
+        a = np.square(bulk).max(axis=0, initial=_TINY)
+        return np.log(np.maximum([a, squared_lengths(law) + off], _TINY))
+
+    def scaled(self, parts: np.ndarray) -> np.ndarray:
+        """Return parts of scores relative to those of the training rows."""
+        return (parts - self.centre[:, None]) / self.spread[:, None]
+
+    def scores(self, X: np.ndarray) -> np.ndarray:
+        """Return the scores of rows, larger for rows that are more normal."""
+        return self.scores_of(np.hstack([self.parts(X[here]) for here in slices(len(X))]))
+
+    def scores_of(self, parts: np.ndarray) -> np.ndarray:
+        """Return the scores of rows with given parts."""
+        return -self.scaled(parts).max(axis=0)
+
+
+def centred(model: Model, parts: np.ndarray, weight: np.ndarray) -> Model:
+    """Return the model whose scores have the parts of given rows in their middle."""
+    low, middle, high = quantiles(parts.T, weight, (0.25, 0.5, 0.75))
+    spread = high - low
+    spread[~(spread > 1e-6)] = 1.0  # where most rows are alike
+    return model._replace(centre=middle, spread=spread)
+
+
+class Counted(NamedTuple):
+    """Rows with what they count for laws, in all 1."""
+
+    z: np.ndarray
+    weight: np.ndarray
+
+
+def build(features: Features, sums: tuple[Sums, Sums], X, weight) -> Model:
+    """Return the model that follows from the moments of all rows, and some of the rows.
+
+    Parameters
+    ----------
+    features : Features
+    sums : pair of Sums
+    X : array of shape (n_rows, n_columns)
+        In random order.
+    weight : array of shape (n_rows,)
+    """
+    n = features.n
+    bulk = Residuals.of(sums[0], BULK_RIDGE, n)
+    law = Residuals.of(sums[1], LAW_RIDGE, n)
+    rows = counted(features, sums[1], X[:FIT_ROWS], weight[:FIT_ROWS])
+    mean, square = rows.z @ rows.weight, np.square(rows.z) @ rows.weight
+    spread = np.sqrt(np.maximum(square - np.square(mean), _TINY))
+    # Residuals of a fit are too small by the number of coefficients: few rows prove no law.
+    freedom = max(1.0 - features.size * np.square(rows.weight).sum(), 0.0)
+    strict = law.sizes < LAW * np.sqrt(freedom) * spread
+    coef = nearly_zero(sums[1], LAW * np.sqrt(freedom))
+    noise = _local_noise(features, rows, np.hstack([law.coef, coef]))
+    bounds = np.where(np.append(strict, np.ones(coef.shape[1], bool)), *_ranges())
+    low, high = bounds * noise.high
+    own = Noise(noise.coef[:, :n], low[:n], high[:n])
+    laws = Laws(coef, Noise(noise.coef[:, n:], low[n:], high[n:]))
+    model = Model(features, bulk, law, own, laws, np.zeros(2), np.ones(2))
+    parts = np.hstack([model.parts(X[here]) for here in slices(len(X))])
+    return centred(model, parts, weight)
+
+
+def _ranges() -> tuple[np.ndarray, np.ndarray]:
+    return np.array([_STRICT]).T, np.array([_LOOSE]).T
+
+
+def counted(features: Features, sums: Sums, X, weight) -> Counted:
+    """Return rows with what they count for laws, by the moments of laws."""
+    z = features.standardised(X, FIT_LIMIT)
+    white = whitener(sums, LAW_RIDGE)
+    distance = np.empty(len(weight))
+    for here in slices(len(weight)):
+        distance[here] = squared_lengths(white @ features.values(z[:, here]))
+    middle = float(quantiles(distance, weight, (0.5,))[0])
+    counts = weight * Rule(white, max(middle, _TINY), False).of_distances(distance)
+    return Counted(z, counts / counts.sum())
+
+
+def nearly_zero(sums: Sums, size: float) -> np.ndarray:
+    """Return combinations of features whose root mean square is below a size."""
+    values, vectors = eigh(sums.gram / sums.weight, check_finite=False)
+    small = values < size**2
+    return vectors[:, small] / np.sqrt(np.maximum(values[small], 0.0) + LAW_RIDGE)
+
+
+def _local_noise(features: Features, rows: Counted, coef: np.ndarray) -> Noise:
+    """Return the local sizes of residuals ``coef' v``; the limits are their means."""
+    root = np.sqrt(rows.weight)
+    size = np.empty((coef.shape[1], len(root)))
+    for here in slices(len(root)):
+        np.abs(coef.T @ features.values(rows.z[:, here]), out=size[:, here])
+    terms = _noise_terms(rows.z) * root
+    gram = terms @ terms.T
+    gram[np.diag_indices_from(gram)] += _NOISE_RIDGE
+    factor = cho_factor(gram, lower=True, check_finite=False)
+    found = cho_solve(factor, terms @ (size * root).T, check_finite=False)
+    mean = np.maximum(size @ rows.weight, 1e-12)
+    return Noise(found, mean, mean)

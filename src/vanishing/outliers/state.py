@@ -1,0 +1,170 @@
+"""A detector's fit to rows, and its update by a batch: all that is known, without the rows."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from vanishing.outliers.calibration import Calibration
+from vanishing.outliers.equations import Monomials, monomials_of
+from vanishing.outliers.features import FIT_LIMIT, Features, features_of
+from vanishing.outliers.model import Model, Residuals, build, counted
+from vanishing.outliers.passes import MAX_ROWS, Sampled, Summed
+from vanishing.outliers.quantiles import median
+from vanishing.outliers.robust import (
+    BULK_RIDGE,
+    FIT_ROWS,
+    LAW_RIDGE,
+    Accumulate,
+    Rule,
+    Sums,
+    distances,
+    rules,
+    whitener,
+)
+from vanishing.outliers.thresholds import FOLDS, out_of_fold_scores
+
+LEAST_ROWS = 2
+
+
+class State(NamedTuple):
+    """What a detector has learned.
+
+    Attributes
+    ----------
+    model : Model
+    sums : pair of Sums
+        Moments of the bulk, and of laws.
+    middle : array of shape (2,)
+        Distances of the middle row, by both.
+    monomials : Monomials
+        For equations that can be read.
+    calibration : Calibration
+    weight : float
+        Of all rows so far.
+    n_samples : int
+    """
+
+    model: Model
+    sums: tuple[Sums, Sums]
+    middle: np.ndarray
+    monomials: Monomials
+    calibration: Calibration
+    weight: float
+    n_samples: int
+
+
+def fit_state(ask, seed: int, max_degree: int, n_jobs) -> tuple[State, np.ndarray, np.ndarray]:
+    """Fit to all rows; return also the rows of a sample, and what they count.
+
+    Parameters
+    ----------
+    ask : callable
+        ``ask(question, combine)`` returns the combined answers of all blocks.
+    seed : int
+    max_degree : int
+    n_jobs : int or None
+    """
+    drawn = Sampled(seed, n_jobs)
+    sample = ask(drawn, drawn.combine)
+    n_rows = 0 if sample is None else sample.n_samples
+    if n_rows < LEAST_ROWS:
+        raise ValueError(
+            f"n_samples = {n_rows} says nothing of what is normal: at least {LEAST_ROWS} rows are "
+            "needed."
+        )
+    X, weight = np.ascontiguousarray(sample.columns.T), sample.weight
+    features = features_of(X, weight, max_degree)
+    accumulate = Accumulate(features, rules(features, X, weight))
+    folds = [accumulate(X[i::FOLDS], weight[i::FOLDS]) for i in range(min(FOLDS, len(X)))]
+    if len(X) < MAX_ROWS:  # the sample is all rows
+        sums = folds[0]
+        for fold in folds[1:]:
+            sums = accumulate.combine(sums, fold)
+    else:
+        summed = Summed(accumulate, accumulate.combine, n_jobs)
+        sums = ask(summed, summed.combine)
+    model = build(features, sums, X, weight)
+    scores = out_of_fold_scores(model, sums, folds, X)
+    total = sample.total_weight
+    state = State(
+        model,
+        sums,
+        _middle(features, sums, X[:FIT_ROWS], weight[:FIT_ROWS]),
+        _monomials(features, sums[1], X[:FIT_ROWS], weight[:FIT_ROWS], max_degree),
+        Calibration.of(scores, weight * (total / weight.sum()), np.random.default_rng(seed)),
+        total,
+        n_rows,
+    )
+    return state, X, weight
+
+
+def _middle(features: Features, sums, X, weight) -> np.ndarray:
+    """Return the distances of the middle row by the moments of the bulk and of laws."""
+    z = features.standardised(X, FIT_LIMIT)
+    found = [
+        median(distances(features, z, whitener(part, ridge)), weight)
+        for part, ridge in zip(sums, (BULK_RIDGE, LAW_RIDGE), strict=True)
+    ]
+    return np.maximum(found, 1e-300)
+
+
+def _monomials(features: Features, sums: Sums, X, weight, max_degree: int) -> Monomials:
+    """Return the moments behind readable equations, of rows weighted as for laws."""
+    size = np.abs(X).max(axis=0)
+    unit = np.ones(X.shape[1])
+    unit[features.varying] = np.hypot(features.centre, features.scale)
+    unit[unit == 0.0] = np.maximum(size[unit == 0.0], 1.0)
+    empty = monomials_of(features.varying, unit, max_degree)
+    rows = counted(features, sums, X, weight)
+    return empty.plus(X, rows.weight * weight.sum())
+
+
+def updated(state: State, X: np.ndarray, weight: np.ndarray, half_life, random) -> State:
+    """Return what is known after a batch, each row of which counts what the model so far says.
+
+    What came before counts half after ``half_life`` rows. The columns' units, the products among
+    the features and the local noise stay those of the first batch.
+
+    Parameters
+    ----------
+    state : State
+    X : array of shape (n_rows, n_columns)
+    weight : array of shape (n_rows,)
+    half_life : float or None
+    random : numpy.random.Generator
+    """
+    model = state.model
+    decay = 1.0 if half_life is None else 0.5 ** (len(X) / half_life)
+    scores = model.scores(X)  # before the rows are learned from
+    total = float(weight.sum())
+    middle = _middle(model.features, state.sums, X, weight)
+    share = total / (decay * state.weight + total)
+    middle = np.exp((1.0 - share) * np.log(state.middle) + share * np.log(middle))
+    hard = (True, False)
+    accumulate = Accumulate(
+        model.features,
+        tuple(  # type: ignore[arg-type]  # a pair
+            Rule(whitener(part, ridge), m, h)
+            for part, ridge, m, h in zip(
+                state.sums, (BULK_RIDGE, LAW_RIDGE), middle.tolist(), hard, strict=True
+            )
+        ),
+    )
+    batch = accumulate(X, weight)
+    sums = tuple(old.times(decay) + new for old, new in zip(state.sums, batch, strict=True))
+    z = model.features.standardised(X, FIT_LIMIT)
+    counts = weight * accumulate.rules[1].of_distances(
+        distances(model.features, z, accumulate.rules[1].whitener)
+    )
+    n = model.features.n
+    return State(
+        model._replace(
+            bulk=Residuals.of(sums[0], BULK_RIDGE, n), law=Residuals.of(sums[1], LAW_RIDGE, n)
+        ),
+        (sums[0], sums[1]),
+        middle,
+        state.monomials.plus(X, counts, decay),
+        state.calibration.plus(Calibration.of(scores, weight, random), decay),
+        decay * state.weight + total,
+        state.n_samples + len(X),
+    )
