@@ -39,6 +39,8 @@ class Monomials(NamedTuple):
 
     def plus(self, X: np.ndarray, weight: np.ndarray, decay: float = 1.0) -> "Monomials":
         """Return the sums with those of rows; sums so far count ``decay`` times."""
+        used = weight > 0.0
+        X, weight = X[used], weight[used]
         values = self.values(X) * np.sqrt(weight)
         return self._replace(
             gram=decay * self.gram + values @ values.T,

@@ -22,6 +22,9 @@ LAW = 0.05  # residual of a column relative to its spread, below which a law det
 _LOOSE, _STRICT = (0.5, 1.0), (0.1, 3.0)  # range of local noise relative to its mean
 _NOISE_RIDGE = 1e-6
 _TINY = 1e-300
+_EXACT = 1e-3  # size of the residuals of laws that hold up to rounding
+_BLURRED = 0.05  # the same for combinations of laws, among which a row that breaks one is hidden
+_FLOOR = 1e-8  # parts of scores below it are rounding
 
 
 class Residuals(NamedTuple):
@@ -115,8 +118,8 @@ class Model(NamedTuple):
         """Return log a (unusual) and log b (breaks a law) of rows, shape (2, n_rows)."""
         bulk, law = self.residuals(X)
         off = np.square(self.features.deviation(X))
-        a = np.square(bulk).max(axis=0, initial=_TINY)
-        return np.log(np.maximum([a, squared_lengths(law) + off], _TINY))
+        a = np.square(bulk).max(axis=0, initial=_FLOOR)
+        return np.log(np.maximum([a, squared_lengths(law) + off], _FLOOR))
 
     def scaled(self, parts: np.ndarray) -> np.ndarray:
         """Return parts of scores relative to those of the training rows."""
@@ -169,8 +172,9 @@ def build(features: Features, sums: tuple[Sums, Sums], X, weight) -> Model:
     coef = nearly_zero(sums[1], LAW * np.sqrt(freedom))
     noise = _local_noise(features, rows, np.hstack([law.coef, coef]))
     bounds = np.where(np.append(strict, np.ones(coef.shape[1], bool)), *_ranges())
-    low, high = bounds * noise.high
+    low, high = np.maximum(bounds * noise.high, _EXACT)
     own = Noise(noise.coef[:, :n], low[:n], high[:n])
+    low, high = np.maximum((low, high), _BLURRED)
     laws = Laws(coef, Noise(noise.coef[:, n:], low[n:], high[n:]))
     model = Model(features, bulk, law, own, laws, np.zeros(2), np.ones(2))
     parts = np.hstack([model.parts(X[here]) for here in slices(len(X))])
@@ -211,5 +215,5 @@ def _local_noise(features: Features, rows: Counted, coef: np.ndarray) -> Noise:
     gram[np.diag_indices_from(gram)] += _NOISE_RIDGE
     factor = cho_factor(gram, lower=True, check_finite=False)
     found = cho_solve(factor, terms @ (size * root).T, check_finite=False)
-    mean = np.maximum(size @ rows.weight, 1e-12)
+    mean = size @ rows.weight
     return Noise(found, mean, mean)

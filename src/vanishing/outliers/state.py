@@ -9,7 +9,7 @@ from vanishing.outliers.equations import Monomials, monomials_of
 from vanishing.outliers.features import FIT_LIMIT, Features, features_of
 from vanishing.outliers.model import Model, Residuals, build, counted
 from vanishing.outliers.passes import MAX_ROWS, Sampled, Summed
-from vanishing.outliers.quantiles import median
+from vanishing.outliers.quantiles import median, quantiles
 from vanishing.outliers.robust import (
     BULK_RIDGE,
     FIT_ROWS,
@@ -24,6 +24,7 @@ from vanishing.outliers.robust import (
 from vanishing.outliers.thresholds import FOLDS, out_of_fold_scores
 
 LEAST_ROWS = 2
+_ODD = 0.1  # share of rows that equations are not fitted to: one wrong row hides an exact law
 
 
 class State(NamedTuple):
@@ -90,7 +91,7 @@ def fit_state(ask, seed: int, max_degree: int, n_jobs) -> tuple[State, np.ndarra
         model,
         sums,
         _middle(features, sums, X[:FIT_ROWS], weight[:FIT_ROWS]),
-        _monomials(features, sums[1], X[:FIT_ROWS], weight[:FIT_ROWS], max_degree),
+        _monomials(model, sums[1], X[:FIT_ROWS], weight[:FIT_ROWS], max_degree),
         Calibration.of(scores, weight * (total / weight.sum()), np.random.default_rng(seed)),
         total,
         n_rows,
@@ -108,15 +109,16 @@ def _middle(features: Features, sums, X, weight) -> np.ndarray:
     return np.maximum(found, 1e-300)
 
 
-def _monomials(features: Features, sums: Sums, X, weight, max_degree: int) -> Monomials:
+def _monomials(model: Model, sums: Sums, X, weight, max_degree: int) -> Monomials:
     """Return the moments behind readable equations, of rows weighted as for laws."""
-    size = np.abs(X).max(axis=0)
+    features = model.features
     unit = np.ones(X.shape[1])
     unit[features.varying] = np.hypot(features.centre, features.scale)
-    unit[unit == 0.0] = np.maximum(size[unit == 0.0], 1.0)
     empty = monomials_of(features.varying, unit, max_degree)
-    rows = counted(features, sums, X, weight)
-    return empty.plus(X, rows.weight * weight.sum())
+    counts = counted(features, sums, X, weight).weight * weight.sum()
+    scores = model.scores(X)
+    counts[scores < quantiles(scores, weight, (_ODD,))[0]] = 0.0
+    return empty.plus(X, counts)
 
 
 def updated(state: State, X: np.ndarray, weight: np.ndarray, half_life, random) -> State:
@@ -156,6 +158,8 @@ def updated(state: State, X: np.ndarray, weight: np.ndarray, half_life, random) 
     counts = weight * accumulate.rules[1].of_distances(
         distances(model.features, z, accumulate.rules[1].whitener)
     )
+    known = state.calibration
+    counts[scores < quantiles(known.scores, known.counts, (_ODD,))[0]] = 0.0
     n = model.features.n
     return State(
         model._replace(

@@ -6,6 +6,7 @@ from vanishing.outliers.model import Model, Residuals
 from vanishing.outliers.robust import BULK_RIDGE, LAW_RIDGE, Sums
 
 FOLDS = 5
+_WILD = 15.0  # scores, whose middle half has width 1, that are no normal row's
 
 
 def out_of_fold_scores(model: Model, sums: tuple[Sums, Sums], folds, X) -> np.ndarray:
@@ -42,8 +43,11 @@ def lowest_normal(scores: np.ndarray, weight: np.ndarray, rate: float) -> float:
     """Return a threshold that new rows, if they are as those with these scores, rarely fall below.
 
     Of m scores the k-th smallest has this chance at most k / (m + 1); where m is too small for the
-    rate, the smallest one is taken.
+    rate, the smallest one is taken. Wild rows do not count, unless they are the majority.
     """
+    normal = scores >= -_WILD
+    if 2.0 * weight[normal].sum() >= weight.sum():
+        scores, weight = scores[normal], weight[normal]
     order = np.argsort(scores)
     share = np.cumsum(weight[order])
     count = len(scores)
