@@ -7,7 +7,16 @@ from vanishing.algebra import monomials as algebra
 from vanishing.outliers.calibration import Calibration
 from vanishing.outliers.equations import Monomials, monomials_of
 from vanishing.outliers.features import Features, counts_for
-from vanishing.outliers.model import LAW, Laws, Model, Noise, Residuals, centred, nearly_zero
+from vanishing.outliers.model import (
+    LAW,
+    Laws,
+    Model,
+    Noise,
+    Residuals,
+    centred,
+    doubt_of,
+    nearly_zero,
+)
 from vanishing.outliers.passes import MAX_ROWS
 from vanishing.outliers.robust import BULK_RIDGE, LAW_RIDGE, Sums
 from vanishing.outliers.state import State
@@ -38,6 +47,7 @@ def state_from(moments: Moments, random) -> State:
         law,
         _flat_noise(n, n),
         Laws(coef, _flat_noise(n, coef.shape[1])),
+        doubt_of(sums, moments.n_samples),
         np.zeros(2),
         np.ones(2),
     )
@@ -51,6 +61,7 @@ def state_from(moments: Moments, random) -> State:
         _monomials(features, moments, exponents, gram),
         Calibration.of(scores, np.full(len(scores), total / len(scores)), random),
         total,
+        float(moments.n_samples),
         moments.n_samples,
     )
 

@@ -20,7 +20,10 @@ from vanishing.outliers.robust import (
 
 LAW = 0.05  # residual of a column relative to its spread, below which a law determines it
 _LOOSE, _STRICT = (0.5, 1.0), (0.1, 3.0)  # range of local noise relative to its mean
-_NOISE_RIDGE = 1e-6
+# Noise varies slowly along the rows. Without a ridge it would also follow the small differences of
+# columns that a law ties together, which are the residuals themselves.
+_NOISE_RIDGE = 0.1
+_HALF, _MOST_DOUBT = 4.0, 2.0  # equations of half of the rows vary that much more; a limit
 _TINY = 1e-300
 _EXACT = 1e-3  # size of the residuals of laws that hold up to rounding
 _BLURRED = 0.05  # the same for combinations of laws, among which a row that breaks one is hidden
@@ -96,6 +99,9 @@ class Model(NamedTuple):
     noise : Noise
         Of the residuals of columns from laws.
     laws : Laws
+    doubt : array of shape (k, k)
+        Of features of a row makes a vector whose squared length is the variance of what the bulk
+        says of it, relative to the noise: equations are less sure far from the rows they are of.
     centre, spread : array of shape (2,)
         Of log a and log b over the training rows.
     """
@@ -105,14 +111,20 @@ class Model(NamedTuple):
     law: Residuals
     noise: Noise
     laws: Laws
+    doubt: np.ndarray
     centre: np.ndarray
     spread: np.ndarray
 
     def residuals(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the residuals of the bulk, and of laws in units of local noise, (n, n_rows)."""
+        """Return residuals of the bulk in units of their doubt, and of laws in local noise.
+
+        Both have shape (n, n_rows).
+        """
         z = self.features.standardised(X, SCORE_LIMIT)
         values = self.features.values(z)
-        return self.bulk.coef.T @ values, (self.law.coef.T @ values) / self.noise(z)
+        doubt = np.minimum(squared_lengths(self.doubt @ values), _MOST_DOUBT)
+        bulk = (self.bulk.coef.T @ values) / np.sqrt(1.0 + doubt)
+        return bulk, (self.law.coef.T @ values) / self.noise(z)
 
     def parts(self, X: np.ndarray) -> np.ndarray:
         """Return log a (unusual) and log b (breaks a law) of rows, shape (2, n_rows)."""
@@ -149,13 +161,20 @@ class Counted(NamedTuple):
     weight: np.ndarray
 
 
-def build(features: Features, sums: tuple[Sums, Sums], X, weight) -> Model:
+def doubt_of(bulk: Sums, n_bulk: float) -> np.ndarray:
+    """Return the doubt of equations that follow from moments of so many rows."""
+    return whitener(bulk, BULK_RIDGE) * np.sqrt(_HALF / n_bulk)
+
+
+def build(features: Features, sums: tuple[Sums, Sums], n_bulk: float, X, weight) -> Model:
     """Return the model that follows from the moments of all rows, and some of the rows.
 
     Parameters
     ----------
     features : Features
     sums : pair of Sums
+    n_bulk : float
+        How many rows are in the bulk.
     X : array of shape (n_rows, n_columns)
         In random order.
     weight : array of shape (n_rows,)
@@ -176,7 +195,8 @@ def build(features: Features, sums: tuple[Sums, Sums], X, weight) -> Model:
     own = Noise(noise.coef[:, :n], low[:n], high[:n])
     low, high = np.maximum((low, high), _BLURRED)
     laws = Laws(coef, Noise(noise.coef[:, n:], low[n:], high[n:]))
-    model = Model(features, bulk, law, own, laws, np.zeros(2), np.ones(2))
+    doubt = doubt_of(sums[0], n_bulk)
+    model = Model(features, bulk, law, own, laws, doubt, np.zeros(2), np.ones(2))
     parts = np.hstack([model.parts(X[here]) for here in slices(len(X))])
     return centred(model, parts, weight)
 

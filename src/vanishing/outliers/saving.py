@@ -7,7 +7,7 @@ import numpy as np
 from vanishing.outliers.calibration import Calibration
 from vanishing.outliers.equations import Monomials
 from vanishing.outliers.features import Features
-from vanishing.outliers.model import Laws, Model, Noise, Residuals
+from vanishing.outliers.model import Laws, Model, Noise, Residuals, doubt_of
 from vanishing.outliers.robust import BULK_RIDGE, LAW_RIDGE, Sums
 from vanishing.outliers.state import State
 
@@ -49,6 +49,7 @@ def write_state(writer, state: State) -> dict:
         "square_weight": writer.float(state.monomials.square_weight),
         "n_monomials": state.monomials.n_samples,
         "weight": writer.float(state.weight),
+        "n_rows": writer.float(state.n_rows),
         "n_samples": state.n_samples,
     }
 
@@ -59,7 +60,7 @@ KEYS = (
     *("equations", "equations_noise_coef", "equations_noise_low", "equations_noise_high"),
     *("middle_score", "spread_score", "middle", "exponents", "unit", "monomials", "scores"),
     *("score_weight", "draw", "counts", "weights", "limit", "square_weight", "n_monomials"),
-    *("weight", "n_samples"),
+    *("weight", "n_rows", "n_samples"),
 )
 
 
@@ -128,12 +129,15 @@ def read_state(reader, node, n_features: int) -> State:
         Sums(array("bulk_gram", k, k), bulk_weight),
         Sums(array("law_gram", k, k), law_weight),
     )
+    weight, n_rows = reader.floats([values["weight"], values["n_rows"]], "weight", 2).tolist()
+    reader.require(weight > 0.0 and n_rows > 0.0, "there are no rows.")
     model = Model(
         features,
         Residuals.of(sums[0], BULK_RIDGE, n),
         Residuals.of(sums[1], LAW_RIDGE, n),
         noise,
         laws,
+        doubt_of(sums[0], n_rows * bulk_weight / weight),
         array("middle_score", 2),
         positive("spread_score", 2),
     )
@@ -159,6 +163,7 @@ def read_state(reader, node, n_features: int) -> State:
             positive("draw", n_scores),
             limit,
         ),
-        reader.measured(values["weight"], "weight"),
+        weight,
+        n_rows,
         reader.integer(values["n_samples"], "n_samples"),
     )

@@ -7,7 +7,7 @@ import numpy as np
 from vanishing.outliers.calibration import Calibration
 from vanishing.outliers.equations import Monomials, monomials_of
 from vanishing.outliers.features import FIT_LIMIT, Features, features_of
-from vanishing.outliers.model import Model, Residuals, build, counted
+from vanishing.outliers.model import Model, Residuals, build, counted, doubt_of
 from vanishing.outliers.passes import MAX_ROWS, Sampled, Summed
 from vanishing.outliers.quantiles import median, quantiles
 from vanishing.outliers.robust import (
@@ -42,6 +42,8 @@ class State(NamedTuple):
     calibration : Calibration
     weight : float
         Of all rows so far.
+    n_rows : float
+        How many different rows there are.
     n_samples : int
     """
 
@@ -51,7 +53,13 @@ class State(NamedTuple):
     monomials: Monomials
     calibration: Calibration
     weight: float
+    n_rows: float
     n_samples: int
+
+    @property
+    def n_bulk(self) -> float:
+        """How many different rows are in the bulk."""
+        return self.n_rows * self.sums[0].weight / self.weight
 
 
 def fit_state(ask, seed: int, max_degree: int, n_jobs) -> tuple[State, np.ndarray, np.ndarray]:
@@ -84,9 +92,10 @@ def fit_state(ask, seed: int, max_degree: int, n_jobs) -> tuple[State, np.ndarra
     else:
         summed = Summed(accumulate, accumulate.combine, n_jobs)
         sums = ask(summed, summed.combine)
-    model = build(features, sums, X, weight)
-    scores = out_of_fold_scores(model, sums, folds, X)
     total = sample.total_weight
+    different = float(len(X) if len(X) < MAX_ROWS else n_rows)
+    model = build(features, sums, different * sums[0].weight / total, X, weight)
+    scores = out_of_fold_scores(model, sums, folds, X)
     state = State(
         model,
         sums,
@@ -94,6 +103,7 @@ def fit_state(ask, seed: int, max_degree: int, n_jobs) -> tuple[State, np.ndarra
         _monomials(model, sums[1], X[:FIT_ROWS], weight[:FIT_ROWS], max_degree),
         Calibration.of(scores, weight * (total / weight.sum()), np.random.default_rng(seed)),
         total,
+        different,
         n_rows,
     )
     return state, X, weight
@@ -160,15 +170,21 @@ def updated(state: State, X: np.ndarray, weight: np.ndarray, half_life, random) 
     )
     known = state.calibration
     counts[scores < quantiles(known.scores, known.counts, (_ODD,))[0]] = 0.0
-    n = model.features.n
-    return State(
-        model._replace(
-            bulk=Residuals.of(sums[0], BULK_RIDGE, n), law=Residuals.of(sums[1], LAW_RIDGE, n)
-        ),
+    found = State(
+        model,
         (sums[0], sums[1]),
         middle,
         state.monomials.plus(X, counts, decay),
-        state.calibration.plus(Calibration.of(scores, weight, random), decay),
+        known.plus(Calibration.of(scores, weight, random), decay),
         decay * state.weight + total,
+        decay * state.n_rows + len(X),
         state.n_samples + len(X),
+    )
+    n = model.features.n
+    return found._replace(
+        model=model._replace(
+            bulk=Residuals.of(sums[0], BULK_RIDGE, n),
+            law=Residuals.of(sums[1], LAW_RIDGE, n),
+            doubt=doubt_of(sums[0], found.n_bulk),
+        )
     )
