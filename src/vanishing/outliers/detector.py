@@ -155,6 +155,11 @@ class VanishingOutlierDetector(Savable, OutlierMixin, BaseEstimator):
             state, rows, weight = fit_state(ask, seed, self.max_degree, self.n_jobs)
             self._start(state, np.random.default_rng(seed + 1))
             self._set_threshold(part, rows, weight)
+        if state.n_rows <= self.n_features_in_:
+            warn(
+                f"there are {state.n_rows:.0f} different rows and {self.n_features_in_} columns: "
+                "laws cannot be told from chance, and scores are rough."
+            )
         return self
 
     def _part(self, X, sample_weight, *, reset) -> Part:
@@ -220,7 +225,9 @@ class VanishingOutlierDetector(Savable, OutlierMixin, BaseEstimator):
                 self._known = self._found()
             rows = np.asarray(part.X, dtype=np.float64)
             weight = weights_of(part)
-            self._state = updated(self._state, rows, weight, self.half_life, self._random)
+            share = self.false_alarm_rate if self.contamination == "auto" else self.contamination
+            limits = (self.offset_, share)
+            self._state = updated(self._state, rows, weight, self.half_life, limits, self._random)
             self._errors = errors_on(self._known, rows)
             self._equations = None
             self._set_offset()

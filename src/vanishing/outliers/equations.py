@@ -11,7 +11,7 @@ from vanishing.laws.terms import monomial
 
 _MOST_MONOMIALS = 100  # of degree 2; of more columns only linear equations are told
 _MAX_TERMS = 6
-_MORE = 1.15  # error that fewer terms may have, relative to that of more
+_MORE = 1.5  # error that fewer terms may have, relative to that of more
 _ROUNDING = 1e-6  # errors below it are alike
 _CLOSE = 0.1  # largest error of a law relative to the spread of the column it determines
 
@@ -148,11 +148,16 @@ def _candidates(moments: Monomials, gram: np.ndarray, target: int) -> list[_Cand
     for support in regressions(part, last, min(_MAX_TERMS, len(terms))):
         places = np.append(support[support != last], last)
         trials.append(_candidate(moments, gram, terms[places], column))
-    trials = [trial for trial in trials if trial.error < _CLOSE]
+    trials = [t for t in trials if t.error < _CLOSE and _is_short(moments, t)]
     if not trials:
         return []
     least = min(trial.error for trial in trials)
     return [next(trial for trial in trials if trial.error <= _MORE * least + _ROUNDING)]
+
+
+def _is_short(moments: Monomials, candidate: _Candidate) -> bool:
+    """Say whether an equation has so few terms that it is none of any smooth surface."""
+    return len(candidate.support) <= len(_columns(moments, candidate)) + 2
 
 
 def _candidate(moments: Monomials, gram: np.ndarray, support, column: int) -> _Candidate:

@@ -14,6 +14,7 @@ _MEAN_SIZE = np.sqrt(2.0 / np.pi)  # of a normal variable of variance 1
 _FAR = 5.0  # standard deviations of the sum of squares of residuals of laws
 _SHOWN = 3  # laws of a row
 _ROUNDING = 1e-9
+_OFF = 3.0  # errors of a law by which a row breaks it
 
 
 def reasons_of(state: State, laws: list[Found], names, X: np.ndarray) -> list[list[dict]]:
@@ -98,8 +99,8 @@ def _broken(model: Model, laws, names, row, found: Blame, i, sizes, share) -> li
     """Return the laws that are broken most, of those that the columns to blame occur in."""
     columns, expected = _named(model, names, found, i)
     order = sorted(range(len(laws)), key=lambda j: -sizes[j])
-    about = [laws[j].law for j in order if laws[j].columns & set(columns) and sizes[j] > 1.0]
-    return [
-        _reason(BROKEN, law, names, columns, expected, row, share)
-        for law in about[:_SHOWN] or [None]
-    ]
+    about = [j for j in order if laws[j].columns & set(columns)]
+    # Where noise is local, the law that is broken most need not be far off by its mean error.
+    about = about[:1] + [j for j in about[1:_SHOWN] if sizes[j] > _OFF]
+    told = [laws[j].law for j in about] or [None]
+    return [_reason(BROKEN, law, names, columns, expected, row, share) for law in told]

@@ -24,6 +24,7 @@ from vanishing.outliers.robust import (
 from vanishing.outliers.thresholds import FOLDS, out_of_fold_scores
 
 LEAST_ROWS = 2
+_PATIENCE = 2.0
 _ODD = 0.1  # share of rows that equations are not fitted to: one wrong row hides an exact law
 
 
@@ -131,7 +132,7 @@ def _monomials(model: Model, sums: Sums, X, weight, max_degree: int) -> Monomial
     return empty.plus(X, counts)
 
 
-def updated(state: State, X: np.ndarray, weight: np.ndarray, half_life, random) -> State:
+def updated(state: State, X: np.ndarray, weight: np.ndarray, half_life, limits, random) -> State:
     """Return what is known after a batch, each row of which counts what the model so far says.
 
     What came before counts half after ``half_life`` rows. The columns' units, the products among
@@ -143,6 +144,9 @@ def updated(state: State, X: np.ndarray, weight: np.ndarray, half_life, random) 
     X : array of shape (n_rows, n_columns)
     weight : array of shape (n_rows,)
     half_life : float or None
+    limits : pair of float
+        The threshold, and the share of rows that may be below it: what is far more than that is
+        a fault or a drift, and must not become what is normal.
     random : numpy.random.Generator
     """
     model = state.model
@@ -175,7 +179,7 @@ def updated(state: State, X: np.ndarray, weight: np.ndarray, half_life, random) 
         (sums[0], sums[1]),
         middle,
         state.monomials.plus(X, counts, decay),
-        known.plus(Calibration.of(scores, weight, random), decay),
+        known.plus(Calibration.of(scores, _bounded(scores, weight, *limits), random), decay),
         decay * state.weight + total,
         decay * state.n_rows + len(X),
         state.n_samples + len(X),
@@ -188,3 +192,13 @@ def updated(state: State, X: np.ndarray, weight: np.ndarray, half_life, random) 
             doubt=doubt_of(sums[0], found.n_bulk),
         )
     )
+
+
+def _bounded(scores: np.ndarray, weight: np.ndarray, threshold: float, share: float) -> np.ndarray:
+    """Return what scores count, those of alarms no more than twice what they should."""
+    alarms = scores < threshold
+    found = weight[alarms].sum()
+    allowed = _PATIENCE * (share * weight.sum() + weight.mean())
+    if found <= allowed:
+        return weight
+    return np.where(alarms, weight * (allowed / found), weight)
