@@ -70,6 +70,8 @@ class VanishingOutlierDetector(Savable, OutlierMixin, BaseEstimator):
         Equations with few terms that the columns obey, the clearest first. After `partial_fit`,
         those that hold no longer are at the end and say so in their verdicts.
     n_samples_seen_ : int
+    column_names_ : list of str
+        As reasons and laws have them.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Where X has names.
@@ -369,7 +371,7 @@ class VanishingOutlierDetector(Savable, OutlierMixin, BaseEstimator):
         refuse(self, X, "explain")
         X = validated(self, X, reset=False)
         with one_blas_thread():
-            return reasons_of(self._state, self._found(), self._names(), X)
+            return reasons_of(self._state, self._found(), self.column_names_, X)
 
     @property
     def laws_(self):
@@ -386,14 +388,17 @@ class VanishingOutlierDetector(Savable, OutlierMixin, BaseEstimator):
     def __sklearn_is_fitted__(self):
         return hasattr(self, "_state")
 
-    def _names(self) -> list[str]:
+    @property
+    def column_names_(self):
+        """Names of the columns: x0, x1, ... where X has none."""
+        check_is_fitted(self)
         return [*map(str, getattr(self, "feature_names_in_", default_names(self.n_features_in_)))]
 
     def _found(self) -> list[Found]:
         """Return the laws: searched for when they are first asked for."""
         if self._equations is None:
             state, features = self._state, self._state.model.features
-            names = self._names()
+            names = self.column_names_
             now = laws_from(state.monomials, names)
             now += constant_laws(features.constant, features.value, names, state.n_samples)
             self._equations = followed(self._known, self._errors, now)

@@ -1,4 +1,4 @@
-"""Pictures: zero sets, staircases, paths over psi, coefficients, distances to varieties.
+"""Pictures: zero sets, staircases, paths over psi, coefficients, distances to varieties, outliers.
 
 Displays in the manner of scikit-learn's: ``from_estimator`` computes and draws, the object keeps
 what was computed, and ``plot`` draws it again. They need matplotlib, which is imported when they
@@ -9,6 +9,7 @@ from vanishing.algebra.distances import distance_to_variety
 from vanishing.plot.coefficients import CoefficientsDisplay
 from vanishing.plot.distances import DistanceDisplay
 from vanishing.plot.geometry import isosurface
+from vanishing.plot.outliers import OutlierDisplay
 from vanishing.plot.psi_path import PsiPathDisplay
 from vanishing.plot.staircase import StaircaseDisplay
 from vanishing.plot.zero_sets import ZeroSetDisplay
@@ -16,6 +17,7 @@ from vanishing.plot.zero_sets import ZeroSetDisplay
 __all__ = [
     "CoefficientsDisplay",
     "DistanceDisplay",
+    "OutlierDisplay",
     "PsiPathDisplay",
     "StaircaseDisplay",
     "ZeroSetDisplay",
