@@ -17,6 +17,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.covariance import EllipticEnvelope
 from sklearn.ensemble import IsolationForest
 from sklearn.metrics import roc_auc_score
@@ -31,7 +32,7 @@ OURS = "vanishing"
 LEAST_ROWS = 500  # of a table that false alarms are counted on
 
 
-class Neighbours:
+class Neighbours(BaseEstimator):
     """Distance to the fifth neighbour; a row is no neighbour of itself."""
 
     def __init__(self, rate=0.1):

@@ -14,7 +14,7 @@ class Calibration(NamedTuple):
     ----------
     scores, weight, draw : array of shape (n_scores,)
     limit : float
-        Rows are kept whose -log(draw) / weight is below it.
+        Rows are kept whose draw / weight is below it.
     """
 
     scores: np.ndarray
@@ -40,7 +40,7 @@ class Calibration(NamedTuple):
             )
         )
         limit = self.limit / decay
-        priority = -np.log(draw) / weight
+        priority = draw / weight
         if len(scores) > MAX_ROWS:
             limit = min(limit, float(np.partition(priority, MAX_ROWS)[MAX_ROWS]))
         kept = priority < limit

@@ -1,7 +1,6 @@
 """Passes over all rows, wherever they are: a sample of them, and sums over them."""
 
 from collections.abc import Callable
-from functools import reduce
 
 import numpy as np
 
@@ -11,7 +10,8 @@ from vanishing.rows.device import to_numpy
 from vanishing.rows.source import Part
 
 MAX_ROWS = 10_000  # of the sample
-_PIECE = 1 << 16  # rows of a thread
+_PIECE = 1 << 15  # rows of a thread
+_AT_ONCE = 8  # pieces
 
 
 def pieces(part: Part) -> list[Part]:
@@ -29,6 +29,16 @@ def weights_of(part: Part) -> np.ndarray:
     return np.ones(part.X.shape[0]) if part.weight is None else part.weight
 
 
+def _combined(function: Callable, part: Part, combine: Callable, n_jobs):
+    """Return what all pieces of some rows say together; few answers are held at a time."""
+    found = pieces(part)
+    total = None
+    for start in range(0, len(found), _AT_ONCE):
+        for answer in spread(function, found[start : start + _AT_ONCE], n_jobs):
+            total = answer if total is None else combine(total, answer)
+    return total
+
+
 class Sampled:
     """The question for a sample of the rows: the same one in whatever order and blocks they come.
 
@@ -41,7 +51,7 @@ class Sampled:
 
     def __call__(self, part: Part) -> Sample:
         """Draw from some rows."""
-        return reduce(self.draw.combine, spread(self.draw, pieces(part), self.n_jobs))
+        return _combined(self.draw, part, self.combine, self.n_jobs)
 
     def combine(self, first: Sample, second: Sample) -> Sample:
         """Draw from two draws."""
@@ -56,7 +66,7 @@ class Summed:
 
     def __call__(self, part: Part):
         """Return the sum over some rows."""
-        return reduce(self.combine, spread(self._of_piece, pieces(part), self.n_jobs))
+        return _combined(self._of_piece, part, self.combine, self.n_jobs)
 
     def _of_piece(self, part: Part):
         return self.function(to_numpy(part.X), weights_of(part))

@@ -79,7 +79,8 @@ class Rule(NamedTuple):
     def of_distances(self, distance: np.ndarray) -> np.ndarray:
         """Return the weights of rows at given distances."""
         if self.hard:
-            return (distance <= self.middle).astype(np.float64)
+            # Rows at the same distance count alike, whatever the rounding.
+            return (distance <= self.middle * (1.0 + 1e-9)).astype(np.float64)
         return (1.0 + distance / self.middle) ** _POWER
 
 
