@@ -25,6 +25,7 @@ _LOOSE, _STRICT = (0.5, 1.0), (0.1, 3.0)  # range of local noise relative to its
 _NOISE_RIDGE = 0.1
 _HALF, _MOST_DOUBT = 4.0, 2.0  # equations of half of the rows vary that much more; a limit
 _TINY = 1e-300
+_ROUNDING = 1e-14
 _EXACT = 1e-3  # size of the residuals of laws that hold up to rounding
 _BLURRED = 0.05  # the same for combinations of laws, among which a row that breaks one is hidden
 _FLOOR = 1e-8  # parts of scores below it are rounding
@@ -218,10 +219,19 @@ def counted(features: Features, sums: Sums, X, weight) -> Counted:
 
 
 def nearly_zero(sums: Sums, size: float) -> np.ndarray:
-    """Return combinations of features whose root mean square is below a size."""
-    values, vectors = eigh(sums.gram / sums.weight, check_finite=False)
+    """Return combinations of features that vary less than a size, relative to the features.
+
+    Relative, because a column that a few wild values have made wide is nearly constant elsewhere.
+    """
+    gram = sums.gram / sums.weight
+    mean = gram[0, 1:] / gram[0, 0]
+    covariance = gram[1:, 1:] - gram[0, 0] * np.outer(mean, mean)
+    spread = np.sqrt(np.maximum(covariance.diagonal(), _ROUNDING * gram.diagonal()[1:] + _TINY))
+    values, vectors = eigh(covariance / spread / spread[:, None], check_finite=False)
     small = values < size**2
-    return vectors[:, small] / np.sqrt(np.maximum(values[small], 0.0) + LAW_RIDGE)
+    found = vectors[:, small] / np.sqrt(np.maximum(values[small], 0.0) + LAW_RIDGE)
+    found /= spread[:, None]
+    return np.vstack([-mean @ found, found])
 
 
 def _local_noise(features: Features, rows: Counted, coef: np.ndarray) -> Noise:
