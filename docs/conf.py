@@ -7,6 +7,7 @@ With ``python -m pip install -e '.[docs]'`` it is built by
 import os
 import re
 import warnings
+from pathlib import Path
 
 from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
@@ -116,7 +117,10 @@ def _plain_figures(gallery_conf, fname):
     )
 
 
-_ORDER = ["pendulum", "robot_arm", "kepler", "two_surfaces", "wheat_seeds", "anomalies"]
+_ORDER = [
+    *("pendulum", "robot_arm", "kepler", "two_surfaces", "wheat_seeds", "anomalies"),
+    *("outliers_pump", "outliers_line", "outliers_thyroid"),
+]
 
 
 def _place(filename):
@@ -126,7 +130,10 @@ def _place(filename):
 
 
 # Examples whose data set is nowhere to be found are shown, but not run.
-_run = r"plot_" if _is_there("seeds") else r"plot_(?!wheat_seeds)"
+_thyroid = Path(os.environ.get("VANISHING_DATA", "")) / "outliers" / "thyroid.csv.gz"
+_absent = [] if _is_there("seeds") else ["wheat_seeds"]
+_absent += [] if _thyroid.is_file() else ["outliers_thyroid"]
+_run = f"plot_(?!{'|'.join(_absent)})" if _absent else "plot_"
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
@@ -171,6 +178,7 @@ html_sidebars = {
         "start",
         "idea",
         "laws",
+        "outliers",
         "command_line",
         "results",
         "performance",

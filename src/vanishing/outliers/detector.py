@@ -10,14 +10,13 @@ from vanishing._warnings import warn
 from vanishing.algebra.polynomials import default_names
 from vanishing.checks import check_choice, check_number, check_weights
 from vanishing.constructions.base import all_or_nothing
-from vanishing.laws.law import read_law, write_law
 from vanishing.outliers.drift import errors_on, followed
 from vanishing.outliers.equations import Found, constant_laws, laws_from
 from vanishing.outliers.from_moments import state_from
 from vanishing.outliers.passes import pieces, weights_of
 from vanishing.outliers.quantiles import quantiles
 from vanishing.outliers.reasons import reasons_of
-from vanishing.outliers.saving import read_state, write_state
+from vanishing.outliers.saving import read_known, read_state, write_known, write_state
 from vanishing.outliers.state import State, fit_state, updated
 from vanishing.outliers.thresholds import conformal_p_values, lowest_normal
 from vanishing.persistence import Savable, register
@@ -363,9 +362,9 @@ class VanishingOutlierDetector(Savable, OutlierMixin, BaseEstimator):
         reasons : list of n_samples lists of dict
             One for each law that a row breaks, that which it breaks most first; or one if it breaks
             none. Keys are "kind" ("broken law" or "unusual combination"), "law" (a `Law`, or None
-            where none that can be read was found), "columns" (the one to blame, or two where the
-            laws cannot tell which), "expected" and "found" (values by column), and "shares" (of
-            all columns in the score).
+            where none that can be read was found), "columns" (the one to blame, or the two that
+            fit best where laws cannot tell which), "expected" and "found" (values by column), and
+            "shares" (of all columns in the score).
         """
         check_is_fitted(self)
         refuse(self, X, "explain")
@@ -441,15 +440,7 @@ def _write(writer, model) -> dict:
     return {
         **writer.input(model),
         "offset": float(model.offset_),
-        "known": [
-            {
-                "law": write_law(writer, one.law),
-                "columns": sorted(one.columns),
-                "error": writer.float(one.error),
-                "now": writer.float(error),
-            }
-            for one, error in zip(model._known, model._errors, strict=True)
-        ],
+        "known": write_known(writer, model._known, model._errors),
         "state": write_state(writer, model._state),
     }
 
@@ -457,21 +448,8 @@ def _write(writer, model) -> dict:
 def _read(reader, node, model):
     offset, known, state = reader.fitted(model, node, ("offset", "known", "state"))
     (model.offset_,) = reader.floats([offset], "offset").tolist()
-    model._start(
-        read_state(reader, state, model.n_features_in_),
-        np.random.default_rng(0),
-    )
-    for one in reader.listed(known, "known"):
-        law, columns, error, now = reader.fields(
-            one, "a known law", ("law", "columns", "error", "now")
-        )
-        places = reader.integers(columns, "columns", 0, model.n_features_in_ - 1)
-        model._known.append(
-            Found(
-                read_law(reader, law), frozenset(places.tolist()), reader.measured(error, "error")
-            )
-        )
-        model._errors.append(reader.measured(now, "now"))
+    model._start(read_state(reader, state, model.n_features_in_), np.random.default_rng(0))
+    model._known, model._errors = read_known(reader, known, model.n_features_in_)
 
 
 register(VanishingOutlierDetector, _write, _read)

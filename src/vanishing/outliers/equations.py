@@ -98,8 +98,8 @@ class _Candidate(NamedTuple):
 def laws_from(moments: Monomials, names) -> list[Found]:
     """Return the equations among columns that hold up to small noise, the best first.
 
-    A column is a sparse combination of monomials without it, or its square one of all others. Of
-    equations that have the same columns the best one is told.
+    A column is a sparse combination of monomials without it, or a product or square one of all
+    others. Of equations that have the same columns the best one is told.
     """
     weight = moments.gram[0, 0]
     if not weight > 0.0:
@@ -135,11 +135,8 @@ def _candidates(moments: Monomials, gram: np.ndarray, target: int) -> list[_Cand
     """Return the equation of fewest terms, hardly worse than longer ones, with a given term."""
     exponents = moments.exponents
     (columns,) = np.nonzero(exponents[target])
-    if len(columns) > 1:  # a product is determined by its factors
-        return []
-    column = int(columns[0])
     linear = exponents[target].sum() == 1
-    allowed = exponents[:, column] == 0 if linear else np.arange(len(gram)) != target
+    allowed = exponents[:, columns[0]] == 0 if linear else np.arange(len(gram)) != target
     terms = np.append(np.flatnonzero(allowed), target)
     scale = np.sqrt(np.maximum(gram.diagonal()[terms], 1e-300))
     part = gram[np.ix_(terms, terms)] / scale / scale[:, None]
@@ -147,7 +144,8 @@ def _candidates(moments: Monomials, gram: np.ndarray, target: int) -> list[_Cand
     trials = []
     for support in regressions(part, last, min(_MAX_TERMS, len(terms))):
         places = np.append(support[support != last], last)
-        trials.append(_candidate(moments, gram, terms[places], column))
+        found = [_candidate(moments, gram, terms[places], int(c)) for c in columns]
+        trials.append(min(found, key=lambda candidate: candidate.error))
     trials = [t for t in trials if t.error < _CLOSE and _is_short(moments, t)]
     if not trials:
         return []
@@ -157,7 +155,7 @@ def _candidates(moments: Monomials, gram: np.ndarray, target: int) -> list[_Cand
 
 def _is_short(moments: Monomials, candidate: _Candidate) -> bool:
     """Say whether an equation has so few terms that it is none of any smooth surface."""
-    return len(candidate.support) <= len(_columns(moments, candidate)) + 2
+    return len(candidate.support) <= max(len(_columns(moments, candidate)) + 1, 4)
 
 
 def _candidate(moments: Monomials, gram: np.ndarray, support, column: int) -> _Candidate:

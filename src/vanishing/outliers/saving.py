@@ -4,166 +4,202 @@ import math
 
 import numpy as np
 
+from vanishing.laws.law import read_law, write_law
 from vanishing.outliers.calibration import Calibration
-from vanishing.outliers.equations import Monomials
+from vanishing.outliers.equations import Found, Monomials
 from vanishing.outliers.features import Features
 from vanishing.outliers.model import Laws, Model, Noise, Residuals, doubt_of
 from vanishing.outliers.robust import BULK_RIDGE, LAW_RIDGE, Sums
 from vanishing.outliers.state import State
 
+_ARRAYS = (
+    *("varying", "centre", "scale", "directions", "constant", "value", "bulk_gram", "law_gram"),
+    *("noise_coef", "noise_low", "noise_high", "equations", "equations_noise_coef"),
+    *("equations_noise_low", "equations_noise_high", "middle_score", "spread_score", "middle"),
+    *("exponents", "unit", "monomials", "scores", "score_weight", "draw"),
+)
+_OTHERS = (
+    *("counts", "weights", "limit", "square_weight", "n_monomials", "weight", "n_rows"),
+    "n_samples",
+)
+
 
 def write_state(writer, state: State) -> dict:
     """Write all that a detector has learned."""
     model, features = state.model, state.model.features
-    arrays = {
-        "varying": features.varying,
-        "centre": features.centre,
-        "scale": features.scale,
-        "directions": features.directions,
-        "constant": features.constant,
-        "value": features.value,
-        "bulk_gram": state.sums[0].gram,
-        "law_gram": state.sums[1].gram,
-        "noise_coef": model.noise.coef,
-        "noise_low": model.noise.low,
-        "noise_high": model.noise.high,
-        "equations": model.laws.coef,
-        "equations_noise_coef": model.laws.noise.coef,
-        "equations_noise_low": model.laws.noise.low,
-        "equations_noise_high": model.laws.noise.high,
-        "middle_score": model.centre,
-        "spread_score": model.spread,
-        "middle": state.middle,
-        "exponents": state.monomials.exponents,
-        "unit": state.monomials.unit,
-        "monomials": state.monomials.gram,
-        "scores": state.calibration.scores,
-        "score_weight": state.calibration.weight,
-        "draw": state.calibration.draw,
-    }
-    return {
-        **{name: writer.array(values, name) for name, values in arrays.items()},
-        "counts": list(features.counts),
-        "weights": [float(part.weight) for part in state.sums],
-        "limit": writer.float(state.calibration.limit),
-        "square_weight": writer.float(state.monomials.square_weight),
-        "n_monomials": state.monomials.n_samples,
-        "weight": writer.float(state.weight),
-        "n_rows": writer.float(state.n_rows),
-        "n_samples": state.n_samples,
-    }
+    noise, laws, calibration = model.noise, model.laws, state.calibration
+    arrays = (
+        *(features.varying, features.centre, features.scale, features.directions),
+        *(features.constant, features.value, state.sums[0].gram, state.sums[1].gram),
+        *(noise.coef, noise.low, noise.high, laws.coef),
+        *(laws.noise.coef, laws.noise.low, laws.noise.high),
+        *(model.centre, model.spread, state.middle),
+        *(state.monomials.exponents, state.monomials.unit, state.monomials.gram),
+        *(calibration.scores, calibration.weight, calibration.draw),
+    )
+    others = (
+        list(features.counts),
+        [float(part.weight) for part in state.sums],
+        writer.float(calibration.limit),
+        float(state.monomials.square_weight),
+        state.monomials.n_samples,
+        float(state.weight),
+        float(state.n_rows),
+        state.n_samples,
+    )
+    node = {k: writer.array(v, k) for k, v in zip(_ARRAYS, arrays, strict=True)}
+    return node | dict(zip(_OTHERS, others, strict=True))
 
 
-KEYS = (
-    *("varying", "centre", "scale", "directions", "constant", "value", "bulk_gram", "law_gram"),
-    *("noise_coef", "noise_low", "noise_high"),
-    *("equations", "equations_noise_coef", "equations_noise_low", "equations_noise_high"),
-    *("middle_score", "spread_score", "middle", "exponents", "unit", "monomials", "scores"),
-    *("score_weight", "draw", "counts", "weights", "limit", "square_weight", "n_monomials"),
-    *("weight", "n_rows", "n_samples"),
-)
+class _Fields:
+    """The values of a file's object, by name, checked."""
 
+    def __init__(self, reader, node):
+        keys = (*_ARRAYS, *_OTHERS)
+        self.reader = reader
+        self.values = dict(zip(keys, reader.fields(node, "a detector", keys), strict=True))
 
-def read_state(reader, node, n_features: int) -> State:
-    """Return what `write_state` has written, or raise where it does not fit together."""
-    values = dict(zip(KEYS, reader.fields(node, "a detector", KEYS), strict=True))
-
-    def array(name, *shape):
-        found = reader.array(values[name], name)
-        reader.require(found.dtype.kind in "fi", f"{name} holds no numbers.")
-        reader.require(bool(np.isfinite(found).all()), f"{name} holds numbers that are not finite.")
+    def array(self, name: str, *shape: int) -> np.ndarray:
+        """Return an array of finite numbers, of a given shape."""
+        found = self.reader.array(self.values[name], name)
+        self.reader.require(
+            found.dtype.kind in "fi" and bool(np.isfinite(found).all()),
+            f"{name} holds what are no finite numbers.",
+        )
         empty = not found.size and not math.prod(shape)  # whose shape a list does not tell
-        reader.require(found.shape == shape or empty, f"{name} has the wrong shape.")
+        self.reader.require(found.shape == shape or empty, f"{name} has the wrong shape.")
         return found.reshape(shape)
 
-    def positive(name, *shape):
-        found = array(name, *shape)
-        reader.require(bool((found > 0.0).all()), f"{name} is not positive.")
+    def positive(self, name: str, *shape: int) -> np.ndarray:
+        """Return an array of positive numbers."""
+        found = self.array(name, *shape)
+        self.reader.require(bool((found > 0.0).all()), f"{name} is not positive.")
         return found
 
-    def length(name):
-        return len(reader.array(values[name], name))
+    def length(self, name: str) -> int:
+        """Return how many rows an array has."""
+        return len(self.reader.array(self.values[name], name))
 
-    def places(name):
-        found = reader.array(values[name], name)
-        reader.require(
-            found.ndim == 1
-            and found.dtype.kind == "i"
-            and bool(((found >= 0) & (found < n_features)).all()),
+    def places(self, name: str, n_features: int) -> np.ndarray:
+        """Return an array of columns."""
+        found = self.array(name, self.length(name))
+        self.reader.require(
+            found.dtype.kind == "i" and bool(((found >= 0) & (found < n_features)).all()),
             f"{name} is no list of columns.",
         )
         return found
 
-    varying, constant = places("varying"), places("constant")
+    def number(self, name: str, low: float = 0.0) -> float:
+        """Return a number above a limit, which may be infinite."""
+        found = self.reader.measured(self.values[name], name)
+        self.reader.require(found > low, f"{name} is too small.")
+        return found
+
+
+def _read_features(fields: _Fields, n_features: int) -> Features:
+    varying, constant = (fields.places(name, n_features) for name in ("varying", "constant"))
     together = sorted([*varying.tolist(), *constant.tolist()])
-    reader.require(together == list(range(n_features)), "columns are missing.")
+    fields.reader.require(together == list(range(n_features)), "columns are missing.")
     n = len(varying)
     counts = tuple(
-        reader.integer(p, "counts", 1, max(n, 1)) for p in reader.listed(values["counts"], "counts")
+        fields.reader.integer(p, "counts", 1, max(n, 1))
+        for p in fields.reader.listed(fields.values["counts"], "counts")
     )
-    reader.require(len(counts) <= 3, "counts are of too high a degree.")
-    features = Features(
+    fields.reader.require(len(counts) <= 3, "counts are of too high a degree.")
+    return Features(
         varying,
-        array("centre", n),
-        positive("scale", n),
-        array("directions", n, max(counts, default=0)),
+        fields.array("centre", n),
+        fields.positive("scale", n),
+        fields.array("directions", n, max(counts, default=0)),
         counts,
         constant,
-        array("value", len(constant)),
+        fields.array("value", len(constant)),
     )
-    k, terms = features.size, 1 + 2 * n
-    n_laws = length("equations_noise_low")
-    noise = Noise(array("noise_coef", terms, n), positive("noise_low", n), array("noise_high", n))
-    laws = Laws(
-        array("equations", k, n_laws),
-        Noise(
-            array("equations_noise_coef", terms, n_laws),
-            positive("equations_noise_low", n_laws),
-            array("equations_noise_high", n_laws),
-        ),
+
+
+def _read_noise(fields: _Fields, prefix: str, n_terms: int, n: int) -> Noise:
+    return Noise(
+        fields.array(f"{prefix}_coef", n_terms, n),
+        fields.positive(f"{prefix}_low", n),
+        fields.positive(f"{prefix}_high", n),
     )
-    weights = reader.floats(values["weights"], "weights", 2)
-    reader.require(bool((weights > 0.0).all()), "weights are not positive.")
-    bulk_weight, law_weight = weights.tolist()
-    sums = (
-        Sums(array("bulk_gram", k, k), bulk_weight),
-        Sums(array("law_gram", k, k), law_weight),
+
+
+def _read_monomials(fields: _Fields, n_features: int) -> Monomials:
+    n_terms = fields.length("exponents")
+    return Monomials(
+        fields.array("exponents", n_terms, n_features),
+        fields.positive("unit", n_features),
+        fields.array("monomials", n_terms, n_terms),
+        fields.number("square_weight", -1.0),
+        fields.reader.integer(fields.values["n_monomials"], "n_monomials"),
     )
-    weight, n_rows = reader.floats([values["weight"], values["n_rows"]], "weight", 2).tolist()
-    reader.require(weight > 0.0 and n_rows > 0.0, "there are no rows.")
+
+
+def read_state(reader, node, n_features: int) -> State:
+    """Return what `write_state` has written, or raise where it does not fit together."""
+    fields = _Fields(reader, node)
+    features = _read_features(fields, n_features)
+    n, k = features.n, features.size
+    weights = reader.floats(fields.values["weights"], "weights", 2).tolist()
+    reader.require(min(weights) > 0.0, "weights are not positive.")
+    bulk = Sums(fields.array("bulk_gram", k, k), weights[0])
+    law = Sums(fields.array("law_gram", k, k), weights[1])
+    weight, n_rows = fields.number("weight"), fields.number("n_rows")
+    n_laws, n_scores = fields.length("equations_noise_low"), fields.length("scores")
     model = Model(
         features,
-        Residuals.of(sums[0], BULK_RIDGE, n),
-        Residuals.of(sums[1], LAW_RIDGE, n),
-        noise,
-        laws,
-        doubt_of(sums[0], n_rows * bulk_weight / weight),
-        array("middle_score", 2),
-        positive("spread_score", 2),
+        Residuals.of(bulk, BULK_RIDGE, n),
+        Residuals.of(law, LAW_RIDGE, n),
+        _read_noise(fields, "noise", 1 + 2 * n, n),
+        Laws(
+            fields.array("equations", k, n_laws),
+            _read_noise(fields, "equations_noise", 1 + 2 * n, n_laws),
+        ),
+        doubt_of(bulk, n_rows * bulk.weight / weight),
+        fields.array("middle_score", 2),
+        fields.positive("spread_score", 2),
     )
-    n_terms = length("exponents")
-    monomials = Monomials(
-        array("exponents", n_terms, n_features),
-        positive("unit", n_features),
-        array("monomials", n_terms, n_terms),
-        reader.measured(values["square_weight"], "square_weight"),
-        reader.integer(values["n_monomials"], "n_monomials"),
+    calibration = Calibration(
+        fields.array("scores", n_scores),
+        fields.positive("score_weight", n_scores),
+        fields.positive("draw", n_scores),
+        fields.number("limit"),
     )
-    n_scores = length("scores")
-    limit = reader.measured(values["limit"], "limit")
-    reader.require(not math.isnan(limit) and limit > 0.0, "limit is not positive.")
     return State(
         model,
-        sums,
-        positive("middle", 2),
-        monomials,
-        Calibration(
-            array("scores", n_scores),
-            positive("score_weight", n_scores),
-            positive("draw", n_scores),
-            limit,
-        ),
+        (bulk, law),
+        fields.positive("middle", 2),
+        _read_monomials(fields, n_features),
+        calibration,
         weight,
         n_rows,
-        reader.integer(values["n_samples"], "n_samples"),
+        reader.integer(fields.values["n_samples"], "n_samples"),
     )
+
+
+def write_known(writer, known, errors) -> list[dict]:
+    """Write laws that were found before, and their errors on the last rows."""
+    return [
+        {
+            "law": write_law(writer, one.law),
+            "columns": sorted(one.columns),
+            "error": writer.float(one.error),
+            "now": writer.float(error),
+        }
+        for one, error in zip(known, errors, strict=True)
+    ]
+
+
+def read_known(reader, node, n_features: int) -> tuple[list[Found], list[float]]:
+    """Return what `write_known` has written."""
+    known, errors = [], []
+    for one in reader.listed(node, "known"):
+        law, columns, error, now = reader.fields(
+            one, "a known law", ("law", "columns", "error", "now")
+        )
+        places = reader.integers(columns, "columns", 0, n_features - 1)
+        found = read_law(reader, law)
+        known.append(Found(found, frozenset(places.tolist()), reader.measured(error, "error")))
+        errors.append(reader.measured(now, "now"))
+    return known, errors
