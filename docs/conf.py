@@ -58,6 +58,7 @@ autosummary_context = {
         "set_fit_request",
         "set_output",
         "set_params",
+        "set_partial_fit_request",
         "set_score_request",
         "set_transform_request",
         # Of sequences, named tuples and integers.
