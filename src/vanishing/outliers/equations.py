@@ -10,6 +10,7 @@ from vanishing.laws.sparse import regressions
 from vanishing.laws.terms import monomial
 
 _MOST_MONOMIALS = 100  # of degree 2; of more columns only linear equations are told
+_ROWS_PER_MONOMIAL = 3
 _MAX_TERMS = 6
 _MORE = 1.5  # error that fewer terms may have, relative to that of more
 _ROUNDING = 1e-6  # errors below it are alike
@@ -58,15 +59,17 @@ class Monomials(NamedTuple):
         return out
 
 
-def monomials_of(varying: np.ndarray, unit: np.ndarray, max_degree: int) -> Monomials:
-    """Return empty sums for the columns that vary."""
+def monomials_of(varying, unit: np.ndarray, max_degree: int, n_rows: float) -> Monomials:
+    """Return empty sums for the columns that vary, of as many monomials as rows can tell apart."""
     n = len(unit)
     rows = [np.zeros(n, dtype=np.int64)]
     linear = np.eye(n, dtype=np.int64)[varying]
-    rows += list(linear)
     count = len(varying)
-    if max_degree > 1 and 1 + count + count * (count + 1) // 2 <= _MOST_MONOMIALS:
-        rows += [linear[i] + linear[j] for i in range(count) for j in range(i, count)]
+    if _ROWS_PER_MONOMIAL * (1 + count) <= n_rows:
+        rows += list(linear)
+        both = 1 + count + count * (count + 1) // 2
+        if max_degree > 1 and both <= min(_MOST_MONOMIALS, n_rows / _ROWS_PER_MONOMIAL):
+            rows += [linear[i] + linear[j] for i in range(count) for j in range(i, count)]
     exponents = np.array(rows)
     k = len(rows)
     return Monomials(exponents, unit, np.zeros((k, k)), 0.0, 0)
@@ -113,10 +116,11 @@ def laws_from(moments: Monomials, names) -> list[Found]:
         columns = _columns(moments, candidate)
         if not any(_columns(moments, other) <= columns for other in kept):
             kept.append(candidate)
+    laws = [_law(moments, gram, candidate, names) for candidate in kept]
     return [
         Found(law, _columns(moments, candidate), law.error)
-        for candidate in kept
-        for law in [_law(moments, gram, candidate, names)]
+        for law, candidate in zip(laws, kept, strict=True)
+        if law is not None
     ]
 
 
@@ -177,24 +181,27 @@ def _candidate(moments: Monomials, gram: np.ndarray, support, column: int) -> _C
     return _Candidate(support, coef, int(target), column, float(error))
 
 
-def _law(moments: Monomials, gram: np.ndarray, candidate: _Candidate, names) -> Law:
-    """Return an equation in units of the table, with standard errors."""
+def _law(moments: Monomials, gram: np.ndarray, candidate: _Candidate, names) -> Law | None:
+    """Return an equation in units of the table, with standard errors; None if it overflows."""
     support, coef = candidate.support, candidate.coef
     exponents = moments.exponents[support]
-    scale = np.prod(moments.unit ** -exponents.astype(float), axis=1)
     square = max(float(coef @ gram[np.ix_(support, support)] @ coef), 0.0)
     count = max(moments.gram[0, 0] ** 2 / moments.square_weight, 1.0)
     covariance = np.zeros((len(coef),) * 2)
     others = support[:-1]
     covariance[:-1, :-1] = inverse(gram[np.ix_(others, others)]) * square / count
-    # Relative to the term that was regressed, in units of the table.
-    scaled = coef * scale / scale[-1]
-    ratio = scale / scale[-1]
-    covariance = covariance * np.outer(ratio, ratio)
+    with np.errstate(all="ignore"):
+        scale = np.prod(moments.unit ** -exponents.astype(float), axis=1)
+        # Relative to the term that was regressed, in units of the table.
+        ratio = scale / scale[-1]
+        scaled = coef * ratio
+        covariance = covariance * ratio * ratio[:, None]
+        error = np.sqrt(square) / scale[-1]
+        relative = np.sqrt(square / gram[support[-1], support[-1]])
+    if not (np.isfinite(scaled).all() and np.isfinite(error)):
+        return None
     linear = exponents[-1].sum() == 1
     target = str(names[candidate.column]) if linear else None
-    error = np.sqrt(square) / scale[-1]
-    size = np.sqrt(gram[support[-1], support[-1]]) / scale[-1]
     return Law(
         [monomial(row) for row in exponents],
         scaled,
@@ -203,7 +210,7 @@ def _law(moments: Monomials, gram: np.ndarray, candidate: _Candidate, names) -> 
         target=target,
         covariance=covariance if np.isfinite(covariance).all() else None,
         error=float(error),
-        relative_error=float(error / size) if size > 0 else 0.0,
+        relative_error=float(relative),
         n_samples=moments.n_samples,
         verdict=f"It holds up to {100 * candidate.error:.2g} % of the spread of "
         f"{names[candidate.column]}.",

@@ -134,7 +134,7 @@ def _normal_parts(bulk: Residuals, law: Residuals, gram, random) -> np.ndarray:
 def _monomials(features: Features, moments: Moments, exponents, gram) -> Monomials:
     unit = np.ones(moments.n_features)
     unit[features.varying] = np.hypot(features.centre, features.scale)
-    empty = monomials_of(features.varying, unit, 2)
+    empty = monomials_of(features.varying, unit, 2, moments.n_samples)
     places = [_place(exponents, row) for row in empty.exponents]
     scale = np.prod(unit ** -empty.exponents.astype(float), axis=1)
     total = moments.total_weight

@@ -125,7 +125,7 @@ def _monomials(model: Model, sums: Sums, X, weight, max_degree: int) -> Monomial
     features = model.features
     unit = np.ones(X.shape[1])
     unit[features.varying] = np.hypot(features.centre, features.scale)
-    empty = monomials_of(features.varying, unit, max_degree)
+    empty = monomials_of(features.varying, unit, max_degree, len(X))
     counts = counted(features, sums, X, weight).weight * weight.sum()
     scores = model.scores(X)
     counts[scores < quantiles(scores, weight, (_ODD,))[0]] = 0.0
