@@ -18,7 +18,7 @@ from vanishing.outliers.model import (
     nearly_zero,
 )
 from vanishing.outliers.passes import MAX_ROWS
-from vanishing.outliers.robust import BULK_RIDGE, LAW_RIDGE, Sums
+from vanishing.outliers.robust import Sums, ridges
 from vanishing.outliers.state import State
 from vanishing.rows.moments import MomentRows, Moments
 
@@ -37,17 +37,20 @@ def state_from(moments: Moments, random) -> State:
     features = _features(exponents, gram, moments)
     map_ = _map(features, exponents)
     total = moments.total_weight
-    sums = Sums(map_ @ gram @ map_.T * total, total)
+    sums = [
+        Sums(map_ @ gram @ map_.T * total, total, ridge)
+        for ridge in ridges(features.size, moments.n_samples)
+    ]
     n = features.n
-    bulk, law = (Residuals.of(sums, ridge, n) for ridge in (BULK_RIDGE, LAW_RIDGE))
-    coef = nearly_zero(sums, LAW)
+    bulk, law = (Residuals.of(part, n) for part in sums)
+    coef = nearly_zero(sums[1], LAW)
     model = Model(
         features,
         bulk,
         law,
         _flat_noise(n, n),
         Laws(coef, _flat_noise(n, coef.shape[1])),
-        doubt_of(sums, moments.n_samples),
+        doubt_of(sums[0], moments.n_samples),
         np.zeros(2),
         np.ones(2),
     )
@@ -56,7 +59,7 @@ def state_from(moments: Moments, random) -> State:
     scores = model.scores_of(parts)
     return State(
         model,
-        (sums, sums),
+        (sums[0], sums[1]),
         np.full(2, float(features.size)),
         _monomials(features, moments, exponents, gram),
         Calibration.of(scores, np.full(len(scores), total / len(scores)), random),

@@ -8,9 +8,7 @@ from scipy.linalg import cho_factor, cho_solve, eigh
 from vanishing.outliers.features import FIT_LIMIT, SCORE_LIMIT, Features
 from vanishing.outliers.quantiles import quantiles
 from vanishing.outliers.robust import (
-    BULK_RIDGE,
     FIT_ROWS,
-    LAW_RIDGE,
     Rule,
     Sums,
     slices,
@@ -45,9 +43,9 @@ class Residuals(NamedTuple):
     sizes: np.ndarray
 
     @classmethod
-    def of(cls, sums: Sums, ridge: float, n: int) -> "Residuals":
+    def of(cls, sums: Sums, n: int) -> "Residuals":
         """Return the residuals that follow from moments."""
-        white = whitener(sums, ridge)
+        white = whitener(sums)
         precision = white.T @ white[:, 1 : 1 + n]
         size = np.sqrt(precision[np.arange(1, 1 + n), np.arange(n)])
         return cls(precision / size, 1.0 / size)
@@ -164,7 +162,7 @@ class Counted(NamedTuple):
 
 def doubt_of(bulk: Sums, n_bulk: float) -> np.ndarray:
     """Return the doubt of equations that follow from moments of so many rows."""
-    return whitener(bulk, BULK_RIDGE) * np.sqrt(_HALF / n_bulk)
+    return whitener(bulk) * np.sqrt(_HALF / n_bulk)
 
 
 def build(features: Features, sums: tuple[Sums, Sums], n_bulk: float, X, weight) -> Model:
@@ -181,8 +179,7 @@ def build(features: Features, sums: tuple[Sums, Sums], n_bulk: float, X, weight)
     weight : array of shape (n_rows,)
     """
     n = features.n
-    bulk = Residuals.of(sums[0], BULK_RIDGE, n)
-    law = Residuals.of(sums[1], LAW_RIDGE, n)
+    bulk, law = (Residuals.of(part, n) for part in sums)
     rows = counted(features, sums[1], X[:FIT_ROWS], weight[:FIT_ROWS])
     mean, square = rows.z @ rows.weight, np.square(rows.z) @ rows.weight
     spread = np.sqrt(np.maximum(square - np.square(mean), _TINY))
@@ -209,12 +206,12 @@ def _ranges() -> tuple[np.ndarray, np.ndarray]:
 def counted(features: Features, sums: Sums, X, weight) -> Counted:
     """Return rows with what they count for laws, by the moments of laws."""
     z = features.standardised(X, FIT_LIMIT)
-    white = whitener(sums, LAW_RIDGE)
+    white = whitener(sums)
     distance = np.empty(len(weight))
     for here in slices(len(weight)):
         distance[here] = squared_lengths(white @ features.values(z[:, here]))
     middle = float(quantiles(distance, weight, (0.5,))[0])
-    counts = weight * Rule(white, max(middle, _TINY), False).of_distances(distance)
+    counts = weight * Rule(white, max(middle, _TINY), False, sums.ridge).of_distances(distance)
     return Counted(z, counts / counts.sum())
 
 
@@ -229,7 +226,7 @@ def nearly_zero(sums: Sums, size: float) -> np.ndarray:
     spread = np.sqrt(np.maximum(covariance.diagonal(), _ROUNDING * gram.diagonal()[1:] + _TINY))
     values, vectors = eigh(covariance / spread / spread[:, None], check_finite=False)
     small = values < size**2
-    found = vectors[:, small] / np.sqrt(np.maximum(values[small], 0.0) + LAW_RIDGE)
+    found = vectors[:, small] / np.sqrt(np.maximum(values[small], 0.0) + sums.ridge)
     found /= spread[:, None]
     return np.vstack([-mean @ found, found])
 

@@ -6,7 +6,7 @@ from vanishing.outliers.blame import Blame, blame
 from vanishing.outliers.equations import Found
 from vanishing.outliers.features import SCORE_LIMIT
 from vanishing.outliers.model import Model
-from vanishing.outliers.robust import BULK_RIDGE, slices, whitener
+from vanishing.outliers.robust import slices, whitener
 from vanishing.outliers.state import State
 
 BROKEN, UNUSUAL = "broken law", "unusual combination"
@@ -31,7 +31,7 @@ def _of_chunk(state: State, laws, names, X) -> list[list[dict]]:
     z = model.features.standardised(X, SCORE_LIMIT)
     size = model.laws.noise(z) / _MEAN_SIZE
     by_laws = blame(model.features, X, model.laws.coef, size, law)
-    white = whitener(state.sums[0], BULK_RIDGE)
+    white = whitener(state.sums[0])
     by_bulk = blame(model.features, X, white.T, np.ones((len(white), len(X))), bulk)
     n_laws = model.laws.coef.shape[1]
     broken = by_laws.before > n_laws + _FAR * np.sqrt(2.0 * n_laws)

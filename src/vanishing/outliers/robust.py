@@ -15,27 +15,40 @@ from vanishing.outliers.features import FIT_LIMIT, Features
 from vanishing.outliers.quantiles import median
 
 CHUNK = 2048  # rows at a time, always the same ones: sums round alike then
-BULK_RIDGE, LAW_RIDGE = 1e-3, 1e-6
+# Added to G, and so much more of (features per row, less a tenth) where there are few rows.
+_BULK_RIDGE, _LAW_RIDGE = (1e-3, 1.0), (1e-6, 0.01)
+_FEATURES_PER_ROW = 0.1
 _BULK_FITS, _LAW_FITS = 6, 5
 _POWER = -1.5
 FIT_ROWS = 5_000  # that the fits before the last look at
 
 
+def ridges(n_features: int, n_rows: float) -> tuple[float, float]:
+    """Return what is added to the diagonal of G, of the bulk and of laws.
+
+    With less than ten rows per feature most of G is chance, and features count as less related.
+    """
+    few = max(n_features / n_rows - _FEATURES_PER_ROW, 0.0)
+    bulk, law = (base + slope * few for base, slope in (_BULK_RIDGE, _LAW_RIDGE))
+    return bulk, law
+
+
 class Sums(NamedTuple):
-    """Weighted sums of v v' over rows, and of weights."""
+    """Weighted sums of v v' over rows, and of weights; and what is added to the mean."""
 
     gram: np.ndarray
     weight: float
+    ridge: float
 
     def __add__(self, other):
-        return Sums(self.gram + other.gram, self.weight + other.weight)
+        return self._replace(gram=self.gram + other.gram, weight=self.weight + other.weight)
 
     def __sub__(self, other):
-        return Sums(self.gram - other.gram, self.weight - other.weight)
+        return self._replace(gram=self.gram - other.gram, weight=self.weight - other.weight)
 
     def times(self, factor: float) -> "Sums":
         """Return the sums with all weights multiplied."""
-        return Sums(self.gram * factor, self.weight * factor)
+        return self._replace(gram=self.gram * factor, weight=self.weight * factor)
 
 
 def slices(n_rows: int):
@@ -44,10 +57,10 @@ def slices(n_rows: int):
         yield slice(start, min(start + CHUNK, n_rows))
 
 
-def whitener(sums: Sums, ridge: float) -> np.ndarray:
+def whitener(sums: Sums) -> np.ndarray:
     """Return lower triangular W with W'W = (G + ridge)^-1."""
     gram = sums.gram / sums.weight
-    gram[np.diag_indices_from(gram)] += ridge
+    gram[np.diag_indices_from(gram)] += sums.ridge
     factor = cholesky(gram, lower=True, check_finite=False)
     return solve_triangular(factor, np.eye(len(gram)), lower=True, check_finite=False)
 
@@ -66,11 +79,14 @@ class Rule(NamedTuple):
     middle : float
     hard : bool
         Whether rows beyond the middle one are left out, or count little.
+    ridge : float
+        Of the fit.
     """
 
     whitener: np.ndarray
     middle: float
     hard: bool
+    ridge: float
 
     def __call__(self, values: np.ndarray) -> np.ndarray:
         """Return the weights of rows with given features."""
@@ -91,7 +107,7 @@ def distances(features: Features, z: np.ndarray, whitener: np.ndarray) -> np.nda
     )
 
 
-def sums_of(features: Features, z: np.ndarray, weight: np.ndarray) -> Sums:
+def sums_of(features: Features, z: np.ndarray, weight: np.ndarray, ridge: float) -> Sums:
     """Return the sums over standardised rows of given weights."""
     used = np.flatnonzero(weight)
     if len(used) < len(weight):
@@ -101,10 +117,10 @@ def sums_of(features: Features, z: np.ndarray, weight: np.ndarray) -> Sums:
         values = features.values(z[:, here])
         values *= np.sqrt(weight[here])
         total += values @ values.T
-    return Sums(total, float(weight.sum()))
+    return Sums(total, float(weight.sum()), ridge)
 
 
-def rules(features: Features, X: np.ndarray, weight: np.ndarray) -> tuple[Rule, Rule]:
+def rules(features: Features, X: np.ndarray, weight: np.ndarray, n_rows) -> tuple[Rule, Rule]:
     """Return what rows count in the last fits, of the bulk and of laws.
 
     Parameters
@@ -113,23 +129,26 @@ def rules(features: Features, X: np.ndarray, weight: np.ndarray) -> tuple[Rule, 
     X : array of shape (n_rows, n_columns)
         In random order.
     weight : array of shape (n_rows,)
+    n_rows : float
+        How many different rows there are in all.
     """
     weight = weight[:FIT_ROWS]
     z = features.standardised(X[:FIT_ROWS], FIT_LIMIT)
 
     def rule(now, ridge, hard) -> tuple[Rule, np.ndarray]:
-        white = whitener(sums_of(features, z, weight * now), ridge)
+        white = whitener(sums_of(features, z, weight * now, ridge))
         distance = distances(features, z, white)
-        found = Rule(white, max(median(distance, weight), 1e-300), hard)
+        found = Rule(white, max(median(distance, weight), 1e-300), hard, ridge)
         return found, found.of_distances(distance)
 
+    bulk_ridge, law_ridge = ridges(features.size, n_rows)
     ones = np.ones(len(weight))
     now = ones
     for _ in range(_BULK_FITS - 1):
-        bulk, now = rule(now, BULK_RIDGE, True)
+        bulk, now = rule(now, bulk_ridge, True)
     now = ones
     for _ in range(_LAW_FITS - 1):
-        law, now = rule(now, LAW_RIDGE, False)
+        law, now = rule(now, law_ridge, False)
     return bulk, law
 
 
@@ -138,6 +157,7 @@ class Accumulate:
 
     def __init__(self, features: Features, both: tuple[Rule, Rule]):
         self.features, self.rules = features, both
+        self.ridges = [rule.ridge for rule in both]
 
     def __call__(self, X: np.ndarray, weight: np.ndarray) -> tuple[Sums, Sums]:
         """Return the sums over rows."""
@@ -155,7 +175,8 @@ class Accumulate:
                 scaled = part * np.sqrt(counts)
                 grams[i] += scaled @ scaled.T
                 totals[i] += counts.sum()
-        return Sums(grams[0], totals[0]), Sums(grams[1], totals[1])
+        bulk, law = (Sums(*of) for of in zip(grams, totals, self.ridges, strict=True))
+        return bulk, law
 
     @staticmethod
     def combine(first, second):

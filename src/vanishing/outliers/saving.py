@@ -9,7 +9,7 @@ from vanishing.outliers.calibration import Calibration
 from vanishing.outliers.equations import Found, Monomials
 from vanishing.outliers.features import Features
 from vanishing.outliers.model import Laws, Model, Noise, Residuals, doubt_of
-from vanishing.outliers.robust import BULK_RIDGE, LAW_RIDGE, Sums
+from vanishing.outliers.robust import Sums, ridges
 from vanishing.outliers.state import State
 
 _ARRAYS = (
@@ -143,14 +143,18 @@ def read_state(reader, node, n_features: int) -> State:
     n, k = features.n, features.size
     weights = reader.floats(fields.values["weights"], "weights", 2).tolist()
     reader.require(min(weights) > 0.0, "weights are not positive.")
-    bulk = Sums(fields.array("bulk_gram", k, k), weights[0])
-    law = Sums(fields.array("law_gram", k, k), weights[1])
     weight, n_rows = fields.number("weight"), fields.number("n_rows")
+    bulk, law = (
+        Sums(fields.array(name, k, k), total, ridge)
+        for name, total, ridge in zip(
+            ("bulk_gram", "law_gram"), weights, ridges(k, n_rows), strict=True
+        )
+    )
     n_laws, n_scores = fields.length("equations_noise_low"), fields.length("scores")
     model = Model(
         features,
-        Residuals.of(bulk, BULK_RIDGE, n),
-        Residuals.of(law, LAW_RIDGE, n),
+        Residuals.of(bulk, n),
+        Residuals.of(law, n),
         _read_noise(fields, "noise", 1 + 2 * n, n),
         Laws(
             fields.array("equations", k, n_laws),

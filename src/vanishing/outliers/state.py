@@ -11,13 +11,12 @@ from vanishing.outliers.model import Model, Residuals, build, counted, doubt_of
 from vanishing.outliers.passes import MAX_ROWS, Sampled, Summed
 from vanishing.outliers.quantiles import median, quantiles
 from vanishing.outliers.robust import (
-    BULK_RIDGE,
     FIT_ROWS,
-    LAW_RIDGE,
     Accumulate,
     Rule,
     Sums,
     distances,
+    ridges,
     rules,
     whitener,
 )
@@ -84,7 +83,8 @@ def fit_state(ask, seed: int, max_degree: int, n_jobs) -> tuple[State, np.ndarra
         )
     X, weight = np.ascontiguousarray(sample.columns.T), sample.weight
     features = features_of(X, weight, max_degree)
-    accumulate = Accumulate(features, rules(features, X, weight))
+    different = float(len(X) if len(X) < MAX_ROWS else n_rows)
+    accumulate = Accumulate(features, rules(features, X, weight, different))
     folds = [accumulate(X[i::FOLDS], weight[i::FOLDS]) for i in range(min(FOLDS, len(X)))]
     if len(X) < MAX_ROWS:  # the sample is all rows
         sums = folds[0]
@@ -94,7 +94,6 @@ def fit_state(ask, seed: int, max_degree: int, n_jobs) -> tuple[State, np.ndarra
         summed = Summed(accumulate, accumulate.combine, n_jobs)
         sums = ask(summed, summed.combine)
     total = sample.total_weight
-    different = float(len(X) if len(X) < MAX_ROWS else n_rows)
     model = build(features, sums, different * sums[0].weight / total, X, weight)
     scores = out_of_fold_scores(model, sums, folds, X)
     state = State(
@@ -113,10 +112,7 @@ def fit_state(ask, seed: int, max_degree: int, n_jobs) -> tuple[State, np.ndarra
 def _middle(features: Features, sums, X, weight) -> np.ndarray:
     """Return the distances of the middle row by the moments of the bulk and of laws."""
     z = features.standardised(X, FIT_LIMIT)
-    found = [
-        median(distances(features, z, whitener(part, ridge)), weight)
-        for part, ridge in zip(sums, (BULK_RIDGE, LAW_RIDGE), strict=True)
-    ]
+    found = [median(distances(features, z, whitener(part)), weight) for part in sums]
     return np.maximum(found, 1e-300)
 
 
@@ -160,14 +156,18 @@ def updated(state: State, X: np.ndarray, weight: np.ndarray, half_life, limits, 
     accumulate = Accumulate(
         model.features,
         tuple(  # type: ignore[arg-type]  # a pair
-            Rule(whitener(part, ridge), m, h)
-            for part, ridge, m, h in zip(
-                state.sums, (BULK_RIDGE, LAW_RIDGE), middle.tolist(), hard, strict=True
-            )
+            Rule(whitener(part), m, h, part.ridge)
+            for part, m, h in zip(state.sums, middle.tolist(), hard, strict=True)
         ),
     )
     batch = accumulate(X, weight)
-    sums = tuple(old.times(decay) + new for old, new in zip(state.sums, batch, strict=True))
+    n_rows = decay * state.n_rows + len(X)
+    bulk, law = (
+        (old.times(decay) + new)._replace(ridge=ridge)
+        for old, new, ridge in zip(
+            state.sums, batch, ridges(model.features.size, n_rows), strict=True
+        )
+    )
     z = model.features.standardised(X, FIT_LIMIT)
     counts = weight * accumulate.rules[1].of_distances(
         distances(model.features, z, accumulate.rules[1].whitener)
@@ -176,20 +176,20 @@ def updated(state: State, X: np.ndarray, weight: np.ndarray, half_life, limits, 
     counts[scores < quantiles(known.scores, known.counts, (_ODD,))[0]] = 0.0
     found = State(
         model,
-        (sums[0], sums[1]),
+        (bulk, law),
         middle,
         state.monomials.plus(X, counts, decay),
         known.plus(Calibration.of(scores, _bounded(scores, weight, *limits), random), decay),
         decay * state.weight + total,
-        decay * state.n_rows + len(X),
+        n_rows,
         state.n_samples + len(X),
     )
     n = model.features.n
     return found._replace(
         model=model._replace(
-            bulk=Residuals.of(sums[0], BULK_RIDGE, n),
-            law=Residuals.of(sums[1], LAW_RIDGE, n),
-            doubt=doubt_of(sums[0], found.n_bulk),
+            bulk=Residuals.of(bulk, n),
+            law=Residuals.of(law, n),
+            doubt=doubt_of(bulk, found.n_bulk),
         )
     )
 

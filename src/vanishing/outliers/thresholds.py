@@ -3,7 +3,7 @@
 import numpy as np
 
 from vanishing.outliers.model import Model, Residuals
-from vanishing.outliers.robust import BULK_RIDGE, LAW_RIDGE, Sums
+from vanishing.outliers.robust import Sums
 
 FOLDS = 5
 _WILD = 15.0  # scores, whose middle half has width 1, that are no normal row's
@@ -30,9 +30,7 @@ def out_of_fold_scores(model: Model, sums: tuple[Sums, Sums], folds, X) -> np.nd
         mine = slice(i, None, len(folds))
         bulk, law = (whole - part for whole, part in zip(sums, fold, strict=True))
         if min(bulk.weight, law.weight) > 1e-6 * min(sums[0].weight, sums[1].weight):
-            now = model._replace(
-                bulk=Residuals.of(bulk, BULK_RIDGE, n), law=Residuals.of(law, LAW_RIDGE, n)
-            )
+            now = model._replace(bulk=Residuals.of(bulk, n), law=Residuals.of(law, n))
         else:
             now = model
         scores[mine] = now.scores(X[mine])
