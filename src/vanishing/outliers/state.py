@@ -149,18 +149,8 @@ def updated(state: State, X: np.ndarray, weight: np.ndarray, half_life, limits, 
     decay = 1.0 if half_life is None else 0.5 ** (len(X) / half_life)
     scores = model.scores(X)  # before the rows are learned from
     total = float(weight.sum())
-    middle = _middle(model.features, state.sums, X, weight)
-    share = total / (decay * state.weight + total)
-    middle = np.exp((1.0 - share) * np.log(state.middle) + share * np.log(middle))
-    hard = (True, False)
-    accumulate = Accumulate(
-        model.features,
-        tuple(  # type: ignore[arg-type]  # a pair
-            Rule(whitener(part), m, h, part.ridge)
-            for part, m, h in zip(state.sums, middle.tolist(), hard, strict=True)
-        ),
-    )
-    batch = accumulate(X, weight)
+    both = _rules_so_far(state, X, weight, total / (decay * state.weight + total))
+    batch = Accumulate(model.features, both)(X, weight)
     n_rows = decay * state.n_rows + len(X)
     bulk, law = (
         (old.times(decay) + new)._replace(ridge=ridge)
@@ -168,16 +158,14 @@ def updated(state: State, X: np.ndarray, weight: np.ndarray, half_life, limits, 
             state.sums, batch, ridges(model.features.size, n_rows), strict=True
         )
     )
-    z = model.features.standardised(X, FIT_LIMIT)
-    counts = weight * accumulate.rules[1].of_distances(
-        distances(model.features, z, accumulate.rules[1].whitener)
-    )
     known = state.calibration
+    z = model.features.standardised(X, FIT_LIMIT)
+    counts = weight * both[1].of_distances(distances(model.features, z, both[1].whitener))
     counts[scores < quantiles(known.scores, known.counts, (_ODD,))[0]] = 0.0
     found = State(
         model,
         (bulk, law),
-        middle,
+        np.array([rule.middle for rule in both]),
         state.monomials.plus(X, counts, decay),
         known.plus(Calibration.of(scores, _bounded(scores, weight, *limits), random), decay),
         decay * state.weight + total,
@@ -192,6 +180,20 @@ def updated(state: State, X: np.ndarray, weight: np.ndarray, half_life, limits, 
             doubt=doubt_of(bulk, found.n_bulk),
         )
     )
+
+
+def _rules_so_far(state: State, X, weight, share: float) -> tuple[Rule, Rule]:
+    """Return what rows of a batch count, by the moments so far.
+
+    The distance of the middle row follows that of the batch, by the batch's share of all weight.
+    """
+    here = _middle(state.model.features, state.sums, X, weight)
+    middle = np.exp((1.0 - share) * np.log(state.middle) + share * np.log(here)).tolist()
+    bulk, law = (
+        Rule(whitener(part), distance, hard, part.ridge)
+        for part, distance, hard in zip(state.sums, middle, (True, False), strict=True)
+    )
+    return bulk, law
 
 
 def _bounded(scores: np.ndarray, weight: np.ndarray, threshold: float, share: float) -> np.ndarray:
