@@ -13,6 +13,7 @@ _MOST_PRODUCTS = 400  # of one degree
 _ROWS_PER_FEATURE = 10
 _WILD = 10.0  # standard deviations in units of the range of the middle 90 % of a column
 _NORMAL_RANGE = 3.29  # that range in standard deviations of a normal distribution
+_LOOKED_AT = 2000  # rows, for that range
 _CONSTANT = 1e-12  # spread of a column relative to its size
 _SAME = 1e-6  # deviation of a constant column, relative to its size, that counts as 1
 
@@ -148,7 +149,7 @@ def features_of(X: np.ndarray, weight: np.ndarray, max_degree: int) -> Features:
     Parameters
     ----------
     X : array of shape (n_rows, n_columns)
-        Rows that differ from one another.
+        Rows that differ from one another, in random order.
     weight : array of shape (n_rows,)
     max_degree : int
     """
@@ -158,7 +159,8 @@ def features_of(X: np.ndarray, weight: np.ndarray, max_degree: int) -> Features:
     unit = X / size
     centre = weight @ unit / total
     scale = np.sqrt(weight @ np.square(unit - centre) / total)
-    low, middle, high = quantiles(unit, weight, (0.05, 0.5, 0.95))
+    some = slice(0, _LOOKED_AT)
+    low, middle, high = quantiles(unit[some], weight[some], (0.05, 0.5, 0.95))
     spread = high - low
     # A few wild values make all others alike in units of the standard deviation.
     wild = (spread > 0.0) & (scale > _WILD * spread)

@@ -154,10 +154,26 @@ def centred(model: Model, parts: np.ndarray, weight: np.ndarray) -> Model:
 
 
 class Counted(NamedTuple):
-    """Rows with what they count for laws, in all 1."""
+    """Standardised rows with what they count for laws, in all 1."""
 
     z: np.ndarray
     weight: np.ndarray
+
+
+class Built(NamedTuple):
+    """A model, and what has been found of the rows on the way.
+
+    Attributes
+    ----------
+    model : Model
+    counts : array of shape (n_first_rows,)
+        What the first rows count for laws, in all 1.
+    scores : array of shape (n_rows,)
+    """
+
+    model: Model
+    counts: np.ndarray
+    scores: np.ndarray
 
 
 def doubt_of(bulk: Sums, n_bulk: float) -> np.ndarray:
@@ -165,7 +181,7 @@ def doubt_of(bulk: Sums, n_bulk: float) -> np.ndarray:
     return whitener(bulk) * np.sqrt(_HALF / n_bulk)
 
 
-def build(features: Features, sums: tuple[Sums, Sums], n_bulk: float, X, weight) -> Model:
+def build(features: Features, sums: tuple[Sums, Sums], n_bulk: float, X, weight) -> Built:
     """Return the model that follows from the moments of all rows, and some of the rows.
 
     Parameters
@@ -180,7 +196,7 @@ def build(features: Features, sums: tuple[Sums, Sums], n_bulk: float, X, weight)
     """
     n = features.n
     bulk, law = (Residuals.of(part, n) for part in sums)
-    rows = counted(features, sums[1], X[:FIT_ROWS], weight[:FIT_ROWS])
+    rows = _counted(features, sums[1], X[:FIT_ROWS], weight[:FIT_ROWS])
     mean, square = rows.z @ rows.weight, np.square(rows.z) @ rows.weight
     spread = np.sqrt(np.maximum(square - np.square(mean), _TINY))
     # Residuals of a fit are too small by the number of coefficients: few rows prove no law.
@@ -196,14 +212,15 @@ def build(features: Features, sums: tuple[Sums, Sums], n_bulk: float, X, weight)
     doubt = doubt_of(sums[0], n_bulk)
     model = Model(features, bulk, law, own, laws, doubt, np.zeros(2), np.ones(2))
     parts = np.hstack([model.parts(X[here]) for here in slices(len(X))])
-    return centred(model, parts, weight)
+    model = centred(model, parts, weight)
+    return Built(model, rows.weight, model.scores_of(parts))
 
 
 def _ranges() -> tuple[np.ndarray, np.ndarray]:
     return np.array([_STRICT]).T, np.array([_LOOSE]).T
 
 
-def counted(features: Features, sums: Sums, X, weight) -> Counted:
+def _counted(features: Features, sums: Sums, X, weight) -> Counted:
     """Return rows with what they count for laws, by the moments of laws."""
     z = features.standardised(X, FIT_LIMIT)
     white = whitener(sums)

@@ -7,8 +7,8 @@ import numpy as np
 from vanishing.outliers.calibration import Calibration
 from vanishing.outliers.equations import Monomials, monomials_of
 from vanishing.outliers.features import FIT_LIMIT, Features, features_of
-from vanishing.outliers.model import Model, Residuals, build, counted, doubt_of
-from vanishing.outliers.passes import MAX_ROWS, Sampled, Summed
+from vanishing.outliers.model import Built, Model, Residuals, build, doubt_of
+from vanishing.outliers.passes import Sampled, Summed
 from vanishing.outliers.quantiles import median, quantiles
 from vanishing.outliers.robust import (
     FIT_ROWS,
@@ -83,24 +83,25 @@ def fit_state(ask, seed: int, max_degree: int, n_jobs) -> tuple[State, np.ndarra
         )
     X, weight = np.ascontiguousarray(sample.columns.T), sample.weight
     features = features_of(X, weight, max_degree)
-    different = float(len(X) if len(X) < MAX_ROWS else n_rows)
+    total = sample.total_weight
+    is_whole = weight.sum() > (1.0 - 1e-12) * total  # whether the sample has all rows
+    different = float(len(X) if is_whole else n_rows)
     accumulate = Accumulate(features, rules(features, X, weight, different))
     folds = [accumulate(X[i::FOLDS], weight[i::FOLDS]) for i in range(min(FOLDS, len(X)))]
-    if len(X) < MAX_ROWS:  # the sample is all rows
+    if is_whole:
         sums = folds[0]
         for fold in folds[1:]:
             sums = accumulate.combine(sums, fold)
     else:
         summed = Summed(accumulate, accumulate.combine, n_jobs)
         sums = ask(summed, summed.combine)
-    total = sample.total_weight
-    model = build(features, sums, different * sums[0].weight / total, X, weight)
-    scores = out_of_fold_scores(model, sums, folds, X)
+    built = build(features, sums, different * sums[0].weight / total, X, weight)
+    scores = out_of_fold_scores(built.model, sums, folds, X)
     state = State(
-        model,
+        built.model,
         sums,
         _middle(features, sums, X[:FIT_ROWS], weight[:FIT_ROWS]),
-        _monomials(model, sums[1], X[:FIT_ROWS], weight[:FIT_ROWS], max_degree),
+        _monomials(built, X[:FIT_ROWS], weight[:FIT_ROWS], max_degree),
         Calibration.of(scores, weight * (total / weight.sum()), np.random.default_rng(seed)),
         total,
         different,
@@ -116,14 +117,14 @@ def _middle(features: Features, sums, X, weight) -> np.ndarray:
     return np.maximum(found, 1e-300)
 
 
-def _monomials(model: Model, sums: Sums, X, weight, max_degree: int) -> Monomials:
+def _monomials(built: Built, X, weight, max_degree: int) -> Monomials:
     """Return the moments behind readable equations, of rows weighted as for laws."""
-    features = model.features
+    features = built.model.features
     unit = np.ones(X.shape[1])
     unit[features.varying] = np.hypot(features.centre, features.scale)
     empty = monomials_of(features.varying, unit, max_degree, len(X))
-    counts = counted(features, sums, X, weight).weight * weight.sum()
-    scores = model.scores(X)
+    counts = built.counts * weight.sum()
+    scores = built.scores[: len(X)]
     counts[scores < quantiles(scores, weight, (_ODD,))[0]] = 0.0
     return empty.plus(X, counts)
 
