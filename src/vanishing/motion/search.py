@@ -1,0 +1,289 @@
+"""The search for conserved quantities, from scatter within and between runs."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from vanishing.laws.law import Law
+from vanishing.laws.ratios import least_ratio
+from vanishing.laws.solving import normalised
+from vanishing.motion.exact import EXACT, NullSpaces, exact_quantities
+from vanishing.motion.independence import n_independent
+from vanishing.motion.noisy import MOST_TERMS, least_noise, noisy_quantities, slack
+from vanishing.motion.pencil import Candidate, Pencil, pencil, total_factor
+from vanishing.motion.quantity import ConservedQuantity
+from vanishing.motion.runs import Scatter
+from vanishing.motion.state import cleaned, products, state_of
+from vanishing.motion.variables import Monomials
+
+LARGEST_RATIO = 0.2  # of variance within runs to that of all rows, where the noise is known
+UNKNOWN_NOISE = 0.01  # the same where nothing but smallness tells noise from motion
+_IN_SAMPLE = 0.1  # what both are multiplied by where no runs were held out
+_SAME = 1e-20  # ratios below are rounding, and equal
+
+
+class Answer(NamedTuple):
+    """What was found."""
+
+    quantities: list[ConservedQuantity]
+    constraints: list[Law]
+    values: np.ndarray
+    n_independent: int
+    noise: np.ndarray
+    verdict: str
+
+
+class Search:
+    """Quantities that are conserved, given the scatter of all monomials.
+
+    Parameters
+    ----------
+    scatter : Scatter
+    monomials : Monomials
+    names : sequence of str
+        Of the columns.
+    max_terms : int
+    noise : array of shape (n_columns,) or None
+        Standard deviations; None where they are unknown, and in proportion to the spread.
+    """
+
+    def __init__(
+        self,
+        scatter: Scatter,
+        monomials: Monomials,
+        names: Sequence[str],
+        max_terms: int,
+        noise: np.ndarray | None,
+    ):
+        self.scatter, self.monomials, self.names = scatter, monomials, tuple(names)
+        self.max_terms, self.noise = max_terms, noise
+        factor = total_factor(scatter)
+        n = len(self.names)
+        deviation = np.sqrt((factor[1:, 1 : n + 1] ** 2).sum(axis=0) / scatter.weight.sum())
+        self.spread = deviation * monomials.scale[:n]
+        self.in_sample = not scatter.held_out.any()
+        everywhere = np.ones(len(scatter.weight), dtype=bool)
+        count = float(scatter.weight.sum() ** 2 / scatter.square.sum())
+        self.max_degree = self._usable_degree(count * np.mean(~scatter.held_out))
+        used = np.flatnonzero(monomials.degree <= self.max_degree)
+        self.state = state_of(
+            factor[:, np.append(0, used + 1)], monomials.exponents[used]
+        )
+        standard = self.state.standard
+        self.sizes = [
+            int(np.count_nonzero(monomials.degree[standard] <= d))
+            for d in range(1, self.max_degree + 1)
+        ]
+        self.all = pencil(scatter, standard, everywhere)
+        self.learnt = self.held = self.all
+        if not self.in_sample:
+            self.learnt = pencil(scatter, standard, ~scatter.held_out)
+            self.held = pencil(scatter, standard, scatter.held_out)
+        self.terms = [monomials.term(i, n) for i in standard]
+
+    def _usable_degree(self, count: float) -> int:
+        """Return the largest degree whose monomials are fewer than rows tell apart."""
+        free = count - np.count_nonzero(~self.scatter.held_out)
+        degrees = range(1, int(self.monomials.degree[-1]) + 1)
+        usable = [d for d in degrees if np.sum(self.monomials.degree <= d) + 10 <= free]
+        return max(usable, default=1)
+
+    # -- All of it --------------------------------------------------------------------------------
+
+    def answer(self) -> Answer:
+        """Return what was found."""
+        spaces = NullSpaces(self.learnt, self.sizes)
+        noise = np.zeros(len(self.names))
+        best = self._best(spaces)
+        note = ""
+        if spaces.is_exact:
+            found, left_over = exact_quantities(
+                spaces, self.max_terms, self._polynomials, self._holds_exactly, self._price
+            )
+            if left_over:
+                note = f" {left_over} more have more than {self.max_terms} terms."
+        else:
+            found, noise = self._noisy()
+        quantities = [self._quantity(c, noise, spaces.is_exact) for c in found]
+        order = sorted(range(len(found)), key=lambda i: max(quantities[i].ratio, _SAME))
+        quantities, found = [quantities[i] for i in order], [found[i] for i in order]
+        values = np.empty((len(self.scatter.weight), len(found)))
+        for i, candidate in enumerate(found):
+            places, coef = self._final(candidate, noise, spaces.is_exact)
+            values[:, i] = self.scatter.mean[:, self.state.standard[places]] @ coef
+        constraints = self._constraints()
+        independent = n_independent(
+            [(q._terms, q.coef) for q in quantities],
+            [(law._terms, law.coef) for law in constraints],
+            self.scatter.sample.columns[: len(self.names)],
+            self.spread,
+            spaces.is_exact,
+        )
+        verdict = self._verdict(quantities, independent, best, noise) + note
+        return Answer(quantities, constraints, values, independent, noise, verdict)
+
+    def _best(self, spaces: NullSpaces) -> float:
+        """Return the ratio, on runs held out, of the polynomial that is best on the others."""
+        k = self.sizes[-1]
+        return self._held_ratio(self.learnt.least(range(k))) if k else 1.0
+
+    def _held_ratio(self, candidate: Candidate) -> float:
+        """Return the variance within runs held out, over that of all rows of all runs."""
+        total = self.all.variance(candidate)
+        return self.held.left(candidate) / total if total > 0 else 1.0
+
+    def _price(self, support) -> tuple:
+        return len(support), sum(self.terms[i].degree for i in support), support
+
+    def _polynomials(self, found: Sequence[Candidate], i: int) -> list[np.ndarray]:
+        """Return all polynomials in quantities up to degree i + 1, on the standard monomials."""
+        exponents = self.monomials.exponents[self.state.standard]
+        given = [
+            {tuple(exponents[j]): x for j, x in zip(c.support, c.coef, strict=True)} for c in found
+        ]
+        rows = []
+        for product in products(given, i + 1):
+            row = np.zeros(len(self.state.standard))
+            for key, value in product.items():
+                row += value * self.state.reduced[:, self.monomials.place[tuple(map(int, key))]]
+            rows.append(row)
+        return rows
+
+    def _holds_exactly(self, candidate: Candidate, limit: float) -> bool:
+        return self._held_ratio(candidate) <= min(100 * limit, 10 * EXACT)
+
+    # -- Noise ------------------------------------------------------------------------------------
+
+    def _noise_matrix(self, sigma: np.ndarray, runs: np.ndarray) -> np.ndarray:
+        """Return what noise adds to the variance of the standard monomials within some runs."""
+        sample = self.scatter.sample
+        chosen = runs[sample.columns[-1].astype(np.intp)]
+        columns = np.ascontiguousarray(sample.columns[:-1, chosen])
+        weight = sample.weight[chosen] / sample.weight[chosen].sum()
+        values = self.monomials.values(columns)
+        total = np.zeros((len(self.state.standard),) * 2)
+        for j in np.flatnonzero(sigma):
+            slopes = self.monomials.derivatives(columns, values, j)[self.state.standard]
+            total += sigma[j] ** 2 * ((slopes * weight) @ slopes.T)
+        return total
+
+    def _noisy(self) -> tuple[list[Candidate], np.ndarray]:
+        """Return quantities that vary no more than noise, and the noise."""
+        known = self.noise is not None
+        sigma = self.noise if known else self.spread
+        sizes = [k for k in self.sizes if k and k <= MOST_TERMS and 8 * k <= self.learnt.count]
+        if not sizes or not sigma.any():
+            return [], np.zeros(len(self.names))
+        held_out = self.scatter.held_out
+        noise = self._noise_matrix(sigma, ~held_out)
+        unit = 1.0 if known else least_noise(self.learnt, noise, sizes)
+        tested = noise if self.in_sample else self._noise_matrix(sigma, held_out)
+        most = (LARGEST_RATIO if known else UNKNOWN_NOISE) * (_IN_SAMPLE if self.in_sample else 1)
+
+        def holds(candidate: Candidate) -> bool:
+            part = np.ix_(candidate.support, candidate.support)
+            expected = unit * (candidate.coef @ tested[part] @ candidate.coef)
+            excess = self.held.left(candidate) / expected
+            return excess < slack(self.held.count) + 0.05 and self._held_ratio(candidate) < most
+
+        complexity = np.array([t.degree + len(t.factors) for t in self.terms])
+        found = noisy_quantities(
+            self.learnt,
+            unit * noise,
+            sizes,
+            self.max_terms,
+            self._polynomials,
+            holds,
+            complexity,
+        )
+        return found, np.sqrt(unit) * sigma
+
+    # -- Results ----------------------------------------------------------------------------------
+
+    def _final(self, candidate: Candidate, noise, exact) -> tuple[np.ndarray, np.ndarray]:
+        """Return terms of a quantity, and their coefficients fitted to all runs.
+
+        Its leading coefficient, in columns as they are, is 1.
+        """
+        places = candidate.support
+        if exact:
+            coef = self.all.least(places).coef
+        else:
+            gram, matrix = self._all_matrices(noise)
+            coef = least_ratio(gram, matrix, places.tolist())[1] if len(places) > 1 else np.ones(1)
+        sizes = self.monomials.sizes()[self.state.standard[places]]
+        return places, coef / coef[-1] * sizes[-1]
+
+    def _all_matrices(self, noise) -> tuple[np.ndarray, np.ndarray]:
+        everywhere = np.ones(len(self.scatter.weight), dtype=bool)
+        return self.all.within.T @ self.all.within, self._noise_matrix(noise, everywhere)
+
+    def _quantity(self, candidate: Candidate, noise, exact) -> ConservedQuantity:
+        places, coef = self._final(candidate, noise, exact)
+        sizes = self.monomials.sizes()[self.state.standard[places]]
+        covariance = None
+        if not exact:
+            covariance = self._covariance(places, coef, noise) / np.outer(sizes, sizes)
+        # The leading term first.
+        order = np.arange(len(places))[::-1]
+        return ConservedQuantity(
+            [self.terms[i] for i in places[order]],
+            (coef / sizes)[order],
+            names=self.names,
+            covariance=None if covariance is None else covariance[np.ix_(order, order)],
+            ratio=self._held_ratio(candidate),
+        )
+
+    def _covariance(self, places, coef, noise) -> np.ndarray:
+        """Return the covariance of coefficients, of which the last is given."""
+        gram, matrix = (m[np.ix_(places, places)] for m in self._all_matrices(noise))
+        free = np.arange(len(places) - 1)
+        found = np.zeros_like(gram)
+        inner = np.ix_(free, free)
+        # Errors of a regression whose columns have noise: what noise adds is no information.
+        inverse = np.linalg.pinv((gram - matrix)[inner], hermitian=True)
+        left = float(coef @ gram @ coef) / self.all.count
+        found[inner] = left * inverse @ gram[inner] @ inverse
+        return found
+
+    def _constraints(self) -> list[Law]:
+        """Return the laws of the state, in columns as they are."""
+        standard = self.state.standard
+        sizes = self.monomials.sizes()
+        laws = []
+        for place, coef in self.state.laws:
+            chosen = np.append(standard, place)
+            row = np.append(-coef[1:], 1.0) / sizes[chosen] * sizes[place]
+            relative = np.abs(np.append(-coef[1:], 1.0)) > 1e-8 * np.abs(coef).max(initial=1.0)
+            terms = [self.monomials.term(i, len(self.names)) for i in chosen[relative]]
+            row = cleaned(row[relative])
+            constant = -coef[0] * sizes[place]
+            if abs(coef[0]) > 1e-8 * np.abs(coef).max(initial=1.0):
+                constant_term = self.monomials.constant(len(self.names))
+                terms, row = [*terms, constant_term], cleaned(np.append(row, constant))
+            laws.append(Law(terms[::-1], row[::-1], names=self.names))
+        return laws
+
+    def _verdict(self, quantities, independent, best, noise) -> str:
+        top = self.max_degree
+        asked = int(self.monomials.degree[-1])
+        cut = "" if top == asked else f" Too few rows for degree {asked}: {top} was the highest."
+        if not quantities:
+            return (
+                f"Nothing is conserved among polynomials of degree up to {top} that the runs agree "
+                f"on: the best one has a ratio of variance within runs to that of all rows of "
+                f"{best:.2g}.{cut}"
+            )
+        n = len(quantities)
+        many = "quantity is" if n == 1 else "quantities are"
+        text = f"{n} {many} conserved, {independent} of them independent"
+        worst = max(q.ratio for q in quantities)
+        text += f"; variance within runs is at most {worst:.1g} of that of all rows"
+        if noise.any() and self.noise is None:
+            share = float(np.median(noise / np.where(self.spread > 0, self.spread, 1.0)))
+            text += (
+                f", which is noise if every column has noise of {100 * share:.2g} % of its spread: "
+                "give noise where it is known, since slow motion would look the same"
+            )
+        return text + "." + cut
