@@ -5,6 +5,7 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from scipy.integrate import solve_ivp
 
 
@@ -233,4 +234,5 @@ def simulated(name, noise=0.0, *, n_runs=40, n_rows=80, seed=0):
     """
     X, groups = _runs(name, n_runs, n_rows, seed)
     random = np.random.default_rng([seed, 1])
-    return X + noise * X.std(axis=0) * random.normal(size=X.shape), groups
+    X = X + noise * X.std(axis=0) * random.normal(size=X.shape)
+    return pd.DataFrame(X, columns=SYSTEMS[name].names), groups

@@ -5,7 +5,7 @@ sum over columns of s_j^2 times the mean products of derivatives of its terms. T
 is 1 for what is conserved, up to chance, and larger for everything else.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from vanishing.motion.pencil import Candidate, Family, Pencil
 
 MOST_TERMS = 130  # standard monomials among which sparse combinations are looked for
 _TRIED = 40  # candidates that runs held out are asked about
+_SAME = 2.0  # degrees whose least ratios are within this factor may have the same noise
 _NEW = 0.2  # share of the spread that polynomials in other quantities must not have
 _SECOND_ORDER = 0.02  # what noise adds that is not of first order, relative to what is
 
@@ -24,74 +25,119 @@ def slack(count: float) -> float:
     return 1 + 4 * np.sqrt(2 / count) + _SECOND_ORDER
 
 
-def least_noise(learnt: Pencil, noise: np.ndarray, sizes) -> float:
-    """Return the least ratio to the noise of any polynomial: nothing varies less than the noise."""
-    gram = learnt.within.T @ learnt.within
-    return min(full_ratios(gram[:k, :k], noise[:k, :k])[0] for k in sizes)
-
-
-def noisy_quantities(
-    learnt: Pencil,
-    noise: np.ndarray,
-    sizes,
-    max_terms: int,
-    polynomials: Callable,
-    holds: Callable,
-    complexity: np.ndarray,
-) -> list[Candidate]:
-    """Return sparse quantities, none a polynomial in those before.
+class NoisySearch:
+    """Sparse polynomials that vary within runs as noise makes them.
 
     Parameters
     ----------
     learnt : Pencil
     noise : array of shape (k, k)
-        The matrix N.
+        The matrix N; up to a factor, where the size of the noise is unknown.
     sizes : sequence of int
         How many standard monomials there are up to each degree that is looked at.
     max_terms : int
     polynomials : callable
-        ``polynomials(candidates, i)``: all polynomials in these up to degree i.
-    holds : callable
-        ``holds(candidate)``: whether runs that were held out agree.
+        ``polynomials(candidates)``: all polynomials in these.
     complexity : array of shape (k,)
         Of the standard monomials.
     """
-    gram = learnt.within.T @ learnt.within
-    scored: dict[tuple[int, ...], float] = {}
-    for k in sizes:
-        for support, score in _supports(gram[:k, :k], noise[:k, :k], learnt.count, max_terms):
-            scored[support] = score + 3.0 * float(complexity[list(support)].sum())
-    found: list[Candidate] = []
-    known = Family(learnt.total)
-    n_tried = 0
-    for support in sorted(scored, key=lambda s: (scored[s], s)):
-        if n_tried == _TRIED:
-            break
+
+    def __init__(
+        self,
+        learnt: Pencil,
+        noise: np.ndarray,
+        sizes: Sequence[int],
+        max_terms: int,
+        polynomials: Callable,
+        complexity: np.ndarray,
+    ):
+        self.learnt, self.noise, self.sizes, self.max_terms = learnt, noise, sizes, max_terms
+        self.polynomials, self.complexity = polynomials, complexity
+        k = sizes[-1]
+        self.gram = learnt.within[:, :k].T @ learnt.within[:, :k]
+        self.least = [full_ratios(self.gram[:k, :k], noise[:k, :k])[0] for k in sizes]
+
+    def first(self, holds: Callable, most: float) -> tuple[Candidate, float] | None:
+        """Return a quantity while the size of the noise is unknown, and its ratio to the noise.
+
+        No polynomial varies less than the noise, so that the least ratio of all says what that is,
+        up to chance.
+        """
+        for k, least in zip(self.sizes, self.least, strict=True):
+            if least > _SAME * min(self.least):
+                continue
+            n_tried = 0
+            for support in self._ordered(self._scored(k, least)):
+                candidate, ratio = self._candidate(support)
+                if n_tried == _TRIED or candidate.ratio > most:
+                    continue
+                n_tried += 1
+                if holds(candidate, ratio, most):
+                    return candidate, ratio
+        return None
+
+    def quantities(
+        self, unit: float, holds: Callable, most: float, found: list[Candidate]
+    ) -> list[Candidate]:
+        """Return quantities that are conserved up to the noise, none a polynomial in those before.
+
+        Parameters
+        ----------
+        unit : float
+            What the matrix of the noise has to be multiplied by.
+        holds : callable
+            ``holds(candidate, unit, most)``: whether runs that were held out agree.
+        most : float
+            Largest variance within runs over that of all rows.
+        found : list of Candidate
+            What is known.
+        """
+        scored: dict[tuple[int, ...], float] = {}
+        for k in self.sizes:
+            scored |= self._scored(k, unit)
+        found = list(found)
+        known = Family(self.learnt.total)
+        known.set(self.polynomials(found))
+        n_tried = 0
+        for support in self._ordered(scored):
+            candidate, _ = self._candidate(support)
+            if candidate.ratio > most or known.novelty(candidate) <= _NEW:
+                continue
+            n_tried += 1
+            if holds(candidate, unit, most):
+                found.append(candidate)
+                known.set(self.polynomials(found))
+            if n_tried == _TRIED:
+                break
+        return found
+
+    def _candidate(self, support) -> tuple[Candidate, float]:
+        """Return the polynomial with some terms that varies least, and its ratio to the noise."""
         places = list(support)
-        vector = least_ratio(gram, noise, places)[1]
+        ratio, vector = least_ratio(self.gram, self.noise, places)
         candidate = Candidate(np.array(places), vector, np.nan)
-        candidate = candidate._replace(ratio=learnt.ratio(candidate))
-        if known.novelty(candidate) <= _NEW:
-            continue
-        n_tried += 1
-        if holds(candidate):
-            found.append(candidate)
-            known.set(polynomials(found, len(sizes) - 1))
-    return found
+        return candidate._replace(ratio=self.learnt.ratio(candidate)), ratio
 
+    @staticmethod
+    def _ordered(scored: dict[tuple[int, ...], float]) -> list[tuple[int, ...]]:
+        return sorted(scored, key=lambda support: (scored[support], support))
 
-def _supports(gram, noise, count, max_terms):
-    """Yield supports that leave hardly more than the noise, and what they cost."""
-    k = len(gram)
-    scale = np.sqrt(gram.diagonal())
-    gram, noise = gram / scale / scale[:, None], noise / scale / scale[:, None]
-    limit = (1 + (k + 5 * np.sqrt(2 * k)) / count) * slack(count)
-    if k == 1 or full_ratios(gram, noise)[0] > limit:
-        if k == 1 and gram[0, 0] <= limit * noise[0, 0]:
-            yield (0,), 0.0
-        return
-    singles = [((j,), gram[j, j] / noise[j, j]) for j in range(k) if noise[j, j] > 0]
-    several = ratio_supports(gram, noise, limit, max_terms, lambda: None)
-    for support, ratio in [*(s for s in singles if s[1] < limit), *several]:
-        score = count * np.log(max(ratio / slack(count), 1.0)) + price(count) * len(support)
-        yield tuple(support), float(score)
+    def _scored(self, k: int, unit: float) -> dict[tuple[int, ...], float]:
+        """Return supports among k monomials that leave hardly more than the noise, with scores."""
+        count = self.learnt.count
+        limit = (1 + (k + 5 * np.sqrt(2 * k)) / count) * slack(count)
+        scale = np.sqrt(self.gram.diagonal()[:k])
+        gram = self.gram[:k, :k] / scale / scale[:, None]
+        noise = unit * self.noise[:k, :k] / scale / scale[:, None]
+        if full_ratios(gram, noise)[0] > limit:
+            return {}
+        single = 1.0 / np.maximum(noise.diagonal(), 1e-300)
+        found = [((j,), single[j]) for j in np.flatnonzero(single < limit).tolist()]
+        if k > 1:
+            found += ratio_supports(gram, noise, limit, self.max_terms, lambda: None)
+        return {
+            support: count * np.log(max(ratio / slack(count), 1.0))
+            + price(count) * len(support)
+            + 3.0 * float(self.complexity[list(support)].sum())
+            for support, ratio in found
+        }

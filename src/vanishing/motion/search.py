@@ -1,6 +1,6 @@
 """The search for conserved quantities, from scatter within and between runs."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +10,7 @@ from vanishing.laws.ratios import least_ratio
 from vanishing.laws.solving import normalised
 from vanishing.motion.exact import EXACT, NullSpaces, exact_quantities
 from vanishing.motion.independence import n_independent
-from vanishing.motion.noisy import MOST_TERMS, least_noise, noisy_quantities, slack
+from vanishing.motion.noisy import MOST_TERMS, NoisySearch, slack
 from vanishing.motion.pencil import Candidate, Pencil, pencil, total_factor
 from vanishing.motion.quantity import ConservedQuantity
 from vanishing.motion.runs import Scatter
@@ -20,6 +20,7 @@ from vanishing.motion.variables import Monomials
 LARGEST_RATIO = 0.2  # of variance within runs to that of all rows, where the noise is known
 UNKNOWN_NOISE = 0.01  # the same where nothing but smallness tells noise from motion
 _IN_SAMPLE = 0.1  # what both are multiplied by where no runs were held out
+_SPARE = 0.05  # runs held out may have so much more noise than expected, beside chance
 _SAME = 1e-20  # ratios below are rounding, and equal
 
 
@@ -155,48 +156,52 @@ class Search:
 
     # -- Noise ------------------------------------------------------------------------------------
 
-    def _noise_matrix(self, sigma: np.ndarray, runs: np.ndarray) -> np.ndarray:
-        """Return what noise adds to the variance of the standard monomials within some runs."""
+    def _noise_matrix(self, sigma: np.ndarray, runs: np.ndarray, size: int) -> np.ndarray:
+        """Return what noise adds to the variance of the first standard monomials in some runs."""
         sample = self.scatter.sample
         chosen = runs[sample.columns[-1].astype(np.intp)]
         columns = np.ascontiguousarray(sample.columns[:-1, chosen])
         weight = sample.weight[chosen] / sample.weight[chosen].sum()
         values = self.monomials.values(columns)
-        total = np.zeros((len(self.state.standard),) * 2)
+        total = np.zeros((size, size))
         for j in np.flatnonzero(sigma):
-            slopes = self.monomials.derivatives(columns, values, j)[self.state.standard]
+            slopes = self.monomials.derivatives(columns, values, j, self.state.standard[:size])
             total += sigma[j] ** 2 * ((slopes * weight) @ slopes.T)
         return total
 
     def _noisy(self) -> tuple[list[Candidate], np.ndarray]:
         """Return quantities that vary no more than noise, and the noise."""
         known = self.noise is not None
-        sigma = self.noise if known else self.spread
+        sigma = self.spread if self.noise is None else self.noise
         sizes = [k for k in self.sizes if k and k <= MOST_TERMS and 8 * k <= self.learnt.count]
         if not sizes or not sigma.any():
             return [], np.zeros(len(self.names))
         held_out = self.scatter.held_out
-        noise = self._noise_matrix(sigma, ~held_out)
-        unit = 1.0 if known else least_noise(self.learnt, noise, sizes)
-        tested = noise if self.in_sample else self._noise_matrix(sigma, held_out)
-        most = (LARGEST_RATIO if known else UNKNOWN_NOISE) * (_IN_SAMPLE if self.in_sample else 1)
+        noise = self._noise_matrix(sigma, ~held_out, sizes[-1])
+        tested = noise if self.in_sample else self._noise_matrix(sigma, held_out, sizes[-1])
+        strict = _IN_SAMPLE if self.in_sample else 1.0
 
-        def holds(candidate: Candidate) -> bool:
+        def holds(candidate: Candidate, unit: float, most: float) -> bool:
             part = np.ix_(candidate.support, candidate.support)
             expected = unit * (candidate.coef @ tested[part] @ candidate.coef)
-            excess = self.held.left(candidate) / expected
-            return excess < slack(self.held.count) + 0.05 and self._held_ratio(candidate) < most
+            allowed = expected * (slack(self.held.count) + _SPARE)
+            return self._held_ratio(candidate) < most and self.held.left(candidate) < allowed
 
-        complexity = np.array([t.degree + len(t.factors) for t in self.terms])
-        found = noisy_quantities(
+        search = NoisySearch(
             self.learnt,
-            unit * noise,
+            noise,
             sizes,
             self.max_terms,
-            self._polynomials,
-            holds,
-            complexity,
+            lambda found: self._polynomials(found, self.max_degree - 1),
+            np.array([t.degree + len(t.factors) for t in self.terms]),
         )
+        found, unit = [], 1.0
+        if not known:
+            first = search.first(holds, strict * UNKNOWN_NOISE)
+            if first is None:
+                return [], np.zeros(len(self.names))
+            found, unit = [first[0]], first[1]
+        found = search.quantities(unit, holds, strict * LARGEST_RATIO, found)
         return found, np.sqrt(unit) * sigma
 
     # -- Results ----------------------------------------------------------------------------------
@@ -217,7 +222,7 @@ class Search:
 
     def _all_matrices(self, noise) -> tuple[np.ndarray, np.ndarray]:
         everywhere = np.ones(len(self.scatter.weight), dtype=bool)
-        return self.all.within.T @ self.all.within, self._noise_matrix(noise, everywhere)
+        return self.all.within.T @ self.all.within, self._noise_matrix(noise, everywhere, self.sizes[-1])
 
     def _quantity(self, candidate: Candidate, noise, exact) -> ConservedQuantity:
         places, coef = self._final(candidate, noise, exact)

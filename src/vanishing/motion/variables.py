@@ -95,19 +95,18 @@ class Monomials:
                 np.multiply(values[parent], z[last], out=values[i])
         return values
 
-    def derivatives(self, columns: np.ndarray, values: np.ndarray, column: int) -> np.ndarray:
-        """Return the derivatives of all monomials by a column, given their values."""
-        total = np.zeros_like(values)
+    def derivatives(self, columns: np.ndarray, values: np.ndarray, column: int, places):
+        """Return the derivatives of some monomials by a column, given the values of all."""
+        total = np.zeros((len(places), columns.shape[1]))
         for k, (variable, scale) in enumerate(zip(self.variables, self.scale, strict=True)):
             if variable.column != column:
                 continue
-            used = np.flatnonzero(self.exponents[:, k])
-            lower = self.exponents[used]
-            lower[:, k] -= 1
             slope = variable.slope(columns) / scale
-            for i, row in zip(used, lower.tolist(), strict=True):
-                factor = self.exponents[i, k] * slope
-                place = self.place.get(tuple(row))
+            lower = self.exponents[places]
+            lower[:, k] -= 1
+            for i in np.flatnonzero(lower[:, k] >= 0):
+                factor = self.exponents[places[i], k] * slope
+                place = self.place.get(tuple(lower[i].tolist()))
                 total[i] += factor if place is None else factor * values[place]
         return total
 
