@@ -95,8 +95,9 @@ class ConservedQuantities(Savable, TransformerMixin, BaseEstimator):
     >>> import numpy as np
     >>> from vanishing import ConservedQuantities
     >>> t = np.linspace(0.0, 5.0, 50)
+    >>> swing = np.column_stack([np.cos(2 * t), -2 * np.sin(2 * t)])
     >>> pulled = np.arange(1.0, 9.0)
-    >>> X = np.vstack([np.column_stack([a * np.cos(2 * t), -2 * a * np.sin(2 * t)]) for a in pulled])
+    >>> X = np.vstack([a * swing for a in pulled])
     >>> model = ConservedQuantities().fit(X, groups=np.repeat(pulled, 50))
     >>> print(model.quantities_[0])
     x1^2 + 4*x0^2
@@ -165,8 +166,8 @@ class ConservedQuantities(Savable, TransformerMixin, BaseEstimator):
             self._store(answer)
         if not held_out.any():
             warn(
-                f"{len(held_out)} runs are too few to hold some out: what is found is not confirmed "
-                "by runs that it was not found on. Four are needed."
+                f"{len(held_out)} runs are too few to hold some out: what is found is not confirmed by "
+                "runs that it was not found on. Four are needed."
             )
         return self
 

@@ -35,7 +35,9 @@ class NullSpaces:
         # The columns of this and of its leading blocks are orthonormal combinations of monomials.
         self.inside = solve_triangular(learnt.total, learnt.within.T, trans="T").T
         found = [np.linalg.svd(self.inside[:, :k], compute_uv=False) ** 2 for k in self.sizes]
-        self.ratios = [np.append(r, np.zeros(k - len(r))) for r, k in zip(found, sizes, strict=True)]
+        self.ratios = [
+            np.append(r, np.zeros(k - len(r))) for r, k in zip(found, sizes, strict=True)
+        ]
         self.least = min((float(r[-1]) for r in self.ratios), default=np.inf)
         self.limit = max(_BAND * self.least, _ROUNDING)
 
@@ -130,7 +132,7 @@ def _reweighted(spaces: NullSpaces, start: np.ndarray, max_terms: int) -> np.nda
 
 
 def _shortest(learnt: Pencil, supports, limit, max_terms, price) -> list[Candidate]:
-    """Return quantities of few terms on supports or parts of them, those of the least price first."""
+    """Return quantities of few terms on supports or parts of them, in the order of their price."""
     short = {tuple(s) for s in (_shortened(learnt, s, limit) for s in supports) if s is not None}
     chosen = sorted((s for s in short if len(s) <= max_terms), key=price)
     return [learnt.least(support) for support in chosen]

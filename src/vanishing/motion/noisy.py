@@ -1,8 +1,8 @@
 """Quantities of rows with noise: sparse polynomials that vary within runs as the noise makes them.
 
-Noise of variance s_j^2 in column j adds v'Nv to the variance of a polynomial within runs, with N the
-sum over columns of s_j^2 times the mean products of derivatives of its terms. The ratio v'Wv / v'Nv
-is 1 for what is conserved, up to chance, and larger for everything else.
+Noise of variance s_j^2 in column j adds v'Nv to the variance v'Wv of a polynomial within runs, with
+N the sum over columns of s_j^2 times the mean products of derivatives of its terms. The ratio
+v'Wv / v'Nv is 1 for what is conserved, up to chance, and larger for everything else.
 """
 
 from collections.abc import Callable, Sequence

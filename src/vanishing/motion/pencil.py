@@ -78,7 +78,11 @@ def pencil(scatter: Scatter, standard: np.ndarray, runs: np.ndarray) -> Pencil:
         Places of the standard monomials.
     runs : array of bool of shape (n_runs,)
     """
-    weight, square, mean = scatter.weight[runs], scatter.square[runs], scatter.mean[runs][:, standard]
+    weight, square, mean = (
+        scatter.weight[runs],
+        scatter.square[runs],
+        scatter.mean[runs][:, standard],
+    )
     folds = [fold for fold in (0, 1) if (scatter.held_out[runs] == bool(fold)).any()]
     within = triangular([scatter.roots[fold][:, standard] for fold in folds])
     apart = (mean - weight @ mean / weight.sum()) * np.sqrt(weight)[:, None]

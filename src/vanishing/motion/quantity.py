@@ -48,7 +48,8 @@ class ConservedQuantity(Immutable, Savable):
     >>> from vanishing import ConservedQuantity
     >>> from vanishing.laws.terms import FUNCTIONS, Factor, Term, monomial
     >>> cosine = Term((0.0, 0.0), (Factor(FUNCTIONS["cos"], 1.0, (1.0, 0.0)),))
-    >>> energy = ConservedQuantity([monomial([0, 2]), cosine], [1, -19.62], names=["angle", "speed"])
+    >>> names = ["angle", "speed"]
+    >>> energy = ConservedQuantity([monomial([0, 2]), cosine], [1, -19.62], names=names)
     >>> print(energy)
     speed^2 - 19.62*cos(angle)
     >>> energy([[0.0, 3.0]])

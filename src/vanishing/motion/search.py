@@ -1,17 +1,16 @@
 """The search for conserved quantities, from scatter within and between runs."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from vanishing.laws.law import Law
 from vanishing.laws.ratios import least_ratio
-from vanishing.laws.solving import normalised
 from vanishing.motion.exact import EXACT, NullSpaces, exact_quantities
 from vanishing.motion.independence import n_independent
 from vanishing.motion.noisy import MOST_TERMS, NoisySearch, slack
-from vanishing.motion.pencil import Candidate, Pencil, pencil, total_factor
+from vanishing.motion.pencil import Candidate, pencil, total_factor
 from vanishing.motion.quantity import ConservedQuantity
 from vanishing.motion.runs import Scatter
 from vanishing.motion.state import cleaned, products, state_of
@@ -19,7 +18,8 @@ from vanishing.motion.variables import Monomials
 
 LARGEST_RATIO = 0.2  # of variance within runs to that of all rows, where the noise is known
 UNKNOWN_NOISE = 0.01  # the same where nothing but smallness tells noise from motion
-_IN_SAMPLE = 0.1  # what both are multiplied by where no runs were held out
+LATER_RATIO = 0.05  # the same once a quantity has said what the noise is
+_IN_SAMPLE = 0.1  # what these are multiplied by where no runs were held out
 _SPARE = 0.05  # runs held out may have so much more noise than expected, beside chance
 _SAME = 1e-20  # ratios below are rounding, and equal
 
@@ -33,6 +33,33 @@ class Answer(NamedTuple):
     n_independent: int
     noise: np.ndarray
     verdict: str
+
+
+class Added(NamedTuple):
+    """What noise adds to the variance of monomials within runs: matrices over sets of runs."""
+
+    sigma: np.ndarray
+    learnt: np.ndarray
+    held: np.ndarray
+    everywhere: np.ndarray
+
+    def scaled(self, unit: float) -> "Added":
+        """Return the same for noise whose variance is larger by a factor."""
+        return Added(np.sqrt(unit) * self.sigma, *(unit * matrix for matrix in self[1:]))
+
+
+class Fit(NamedTuple):
+    """Coefficients of a quantity and their covariance, None where they are exact."""
+
+    coef: np.ndarray
+    covariance: np.ndarray | None
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether each term is needed: its coefficient is not zero within four errors."""
+        if self.covariance is None:
+            return True
+        return bool((np.abs(self.coef) > 4 * np.sqrt(self.covariance.diagonal())).all())
 
 
 class Search:
@@ -68,9 +95,7 @@ class Search:
         count = float(scatter.weight.sum() ** 2 / scatter.square.sum())
         self.max_degree = self._usable_degree(count * np.mean(~scatter.held_out))
         used = np.flatnonzero(monomials.degree <= self.max_degree)
-        self.state = state_of(
-            factor[:, np.append(0, used + 1)], monomials.exponents[used]
-        )
+        self.state = state_of(factor[:, np.append(0, used + 1)], monomials.exponents[used])
         standard = self.state.standard
         self.sizes = [
             int(np.count_nonzero(monomials.degree[standard] <= d))
@@ -95,9 +120,8 @@ class Search:
     def answer(self) -> Answer:
         """Return what was found."""
         spaces = NullSpaces(self.learnt, self.sizes)
-        noise = np.zeros(len(self.names))
-        best = self._best(spaces)
-        note = ""
+        best = self._best()
+        added, note = None, ""
         if spaces.is_exact:
             found, left_over = exact_quantities(
                 spaces, self.max_terms, self._polynomials, self._holds_exactly, self._price
@@ -105,14 +129,14 @@ class Search:
             if left_over:
                 note = f" {left_over} more have more than {self.max_terms} terms."
         else:
-            found, noise = self._noisy()
-        quantities = [self._quantity(c, noise, spaces.is_exact) for c in found]
-        order = sorted(range(len(found)), key=lambda i: max(quantities[i].ratio, _SAME))
-        quantities, found = [quantities[i] for i in order], [found[i] for i in order]
+            found, added = self._noisy()
+        found.sort(key=lambda candidate: max(self._held_ratio(candidate), _SAME))
+        fits = [self._fit(candidate, added) for candidate in found]
+        quantities = [self._quantity(*pair) for pair in zip(found, fits, strict=True)]
         values = np.empty((len(self.scatter.weight), len(found)))
-        for i, candidate in enumerate(found):
-            places, coef = self._final(candidate, noise, spaces.is_exact)
-            values[:, i] = self.scatter.mean[:, self.state.standard[places]] @ coef
+        for i, (candidate, fit) in enumerate(zip(found, fits, strict=True)):
+            means = self.scatter.mean[:, self.state.standard[candidate.support]]
+            values[:, i] = means @ fit.coef
         constraints = self._constraints()
         independent = n_independent(
             [(q._terms, q.coef) for q in quantities],
@@ -121,13 +145,14 @@ class Search:
             self.spread,
             spaces.is_exact,
         )
+        noise = np.zeros(len(self.names)) if added is None else added.sigma
         verdict = self._verdict(quantities, independent, best, noise) + note
         return Answer(quantities, constraints, values, independent, noise, verdict)
 
-    def _best(self, spaces: NullSpaces) -> float:
-        """Return the ratio, on runs held out, of the polynomial that is best on the others."""
-        k = self.sizes[-1]
-        return self._held_ratio(self.learnt.least(range(k))) if k else 1.0
+    def _best(self) -> float:
+        """Return the least ratio, on runs held out, of the polynomials that are best on others."""
+        tried = [self._held_ratio(self.learnt.least(range(k))) for k in self.sizes if k]
+        return min(tried, default=1.0)
 
     def _held_ratio(self, candidate: Candidate) -> float:
         """Return the variance within runs held out, over that of all rows of all runs."""
@@ -156,101 +181,93 @@ class Search:
 
     # -- Noise ------------------------------------------------------------------------------------
 
-    def _noise_matrix(self, sigma: np.ndarray, runs: np.ndarray, size: int) -> np.ndarray:
-        """Return what noise adds to the variance of the first standard monomials in some runs."""
-        sample = self.scatter.sample
-        chosen = runs[sample.columns[-1].astype(np.intp)]
-        columns = np.ascontiguousarray(sample.columns[:-1, chosen])
-        weight = sample.weight[chosen] / sample.weight[chosen].sum()
-        values = self.monomials.values(columns)
-        total = np.zeros((size, size))
-        for j in np.flatnonzero(sigma):
-            slopes = self.monomials.derivatives(columns, values, j, self.state.standard[:size])
-            total += sigma[j] ** 2 * ((slopes * weight) @ slopes.T)
-        return total
-
-    def _noisy(self) -> tuple[list[Candidate], np.ndarray]:
-        """Return quantities that vary no more than noise, and the noise."""
-        known = self.noise is not None
+    def _noisy(self) -> tuple[list[Candidate], Added | None]:
+        """Return quantities that vary no more than noise, and what the noise adds."""
         sigma = self.spread if self.noise is None else self.noise
         sizes = [k for k in self.sizes if k and k <= MOST_TERMS and 8 * k <= self.learnt.count]
         if not sizes or not sigma.any():
-            return [], np.zeros(len(self.names))
-        held_out = self.scatter.held_out
-        noise = self._noise_matrix(sigma, ~held_out, sizes[-1])
-        tested = noise if self.in_sample else self._noise_matrix(sigma, held_out, sizes[-1])
+            return [], None
+        added = self._added(sigma, sizes[-1])
         strict = _IN_SAMPLE if self.in_sample else 1.0
-
-        def holds(candidate: Candidate, unit: float, most: float) -> bool:
-            part = np.ix_(candidate.support, candidate.support)
-            expected = unit * (candidate.coef @ tested[part] @ candidate.coef)
-            allowed = expected * (slack(self.held.count) + _SPARE)
-            return self._held_ratio(candidate) < most and self.held.left(candidate) < allowed
-
         search = NoisySearch(
             self.learnt,
-            noise,
+            added.learnt,
             sizes,
             self.max_terms,
             lambda found: self._polynomials(found, self.max_degree - 1),
             np.array([t.degree + len(t.factors) for t in self.terms]),
         )
-        found, unit = [], 1.0
-        if not known:
-            first = search.first(holds, strict * UNKNOWN_NOISE)
-            if first is None:
-                return [], np.zeros(len(self.names))
-            found, unit = [first[0]], first[1]
-        found = search.quantities(unit, holds, strict * LARGEST_RATIO, found)
-        return found, np.sqrt(unit) * sigma
+
+        def holds(candidate: Candidate, unit: float, most: float) -> bool:
+            part = np.ix_(candidate.support, candidate.support)
+            expected = unit * (candidate.coef @ added.held[part] @ candidate.coef)
+            allowed = expected * (slack(self.held.count) + _SPARE)
+            small = self._held_ratio(candidate) < most and self.held.left(candidate) < allowed
+            return small and self._fit(candidate, added.scaled(unit)).is_significant
+
+        if self.noise is not None:
+            return search.quantities(1.0, holds, strict * LARGEST_RATIO, []), added
+        first = search.first(holds, strict * UNKNOWN_NOISE)
+        if first is None:
+            return [], None
+        found = search.quantities(first[1], holds, strict * LATER_RATIO, [first[0]])
+        return found, added.scaled(first[1])
+
+    def _added(self, sigma: np.ndarray, size: int) -> Added:
+        """Return what noise adds to the variance of the first standard monomials within runs."""
+        sample = self.scatter.sample
+        columns, weight = np.ascontiguousarray(sample.columns[:-1]), sample.weight
+        held_out = self.scatter.held_out[sample.columns[-1].astype(np.intp)]
+        values = self.monomials.values(columns)
+        folds = (~held_out, held_out)
+        sums = np.zeros((2, size, size))
+        for j in np.flatnonzero(sigma):
+            slopes = self.monomials.derivatives(columns, values, j, self.state.standard[:size])
+            for total, fold in zip(sums, folds, strict=True):
+                part = slopes[:, fold]
+                total += sigma[j] ** 2 * ((part * weight[fold]) @ part.T)
+        weights = [weight[fold].sum() for fold in folds]
+        everywhere = sums.sum(axis=0) / sum(weights)
+        learnt = sums[0] / weights[0]
+        return Added(sigma, learnt, learnt if self.in_sample else sums[1] / weights[1], everywhere)
 
     # -- Results ----------------------------------------------------------------------------------
 
-    def _final(self, candidate: Candidate, noise, exact) -> tuple[np.ndarray, np.ndarray]:
-        """Return terms of a quantity, and their coefficients fitted to all runs.
+    def _fit(self, candidate: Candidate, added: Added | None) -> Fit:
+        """Return the coefficients of a quantity fitted to all runs.
 
-        Its leading coefficient, in columns as they are, is 1.
+        They are those of scaled variables; the leading one, in columns as they are, is 1.
         """
         places = candidate.support
-        if exact:
+        size = self.monomials.sizes()[self.state.standard[places[-1]]]
+        if added is None:
             coef = self.all.least(places).coef
-        else:
-            gram, matrix = self._all_matrices(noise)
-            coef = least_ratio(gram, matrix, places.tolist())[1] if len(places) > 1 else np.ones(1)
-        sizes = self.monomials.sizes()[self.state.standard[places]]
-        return places, coef / coef[-1] * sizes[-1]
+            return Fit(coef / coef[-1] * size, None)
+        within = self.all.within[:, places]
+        gram, noise = within.T @ within, added.everywhere[np.ix_(places, places)]
+        coef = least_ratio(gram, noise, np.arange(len(places)))[1]
+        coef = coef / coef[-1] * size
+        # Errors of a regression whose columns have noise: what noise adds is no information.
+        free = slice(0, len(places) - 1)
+        inverse = np.linalg.pinv((gram - noise)[free, free], hermitian=True)
+        covariance = np.zeros_like(gram)
+        left = float(coef @ gram @ coef) / self.all.count
+        covariance[free, free] = left * inverse @ gram[free, free] @ inverse
+        return Fit(coef, covariance)
 
-    def _all_matrices(self, noise) -> tuple[np.ndarray, np.ndarray]:
-        everywhere = np.ones(len(self.scatter.weight), dtype=bool)
-        return self.all.within.T @ self.all.within, self._noise_matrix(noise, everywhere, self.sizes[-1])
-
-    def _quantity(self, candidate: Candidate, noise, exact) -> ConservedQuantity:
-        places, coef = self._final(candidate, noise, exact)
-        sizes = self.monomials.sizes()[self.state.standard[places]]
+    def _quantity(self, candidate: Candidate, fit: Fit) -> ConservedQuantity:
+        sizes = self.monomials.sizes()[self.state.standard[candidate.support]]
         covariance = None
-        if not exact:
-            covariance = self._covariance(places, coef, noise) / np.outer(sizes, sizes)
+        if fit.covariance is not None:
+            covariance = (fit.covariance / np.outer(sizes, sizes))[::-1, ::-1]
         # The leading term first.
-        order = np.arange(len(places))[::-1]
         return ConservedQuantity(
-            [self.terms[i] for i in places[order]],
-            (coef / sizes)[order],
+            [self.terms[i] for i in candidate.support[::-1]],
+            (fit.coef / sizes)[::-1],
             names=self.names,
-            covariance=None if covariance is None else covariance[np.ix_(order, order)],
+            covariance=covariance,
             ratio=self._held_ratio(candidate),
         )
-
-    def _covariance(self, places, coef, noise) -> np.ndarray:
-        """Return the covariance of coefficients, of which the last is given."""
-        gram, matrix = (m[np.ix_(places, places)] for m in self._all_matrices(noise))
-        free = np.arange(len(places) - 1)
-        found = np.zeros_like(gram)
-        inner = np.ix_(free, free)
-        # Errors of a regression whose columns have noise: what noise adds is no information.
-        inverse = np.linalg.pinv((gram - matrix)[inner], hermitian=True)
-        left = float(coef @ gram @ coef) / self.all.count
-        found[inner] = left * inverse @ gram[inner] @ inverse
-        return found
 
     def _constraints(self) -> list[Law]:
         """Return the laws of the state, in columns as they are."""
