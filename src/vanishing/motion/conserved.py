@@ -16,7 +16,7 @@ from vanishing.checks import check_number, check_weights
 from vanishing.constructions.base import all_or_nothing
 from vanishing.laws.law import read_law, write_law
 from vanishing.motion.quantity import read_quantity, write_quantity
-from vanishing.motion.runs import Look, Measure, Survey
+from vanishing.motion.runs import Look, Measure, Scatter, Some, Survey
 from vanishing.motion.search import Answer, Search
 from vanishing.motion.variables import Monomials, Variable, asked_variables
 from vanishing.persistence import Savable, register
@@ -26,6 +26,7 @@ from vanishing.rows.validation import validated
 
 _HELD_OUT = 4  # one run of this many
 _ROWS = 100_000  # of an array, that a thread takes at a time
+_SEARCHED_ROWS, _SEARCHED_RUNS = 40_000, 400  # of more, some are searched
 
 
 class ConservedQuantities(Savable, TransformerMixin, BaseEstimator):
@@ -87,6 +88,9 @@ class ConservedQuantities(Savable, TransformerMixin, BaseEstimator):
     -----
     A quarter of the runs is held out: a quantity that is found on the others is reported if it is
     conserved along these, too. Its coefficients are then fitted to all runs.
+
+    Of more than 40,000 rows, the search looks at about so many, of up to 400 runs. What it finds is
+    fitted to all rows, and `ratio_` and `values_` are of all.
 
     Examples
     --------
@@ -158,10 +162,17 @@ class ConservedQuantities(Savable, TransformerMixin, BaseEstimator):
             held_out = self._held_out(len(survey.labels))
             self._say(f"{len(survey.labels)} runs, {len(monomials)} monomials")
             seed = int(check_random_state(self.random_state).randint(2**31))
-            question = Measure(monomials, survey.labels, held_out, seed)
-            scatter = ask(question, question.combine)
-            noise = self._noise(survey)
-            answer = Search(scatter, monomials, names, self.max_terms, noise).answer()
+            noise = self._noise()
+            some = _some(survey.counts, held_out, seed)
+
+            def measured(values, some: Some | None) -> Scatter:
+                question = Measure(values, survey.labels, held_out, seed, some)
+                return ask(question, question.combine)
+
+            scatter = measured(monomials, some)
+            search = Search(scatter, monomials, names, self.max_terms, noise)
+            is_all = some.share >= 1.0 and some.runs.all()
+            answer = search.answer(None if is_all else lambda terms: measured(terms, None))
             self.runs_, self.held_out_ = survey.labels, held_out
             self._store(answer)
         if not held_out.any():
@@ -259,7 +270,7 @@ class ConservedQuantities(Savable, TransformerMixin, BaseEstimator):
             held_out[random.permutation(n_runs)[: max(1, n_runs // _HELD_OUT)]] = True
         return held_out
 
-    def _noise(self, survey: Survey) -> np.ndarray | None:
+    def _noise(self) -> np.ndarray | None:
         """Return the standard deviations of the noise, or None where they are unknown."""
         if self.noise is None:
             return None
@@ -338,6 +349,19 @@ class ConservedQuantities(Savable, TransformerMixin, BaseEstimator):
         within = weight @ (values - means[run]) ** 2
         total = weight @ (values - np.average(values, axis=0, weights=weight)) ** 2
         return float(1.0 - np.mean(within / np.where(total > 0, total, 1.0)))
+
+
+def _some(counts: np.ndarray, held_out: np.ndarray, seed: int) -> Some:
+    """Return the rows of a search: all, or so many that more would tell nothing new."""
+    runs = np.ones(len(counts), dtype=bool)
+    if counts.sum() > _SEARCHED_ROWS:
+        # In proportion, of runs to learn from and of runs held out.
+        random = np.random.default_rng(seed)
+        for fold in (held_out, ~held_out):
+            places = random.permutation(np.flatnonzero(fold))
+            n_kept = -(-_SEARCHED_RUNS * len(places) // len(counts))
+            runs[places[n_kept:]] = False
+    return Some(runs, min(1.0, _SEARCHED_ROWS / counts[runs].sum()), seed)
 
 
 def _check(survey: Survey, names) -> None:

@@ -78,6 +78,7 @@ def pencil(scatter: Scatter, standard: np.ndarray, runs: np.ndarray) -> Pencil:
         Places of the standard monomials.
     runs : array of bool of shape (n_runs,)
     """
+    runs = runs & (scatter.weight > 0)
     weight, square, mean = (
         scatter.weight[runs],
         scatter.square[runs],

@@ -6,13 +6,14 @@ quantities are told from nearly conserved ones.
 """
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import lapack
 
-from vanishing.laws.sample import Draw, Sample
-from vanishing.motion.variables import Monomials, Variable
+from vanishing.laws.sample import Draw, Sample, row_keys
+from vanishing.motion.variables import Variable
 from vanishing.rows.device import to_numpy
 from vanishing.rows.source import Part
 
@@ -76,6 +77,11 @@ def _unique(labels) -> tuple[np.ndarray, np.ndarray]:
         ) from None
 
 
+def _starts(labels) -> np.ndarray:
+    """Return where rows of another run than before begin."""
+    return np.flatnonzero(np.append(True, labels[1:] != labels[:-1]))
+
+
 class Look:
     """The question for a `Survey`."""
 
@@ -90,12 +96,15 @@ class Look:
                 "blocks are tuples (rows, groups)."
             )
         columns, weight = _columns(part), _weights(part)
-        labels, place = _unique(part.y)
+        # Rows of a run mostly stand side by side: then there are few labels to sort.
+        starts = _starts(part.y)
+        labels, place = _unique(part.y[starts])
+        sizes = np.diff(np.append(starts, len(part.y)))
         with np.errstate(all="ignore"):
             squares = [v.value(columns) ** 2 @ weight for v in self.variables]
         return Survey(
             labels,
-            np.bincount(place, minlength=len(labels)),
+            np.bincount(place, sizes, minlength=len(labels)).astype(np.int64),
             columns.min(axis=1),
             columns.max(axis=1),
             np.array(squares),
@@ -137,6 +146,8 @@ class Scatter:
         rows : list of arrays of shape (n, n_monomials)
             Whose sum of outer products is the scatter about these means.
         """
+        if not len(runs):
+            return
         both = self.weight[runs] + weight
         step = mean - self.mean[runs]
         # What the means of old and new rows differ by is scatter within the run, too.
@@ -157,40 +168,79 @@ def triangular(rows: Sequence[np.ndarray]) -> np.ndarray:
     return np.triu(lapack.dgeqrf(stacked, overwrite_a=True)[0][:n])
 
 
+class Some(NamedTuple):
+    """Some of the rows, the same ones in whatever order and blocks they come.
+
+    Attributes
+    ----------
+    runs : array of bool of shape (n_runs,)
+        Those that are looked at.
+    share : float
+        Of their rows.
+    seed : int
+        Which rows.
+    """
+
+    runs: np.ndarray
+    share: float
+    seed: int
+
+    def chosen(self, columns, run) -> np.ndarray:
+        """Say which rows are looked at."""
+        if self.share >= 1.0:
+            return self.runs[run]
+        mixed = np.zeros(columns.shape[1])
+        for j, column in enumerate(columns):
+            mixed += np.sqrt(j + 2.0) * column
+        keys = row_keys(mixed[None], self.seed)
+        return self.runs[run] & (keys < np.uint64(self.share * 2.0**64))
+
+
 class Measure:
     """The question for a `Scatter`.
 
     Parameters
     ----------
-    monomials : Monomials
+    monomials : Monomials or Terms
     labels : array
         Of the runs, sorted.
     held_out : array of bool of shape (n_runs,)
     seed : int
         Which rows the sample has.
+    some : Some, default=None
+        The rows that are looked at; None means all, and no sample.
     """
 
-    def __init__(self, monomials: Monomials, labels, held_out: np.ndarray, seed: int):
+    def __init__(self, monomials, labels, held_out: np.ndarray, seed: int, some: Some | None):
         self.monomials, self.labels, self.held_out = monomials, labels, held_out
-        self.draw = Draw(seed)
+        self.draw, self.some = Draw(seed), some
 
     def __call__(self, part: Part) -> Scatter:
         """Return the scatter of some rows."""
         columns, weight = _columns(part), _weights(part)
-        run = np.searchsorted(self.labels, part.y)
+        starts = _starts(part.y)
+        sizes = np.diff(np.append(starts, len(part.y)))
+        run = np.repeat(np.searchsorted(self.labels, part.y[starts]), sizes)
+        if self.some is not None:
+            chosen = self.some.chosen(columns, run)
+            if not chosen.all():
+                columns, weight, run = columns[:, chosen], weight[chosen], run[chosen]
+        found = Scatter(self.held_out, len(self.monomials))
+        if not len(run):
+            return found
         # Runs side by side, those held out last: a chunk then has few of them.
         key = run + len(self.labels) * self.held_out[run]
-        order = np.argsort(key, kind="stable")
-        if (np.diff(key) < 0).any():
+        if (key[1:] < key[:-1]).any():
+            order = np.argsort(key, kind="stable")
             columns, weight, run = columns[:, order], weight[order], run[order]
-        found = Scatter(self.held_out, len(self.monomials))
         n_learnt = int(np.count_nonzero(~self.held_out[run]))
         size = max(2000, _VALUES // len(self.monomials))
         for fold, low, high in ((0, 0, n_learnt), (1, n_learnt, len(run))):
             for start in range(low, high, size):
                 here = slice(start, min(start + size, high))
                 self._add(found, fold, columns[:, here], run[here], weight[here])
-        found.sample = self.draw(Part(columns.T, run.astype(np.float64), weight))
+        if self.some is not None:
+            found.sample = self.draw(Part(columns.T, run.astype(np.float64), weight))
         return found
 
     def _add(self, found: Scatter, fold, columns, run, weight) -> None:
@@ -220,5 +270,7 @@ class Measure:
                 second.mean[runs],
                 [second.roots[fold]],
             )
-        first.sample = self.draw.combine(first.sample, second.sample)
+        samples = [part.sample for part in (first, second) if part.sample is not None]
+        if samples:
+            first.sample = reduce(self.draw.combine, samples)
         return first

@@ -1,6 +1,6 @@
 """The search for conserved quantities, from scatter within and between runs."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -10,11 +10,11 @@ from vanishing.laws.ratios import least_ratio
 from vanishing.motion.exact import EXACT, NullSpaces, exact_quantities
 from vanishing.motion.independence import n_independent
 from vanishing.motion.noisy import MOST_TERMS, NoisySearch, slack
-from vanishing.motion.pencil import Candidate, pencil, total_factor
+from vanishing.motion.pencil import Candidate, Pencil, pencil, total_factor
 from vanishing.motion.quantity import ConservedQuantity
 from vanishing.motion.runs import Scatter
 from vanishing.motion.state import cleaned, products, state_of
-from vanishing.motion.variables import Monomials
+from vanishing.motion.variables import Monomials, Terms
 
 LARGEST_RATIO = 0.2  # of variance within runs to that of all rows, where the noise is known
 UNKNOWN_NOISE = 0.01  # the same where nothing but smallness tells noise from motion
@@ -62,6 +62,35 @@ class Fit(NamedTuple):
         return bool((np.abs(self.coef) > 4 * np.sqrt(self.covariance.diagonal())).all())
 
 
+def fitted(everywhere: Pencil, places: np.ndarray, noise: np.ndarray | None, size: float) -> Fit:
+    """Return the coefficients of a quantity on all runs.
+
+    Parameters
+    ----------
+    everywhere : Pencil
+    places : array of int
+        Of its terms.
+    noise : array or None
+        What noise adds to the variance of these terms; None where there is none.
+    size : float
+        What the last term is in units of: its coefficient is to be 1 in columns as they are.
+    """
+    if noise is None:
+        coef = everywhere.least(places).coef
+        return Fit(coef / coef[-1] * size, None)
+    within = everywhere.within[:, places]
+    gram = within.T @ within
+    coef = least_ratio(gram, noise, np.arange(len(places)))[1]
+    coef = coef / coef[-1] * size
+    # Errors of a regression whose columns have noise: what noise adds is no information.
+    free = slice(0, len(places) - 1)
+    inverse = np.linalg.pinv((gram - noise)[free, free], hermitian=True)
+    covariance = np.zeros_like(gram)
+    left = float(coef @ gram @ coef) / everywhere.count
+    covariance[free, free] = left * inverse @ gram[free, free] @ inverse
+    return Fit(coef, covariance)
+
+
 class Search:
     """Quantities that are conserved, given the scatter of all monomials.
 
@@ -93,7 +122,7 @@ class Search:
         self.in_sample = not scatter.held_out.any()
         everywhere = np.ones(len(scatter.weight), dtype=bool)
         count = float(scatter.weight.sum() ** 2 / scatter.square.sum())
-        self.max_degree = self._usable_degree(count * np.mean(~scatter.held_out))
+        self.max_degree = self._usable_degree(count)
         used = np.flatnonzero(monomials.degree <= self.max_degree)
         self.state = state_of(factor[:, np.append(0, used + 1)], monomials.exponents[used])
         standard = self.state.standard
@@ -110,15 +139,23 @@ class Search:
 
     def _usable_degree(self, count: float) -> int:
         """Return the largest degree whose monomials are fewer than rows tell apart."""
-        free = count - np.count_nonzero(~self.scatter.held_out)
+        seen = self.scatter.weight > 0
+        learnt = seen & ~self.scatter.held_out
+        free = (count - np.count_nonzero(seen)) * np.mean(learnt[seen])
         degrees = range(1, int(self.monomials.degree[-1]) + 1)
         usable = [d for d in degrees if np.sum(self.monomials.degree <= d) + 10 <= free]
         return max(usable, default=1)
 
     # -- All of it --------------------------------------------------------------------------------
 
-    def answer(self) -> Answer:
-        """Return what was found."""
+    def answer(self, measured: Callable[[Terms], Scatter] | None) -> Answer:
+        """Return what was found.
+
+        Parameters
+        ----------
+        measured : callable or None
+            Scatter of some terms on all rows, where the search has not seen all.
+        """
         spaces = NullSpaces(self.learnt, self.sizes)
         best = self._best()
         added, note = None, ""
@@ -130,13 +167,7 @@ class Search:
                 note = f" {left_over} more have more than {self.max_terms} terms."
         else:
             found, added = self._noisy()
-        found.sort(key=lambda candidate: max(self._held_ratio(candidate), _SAME))
-        fits = [self._fit(candidate, added) for candidate in found]
-        quantities = [self._quantity(*pair) for pair in zip(found, fits, strict=True)]
-        values = np.empty((len(self.scatter.weight), len(found)))
-        for i, (candidate, fit) in enumerate(zip(found, fits, strict=True)):
-            means = self.scatter.mean[:, self.state.standard[candidate.support]]
-            values[:, i] = means @ fit.coef
+        quantities, values = self._results(found, added, measured)
         constraints = self._constraints()
         independent = n_independent(
             [(q._terms, q.coef) for q in quantities],
@@ -202,8 +233,10 @@ class Search:
             part = np.ix_(candidate.support, candidate.support)
             expected = unit * (candidate.coef @ added.held[part] @ candidate.coef)
             allowed = expected * (slack(self.held.count) + _SPARE)
-            small = self._held_ratio(candidate) < most and self.held.left(candidate) < allowed
-            return small and self._fit(candidate, added.scaled(unit)).is_significant
+            if self._held_ratio(candidate) >= most or self.held.left(candidate) >= allowed:
+                return False
+            noise = unit * added.everywhere[part]
+            return fitted(self.all, candidate.support, noise, 1.0).is_significant
 
         if self.noise is not None:
             return search.quantities(1.0, holds, strict * LARGEST_RATIO, []), added
@@ -233,29 +266,33 @@ class Search:
 
     # -- Results ----------------------------------------------------------------------------------
 
-    def _fit(self, candidate: Candidate, added: Added | None) -> Fit:
-        """Return the coefficients of a quantity fitted to all runs.
+    def _results(self, found: list[Candidate], added: Added | None, measured):
+        """Return quantities, the best first, and their values along each run."""
+        n_runs = len(self.scatter.weight)
+        if not found:
+            return [], np.empty((n_runs, 0))
+        places = np.unique(np.concatenate([candidate.support for candidate in found]))
+        chosen = self.state.standard[places]
+        scatter, columns, sizes = self.scatter, chosen, self.monomials.sizes()[chosen]
+        if measured is not None:
+            scatter = measured(Terms(tuple(self.terms[i] for i in places), sizes))
+            columns = np.arange(len(places))
+        everywhere = pencil(scatter, columns, np.ones(n_runs, dtype=bool))
+        held = everywhere if self.in_sample else pencil(scatter, columns, scatter.held_out)
+        pairs = []
+        for candidate in found:
+            noise = None
+            if added is not None:
+                noise = added.everywhere[np.ix_(candidate.support, candidate.support)]
+            here = candidate._replace(support=np.searchsorted(places, candidate.support))
+            fit = fitted(everywhere, here.support, noise, sizes[here.support[-1]])
+            ratio = held.left(here) / everywhere.variance(here)
+            values = scatter.mean[:, columns[here.support]] @ fit.coef
+            pairs.append((self._quantity(candidate, fit, ratio), values))
+        pairs.sort(key=lambda pair: max(pair[0].ratio, _SAME))
+        return [quantity for quantity, _ in pairs], np.column_stack([v for _, v in pairs])
 
-        They are those of scaled variables; the leading one, in columns as they are, is 1.
-        """
-        places = candidate.support
-        size = self.monomials.sizes()[self.state.standard[places[-1]]]
-        if added is None:
-            coef = self.all.least(places).coef
-            return Fit(coef / coef[-1] * size, None)
-        within = self.all.within[:, places]
-        gram, noise = within.T @ within, added.everywhere[np.ix_(places, places)]
-        coef = least_ratio(gram, noise, np.arange(len(places)))[1]
-        coef = coef / coef[-1] * size
-        # Errors of a regression whose columns have noise: what noise adds is no information.
-        free = slice(0, len(places) - 1)
-        inverse = np.linalg.pinv((gram - noise)[free, free], hermitian=True)
-        covariance = np.zeros_like(gram)
-        left = float(coef @ gram @ coef) / self.all.count
-        covariance[free, free] = left * inverse @ gram[free, free] @ inverse
-        return Fit(coef, covariance)
-
-    def _quantity(self, candidate: Candidate, fit: Fit) -> ConservedQuantity:
+    def _quantity(self, candidate: Candidate, fit: Fit, ratio: float) -> ConservedQuantity:
         sizes = self.monomials.sizes()[self.state.standard[candidate.support]]
         covariance = None
         if fit.covariance is not None:
@@ -266,7 +303,7 @@ class Search:
             (fit.coef / sizes)[::-1],
             names=self.names,
             covariance=covariance,
-            ratio=self._held_ratio(candidate),
+            ratio=ratio,
         )
 
     def _constraints(self) -> list[Law]:

@@ -9,7 +9,7 @@ import numpy as np
 from vanishing.algebra.monomials import deglex_order
 from vanishing.laws.dictionary import given_stages
 from vanishing.laws.surrogate import exponents_up_to
-from vanishing.laws.terms import Factor, Function, Term
+from vanishing.laws.terms import Evaluator, Factor, Function, Term
 
 MAX_MONOMIALS = 1500
 
@@ -50,6 +50,20 @@ def asked_variables(functions, names: Sequence[str]) -> list[tuple[Variable, boo
         for j in columns:
             found[Variable(j, use.function), use.column is not None] = None
     return list(found)
+
+
+class Terms(NamedTuple):
+    """A few terms in columns, evaluated in units of their sizes."""
+
+    terms: tuple[Term, ...]
+    sizes: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.terms)
+
+    def values(self, columns: np.ndarray) -> np.ndarray:
+        """Return the values of all terms, shape (n_terms, n_rows)."""
+        return Evaluator(columns).values(self.terms) / self.sizes[:, None]
 
 
 class Monomials:
