@@ -177,8 +177,8 @@ class ConservedQuantities(Savable, TransformerMixin, BaseEstimator):
             self._store(answer)
         if not held_out.any():
             warn(
-                f"{len(held_out)} runs are too few to hold some out: what is found is not confirmed by "
-                "runs that it was not found on. Four are needed."
+                f"{len(held_out)} runs are too few to hold some out, and nothing confirms what is found "
+                "on them. Four are needed."
             )
         return self
 
@@ -221,11 +221,11 @@ class ConservedQuantities(Savable, TransformerMixin, BaseEstimator):
             raise ValueError(
                 f"groups has {len(groups)} entries, and X has {len(X)} rows: one per row is needed."
             )
-        missing = (
-            ~np.isfinite(groups)
-            if groups.dtype.kind == "f"
-            else np.array([g is None or g != g for g in groups.tolist()])
-        )
+        missing = np.zeros(len(groups), dtype=bool)
+        if groups.dtype.kind == "f":
+            missing = ~np.isfinite(groups)
+        elif groups.dtype.kind == "O":
+            missing = np.array([label is None or label != label for label in groups.tolist()])
         if missing.any():
             raise ValueError(f"groups has no run for row {np.argmax(missing)}: drop such rows.")
         weight = check_weights(sample_weight, len(X))

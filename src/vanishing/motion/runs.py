@@ -21,11 +21,8 @@ _VALUES = 1 << 19  # evaluated at once
 
 
 def _columns(part: Part) -> np.ndarray:
-    return np.array(to_numpy(part.X).T, dtype=np.float64, order="C")
-
-
-def _weights(part: Part) -> np.ndarray:
-    return np.ones(part.X.shape[0]) if part.weight is None else part.weight
+    """Return the columns, which may be a view."""
+    return np.asarray(to_numpy(part.X).T, dtype=np.float64)
 
 
 class Survey(NamedTuple):
@@ -77,9 +74,10 @@ def _unique(labels) -> tuple[np.ndarray, np.ndarray]:
         ) from None
 
 
-def _starts(labels) -> np.ndarray:
-    """Return where rows of another run than before begin."""
-    return np.flatnonzero(np.append(True, labels[1:] != labels[:-1]))
+def _stretches(labels) -> tuple[np.ndarray, np.ndarray]:
+    """Return where rows of another run than before begin, and how many follow one another."""
+    starts = np.flatnonzero(np.append(True, labels[1:] != labels[:-1]))
+    return starts, np.diff(np.append(starts, len(labels)))
 
 
 class Look:
@@ -95,21 +93,24 @@ class Look:
                 "groups is required: say which run each row belongs to, as in fit(X, groups=run); "
                 "blocks are tuples (rows, groups)."
             )
-        columns, weight = _columns(part), _weights(part)
+        columns = _columns(part)
         # Rows of a run mostly stand side by side: then there are few labels to sort.
-        starts = _starts(part.y)
+        starts, sizes = _stretches(part.y)
         labels, place = _unique(part.y[starts])
-        sizes = np.diff(np.append(starts, len(part.y)))
         with np.errstate(all="ignore"):
-            squares = [v.value(columns) ** 2 @ weight for v in self.variables]
+            squares = [_square(v.value(columns), part.weight) for v in self.variables]
         return Survey(
             labels,
             np.bincount(place, sizes, minlength=len(labels)).astype(np.int64),
-            columns.min(axis=1),
-            columns.max(axis=1),
+            np.array([column.min() for column in columns]),
+            np.array([column.max() for column in columns]),
             np.array(squares),
-            float(weight.sum()),
+            float(len(part.y) if part.weight is None else part.weight.sum()),
         )
+
+
+def _square(values, weight) -> float:
+    return float(values @ values if weight is None else weight @ values**2)
 
 
 class Scatter:
@@ -161,9 +162,10 @@ class Scatter:
 
 def triangular(rows: Sequence[np.ndarray]) -> np.ndarray:
     """Return R of the QR decomposition of rows from several arrays, without its zero rows."""
-    stacked = np.asfortranarray(np.vstack(rows))
+    stacked = np.empty((sum(map(len, rows)), rows[0].shape[1]), order="F")
     if not len(stacked):
         return stacked
+    np.concatenate(rows, out=stacked)
     n = min(stacked.shape)
     return np.triu(lapack.dgeqrf(stacked, overwrite_a=True)[0][:n])
 
@@ -185,15 +187,13 @@ class Some(NamedTuple):
     share: float
     seed: int
 
-    def chosen(self, columns, run) -> np.ndarray:
-        """Say which rows are looked at."""
-        if self.share >= 1.0:
-            return self.runs[run]
+    def chosen(self, columns) -> np.ndarray:
+        """Say which rows of the runs are looked at."""
         mixed = np.zeros(columns.shape[1])
         for j, column in enumerate(columns):
             mixed += np.sqrt(j + 2.0) * column
         keys = row_keys(mixed[None], self.seed)
-        return self.runs[run] & (keys < np.uint64(self.share * 2.0**64))
+        return keys < np.uint64(self.share * 2.0**64)
 
 
 class Measure:
@@ -217,44 +217,59 @@ class Measure:
 
     def __call__(self, part: Part) -> Scatter:
         """Return the scatter of some rows."""
-        columns, weight = _columns(part), _weights(part)
-        starts = _starts(part.y)
-        sizes = np.diff(np.append(starts, len(part.y)))
-        run = np.repeat(np.searchsorted(self.labels, part.y[starts]), sizes)
-        if self.some is not None:
-            chosen = self.some.chosen(columns, run)
-            if not chosen.all():
-                columns, weight, run = columns[:, chosen], weight[chosen], run[chosen]
+        starts, sizes = _stretches(part.y)
+        runs = np.searchsorted(self.labels, part.y[starts])
+        run = np.repeat(runs, sizes)
         found = Scatter(self.held_out, len(self.monomials))
-        if not len(run):
-            return found
-        # Runs side by side, those held out last: a chunk then has few of them.
-        key = run + len(self.labels) * self.held_out[run]
-        if (key[1:] < key[:-1]).any():
-            order = np.argsort(key, kind="stable")
-            columns, weight, run = columns[:, order], weight[order], run[order]
-        n_learnt = int(np.count_nonzero(~self.held_out[run]))
-        size = max(2000, _VALUES // len(self.monomials))
-        for fold, low, high in ((0, 0, n_learnt), (1, n_learnt, len(run))):
-            for start in range(low, high, size):
-                here = slice(start, min(start + size, high))
-                self._add(found, fold, columns[:, here], run[here], weight[here])
-        if self.some is not None:
+        X, parts = to_numpy(part.X), []
+        for fold in (0, 1):
+            wanted = self.held_out == bool(fold)
+            if self.some is not None:
+                wanted = wanted & self.some.runs
+            rows = np.flatnonzero(np.repeat(wanted[runs], sizes))
+            if not len(rows):
+                continue
+            columns = np.array(X[rows].T, dtype=np.float64, order="C")
+            if self.some is not None and self.some.share < 1.0:
+                chosen = self.some.chosen(columns)
+                columns, rows = columns[:, chosen], rows[chosen]
+            weight = None if part.weight is None else part.weight[rows]
+            parts.append((columns, run[rows], weight))
+            self._add_all(found, fold, *parts[-1])
+        if self.some is not None and parts:
+            columns = np.concatenate([p[0] for p in parts], axis=1)
+            run = np.concatenate([p[1] for p in parts])
+            weight = None if part.weight is None else np.concatenate([p[2] for p in parts])
             found.sample = self.draw(Part(columns.T, run.astype(np.float64), weight))
         return found
+
+    def _add_all(self, found: Scatter, fold, columns, run, weight) -> None:
+        """Add rows of one fold, in chunks that a cache holds."""
+        if (run[1:] < run[:-1]).any():  # runs side by side: a chunk then has few of them
+            order = np.argsort(run, kind="stable")
+            columns, run = columns[:, order], run[order]
+            weight = None if weight is None else weight[order]
+        size = max(2000, _VALUES // len(self.monomials))
+        for start in range(0, len(run), size):
+            here = slice(start, start + size)
+            some = None if weight is None else weight[here]
+            self._add(found, fold, columns[:, here], run[here], some)
 
     def _add(self, found: Scatter, fold, columns, run, weight) -> None:
         with np.errstate(all="ignore"):
             values = self.monomials.values(columns)
-        if not np.isfinite(values).all():
+        starts, sizes = _stretches(run)
+        if weight is None:
+            total = squares = sizes.astype(np.float64)
+            mean = np.add.reduceat(values, starts, axis=1) / total
+            values -= np.repeat(mean, sizes, axis=1)
+        else:
+            total, squares = (np.add.reduceat(w, starts) for w in (weight, weight**2))
+            mean = np.add.reduceat(values * weight, starts, axis=1) / total
+            values -= np.repeat(mean, sizes, axis=1)
+            values *= np.sqrt(weight)
+        if not np.isfinite(mean).all():
             raise ValueError("monomials overflow: change the units of the columns.")
-        starts = np.flatnonzero(np.append(True, run[1:] != run[:-1]))
-        sizes = np.diff(np.append(starts, len(run)))
-        total = np.add.reduceat(weight, starts)
-        mean = np.add.reduceat(values * weight, starts, axis=1) / total
-        values -= np.repeat(mean, sizes, axis=1)
-        values *= np.sqrt(weight)
-        squares = np.add.reduceat(weight**2, starts)
         found.add(fold, run[starts], total, squares, mean.T, [values.T])
 
     def combine(self, first: Scatter, second: Scatter) -> Scatter:
