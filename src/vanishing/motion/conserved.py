@@ -177,8 +177,8 @@ class ConservedQuantities(Savable, TransformerMixin, BaseEstimator):
             self._store(answer)
         if not held_out.any():
             warn(
-                f"{len(held_out)} runs are too few to hold some out, and nothing confirms what is found "
-                "on them. Four are needed."
+                f"{len(held_out)} runs are too few to hold some out: no others confirm what is found. "
+                "Four are needed."
             )
         return self
 
@@ -254,11 +254,13 @@ class ConservedQuantities(Savable, TransformerMixin, BaseEstimator):
                     f"the function {variable.function.name} is not defined on all rows of column "
                     f"{names[variable.column]!r}: leave it out of functions."
                 )
-        for function in {v.function for v, _ in asked} - {v.function for v, _ in kept}:
-            raise ValueError(
-                f"the function {function.name} is not defined on all rows of any column: leave it "
-                "out of functions."
-            )
+        defined = {variable.function for variable, _ in kept}
+        for variable, _ in asked:
+            if variable.function is not None and variable.function not in defined:
+                raise ValueError(
+                    f"the function {variable.function.name} is not defined on all rows of any "
+                    "column: leave it out of functions."
+                )
         variables, scale = zip(*kept, strict=True)
         return Monomials(variables, np.array(scale), self.max_degree), survey
 

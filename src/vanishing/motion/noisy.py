@@ -124,7 +124,7 @@ class NoisySearch:
 
     def _scored(self, k: int, unit: float) -> dict[tuple[int, ...], float]:
         """Return supports among k monomials that leave hardly more than the noise, with scores."""
-        count = self.learnt.count
+        count = self.learnt.n_rows
         limit = (1 + (k + 5 * np.sqrt(2 * k)) / count) * slack(count)
         scale = np.sqrt(self.gram.diagonal()[:k])
         gram = self.gram[:k, :k] / scale / scale[:, None]
@@ -132,6 +132,7 @@ class NoisySearch:
         if full_ratios(gram, noise)[0] > limit:
             return {}
         single = 1.0 / np.maximum(noise.diagonal(), 1e-300)
+        found: list[tuple[tuple[int, ...], float]]
         found = [((j,), single[j]) for j in np.flatnonzero(single < limit).tolist()]
         if k > 1:
             found += ratio_supports(gram, noise, limit, self.max_terms, lambda: None)

@@ -33,14 +33,14 @@ class Pencil(NamedTuple):
     ----------
     within, total : arrays of shape (k, k)
         Triangular R with R'R the variance within runs, and that of all rows.
-    count : float
+    n_rows : float
         How many rows there are: (sum of weights)^2 over the sum of their squares.
     n_runs : int
     """
 
     within: np.ndarray
     total: np.ndarray
-    count: float
+    n_rows: float
     n_runs: int
 
     def ratio(self, candidate: Candidate) -> float:
@@ -58,7 +58,7 @@ class Pencil(NamedTuple):
         values = self.total[:, candidate.support] @ candidate.coef
         return float(values @ values)
 
-    def least(self, support: Sequence[int]) -> Candidate:
+    def least(self, support: Sequence[int] | np.ndarray) -> Candidate:
         """Return the polynomial with some terms that varies least within runs."""
         places = np.asarray(support, dtype=np.intp)
         upper = np.linalg.qr(self.total[:, places], mode="r")
@@ -90,8 +90,8 @@ def pencil(scatter: Scatter, standard: np.ndarray, runs: np.ndarray) -> Pencil:
     total = triangular([within, apart])
     # Means are of the rows they are taken from: one degree of freedom is theirs.
     free = float(np.sum(weight - square / weight))
-    count = float(weight.sum() ** 2 / square.sum())
-    return Pencil(within / np.sqrt(free), total / np.sqrt(weight.sum()), count, len(weight))
+    n_rows = float(weight.sum() ** 2 / square.sum())
+    return Pencil(within / np.sqrt(free), total / np.sqrt(weight.sum()), n_rows, len(weight))
 
 
 def total_factor(scatter: Scatter) -> np.ndarray:

@@ -78,7 +78,9 @@ class ConservedQuantity(Immutable, Savable):
             raise ValueError("a quantity needs one finite coefficient per term.")
         if len(set(names)) < len(names):
             raise ValueError("two columns of a quantity have the same name: rename them.")
-        if any(len(part.exponents) != len(names) for t in terms for part in (t, *t.factors)):
+        exponents = [term.exponents for term in terms]
+        exponents += [factor.exponents for term in terms for factor in term.factors]
+        if any(len(row) != len(names) for row in exponents):
             raise ValueError("a term of a quantity has one exponent per column.")
         if covariance is not None:
             covariance = np.array(covariance, dtype=np.float64)

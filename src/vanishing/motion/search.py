@@ -86,7 +86,7 @@ def fitted(everywhere: Pencil, places: np.ndarray, noise: np.ndarray | None, siz
     free = slice(0, len(places) - 1)
     inverse = np.linalg.pinv((gram - noise)[free, free], hermitian=True)
     covariance = np.zeros_like(gram)
-    left = float(coef @ gram @ coef) / everywhere.count
+    left = float(coef @ gram @ coef) / everywhere.n_rows
     covariance[free, free] = left * inverse @ gram[free, free] @ inverse
     return Fit(coef, covariance)
 
@@ -113,7 +113,10 @@ class Search:
         max_terms: int,
         noise: np.ndarray | None,
     ):
-        self.scatter, self.monomials, self.names = scatter, monomials, tuple(names)
+        if scatter.sample is None:
+            raise ValueError("the scatter needs a sample of its rows.")
+        self.scatter, self.sample = scatter, scatter.sample
+        self.monomials, self.names = monomials, tuple(names)
         self.max_terms, self.noise = max_terms, noise
         factor = total_factor(scatter)
         n = len(self.names)
@@ -172,7 +175,7 @@ class Search:
         independent = n_independent(
             [(q._terms, q.coef) for q in quantities],
             [(law._terms, law.coef) for law in constraints],
-            self.scatter.sample.columns[: len(self.names)],
+            self.sample.columns[: len(self.names)],
             self.spread,
             spaces.is_exact,
         )
@@ -215,7 +218,7 @@ class Search:
     def _noisy(self) -> tuple[list[Candidate], Added | None]:
         """Return quantities that vary no more than noise, and what the noise adds."""
         sigma = self.spread if self.noise is None else self.noise
-        sizes = [k for k in self.sizes if k and k <= MOST_TERMS and 8 * k <= self.learnt.count]
+        sizes = [k for k in self.sizes if k and k <= MOST_TERMS and 8 * k <= self.learnt.n_rows]
         if not sizes or not sigma.any():
             return [], None
         added = self._added(sigma, sizes[-1])
@@ -232,7 +235,7 @@ class Search:
         def holds(candidate: Candidate, unit: float, most: float) -> bool:
             part = np.ix_(candidate.support, candidate.support)
             expected = unit * (candidate.coef @ added.held[part] @ candidate.coef)
-            allowed = expected * (slack(self.held.count) + _SPARE)
+            allowed = expected * (slack(self.held.n_rows) + _SPARE)
             if self._held_ratio(candidate) >= most or self.held.left(candidate) >= allowed:
                 return False
             noise = unit * added.everywhere[part]
@@ -248,13 +251,13 @@ class Search:
 
     def _added(self, sigma: np.ndarray, size: int) -> Added:
         """Return what noise adds to the variance of the first standard monomials within runs."""
-        sample = self.scatter.sample
+        sample = self.sample
         columns, weight = np.ascontiguousarray(sample.columns[:-1]), sample.weight
         held_out = self.scatter.held_out[sample.columns[-1].astype(np.intp)]
         values = self.monomials.values(columns)
         folds = (~held_out, held_out)
         sums = np.zeros((2, size, size))
-        for j in np.flatnonzero(sigma):
+        for j in np.flatnonzero(sigma).tolist():
             slopes = self.monomials.derivatives(columns, values, j, self.state.standard[:size])
             for total, fold in zip(sums, folds, strict=True):
                 part = slopes[:, fold]
