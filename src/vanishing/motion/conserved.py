@@ -50,8 +50,10 @@ class ConservedQuantities(Savable, TransformerMixin, BaseEstimator):
     noise : None, float or array-like of shape (n_features,), default=None
         Standard deviation of the noise, in all columns or in each. None: where nothing is conserved
         up to rounding, noise is taken to be in proportion to the spread of the columns, and its
-        size to be what the best quantity leaves over. Slow motion looks like noise then, so that
-        only quantities are reported whose variance within runs is at most 1 % of that of all rows.
+        size to be what the best quantity leaves over. Slow motion may look like noise then, so that
+        only quantities are reported whose variance within runs is at most 5 % of that of all rows
+        and the same share of what noise would leave in each run; with few or short runs, where that
+        cannot be told, at most 1 %.
     n_jobs : int, default=None
         Threads over rows.
     random_state : int, RandomState or None, default=0
@@ -177,8 +179,8 @@ class ConservedQuantities(Savable, TransformerMixin, BaseEstimator):
             self._store(answer)
         if not held_out.any():
             warn(
-                f"{len(held_out)} runs are too few to hold some out: no others confirm what is found. "
-                "Four are needed."
+                f"{len(held_out)} runs are too few to hold some out: others should confirm what is "
+                "found. Four are needed."
             )
         return self
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from vanishing.laws.law import Law
 from vanishing.laws.ratios import least_ratio
+from vanishing.motion.evenness import evenness
 from vanishing.motion.exact import EXACT, NullSpaces, exact_quantities
 from vanishing.motion.independence import n_independent
 from vanishing.motion.noisy import MOST_TERMS, NoisySearch, slack
@@ -17,8 +18,8 @@ from vanishing.motion.state import cleaned, products, state_of
 from vanishing.motion.variables import Monomials, Terms
 
 LARGEST_RATIO = 0.2  # of variance within runs to that of all rows, where the noise is known
-UNKNOWN_NOISE = 0.01  # the same where nothing but smallness tells noise from motion
-LATER_RATIO = 0.05  # the same once a quantity has said what the noise is
+UNKNOWN_NOISE = 0.05  # the same where the noise is not known
+_UNTESTED = 0.01  # the same where nothing but smallness tells noise from motion
 _IN_SAMPLE = 0.1  # what these are multiplied by where no runs were held out
 _SPARE = 0.05  # runs held out may have so much more noise than expected, beside chance
 _SAME = 1e-20  # ratios below are rounding, and equal
@@ -238,6 +239,8 @@ class Search:
             allowed = expected * (slack(self.held.n_rows) + _SPARE)
             if self._held_ratio(candidate) >= most or self.held.left(candidate) >= allowed:
                 return False
+            if self.noise is None and not self._looks_like_noise(candidate, strict * _UNTESTED):
+                return False
             noise = unit * added.everywhere[part]
             return fitted(self.all, candidate.support, noise, 1.0).is_significant
 
@@ -246,8 +249,20 @@ class Search:
         first = search.first(holds, strict * UNKNOWN_NOISE)
         if first is None:
             return [], None
-        found = search.quantities(first[1], holds, strict * LATER_RATIO, [first[0]])
+        found = search.quantities(first[1], holds, strict * UNKNOWN_NOISE, [first[0]])
         return found, added.scaled(first[1])
+
+    def _looks_like_noise(self, candidate: Candidate, small: float) -> bool:
+        """Say whether what a quantity leaves over is noise in proportion to the spread."""
+        sizes = self.monomials.sizes()[self.state.standard[candidate.support]]
+        found = evenness(
+            [self.terms[i] for i in candidate.support],
+            candidate.coef / sizes,
+            np.ascontiguousarray(self.sample.columns[:-1]),
+            self.sample.columns[-1].astype(np.intp),
+            self.spread,
+        )
+        return found.may_be_noise if found.tells else self._held_ratio(candidate) < small
 
     def _added(self, sigma: np.ndarray, size: int) -> Added:
         """Return what noise adds to the variance of the first standard monomials within runs."""
