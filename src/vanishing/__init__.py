@@ -14,6 +14,8 @@ __all__ = [
     "VCA",
     "Blocks",
     "BuchbergerMoller",
+    "ConservedQuantities",
+    "ConservedQuantity",
     "L1SquaredHingeSVC",
     "Law",
     "LawFinder",
@@ -29,6 +31,7 @@ __all__ = [
     "error_bars",
     "export",
     "load",
+    "motion",
     "save",
 ]
 
@@ -47,6 +50,8 @@ _PLACES = {
     "VanishingClassifierCV": "learning.search",
     "VanishingFeatures": "learning.features",
     "VanishingOutlierDetector": "outliers.detector",
+    "ConservedQuantities": "motion.conserved",
+    "ConservedQuantity": "motion.quantity",
     "Blocks": "rows.blocks",
     "Moments": "rows.moments",
     "error_bars": "rows.error_bars",
@@ -54,10 +59,21 @@ _PLACES = {
     "save": "persistence",
     "__version__": "_version",
 }
-_MODULES = ["bounds", "datasets", "export", "oracles", "plot", "polynomials", "report", "units"]
+_MODULES = ["bounds", "datasets", "export", "motion", "oracles", "plot", "polynomials", "report"]
+_MODULES += ["units"]
 
 if TYPE_CHECKING:  # the same, for those who read and do not run
-    from vanishing import bounds, datasets, export, oracles, plot, polynomials, report, units  # noqa: F401
+    from vanishing import (  # noqa: F401
+        bounds,
+        datasets,
+        export,
+        motion,
+        oracles,
+        plot,
+        polynomials,
+        report,
+        units,
+    )
     from vanishing._version import __version__
     from vanishing.constructions.abm import ABM
     from vanishing.constructions.avi import AVI
@@ -71,6 +87,8 @@ if TYPE_CHECKING:  # the same, for those who read and do not run
     from vanishing.learning.features import VanishingFeatures
     from vanishing.learning.search import VanishingClassifierCV
     from vanishing.learning.svm import L1SquaredHingeSVC
+    from vanishing.motion.conserved import ConservedQuantities
+    from vanishing.motion.quantity import ConservedQuantity
     from vanishing.outliers.detector import VanishingOutlierDetector
     from vanishing.persistence import load, save
     from vanishing.rows.blocks import Blocks

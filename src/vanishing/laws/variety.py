@@ -99,10 +99,13 @@ def rank_of_multiples(found: Sequence[Equation], exponents) -> int:
     return int(np.linalg.matrix_rank(np.array(rows), tol=1e-9)) if rows else 0
 
 
-def sparse_supports_of(null: np.ndarray, max_terms: int) -> list[np.ndarray]:
+def sparse_supports_of(
+    null: np.ndarray, max_terms: int, tolerance: float = 1e-6
+) -> list[np.ndarray]:
     """Return supports of vectors of a space with few entries, the sparsest first.
 
-    They are rows of reduced echelon forms, for many orders of the columns.
+    They are rows of reduced echelon forms, for many orders of the columns. Entries below the
+    tolerance, relative to the largest, count as zero.
     """
     if not len(null):
         return []
@@ -111,7 +114,7 @@ def sparse_supports_of(null: np.ndarray, max_terms: int) -> list[np.ndarray]:
     for trial in range(1 if len(null) == 1 else _ORDERS):
         order = np.arange(null.shape[1])[::-1] if not trial else random.permutation(null.shape[1])
         rows = _echelon(null, order)
-        used = np.abs(rows) > 1e-6 * np.abs(rows).max(axis=1)[:, None]
+        used = np.abs(rows) > tolerance * np.abs(rows).max(axis=1)[:, None]
         for row in used[used.sum(axis=1) <= max_terms]:
             found[tuple(np.flatnonzero(row).tolist())] = None
     return [np.array(support) for support in sorted(found, key=lambda s: (len(s), s))]

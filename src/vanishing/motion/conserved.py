@@ -1,0 +1,432 @@
+"""The estimator `ConservedQuantities`, which asks runs for what stays the same along each."""
+
+from collections.abc import Callable
+from functools import reduce
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from vanishing._threads import one_blas_thread
+from vanishing._warnings import warn
+from vanishing.algebra.polynomials import default_names
+from vanishing.checks import check_number, check_weights
+from vanishing.constructions.base import all_or_nothing
+from vanishing.laws.law import read_law, write_law
+from vanishing.motion.quantity import read_quantity, write_quantity
+from vanishing.motion.runs import Look, Measure, Scatter, Some, Survey
+from vanishing.motion.search import Answer, Search
+from vanishing.motion.variables import Monomials, Variable, asked_variables
+from vanishing.persistence import Savable, register
+from vanishing.rows.source import Part
+from vanishing.rows.sources import adopt_layout, check_layout, source_of
+from vanishing.rows.validation import validated
+
+_HELD_OUT = 4  # one run of this many
+_ROWS = 100_000  # of an array, that a thread takes at a time
+_SEARCHED_ROWS, _SEARCHED_RUNS = 40_000, 400  # of more, some are searched
+
+
+class ConservedQuantities(Savable, TransformerMixin, BaseEstimator):
+    """Find what stays the same along every run.
+
+    A polynomial in the columns, and in functions of them, that is constant along each run and
+    differs between runs is a conserved quantity. One that is the same on all rows is a law of the
+    state, and no news about the motion.
+
+    Parameters
+    ----------
+    max_degree : int, default=3
+        Largest degree of the polynomials, in the columns and functions.
+    functions : tuple of str, dict or tuple of callables, default=()
+        Functions that polynomials may have: names out of sin, cos, tan, log, exp, sqrt, arcsin,
+        arccos, arctan, tanh and reciprocal, of all columns where they are defined; or
+        ``{column: names}``. A callable needs a name (``name`` or ``__name__``) and a
+        ``derivative``, a callable, too.
+    max_terms : int, default=8
+        Largest number of terms of a quantity.
+    noise : None, float or array-like of shape (n_features,), default=None
+        Standard deviation of the noise, in all columns or in each. None: where nothing is conserved
+        up to rounding, noise is taken to be in proportion to the spread of the columns, and its
+        size to be what the best quantity leaves over. Slow motion may look like noise then, so that
+        only quantities are reported whose variance within runs is at most 5 % of that of all rows
+        and the same share of what noise would leave in each run; with few or short runs, where that
+        cannot be told, at most 1 %.
+    n_jobs : int, default=None
+        Threads over rows.
+    random_state : int, RandomState or None, default=0
+        Which runs are held out.
+    verbose : int, default=0
+        Whether to print what is being done.
+
+    Attributes
+    ----------
+    quantities_ : list of ConservedQuantity
+        The best first, none a polynomial in those before; empty where nothing is conserved.
+    ratio_ : ndarray of shape (n_quantities,)
+        Variance within runs that were held out, over the variance of all rows.
+    n_independent_ : int
+        How many of the quantities are independent: the rank of their gradients and those of the
+        laws of the state together, less that of the laws.
+    constraints_ : list of Law
+        Laws of the state: equations that hold on all rows.
+    values_ : ndarray of shape (n_runs, n_quantities)
+        Mean of each quantity along each run.
+    runs_ : ndarray of shape (n_runs,)
+        Labels of the runs, sorted.
+    held_out_ : ndarray of bool of shape (n_runs,)
+        Which runs were held out; none where there are two or three.
+    noise_ : ndarray of shape (n_features,)
+        Standard deviations of the noise, given or estimated; zero where quantities are exact.
+    verdict_ : str
+        What was found, or how near the best polynomial came.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Where X has names.
+
+    Notes
+    -----
+    A quarter of the runs is held out: a quantity that is found on the others is reported if it is
+    conserved along these, too. Its coefficients are then fitted to all runs.
+
+    Of more than 40,000 rows, the search looks at about so many, of up to 400 runs. What it finds is
+    fitted to all rows, and `ratio_` and `values_` are of all.
+
+    Examples
+    --------
+    A mass on a spring, pulled and let go eight times; x0 is where it is and x1 how fast:
+
+    >>> import numpy as np
+    >>> from vanishing import ConservedQuantities
+    >>> t = np.linspace(0.0, 5.0, 50)
+    >>> swing = np.column_stack([np.cos(2 * t), -2 * np.sin(2 * t)])
+    >>> pulled = np.arange(1.0, 9.0)
+    >>> X = np.vstack([a * swing for a in pulled])
+    >>> model = ConservedQuantities().fit(X, groups=np.repeat(pulled, 50))
+    >>> print(model.quantities_[0])
+    x1^2 + 4*x0^2
+    >>> model.values_[:3, 0]
+    array([ 4., 16., 36.])
+    """
+
+    def __init__(
+        self,
+        max_degree=3,
+        *,
+        functions=(),
+        max_terms=8,
+        noise=None,
+        n_jobs=None,
+        random_state=0,
+        verbose=0,
+    ):
+        self.max_degree = max_degree
+        self.functions = functions
+        self.max_terms = max_terms
+        self.noise = noise
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def check_parameters(self):
+        """Raise TypeError or ValueError unless the parameters are valid."""
+        check_number("max_degree", self.max_degree, low=1, high=12, integer=True)
+        check_number("max_terms", self.max_terms, low=1, integer=True)
+        check_number("verbose", self.verbose, low=0, integer=True)
+        if isinstance(self.noise, str):
+            raise ValueError(f"noise must be None or numbers; got {self.noise!r}.")
+
+    def fit(self, X, y=None, groups=None, sample_weight=None):
+        """Find conserved quantities.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or a source of rows
+            Also `Blocks` and what they are made of, Dask collections, PyTorch and CuPy arrays.
+        y : ignored
+        groups : array-like of shape (n_samples,)
+            Which run each row belongs to. Blocks may be tuples (rows, groups) instead.
+        sample_weight : array-like of shape (n_samples,), default=None
+            What each row counts, relative to others.
+
+        Returns
+        -------
+        self : object
+        """
+        self.check_parameters()
+        with all_or_nothing(self), one_blas_thread():
+            ask = self._rows(X, groups, sample_weight)
+            names = self._names()
+            self._say("looking at the runs")
+            monomials, survey = self._monomials(ask, names)
+            held_out = self._held_out(len(survey.labels))
+            self._say(f"{len(survey.labels)} runs, {len(monomials)} monomials")
+            seed = int(check_random_state(self.random_state).randint(2**31))
+            noise = self._noise()
+            some = _some(survey.counts, held_out, seed)
+
+            def measured(values, some: Some | None) -> Scatter:
+                question = Measure(values, survey.labels, held_out, seed, some)
+                return ask(question, question.combine)
+
+            scatter = measured(monomials, some)
+            search = Search(scatter, monomials, names, self.max_terms, noise)
+            is_all = some.share >= 1.0 and some.runs.all()
+            answer = search.answer(None if is_all else lambda terms: measured(terms, None))
+            self.runs_, self.held_out_ = survey.labels, held_out
+            self._store(answer)
+        if not held_out.any():
+            warn(
+                f"{len(held_out)} runs are too few to hold some out: others should confirm what is "
+                "found. Four are needed."
+            )
+        return self
+
+    # -- Reading rows -----------------------------------------------------------------------------
+
+    def _say(self, what: str) -> None:
+        if self.verbose:
+            print(f"[ConservedQuantities] {what}", flush=True)
+
+    def _rows(self, X, groups, sample_weight) -> Callable:
+        """Validate the rows, and return how to ask them."""
+        source = source_of(X, groups, sample_weight)
+        if source is not None:
+            adopt_layout(self, source.layout)
+            return source.ask
+        part = self._part(X, groups, sample_weight, reset=True)
+
+        def ask(question, combine):
+            n_rows = len(part.X)
+            pieces = [
+                Part(*(None if p is None else p[start : start + _ROWS] for p in part))
+                for start in range(0, n_rows, _ROWS)
+            ]
+            answers = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+                delayed(question)(piece) for piece in pieces
+            )
+            return reduce(combine, answers)
+
+        return ask
+
+    def _part(self, X, groups, sample_weight, *, reset) -> Part:
+        """Return validated rows in memory that have a weight, and their runs."""
+        X = validated(self, X, reset=reset)
+        if groups is None:
+            raise ValueError(
+                "groups is required: say which run each row belongs to, as in fit(X, groups=run)."
+            )
+        groups = column_or_1d(groups)
+        if len(groups) != len(X):
+            raise ValueError(
+                f"groups has {len(groups)} entries, and X has {len(X)} rows: one per row is needed."
+            )
+        missing = np.zeros(len(groups), dtype=bool)
+        if groups.dtype.kind == "f":
+            missing = ~np.isfinite(groups)
+        elif groups.dtype.kind == "O":
+            missing = np.array([label is None or label != label for label in groups.tolist()])
+        if missing.any():
+            raise ValueError(f"groups has no run for row {np.argmax(missing)}: drop such rows.")
+        weight = check_weights(sample_weight, len(X))
+        if weight is None or weight.all():
+            return Part(X, groups, weight)
+        return Part(X[weight > 0], groups[weight > 0], weight[weight > 0])
+
+    def _names(self) -> tuple[str, ...]:
+        names = getattr(self, "feature_names_in_", default_names(self.n_features_in_))
+        return tuple(map(str, names))
+
+    def _monomials(self, ask, names) -> tuple[Monomials, Survey]:
+        """Look at all rows; return the monomials, and what was seen."""
+        asked = asked_variables(self.functions, names)
+        look = Look([variable for variable, _ in asked])
+        survey = ask(look, Survey.combine)
+        if survey is None:
+            raise ValueError("X has no rows (of positive weight): nothing to fit.")
+        _check(survey, names)
+        kept: list[tuple[Variable, float]] = []
+        for (variable, by_name), square in zip(asked, survey.squares, strict=True):
+            if np.isfinite(square) and square > 0:
+                kept.append((variable, float(np.sqrt(square / survey.weight))))
+            elif by_name and variable.function is not None:
+                raise ValueError(
+                    f"the function {variable.function.name} is not defined on all rows of column "
+                    f"{names[variable.column]!r}: leave it out of functions."
+                )
+        defined = {variable.function for variable, _ in kept}
+        for variable, _ in asked:
+            if variable.function is not None and variable.function not in defined:
+                raise ValueError(
+                    f"the function {variable.function.name} is not defined on all rows of any "
+                    "column: leave it out of functions."
+                )
+        variables, scale = zip(*kept, strict=True)
+        return Monomials(variables, np.array(scale), self.max_degree), survey
+
+    def _held_out(self, n_runs: int) -> np.ndarray:
+        """Return which runs are held out: a quarter, or none of two or three."""
+        held_out = np.zeros(n_runs, dtype=bool)
+        if n_runs >= _HELD_OUT:
+            random = check_random_state(self.random_state)
+            held_out[random.permutation(n_runs)[: max(1, n_runs // _HELD_OUT)]] = True
+        return held_out
+
+    def _noise(self) -> np.ndarray | None:
+        """Return the standard deviations of the noise, or None where they are unknown."""
+        if self.noise is None:
+            return None
+        n = self.n_features_in_
+        noise = np.array(self.noise, dtype=np.float64)
+        if noise.shape not in [(), (n,)] or not np.isfinite(noise).all() or (noise < 0).any():
+            raise ValueError(
+                f"noise must be None, or a number or {n} numbers, one per column, that are finite "
+                f"and not negative; got {self.noise!r}."
+            )
+        return np.broadcast_to(noise, n).copy()
+
+    # -- What was found ---------------------------------------------------------------------------
+
+    def _store(self, answer: Answer) -> None:
+        self.quantities_ = answer.quantities
+        self.ratio_ = np.array([q.ratio for q in answer.quantities])
+        self.n_independent_ = answer.n_independent
+        self.constraints_ = answer.constraints
+        self.values_ = answer.values
+        self.noise_ = answer.noise
+        self.verdict_ = answer.verdict
+
+    def transform(self, X):
+        """Return the values of the quantities.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or a source of rows
+
+        Returns
+        -------
+        values : ndarray of shape (n_samples, n_quantities)
+        """
+        check_is_fitted(self, "quantities_")
+        source = source_of(X)
+        if source is not None:
+            check_layout(self, source.layout)
+            return source.map(self.transform, len(self.quantities_), np.float64)
+        X = validated(self, X, reset=False)
+        if not self.quantities_:
+            warn("nothing is conserved, so that there are no values.")
+            return np.empty((len(X), 0))
+        return np.column_stack([quantity(X) for quantity in self.quantities_])
+
+    def get_feature_names_out(self, input_features=None):
+        """Return the quantities as text, one name per column of `transform`."""
+        check_is_fitted(self, "quantities_")
+        return np.array([str(quantity) for quantity in self.quantities_], dtype=object)
+
+    def score(self, X, y=None, groups=None, sample_weight=None):
+        """Return one minus the mean of variance within runs over that of all rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : ignored
+        groups : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        score : float
+            0 where nothing is conserved.
+        """
+        check_is_fitted(self, "quantities_")
+        part = self._part(X, groups, sample_weight, reset=False)
+        if not self.quantities_:
+            return 0.0
+        values = np.column_stack([quantity(part.X) for quantity in self.quantities_])
+        weight = np.ones(len(values)) if part.weight is None else part.weight
+        _, run = np.unique(part.y, return_inverse=True)
+        shares = weight / np.bincount(run, weight)[run]
+        means = np.zeros((run.max() + 1, values.shape[1]))
+        np.add.at(means, run, shares[:, None] * values)
+        within = weight @ (values - means[run]) ** 2
+        total = weight @ (values - np.average(values, axis=0, weights=weight)) ** 2
+        return float(1.0 - np.mean(within / np.where(total > 0, total, 1.0)))
+
+
+def _some(counts: np.ndarray, held_out: np.ndarray, seed: int) -> Some:
+    """Return the rows of a search: all, or so many that more would tell nothing new."""
+    runs = np.ones(len(counts), dtype=bool)
+    if counts.sum() > _SEARCHED_ROWS:
+        # In proportion, of runs to learn from and of runs held out.
+        random = np.random.default_rng(seed)
+        for fold in (held_out, ~held_out):
+            places = random.permutation(np.flatnonzero(fold))
+            n_kept = -(-_SEARCHED_RUNS * len(places) // len(counts))
+            runs[places[n_kept:]] = False
+    return Some(runs, min(1.0, _SEARCHED_ROWS / counts[runs].sum()), seed)
+
+
+def _check(survey: Survey, names) -> None:
+    """Raise ValueError where runs or columns tell nothing."""
+    few = np.flatnonzero(survey.counts < 2)
+    if few.size:
+        raise ValueError(
+            f"the run {survey.labels[few[0]]!r} has one row, along which nothing moves: every run "
+            "needs two rows at least, and should have many."
+        )
+    if len(survey.labels) < 2:
+        raise ValueError(
+            "groups has one run: what is constant along it may be so by chance. Two are needed, "
+            "and four to hold one out."
+        )
+    constant = np.flatnonzero(survey.low == survey.high)
+    if constant.size:
+        raise ValueError(
+            f"column {names[constant[0]]!r} is constant: it tells nothing about the motion. Leave "
+            "it out."
+        )
+    size = np.maximum(np.abs(survey.low), np.abs(survey.high))
+    if (size > 1e100).any() or (size < 1e-100).any():
+        raise ValueError(
+            "columns must be of sizes between 1e-100 and 1e100: powers of others overflow. Change "
+            "their units."
+        )
+
+
+# -- What is saved --------------------------------------------------------------------------------
+
+
+def _write(writer, model) -> dict:
+    return {
+        **writer.input(model),
+        "quantities": [write_quantity(writer, quantity) for quantity in model.quantities_],
+        "constraints": [write_law(writer, law) for law in model.constraints_],
+        "n_independent": int(model.n_independent_),
+        "values": writer.array(model.values_, "values_"),
+        "runs": writer.array(model.runs_, "runs_"),
+        "held_out": writer.array(model.held_out_, "held_out_"),
+        "noise": writer.array(model.noise_, "noise_"),
+        "verdict": model.verdict_,
+    }
+
+
+def _read(reader, node, model):
+    keys = ("quantities", "constraints", "n_independent", "values", "runs", "held_out", "noise")
+    quantities, laws, independent, values, runs, held_out, noise, verdict = reader.fitted(
+        model, node, (*keys, "verdict")
+    )
+    model.quantities_ = [read_quantity(reader, q) for q in reader.listed(quantities, "quantities")]
+    model.ratio_ = np.array([quantity.ratio for quantity in model.quantities_])
+    model.constraints_ = [read_law(reader, law) for law in reader.listed(laws, "constraints")]
+    model.n_independent_ = reader.integer(independent, "n_independent")
+    model.runs_ = reader.array(runs, "runs", (None,))
+    shape = (len(model.runs_), len(model.quantities_))
+    model.values_ = reader.array(values, "values", shape)
+    model.held_out_ = reader.array(held_out, "held_out", shape[:1])
+    model.noise_ = reader.array(noise, "noise", (model.n_features_in_,))
+    model.verdict_ = reader.string(verdict, "verdict")
+
+
+register(ConservedQuantities, _write, _read)

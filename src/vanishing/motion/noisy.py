@@ -1,0 +1,144 @@
+"""Quantities of rows with noise: sparse polynomials that vary within runs as the noise makes them.
+
+Noise of variance s_j^2 in column j adds v'Nv to the variance v'Wv of a polynomial within runs, with
+N the sum over columns of s_j^2 times the mean products of derivatives of its terms. The ratio
+v'Wv / v'Nv is 1 for what is conserved, up to chance, and larger for everything else.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from vanishing.laws.ratios import full_ratios, least_ratio, ratio_supports
+from vanishing.laws.refit import price
+from vanishing.motion.pencil import Candidate, Family, Pencil
+
+MOST_TERMS = 130  # standard monomials among which sparse combinations are looked for
+_TRIED = 40  # candidates that runs held out are asked about
+_SAME = 2.0  # degrees whose least ratios are within this factor may have the same noise
+_NEW = 0.2  # share of the spread that polynomials in other quantities must not have
+_SECOND_ORDER = 0.02  # what noise adds that is not of first order, relative to what is
+
+
+def slack(count: float) -> float:
+    """Return how much larger than 1 the ratio of something conserved may be by chance."""
+    return 1 + 4 * np.sqrt(2 / count) + _SECOND_ORDER
+
+
+class NoisySearch:
+    """Sparse polynomials that vary within runs as noise makes them.
+
+    Parameters
+    ----------
+    learnt : Pencil
+    noise : array of shape (k, k)
+        The matrix N; up to a factor, where the size of the noise is unknown.
+    sizes : sequence of int
+        How many standard monomials there are up to each degree that is looked at.
+    max_terms : int
+    polynomials : callable
+        ``polynomials(candidates)``: all polynomials in these.
+    complexity : array of shape (k,)
+        Of the standard monomials.
+    """
+
+    def __init__(
+        self,
+        learnt: Pencil,
+        noise: np.ndarray,
+        sizes: Sequence[int],
+        max_terms: int,
+        polynomials: Callable,
+        complexity: np.ndarray,
+    ):
+        self.learnt, self.noise, self.sizes, self.max_terms = learnt, noise, sizes, max_terms
+        self.polynomials, self.complexity = polynomials, complexity
+        k = sizes[-1]
+        self.gram = learnt.within[:, :k].T @ learnt.within[:, :k]
+        self.least = [full_ratios(self.gram[:k, :k], noise[:k, :k])[0] for k in sizes]
+
+    def first(self, holds: Callable, most: float) -> tuple[Candidate, float] | None:
+        """Return a quantity while the size of the noise is unknown, and its ratio to the noise.
+
+        No polynomial varies less than the noise, so that the least ratio of all says what that is,
+        up to chance.
+        """
+        for k, least in zip(self.sizes, self.least, strict=True):
+            if least > _SAME * min(self.least):
+                continue
+            n_tried = 0
+            for support in self._ordered(self._scored(k, least)):
+                candidate, ratio = self._candidate(support)
+                if n_tried == _TRIED or candidate.ratio > most:
+                    continue
+                n_tried += 1
+                if holds(candidate, ratio, most):
+                    return candidate, ratio
+        return None
+
+    def quantities(
+        self, unit: float, holds: Callable, most: float, found: list[Candidate]
+    ) -> list[Candidate]:
+        """Return quantities that are conserved up to the noise, none a polynomial in those before.
+
+        Parameters
+        ----------
+        unit : float
+            What the matrix of the noise has to be multiplied by.
+        holds : callable
+            ``holds(candidate, unit, most)``: whether runs that were held out agree.
+        most : float
+            Largest variance within runs over that of all rows.
+        found : list of Candidate
+            What is known.
+        """
+        scored: dict[tuple[int, ...], float] = {}
+        for k in self.sizes:
+            scored |= self._scored(k, unit)
+        found = list(found)
+        known = Family(self.learnt.total)
+        known.set(self.polynomials(found))
+        n_tried = 0
+        for support in self._ordered(scored):
+            candidate, _ = self._candidate(support)
+            if candidate.ratio > most or known.novelty(candidate) <= _NEW:
+                continue
+            n_tried += 1
+            if holds(candidate, unit, most):
+                found.append(candidate)
+                known.set(self.polynomials(found))
+            if n_tried == _TRIED:
+                break
+        return found
+
+    def _candidate(self, support) -> tuple[Candidate, float]:
+        """Return the polynomial with some terms that varies least, and its ratio to the noise."""
+        places = list(support)
+        ratio, vector = least_ratio(self.gram, self.noise, places)
+        candidate = Candidate(np.array(places), vector, np.nan)
+        return candidate._replace(ratio=self.learnt.ratio(candidate)), ratio
+
+    @staticmethod
+    def _ordered(scored: dict[tuple[int, ...], float]) -> list[tuple[int, ...]]:
+        return sorted(scored, key=lambda support: (scored[support], support))
+
+    def _scored(self, k: int, unit: float) -> dict[tuple[int, ...], float]:
+        """Return supports among k monomials that leave hardly more than the noise, with scores."""
+        count = self.learnt.n_rows
+        limit = (1 + (k + 5 * np.sqrt(2 * k)) / count) * slack(count)
+        scale = np.sqrt(self.gram.diagonal()[:k])
+        gram = self.gram[:k, :k] / scale / scale[:, None]
+        noise = unit * self.noise[:k, :k] / scale / scale[:, None]
+        if full_ratios(gram, noise)[0] > limit:
+            return {}
+        single = 1.0 / np.maximum(noise.diagonal(), 1e-300)
+        found: list[tuple[tuple[int, ...], float]]
+        found = [((j,), single[j]) for j in np.flatnonzero(single < limit).tolist()]
+        if k > 1:
+            found += ratio_supports(gram, noise, limit, self.max_terms, lambda: None)
+        return {
+            support: count * np.log(max(ratio / slack(count), 1.0))
+            + price(count) * len(support)
+            + 3.0 * float(self.complexity[list(support)].sum())
+            for support, ratio in found
+        }

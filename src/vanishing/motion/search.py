@@ -1,0 +1,366 @@
+"""The search for conserved quantities, from scatter within and between runs."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from vanishing.laws.law import Law
+from vanishing.laws.ratios import least_ratio
+from vanishing.motion.evenness import evenness
+from vanishing.motion.exact import EXACT, NullSpaces, exact_quantities
+from vanishing.motion.independence import n_independent
+from vanishing.motion.noisy import MOST_TERMS, NoisySearch, slack
+from vanishing.motion.pencil import Candidate, Pencil, pencil, total_factor
+from vanishing.motion.quantity import ConservedQuantity
+from vanishing.motion.runs import Scatter
+from vanishing.motion.state import cleaned, products, state_of
+from vanishing.motion.variables import Monomials, Terms
+
+LARGEST_RATIO = 0.2  # of variance within runs to that of all rows, where the noise is known
+UNKNOWN_NOISE = 0.05  # the same where the noise is not known
+_UNTESTED = 0.01  # the same where nothing but smallness tells noise from motion
+_IN_SAMPLE = 0.1  # what these are multiplied by where no runs were held out
+_SPARE = 0.05  # runs held out may have so much more noise than expected, beside chance
+_SAME = 1e-20  # ratios below are rounding, and equal
+
+
+class Answer(NamedTuple):
+    """What was found."""
+
+    quantities: list[ConservedQuantity]
+    constraints: list[Law]
+    values: np.ndarray
+    n_independent: int
+    noise: np.ndarray
+    verdict: str
+
+
+class Added(NamedTuple):
+    """What noise adds to the variance of monomials within runs: matrices over sets of runs."""
+
+    sigma: np.ndarray
+    learnt: np.ndarray
+    held: np.ndarray
+    everywhere: np.ndarray
+
+    def scaled(self, unit: float) -> "Added":
+        """Return the same for noise whose variance is larger by a factor."""
+        return Added(np.sqrt(unit) * self.sigma, *(unit * matrix for matrix in self[1:]))
+
+
+class Fit(NamedTuple):
+    """Coefficients of a quantity and their covariance, None where they are exact."""
+
+    coef: np.ndarray
+    covariance: np.ndarray | None
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether each term is needed: its coefficient is not zero within four errors."""
+        if self.covariance is None:
+            return True
+        return bool((np.abs(self.coef) > 4 * np.sqrt(self.covariance.diagonal())).all())
+
+
+def fitted(everywhere: Pencil, places: np.ndarray, noise: np.ndarray | None, size: float) -> Fit:
+    """Return the coefficients of a quantity on all runs.
+
+    Parameters
+    ----------
+    everywhere : Pencil
+    places : array of int
+        Of its terms.
+    noise : array or None
+        What noise adds to the variance of these terms; None where there is none.
+    size : float
+        What the last term is in units of: its coefficient is to be 1 in columns as they are.
+    """
+    if noise is None:
+        coef = everywhere.least(places).coef
+        return Fit(coef / coef[-1] * size, None)
+    within = everywhere.within[:, places]
+    gram = within.T @ within
+    coef = least_ratio(gram, noise, np.arange(len(places)))[1]
+    coef = coef / coef[-1] * size
+    # Errors of a regression whose columns have noise: what noise adds is no information.
+    free = slice(0, len(places) - 1)
+    inverse = np.linalg.pinv((gram - noise)[free, free], hermitian=True)
+    covariance = np.zeros_like(gram)
+    left = float(coef @ gram @ coef) / everywhere.n_rows
+    covariance[free, free] = left * inverse @ gram[free, free] @ inverse
+    return Fit(coef, covariance)
+
+
+class Search:
+    """Quantities that are conserved, given the scatter of all monomials.
+
+    Parameters
+    ----------
+    scatter : Scatter
+    monomials : Monomials
+    names : sequence of str
+        Of the columns.
+    max_terms : int
+    noise : array of shape (n_columns,) or None
+        Standard deviations; None where they are unknown, and in proportion to the spread.
+    """
+
+    def __init__(
+        self,
+        scatter: Scatter,
+        monomials: Monomials,
+        names: Sequence[str],
+        max_terms: int,
+        noise: np.ndarray | None,
+    ):
+        if scatter.sample is None:
+            raise ValueError("the scatter needs a sample of its rows.")
+        self.scatter, self.sample = scatter, scatter.sample
+        self.monomials, self.names = monomials, tuple(names)
+        self.max_terms, self.noise = max_terms, noise
+        factor = total_factor(scatter)
+        n = len(self.names)
+        deviation = np.sqrt((factor[1:, 1 : n + 1] ** 2).sum(axis=0) / scatter.weight.sum())
+        self.spread = deviation * monomials.scale[:n]
+        self.in_sample = not scatter.held_out.any()
+        everywhere = np.ones(len(scatter.weight), dtype=bool)
+        count = float(scatter.weight.sum() ** 2 / scatter.square.sum())
+        self.max_degree = self._usable_degree(count)
+        used = np.flatnonzero(monomials.degree <= self.max_degree)
+        self.state = state_of(factor[:, np.append(0, used + 1)], monomials.exponents[used])
+        standard = self.state.standard
+        self.sizes = [
+            int(np.count_nonzero(monomials.degree[standard] <= d))
+            for d in range(1, self.max_degree + 1)
+        ]
+        self.all = pencil(scatter, standard, everywhere)
+        self.learnt = self.held = self.all
+        if not self.in_sample:
+            self.learnt = pencil(scatter, standard, ~scatter.held_out)
+            self.held = pencil(scatter, standard, scatter.held_out)
+        self.terms = [monomials.term(i, n) for i in standard]
+
+    def _usable_degree(self, count: float) -> int:
+        """Return the largest degree whose monomials are fewer than rows tell apart."""
+        seen = self.scatter.weight > 0
+        learnt = seen & ~self.scatter.held_out
+        free = (count - np.count_nonzero(seen)) * np.mean(learnt[seen])
+        degrees = range(1, int(self.monomials.degree[-1]) + 1)
+        usable = [d for d in degrees if np.sum(self.monomials.degree <= d) + 10 <= free]
+        return max(usable, default=1)
+
+    # -- All of it --------------------------------------------------------------------------------
+
+    def answer(self, measured: Callable[[Terms], Scatter] | None) -> Answer:
+        """Return what was found.
+
+        Parameters
+        ----------
+        measured : callable or None
+            Scatter of some terms on all rows, where the search has not seen all.
+        """
+        spaces = NullSpaces(self.learnt, self.sizes)
+        best = self._best()
+        added, note = None, ""
+        if spaces.is_exact:
+            found, left_over = exact_quantities(
+                spaces, self.max_terms, self._polynomials, self._holds_exactly, self._price
+            )
+            if left_over:
+                note = f" {left_over} more have more than {self.max_terms} terms."
+        else:
+            found, added = self._noisy()
+        quantities, values = self._results(found, added, measured)
+        constraints = self._constraints()
+        independent = n_independent(
+            [(q._terms, q.coef) for q in quantities],
+            [(law._terms, law.coef) for law in constraints],
+            self.sample.columns[: len(self.names)],
+            self.spread,
+            spaces.is_exact,
+        )
+        noise = np.zeros(len(self.names)) if added is None else added.sigma
+        verdict = self._verdict(quantities, independent, best, noise) + note
+        return Answer(quantities, constraints, values, independent, noise, verdict)
+
+    def _best(self) -> float:
+        """Return the least ratio, on runs held out, of the polynomials that are best on others."""
+        tried = [self._held_ratio(self.learnt.least(range(k))) for k in self.sizes if k]
+        return min(tried, default=1.0)
+
+    def _held_ratio(self, candidate: Candidate) -> float:
+        """Return the variance within runs held out, over that of all rows of all runs."""
+        total = self.all.variance(candidate)
+        return self.held.left(candidate) / total if total > 0 else 1.0
+
+    def _price(self, support) -> tuple:
+        return len(support), sum(self.terms[i].degree for i in support), support
+
+    def _polynomials(self, found: Sequence[Candidate], i: int) -> list[np.ndarray]:
+        """Return all polynomials in quantities up to degree i + 1, on the standard monomials."""
+        exponents = self.monomials.exponents[self.state.standard]
+        given = [
+            {tuple(exponents[j]): x for j, x in zip(c.support, c.coef, strict=True)} for c in found
+        ]
+        rows = []
+        for product in products(given, i + 1):
+            row = np.zeros(len(self.state.standard))
+            for key, value in product.items():
+                row += value * self.state.reduced[:, self.monomials.place[tuple(map(int, key))]]
+            rows.append(row)
+        return rows
+
+    def _holds_exactly(self, candidate: Candidate, limit: float) -> bool:
+        return self._held_ratio(candidate) <= min(100 * limit, 10 * EXACT)
+
+    # -- Noise ------------------------------------------------------------------------------------
+
+    def _noisy(self) -> tuple[list[Candidate], Added | None]:
+        """Return quantities that vary no more than noise, and what the noise adds."""
+        sigma = self.spread if self.noise is None else self.noise
+        sizes = [k for k in self.sizes if k and k <= MOST_TERMS and 8 * k <= self.learnt.n_rows]
+        if not sizes or not sigma.any():
+            return [], None
+        added = self._added(sigma, sizes[-1])
+        strict = _IN_SAMPLE if self.in_sample else 1.0
+        search = NoisySearch(
+            self.learnt,
+            added.learnt,
+            sizes,
+            self.max_terms,
+            lambda found: self._polynomials(found, self.max_degree - 1),
+            np.array([t.degree + len(t.factors) for t in self.terms]),
+        )
+
+        def holds(candidate: Candidate, unit: float, most: float) -> bool:
+            part = np.ix_(candidate.support, candidate.support)
+            expected = unit * (candidate.coef @ added.held[part] @ candidate.coef)
+            allowed = expected * (slack(self.held.n_rows) + _SPARE)
+            if self._held_ratio(candidate) >= most or self.held.left(candidate) >= allowed:
+                return False
+            if self.noise is None and not self._looks_like_noise(candidate, strict * _UNTESTED):
+                return False
+            noise = unit * added.everywhere[part]
+            return fitted(self.all, candidate.support, noise, 1.0).is_significant
+
+        if self.noise is not None:
+            return search.quantities(1.0, holds, strict * LARGEST_RATIO, []), added
+        first = search.first(holds, strict * UNKNOWN_NOISE)
+        if first is None:
+            return [], None
+        found = search.quantities(first[1], holds, strict * UNKNOWN_NOISE, [first[0]])
+        return found, added.scaled(first[1])
+
+    def _looks_like_noise(self, candidate: Candidate, small: float) -> bool:
+        """Say whether what a quantity leaves over is noise in proportion to the spread."""
+        sizes = self.monomials.sizes()[self.state.standard[candidate.support]]
+        found = evenness(
+            [self.terms[i] for i in candidate.support],
+            candidate.coef / sizes,
+            np.ascontiguousarray(self.sample.columns[:-1]),
+            self.sample.columns[-1].astype(np.intp),
+            self.spread,
+        )
+        return found.may_be_noise if found.tells else self._held_ratio(candidate) < small
+
+    def _added(self, sigma: np.ndarray, size: int) -> Added:
+        """Return what noise adds to the variance of the first standard monomials within runs."""
+        sample = self.sample
+        columns, weight = np.ascontiguousarray(sample.columns[:-1]), sample.weight
+        held_out = self.scatter.held_out[sample.columns[-1].astype(np.intp)]
+        values = self.monomials.values(columns)
+        folds = (~held_out, held_out)
+        sums = np.zeros((2, size, size))
+        for j in np.flatnonzero(sigma).tolist():
+            slopes = self.monomials.derivatives(columns, values, j, self.state.standard[:size])
+            for total, fold in zip(sums, folds, strict=True):
+                part = slopes[:, fold]
+                total += sigma[j] ** 2 * ((part * weight[fold]) @ part.T)
+        weights = [weight[fold].sum() for fold in folds]
+        everywhere = sums.sum(axis=0) / sum(weights)
+        learnt = sums[0] / weights[0]
+        return Added(sigma, learnt, learnt if self.in_sample else sums[1] / weights[1], everywhere)
+
+    # -- Results ----------------------------------------------------------------------------------
+
+    def _results(self, found: list[Candidate], added: Added | None, measured):
+        """Return quantities, the best first, and their values along each run."""
+        n_runs = len(self.scatter.weight)
+        if not found:
+            return [], np.empty((n_runs, 0))
+        places = np.unique(np.concatenate([candidate.support for candidate in found]))
+        chosen = self.state.standard[places]
+        scatter, columns, sizes = self.scatter, chosen, self.monomials.sizes()[chosen]
+        if measured is not None:
+            scatter = measured(Terms(tuple(self.terms[i] for i in places), sizes))
+            columns = np.arange(len(places))
+        everywhere = pencil(scatter, columns, np.ones(n_runs, dtype=bool))
+        held = everywhere if self.in_sample else pencil(scatter, columns, scatter.held_out)
+        pairs = []
+        for candidate in found:
+            noise = None
+            if added is not None:
+                noise = added.everywhere[np.ix_(candidate.support, candidate.support)]
+            here = candidate._replace(support=np.searchsorted(places, candidate.support))
+            fit = fitted(everywhere, here.support, noise, sizes[here.support[-1]])
+            ratio = held.left(here) / everywhere.variance(here)
+            values = scatter.mean[:, columns[here.support]] @ fit.coef
+            pairs.append((self._quantity(candidate, fit, ratio), values))
+        pairs.sort(key=lambda pair: max(pair[0].ratio, _SAME))
+        return [quantity for quantity, _ in pairs], np.column_stack([v for _, v in pairs])
+
+    def _quantity(self, candidate: Candidate, fit: Fit, ratio: float) -> ConservedQuantity:
+        sizes = self.monomials.sizes()[self.state.standard[candidate.support]]
+        covariance = None
+        if fit.covariance is not None:
+            covariance = (fit.covariance / np.outer(sizes, sizes))[::-1, ::-1]
+        # The leading term first.
+        return ConservedQuantity(
+            [self.terms[i] for i in candidate.support[::-1]],
+            (fit.coef / sizes)[::-1],
+            names=self.names,
+            covariance=covariance,
+            ratio=ratio,
+        )
+
+    def _constraints(self) -> list[Law]:
+        """Return the laws of the state, in columns as they are."""
+        standard = self.state.standard
+        sizes = self.monomials.sizes()
+        laws = []
+        for place, coef in self.state.laws:
+            chosen = np.append(standard, place)
+            row = np.append(-coef[1:], 1.0) / sizes[chosen] * sizes[place]
+            relative = np.abs(np.append(-coef[1:], 1.0)) > 1e-8 * np.abs(coef).max(initial=1.0)
+            terms = [self.monomials.term(i, len(self.names)) for i in chosen[relative]]
+            row = cleaned(row[relative])
+            constant = -coef[0] * sizes[place]
+            if abs(coef[0]) > 1e-8 * np.abs(coef).max(initial=1.0):
+                constant_term = self.monomials.constant(len(self.names))
+                terms, row = [*terms, constant_term], cleaned(np.append(row, constant))
+            laws.append(Law(terms[::-1], row[::-1], names=self.names))
+        return laws
+
+    def _verdict(self, quantities, independent, best, noise) -> str:
+        top = self.max_degree
+        asked = int(self.monomials.degree[-1])
+        cut = "" if top == asked else f" Too few rows for degree {asked}: {top} was the highest."
+        if not quantities:
+            return (
+                f"Nothing is conserved among polynomials of degree up to {top} that the runs agree "
+                f"on: the best one has a ratio of variance within runs to that of all rows of "
+                f"{best:.2g}.{cut}"
+            )
+        n = len(quantities)
+        many = "quantity is" if n == 1 else "quantities are"
+        text = f"{n} {many} conserved, {independent} of them independent"
+        worst = max(q.ratio for q in quantities)
+        text += f"; variance within runs is at most {worst:.1g} of that of all rows"
+        if noise.any() and self.noise is None:
+            share = float(np.median(noise / np.where(self.spread > 0, self.spread, 1.0)))
+            text += (
+                f", which is noise if every column has noise of {100 * share:.2g} % of its spread: "
+                "give noise where it is known, since slow motion would look the same"
+            )
+        return text + "." + cut

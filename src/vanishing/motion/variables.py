@@ -1,0 +1,147 @@
+"""Variables of conserved quantities: columns, functions of columns, and monomials in both."""
+
+from collections.abc import Sequence
+from math import comb
+from typing import NamedTuple
+
+import numpy as np
+
+from vanishing.algebra.monomials import deglex_order
+from vanishing.laws.dictionary import given_stages
+from vanishing.laws.surrogate import exponents_up_to
+from vanishing.laws.terms import Evaluator, Factor, Function, Term
+
+MAX_MONOMIALS = 1500
+
+
+class Variable(NamedTuple):
+    """A column, or a function of one."""
+
+    column: int
+    function: Function | None = None
+
+    def value(self, columns: np.ndarray) -> np.ndarray:
+        """Return its values on rows."""
+        x = columns[self.column]
+        return x if self.function is None else self.function.value(x)
+
+    def slope(self, columns: np.ndarray) -> np.ndarray:
+        """Return its derivative by its column."""
+        x = columns[self.column]
+        return np.ones_like(x) if self.function is None else self.function.derivative(x)
+
+
+def asked_variables(functions, names: Sequence[str]) -> list[tuple[Variable, bool]]:
+    """Return the columns and the functions of them that are asked for.
+
+    A function that is asked of no column by its name, marked False, is of those where it is
+    defined.
+    """
+    if isinstance(functions, str):
+        raise ValueError(
+            f"functions must be a tuple of names or a dict from columns to such: write "
+            f"({functions!r},)."
+        )
+    # Whether functions are defined on the rows is asked when these are read.
+    stages = given_stages(functions, names, np.full((len(names), 1), 0.5))
+    found = dict.fromkeys([(Variable(j), True) for j in range(len(names))])
+    for use in stages[-1].functions:
+        columns = range(len(names)) if use.column is None else [use.column]
+        for j in columns:
+            found[Variable(j, use.function), use.column is not None] = None
+    return list(found)
+
+
+class Terms(NamedTuple):
+    """A few terms in columns, evaluated in units of their sizes."""
+
+    terms: tuple[Term, ...]
+    sizes: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.terms)
+
+    def values(self, columns: np.ndarray) -> np.ndarray:
+        """Return the values of all terms, shape (n_terms, n_rows)."""
+        return Evaluator(columns).values(self.terms) / self.sizes[:, None]
+
+
+class Monomials:
+    """Monomials in scaled variables, without the constant, in DegLex order.
+
+    Parameters
+    ----------
+    variables : sequence of Variable
+    scale : array of shape (n_variables,)
+        Sizes of the variables: monomials are in variables over these.
+    max_degree : int
+    """
+
+    def __init__(self, variables: Sequence[Variable], scale: np.ndarray, max_degree: int):
+        n = len(variables)
+        if (count := comb(n + max_degree, n)) > MAX_MONOMIALS:
+            raise ValueError(
+                f"{n} columns and functions have {count} monomials of degree up to {max_degree}, "
+                f"more than {MAX_MONOMIALS}: lower max_degree, or leave columns or functions out."
+            )
+        self.variables, self.scale = tuple(variables), scale
+        exponents = exponents_up_to(n, MAX_MONOMIALS, max_degree)[1:]
+        self.exponents = exponents[deglex_order(exponents)]
+        self.degree = self.exponents.sum(axis=1)
+        self.place = {tuple(row): i for i, row in enumerate(self.exponents.tolist())}
+        # A monomial is one of lower degree times its last variable.
+        self._last = n - 1 - np.argmax(self.exponents[:, ::-1] > 0, axis=1)
+        lower = self.exponents.copy()
+        lower[np.arange(len(lower)), self._last] -= 1
+        self._parent = [self.place.get(tuple(row), -1) for row in lower.tolist()]
+
+    def __len__(self) -> int:
+        return len(self.exponents)
+
+    def values(self, columns: np.ndarray) -> np.ndarray:
+        """Return the values of all monomials, shape (n_monomials, n_rows)."""
+        z = [v.value(columns) / s for v, s in zip(self.variables, self.scale, strict=True)]
+        values = np.empty((len(self), columns.shape[1]))
+        for i, (parent, last) in enumerate(zip(self._parent, self._last, strict=True)):
+            if parent < 0:
+                values[i] = z[last]
+            else:
+                np.multiply(values[parent], z[last], out=values[i])
+        return values
+
+    def derivatives(self, columns: np.ndarray, values: np.ndarray, column: int, places):
+        """Return the derivatives of some monomials by a column, given the values of all."""
+        total = np.zeros((len(places), columns.shape[1]))
+        for k, (variable, scale) in enumerate(zip(self.variables, self.scale, strict=True)):
+            if variable.column != column:
+                continue
+            slope = variable.slope(columns) / scale
+            lower = self.exponents[places]
+            lower[:, k] -= 1
+            for i in np.flatnonzero(lower[:, k] >= 0):
+                factor = self.exponents[places[i], k] * slope
+                place = self.place.get(tuple(lower[i].tolist()))
+                total[i] += factor if place is None else factor * values[place]
+        return total
+
+    def term(self, i: int, n_columns: int) -> Term:
+        """Return a monomial as a term in the columns as they are."""
+        exponents, factors = np.zeros(n_columns), []
+        for variable, power in zip(self.variables, self.exponents[i].tolist(), strict=True):
+            if not power:
+                continue
+            if variable.function is None:
+                exponents[variable.column] += power
+            else:
+                inside = tuple(np.eye(n_columns)[variable.column].tolist())
+                factors.append(Factor(variable.function, 1.0, inside, power))
+        return Term(tuple(exponents.tolist()), tuple(factors))
+
+    def sizes(self) -> np.ndarray:
+        """Return what each monomial in scaled variables has to be multiplied by to have none."""
+        return np.prod(self.scale**self.exponents, axis=1)
+
+    @staticmethod
+    def constant(n_columns: int) -> Term:
+        """Return the constant as a term."""
+        return Term((0.0,) * n_columns)
