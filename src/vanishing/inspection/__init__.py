@@ -11,18 +11,24 @@ from vanishing.inspection.laws import (
     law_rows,
     unexplained,
 )
+from vanishing.inspection.motion import MotionRows, motion_rows
+from vanishing.inspection.outliers import OutlierRows, outlier_rows
 
 __all__ = [
     "Anatomy",
     "Constants",
     "LawAnatomy",
     "LawRows",
+    "MotionRows",
+    "OutlierRows",
     "Part",
     "Unexplained",
     "anatomy",
     "constants_of",
     "law_anatomy",
     "law_rows",
+    "motion_rows",
+    "outlier_rows",
     "places",
     "unexplained",
 ]

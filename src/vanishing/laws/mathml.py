@@ -37,11 +37,12 @@ class MathML:
         self.text = Text(names)
 
     def equation(self, left: Node, right: Node) -> str:
-        """Write an equation."""
-        return (
-            f'<math displaystyle="true"><mrow>{self.write(left)}<mo>=</mo>{self.write(right)}'
-            "</mrow></math>"
-        )
+        """Write an equation, as an element of a page."""
+        return _element(f"<mrow>{self.write(left)}<mo>=</mo>{self.write(right)}</mrow>")
+
+    def expression(self, node: Node) -> str:
+        """Write an expression, as an element of a page."""
+        return _element(self.write(node))
 
     def write(self, node: Node) -> str:
         """Write an expression."""
@@ -109,6 +110,10 @@ class MathML:
         if node.name == "abs":
             return f"<mrow><mo>|</mo>{argument}<mo>|</mo></mrow>"
         return f"<mrow><mi>{text(node.name, _NAME)}</mi>{_bracketed(argument)}</mrow>"
+
+
+def _element(inside: str) -> str:
+    return f'<math displaystyle="true">{inside}</math>'
 
 
 def _bracketed(inside: str) -> str:

@@ -9,6 +9,7 @@ from vanishing.algebra.immutable import Immutable, read_only
 from vanishing.laws import writing
 from vanishing.laws.columns import read_columns
 from vanishing.laws.expressions import Node, Number, of_term, total
+from vanishing.laws.mathml import MathML
 from vanishing.laws.saving import read_term, write_term
 from vanishing.laws.solving import standard_errors
 from vanishing.laws.terms import Evaluator, Term
@@ -171,6 +172,10 @@ class ConservedQuantity(Immutable, Savable):
 
     def _repr_latex_(self) -> str:
         return f"${self.to_latex()}$"
+
+    def to_mathml(self) -> str:
+        """Write the quantity in MathML, which browsers typeset; names of columns are text in it."""
+        return MathML(self.names).expression(self._expression)
 
     def to_sympy(self):
         """Return the quantity as an expression of SymPy in symbols named as the columns."""

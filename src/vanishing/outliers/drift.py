@@ -7,6 +7,7 @@ import numpy as np
 from vanishing.laws.law import Law
 from vanishing.outliers.equations import Found
 
+NO_LONGER = "It no longer holds"  # how the verdict of such a law begins
 _WORSE = 3.0  # error of a law that holds no longer, relative to what it was
 _MEDIAN = 0.6745  # of the size of a normal variable of variance 1
 
@@ -24,8 +25,7 @@ def followed(known: Sequence[Found], errors: Sequence[float], now: Sequence[Foun
         scale = float(np.abs(one.law.coef).max())
         if not error <= _WORSE * one.error + 1e-9 * scale:
             said = (
-                f"It no longer holds: its error is {error:.2g} in the last rows and was "
-                f"{one.error:.2g}."
+                f"{NO_LONGER}: its error is {error:.2g} in the last rows and was {one.error:.2g}."
             )
             lost.append(one._replace(law=_with_verdict(one.law, said)))
     gone = {one.columns for one in lost}

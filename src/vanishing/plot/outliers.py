@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from vanishing.inspection.outliers import outlier_rows
 from vanishing.outliers.detector import VanishingOutlierDetector
 from vanishing.plot._shared import GREY, PALETTE, panels, plain
 
-_MOST_EXPLAINED = 1000  # alarms whose columns are counted, the oddest ones
 _MOST_COLUMNS = 15  # bars
 
 
@@ -110,22 +110,12 @@ class OutlierDisplay:
             raise TypeError(
                 f"OutlierDisplay draws a VanishingOutlierDetector; got {type(estimator).__name__}."
             )
-        scores = np.asarray(estimator.score_samples(X))
-        alarms = np.flatnonzero(scores < estimator.offset_)
-        alarms = alarms[np.argsort(scores[alarms], kind="stable")][:_MOST_EXPLAINED]
-        names = list(estimator.column_names_)
-        blamed = np.zeros(len(names))
-        if len(alarms):
-            rows = X.iloc[alarms] if hasattr(X, "iloc") else np.asarray(X)[alarms]
-            for reasons in estimator.explain(rows):
-                named = {column for reason in reasons for column in reason["columns"]}
-                for column in named:
-                    blamed[names.index(column)] += 1.0 / len(named)
+        found = outlier_rows(estimator, X)
         display = cls(
-            scores=scores,
-            threshold=float(estimator.offset_),
-            columns=names,
-            blamed=blamed,
-            title=f"{len(alarms)} outliers in {len(scores)} rows",
+            scores=found.scores,
+            threshold=found.threshold,
+            columns=found.names,
+            blamed=found.blamed,
+            title=f"{found.n_alarms} outliers in {len(found.scores)} rows",
         )
         return display.plot(ax)

@@ -1,27 +1,37 @@
 """The report: one HTML file that says what a fitted model is, and needs nothing else.
 
 It holds no rows but a sample of at most 2,000, of at most eight columns, for the picture, of laws
-at most 1,500 of all columns; and no address that a browser would fetch.
+at most 1,500 of all columns, of outliers values of the oddest rows, and of motion values of the
+quantities; and no address that a browser would fetch.
 """
 
 from pathlib import Path
 
 from vanishing.inspection.laws import is_about_laws
+from vanishing.motion.conserved import ConservedQuantities
+from vanishing.outliers.detector import VanishingOutlierDetector
 from vanishing.persistence.files import write_or_say
 from vanishing.report.facts import facts_of
 from vanishing.report.law_facts import law_facts_of
 from vanishing.report.law_page import law_page_of
+from vanishing.report.motion_facts import motion_facts_of
+from vanishing.report.motion_page import motion_page_of
+from vanishing.report.outlier_facts import outlier_facts_of
+from vanishing.report.outlier_page import outlier_page_of
 from vanishing.report.page import page_of
 
 __all__ = ["write_report"]
 
 
-def write_report(model, X, y=None, path="report.html", *, title=None, data_name=None):
+def write_report(
+    model, X, y=None, path="report.html", *, groups=None, t=None, title=None, data_name=None
+):
     """Write a report on a fitted model as one HTML file.
 
     What the model says, its error, the equations of each class by their influence, a picture that
     turns, distances, sizes, guarantees, settings and provenance. Of laws: the law, its constants,
-    the equations that were compared, predictions, and what is left over. The file needs no network
+    the equations that were compared, predictions, and what is left over. Of outliers: the oddest
+    rows and why they are odd. Of motion: what is conserved, over time. The file needs no network
     and no other file.
 
     Parameters
@@ -29,16 +39,21 @@ def write_report(model, X, y=None, path="report.html", *, title=None, data_name=
     model : estimator, Pipeline or Law
         A fitted `VanishingClassifier`, `VanishingClassifierCV`, `VanishingFeatures`, `OAVI`, `ABM`,
         `AVI` or `VCA`, or a scikit-learn Pipeline that ends with one; a fitted `LawFinder`, or a
-        `Law`, such as `check_law` returns.
+        `Law`, such as `check_law` returns; a fitted `VanishingOutlierDetector` or
+        `ConservedQuantities`.
     X : array-like of shape (n_samples, n_features)
         Rows to judge the model by, best such as were not used to fit it, in the columns that it was
         fitted to. A sample of them is part of the file.
     y : array-like of shape (n_samples,), default=None
         Their labels. Without them nothing is said of errors and of differences between the classes;
         a transformer without classes ignores them. Of laws: the target, where they have one that is
-        no column of X.
+        no column of X. Of outliers and motion: ignored.
     path : str or path-like, default="report.html"
         A file that exists is replaced, at once: it is never half written.
+    groups : array-like of shape (n_samples,), default=None
+        Which run each row belongs to: needed for `ConservedQuantities`, and for nothing else.
+    t : array-like of shape (n_samples,), default=None
+        Times of the rows, for `ConservedQuantities`; by default rows of a run are in their order.
     title : str, default=None
         Heading of the report; by default it names the model and the data.
     data_name : str, default=None
@@ -63,9 +78,14 @@ def write_report(model, X, y=None, path="report.html", *, title=None, data_name=
     iris.html True
     """
     path = Path(path)
+    names = {"title": title, "data_name": data_name}
     if is_about_laws(model):
-        page = law_page_of(law_facts_of(model, X, y), title=title, data_name=data_name)
+        page = law_page_of(law_facts_of(model, X, y), **names)
+    elif isinstance(model, VanishingOutlierDetector):
+        page = outlier_page_of(outlier_facts_of(model, X), **names)
+    elif isinstance(model, ConservedQuantities):
+        page = motion_page_of(motion_facts_of(model, X, groups, t), **names)
     else:
-        page = page_of(facts_of(model, X, y), title=title, data_name=data_name)
+        page = page_of(facts_of(model, X, y), **names)
     write_or_say(path, page, "the report is not written")
     return path

@@ -1,0 +1,64 @@
+"""The page of a report on motion: facts in, one HTML document out."""
+
+import numpy as np
+
+from vanishing.inspection.motion import Run
+from vanishing.report.frame import rendered
+from vanishing.report.motion_facts import MotionFacts
+from vanishing.report.page import DARK, LIGHT
+from vanishing.report.plots import Chart, padded
+
+RUNS = 20  # that are drawn and listed
+_POINTS = 150  # of a line
+
+
+def motion_page_of(facts: MotionFacts, *, title=None, data_name=None) -> str:
+    """Return the document."""
+    if title is None:
+        data = data_name if data_name is not None else f"{len(facts.X):,} rows"
+        title = f"What is conserved in {data}"
+    runs = _evenly(facts.rows.runs, RUNS)
+    left_out = set() if facts.quantities else {"quantities", "runs"}
+    left_out |= set() if facts.model.constraints_ else {"constraints"}
+    return rendered(
+        "motion_page.html",
+        facts,
+        title=title,
+        data_name=data_name,
+        palettes=[list(LIGHT[:2]), list(DARK[:2])],
+        left_out=left_out,
+        runs=runs,
+        charts=[value_chart(facts, runs, i) for i in range(len(facts.quantities))],
+        n_points=sum(min(_POINTS, len(run.times)) for run in runs),
+    )
+
+
+def value_chart(facts: MotionFacts, runs: list[Run], place: int) -> Chart | None:
+    """Return values of a quantity over time, a line per run; None where it is nowhere defined."""
+    lines = []
+    for run in runs:
+        good = np.flatnonzero(run.defined(place))
+        if good.size:
+            good = np.array(_evenly(good, _POINTS))
+            lines.append((run.held_out, run.times[good], run.values[good, place]))
+    if not lines:
+        return None
+    chart = Chart(
+        width=460,
+        height=300,
+        x_range=padded(np.concatenate([times for _, times, _ in lines])),
+        y_range=padded(np.concatenate([values for *_, values in lines])),
+        x_label="time" if facts.rows.timed else "row of the run",
+        y_label="value of the quantity",
+    )
+    for name, kind in (("run", False), ("held-out", True)):
+        paths = [chart.line(times, values) for held, times, values in lines if held == kind]
+        if paths:
+            chart.paths[name] = "".join(paths)
+    return chart
+
+
+def _evenly(items, limit: int) -> list:
+    """Return at most so many of some items, evenly out of all."""
+    places = np.linspace(0, len(items) - 1, min(limit, len(items))).astype(int)
+    return [items[i] for i in places]

@@ -1,0 +1,60 @@
+"""The page of a report on outliers: facts in, one HTML document out."""
+
+import numpy as np
+
+from vanishing.report.frame import rendered
+from vanishing.report.outlier_facts import OutlierFacts
+from vanishing.report.page import DARK, LIGHT
+from vanishing.report.plots import Chart, padded
+
+POINTS = 1500  # of normal rows, and of outliers
+_COLUMNS = 30  # with their numbers of alarms
+
+
+def outlier_page_of(facts: OutlierFacts, *, title=None, data_name=None) -> str:
+    """Return the document."""
+    if title is None:
+        data = data_name if data_name is not None else f"{len(facts.X):,} rows"
+        title = f"Outliers of {data}"
+    laws, lost = facts.rows.laws
+    return rendered(
+        "outlier_page.html",
+        facts,
+        title=title,
+        data_name=data_name,
+        palettes=[list(LIGHT[:2]), list(DARK[:2])],
+        left_out=set() if facts.rows.n_alarms else {"blame"},
+        chart=score_chart(facts),
+        laws=laws,
+        lost=lost,
+        blamed=facts.blamed[:_COLUMNS],
+        n_blamed=len(facts.blamed),
+        n_points=POINTS,
+    )
+
+
+def score_chart(facts: OutlierFacts) -> Chart:
+    """Return scores over the rows with the threshold; of many rows some, evenly, and the oddest."""
+    rows = facts.rows
+    alarms, normal = rows.order[: rows.n_alarms][:POINTS], np.sort(rows.order[rows.n_alarms :])
+    if len(normal) > POINTS:
+        normal = normal[np.arange(POINTS) * len(normal) // POINTS]
+    chart = Chart(
+        width=460,
+        height=300,
+        x_range=padded(np.array([1.0, len(rows.scores)])),
+        y_range=padded(np.append(rows.scores, rows.threshold)),
+        x_label="row",
+        y_label="score (lower is odder)",
+    )
+    chart.x_ticks = [
+        (place, shown) for place, shown in chart.x_ticks if chart.x(0.5) <= place <= chart.box[2]
+    ]
+    for name, some in (("points", normal), ("outliers", alarms)):
+        if len(some):
+            chart.paths[name] = chart.points(some + 1.0, rows.scores[some])
+    ends = np.array(chart.x_range)
+    chart.paths["diagonal"] = chart.line(ends, np.full(2, rows.threshold))
+    # Few outliers are drawn large whatever the number of other rows is.
+    chart.dot = 6 if len(rows.scores) < 100 else 3
+    return chart
