@@ -98,18 +98,21 @@ def check_output(path: Path, *inputs: Path):
         fail(f"{path} would be overwritten, and it is what is read: give another name.")
 
 
-def load_model(path: Path, *, predicts=True):
-    """Load a model; leave with a sentence where it is none, or neither classifier nor law."""
+def load_model(path: Path, *, predicts=True, also=()):
+    """Load a model; leave with a sentence where it is none, or neither classifier nor law.
+
+    With ``also``, models of further classes, by their names, will do.
+    """
     if path.is_dir():
         fail(f"{path} is a folder, not a model.")
     if not path.exists():
         fail(f"There is no model {path}.")
-    from vanishing import Law, LawFinder, VanishingClassifier, VanishingClassifierCV, load
+    from vanishing import load
 
     model = load(path)
-    kinds = (VanishingClassifier, VanishingClassifierCV, LawFinder, Law)
-    if predicts and not isinstance(model, kinds):
-        *some, last = (kind.__name__ for kind in kinds)
+    kinds = ("VanishingClassifier", "VanishingClassifierCV", "LawFinder", "Law", *also)
+    if predicts and type(model).__name__ not in kinds:
+        *some, last = kinds
         fail(
             f"{path} holds a {type(model).__name__}: this command needs a {', '.join(some)} or "
             f"{last}."

@@ -47,9 +47,6 @@ def score_chart(facts: OutlierFacts) -> Chart:
         x_label="row",
         y_label="score (lower is odder)",
     )
-    chart.x_ticks = [
-        (place, shown) for place, shown in chart.x_ticks if chart.x(0.5) <= place <= chart.box[2]
-    ]
     for name, some in (("points", normal), ("outliers", alarms)):
         if len(some):
             chart.paths[name] = chart.points(some + 1.0, rows.scores[some])
