@@ -119,8 +119,20 @@ def _plain_figures(gallery_conf, fname):
 
 
 _ORDER = [
-    *("pendulum", "robot_arm", "kepler", "two_surfaces", "wheat_seeds", "anomalies"),
-    *("outliers_pump", "outliers_line", "outliers_thyroid"),
+    "gas_law",
+    "kepler",
+    "thin_lens",
+    "friction",
+    "ellipse",
+    "no_law",
+    "pendulum",
+    "robot_arm",
+    "two_surfaces",
+    "wheat_seeds",
+    "anomalies",
+    "outliers_pump",
+    "outliers_line",
+    "outliers_thyroid",
 ]
 
 
@@ -165,7 +177,7 @@ html_theme_options = {
     "logo": {"text": "vanishing"},
     "navbar_align": "left",
     "navbar_end": ["theme-switcher"],
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 8,
     "show_prev_next": True,
     "footer_start": ["copyright"],
     "footer_end": [],
@@ -178,6 +190,7 @@ html_sidebars = {
         "index",
         "start",
         "idea",
+        "tutorial_laws",
         "laws",
         "outliers",
         "command_line",

@@ -5,13 +5,18 @@ from pathlib import Path
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 from sklearn.datasets import load_iris, load_wine
 from sklearn.preprocessing import minmax_scale
 
-from vanishing import ABM, OAVI, VanishingClassifier
+from vanishing import ABM, OAVI, LawFinder, VanishingClassifier, check_law
 from vanishing.plot import (
     CoefficientsDisplay,
     DistanceDisplay,
+    LawFrontDisplay,
+    LawPredictionDisplay,
+    LawResidualsDisplay,
+    LawUnexplainedDisplay,
     PsiPathDisplay,
     StaircaseDisplay,
     ZeroSetDisplay,
@@ -84,6 +89,34 @@ def distances(rng):
     )
 
 
+def stones(rng):
+    """Return stones of mass m, height h and speed v, and their energy with an error of 0.5."""
+    table = pd.DataFrame(rng.uniform([1, 0, 1], [3, 5, 10], (1000, 3)), columns=["m", "v", "h"])
+    E = 0.5 * table["m"] * table["v"] ** 2 + 9.81 * table["m"] * table["h"]
+    return table.assign(E=E + rng.normal(scale=0.5, size=1000))
+
+
+def laws_found(rng):
+    """Draw the equations that were compared, and what the law of energy predicts."""
+    table = stones(rng)
+    finder = LawFinder().fit(table[["m", "v", "h"]], table["E"])
+    _, (left, right) = plt.subplots(1, 2, figsize=(10, 4.4), layout="constrained")
+    LawFrontDisplay.from_estimator(finder, ax=left)
+    return LawPredictionDisplay.from_estimator(finder, table, ax=right)
+
+
+def laws_residuals(rng):
+    """Draw what a law leaves over that somebody has in mind, and that lacks the speed."""
+    table = stones(rng)
+    return LawResidualsDisplay.from_estimator(check_law("E = g*m*h", table), table)
+
+
+def laws_unexplained(rng):
+    """Draw which columns explain it."""
+    table = stones(rng)
+    return LawUnexplainedDisplay.from_estimator(check_law("E = g*m*h", table), table)
+
+
 def main():
     """Write all pictures."""
     mpl.use("Agg")
@@ -96,6 +129,9 @@ def main():
         psi_path,
         coefficients,
         distances,
+        laws_found,
+        laws_residuals,
+        laws_unexplained,
     ):
         display = make(np.random.default_rng(0))
         path = IMAGES / f"plot_{make.__name__}.png"

@@ -3,110 +3,90 @@ Kepler's third law from six planets
 ===================================
 
 In 1619 Kepler published that the squares of the planets' periods are to each other as the cubes of
-their distances from the sun. He knew six planets. We look for polynomials in their distances a and
-periods T, and ask the two planets that were found later which of the polynomials is a law.
+their distances from the sun. He knew six planets. Are so few rows enough to find his law? And what
+do the worlds say that were found later?
 """
 
 # %%
-# The data
-# --------
-# Semi-major axes in astronomical units and sidereal periods in years. Six rows are very few: seven
-# monomials can always be combined to vanish on six points, and there are ten of degree up to three.
-# So most of what vanishes here means nothing. Uranus and Neptune are left for the test.
+# The table
+# ---------
+# Semi-major axes a in astronomical units and sidereal periods T in years, as given by the Solar
+# System Dynamics group of NASA's Jet Propulsion Laboratory. Uranus, Neptune and Pluto are left for
+# the test.
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from vanishing import OAVI
+from vanishing import LawFinder, check_law
 
 planets = pd.DataFrame(
-    {
-        "a": [0.38710, 0.72334, 1.00000, 1.52371, 5.20289, 9.53668, 19.18916, 30.06992],
-        "T": [0.24085, 0.61520, 1.00002, 1.88085, 11.86262, 29.44750, 84.01685, 164.79132],
-    },
-    index=["Mercury", "Venus", "Earth", "Mars", "Jupiter", "Saturn", "Uranus", "Neptune"],
+    [
+        ("Mercury", 0.38710, 0.24085),
+        ("Venus", 0.72334, 0.61520),
+        ("Earth", 1.00000, 1.00002),
+        ("Mars", 1.52371, 1.88085),
+        ("Jupiter", 5.20289, 11.86262),
+        ("Saturn", 9.53668, 29.44750),
+        ("Uranus", 19.18916, 84.01685),
+        ("Neptune", 30.06992, 164.79132),
+        ("Pluto", 39.48212, 247.92065),
+    ],
+    columns=["name", "a", "T"],
 )
 known, later = planets[:6], planets[6:]
 
 # %%
-# Units
-# -----
-# In years and astronomical units the cubes of the outer planets are large numbers. We measure
-# both columns in units of Saturn's. Dividing by a constant changes coefficients but not which
-# monomials a law has; subtracting one, as scaling into [0, 1] would, turns T² into three
-# monomials.
+# Six rows, one law
+# -----------------
 
-unit = known.max()
+finder = LawFinder().fit(known[["a"]], known["T"])
+print(finder.verdict_)
 
 # %%
-# A table of candidates
-# ---------------------
-# We do not know psi either, so we try several and note each generator of degree up to three, with
-# its error on the six planets and its error on the two others, both relative to the largest of its
-# terms.
-
-
-def relative_error(polynomial, rows):
-    """Return the largest error of an equation over rows, relative to its largest term there."""
-    parts = np.array(
-        [
-            coefficient * np.prod(rows.to_numpy() ** term, axis=1)
-            for term, coefficient in zip(polynomial.terms, polynomial.coef, strict=True)
-        ]
-    )
-    return (np.abs(parts.sum(axis=0)) / np.abs(parts).max(axis=0)).max()
-
-
-found = []
-for psi in 10.0 ** np.arange(-8, -3):
-    model = OAVI(psi=psi, oracle="omp", max_degree=3).fit(known / unit)
-    for g in model.generators_:
-        found.append(
-            {
-                "terms": len(g.terms),
-                "psi": psi,
-                "six": relative_error(g, known / unit),
-                "two": relative_error(g, later / unit),
-                "equation": str(g),
-            }
-        )
-table = pd.DataFrame(found).drop_duplicates("equation").sort_values("two", ignore_index=True)
-print("     six      two   equation")
-for row in table.itertuples():
-    print(f"{row.six:8.4f} {row.two:8.4f}   {row.equation} = 0")
-
-# %%
-# One line has two terms and is right about planets it has never seen, to a tenth of a percent. The
-# others have four to six terms for six planets, and on the two new ones they are off by an eighth
-# to two thirds of their largest term.
+# Through six points go many curves. Only one of them has a single constant and comes within a
+# thousandth of all six, and thousands of others that were tried do not: chance is no explanation.
+# Whether anything small is left over, six rows cannot tell.
 #
-# A picture of the same: few terms and a small error on new planets is what a law looks like.
+# The test of a law is what it has not seen. For each of the three worlds that were found later:
 
-figure, ax = plt.subplots(figsize=(6, 3.6))
-others, best = table[1:], table.iloc[0]
-ax.scatter(others["terms"], others["two"], color="#5A5A5A", s=30, label="others")
-ax.scatter(best["terms"], best["two"], color="#D55E00", s=60, label=best["equation"])
-ax.set(yscale="log", xlabel="terms", ylabel="error on Uranus and Neptune", xticks=range(1, 8))
+law = finder.laws_[0]
+for world in later.itertuples():
+    predicted = law.predict(pd.DataFrame({"a": [world.a]}))[0]
+    print(f"{world.name:8} {predicted:8.2f} years predicted, {world.T:8.2f} observed")
+
+# %%
+# They are up to four times as far away as Saturn, and off by no more than five parts in ten
+# thousand.
+
+figure, ax = plt.subplots(figsize=(6.4, 3.8))
+a = np.geomspace(0.3, 50, 100)
+ax.plot(a, law.predict(a[:, None]), color="#5A5A5A", lw=1, label=str(law))
+ax.plot(known["a"], known["T"], "o", color="#0072B2", label="six planets, fitted")
+ax.plot(later["a"], later["T"], "s", color="#D55E00", label="three found later")
+ax.set(xscale="log", yscale="log", xlabel="semi-major axis a, au", ylabel="period T, years")
 ax.legend()
 plt.show()
 
 # %%
-# The law
-# -------
-# Back in years and astronomical units:
+# The law, and its check
+# ----------------------
+# With all nine rows, and an equation in mind, its constant can be asked for. With these units it
+# should be one:
 
-model = OAVI(psi=best["psi"], oracle="omp", max_degree=3).fit(known / unit)
-(law,) = (g for g in model.generators_ if str(g) == best["equation"])
-coefficients = dict(zip(law.table()["term"], law.coef, strict=True))
-factor = -coefficients["T^2"] * unit["a"] ** 3 / unit["T"] ** 2
-print(f"a^3 = {factor:.4f} T^2")
-for name, planet in later.iterrows():
-    print(f"{name}: {np.sqrt(planet['a'] ** 3 / factor):.1f} years, in truth {planet['T']:.1f}")
+for equation in ("T^2 = k*a^3", "T = k*a^2"):
+    print(f"{equation} {check_law(equation, planets[['a']], planets['T']).verdict}")
 
 # %%
-# .. note::
-#    That the law shows at psi = 1e-6 and not at 1e-7 or 1e-5 could not have been said before. At
-#    the other values T² leads a generator itself, a conic that comes close to the six points, and
-#    generators consist of a leading term and terms that lead none. With so few rows a generator is
-#    a suggestion, to be tested on others.
+# Nine rows are too few to tell whether anything is left that the column explains, and the verdict
+# says no more than that both may hold. The errors decide: 0.007 % of the periods' size with
+# Kepler's exponents, and 11 % with others.
+#
+# .. admonition:: What would break it
+#
+#    - *Digits.* k is not 1 but 0.9987, by many standard errors. Elements of the outer planets are
+#      averages over years in which other planets pull at them, and the exact law has the planet's
+#      mass beside the sun's, which makes Jupiter's period shorter by one part in two thousand.
+#    - *Units of the errors.* All periods are taken to have errors of the same size in years, so
+#      Neptune decides and Mercury hardly counts. The law of the logarithms weighs all alike.
+#    - *Other suns.* The constant is that of our sun. Moons obey the law with their planet's.

@@ -15,7 +15,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from vanishing import OAVI
+from vanishing import OAVI, LawFinder
 
 l1, l2 = 1.0, 0.6
 rng = np.random.default_rng(0)
@@ -48,6 +48,20 @@ ax.set(aspect="equal", title="six poses, and where the hand was", xlabel="x", yl
 plt.show()
 
 # %%
+# From the angles
+# ---------------
+# Encoders report angles. Given these, the law finder says where the hand is:
+
+angles = pd.DataFrame({"t1": t1, "t2": t2}) + rng.normal(scale=0.005, size=(400, 2))
+for name in ("x", "y"):
+    print(LawFinder().fit(angles, X[name]).laws_[0])
+
+# %%
+# That is forward kinematics, with ``cos(t1 + t2)`` and ``sin(t1 + t2)`` written out and the lengths
+# of both links with their standard errors. It says where the hand is, given the joints. The other
+# way round, from the hand to the joints, is not a function: two poses reach the same point. For
+# that one wants all equations that tie the columns together, and polynomials are enough.
+#
 # One equation
 # ------------
 # First with the hand and the second joint alone. The distance of the hand from the base depends on

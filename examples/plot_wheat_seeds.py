@@ -12,67 +12,34 @@ fetches from OpenML. Where neither works, the page shows the code without its ou
 # %%
 # A column that is none
 # ---------------------
-# We take three of the columns: area, perimeter and compactness. We divide by the largest values,
-# which keeps monomials monomials, and do not know which psi and which order of the variables lets
-# something show. So we try some psi and all orders, and note for each generator how many terms it
-# has and which share of its leading term's variance it leaves over. Something with few terms that
-# leaves almost nothing over is worth a look.
-
-from itertools import permutations
+# Is any of the columns computed from the others? We ask for compactness:
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from sklearn.model_selection import train_test_split
 
-from vanishing import OAVI, VanishingClassifierCV, datasets
+from vanishing import OAVI, LawFinder, VanishingClassifierCV, datasets
+from vanishing.plot import LawPredictionDisplay
 
 seeds = datasets.load("seeds")
 X = pd.DataFrame(seeds.data, columns=seeds.feature_names)
-unit = X.max()
+others, compactness = X.drop(columns="compactness"), X["compactness"]
+finder = LawFinder().fit(others, compactness)
+print(finder.verdict_)
+print(f"4 pi = {4 * np.pi:.4f}")
 
-found, shown = {}, {}
-for order in permutations(["area", "perimeter", "compactness"]):
-    columns = (X / unit)[list(order)]
-    for psi in (1e-3, 1e-4, 1e-5, 1e-6, 3e-7, 1e-7, 3e-8):
-        for g in OAVI(psi=psi, oracle="omp", max_degree=3).fit(columns).generators_:
-            leading = np.prod(columns.to_numpy() ** g.leading_term, axis=1)
-            found[str(g)] = (len(g.terms), g.mse / leading.var())
-            shown.setdefault(str(g), []).append(psi)
-candidates = pd.DataFrame(found, index=["terms", "left over"]).T
-simplest = candidates.loc[candidates.groupby("terms")["left over"].idxmin()]
-for equation, row in simplest[:4].iterrows():
-    print(f"{row['left over']:.1e}  {equation} = 0")
-
-figure, ax = plt.subplots(figsize=(6.5, 3.8))
-ax.scatter(candidates["terms"], candidates["left over"], s=14, color="#5A5A5A", alpha=0.6)
-best = simplest[simplest["terms"] == 2]
-ax.scatter(best["terms"], best["left over"], s=60, color="#D55E00", label=f"{best.index[0]} = 0")
-ax.set(yscale="log", xlabel="terms", ylabel="share of variance left over")
-ax.legend(loc="upper right")
+LawPredictionDisplay.from_estimator(finder, others, compactness)
 plt.show()
 
 # %%
-# One point stands out: two terms, and a few millionths of the variance left over. In the units of
-# the table,
+# Compactness is no measurement: it is 4π · area / perimeter², and its error is that of rounding in
+# the table. Of the other columns none obeys a law:
 
-columns = (X / unit)[["compactness", "perimeter", "area"]]
-(psi,) = shown[best.index[0]]
-generators = OAVI(psi=psi, oracle="omp", max_degree=3).fit(columns).generators_
-(law,) = (g for g in generators if len(g.terms) == 2)
-factor = -law.coef[0] * unit["compactness"] * unit["perimeter"] ** 2 / unit["area"]
-print(f"compactness * perimeter^2 = {factor:.3f} * area, and 4 pi = {4 * np.pi:.3f}")
-print(f"found at psi = {psi:g}, its mean square is {law.mse:.1e}")
+for name in X.drop(columns=["area", "perimeter", "compactness"]):
+    print(LawFinder().fit(X.drop(columns=name), X[name]).verdict_)
 
 # %%
-# Compactness is no measurement: it is computed as 4π · area / perimeter².
-#
-# To be fair to the other generators: compactness varies by a few percent only, and over so small
-# a range many polynomials are almost the same. Of 42 fits one shows the short equation, because
-# psi has to be above its mean square, which comes from rounding in the table, but not so far
-# above it that terms which it needs lead generators of their own. Looking for short equations
-# means to look more than once.
-#
 # What tells the varieties apart
 # ------------------------------
 # Now the classifier, with all columns, sparse equations of degree up to two, and values of psi that

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from commands import RUN, caller, check_failed, run
 from sklearn.datasets import load_iris, load_wine
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -26,45 +27,11 @@ pytest.importorskip("typer")
 pytest.importorskip("rich")
 
 COMMANDS = cli.COMMANDS
-RUN = "from vanishing.cli import main; main()"
-
-
-def run(*arguments, code=RUN, **environment):
-    """Run the command line in a process of its own, through its entry point."""
-    environment = {**os.environ, "COLUMNS": "100", **environment}
-    return subprocess.run(
-        [sys.executable, "-c", code, *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        env=environment,
-        timeout=300,
-    )
 
 
 @pytest.fixture
 def call(capsys, monkeypatch):
-    """Call the entry point in this process: the same, without the time that a start takes."""
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["vanishing", *map(str, arguments)])
-        monkeypatch.setenv("COLUMNS", "100")
-        with pytest.raises(SystemExit) as left:
-            cli.main()
-        captured = capsys.readouterr()
-        return subprocess.CompletedProcess(
-            arguments, left.value.code or 0, captured.out, captured.err
-        )
-
-    return call
-
-
-def check_failed(result, *problems, code=1):
-    """Check that there is one sentence and nothing else."""
-    assert result.returncode == code, result.stderr
-    assert "Traceback" not in result.stderr
-    assert len(result.stderr.splitlines()) == 1, result.stderr
-    for problem in problems:
-        assert problem in result.stderr
+    return caller(capsys, monkeypatch)
 
 
 @pytest.fixture(scope="module")
@@ -134,6 +101,7 @@ def test_the_help_names_what_the_registries_know(call):
         (["--version"], 0),
         (["predict", "--help"], 0),
         (["fit", "no.csv", "--target", "y", "--out", "m.json", "--algorithm", "abm"], 1),
+        (["laws", "no.csv", "--target", "y", "--out", "laws.json"], 1),
         (["predict", "no.json", "no.csv", "--out", "p.csv"], 1),
         (["show", "no.json"], 1),
         (["outliers", "no.csv"], 1),
@@ -719,6 +687,9 @@ def test_demo(tmp_path):
     assert result.returncode == 0, result.stderr
     assert result.stderr == ""
     for part in [
+        "E = m*(9.807(3)*h + 0.500(1)*v^2)",
+        "No law of E was found",
+        "vanishing laws table.csv",
         "y^2 + 0.991*x^2 - 0.9963 = 0",
         "polynomial SVM",
         "of 360",

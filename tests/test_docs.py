@@ -5,12 +5,17 @@ import importlib
 import inspect
 import io
 import re
+import shlex
+import shutil
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 
 import pytest
 
 import vanishing
+import vanishing.cli
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -84,16 +89,45 @@ def test_pictures_are_there_and_not_empty():
 
 
 def _blocks(page):
-    """Return (code, output it should print or None) of the Python blocks of a page."""
+    """Return (language, code, output it should print or None) of what is run on a page."""
     found = []
     for block in _BLOCK.finditer(page.read_text(encoding="utf-8")):
-        if block["language"] == "python" and not block["skip"]:
-            found.append([block["code"], None, block.end()])
+        if block["language"] in ("python", "console") and not block["skip"]:
+            found.append([block["language"], block["code"], None, block.end()])
         elif block["language"] == "text" and found:
-            between = block.string[found[-1][2] : block.start()]
-            if not between.strip():
-                found[-1][1] = block["code"]
-    return [(code, output) for code, output, _ in found]
+            between = block.string[found[-1][-1] : block.start()]
+            if not between.strip() and found[-1][0] == "python":
+                found[-1][2] = block["code"]
+    return [(language, code, output) for language, code, output, _ in found]
+
+
+def _typed(session):
+    """Return (command, output it should print) of what is typed after the prompt $."""
+    for part in re.split(r"^\$ ", session, flags=re.M)[1:]:
+        command, _, output = part.partition("\n")
+        yield command, output
+
+
+def _run_command(command, monkeypatch):
+    """Return what a command prints; those of this package run in this process."""
+    if not command.startswith("vanishing "):
+        return subprocess.run(
+            command, shell=True, check=True, capture_output=True, text=True
+        ).stdout
+    monkeypatch.setattr(sys, "argv", shlex.split(command))
+    monkeypatch.setenv("COLUMNS", "100")
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), pytest.raises(SystemExit) as left:
+        vanishing.cli.main()
+    assert not left.value.code, command
+    return printed.getvalue()
+
+
+def _says(printed, said):
+    """Say whether the same words were printed; "..." stands for any, and seconds may differ."""
+    printed, said = (re.sub(r"\d+\.\d s in all", "so many s in all", t) for t in (printed, said))
+    words = (".*" if word == "..." else re.escape(word) for word in said.split())
+    return re.fullmatch(r"\s*".join(words), " ".join(printed.split())) is not None
 
 
 @pytest.mark.parametrize(
@@ -105,8 +139,15 @@ def test_code_runs_and_prints_what_is_said(page, tmp_path, monkeypatch):
     vanishing.OAVI().fit([[0.0, 0.1], [0.5, 0.4], [1.0, 0.8]]).save(
         "model.json"
     )  # pages may load it
+    for example in (*DOCS.glob("*.csv"), *DOCS.glob("*.toml")):
+        shutil.copy(example, tmp_path)
     names = {"__name__": "__main__"}
-    for code, output in _blocks(page):
+    for language, code, output in _blocks(page):
+        if language == "console":
+            for command, said in _typed(code):
+                printed = _run_command(command, monkeypatch)
+                assert _says(printed, said), f"{command} prints\n{printed}"
+            continue
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed), warnings.catch_warnings():
             # What a page shows must not warn; other packages may.

@@ -1026,3 +1026,71 @@ def test_laws_without_target_say_how_sure_they_are():
     assert [str(each) for each in finder.front_] == [str(law)]
     exact = LawFinder().fit(circle(1000)).laws_[0]
     assert exact.error < 1e-12 and exact.held_out_error < 1e-12 and exact.lack_of_fit == 0
+
+
+# -- Noise that is not the same on all rows -------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_relative_noise_does_not_hide_a_law(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform([1, 250, 0.01], [3, 400, 0.05], (1000, 3))
+    p = 8.314 * X[:, 0] * X[:, 1] / X[:, 2]
+    finder = LawFinder().fit(X, p * (1 + 0.01 * rng.normal(size=1000)))
+    (law,) = finder.laws_
+    assert law.n_terms == 2 and str(law).endswith("*x0*x1/x2")
+    assert abs(law.coef[1] + 8.314) < 4 * law.coef_std[1] < 0.03
+    assert "the noise grows with the target" in law.verdict
+
+
+def test_equal_noise_is_left_alone():
+    rng = np.random.default_rng(3)
+    X = rng.uniform(1, 3, (1000, 2))
+    y = X[:, 0] * X[:, 1] + 0.02 * rng.normal(size=1000)
+    assert "grows" not in LawFinder(functions=()).fit(X, y).verdict_
+
+
+def test_variances_are_told_apart():
+    from vanishing.laws.table import prepared
+    from vanishing.laws.unequal import with_equal_noise
+
+    rng = np.random.default_rng(4)
+    x = rng.uniform(1, 4, 5000)
+    truth = x**2
+    for a, c in ((0.0, 0.05), (0.1, 0.05), (0.1, 0.0)):
+        size = np.sqrt(a**2 + (c * truth) ** 2)
+        columns = np.vstack([x, truth + size * rng.normal(size=5000)])
+        table = prepared(columns, 1, np.ones(5000)).table
+        found = with_equal_noise(table, None)
+        if not c:
+            assert found is table
+            continue
+        expected = 1 / size**2
+        expected /= expected.mean()
+        assert np.abs(np.log(found.precision / expected)).max() < 0.5
+        np.testing.assert_allclose(found.weight, found.precision)
+        np.testing.assert_allclose(found.counts, 1.0)
+
+
+# -- Few rows -------------------------------------------------------------------------------------
+
+
+def test_six_planets_are_enough():
+    # Semi-major axes in astronomical units, periods in years: JPL, Solar System Dynamics.
+    a = [0.38710, 0.72334, 1.00000, 1.52371, 5.20289, 9.53668]
+    T = [0.24085, 0.61520, 1.00002, 1.88085, 11.86262, 29.44750]
+    finder = LawFinder().fit(np.array(a)[:, None], T)
+    (law,) = finder.laws_
+    assert str(law).endswith("*x0^(3/2)") and abs(law.coef[1] + 1) < 1e-3
+    assert "too few rows to tell" in law.verdict
+    assert abs(law.predict([[30.06992]])[0] / 164.79132 - 1) < 1e-3
+
+
+def test_nothing_is_found_by_chance_on_few_rows():
+    claims = []
+    for n_rows in (5, 8, 12):
+        for seed in range(8):
+            rng = np.random.default_rng(100 * n_rows + seed)
+            X = rng.uniform(1, 3, (n_rows, 3))
+            claims += LawFinder(functions=()).fit(X, rng.uniform(1, 3, n_rows)).laws_
+    assert claims == []

@@ -11,7 +11,6 @@ import subprocess
 import sys
 import time
 from base64 import b64decode, b64encode
-from html.parser import HTMLParser
 from importlib import resources
 from itertools import pairwise
 from pathlib import Path
@@ -22,6 +21,7 @@ import pytest
 import sklearn
 from browser import EXECUTABLE, Browser
 from helpers import training_classes
+from pages import HOSTILE, Page
 from sklearn.datasets import load_iris, load_wine
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
@@ -45,67 +45,8 @@ from vanishing.datasets import make_circle, make_sphere, make_two_surfaces
 from vanishing.plot import isosurface
 from vanishing.report import write_report
 from vanishing.report.facts import facts_of
-from vanishing.report.page import _environment
+from vanishing.report.frame import environment
 from vanishing.report.scene import POINTS, scene_of
-
-HOSTILE = [
-    "<script>alert(1)</script>",
-    '"><img src=x onerror=alert(1)>',
-    "</script></style></title><b>",
-    "' onmouseover='alert(1)",
-    "{{7*7}} ${1} &lt;i&gt;",
-    "Größe \u202e 身長 😀 \x00\x1b",
-]
-VOID = {"meta", "link", "br", "input", "img", "hr", "path", "rect"}
-
-
-class Page(HTMLParser):
-    """A parsed page, which fails on tags that do not match."""
-
-    def __init__(self, source):
-        super().__init__(convert_charrefs=True)
-        self.source = source
-        self.open, self.elements, self.text, self.scripts = [], [], [], []
-        self.feed(source)
-        self.close()
-        assert not self.open, f"left open: {self.open}"
-
-    def handle_starttag(self, tag, attributes):
-        assert len(dict(attributes)) == len(attributes), f"repeated attribute: {attributes}"
-        self.elements.append((tag, dict(attributes)))
-        if tag == "script":
-            self.scripts.append("")
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        if tag not in VOID:
-            assert self.open and self.open[-1] == tag, f"</{tag}> closes {self.open[-3:]}"
-            self.open.pop()
-
-    def handle_startendtag(self, tag, attributes):
-        self.elements.append((tag, dict(attributes)))
-
-    def handle_data(self, data):
-        if self.open and self.open[-1] == "script":
-            self.scripts[-1] += data
-        elif not self.open or self.open[-1] != "style":
-            self.text.append(data)
-
-    @property
-    def words(self):
-        return re.sub(r"\s+", " ", "".join(self.text))
-
-    def all(self, tag, **wanted):
-        return [
-            attributes
-            for name, attributes in self.elements
-            if name == tag and all(attributes.get(k) == v for k, v in wanted.items())
-        ]
-
-    @property
-    def scene(self):
-        return json.loads(self.scripts[0])
 
 
 def report(tmp_path, model, X, y=None, **options):
@@ -534,7 +475,7 @@ def test_matplotlib_is_not_needed():
 
 
 def test_without_jinja2_it_is_said_how_to_get_it(iris, tmp_path, monkeypatch):
-    _environment.cache_clear()
+    environment.cache_clear()
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(ImportError, match=r"pip install 'vanishing\[app\]'"):
         write_report(*iris, tmp_path / "report.html")

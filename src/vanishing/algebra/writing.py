@@ -149,6 +149,12 @@ def with_error(value: float, std: float) -> tuple[str, int]:
     return f"{value:.{places}f}({round(std * 10**places)})", power
 
 
+def in_words(value: float, digits: int = 3) -> str:
+    """Write a number for a sentence, with few digits: 1000 rather than 1e+03."""
+    text = f"{value:.{digits}g}"
+    return f"{float(text):.0f}" if "e+" in text and abs(value) < 1e6 else text
+
+
 def write(terms, coef, names, style="text", *, digits=DIGITS, limit=None, std=None) -> str:
     r"""Write a polynomial, its last term first.
 

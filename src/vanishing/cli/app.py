@@ -9,7 +9,7 @@ from typer.core import TyperCommand
 
 from vanishing.cli.console import sentences
 
-Model = Annotated[Path, typer.Argument(help="A model that fit has written.")]
+Model = Annotated[Path, typer.Argument(help="What fit or laws has written.")]
 Data = Annotated[
     Path,
     typer.Argument(help="CSV (also .gz, .bz2, .xz, .zip) or Parquet; names in the first line."),

@@ -98,19 +98,21 @@ def check_output(path: Path, *inputs: Path):
         fail(f"{path} would be overwritten, and it is what is read: give another name.")
 
 
-def load_model(path: Path, *, classifier=True):
-    """Load a model; leave with a sentence where it is none, or no classifier."""
+def load_model(path: Path, *, predicts=True):
+    """Load a model; leave with a sentence where it is none, or neither classifier nor law."""
     if path.is_dir():
         fail(f"{path} is a folder, not a model.")
     if not path.exists():
         fail(f"There is no model {path}.")
-    from vanishing import VanishingClassifier, VanishingClassifierCV, load
+    from vanishing import Law, LawFinder, VanishingClassifier, VanishingClassifierCV, load
 
     model = load(path)
-    if classifier and not isinstance(model, (VanishingClassifier, VanishingClassifierCV)):
+    kinds = (VanishingClassifier, VanishingClassifierCV, LawFinder, Law)
+    if predicts and not isinstance(model, kinds):
+        *some, last = (kind.__name__ for kind in kinds)
         fail(
-            f"{path} holds a {type(model).__name__}: this command needs a VanishingClassifier or "
-            "a VanishingClassifierCV."
+            f"{path} holds a {type(model).__name__}: this command needs a {', '.join(some)} or "
+            f"{last}."
         )
     return model
 

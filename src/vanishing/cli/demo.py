@@ -12,6 +12,7 @@ from typer import Option
 from vanishing.cli.app import command
 from vanishing.cli.console import check_output, console, progress, share
 
+_STONES, _ROWS = 500, 4  # rows of the table with a law, and those to look at
 _SPLITS = 5
 _TERMS = 4  # of an equation that is short enough for the table
 _SHOWN = 2  # equations of a grower
@@ -22,12 +23,13 @@ _NAMES = {"od280/od315_of_diluted_wines": "dilution"}
 def demo(
     out: Annotated[Path, Option(help="Where to write the report.")] = Path("vanishing_demo.html"),
 ):
-    """See in half a minute what this is: wines told apart by equations, and a report."""
+    """See in half a minute what this is: a law in a table, wines told apart, and a report."""
     out = _place(out)
     check_output(out)
     from vanishing.report import write_report
 
     printer = console()
+    _law(printer)
     _circle(printer)
     (X, y), results = _compare()
     model = results["vanishing"][0].model
@@ -38,7 +40,9 @@ def demo(
     printer.rule("What next", align="left")
     printer.print("The report has the classifier, its equations and its errors in one page:")
     printer.print(f"  {out.resolve()}", soft_wrap=True)
-    printer.print("The same with a table of yours, whose column label says what to tell apart:")
+    printer.print("The law in a table of yours, whose column E is what to explain:")
+    printer.print("  vanishing laws table.csv --target E --out laws.json")
+    printer.print("Classes in a table of yours, whose column label says what to tell apart:")
     printer.print("  vanishing fit table.csv --target label --tune --out model.json")
     printer.print("  vanishing show model.json --units original")
     printer.print("  vanishing report model.json table.csv --out report.html")
@@ -49,6 +53,46 @@ def _place(out: Path) -> Path:
     if out.parent == Path() and not os.access(".", os.W_OK):
         return Path(tempfile.gettempdir()) / out.name
     return out
+
+
+def _law(printer):
+    from rich import box
+    from rich.table import Table
+
+    with progress("Compiling, the first time only"):
+        import pandas as pd
+
+        from vanishing import LawFinder
+
+        rng = np.random.default_rng(0)
+        stones = pd.DataFrame(
+            rng.uniform([0.5, 1.0, 0.0], [3.0, 10.0, 5.0], (_STONES, 3)), columns=["m", "h", "v"]
+        )
+        energy = stones["m"] * (9.81 * stones["h"] + stones["v"] ** 2 / 2)
+        energy = (energy + rng.normal(scale=0.5, size=_STONES)).rename("E")
+        finder = LawFinder().fit(stones, energy)
+    law = finder.laws_[0]
+    printer.rule("A law in a table", align="left")
+    printer.print(
+        f"{_STONES} stones in flight: mass m in kg, height h in m, speed v in m/s, and the energy "
+        "E in J, measured with an error of 0.5 J:"
+    )
+    table = Table(box=box.SIMPLE, pad_edge=False)
+    rows = stones.assign(E=energy)
+    for name in rows:
+        table.add_column(name, justify="right")
+    for row in rows.head(_ROWS).to_numpy():
+        table.add_row(*(f"{value:.2f}" for value in row))
+    table.add_row(*["..."] * rows.shape[1])
+    printer.print(table)
+    printer.print("Which law do they obey? Knowing nothing but the table, the law finder says")
+    printer.print(f"\n  {law}\n")
+    printer.print(
+        "In it are the acceleration of free fall, 9.81, and the 1/2 of m v^2 / 2, each with the "
+        f"standard error of its last digit. {law.verdict}\n"
+    )
+    shuffled = LawFinder().fit(stones, pd.Series(rng.permutation(energy), name="E"))
+    printer.print(f"With the energies in another order it says: {shuffled.verdict_}\n")
 
 
 def _circle(printer):

@@ -1,4 +1,4 @@
-"""The command ``show``: the equations of a model, to read or to use elsewhere."""
+"""The command ``show``: the equations of a model, or laws, to read or to use elsewhere."""
 
 from typing import Annotated
 
@@ -18,7 +18,11 @@ def show(
     ] = "scaled",
     top: Annotated[
         int | None,
-        Option(min=1, help="How many equations per class.", show_default="10; all for the formats"),
+        Option(
+            min=1,
+            help="How many equations per class, or laws.",
+            show_default="10; all for the formats",
+        ),
     ] = None,
     everything: Annotated[
         bool, Option("--all", help="All equations, also those without weight.")
@@ -27,15 +31,23 @@ def show(
     sympy: Annotated[bool, Option("--sympy", help="Print expressions for sympy.sympify.")] = False,
     json: Annotated[bool, Option("--json", help="Print JSON.")] = False,
 ):
-    """Print the equations of each class, those with the largest weight first."""
+    """Print the equations of each class, those with the largest weight first; or laws.
+
+    Laws are always in original units.
+    """
     formats = [n for n, on in (("latex", latex), ("sympy", sympy), ("json", json)) if on]
     if units not in ("scaled", "original"):
         fail(f"--units must be scaled or original; got {units!r}.", 2)
     if len(formats) > 1:
         fail(f"Choose one of {' and '.join(f'--{name}' for name in formats)}.", 2)
-    fitted = load_model(model, classifier=False)
-    from vanishing.cli import equations
+    fitted = load_model(model, predicts=False)
+    from vanishing.cli import equations, law_text
+    from vanishing.inspection.laws import is_about_laws
 
+    writer = f"write_{formats[0] if formats else 'text'}"
+    if is_about_laws(fitted):
+        getattr(law_text, writer)(fitted, top)
+        return
     if top is None and not formats:
         top = _TOP
     shown = equations.shown_of(
@@ -44,4 +56,4 @@ def show(
         top=None if everything else top,
         everything=everything,
     )
-    getattr(equations, f"write_{formats[0] if formats else 'text'}")(shown)
+    getattr(equations, writer)(shown)

@@ -3,8 +3,9 @@
 To read in this order. What is found:
 
 - `terms`: products of powers of columns, and of functions of such products
-- `expressions`, `writing`: formulas as trees; as text, LaTeX, Python and SymPy
+- `expressions`, `writing`, `mathml`: formulas as trees; as text, LaTeX, Python, SymPy and MathML
 - `solving`: closed forms of an equation for one of its columns
+- `units`: the units of numbers in an equation
 - `columns`, `saving`: columns from arrays and frames; terms as JSON values
 - `law`: an equation with its coefficients and all that is known of it
 
@@ -12,11 +13,13 @@ The search for the law of a target, step by step:
 
 - `sample`, `table`: rows and columns that take part, in units near their size
 - `robust`: rows that are wrong
+- `unequal`: rows whose noise grows with the target
 - `surrogate`: a smooth function of the columns, the noise, and gradients
 - `reductions`: which combinations of columns matter
 - `problem`: the rows in the variables that are left
 - `dictionary`: terms to choose from
 - `links`: T(target) = sum of terms
+- `homogeneous`: which of them may stand together, where coefficients have no dimension
 - `implicit`: several terms in the target
 - `normal`, `sparse`, `ratios`: least squares, and few terms out of many, from Gram matrices
 - `refit`: coefficients in units of the target

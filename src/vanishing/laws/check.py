@@ -6,14 +6,17 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.special import fdtrc
 
+from vanishing.algebra.quantities import ONE, read_units
+from vanishing.algebra.writing import in_words
 from vanishing.checks import check_weights
-from vanishing.laws.choose import LACK_OF_FIT, smooth_terms
+from vanishing.laws.choose import FEW_ROWS, LACK_OF_FIT, smooth_terms
 from vanishing.laws.columns import read_columns
 from vanishing.laws.constants import Constants, Problem, fit_constants, refined
 from vanishing.laws.equations import Equation, read_equation
 from vanishing.laws.law import Law
 from vanishing.laws.solving import normalised, pivot_of
 from vanishing.laws.terms import FUNCTIONS, Factor, Term
+from vanishing.laws.units import units_of_constants
 from vanishing.laws.writing import Text
 
 _EXACT = 1e-11  # residual relative to the target that is rounding
@@ -27,7 +30,7 @@ _LARGE = 0.5  # error over the spread of the target, of an equation that says li
 _WRONG_BRANCH = 0.25  # share of rows
 
 
-def check_law(equation, X, y=None, *, sample_weight=None) -> Law:
+def check_law(equation, X, y=None, *, sample_weight=None, units=None) -> Law:
     """Check whether an equation holds in a table, and fit its constants.
 
     Parameters
@@ -45,11 +48,14 @@ def check_law(equation, X, y=None, *, sample_weight=None) -> Law:
         errors are relative to the spread of all columns.
     sample_weight : array-like of shape (n_samples,), default=None
         How often each row counts.
+    units : dict from str to str, default=None
+        The unit of each column, as for `LawFinder`: numbers and constants then have theirs.
 
     Returns
     -------
     law : Law
-        With the fitted numbers; ``verdict`` says whether it holds, ``constants`` has the constants
+        With the fitted numbers; ``verdict`` says whether it holds (or may hold, where fewer than
+        30 rows are too few to tell), ``constants`` has the constants
         and their standard errors, and ``lack_of_fit`` what columns still explain of the residuals.
 
     Examples
@@ -77,10 +83,11 @@ def check_law(equation, X, y=None, *, sample_weight=None) -> Law:
             f"the equation has {len(read.constants)} constants and needs at least {n_needed} rows; "
             f"got {weight.sum():g}" + (" by the weights." if sample_weight is not None else ".")
         )
+    read_as = None if units is None else read_units(units, names)
     problem = Problem(read, columns, weight, target)
     with np.errstate(all="ignore"):
         constants = fit_constants(problem)
-        return _Result(problem, constants, names, n_inputs).law()
+        return _Result(problem, constants, names, n_inputs, read_as).law()
 
 
 # -- Rows -----------------------------------------------------------------------------------------
@@ -126,9 +133,10 @@ def _rows(X, y, names, n_inputs, sample_weight) -> tuple[np.ndarray, np.ndarray]
 class _Result:
     """A fitted equation as a law, with all that is measured."""
 
-    def __init__(self, problem: Problem, constants: Constants, names: list[str], n_inputs: int):
+    def __init__(self, problem: Problem, constants: Constants, names, n_inputs: int, units):
         self.problem, self.constants, self.names = problem, constants, names
-        self.n_inputs, self.target = n_inputs, problem.target
+        self.n_inputs, self.target, self.units = n_inputs, problem.target, units
+        self.constant_units = {} if units is None else units_of_constants(problem.equation, units)
         self.error = float(np.sqrt(problem.mean_square(constants.residuals)))
         if self.target is None:
             self.spread = self.size = 1.0
@@ -165,6 +173,8 @@ class _Result:
                     strict=True,
                 )
             },
+            constant_units={name: str(unit) for name, unit in self.constant_units.items()},
+            units=self.units,
         )
         return self.nearest(Law(terms, coef, **parts), Law(terms, coef, branch=-1, **parts))
 
@@ -248,23 +258,24 @@ class _Result:
         stds = np.sqrt(np.diag(covariance))
         for name, value, std in zip(self.problem.equation.constants, fitted, stds, strict=True):
             sign = "-" if value < 0 else ""
-            parts.append(f"{name} = {sign}{text.number(abs(float(value)), float(std))}")
+            size = text.number(abs(float(value)), float(std))
+            parts.append(f"{name} = {sign}{self.constant_units.get(name, ONE).behind(size)}")
         if self.target is None:
             size = f"rms error {self.error:.3g} of the spread of the columns"
             spread = "the spread of the columns"
         else:
             target = self.names[self.target]
             share = f"{100 * self.error / self.size:.2g} % of {target}" if self.size else "of 0"
-            size = f"rms error {self.error:.3g} ({share})"
-            spread = f"the spread of {target} ({self.spread:.3g})"
+            unit = ONE if self.units is None else self.units.columns[self.target]
+            size = f"rms error {unit.behind(in_words(self.error))} ({share})"
+            spread = f"the spread of {target} ({unit.behind(in_words(self.spread))})"
         exact = self.error <= _EXACT * self.size
         wrong = self.problem.equation.on_wrong_branch(self.problem.columns, fitted)
         if left.lack >= LACK_OF_FIT and left.p_value < _SURE:
             columns = " and ".join(filter(None, [", ".join(left.names[:-1]), *left.names[-1:]]))
-            verb = "explains" if len(left.names) == 1 else "explain"
-            share = f"{100 * left.share:.0f} % of what is left"
-            reason = f"{columns or 'the columns together'} still {verb} {share}"
-            reason += f" (lack of fit {left.lack:.3g}); {size}"
+            share = f"{100 * left.share:.0f} % of what it leaves over"
+            reason = f"{share} depends on {columns or 'the columns together'}"
+            reason += f" (lack of fit {in_words(left.lack)}); {size}"
         elif not exact and self.error > _LARGE * self.spread:
             reason = f"{size} exceeds half of {spread}"
         elif np.mean(wrong) > _WRONG_BRANCH:
@@ -277,6 +288,9 @@ class _Result:
                 if left.names
                 else "no column explains what is left"
             )
+            if not exact and len(self.problem.weight) < FEW_ROWS:
+                few = f"{len(self.problem.weight)} rows are too few to tell"
+                return "may hold: " + "; ".join([size, *parts, few])
             return "holds: " + "; ".join([size, *parts, *([] if exact else [rest])])
         return "does not hold: " + "; ".join([reason, *parts])
 

@@ -13,7 +13,9 @@ from vanishing.laws.terms import Evaluator
 EVIDENCE = 10.0  # least distance in score to the best law that is really different
 AMBIGUOUS = "several different equations explain the table equally well"
 LACK_OF_FIT = 5.0  # standard deviations
-ROWS_PER_TERM = 5.0  # fewer would fit anything
+ROWS_PER_TERM = 5.0  # per coefficient to be fitted: fewer would fit anything
+FEW_ROWS = 30  # on fewer, nothing can be said about what a law leaves over
+_CHANCE = 40.0  # twice the log-likelihood that the best of thousands of equations gains by chance
 _EXPONENT, _FUNCTION = 3.0, 25.0  # what exponents and functions have to earn
 _SAME = 1e-7  # singular value of terms that have a law in common
 _COMPARED = 1000  # rows on which laws are compared
@@ -32,8 +34,8 @@ class Candidate(NamedTuple):
         return max(r + 3, 2 * r - 2)
 
     def n_rows_per_term(self) -> float:
-        """Return how many observations there are for each term."""
-        return self.reduced.table.n_observations / self.fitted.n_terms
+        """Return how many observations there are for each coefficient, of which one is fixed."""
+        return self.reduced.table.n_observations / max(1, self.fitted.n_terms - 1)
 
     def n_used(self) -> int:
         """Return how many variables occur, without the target."""
@@ -210,6 +212,8 @@ def choose(candidates: list[Candidate], lack_of_fit: LackOfFit) -> Choice | None
     lack = lack_of_fit(best.fitted.predicted)
     if not best.fitted.mean_square < 0.5 * table.variance:
         reason = "no combination of terms explains half of the target's variance"
+    elif table.n_observations * np.log(table.variance / best.fitted.mean_square) < _CHANCE:
+        reason = "on so few rows, the best of many equations would fit as well by chance"
     elif lack >= LACK_OF_FIT:
         reason = "the best candidate leaves something that the columns still explain"
     elif best.fitted.n_terms > best.allowed_terms():

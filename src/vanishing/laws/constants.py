@@ -9,6 +9,7 @@ from scipy.linalg import LinAlgError
 from scipy.optimize import least_squares
 
 from vanishing.laws.equations import Equation, listed
+from vanishing.laws.normal import widened
 
 _NEWTON = 20  # steps to the nearest solution
 _STEPS_THERE = 5  # to the nearest point where an equation holds
@@ -251,7 +252,9 @@ def _covariance(problem, values, scale, residuals) -> np.ndarray:
         )
     inverse = vectors.T / singular / norm[:, np.newaxis]
     rest = float(problem.weight @ residuals**2) / (problem.weight.sum() - len(values))
-    return rest * inverse @ inverse.T
+    pull = jacobian * residuals[:, np.newaxis]
+    covariance = inverse @ inverse.T
+    return rest * widened(covariance, pull.T @ pull / rest) if rest else rest * covariance
 
 
 # -- Starts ---------------------------------------------------------------------------------------

@@ -15,8 +15,8 @@ _MAX_TERMS = 400
 _MAX_POWER = 20  # of a sum, which is expanded
 _FUNCTIONS = {name: name for name in FUNCTIONS if name != "reciprocal"} | {"ln": "log"}
 _TOKEN = re.compile(
-    # The digits in brackets of 8.314(2) are its standard error, as laws are written.
-    r"(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)(?:\([0-9]+\))?"
+    # Behind the number of 8.314(2)[J/(mol K)] are its standard error and its unit, as laws have.
+    r"(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)(?:\([0-9]+\))?(?:\[[^][]*\])?"
     # A name that is no word stands in brackets; it may have brackets itself, as "length [cm]" has.
     r"|(?P<name>[^\W\d]\w*|\[(?:[^][]|\[[^][]*\])*\])"
     r"|(?P<power>\*\*|\^)|(?P<equals>==?)|(?P<sign>[-+*/()])|(?P<space>\s+)|(?P<unknown>.)",

@@ -6,15 +6,29 @@ from math import hypot
 
 import numpy as np
 
+from vanishing.algebra import quantities
+from vanishing.algebra.quantities import Unit
 from vanishing.laws.terms import FUNCTIONS, Term
 
 
 @dataclass(frozen=True)
 class Number:
-    """A number with its standard error: 0 where it is exact, NaN where that is unknown."""
+    """A number with its standard error: 0 where it is exact, NaN where that is unknown.
+
+    Its unit matters for writing alone.
+    """
 
     value: float
     std: float = 0.0
+    unit: Unit = quantities.ONE
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """A constant that is written by its name."""
+
+    name: str
+    value: float
 
 
 @dataclass(frozen=True)
@@ -55,7 +69,7 @@ class Sum:
     parts: tuple["Node", ...]
 
 
-Node = Number | Column | Power | Apply | Product | Sum
+Node = Number | Symbol | Column | Power | Apply | Product | Sum
 ONE = Number(1.0)
 
 
@@ -164,7 +178,7 @@ def evaluate(node: Node, columns: np.ndarray) -> np.ndarray:
     -------
     values : ndarray of shape (n_rows,), or () for a constant
     """
-    if isinstance(node, Number):
+    if isinstance(node, (Number, Symbol)):
         return np.asarray(node.value)  # Python's own raise where NumPy's are infinite or NaN
     if isinstance(node, Column):
         return columns[node.place]

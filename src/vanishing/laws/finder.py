@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from vanishing._threads import one_blas_thread
 from vanishing._warnings import warn
 from vanishing.algebra.polynomials import default_names
+from vanishing.algebra.quantities import Units, read_units
 from vanishing.checks import check_choice, check_flag, check_number, check_weights
 from vanishing.constructions.base import all_or_nothing
 from vanishing.laws.dictionary import given_stages
@@ -44,6 +45,8 @@ class Rows(NamedTuple):
         Columns of X.
     seed : int
         For whatever looks random.
+    units : Units or None
+        Of the columns, and of the target last.
     """
 
     ask: Callable
@@ -51,6 +54,7 @@ class Rows(NamedTuple):
     names: tuple[str, ...]
     n_inputs: int
     seed: int
+    units: Units | None
 
 
 def _is_estimate(noise) -> bool:
@@ -92,6 +96,14 @@ class LawFinder(Savable, RegressorMixin, BaseEstimator):
         standard deviations, whose size is estimated.
     robust : bool, default=False
         Whether some rows may be wrong: rows far from what the others say are left out.
+    units : dict from str to str, default=None
+        The unit of each column and of the target, as in ``{"F": "N", "m": "kg", "a": "m/s^2"}``;
+        "1" for pure numbers. Coefficients are then written with their units. Constants of nature
+        may join by a name that no column has: ``{"G": "6.674e-11 m^3/(kg s^2)"}``; coefficients of
+        their dimension are written as multiples of them. Needs pint.
+    homogeneous : bool, default=False
+        Whether to admit only laws whose coefficients have no dimension, but for the named values
+        in ``units``.
     n_laws : int, default=5
         Largest number of laws that are looked for.
     max_time : float, default=None
@@ -149,6 +161,8 @@ class LawFinder(Savable, RegressorMixin, BaseEstimator):
         functions="auto",
         noise=None,
         robust=False,
+        units=None,
+        homogeneous=False,
         n_laws=5,
         max_time=None,
         n_jobs=None,
@@ -160,6 +174,8 @@ class LawFinder(Savable, RegressorMixin, BaseEstimator):
         self.functions = functions
         self.noise = noise
         self.robust = robust
+        self.units = units
+        self.homogeneous = homogeneous
         self.n_laws = n_laws
         self.max_time = max_time
         self.n_jobs = n_jobs
@@ -173,6 +189,9 @@ class LawFinder(Savable, RegressorMixin, BaseEstimator):
         check_number("n_laws", self.n_laws, low=1, integer=True)
         check_number("verbose", self.verbose, low=0, integer=True)
         check_flag("robust", self.robust)
+        check_flag("homogeneous", self.homogeneous)
+        if self.homogeneous and self.units is None:
+            raise ValueError("homogeneous=True needs the units of all columns: units={...}.")
         if isinstance(self.noise, str):
             check_choice("noise", self.noise, ("estimate",))
         if self.max_time is not None:
@@ -275,12 +294,16 @@ class LawFinder(Savable, RegressorMixin, BaseEstimator):
         if has_target:
             self.target_name_ = _target_name(y, names)
             names.append(self.target_name_)
-        return Rows(ask, sample, tuple(names), self.n_features_in_, seed)
+        units = None if self.units is None else read_units(self.units, names)
+        return Rows(ask, sample, tuple(names), self.n_features_in_, seed, units)
 
     def _options(self, rows: Rows) -> Options:
         n = rows.n_inputs
         stages = given_stages(self.functions, rows.names[:n], rows.sample.columns[:n])
-        return Options(self.max_degree, self.max_terms, stages, self.robust)
+        dimensions = None
+        if self.homogeneous and rows.units is not None:
+            dimensions = rows.units.dimensions
+        return Options(self.max_degree, self.max_terms, stages, self.robust, dimensions)
 
     def _progress(self) -> Callable:
         """Return what is called between the steps of a search."""

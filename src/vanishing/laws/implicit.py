@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from vanishing.laws.homogeneous import together
 from vanishing.laws.problem import Reduced
 from vanishing.laws.ratios import full_ratios, least_ratio, ratio_supports
 from vanishing.laws.surrogate import exponents_up_to
@@ -48,25 +49,30 @@ def implicit_supports(
     """
     reached = 0
     for degree in range(2, max_degree + 1):
-        terms = implicit_terms(reduced.n_values, degree)
-        if len(terms) > _EXACT_TERMS:
-            return
         progress(f"implicit laws of degree {degree}")
-        rows = _rows(reduced, terms)
-        exact = _exact(rows, terms, max_terms)
-        if exact is not None:
-            yield [exact]
-            return
-        if len(terms) > MAX_TERMS or reached == _DEGREES:
-            continue
-        gram, slope = _matrices(rows)
-        if not (np.isfinite(gram).all() and np.isfinite(slope).all() and gram.diagonal().all()):
-            return
-        # The smallest ratio over all terms: no support of this degree has a smaller one.
-        if full_ratios(gram, slope)[0] > 1.06 * reduced.noise:
-            continue
-        yield _search(reduced, gram, slope, terms, max_terms, progress)
-        reached += 1
+        found: list[Implicit] | None = None  # None: not even all terms come down to the noise
+        for terms in together(implicit_terms(reduced.n_values, degree), reduced.dimensions):
+            if not any(term.involves(reduced.n_variables) for term in terms):
+                continue
+            if len(terms) > _EXACT_TERMS:
+                return
+            rows = _rows(reduced, terms)
+            exact = _exact(rows, terms, max_terms)
+            if exact is not None:
+                yield [exact]
+                return
+            if len(terms) > MAX_TERMS or reached == _DEGREES:
+                continue
+            gram, slope = _matrices(rows)
+            if not (np.isfinite(gram).all() and np.isfinite(slope).all() and gram.diagonal().all()):
+                return
+            # The smallest ratio over all terms: no support of this degree has a smaller one.
+            if full_ratios(gram, slope)[0] <= 1.06 * reduced.noise:
+                found = found or []
+                found += _search(reduced, gram, slope, terms, max_terms, progress)
+        if found is not None:
+            yield found
+            reached += 1
 
 
 class _Rows(NamedTuple):

@@ -7,12 +7,30 @@ from functools import cached_property
 import numpy as np
 
 from vanishing.algebra.immutable import Immutable, read_only
+from vanishing.algebra.quantities import Units
 from vanishing.laws import writing
 from vanishing.laws.columns import read_columns
 from vanishing.laws.expressions import Column, Node, Number, evaluate, of_term, total
-from vanishing.laws.saving import read_term, write_term
-from vanishing.laws.solving import implicit, normalised, pivot_of, solved, standard_errors
+from vanishing.laws.mathml import MathML
+from vanishing.laws.saving import (
+    read_constants,
+    read_saved_units,
+    read_term,
+    write_constants,
+    write_term,
+    write_units,
+)
+from vanishing.laws.solving import (
+    implicit,
+    no_closed_form,
+    normalised,
+    occurring,
+    pivot_of,
+    solved,
+    standard_errors,
+)
 from vanishing.laws.terms import Evaluator, Term
+from vanishing.laws.units import unit_of_term, with_units
 from vanishing.persistence import Savable, register_result
 
 _MEASURED = ("error", "relative_error", "evidence", "lack_of_fit", "held_out_error")
@@ -53,6 +71,10 @@ class Law(Immutable, Savable):
         What is to be said of the law, in a sentence.
     constants : mapping from str to (float, float), default=()
         Constants of an equation that was checked: values and standard errors.
+    constant_units : mapping from str to str, default=()
+        Units of these constants, as far as those of the columns determine them.
+    units : Units, default=None
+        Of the columns: numbers are then written with theirs.
 
     Attributes
     ----------
@@ -60,9 +82,13 @@ class Law(Immutable, Savable):
         The terms as text.
     coef, coef_std : ndarray of shape (n_terms,)
         Coefficients and their standard errors, NaN where these are not known.
+    coef_units : tuple of str or None
+        Their units, where those of the columns are known.
     n_terms : int
     degree : int or float
         The largest degree of a term: the sum of the sizes of its exponents.
+    columns : tuple of str
+        Names of the columns that occur.
 
     Examples
     --------
@@ -100,8 +126,10 @@ class Law(Immutable, Savable):
     lack_of_fit: float
     held_out_error: float
     verdict: str
+    units: Units | None
     _terms: tuple[Term, ...]
     _constants: tuple[tuple[str, float, float], ...]
+    _constant_units: tuple[tuple[str, str], ...]
 
     def __init__(
         self,
@@ -122,6 +150,8 @@ class Law(Immutable, Savable):
         n_samples: int = 0,
         verdict: str = "",
         constants=(),
+        constant_units=(),
+        units: Units | None = None,
     ):
         terms, names = tuple(terms), tuple(map(str, names))
         coef = np.array(coef, dtype=np.float64)
@@ -132,6 +162,8 @@ class Law(Immutable, Savable):
         if errors is not None:
             errors = np.array(errors, dtype=np.float64)
         _check(terms, coef, names, target, n_inputs, covariance, errors, branch)
+        if units is not None and len(units.columns) != len(names):
+            raise ValueError("units of a law are one per column.")
         self._set(
             _terms=terms,
             coef=read_only(coef),
@@ -149,6 +181,8 @@ class Law(Immutable, Savable):
             lack_of_fit=float(lack_of_fit),
             held_out_error=float(held_out_error),
             verdict=str(verdict),
+            units=units,
+            _constant_units=tuple(dict(constant_units).items()),
             _constants=tuple((str(k), float(v), float(s)) for k, (v, s) in dict(constants).items()),
         )
 
@@ -158,10 +192,25 @@ class Law(Immutable, Savable):
         return {name: (value, std) for name, value, std in self._constants}
 
     @property
+    def constant_units(self) -> dict[str, str]:
+        """Units of these constants, as far as those of the columns determine them."""
+        return dict(self._constant_units)
+
+    @property
     def terms(self) -> tuple[str, ...]:
         """The terms as text."""
         text = writing.Text(self.names)
         return tuple(text.write(of_term(term)) for term in self._terms)
+
+    @property
+    def coef_units(self) -> tuple[str, ...] | None:
+        """Units of the coefficients; the one that others are relative to, or the first, has "1"."""
+        if self.units is None:
+            return None
+        units = [unit_of_term(term, self.units) for term in self._terms]
+        exact = np.flatnonzero((self.coef == 1.0) & (self.coef_std == 0.0))
+        whole = units[exact[0] if exact.size else 0]
+        return tuple(str(whole / unit) for unit in units)
 
     @property
     def n_terms(self) -> int:
@@ -173,6 +222,11 @@ class Law(Immutable, Savable):
         """The largest degree of a term."""
         degree = max(term.degree for term in self._terms)
         return int(degree) if float(degree).is_integer() else degree
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns that occur."""
+        return tuple(self.names[i] for i in sorted(self._columns))
 
     # -- Values -----------------------------------------------------------------------------------
 
@@ -228,7 +282,7 @@ class Law(Immutable, Savable):
         if self.target is None:
             raise ValueError("the law is solved for no column: ask for law.solve(name).predict(X).")
         if self._solution is None:
-            raise ValueError(_no_closed_form(self.target))
+            raise ValueError(no_closed_form(self.target))
         column = self.names.index(self.target)
         needed = self._columns - {column}
         columns = read_columns(X, None, self.names, self.n_inputs, needed, column)
@@ -260,7 +314,7 @@ class Law(Immutable, Savable):
             With the same terms. Coefficients are relative to the term that has the column, if
             that is one alone.
         """
-        column = _occurring(name, self.names, self._terms, self.coef)
+        column = occurring(name, self.names, self._terms, self.coef)
         same = name == self.target
         if branch is None:
             branch = self.branch if same else 1
@@ -287,9 +341,11 @@ class Law(Immutable, Savable):
             n_samples=self.n_samples,
             verdict=self.verdict,
             constants=self.constants,
+            constant_units=self.constant_units,
+            units=self.units,
         )
         if law._solution is None:
-            raise ValueError(_no_closed_form(name))
+            raise ValueError(no_closed_form(name))
         return law
 
     @cached_property
@@ -308,21 +364,30 @@ class Law(Immutable, Savable):
             return implicit(self._terms, self.coef, self.coef_std)
         return Column(self.names.index(self.target)), self._solution
 
+    @property
+    def _written_sides(self) -> tuple[Node, Node]:
+        """The sides for people, whose numbers have units."""
+        return self._sides if self.units is None else with_units(*self._sides, self.units)
+
     # -- Writing ----------------------------------------------------------------------------------
 
     def __str__(self) -> str:
         """Write the law with the digits that matter, solved for the target where possible."""
-        return writing.Text(self.names).equation(*self._sides)
+        return writing.Text(self.names).equation(*self._written_sides)
 
     def __repr__(self) -> str:
         return f"Law({str(self)!r})"
 
     def to_latex(self) -> str:
         """Write the law in LaTeX (without dollar signs)."""
-        return writing.Latex(self.names).equation(*self._sides)
+        return writing.Latex(self.names).equation(*self._written_sides)
 
     def _repr_latex_(self) -> str:
         return f"${self.to_latex()}$"
+
+    def to_mathml(self) -> str:
+        """Write the law in MathML, which browsers typeset; names of columns are text in it."""
+        return MathML(self.names).equation(*self._written_sides)
 
     def to_sympy(self):
         """Return the law as an equation of SymPy in symbols named as the columns."""
@@ -382,23 +447,6 @@ def _check(terms, coef, names, target, n_inputs, covariance, errors, branch) -> 
             raise ValueError("a function in a law needs a finite scale and a power, not 0.")
 
 
-def _occurring(name, names, terms, coef) -> int:
-    """Return the place of a column that occurs in a law."""
-    used = [term for term, c in zip(terms, coef, strict=True) if c]
-    found = [i for i in range(len(names)) if any(term.involves(i) for term in used)]
-    if name not in [names[i] for i in found]:
-        listed = ", ".join(repr(names[i]) for i in found)
-        raise ValueError(f"{name!r} does not occur in the law; these columns do: {listed}.")
-    return names.index(name)
-
-
-def _no_closed_form(name) -> str:
-    return (
-        f"there is no closed form for {name!r}: evaluate law.residual, or solve the law for "
-        "another column."
-    )
-
-
 # -- Saving ---------------------------------------------------------------------------------------
 
 
@@ -416,15 +464,16 @@ def write_law(writer, law: Law) -> dict:
         "verdict": law.verdict,
     }
     if law.constants:
-        node["constants"] = {
-            name: [writer.float(value), writer.float(std)]
-            for name, (value, std) in law.constants.items()
-        }
+        node["constants"] = write_constants(writer, law.constants)
+    if law.constant_units:
+        node["constant_units"] = law.constant_units
     for name in _MEASURED:
         node[name] = writer.float(getattr(law, name))
     for name in ("covariance", "errors"):
         values = getattr(law, name)
         node[name] = None if values is None else writer.array(values, name)
+    if law.units is not None:
+        node["units"] = write_units(writer, law.units)
     return node
 
 
@@ -432,15 +481,13 @@ def read_law(reader, node) -> Law:
     """Return a law that `write_law` has written."""
     keys = ("names", "target", "n_inputs", "terms", "coef", "branch", "n_samples", "verdict")
     names, target, n_inputs, terms, coef, branch, n_samples, verdict, *rest = reader.fields(
-        node, "a law", (*keys, *_MEASURED, "covariance", "errors"), ("constants", "equation")
+        node,
+        "a law",
+        (*keys, *_MEASURED, "covariance", "errors"),
+        ("constants", "equation", "units", "constant_units"),
     )
-    *measured, covariance, errors, constants, _ = rest
-    constants = {} if constants is None else constants
-    reader.require(isinstance(constants, dict), "constants is not an object.")
-    constants = {
-        name: [reader.measured(v, name) for v in reader.listed(pair, name, 2)]
-        for name, pair in constants.items()
-    }
+    *measured, covariance, errors, constants, _, units, constant_units = rest
+    constants, constant_units = read_constants(reader, constants, constant_units)
     names = reader.names(names, "names", None)
     terms = [read_term(reader, term, len(names)) for term in reader.listed(terms, "terms")]
     if covariance is not None:
@@ -459,6 +506,8 @@ def read_law(reader, node) -> Law:
         n_samples=reader.integer(n_samples, "n_samples"),
         verdict=reader.string(verdict, "verdict"),
         constants=constants,
+        constant_units=constant_units,
+        units=None if units is None else read_saved_units(reader, units, len(names)),
         **{k: reader.measured(v, k) for k, v in zip(_MEASURED, measured, strict=True)},
     )
 

@@ -31,3 +31,22 @@ def inverse(gram: np.ndarray) -> np.ndarray:
         return np.full_like(gram, np.inf)
     identity = np.eye(len(unit))
     return cho_solve(factor, identity, check_finite=False) / scale / scale[:, np.newaxis]
+
+
+def widened(covariance: np.ndarray, noise: np.ndarray) -> np.ndarray:
+    """Return a covariance of coefficients, wider where noise is larger on rows that matter more.
+
+    The usual standard errors are too small there. Those of White (1980) hold in general; the larger
+    ones count.
+
+    Parameters
+    ----------
+    covariance : array of shape (k, k)
+        For noise of variance 1; zero for coefficients that are fixed.
+    noise : array of shape (k, k)
+        Gram matrix of derivatives times residuals, over the mean square of the residuals.
+    """
+    with np.errstate(all="ignore"):
+        general = np.diag(covariance @ noise @ covariance)
+        factor = np.sqrt(np.fmax(general / np.diag(covariance), 1.0))
+    return covariance * np.outer(factor, factor)

@@ -23,6 +23,7 @@ class Sums(NamedTuple):
     square: np.ndarray  # (2,) of the residuals
     weight: np.ndarray  # (2,)
     errors: np.ndarray  # (n_columns,) squared residuals in units of each column
+    noise: np.ndarray  # (k, k) of the derivatives times squared residuals
     missing: float  # weight of rows where the law has no solution
 
     def __add__(self, other):
@@ -109,7 +110,8 @@ class Measure:
         gram, cross, square, total = (np.array(x) for x in zip(*folds, strict=True))
         with np.errstate(all="ignore"):
             squares = np.array([np.nansum((weight * e**2)[good]) for e in errors])
-        return Sums(gram, cross, square, total, squares, missing)
+        pull = jacobian[:, good] * (np.sqrt(weight[good]) * residual[good])
+        return Sums(gram, cross, square, total, squares, pull @ pull.T, missing)
 
     @staticmethod
     def combine(first: Sums, second: Sums) -> Sums:

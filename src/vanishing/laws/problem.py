@@ -31,6 +31,10 @@ class Table(NamedTuple):
         Of the target, with its sign.
     places : array of int of shape (n_columns,)
         Which columns of the rows these are.
+    dimensions : array of shape (n_columns + 1, n_base) or None
+        Of the columns and the target, where laws must be homogeneous.
+    precision : array of shape (n_rows,) or None
+        What weights were multiplied by, since noise is not the same on all rows.
     """
 
     columns: np.ndarray
@@ -40,6 +44,8 @@ class Table(NamedTuple):
     log_units: np.ndarray
     unit: float
     places: np.ndarray
+    dimensions: np.ndarray | None = None
+    precision: np.ndarray | None = None
 
     def at(self, rows) -> "Table":
         """Return some of the rows."""
@@ -47,7 +53,13 @@ class Table(NamedTuple):
             columns=np.ascontiguousarray(self.columns[:, rows]),
             y=self.y[rows],
             weight=self.weight[rows],
+            precision=None if self.precision is None else self.precision[rows],
         )
+
+    @property
+    def counts(self) -> np.ndarray:
+        """How often each row counts, whatever its noise."""
+        return self.weight if self.precision is None else self.weight / self.precision
 
     @property
     def n_rows(self) -> int:
@@ -85,6 +97,8 @@ class Reduced:
         What Y is without noise, as far as is known: first the surrogate's value.
     noise : float
         Variance of the noise of y, as far as is known.
+    dimensions : array of shape (n_variables + 1, n_base) or None
+        Of the variables and of Y, where laws must be homogeneous.
     """
 
     def __init__(self, table: Table, state: State):
@@ -98,6 +112,11 @@ class Reduced:
         self.noise = max(surrogate.mean_square, ROUNDING * table.norm)
         self.log_units = state.variables @ table.log_units
         self.root = np.sqrt(table.weight)
+        self.dimensions = None
+        if table.dimensions is not None:
+            *columns, target = table.dimensions
+            self.dimensions = np.vstack([state.variables, -state.factor]) @ np.array(columns)
+            self.dimensions[-1] += target
 
     @property
     def n_variables(self) -> int:

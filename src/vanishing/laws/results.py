@@ -8,7 +8,7 @@ import numpy as np
 from vanishing.laws.choose import Candidate
 from vanishing.laws.expressions import evaluate
 from vanishing.laws.law import Law
-from vanishing.laws.normal import inverse
+from vanishing.laws.normal import inverse, widened
 from vanishing.laws.passes import Measure, Sums
 from vanishing.laws.robust import deviation
 from vanishing.laws.sample import Sample
@@ -115,9 +115,18 @@ def draft(candidate: Candidate, table: Prepared, sample: Sample, target: int) ->
         target,
         1,
         fitted.exact,
-        fitted.mean_square * unit**2,
+        _mean_square(candidate, table) * unit**2,
     )
     return found._replace(branch=_branch(found, sample))
+
+
+def _mean_square(candidate: Candidate, table: Prepared) -> float:
+    """Return that of the residuals, whether rows were weighted by their noise or not."""
+    if table.table.precision is None:
+        return candidate.fitted.mean_square
+    left = (table.table.y - candidate.fitted.predicted) ** 2
+    good = np.isfinite(left)
+    return float(np.average(left[good], weights=table.table.counts[good]))
 
 
 def _placed(term: Term, places, n_columns: int) -> Term:
@@ -188,16 +197,17 @@ def held_out_error(sums: Sums, fixed: int) -> float:
 
 
 def finished(
-    found: Draft, sums: Sums, names, size: float, n_inputs: int, repetition: float, **said
+    found: Draft, sums: Sums, names, size: float, n_inputs: int, sample: Sample, **said
 ) -> Law:
-    """Return the `Law`.
-
-    ``size`` is the rms of the target; observations were counted ``repetition`` times.
-    """
-    n = float(sums.weight.sum())
+    """Return the `Law`; ``size`` is the rms of the target."""
+    n, repetition = float(sums.weight.sum()), sample.repetition
     observations = n / repetition
     freedom = max(observations - len(found.terms) + 1, 1.0)
     variance = 0.0 if found.exact else found.mean_square * observations / freedom * repetition
+    covariance = found.covariance
+    # Where rows have weights, these say how large the noise is.
+    if not found.exact and np.ptp(sample.weight) <= 1e-9 * sample.weight.max():
+        covariance = widened(covariance, sums.noise / found.mean_square)
     error = float(np.sqrt(found.mean_square))
     with np.errstate(all="ignore"):
         errors = np.sqrt(np.where(sums.errors > 0, sums.errors, np.nan) / n)
@@ -207,7 +217,7 @@ def finished(
         names=names,
         target=names[found.target],
         n_inputs=n_inputs,
-        covariance=found.covariance * variance,
+        covariance=covariance * variance,
         error=error,
         relative_error=error / size if size else np.nan,
         branch=found.branch,

@@ -6,6 +6,7 @@ import numpy as np
 
 from vanishing.laws.choose import AMBIGUOUS, Candidate, Choice, LackOfFit, candidate, choose
 from vanishing.laws.dictionary import PLAIN, STAGES, dictionary
+from vanishing.laws.homogeneous import admitted, terms_to_make
 from vanishing.laws.implicit import implicit_supports
 from vanishing.laws.links import LINKS, link_supports, regression, usable_links
 from vanishing.laws.problem import Reduced, Table
@@ -27,6 +28,7 @@ class Options(NamedTuple):
     max_terms: int = 12
     stages: tuple = STAGES
     robust: bool = False
+    dimensions: np.ndarray | None = None  # of all columns, where laws must be homogeneous
 
 
 class Found(NamedTuple):
@@ -98,13 +100,15 @@ def _stages(reduced: Reduced, options: Options, progress, too_much_fits):
     known: set = set()
     for stage in options.stages:
         progress(f"{stage.name}, {reduced.n_variables} variables")
-        terms = dictionary(stage, reduced.variables, options.max_degree)
+        n_made = terms_to_make(reduced.dimensions)
+        terms = dictionary(stage, reduced.variables, options.max_degree, n_made)
         found = []
-        for sparse in link_supports(reduced, terms, links, progress):
-            if len(sparse.terms) < options.max_terms:
-                progress()
-                rows = regression(reduced, sparse.link)
-                found += refit_link(reduced, sparse.link, sparse.terms, rows, known)
+        for some_links, some_terms in admitted(links, terms, reduced.dimensions):
+            for sparse in link_supports(reduced, some_terms, some_links, progress):
+                if len(sparse.terms) < options.max_terms:
+                    progress()
+                    rows = regression(reduced, sparse.link)
+                    found += refit_link(reduced, sparse.link, sparse.terms, rows, known)
         yield found
         if stage is PLAIN:
             for supports in implicit_supports(
@@ -122,4 +126,6 @@ def _stages(reduced: Reduced, options: Options, progress, too_much_fits):
 def _pure_product(reduced: Reduced):
     """Return y = c M."""
     link = LINKS[0]
+    if not admitted([link], [monomial(())], reduced.dimensions):
+        return []
     return refit_link(reduced, link, [monomial(())], regression(reduced, link), set())

@@ -227,3 +227,21 @@ def implicit(terms: Sequence[Term], coef, std) -> tuple[Node, Node]:
         return side(others, 1.0), side(constants, -1.0)
     left = [j for j in places if signs[j] == sign]
     return side(left, 1.0), side([j for j in places if signs[j] != sign], -1.0)
+
+
+def occurring(name, names, terms, coef) -> int:
+    """Return the place of a column that occurs in a law."""
+    used = [term for term, c in zip(terms, coef, strict=True) if c]
+    found = [i for i in range(len(names)) if any(term.involves(i) for term in used)]
+    if name not in [names[i] for i in found]:
+        listed = ", ".join(repr(names[i]) for i in found)
+        raise ValueError(f"{name!r} does not occur in the law; these columns do: {listed}.")
+    return names.index(name)
+
+
+def no_closed_form(name) -> str:
+    """Say that a law cannot be solved for a column."""
+    return (
+        f"there is no closed form for {name!r}: evaluate law.residual, or solve the law for "
+        "another column."
+    )

@@ -34,6 +34,7 @@ _FOLLOWS = 1e-7  # singular value of terms that laws found before connect
 _FOLLOWS_NOISY = 3e-3  # the same for laws whose coefficients have errors
 ENOUGH = 200.0  # evidence beyond which nobody asks
 _CHECKED = 400  # candidates that are looked at closely
+_TURNS = 0.1  # share of rows on either side, of a surface that turns around
 
 
 class Symmetric:
@@ -52,6 +53,7 @@ class Symmetric:
         self.columns, self.weight, self.noise = columns, weight, noise
         self.max_degree, self.max_terms = options.max_degree, options.max_terms
         self.robust, self.progress = options.robust, progress
+        self.dimensions = options.dimensions
         self.must = must  # a column that an equation must have
         self.is_estimated = self.was_estimated = False
         self.count = float(weight.sum())
@@ -98,21 +100,35 @@ class Symmetric:
                     found.append(equation)
                     follows = self._implied(found)
 
-    def _terms(self, degree, limit=_EXACT_TERMS) -> np.ndarray | None:
-        """Return the exponents up to a degree, or None where they are too many."""
+    def _terms(self, degree, limit=_EXACT_TERMS) -> list[np.ndarray]:
+        """Return the exponents up to a degree of terms that may stand together, if not too many.
+
+        All may, unless laws must be homogeneous.
+        """
         if comb(len(self.columns) + degree, degree) > 20 * limit:
-            return None
+            return []
         rows = exponents_up_to(len(self.columns), 20 * limit, degree)
         rows = rows[(rows <= self.highest).all(axis=1)]
-        return rows if 2 <= len(rows) <= limit else None
+        classes = [rows] if self.dimensions is None else self._homogeneous(rows, degree)
+        return [some for some in classes if 2 <= len(some) <= limit]
+
+    def _homogeneous(self, rows, degree) -> list[np.ndarray]:
+        """Return terms in classes of one dimension, but those that lower degrees have had."""
+        dimension = np.round(rows @ self.dimensions, 9)
+        _, place = np.unique(dimension, axis=0, return_inverse=True)
+        classes = [rows[place.ravel() == k] for k in range(place.max() + 1)]
+        return [c for c in classes if c.sum(axis=1).max() == degree and not c.min(axis=0).any()]
 
     # -- Tables without noise ---------------------------------------------------------------------
 
     def _exact(self, degree, found) -> list[Equation]:
         """Return sparse equations up to a degree, unless all are multiples of those found."""
-        exponents = self._terms(degree) if degree <= self.max_degree else None
-        if exponents is None:
+        if degree > self.max_degree:
             return []
+        return [e for terms in self._terms(degree) for e in self._exact_among(terms, degree, found)]
+
+    def _exact_among(self, exponents, degree, found) -> list[Equation]:
+        """Return sparse equations among some terms."""
         self.progress()
         values = evaluated(self.columns, exponents) * np.sqrt(self.weight)
         n_rows = min(values.shape[1], 2 * len(values) + 100)
@@ -168,10 +184,9 @@ class Symmetric:
 
     def _noisy_terms(self):
         for degree in range(1, self.max_degree + 1):
-            exponents = self._terms(degree, _NOISY_TERMS)
-            if exponents is None or self.count < 8 * len(exponents):
-                return
-            yield exponents
+            for exponents in self._terms(degree, _NOISY_TERMS):
+                if self.count >= 8 * len(exponents):
+                    yield exponents
 
     def _matrices(self, exponents, noise, unit) -> Matrices:
         return matrices(self.columns, self.weight, exponents, noise, unit)
@@ -188,7 +203,7 @@ class Symmetric:
             if follows(equation) or not self._is_significant(equation):
                 continue
             evidence = self._evidence(equation, candidates, score, found)
-            if evidence < EVIDENCE or not self._is_allowed(equation.exponents):
+            if evidence < EVIDENCE or not self._is_allowed(equation):
                 return None
             if self.is_estimated:
                 # The law says what the noise is.
@@ -233,10 +248,21 @@ class Symmetric:
         used = exponents.any(axis=0)
         return bool(np.count_nonzero(used) >= 2 and (self.must is None or used[self.must]))
 
-    def _is_allowed(self, exponents) -> bool:
-        """Say whether an equation has so few terms that it is none of any smooth surface."""
-        r = np.count_nonzero(exponents.any(axis=0)) - 1
-        return bool(len(exponents) <= max(r + 3 + (r >= 3), 2 * r - 2))
+    def _is_allowed(self, equation: Equation) -> bool:
+        """Say whether an equation has so few terms that it is none of any smooth surface.
+
+        Surfaces of degree 2 that turn around, such as an ellipse anywhere in the plane, may have
+        more: what is approximated locally by a polynomial does not turn.
+        """
+        exponents = equation.exponents
+        used = exponents.any(axis=0)
+        r = np.count_nonzero(used) - 1
+        if len(exponents) <= max(r + 3 + (r >= 3), 2 * r - 2):
+            return True
+        if exponents.sum(axis=1).max() > 2 or len(exponents) > 2 * r + 4:
+            return False
+        rising = np.average(gradient(self.columns, equation)[used] > 0, axis=1, weights=self.weight)
+        return bool((np.abs(rising - 0.5) < 0.5 - _TURNS).all())
 
     def _evidence(self, equation, candidates, score, found) -> float:
         """Return the distance in score to the best other explanation of the same rows.

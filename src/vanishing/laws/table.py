@@ -44,7 +44,7 @@ def signed_units(columns: np.ndarray, weight) -> np.ndarray:
     return np.where((columns < 0.0).all(axis=1), -units, units)
 
 
-def prepared(columns: np.ndarray, target: int, weight: np.ndarray) -> Prepared:
+def prepared(columns: np.ndarray, target: int, weight: np.ndarray, dimensions=None) -> Prepared:
     """Return the table of a search for laws of one column of some rows.
 
     Parameters
@@ -52,6 +52,8 @@ def prepared(columns: np.ndarray, target: int, weight: np.ndarray) -> Prepared:
     columns : array of shape (n_columns, n_rows)
     target : int
     weight : array of shape (n_rows,)
+    dimensions : array of shape (n_columns, n_base), default=None
+        Where laws must be homogeneous.
     """
     used = varying(columns)
     used[target] = False
@@ -73,6 +75,7 @@ def prepared(columns: np.ndarray, target: int, weight: np.ndarray) -> Prepared:
         np.log(np.abs(units)),
         float(unit),
         places,
+        None if dimensions is None else dimensions[[*places, target]],
     )
     return Prepared(table, places, np.append(units, unit))
 

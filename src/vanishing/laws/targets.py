@@ -4,7 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vanishing.laws.choose import EVIDENCE, Candidate, Choice
+from vanishing.algebra.quantities import ONE, Unit
+from vanishing.algebra.writing import in_words
+from vanishing.laws.choose import EVIDENCE, FEW_ROWS, Candidate, Choice
 from vanishing.laws.expressions import of_term
 from vanishing.laws.law import Law
 from vanishing.laws.results import Draft, draft, finished, fitted_law, spread_of
@@ -12,6 +14,7 @@ from vanishing.laws.robust import FAR, good_rows
 from vanishing.laws.search import Found, Options, search
 from vanishing.laws.table import Prepared, prepared
 from vanishing.laws.terms import Term
+from vanishing.laws.unequal import with_equal_noise
 from vanishing.laws.writing import Text
 
 _WORSE = 2.0  # times the mean square of the search: what a law may leave on all rows
@@ -42,7 +45,7 @@ def law_of_target(rows, options: Options, progress, target: int = -1) -> Answer:
         verdict = f"No law: {names[target]} is constant, {y[0]:.6g} on all rows."
         return Answer([], verdict, [], 0.0, [], mean)
     weight = sample.weight / sample.repetition
-    table = prepared(sample.columns, target, weight)
+    table = prepared(sample.columns, target, weight, options.dimensions)
     if not len(table.columns):
         verdict = f"No law: all columns are constant, and {names[target]} is not."
         return Answer([], verdict, [], float(np.std(y)), [], mean)
@@ -51,13 +54,14 @@ def law_of_target(rows, options: Options, progress, target: int = -1) -> Answer:
         if not table.table.variance > 1e-24 * table.table.norm:
             verdict = f"No law: but for a few rows, {names[target]} is constant."
             return Answer([], verdict, [], 0.0, [], mean)
-    found = search(table.table, options, progress)
+    table, found = _searched(table, options, progress)
     choice = found.choice
     front = _front(found, table, rows, target, size)
     noise = np.sqrt(_noise(found)) * abs(table.units[-1])
     reductions = _reductions(found, table, names, target)
     if choice is None or choice.reason:
-        return Answer([], _nothing(choice, found, names[target]), front, noise, reductions, mean)
+        verdict = _nothing(choice, found, names[target], options.dimensions is not None)
+        return Answer([], verdict, front, noise, reductions, mean)
     first = draft(choice.best, table, sample, target)
     # Rounding differs from row to row, and is no reason to leave one out.
     keep = max(FAR * spread_of(first, sample), _ROUNDED * size) if options.robust else None
@@ -66,21 +70,38 @@ def law_of_target(rows, options: Options, progress, target: int = -1) -> Answer:
     if not (first.exact or first.mean_square < _WORSE * expected):
         verdict = f"No law of {names[target]} was found: {_NO_FUNCTION}."
         return Answer([], verdict, front, noise, reductions, mean)
+    unit = ONE if rows.units is None else rows.units.columns[target]
     law = finished(
         first,
         sums,
         names,
         size,
         rows.n_inputs,
-        sample.repetition,
+        sample,
         evidence=choice.evidence / 2,
         lack_of_fit=choice.lack_of_fit,
-        verdict=_certainty(choice, first, size, sums.missing, options.robust),
+        verdict=_certainty(choice, first, size, sums.missing, options.robust, unit),
+        units=rows.units,
     )
     if (np.abs(law.coef) < 2 * law.coef_std).any():
         verdict = f"No law of {names[target]} was found: {_UNDETERMINED}."
         return Answer([], verdict, front, noise, reductions, mean)
+    front = [law if other.terms == law.terms else other for other in front]
     return Answer([law], f"{law}: {law.verdict}", front, float(law.error), reductions, mean)
+
+
+def _searched(table: Prepared, options: Options, progress) -> tuple[Prepared, Found]:
+    """Search, and again with rows by the inverse of their variance where noise is unequal."""
+    found = search(table.table, options, progress)
+    law = None
+    if found.choice is not None and not found.choice.reason:
+        law = found.choice.best.fitted
+    if found.out_of_time or (law is not None and law.exact):
+        return table, found
+    equal = with_equal_noise(table.table, None if law is None else law.predicted)
+    if equal is table.table:
+        return table, found
+    return table._replace(table=equal), search(equal, options, progress)
 
 
 def _noise(found: Found) -> float:
@@ -94,6 +115,8 @@ def _front(found: Found, table: Prepared, rows, target: int, size: float) -> lis
     """Return the best candidate of each number of terms that is better than those of fewer."""
     best: dict[int, Candidate] = {}
     for candidate in found.candidates:
+        if not (candidate.fitted.exact or candidate.fitted.is_determined()):
+            continue
         n_terms = candidate.fitted.n_terms
         held = best.get(n_terms)
         if held is None or candidate.fitted.mean_square < held.fitted.mean_square:
@@ -122,6 +145,7 @@ def _unmeasured(found: Draft, rows, size: float) -> Law:
         branch=found.branch,
         n_samples=len(rows.sample.keys),
         verdict="A candidate.",
+        units=rows.units,
     )
 
 
@@ -136,28 +160,36 @@ def _reductions(found: Found, table: Prepared, names, target: int) -> list[str]:
     return [text.write(of_term(Term(tuple(map(float, group))))) for group in groups]
 
 
-def _nothing(choice: Choice | None, found: Found, name: str) -> str:
+def _nothing(choice: Choice | None, found: Found, name: str, homogeneous: bool) -> str:
     """Say why there is no law."""
     if found.out_of_time:
         return f"No law of {name} was found in the time allowed: raise max_time."
+    law = "law" if not homogeneous else "law whose coefficients have no dimension"
     if choice is None:
-        return f"No law of {name} was found: no combination of terms comes down to its noise."
-    return f"No law of {name} was found: {choice.reason}."
+        return f"No {law} of {name} was found: no combination of terms comes down to its noise."
+    return f"No {law} of {name} was found: {choice.reason}."
 
 
-def _certainty(choice: Choice, found: Draft, size: float, missing: float, robust: bool) -> str:
+def _certainty(
+    choice: Choice, found: Draft, size: float, missing: float, robust: bool, unit: Unit
+) -> str:
     """Say in words how sure a law is."""
     if found.exact:
         said = "It holds up to rounding."
     else:
         error = np.sqrt(found.mean_square)
-        said = f"The rms error is {error:.3g} ({100 * error / size:.2g} %)"
+        said = f"The rms error is {unit.behind(in_words(error))} ({100 * error / size:.2g} %)"
         if np.isfinite(choice.evidence):
             said += (
                 f"; the best different equation is less likely by a factor of "
                 f"exp({choice.evidence / 2:.0f})"
             )
-        said += "; no column explains what is left."
+        if choice.best.reduced.table.precision is not None:
+            said += "; the noise grows with the target"
+        if choice.best.reduced.table.n_rows < FEW_ROWS:
+            said += "; too few rows to tell whether a column explains what is left."
+        else:
+            said += "; no column explains what is left."
         if not _is_sure(choice):
             said += " Within this noise it may be an approximation of another law."
     if missing:

@@ -116,6 +116,8 @@ def _symmetric(rows, options, noise, progress, must=None):
         noise = np.asarray(noise)[places] / units
     must = None if must is None else int(np.flatnonzero(places == must)[0])
     weight = sample.weight / sample.repetition
+    if options.dimensions is not None:
+        options = options._replace(dimensions=options.dimensions[places])
     if options.robust:
         good = rows_near_an_equation(scaled, weight)
         scaled, weight = np.ascontiguousarray(scaled[:, good]), weight[good]
@@ -164,6 +166,7 @@ def _law(rows, equation: Equation, symmetric: Symmetric, places, units, target) 
         lack_of_fit=equation.lack_of_fit,
         n_samples=rows.sample.n_samples,
         verdict=verdict,
+        units=rows.units,
         **measured,
     )
 

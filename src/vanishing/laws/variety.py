@@ -88,7 +88,9 @@ def rank_of_multiples(found: Sequence[Equation], exponents) -> int:
     place = {tuple(row): i for i, row in enumerate(exponents.tolist())}
     rows = []
     for equation in found:
-        for factor in exponents:
+        for factor in exponents - equation.exponents[0]:
+            if (factor < 0).any():
+                continue
             places = [place.get(tuple(row), -1) for row in (equation.exponents + factor).tolist()]
             if min(places) >= 0:
                 row = np.zeros(len(exponents))

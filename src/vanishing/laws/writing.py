@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from fractions import Fraction
 
+from vanishing.algebra.quantities import Unit
 from vanishing.algebra.writing import STYLES, with_error
 from vanishing.laws.expressions import (
     Apply,
@@ -12,6 +13,7 @@ from vanishing.laws.expressions import (
     Power,
     Product,
     Sum,
+    Symbol,
     as_power,
     is_negative,
     power,
@@ -50,9 +52,11 @@ class Text:
 
     def _without_sign(self, node: Node) -> str:
         if isinstance(node, Number):
-            return self.number(abs(node.value), node.std)
+            return self.quantity(node)
         if isinstance(node, Column):
             return self.style.name(self.names[node.place])
+        if isinstance(node, Symbol):
+            return self.style.name(node.name)
         if isinstance(node, Apply):
             return self.call(node.name, self.write(node.argument))
         if isinstance(node, Sum):
@@ -73,7 +77,7 @@ class Text:
                 below.append(power(base, -exponent))
             else:
                 above.append(factor)
-        size = self.number(abs(number.value), number.std)
+        size = self.quantity(number)
         is_one = size in ("1", "1.0") and bool(above)
         over = self._factors(above, others=not is_one)
         if not is_one:
@@ -88,6 +92,15 @@ class Text:
             else self.write(node)
             for node in nodes
         ]
+
+    def quantity(self, number: Number) -> str:
+        """Write the size of a number, with its unit."""
+        size = self.number(abs(number.value), number.std)
+        return size if number.unit.is_one else self.with_unit(size, number.unit)
+
+    def with_unit(self, size: str, unit: Unit) -> str:
+        """Write a unit behind a number."""
+        return f"{size}[{unit}]"
 
     def number(self, size: float, std: float) -> str:
         """Write a number that is not negative, with the digits that matter."""
@@ -142,6 +155,10 @@ class Latex(Text):
     def __init__(self, names: Sequence[str]):
         super().__init__(names)
         self.times = self.style.times([self.style.name(name) for name in names])
+
+    def with_unit(self, size: str, unit: Unit) -> str:
+        """Write a unit behind a number."""
+        return rf"{size} \, {unit.to_latex()} \,"
 
     def call(self, name: str, argument: str) -> str:
         """Write a function of something."""
@@ -218,6 +235,8 @@ def to_sympy(node: Node, symbols: Sequence):
         return sympy.Integer(int(node.value)) if whole else sympy.Float(node.value)
     if isinstance(node, Column):
         return symbols[node.place]
+    if isinstance(node, Symbol):
+        return sympy.Symbol(node.name)
     if isinstance(node, Power):
         exponent = sympy.Rational(_fraction(node.exponent))
         return to_sympy(node.base, symbols) ** exponent

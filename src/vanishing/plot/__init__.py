@@ -1,4 +1,4 @@
-"""Pictures: zero sets, staircases, paths over psi, coefficients, distances to varieties, outliers.
+"""Pictures: zero sets, staircases, paths, coefficients, distances; laws, and outliers.
 
 Displays in the manner of scikit-learn's: ``from_estimator`` computes and draws, the object keeps
 what was computed, and ``plot`` draws it again. They need matplotlib, which is imported when they
@@ -9,6 +9,10 @@ from vanishing.algebra.distances import distance_to_variety
 from vanishing.plot.coefficients import CoefficientsDisplay
 from vanishing.plot.distances import DistanceDisplay
 from vanishing.plot.geometry import isosurface
+from vanishing.plot.law_front import LawFrontDisplay
+from vanishing.plot.law_predictions import LawPredictionDisplay
+from vanishing.plot.law_residuals import LawResidualsDisplay
+from vanishing.plot.law_unexplained import LawUnexplainedDisplay
 from vanishing.plot.outliers import OutlierDisplay
 from vanishing.plot.psi_path import PsiPathDisplay
 from vanishing.plot.staircase import StaircaseDisplay
@@ -17,6 +21,10 @@ from vanishing.plot.zero_sets import ZeroSetDisplay
 __all__ = [
     "CoefficientsDisplay",
     "DistanceDisplay",
+    "LawFrontDisplay",
+    "LawPredictionDisplay",
+    "LawResidualsDisplay",
+    "LawUnexplainedDisplay",
     "OutlierDisplay",
     "PsiPathDisplay",
     "StaircaseDisplay",

@@ -49,7 +49,8 @@ def name_of(estimator) -> str:
 # -- Text -----------------------------------------------------------------------------------------
 
 
-def _is_symbol(name) -> bool:
+def is_symbol(name) -> bool:
+    """Say whether a name is a letter, with a number or without."""
     return re.fullmatch(r"[A-Za-z](_?\d+)?", name) is not None
 
 
@@ -60,14 +61,14 @@ def plain(text) -> str:
 
 def formula(polynomial, limit=None, end="") -> str:
     """Write a polynomial for a picture: as a formula if its variables are symbols such as x0."""
-    if not all(map(_is_symbol, polynomial.feature_names)):
+    if not all(map(is_symbol, polynomial.feature_names)):
         return plain(polynomial.shortened(limit)) + end
     return f"${polynomial.write('latex', digits=3, limit=limit)}{end}$"
 
 
 def axis_name(name) -> str:
     """Write the name of a column."""
-    return term_names([[1]], [name])[0] if _is_symbol(name) else plain(name)
+    return term_names([[1]], [name])[0] if is_symbol(name) else plain(name)
 
 
 def term_names(terms, names) -> list[str]:

@@ -1,13 +1,16 @@
 """The report: one HTML file that says what a fitted model is, and needs nothing else.
 
-It holds no rows but a sample of at most 2,000, of at most eight columns, for the picture; and no
-address that a browser would fetch.
+It holds no rows but a sample of at most 2,000, of at most eight columns, for the picture, of laws
+at most 1,500 of all columns; and no address that a browser would fetch.
 """
 
 from pathlib import Path
 
+from vanishing.inspection.laws import is_about_laws
 from vanishing.persistence.files import write_or_say
 from vanishing.report.facts import facts_of
+from vanishing.report.law_facts import law_facts_of
+from vanishing.report.law_page import law_page_of
 from vanishing.report.page import page_of
 
 __all__ = ["write_report"]
@@ -17,20 +20,23 @@ def write_report(model, X, y=None, path="report.html", *, title=None, data_name=
     """Write a report on a fitted model as one HTML file.
 
     What the model says, its error, the equations of each class by their influence, a picture that
-    turns, distances, sizes, guarantees, settings and provenance. The file needs no network and no
-    other file.
+    turns, distances, sizes, guarantees, settings and provenance. Of laws: the law, its constants,
+    the equations that were compared, predictions, and what is left over. The file needs no network
+    and no other file.
 
     Parameters
     ----------
-    model : estimator or Pipeline
+    model : estimator, Pipeline or Law
         A fitted `VanishingClassifier`, `VanishingClassifierCV`, `VanishingFeatures`, `OAVI`, `ABM`,
-        `AVI` or `VCA`, or a scikit-learn Pipeline that ends with one.
+        `AVI` or `VCA`, or a scikit-learn Pipeline that ends with one; a fitted `LawFinder`, or a
+        `Law`, such as `check_law` returns.
     X : array-like of shape (n_samples, n_features)
         Rows to judge the model by, best such as were not used to fit it, in the columns that it was
         fitted to. A sample of them is part of the file.
     y : array-like of shape (n_samples,), default=None
         Their labels. Without them nothing is said of errors and of differences between the classes;
-        a transformer without classes ignores them.
+        a transformer without classes ignores them. Of laws: the target, where they have one that is
+        no column of X.
     path : str or path-like, default="report.html"
         A file that exists is replaced, at once: it is never half written.
     title : str, default=None
@@ -57,6 +63,9 @@ def write_report(model, X, y=None, path="report.html", *, title=None, data_name=
     iris.html True
     """
     path = Path(path)
-    page = page_of(facts_of(model, X, y), title=title, data_name=data_name)
+    if is_about_laws(model):
+        page = law_page_of(law_facts_of(model, X, y), title=title, data_name=data_name)
+    else:
+        page = page_of(facts_of(model, X, y), title=title, data_name=data_name)
     write_or_say(path, page, "the report is not written")
     return path

@@ -20,7 +20,7 @@ def distances(facts: Facts) -> dict | None:
     positive = values[np.isfinite(values) & (values > 0)]
     if not positive.size:
         return None
-    ticks = _ticks(max(positive.min(), positive.max() * 1e-6), positive.max())
+    ticks = log_ticks(max(positive.min(), positive.max() * 1e-6), positive.max())
     first, last = math.log10(ticks[0]), math.log10(ticks[-1])
 
     def x(value) -> float:
@@ -52,12 +52,12 @@ def distances(facts: Facts) -> dict | None:
         "height": y + 38,
         "left": _LEFT,
         "middle": (_LEFT + _WIDTH - _RIGHT) // 2,
-        "ticks": [(x(tick), _written(tick)) for tick in ticks],
+        "ticks": [(x(tick), power_of_ten(tick)) for tick in ticks],
         "panels": panels,
     }
 
 
-def _ticks(low: float, high: float) -> list[float]:
+def log_ticks(low: float, high: float) -> list[float]:
     """Return round numbers around a range: 1, 2, 5 of powers of ten, or powers alone if many."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     ticks = [m * 10.0**p for p in powers for m in ((1, 2, 5) if len(powers) < 4 else (1,))]
@@ -67,7 +67,8 @@ def _ticks(low: float, high: float) -> list[float]:
     return ticks if len(ticks) > 1 else [ticks[0], 10.0 * ticks[0]]
 
 
-def _written(tick: float) -> str:
+def power_of_ten(tick: float) -> str:
+    """Write a tick, a power of ten as one where it is large or small."""
     if 1e-3 <= tick < 1e4:
         return f"{tick:g}"
     digits = str(round(math.log10(tick)))

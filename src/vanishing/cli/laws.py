@@ -1,0 +1,212 @@
+"""The command ``laws``: from a table to the equations that its rows obey."""
+
+import contextlib
+import io
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+from typer import Option
+
+from vanishing.cli.app import Data, command
+from vanishing.cli.console import check_output, console, fail, progress
+from vanishing.rows.tables import open_table
+
+
+@command("vanishing laws gas.csv --target p --out laws.json")
+def laws(
+    data: Data,
+    out: Annotated[Path, Option(help="Where to save what was found.", show_default=False)],
+    target: Annotated[
+        str | None,
+        Option(help="The column to explain.", show_default="none: laws among all columns"),
+    ] = None,
+    functions: Annotated[
+        str | None,
+        Option(
+            help="Of columns: auto, none, or names with commas between, such as sin,cos.",
+            show_default="auto",
+        ),
+    ] = None,
+    noise: Annotated[
+        list[str] | None,
+        Option(
+            help="Noise in columns: estimate; a standard deviation for all; or COLUMN=NUMBER, "
+            "which may be given again.",
+            show_default="in the target only, estimated",
+        ),
+    ] = None,
+    robust: Annotated[bool, Option("--robust", help="Some rows may be wrong.")] = False,
+    units: Annotated[
+        Path | None,
+        Option(
+            help='TOML with a line COLUMN = "UNIT" per column, and constants: g = "9.81 m/s^2".',
+            show_default=False,
+        ),
+    ] = None,
+    homogeneous: Annotated[
+        bool, Option("--homogeneous", help="With --units: only numbers without a dimension.")
+    ] = False,
+    check: Annotated[
+        str | None,
+        Option(help='An equation to check instead: "p*V = R*n*T".', show_default=False),
+    ] = None,
+    drop: Annotated[
+        list[str] | None,
+        Option(help="A column to leave out; may be given again.", show_default=False),
+    ] = None,
+    max_time: Annotated[
+        float | None, Option(help="Seconds after which the search ends.", show_default="no limit")
+    ] = None,
+):
+    """Find the equations that the rows of a table obey, or check one of yours.
+
+    All columns must hold numbers. Where no law is found this is said, and saved, too.
+    """
+    given = {
+        "functions": functions is not None,
+        "noise": bool(noise),
+        "robust": robust,
+        "homogeneous": homogeneous,
+        "max-time": max_time is not None,
+    }
+    _check_options([name for name, is_given in given.items() if is_given], units, check, max_time)
+    check_output(out, data)
+    start = time.perf_counter()
+    table = open_table(data)
+    columns = table.others([*([] if target is None else [target]), *(drop or [])])
+    names = columns if target is None else [*columns, target]
+    if len(names) < 2:
+        fail(f"{data} has too few columns for a law: two are needed.")
+    parameters: dict[str, Any] = {}
+    if units is not None:
+        parameters["units"] = _read_units(units, names, table.names)
+    if check is None:
+        parameters |= {"robust": robust, "max_time": max_time}
+        parameters |= {"homogeneous": True} if homogeneous else {}
+        parameters |= {} if functions is None else {"functions": _functions(functions)}
+        parameters |= {"noise": _noise(noise, names, target)} if noise else {}
+    with progress(f"Reading {data.name}"):
+        rows = table.read(names)[0]
+    X, y = (rows, None) if target is None else (rows[columns], rows[target])
+    model = _found(X, y, parameters) if check is None else _checked(check, X, y, parameters)
+    model.save(out)
+    from vanishing.cli.law_text import write_text
+
+    of = "" if target is None else f", of which {target!r} is the target"
+    printer = console(wrapped=False)
+    printer.print(f"{data.name}: {len(rows)} rows, {len(names)} columns{of}")
+    write_text(model)
+    printer.print(f"\nSaved as {out} ({time.perf_counter() - start:.1f} s in all)")
+
+
+def _check_options(search: list[str], units, check, max_time):
+    """Leave with a sentence where options do not go together."""
+    if check is not None and search:
+        fail(f"--check looks for no law: leave {' and '.join(f'--{n}' for n in search)} out.", 2)
+    if "homogeneous" in search and units is None:
+        fail("--homogeneous needs --units, a file with the unit of each column.", 2)
+    if max_time is not None and not max_time > 0:
+        fail(f"--max-time must be positive; got {max_time}.", 2)
+
+
+def _functions(text: str):
+    """Return what `LawFinder` takes for functions."""
+    from vanishing.laws.terms import FUNCTIONS
+
+    if text in ("auto", "none"):
+        return "auto" if text == "auto" else ()
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    unknown = [name for name in names if name not in FUNCTIONS]
+    if unknown or not names:
+        got = repr(unknown[0]) if unknown else "none of these"
+        fail(
+            f"--functions must be auto, none, or some of {', '.join(FUNCTIONS)} with commas "
+            f"between; got {got}.",
+            2,
+        )
+    return names
+
+
+def _noise(texts: list[str], names: list[str], target: str | None):
+    """Return what `LawFinder` takes for noise."""
+    if texts == ["estimate"]:
+        return "estimate"
+    if len(texts) == 1 and "=" not in texts[0]:
+        return _number(texts[0])
+    found = {}
+    for text in texts:
+        name, equals, number = text.rpartition("=")
+        if not equals:
+            fail(f"--noise {text!r} names no column: write COLUMN=NUMBER.", 2)
+        if name not in names:
+            fail(f"--noise is given for {name!r}, which is no column that is used.")
+        found[name] = _number(number)
+    # That of the target is estimated where it is left out.
+    wanted = names if target is None or target in found else names[:-1]
+    return np.array([found.get(name, 0.0) for name in wanted])
+
+
+def _number(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = np.nan
+    if not 0 <= number < np.inf:
+        fail(f"--noise must be estimate or numbers that are not negative; got {text!r}.", 2)
+    return number
+
+
+def _read_units(path: Path, names: list[str], known: list[str]) -> dict[str, str]:
+    """Return the units that a TOML file gives, without those of columns that are left out."""
+    import tomllib
+
+    if path.is_dir():
+        fail(f"{path} is a folder, not a file of units.")
+    if not path.exists():
+        fail(f"There is no file {path}.")
+    try:
+        units = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+        fail(f'{path} is no TOML ({problem}): write a line such as F = "N" per column.')
+    from vanishing.algebra.quantities import read_units
+
+    left_out = set(known) - set(names)
+    units = {name: unit for name, unit in units.items() if name not in left_out}
+    try:
+        read_units(units, names)
+    except (TypeError, ValueError) as problem:
+        fail(f"{path}: {problem}")
+    return units
+
+
+# -- The work -------------------------------------------------------------------------------------
+
+
+class _Told(io.TextIOBase):
+    """Takes what a finder prints of its progress, and shows it."""
+
+    def __init__(self, step):
+        self.step = step
+
+    def write(self, text: str) -> int:
+        if text.strip():
+            self.step(description=text.strip().removeprefix("[LawFinder] ").capitalize())
+        return len(text)
+
+
+def _found(X, y, parameters):
+    from vanishing import LawFinder
+
+    finder = LawFinder(**parameters, verbose=1)
+    with progress("Looking for laws") as step, contextlib.redirect_stdout(_Told(step)):
+        finder.fit(X, y)
+    return finder.set_params(verbose=0)
+
+
+def _checked(equation, X, y, parameters):
+    from vanishing import check_law
+
+    with progress("Checking the equation"):
+        return check_law(equation, X, y, **parameters)

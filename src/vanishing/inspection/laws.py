@@ -1,0 +1,417 @@
+"""The anatomy of laws: what was found, and on rows what is measured, predicted and left over."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import qr
+from sklearn.utils.validation import check_is_fitted
+
+from vanishing.algebra.polynomials import default_names
+from vanishing.laws.choose import ROWS_PER_TERM, smooth_terms
+from vanishing.laws.columns import read_columns
+from vanishing.laws.finder import LawFinder
+from vanishing.laws.law import Law
+
+EXACT = 1e-11  # error relative to the size of the target that is rounding
+_STEP = 1e-6  # of a derivative, relative to the spread of a column
+_TESTED = 4000  # rows on which smooth functions are fitted
+_COMPARED = 1000  # rows on which columns to predict are compared
+_FAR = 5.0  # quartile distances that a picture shows, 6.7 standard deviations of normal noise
+_LEAST = 5  # rows: fewer tell nothing
+_FLIPS = 500  # random signs of what is left over
+CHANCE = 0.99  # quantile of what chance alone reaches
+_DEPENDENT = 1e-8  # diagonal of R, of terms that depend on those before them
+
+
+@dataclass(frozen=True)
+class LawAnatomy:
+    """What a finder found, or an equation that was checked.
+
+    Attributes
+    ----------
+    model : LawFinder or Law
+    laws : tuple of Law
+        The best first; empty where no law holds.
+    front : tuple of Law
+        The best equation of each number of terms, by their number.
+    best : Law or None
+        The law; where none holds, the equation of the front with the least error, if there is one,
+        that has not too many terms for the rows.
+    holds : bool
+        Whether ``best`` is a law.
+    verdict : str
+    names : tuple of str
+        Of all columns, the target's last.
+    target : str or None
+    """
+
+    model: LawFinder | Law
+    laws: tuple[Law, ...]
+    front: tuple[Law, ...]
+    best: Law | None
+    holds: bool
+    verdict: str
+    names: tuple[str, ...]
+    target: str | None
+
+
+def is_about_laws(model) -> bool:
+    """Say whether a model is a `LawFinder` or a `Law`."""
+    return isinstance(model, (LawFinder, Law))
+
+
+def law_anatomy(model) -> LawAnatomy:
+    """Take a fitted `LawFinder`, or a `Law`, apart.
+
+    Parameters
+    ----------
+    model : LawFinder or Law
+
+    Returns
+    -------
+    anatomy : LawAnatomy
+
+    Raises
+    ------
+    TypeError
+        If it is neither.
+    NotFittedError
+        If it is not fitted.
+    """
+    if isinstance(model, Law):
+        # What `check_law` says of an equation that fails; a finder's laws hold.
+        holds = not model.verdict.startswith("does not hold")
+        return LawAnatomy(
+            model,
+            (model,) if holds else (),
+            (model,),
+            model,
+            holds,
+            model.verdict,
+            model.names,
+            model.target,
+        )
+    if not isinstance(model, LawFinder):
+        raise TypeError(f"{type(model).__name__} has no laws: give a LawFinder or a Law.")
+    check_is_fitted(model, "laws_")
+    laws = tuple(model.laws_)
+    front = tuple(sorted(model.front_, key=lambda law: law.n_terms))
+    best = laws[0] if laws else _least_error(front)
+    if best is not None:
+        names = best.names
+    else:
+        known = getattr(model, "feature_names_in_", None)
+        names = tuple(map(str, default_names(model.n_features_in_) if known is None else known))
+        names += () if model.target_name_ is None else (model.target_name_,)
+    # The law stands beside the verdict wherever this is shown.
+    verdict = model.verdict_.removeprefix(f"{best}: ")
+    return LawAnatomy(model, laws, front, best, bool(laws), verdict, names, model.target_name_)
+
+
+def _least_error(front: tuple[Law, ...]) -> Law | None:
+    enough = [law for law in front if law.n_samples >= ROWS_PER_TERM * law.n_terms]
+    return min(enough or front[:1], key=lambda law: law.error, default=None)
+
+
+class Constants(NamedTuple):
+    """The numbers of a law with their standard errors.
+
+    Attributes
+    ----------
+    left : str or None
+        The term that is the sum of the others times their coefficients; None where the sum of all
+        is zero. "" for an equation that was checked, whose constants have names.
+    rows : list of (str, float, float, str)
+        Name or term, value, standard error, which is 0 or NaN where there is none, and unit, ""
+        where none is known.
+    """
+
+    left: str | None
+    rows: list[tuple[str, float, float, str]]
+
+    @property
+    def has_units(self) -> bool:
+        """Whether units are known."""
+        return any(unit for *_, unit in self.rows)
+
+    @property
+    def is_single(self) -> bool:
+        """Whether the term on the left is a number."""
+        return bool(self.left) and [name for name, *_ in self.rows] == ["1"]
+
+
+def constants_of(law: Law) -> Constants:
+    """Return the numbers of a law; those of a checked equation have names."""
+    if law.constants:
+        units = law.constant_units
+        rows = [(name, *pair, units.get(name, "")) for name, pair in law.constants.items()]
+        return Constants("", rows)
+    numbers = (law.coef.tolist(), law.coef_std.tolist(), law.coef_units or [""] * law.n_terms)
+    rows = list(zip(law.terms, *numbers, strict=True))
+    given = [row for row in rows if row[1] == 1.0 and row[2] == 0.0]
+    if law.target is None or len(given) != 1:
+        return Constants(None, rows)
+    left = given[0][0]
+    others = [(term, -value, std, unit) for term, value, std, unit in rows if term != left]
+    return Constants(left, others)
+
+
+# -- Rows -----------------------------------------------------------------------------------------
+
+
+class LawRows(NamedTuple):
+    """What a law says of rows.
+
+    Attributes
+    ----------
+    law : Law
+        Solved for the column, where there is a closed form.
+    name : str
+        The column that is predicted.
+    measured, predicted : ndarray of shape (n_samples,)
+        Predictions are NaN where the law has no solution.
+    others : dict from str to ndarray of shape (n_samples,)
+        The other columns.
+    units : dict from str to str
+        Of the columns, where they are known; pure numbers have none.
+    """
+
+    law: Law
+    name: str
+    measured: np.ndarray
+    predicted: np.ndarray
+    others: dict[str, np.ndarray]
+    units: dict[str, str]
+
+    def in_unit(self, what: str, name: str | None = None) -> str:
+        """Write something with the unit of a column, by default of that which is predicted."""
+        unit = self.units.get(self.name if name is None else name)
+        return what if unit is None else f"{what} [{unit}]"
+
+    @property
+    def residuals(self) -> np.ndarray:
+        """What is measured less what is predicted, NaN where the law has no solution."""
+        return self.measured - self.predicted
+
+    @property
+    def error(self) -> float:
+        """Rms error on the rows where the law has a solution."""
+        left = self.residuals[np.isfinite(self.residuals)]
+        return float(np.sqrt(np.mean(left**2))) if left.size else np.nan
+
+    @property
+    def n_undefined(self) -> int:
+        """How many rows the law has no solution for."""
+        return int(np.count_nonzero(~np.isfinite(self.predicted)))
+
+    def thinned(self, limit: int) -> "LawRows":
+        """Return at most so many rows, evenly out of all."""
+        n_rows = len(self.measured)
+        if n_rows <= limit:
+            return self
+        chosen = np.arange(limit) * n_rows // limit
+        return self._replace(
+            measured=self.measured[chosen],
+            predicted=self.predicted[chosen],
+            others={name: values[chosen] for name, values in self.others.items()},
+        )
+
+
+def running(x: np.ndarray, values: np.ndarray, most: int = 20) -> tuple[np.ndarray, ...]:
+    """Return centres of groups of equally many rows along x, and quartiles of values there."""
+    good = np.isfinite(x) & np.isfinite(values)
+    x, values = x[good], values[good]
+    order = np.argsort(x, kind="stable")
+    n_groups = int(np.clip(len(x) // 20, 1, most))
+    groups = [group for group in np.array_split(order, n_groups) if len(group)]
+    centres = np.array([np.median(x[group]) for group in groups])
+    quartiles = np.array([np.quantile(values[group], [0.25, 0.5, 0.75]) for group in groups])
+    low, middle, high = quartiles.reshape(-1, 3).T
+    return centres, low, middle, high
+
+
+def shown_range(values: np.ndarray) -> tuple[float, float]:
+    """Return the range of values that a picture shows: far ones must not make others look alike."""
+    low, first, middle, third, high = np.nanquantile(values, [0.0, 0.25, 0.5, 0.75, 1.0])
+    reach = _FAR * (third - first)
+    if not reach > 0.0:
+        return float(low), float(high)
+    return float(max(low, middle - reach)), float(min(high, middle + reach))
+
+
+def law_rows(law: Law, X, y=None, *, column=None) -> LawRows:
+    """Set what is measured beside what a law predicts.
+
+    Parameters
+    ----------
+    law : Law
+    X : array-like of shape (n_samples, n_inputs), or frame
+        A frame is read by the names of its columns, the target among them where y is left out.
+    y : array-like of shape (n_samples,), default=None
+        The target.
+    column : str, default=None
+        The column to predict: by default the target; without one, that of the columns which the
+        law has a closed form for, one solution being better than two, whose residuals the others
+        explain least: the noise may be in it alone.
+
+    Returns
+    -------
+    rows : LawRows
+        Of two solutions of a law that was found without a target, that nearer to the measured
+        one. Without a closed form, one step of Newton's method from the measured value.
+    """
+    columns = read_columns(X, y, law.names, law.n_inputs, range(len(law.names)))
+    name = column if column is not None else law.target
+    if name is not None:
+        return _rows_of(law, columns, name)
+    found = {name: len(_solutions(law, name)) or 3 for name in law.columns}
+    best = [name for name, count in found.items() if count == min(found.values())]
+    if len(best) == 1:
+        return _rows_of(law, columns, best[0])
+    step = -(-columns.shape[1] // _COMPARED)
+    shares = [_left_share(_rows_of(law, columns[:, ::step], name)) for name in best]
+    return _rows_of(law, columns, best[int(np.argmin(shares))])
+
+
+def _left_share(rows: LawRows) -> float:
+    """Return the share of what is left over that all other columns together explain."""
+    good = np.isfinite(rows.predicted)
+    left = rows.residuals[good]
+    columns = np.array([v[good] for v in rows.others.values() if np.ptp(v[good]) > 0])
+    if len(left) < _LEAST or not len(columns):
+        return 1.0
+    return float(_share(columns, left[:, None])[0]) if left.any() else 0.0
+
+
+def _rows_of(law: Law, columns: np.ndarray, name: str) -> LawRows:
+    solutions = _solutions(law, name)
+    place = law.names.index(name)
+    measured = columns[place]
+    if solutions:
+        predicted = solutions[0].predict(columns.T)
+        for other in solutions[1:]:
+            second = other.predict(columns.T)
+            nearer = np.abs(second - measured) < np.abs(predicted - measured)
+            predicted = np.where(nearer | np.isnan(predicted), second, predicted)
+    else:
+        predicted = measured - _step(law, columns, place)
+    return LawRows(
+        law=solutions[0] if solutions else law,
+        name=name,
+        measured=measured,
+        predicted=np.where(np.isfinite(predicted), predicted, np.nan),
+        others={other: columns[i] for i, other in enumerate(law.names) if i != place},
+        units=_units(law),
+    )
+
+
+def _units(law: Law) -> dict[str, str]:
+    if law.units is None:
+        return {}
+    pairs = zip(law.names, law.units.columns, strict=True)
+    return {name: str(unit) for name, unit in pairs if not unit.is_one}
+
+
+def _solutions(law: Law, name: str) -> list[Law]:
+    """Return the law solved for a column: none without a closed form, two for two roots."""
+    try:
+        first = law.solve(name)
+    except ValueError:
+        if name not in law.columns:
+            raise
+        return []
+    if name == law.target:
+        return [first]
+    second = law.solve(name, branch=-first.branch)
+    return [first] if str(first) == str(second) else [first, second]
+
+
+def _step(law: Law, columns: np.ndarray, place: int) -> np.ndarray:
+    """Return what is left over in units of a column, to first order."""
+    h = _STEP * (np.std(columns[place]) or 1.0)
+    values = []
+    for shift in (h, -h, 0.0):
+        moved = columns.copy()
+        moved[place] += shift
+        values.append(law.residual(moved.T))
+    with np.errstate(all="ignore"):
+        return values[2] * 2 * h / (values[0] - values[1])
+
+
+# -- What is left over ----------------------------------------------------------------------------
+
+
+class Unexplained(NamedTuple):
+    """What a law leaves over, and what smooth functions of columns explain of that.
+
+    Attributes
+    ----------
+    explained : float
+        Share of the variance of the target that the law explains.
+    names : tuple of str
+        The other columns, and last ``""`` for all of them together.
+    shares : ndarray of shape (n_names,)
+        Share of what is left that a smooth function explains.
+    chance : ndarray of shape (n_names,)
+        The share that chance alone exceeds once in a hundred tables.
+    exact : bool
+        Whether what is left is rounding; shares are 0 then.
+    """
+
+    explained: float
+    names: tuple[str, ...]
+    shares: np.ndarray
+    chance: np.ndarray
+    exact: bool
+
+
+def unexplained(rows: LawRows) -> Unexplained:
+    """Return what a law leaves unexplained on rows.
+
+    Smooth functions are sums of Legendre polynomials of the column, or its logarithm. What chance
+    reaches is their share in the same residuals with random signs, so that noise which is larger
+    on some rows than on others passes for what it is.
+    """
+    good = np.isfinite(rows.predicted)
+    measured, left = rows.measured[good], rows.residuals[good]
+    names = tuple(name for name, values in rows.others.items() if np.ptp(values[good], axis=0) > 0)
+    spread = np.var(measured)
+    explained = 1.0 - np.mean(left**2) / spread if spread else np.nan
+    names_and_all = (*names, "") if len(names) > 1 else names
+    nothing = np.zeros(len(names_and_all))
+    size = np.sqrt(np.mean(measured**2)) if len(measured) else 0.0
+    exact = not len(left) or bool(np.sqrt(np.mean(left**2)) <= EXACT * size)
+    if exact or not names or len(left) < _LEAST:
+        return Unexplained(float(explained), names_and_all, nothing, nothing + 1.0, exact)
+    step = -(-len(left) // _TESTED)
+    left = left[::step] - left.mean()  # an offset is no column's doing
+    columns = np.array([rows.others[name][good][::step] for name in names])
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], size=(len(left), _FLIPS))
+    together = np.column_stack([left, left[:, None] * signs])
+    sets = [columns[[i]] for i in range(len(names))] + ([columns] if len(names) > 1 else [])
+    shares, chance = [], []
+    for some in sets:
+        found = _share(some, together)
+        shares.append(found[0])
+        chance.append(np.quantile(found[1:], CHANCE))
+    return Unexplained(
+        float(explained), names_and_all, np.array(shares), np.array(chance), exact=False
+    )
+
+
+def percent(share: float) -> str:
+    """Write a share near 1 with as many digits as tell it from 1."""
+    left = 100.0 * abs(1.0 - share)
+    digits = 1 if not left > 0.0 else int(np.clip(1 - np.floor(np.log10(left)), 1, 9))
+    return f"{100.0 * share:.{digits}f} %"
+
+
+def _share(columns: np.ndarray, left: np.ndarray) -> np.ndarray:
+    """Return the share of each column of ``left`` that smooth terms explain."""
+    basis = smooth_terms(columns, columns.min(axis=1) > 0.0)[0].T
+    basis = basis / np.sqrt(np.mean(basis**2, axis=0))
+    Q, R, _ = qr(basis, mode="economic", pivoting=True, check_finite=False)
+    size = np.abs(np.diag(R))
+    Q = Q[:, size > _DEPENDENT * size[0]]
+    return np.sum((Q.T @ left) ** 2, axis=0) / np.sum(left**2, axis=0)

@@ -1,0 +1,78 @@
+"""Laws whose coefficients have no dimension: which terms may stand in one equation."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from vanishing.laws.dictionary import MAX_TERMS
+from vanishing.laws.links import Link
+from vanishing.laws.terms import FUNCTIONS, Term
+
+_MORE = 8  # times as many terms are made as are used, where most have another dimension
+_POWERS = {FUNCTIONS["sqrt"]: 0.5, FUNCTIONS["reciprocal"]: -1.0}
+
+Dimension = tuple[float, ...]
+
+
+def dimension_of(term: Term, dimensions: np.ndarray) -> Dimension | None:
+    """Return the dimension of a term, or None where a function is of something that has one.
+
+    Parameters
+    ----------
+    term : Term
+    dimensions : array of shape (n_variables, n_base)
+    """
+    total = np.array(term.exponents) @ dimensions
+    for factor in term.factors:
+        inside = np.dot(factor.exponents, dimensions)
+        if factor.function in _POWERS:
+            total = total + factor.power * _POWERS[factor.function] * inside
+        elif np.abs(inside).max(initial=0.0) > 1e-9:
+            return None
+    return tuple((np.round(total, 9) + 0.0).tolist())
+
+
+def together(terms: Sequence[Term], dimensions: np.ndarray | None) -> list[list[Term]]:
+    """Return terms in classes of one dimension, or in one class where that does not matter."""
+    if dimensions is None:
+        return [list(terms)]
+    classes: dict[Dimension, list[Term]] = {}
+    for term in terms:
+        dimension = dimension_of(term, dimensions)
+        if dimension is not None:
+            classes.setdefault(dimension, []).append(term)
+    return [some for some in classes.values() if len(some) > 1]
+
+
+def terms_to_make(dimensions: np.ndarray | None) -> int:
+    """Return how many terms to make for a dictionary."""
+    return MAX_TERMS if dimensions is None else _MORE * MAX_TERMS
+
+
+def admitted(
+    links: Sequence[Link], terms: Sequence[Term], dimensions: np.ndarray | None
+) -> list[tuple[list[Link], list[Term]]]:
+    """Return links of the target, and terms that may stand on the other side of each.
+
+    Parameters
+    ----------
+    links : sequence of Link
+    terms : sequence of Term
+        Of the variables.
+    dimensions : array of shape (n_variables + 1, n_base), or None
+        The target's last.
+    """
+    if dimensions is None:
+        return [(list(links), list(terms))]
+    of_terms = [dimension_of(term, dimensions[:-1]) for term in terms]
+    classes: dict[Dimension, list[Link]] = {}
+    for link in links:
+        dimension = dimension_of(link.term(len(dimensions) - 1), dimensions)
+        if dimension is not None:
+            classes.setdefault(dimension, []).append(link)
+    found = []
+    for dimension, some in classes.items():
+        fitting = [t for t, d in zip(terms, of_terms, strict=True) if d == dimension]
+        if fitting:
+            found.append((some, fitting[:MAX_TERMS]))
+    return found

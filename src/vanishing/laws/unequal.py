@@ -1,0 +1,69 @@
+"""Rows whose noise grows with the target: relative errors, which instruments often have."""
+
+import numpy as np
+
+from vanishing.laws.problem import Table
+from vanishing.laws.reductions import MAX_ROWS, start_coordinates
+from vanishing.laws.surrogate import fit_surrogate
+
+_FITS = 6
+_GAIN = 40.0  # twice the log-likelihood that unequal noise has to gain
+_LEAST = 1e-3  # least variance, relative to that of a row of typical size
+_EXPLAINED = 0.1  # share of the variance that a surrogate may leave for its values to be of use
+_ROUNDING = 1e-14  # mean square relative to the target's
+
+
+@np.errstate(all="ignore")
+def with_equal_noise(table: Table, predicted: np.ndarray | None) -> Table:
+    """Return a table whose rows count by the inverse of their variance, if that is unequal.
+
+    The variance is taken to be a + c s^2, s being the target without noise.
+
+    Parameters
+    ----------
+    table : Table
+    predicted : array of shape (n_rows,) or None
+        What a law says of the target; None where none was found, and a surrogate is asked.
+    """
+    if predicted is None:
+        predicted = _smooth(table)
+    good = np.isfinite(predicted)
+    s, r, weight = predicted[good] ** 2, (table.y - predicted)[good] ** 2, table.weight[good]
+    left = float(weight @ r) / max(float(weight.sum()), 1e-300)
+    if not _ROUNDING * table.norm < left < _EXPLAINED * table.variance:
+        return table
+    model = _variance(r, s, weight)
+    if model is None:
+        return table
+    precision = np.zeros(table.n_rows)
+    precision[good] = 1.0 / (model[0] + model[1] * s)
+    precision[~good] = precision[good].min()
+    precision *= table.weight.sum() / (table.weight @ precision)
+    return table._replace(weight=table.weight * precision, precision=precision)
+
+
+def _smooth(table: Table) -> np.ndarray:
+    """Return what a surrogate says of the target."""
+    used = slice(0, MAX_ROWS)
+    coordinates = start_coordinates(table.columns, table.positive)
+    y, weight = table.y[used], table.weight[used]
+    return fit_surrogate(coordinates[:, used], np.ones_like(y), y, weight).values(coordinates)
+
+
+def _variance(r: np.ndarray, s: np.ndarray, weight: np.ndarray) -> tuple[float, float] | None:
+    """Return a and c of the variance a + c s of rows with squared residuals r, or None if c is 0.
+
+    Least squares of r on 1 and s, each row weighted by the inverse of its variance squared.
+    """
+    equal = float(np.average(r, weights=weight))
+    terms = np.vstack([np.ones_like(s), s / np.average(s, weights=weight)])
+    variance = np.full_like(r, equal)
+    for _ in range(_FITS):
+        pull = weight / variance**2
+        a, c = np.linalg.lstsq((terms * pull) @ terms.T, terms @ (pull * r), rcond=1e-12)[0]
+        if not c > 0.0:
+            return None
+        a = max(a, _LEAST * c)
+        variance = a + c * terms[1]
+    gain = weight @ (np.log(equal / variance) + r / equal - r / variance)
+    return (a, c / float(np.average(s, weights=weight))) if gain > _GAIN else None

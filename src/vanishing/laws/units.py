@@ -1,0 +1,173 @@
+"""Units of the numbers in an equation: those with which both sides are of one dimension."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from vanishing.algebra.quantities import ONE, Unit, Units
+from vanishing.laws.equations import Equation
+from vanishing.laws.expressions import (
+    Apply,
+    Column,
+    Node,
+    Number,
+    Power,
+    Product,
+    Sum,
+    Symbol,
+    power,
+    split,
+)
+from vanishing.laws.terms import Term
+
+
+def unit_of_term(term: Term, units: Units) -> Unit:
+    """Return the unit of a term; a function, whatever it is of, has none."""
+    unit = ONE
+    for place, exponent in enumerate(term.exponents):
+        unit *= units.columns[place] ** exponent
+    for factor in term.factors:
+        if factor.function.name in _ROOTS:
+            inside = unit_of_term(Term(factor.exponents), units)
+            unit *= inside ** (factor.power * _ROOTS[factor.function.name])
+    return unit
+
+
+def units_of_constants(equation: Equation, units: Units) -> dict[str, Unit]:
+    """Return the units of an equation's constants that those of its columns determine.
+
+    They are such that all terms, whose numbers have none, are of one unit; none where that cannot
+    be.
+    """
+    n, names = equation.n_columns, equation.constants
+    known: dict[int, Unit] = dict(enumerate(units.columns))
+    products = [row for term in equation.terms for row in _without_unit(term)]
+    n_known = 0
+    while n_known < len(known):
+        n_known = len(known)
+        for row in products:
+            unknown = [i for i, e in enumerate(row) if e and i not in known]
+            if len(unknown) == 1:
+                known[unknown[0]] = _product(row, known) ** (-1.0 / row[unknown[0]])
+    settled = (row for row in products if all(i in known for i, e in enumerate(row) if e))
+    if not all(_product(row, known).is_one for row in settled):
+        return {}
+    return {name: known[n + k] for k, name in enumerate(names) if n + k in known}
+
+
+def _without_unit(term: Term) -> list[list[float]]:
+    """Return exponents of products without a unit.
+
+    They are the term over the unit of all terms, which is the last, and what functions are of.
+    """
+    whole, arguments = np.array(term.exponents), []
+    for factor in term.factors:
+        if factor.function.name in _ROOTS:
+            root = factor.power * _ROOTS[factor.function.name]
+            whole = whole + root * np.array(factor.exponents)
+        else:
+            arguments.append([*factor.exponents, 0.0])
+    return [[*whole.tolist(), -1.0], *arguments]
+
+
+def _product(exponents, units: dict[int, Unit]) -> Unit:
+    unit = ONE
+    for place, exponent in enumerate(exponents):
+        if exponent and place in units:
+            unit *= units[place] ** exponent
+    return unit
+
+
+# Functions that are powers, whose arguments may have a unit.
+_ROOTS = {"sqrt": 0.5, "reciprocal": -1.0, "cbrt": 1.0 / 3.0, "abs": 1.0}
+
+
+def with_units(left: Node, right: Node, units: Units) -> tuple[Node, Node]:
+    """Return the sides of an equation, in which numbers have units or consist of named values."""
+    unit = _natural(left, units)
+    return _given(left, unit, units), _given(right, unit, units)
+
+
+def _natural(node: Node, units: Units) -> Unit:
+    """Return the unit of an expression whose numbers have none."""
+    if isinstance(node, Column):
+        return units.columns[node.place]
+    if isinstance(node, Power):
+        return _natural(node.base, units) ** node.exponent
+    if isinstance(node, Product):
+        unit = ONE
+        for part in node.parts:
+            unit *= _natural(part, units)
+        return unit
+    if isinstance(node, Sum):
+        # A part without a number is as it should be.
+        plain = (part for part in node.parts if _is_bare(split(part)[0]))
+        return _natural(next(plain, node.parts[0]), units)
+    if isinstance(node, Apply) and node.name in _ROOTS:
+        return _natural(node.argument, units) ** _ROOTS[node.name]
+    return ONE
+
+
+def _given(node: Node, unit: Unit, units: Units) -> Node:
+    """Return an expression that has a unit by those of its numbers."""
+    if isinstance(node, Sum):
+        return Sum(tuple(_given(part, unit, units) for part in node.parts))
+    if isinstance(node, Power) and _takes(node.base):
+        return Power(_given(node.base, unit ** (1.0 / node.exponent), units), node.exponent)
+    if isinstance(node, Apply) and node.name in _ROOTS:
+        inside = _given(node.argument, unit ** (1.0 / _ROOTS[node.name]), units)
+        return replace(node, argument=inside)
+    number, factors = split(node)
+    missing = unit
+    for factor in factors:
+        missing /= _natural(factor, units)
+    takers = [i for i, factor in enumerate(factors) if _takes(factor)]
+    parts = []
+    for i, factor in enumerate(factors):
+        own = _natural(factor, units)
+        if [i] == takers and _is_bare(number):  # the numbers inside have it
+            own, missing = own * missing, ONE
+        parts.append(_inside(factor, own, units))
+    return _joined(number, missing, parts, units)
+
+
+def _is_bare(number: Number) -> bool:
+    return number.value in (1.0, -1.0) and not number.std
+
+
+def _takes(node: Node) -> bool:
+    """Say whether there are numbers in an expression that can have any unit."""
+    if isinstance(node, Power):
+        return _takes(node.base)
+    if isinstance(node, Apply):
+        return node.name in _ROOTS and _takes(node.argument)
+    if isinstance(node, Product):
+        return not _is_bare(split(node)[0]) or any(map(_takes, node.parts))
+    return isinstance(node, Sum | Number)
+
+
+def _inside(factor: Node, unit: Unit, units: Units) -> Node:
+    """Return a factor whose own numbers have units."""
+    if isinstance(factor, Column | Symbol):
+        return factor
+    if isinstance(factor, Power):
+        base = _inside(factor.base, unit ** (1.0 / factor.exponent), units)
+        return Power(base, factor.exponent)
+    if isinstance(factor, Apply) and factor.name not in _ROOTS:
+        free = _natural(factor.argument, units) if factor.name == "sign" else ONE
+        return replace(factor, argument=_given(factor.argument, free, units))
+    return _given(factor, unit, units)
+
+
+def _joined(number: Number, unit: Unit, parts: list[Node], units: Units) -> Node:
+    """Return a number in a unit times other parts, the number by named values if it is one."""
+    known = None if unit.is_one else units.as_values(unit)
+    if known is not None:
+        size = unit.factor
+        for value, exponent in known:
+            size /= (value.value * value.unit.factor) ** exponent
+        number, unit = Number(number.value * size, number.std * abs(size)), ONE
+        parts = [*(power(Symbol(v.name, v.value), exponent) for v, exponent in known), *parts]
+    if not unit.is_one or number.value != 1.0 or number.std or not parts:
+        parts.insert(0, replace(number, unit=unit))
+    return parts[0] if len(parts) == 1 else Product(tuple(parts))

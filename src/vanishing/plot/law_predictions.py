@@ -1,0 +1,125 @@
+"""What is measured against what a law predicts."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from vanishing.plot._laws import POINTS, point_size, rows_of, written
+from vanishing.plot._shared import GREY, PALETTE, plain, pyplot
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class LawPredictionDisplay:
+    """What is measured against what a law predicts, with the diagonal on which both agree.
+
+    Parameters
+    ----------
+    measured, predicted : ndarray of shape (n_samples,)
+        At most a few thousand rows; predictions are NaN where the law has no solution.
+    error : float
+        Rms error, on all rows.
+    n_undefined : int, default=0
+        How many of all rows the law has no solution for.
+    name : str, default="y"
+        What is predicted.
+    unit : str, default=""
+        Of it, where that is known.
+    title : str, default="Measured against predicted"
+
+    Attributes
+    ----------
+    points_ : matplotlib Line2D
+    diagonal_ : matplotlib Line2D
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from vanishing import LawFinder
+    >>> from vanishing.plot import LawPredictionDisplay
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(1, 3, size=(500, 2))
+    >>> y = 2.5 * X[:, 0] / X[:, 1] + rng.normal(scale=0.01, size=500)
+    >>> display = LawPredictionDisplay.from_estimator(LawFinder().fit(X, y), X, y)
+    >>> round(display.error, 3)
+    0.01
+    """
+
+    measured: np.ndarray
+    predicted: np.ndarray
+    error: float
+    n_undefined: int = 0
+    name: str = "y"
+    unit: str = ""
+    title: str = "Measured against predicted"
+
+    def plot(self, ax=None):
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+
+        Returns
+        -------
+        self : LawPredictionDisplay
+        """
+        plt = pyplot()
+        if ax is None:
+            _, ax = plt.subplots(figsize=(5.2, 5.0), layout="constrained")
+        good = np.isfinite(self.predicted)
+        both = np.concatenate([self.measured[good], self.predicted[good]])
+        low, high = (both.min(), both.max()) if both.size else (0.0, 1.0)
+        margin = 0.04 * ((high - low) or 1.0)
+        ends = np.array([low - margin, high + margin])
+        style = {"color": PALETTE[0], "ms": point_size(len(self.measured)), "alpha": 0.5, "mew": 0}
+        (self.points_,) = ax.plot(self.predicted, self.measured, ".", **style)
+        (self.diagonal_,) = ax.plot(ends, ends, "--", color=GREY, lw=1)
+        note = f"rms error {self.error:.3g} {plain(self.unit)}".strip()
+        if self.n_undefined:
+            note += f"\nno solution on {self.n_undefined:,} rows"
+        ax.text(0.03, 0.97, note, ha="left", va="top", transform=ax.transAxes)
+        ax.set(xlim=ends, ylim=ends, aspect="equal", title=self.title)
+        unit = f" [{plain(self.unit)}]" if self.unit else ""
+        ax.set_xlabel(f"{plain(self.name)}, predicted{unit}")
+        ax.set_ylabel(f"{plain(self.name)}, measured{unit}")
+        ax.grid(alpha=0.3)
+        self.ax_ = ax
+        self.figure_ = ax.figure
+        return self
+
+    @classmethod
+    def from_estimator(cls, estimator, X, y=None, *, column=None, ax=None):
+        """Draw what is measured against what the best law predicts.
+
+        Parameters
+        ----------
+        estimator : fitted LawFinder, or Law
+        X : array-like of shape (n_samples, n_features), or frame
+            A frame may have the target among its columns.
+        y : array-like of shape (n_samples,), default=None
+            The target, where the law has one that is no column of X.
+        column : str, default=None
+            What to predict: by default the target; without one, the column with a closed form
+            whose residuals the others explain least. Of two solutions the one nearer to what is
+            measured is taken then.
+        ax : matplotlib Axes, default=None
+
+        Returns
+        -------
+        display : LawPredictionDisplay
+        """
+        rows = rows_of(estimator, X, y, column)
+        some = rows.thinned(POINTS)
+        display = cls(
+            measured=some.measured,
+            predicted=some.predicted,
+            error=rows.error,
+            n_undefined=rows.n_undefined,
+            name=rows.name,
+            unit=rows.units.get(rows.name, ""),
+            title=written(rows.law, 50),
+        )
+        return display.plot(ax)

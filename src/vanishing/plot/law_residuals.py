@@ -1,0 +1,132 @@
+"""What a law leaves over against each column."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from vanishing.inspection.laws import running, shown_range
+from vanishing.plot._laws import POINTS, point_size, rows_of, written
+from vanishing.plot._shared import GREY, PALETTE, axis_name, panels, plain
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class LawResidualsDisplay:
+    """What is measured less what a law predicts, against each column.
+
+    One panel per column, with the running median and the middle half of the rows, so that a
+    pattern is seen: where the law holds, the band is level and around zero. Rows far from the
+    others are drawn at the edge.
+
+    Parameters
+    ----------
+    residuals : ndarray of shape (n_samples,)
+        In units of what is predicted, NaN where the law has no solution.
+    columns : dict from str to ndarray of shape (n_samples,)
+    name : str, default="y"
+        What is predicted.
+    units : dict from str to str, default={}
+        Of the columns, where they are known.
+    title : str, default="What is left over"
+
+    Attributes
+    ----------
+    points_, medians_ : list of matplotlib Line2D
+    bands_ : list of matplotlib PolyCollection
+    axes_ : ndarray of matplotlib Axes
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from vanishing import LawFinder
+    >>> from vanishing.plot import LawResidualsDisplay
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(1, 3, size=(500, 2))
+    >>> y = 2.5 * X[:, 0] / X[:, 1] + rng.normal(scale=0.01, size=500)
+    >>> display = LawResidualsDisplay.from_estimator(LawFinder().fit(X, y), X, y)
+    >>> len(display.axes_)
+    2
+    """
+
+    residuals: np.ndarray
+    columns: dict[str, np.ndarray]
+    name: str = "y"
+    units: dict[str, str] = field(default_factory=dict)
+    title: str = "What is left over"
+
+    def plot(self, ax=None):
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or as many as there are columns, default=None
+            Where to draw: one is divided into panels; None makes a new figure.
+
+        Returns
+        -------
+        self : LawResidualsDisplay
+        """
+        n_panels = len(self.columns)
+        n_columns = min(n_panels, 3)
+        axes = panels(ax, n_panels, n_columns, (max(3.0, 6.0 / n_columns), 2.9), "sharey")
+        self.points_, self.bands_, self.medians_ = [], [], []
+        style = {
+            "color": PALETTE[0],
+            "ms": point_size(len(self.residuals)),
+            "alpha": 0.35,
+            "mew": 0,
+        }
+        shown = np.clip(self.residuals, *shown_range(self.residuals))
+        for i, (axis, (name, x)) in enumerate(zip(axes, self.columns.items(), strict=True)):
+            axis.axhline(0.0, color=GREY, lw=1, ls="--")
+            (points,) = axis.plot(x, shown, ".", **style)
+            centres, low, middle, high = running(x, self.residuals)
+            band = axis.fill_between(centres, low, high, color=PALETTE[1], alpha=0.3, lw=0)
+            (median,) = axis.plot(centres, middle, color=PALETTE[1], lw=1.6)
+            axis.set_xlabel(axis_name(name) + self._unit(name))
+            axis.grid(alpha=0.3)
+            if i % n_columns:
+                axis.tick_params(labelleft=False)
+            else:
+                axis.set_ylabel(f"{plain(self.name)}, measured - predicted{self._unit(self.name)}")
+            self.points_.append(points)
+            self.bands_.append(band)
+            self.medians_.append(median)
+        if ax is None:
+            axes[0].figure.suptitle(self.title)
+        self.axes_ = axes
+        self.figure_ = axes[0].figure
+        return self
+
+    def _unit(self, name: str) -> str:
+        return f" [{plain(self.units[name])}]" if name in self.units else ""
+
+    @classmethod
+    def from_estimator(cls, estimator, X, y=None, *, column=None, ax=None):
+        """Draw what the best law leaves over against each column.
+
+        Parameters
+        ----------
+        estimator : fitted LawFinder, or Law
+        X : array-like of shape (n_samples, n_features), or frame
+            A frame may have the target among its columns.
+        y : array-like of shape (n_samples,), default=None
+            The target, where the law has one that is no column of X.
+        column : str, default=None
+            What to predict; see `LawPredictionDisplay`.
+        ax : matplotlib Axes or as many as there are columns, default=None
+
+        Returns
+        -------
+        display : LawResidualsDisplay
+        """
+        rows = rows_of(estimator, X, y, column)
+        some = rows.thinned(POINTS)
+        display = cls(
+            residuals=some.residuals,
+            columns=some.others,
+            name=rows.name,
+            units=rows.units,
+            title=f"What {written(rows.law)} leaves over",
+        )
+        return display.plot(ax)

@@ -1,0 +1,131 @@
+"""What a law leaves unexplained, and whether columns explain it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from vanishing.inspection import unexplained
+from vanishing.inspection.laws import percent
+from vanishing.plot._laws import rows_of
+from vanishing.plot._shared import GREY, PALETTE, axis_name, plain, pyplot
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class LawUnexplainedDisplay:
+    """What share of what a law leaves over a smooth function of each column explains.
+
+    A bar per column, and one for all columns together, with a mark at what chance alone reaches
+    once in a hundred tables. A bar beyond its mark says that the law lacks something.
+
+    Parameters
+    ----------
+    explained : float
+        Share of the variance of what is predicted that the law explains.
+    names : sequence of str
+        Of the columns; ``""`` is all of them together.
+    shares : ndarray of shape (n_names,)
+        Of what is left over.
+    chance : ndarray of shape (n_names,)
+        What chance alone exceeds once in a hundred tables.
+    exact : bool, default=False
+        Whether what is left over is rounding.
+    name : str, default="y"
+        What is predicted.
+
+    Attributes
+    ----------
+    bars_ : matplotlib BarContainer
+    marks_ : matplotlib LineCollection
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from vanishing import check_law
+    >>> from vanishing.plot import LawUnexplainedDisplay
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(1, 3, size=(500, 2))
+    >>> y = 2.5 * X[:, 0] / X[:, 1] + rng.normal(scale=0.01, size=500)
+    >>> display = LawUnexplainedDisplay.from_estimator(check_law("y = k*x0", X, y), X, y)
+    >>> dict(zip(display.names, display.shares > display.chance))["x1"]
+    np.True_
+    """
+
+    explained: float
+    names: Sequence[str]
+    shares: np.ndarray
+    chance: np.ndarray
+    exact: bool = False
+    name: str = "y"
+
+    def plot(self, ax=None):
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+
+        Returns
+        -------
+        self : LawUnexplainedDisplay
+        """
+        plt = pyplot()
+        n_bars = len(self.names)
+        if ax is None:
+            size = (6.4, 1.9 + 0.32 * n_bars)
+            _, ax = plt.subplots(figsize=size, layout="constrained")
+        places = np.arange(n_bars)
+        beyond = self.shares > self.chance
+        self.bars_ = ax.barh(
+            places, self.shares, 0.55, color=[PALETTE[1] if b else PALETTE[0] for b in beyond]
+        )
+        self.marks_ = ax.vlines(self.chance, places - 0.42, places + 0.42, color=GREY, lw=2)
+        labels = [axis_name(name) if name else "all columns together" for name in self.names]
+        ax.set_yticks(places, labels)
+        ax.invert_yaxis()
+        top = max([0.05, *(1.15 * self.shares), *(1.3 * self.chance)])
+        ax.set_xlim(0, min(top, 1.02))
+        ax.xaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
+        ax.set_xlabel(
+            "share of what is left over that a smooth function explains\n"
+            "(line: exceeded by chance in one of 100 tables)"
+        )
+        ax.set_title(self._title())
+        ax.grid(axis="x", alpha=0.3)
+        ax.set_axisbelow(True)
+        self.ax_ = ax
+        self.figure_ = ax.figure
+        return self
+
+    def _title(self) -> str:
+        if self.exact:
+            return f"The law explains {plain(self.name)} up to rounding"
+        left = 1.0 - self.explained
+        if not left < 1.0:
+            return f"The law explains nothing of the variance of {plain(self.name)}"
+        return f"The law explains {percent(self.explained)} of the variance of {plain(self.name)}"
+
+    @classmethod
+    def from_estimator(cls, estimator, X, y=None, *, column=None, ax=None):
+        """Draw what columns explain of what the best law leaves over.
+
+        Parameters
+        ----------
+        estimator : fitted LawFinder, or Law
+        X : array-like of shape (n_samples, n_features), or frame
+            A frame may have the target among its columns.
+        y : array-like of shape (n_samples,), default=None
+            The target, where the law has one that is no column of X.
+        column : str, default=None
+            What to predict; see `LawPredictionDisplay`.
+        ax : matplotlib Axes, default=None
+
+        Returns
+        -------
+        display : LawUnexplainedDisplay
+        """
+        rows = rows_of(estimator, X, y, column)
+        return cls(**unexplained(rows)._asdict(), name=rows.name).plot(ax)

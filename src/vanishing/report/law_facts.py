@@ -1,0 +1,84 @@
+"""What a report says of laws and of rows, as numbers; nothing here knows of HTML."""
+
+import hashlib
+from dataclasses import dataclass
+
+import numpy as np
+
+from vanishing.inspection import (
+    Constants,
+    LawAnatomy,
+    LawRows,
+    Unexplained,
+    constants_of,
+    law_anatomy,
+    law_rows,
+    unexplained,
+)
+from vanishing.laws.columns import read_columns
+from vanishing.laws.finder import LawFinder
+
+_SAME = 1e-9  # relative difference of errors that are the same
+
+
+@dataclass(frozen=True)
+class LawFacts:
+    """All that a report on laws says."""
+
+    found: LawAnatomy
+    X: np.ndarray  # all columns as given, the target's last
+    rows: LawRows | None  # what the best equation says of them
+    left: Unexplained | None
+    constants: tuple[Constants, ...]  # of each law, or of the best equation where there is none
+    seen: bool  # whether these look like the rows of the fit
+    sha256: str
+
+    @property
+    def model(self):
+        """The finder, or the law that was checked."""
+        return self.found.model
+
+    @property
+    def searched(self) -> bool:
+        """Whether the law was looked for, and not given."""
+        return isinstance(self.found.model, LawFinder)
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return self.found.names
+
+    @property
+    def relative(self) -> float:
+        """The error relative to the rms of what is predicted."""
+        if self.rows is None:
+            return np.nan
+        size = float(np.sqrt(np.mean(self.rows.measured**2)))
+        return self.rows.error / size if size else np.nan
+
+
+def law_facts_of(model, X, y=None) -> LawFacts:
+    """Compute what a report says of laws and of rows; the target may be y, or a column of X."""
+    found = law_anatomy(model)
+    names, best = found.names, found.best
+    n_inputs = len(names) - (found.target is not None) if best is None else best.n_inputs
+    columns = read_columns(X, y, names, n_inputs, range(len(names)))
+    if not columns.shape[1]:
+        raise ValueError("a report needs rows, and there are none.")
+    for name, column in zip(names, columns, strict=True):
+        if not np.isfinite(column).all():
+            raise ValueError(f"column {name!r} has values that are NaN or infinite.")
+    rows = None if best is None else law_rows(best, columns.T)
+    shown = found.laws or (() if best is None else (best,))
+    return LawFacts(
+        found=found,
+        X=columns.T,
+        rows=rows,
+        left=None if rows is None else unexplained(rows),
+        constants=tuple(constants_of(law) for law in shown),
+        seen=best is not None
+        and best.n_samples == columns.shape[1]
+        and rows is not None
+        and bool(np.isclose(rows.error, best.error, rtol=_SAME, atol=0.0)),
+        sha256=hashlib.sha256(np.ascontiguousarray(columns.T, dtype="<f8").tobytes()).hexdigest(),
+    )

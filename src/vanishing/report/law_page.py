@@ -1,0 +1,56 @@
+"""The page of a report on laws: facts in, one HTML document out."""
+
+import math
+from typing import Any
+
+from vanishing.algebra.markup import number
+from vanishing.inspection.laws import percent
+from vanishing.report.frame import rendered
+from vanishing.report.law_charts import POINTS, front_chart, prediction_chart, residual_charts
+from vanishing.report.law_facts import LawFacts
+from vanishing.report.page import DARK, LIGHT
+
+
+def law_page_of(facts: LawFacts, *, title=None, data_name=None) -> str:
+    """Return the document."""
+    found, rows = facts.found, facts.rows
+    if title is None:
+        data = data_name if data_name is not None else f"{len(facts.X):,} rows"
+        title = f"Laws of {data}"
+    charts: dict[str, Any] = {
+        "front": front_chart(found) if facts.searched else None,
+        "predictions": None if rows is None else prediction_chart(rows),
+        "residuals": [],
+    }
+    if rows is not None and facts.left is not None and not facts.left.exact:
+        charts["residuals"] = residual_charts(rows)
+    left_out = {name for name, chart in charts.items() if not chart}
+    left_out |= {"law", "unexplained"} if rows is None else set()
+    left_out |= {"others"} if len(found.laws) < 2 else set()
+    left_out |= set() if facts.searched else {"settings"}
+    return rendered(
+        "law_page.html",
+        facts,
+        title=title,
+        data_name=data_name,
+        palettes=[list(LIGHT[:2]), list(DARK[:2])],
+        left_out=left_out,
+        charts=charts,
+        n_points=min(POINTS, len(facts.X)),
+        explained="" if facts.left is None else _explained(facts.left),
+        source=None if found.best is None else _source(found.best),
+    )
+
+
+def _explained(left) -> str:
+    if left.exact:
+        return "all"
+    return number(math.nan) if math.isnan(left.explained) else percent(left.explained)
+
+
+def _source(law) -> str | None:
+    """Return a law as a function in Python, if its columns can be arguments."""
+    try:
+        return law.to_python()
+    except ValueError:
+        return None
