@@ -159,7 +159,7 @@ def test_batches_are_as_good_as_all_rows_at_once():
     assert model.n_samples_seen_ == 3200
     fresh = batch(random, 5000)
     assert 0.005 < np.mean(model.predict(fresh) == -1) < 0.05
-    assert (model.predict(fresh[:200] * [1.0, 1.0, 1.1]) == -1).mean() > 0.99
+    assert (model.predict(fresh[:200] * [1.0, 1.0, 1.1]) == -1).mean() > 0.95
     whole = detector().fit(np.vstack(batches))
     both = [one.score_samples(fresh) for one in (model, whole)]
     assert np.corrcoef(*both)[0, 1] > 0.85
