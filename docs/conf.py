@@ -130,7 +130,9 @@ _ORDER = [
     "two_surfaces",
     "wheat_seeds",
     "anomalies",
-    *("outliers_pump", "outliers_line", "outliers_thyroid"),
+    "outliers_pump",
+    "outliers_line",
+    "outliers_thyroid",
 ]
 
 
@@ -175,7 +177,7 @@ html_theme_options = {
     "logo": {"text": "vanishing"},
     "navbar_align": "left",
     "navbar_end": ["theme-switcher"],
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 8,
     "show_prev_next": True,
     "footer_start": ["copyright"],
     "footer_end": [],

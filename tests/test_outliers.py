@@ -81,6 +81,7 @@ class Recipe:
         determined = 1 / np.sqrt(np.diag(self.law)[1 : n + 1]) < 0.05 * freedom * spread
         self.low = np.where(determined, 0.1, 0.5) * mean
         self.high = np.where(determined, 3.0, 1.0) * mean
+        self.mean, self.determined = mean, determined
         parts = self.parts(X)
         low, self.middle, high = np.quantile(parts, [0.25, 0.5, 0.75], axis=0, method="hazen")
         self.width = high - low
@@ -101,9 +102,10 @@ class Recipe:
         Z = self.standard(X)
         V = self.features(Z)
         doubt = np.minimum(np.einsum("ij,jk,ik->i", V, self.doubt, V), 2.0)
-        a = (self.residuals(V, self.bulk) ** 2).max(axis=1) / (1.0 + doubt)
         T = np.hstack([np.ones((len(Z), 1)), Z, Z**2])
         H = np.clip(T @ self.noise, self.low, self.high)
+        relative = np.where(self.determined, np.maximum(H / self.mean, 0.5), 1.0)
+        a = ((self.residuals(V, self.bulk) / relative) ** 2).max(axis=1) / (1.0 + doubt)
         b = ((self.residuals(V, self.law) / H) ** 2).sum(axis=1)
         return np.log(np.column_stack([a, b]))
 

@@ -26,7 +26,16 @@ def main():
 
 def build_app():
     """Return the typer application, with all commands."""
-    from vanishing.cli import demo, fit, laws, outliers, predict, report, reproduce, show  # noqa: F401
+    from vanishing.cli import (  # noqa: F401
+        demo,
+        fit,
+        laws,
+        outliers,
+        predict,
+        report,
+        reproduce,
+        show,
+    )
     from vanishing.cli.app import app
 
     app.registered_commands.sort(key=lambda command: COMMANDS.index(command.callback.__name__))

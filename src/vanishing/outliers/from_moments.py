@@ -121,7 +121,8 @@ def _flat_noise(n: int, n_residuals: int) -> Noise:
     """Return noise that is the same everywhere: that of normal variables of variance 1."""
     coef = np.zeros((1 + 2 * n, n_residuals))
     coef[0] = _MEAN_SIZE
-    return Noise(coef, np.full(n_residuals, _MEAN_SIZE), np.full(n_residuals, _MEAN_SIZE))
+    same = np.full(n_residuals, _MEAN_SIZE)
+    return Noise(coef, same, same, same)
 
 
 def _normal_parts(bulk: Residuals, law: Residuals, gram, random) -> np.ndarray:

@@ -57,10 +57,11 @@ class Noise(NamedTuple):
     Attributes
     ----------
     coef : array of shape (1 + 2 n, n_residuals)
-    low, high : array of shape (n_residuals,)
+    mean, low, high : array of shape (n_residuals,)
     """
 
     coef: np.ndarray
+    mean: np.ndarray
     low: np.ndarray
     high: np.ndarray
 
@@ -68,6 +69,13 @@ class Noise(NamedTuple):
         """Return the sizes at standardised rows, shape (n_residuals, n_rows)."""
         sizes = self.coef.T @ _noise_terms(np.clip(z, -FIT_LIMIT, FIT_LIMIT))
         return np.clip(sizes, self.low[:, None], self.high[:, None], out=sizes)
+
+    def relative(self, sizes: np.ndarray) -> np.ndarray:
+        """Return sizes relative to their means, where laws determine columns, and 1 elsewhere."""
+        varies = self.high > self.mean
+        found = np.ones(sizes.shape)
+        found[varies] = np.maximum(sizes[varies] / self.mean[varies, None], _LOOSE[0])
+        return found
 
 
 def _noise_terms(z: np.ndarray) -> np.ndarray:
@@ -115,15 +123,16 @@ class Model(NamedTuple):
     spread: np.ndarray
 
     def residuals(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return residuals of the bulk in units of their doubt, and of laws in local noise.
+        """Return residuals of the bulk, less their doubt, and of laws, both in local noise.
 
         Both have shape (n, n_rows).
         """
         z = self.features.standardised(X, SCORE_LIMIT)
         values = self.features.values(z)
         doubt = np.minimum(squared_lengths(self.doubt @ values), _MOST_DOUBT)
-        bulk = (self.bulk.coef.T @ values) / np.sqrt(1.0 + doubt)
-        return bulk, (self.law.coef.T @ values) / self.noise(z)
+        noise = self.noise(z)
+        bulk = (self.bulk.coef.T @ values) / (np.sqrt(1.0 + doubt) * self.noise.relative(noise))
+        return bulk, (self.law.coef.T @ values) / noise
 
     def parts(self, X: np.ndarray) -> np.ndarray:
         """Return log a (unusual) and log b (breaks a law) of rows, shape (2, n_rows)."""
@@ -203,12 +212,10 @@ def build(features: Features, sums: tuple[Sums, Sums], n_bulk: float, X, weight)
     freedom = max(1.0 - features.size * np.square(rows.weight).sum(), 0.0)
     strict = law.sizes < LAW * np.sqrt(freedom) * spread
     coef = nearly_zero(sums[1], LAW * np.sqrt(freedom))
-    noise = _local_noise(features, rows, np.hstack([law.coef, coef]))
-    bounds = np.where(np.append(strict, np.ones(coef.shape[1], bool)), *_ranges())
-    low, high = np.maximum(bounds * noise.high, _EXACT)
-    own = Noise(noise.coef[:, :n], low[:n], high[:n])
-    low, high = np.maximum((low, high), _BLURRED)
-    laws = Laws(coef, Noise(noise.coef[:, n:], low[n:], high[n:]))
+    terms, mean = _local_noise(features, rows, np.hstack([law.coef, coef]))
+    own = _limited(terms[:, :n], np.maximum(mean[:n], _EXACT), strict)
+    every = np.ones(coef.shape[1], dtype=bool)
+    laws = Laws(coef, _limited(terms[:, n:], np.maximum(mean[n:], _BLURRED), every))
     doubt = doubt_of(sums[0], n_bulk)
     model = Model(features, bulk, law, own, laws, doubt, np.zeros(2), np.ones(2))
     parts = np.hstack([model.parts(X[here]) for here in slices(len(X))])
@@ -216,8 +223,10 @@ def build(features: Features, sums: tuple[Sums, Sums], n_bulk: float, X, weight)
     return Built(model, rows.weight, model.scores_of(parts))
 
 
-def _ranges() -> tuple[np.ndarray, np.ndarray]:
-    return np.array([_STRICT]).T, np.array([_LOOSE]).T
+def _limited(coef: np.ndarray, mean: np.ndarray, strict: np.ndarray) -> Noise:
+    """Return noise that stays near its mean, unless residuals are those of laws."""
+    low, high = np.where(strict, np.array([_STRICT]).T, np.array([_LOOSE]).T)
+    return Noise(coef, mean, low * mean, high * mean)
 
 
 def _counted(features: Features, sums: Sums, X, weight) -> Counted:
@@ -248,8 +257,8 @@ def nearly_zero(sums: Sums, size: float) -> np.ndarray:
     return np.vstack([-mean @ found, found])
 
 
-def _local_noise(features: Features, rows: Counted, coef: np.ndarray) -> Noise:
-    """Return the local sizes of residuals ``coef' v``; the limits are their means."""
+def _local_noise(features: Features, rows: Counted, coef: np.ndarray):
+    """Return the local sizes of residuals ``coef' v`` as functions of 1, z, z^2; their means."""
     root = np.sqrt(rows.weight)
     size = np.empty((coef.shape[1], len(root)))
     for here in slices(len(root)):
@@ -259,5 +268,4 @@ def _local_noise(features: Features, rows: Counted, coef: np.ndarray) -> Noise:
     gram[np.diag_indices_from(gram)] += _NOISE_RIDGE
     factor = cho_factor(gram, lower=True, check_finite=False)
     found = cho_solve(factor, terms @ (size * root).T, check_finite=False)
-    mean = size @ rows.weight
-    return Noise(found, mean, mean)
+    return found, size @ rows.weight

@@ -14,8 +14,9 @@ from vanishing.outliers.state import State
 
 _ARRAYS = (
     *("varying", "centre", "scale", "directions", "constant", "value", "bulk_gram", "law_gram"),
-    *("noise_coef", "noise_low", "noise_high", "equations", "equations_noise_coef"),
-    *("equations_noise_low", "equations_noise_high", "middle_score", "spread_score", "middle"),
+    *("noise_coef", "noise_mean", "noise_low", "noise_high", "equations", "equations_noise_coef"),
+    *("equations_noise_mean", "equations_noise_low", "equations_noise_high"),
+    *("middle_score", "spread_score", "middle"),
     *("exponents", "unit", "monomials", "scores", "score_weight", "draw"),
 )
 _OTHERS = (
@@ -31,8 +32,9 @@ def write_state(writer, state: State) -> dict:
     arrays = (
         *(features.varying, features.centre, features.scale, features.directions),
         *(features.constant, features.value, state.sums[0].gram, state.sums[1].gram),
-        *(noise.coef, noise.low, noise.high, laws.coef),
-        *(laws.noise.coef, laws.noise.low, laws.noise.high),
+        *noise,
+        laws.coef,
+        *laws.noise,
         *(model.centre, model.spread, state.middle),
         *(state.monomials.exponents, state.monomials.unit, state.monomials.gram),
         *(calibration.scores, calibration.weight, calibration.draw),
@@ -120,6 +122,7 @@ def _read_features(fields: _Fields, n_features: int) -> Features:
 def _read_noise(fields: _Fields, prefix: str, n_terms: int, n: int) -> Noise:
     return Noise(
         fields.array(f"{prefix}_coef", n_terms, n),
+        fields.positive(f"{prefix}_mean", n),
         fields.positive(f"{prefix}_low", n),
         fields.positive(f"{prefix}_high", n),
     )

@@ -1,4 +1,4 @@
-"""Pictures: zero sets, staircases, paths over psi, coefficients, distances, laws, outliers.
+"""Pictures: zero sets, staircases, paths, coefficients, distances; laws, and outliers.
 
 Displays in the manner of scikit-learn's: ``from_estimator`` computes and draws, the object keeps
 what was computed, and ``plot`` draws it again. They need matplotlib, which is imported when they
