@@ -354,13 +354,13 @@ class Search:
             )
         n = len(quantities)
         many = "quantity is" if n == 1 else "quantities are"
-        text = f"{n} {many} conserved, {independent} of them independent"
+        text = f"{n} {many} conserved" + (f", {independent} of them independent" if n > 1 else "")
         worst = max(q.ratio for q in quantities)
         text += f"; variance within runs is at most {worst:.1g} of that of all rows"
         if noise.any() and self.noise is None:
             share = float(np.median(noise / np.where(self.spread > 0, self.spread, 1.0)))
             text += (
                 f", which is noise if every column has noise of {100 * share:.2g} % of its spread: "
-                "give noise where it is known, since slow motion would look the same"
+                "give noise where it is known, since motion that is slow may look like it"
             )
         return text + "." + cut
