@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from vanishing.cli.console import fail, sentences
 
 # In the order of the help.
-COMMANDS = ("demo", "laws", "outliers", "fit", "predict", "show", "report", "reproduce")
+COMMANDS = ("demo", "laws", "motion", "outliers", "fit", "predict", "show", "report", "reproduce")
 
 
 def main():
@@ -30,6 +30,7 @@ def build_app():
         demo,
         fit,
         laws,
+        motion,
         outliers,
         predict,
         report,

@@ -53,7 +53,8 @@ class ConservedQuantities(Savable, TransformerMixin, BaseEstimator):
         size to be what the best quantity leaves over. Slow motion may look like noise then, so that
         only quantities are reported whose variance within runs is at most 5 % of that of all rows
         and the same share of what noise would leave in each run; with few or short runs, where that
-        cannot be told, at most 1 %.
+        cannot be told, at most 1 %. Where something varies far less than the noise that is given,
+        the same is done with noise in proportion to that.
     n_jobs : int, default=None
         Threads over rows.
     random_state : int, RandomState or None, default=0

@@ -19,6 +19,7 @@ from vanishing.motion.variables import Monomials, Terms
 
 LARGEST_RATIO = 0.2  # of variance within runs to that of all rows, where the noise is known
 UNKNOWN_NOISE = 0.05  # the same where the noise is not known
+_OVERSTATED = 0.3  # variance of what varies least, over that of the noise which was given
 _UNTESTED = 0.01  # the same where nothing but smallness tells noise from motion
 _IN_SAMPLE = 0.1  # what these are multiplied by where no runs were held out
 _SPARE = 0.05  # runs held out may have so much more noise than expected, beside chance
@@ -233,18 +234,21 @@ class Search:
             np.array([t.degree + len(t.factors) for t in self.terms]),
         )
 
+        # Nothing varies less than the noise: if something does, the noise is less than was said.
+        known = self.noise is not None and min(search.least) > _OVERSTATED
+
         def holds(candidate: Candidate, unit: float, most: float) -> bool:
             part = np.ix_(candidate.support, candidate.support)
             expected = unit * (candidate.coef @ added.held[part] @ candidate.coef)
             allowed = expected * (slack(self.held.n_rows) + _SPARE)
             if self._held_ratio(candidate) >= most or self.held.left(candidate) >= allowed:
                 return False
-            if self.noise is None and not self._looks_like_noise(candidate, strict * _UNTESTED):
+            if not known and not self._looks_like_noise(candidate, sigma, strict * _UNTESTED):
                 return False
             noise = unit * added.everywhere[part]
             return fitted(self.all, candidate.support, noise, 1.0).is_significant
 
-        if self.noise is not None:
+        if known:
             return search.quantities(1.0, holds, strict * LARGEST_RATIO, []), added
         first = search.first(holds, strict * UNKNOWN_NOISE)
         if first is None:
@@ -252,15 +256,15 @@ class Search:
         found = search.quantities(first[1], holds, strict * UNKNOWN_NOISE, [first[0]])
         return found, added.scaled(first[1])
 
-    def _looks_like_noise(self, candidate: Candidate, small: float) -> bool:
-        """Say whether what a quantity leaves over is noise in proportion to the spread."""
+    def _looks_like_noise(self, candidate: Candidate, sigma, small: float) -> bool:
+        """Say whether what a quantity leaves over is noise, up to its size."""
         sizes = self.monomials.sizes()[self.state.standard[candidate.support]]
         found = evenness(
             [self.terms[i] for i in candidate.support],
             candidate.coef / sizes,
             np.ascontiguousarray(self.sample.columns[:-1]),
             self.sample.columns[-1].astype(np.intp),
-            self.spread,
+            sigma,
         )
         return found.may_be_noise if found.tells else self._held_ratio(candidate) < small
 
@@ -354,13 +358,16 @@ class Search:
             )
         n = len(quantities)
         many = "quantity is" if n == 1 else "quantities are"
-        text = f"{n} {many} conserved, {independent} of them independent"
+        text = f"{n} {many} conserved" + (f", {independent} of them independent" if n > 1 else "")
         worst = max(q.ratio for q in quantities)
         text += f"; variance within runs is at most {worst:.1g} of that of all rows"
-        if noise.any() and self.noise is None:
+        if noise.any() and self.noise is not None and (noise < 0.99 * self.noise).any():
+            share = float(np.max(noise / np.where(self.noise > 0, self.noise, np.inf)))
+            text += f", which is noise of {100 * share:.2g} % of what was given as noise"
+        elif noise.any() and self.noise is None:
             share = float(np.median(noise / np.where(self.spread > 0, self.spread, 1.0)))
             text += (
                 f", which is noise if every column has noise of {100 * share:.2g} % of its spread: "
-                "give noise where it is known, since slow motion would look the same"
+                "give noise where it is known, since motion that is slow may look like it"
             )
         return text + "." + cut

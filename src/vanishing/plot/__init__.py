@@ -1,4 +1,4 @@
-"""Pictures: zero sets, staircases, paths, coefficients, distances; laws, and outliers.
+"""Pictures: zero sets, staircases, paths, coefficients, distances; laws, motion, and outliers.
 
 Displays in the manner of scikit-learn's: ``from_estimator`` computes and draws, the object keeps
 what was computed, and ``plot`` draws it again. They need matplotlib, which is imported when they
@@ -13,6 +13,7 @@ from vanishing.plot.law_front import LawFrontDisplay
 from vanishing.plot.law_predictions import LawPredictionDisplay
 from vanishing.plot.law_residuals import LawResidualsDisplay
 from vanishing.plot.law_unexplained import LawUnexplainedDisplay
+from vanishing.plot.motion import ConservedQuantitiesDisplay, PhasePortraitDisplay
 from vanishing.plot.outliers import OutlierDisplay
 from vanishing.plot.psi_path import PsiPathDisplay
 from vanishing.plot.staircase import StaircaseDisplay
@@ -20,12 +21,14 @@ from vanishing.plot.zero_sets import ZeroSetDisplay
 
 __all__ = [
     "CoefficientsDisplay",
+    "ConservedQuantitiesDisplay",
     "DistanceDisplay",
     "LawFrontDisplay",
     "LawPredictionDisplay",
     "LawResidualsDisplay",
     "LawUnexplainedDisplay",
     "OutlierDisplay",
+    "PhasePortraitDisplay",
     "PsiPathDisplay",
     "StaircaseDisplay",
     "ZeroSetDisplay",

@@ -1,0 +1,70 @@
+"""Conserved quantities in the formats of the command ``show``."""
+
+import math
+
+from vanishing.algebra.writing import printable
+from vanishing.cli.console import console
+from vanishing.persistence import layout
+
+
+def write_text(model, top=None):
+    """Print quantities, the verdict, and laws of the state, to read."""
+    from rich.text import Text
+
+    printer = console(wrapped=False)
+    printer.print()
+    for quantity in model.quantities_[:top]:
+        printer.print(Text(str(quantity), style="bold"))
+        printer.print(
+            f"  variance within runs over that of all rows: {quantity.ratio:.2g}, on "
+            f"{'runs held out' if model.held_out_.any() else 'the same runs'}"
+        )
+    printer.print(printable(model.verdict_))
+    if model.constraints_:
+        printer.print("\nThe same on all rows, and so no news about the motion:")
+        for law in model.constraints_:
+            printer.print(f"  {law}")
+
+
+def write_latex(model, top=None):
+    """Print one quantity per line, in LaTeX."""
+    print(f"% {printable(model.verdict_)}")
+    for quantity in model.quantities_[:top]:
+        print(quantity.to_latex())
+
+
+def write_sympy(model, top=None):
+    """Print one expression per line that ``sympy.sympify`` takes, whatever columns are called."""
+    expressions = [quantity.to_sympy() for quantity in model.quantities_[:top]]
+    print(f"# {printable(model.verdict_)}")
+    for expression in expressions:
+        from sympy import srepr
+
+        print(srepr(expression))
+
+
+def write_json(model, top=None):
+    """Print everything that is known of the quantities."""
+    document = {
+        "model": type(model).__name__,
+        "verdict": model.verdict_,
+        "n_independent": int(model.n_independent_),
+        "runs": model.runs_.tolist(),
+        "quantities": [
+            {
+                "quantity": str(quantity),
+                "latex": quantity.to_latex(),
+                "terms": list(quantity.terms),
+                "coefficients": quantity.coef.tolist(),
+                "standard_errors": [
+                    value if math.isfinite(value) else None for value in quantity.coef_std.tolist()
+                ],
+                "ratio": quantity.ratio,
+                "values": model.values_[:, i].tolist(),
+            }
+            for i, quantity in enumerate(model.quantities_[:top])
+        ],
+        "constraints": [str(law) for law in model.constraints_],
+    }
+    # Halves of surrogate pairs, which names may hold, are no text, but JSON writes them as \uXXXX.
+    print(layout(document).encode("utf-8", "backslashreplace").decode())
