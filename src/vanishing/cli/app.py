@@ -9,7 +9,7 @@ from typer.core import TyperCommand
 
 from vanishing.cli.console import sentences
 
-Model = Annotated[Path, typer.Argument(help="What fit or laws has written.")]
+Model = Annotated[Path, typer.Argument(help="What fit, laws, motion or outliers has saved.")]
 Data = Annotated[
     Path,
     typer.Argument(help="CSV (also .gz, .bz2, .xz, .zip) or Parquet; names in the first line."),

@@ -105,14 +105,15 @@ def write_json(model, top=None):
         "verdict": found.verdict,
         "columns": list(found.names),
         "target": found.target,
-        "laws": [_document(law) for law in found.laws[:top]],
-        "front": [_document(law) for law in found.front],
+        "laws": [document_of(law) for law in found.laws[:top]],
+        "front": [document_of(law) for law in found.front],
     }
     # Halves of surrogate pairs, which names may hold, are no text, but JSON writes them as \uXXXX.
     print(layout(document).encode("utf-8", "backslashreplace").decode())
 
 
-def _document(law) -> dict:
+def document_of(law) -> dict:
+    """Return what is known of a law, as JSON has it."""
     measured = ("error", "relative_error", "held_out_error", "evidence", "lack_of_fit")
     return {
         "equation": str(law),

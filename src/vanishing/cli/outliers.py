@@ -32,6 +32,10 @@ def outliers(
         list[str] | None,
         Option(help="A column to leave out; may be given again.", show_default=False),
     ] = None,
+    save: Annotated[
+        Path | None,
+        Option(help="Where to save the detector, for show and report.", show_default=False),
+    ] = None,
     seed: Annotated[
         int, Option(min=0, max=2**32 - 1, help="Decides which rows are looked at closer.")
     ] = 0,
@@ -44,6 +48,10 @@ def outliers(
     to_stdout = out is not None and str(out) == "-"
     if out is not None and not to_stdout:
         check_output(out, data)
+    if save is not None:
+        check_output(save, data)
+        if save == out:
+            fail(f"{save} is given for the scores and for the detector: give two names.", 2)
     table = open_table(data)
     columns = table.others(drop or [])
     if not columns:
@@ -59,6 +67,8 @@ def outliers(
     with progress("Fitting"):
         scores = model.fit(X).score_samples(X)
     is_outlier = scores < model.offset_
+    if save is not None:
+        model.save(save)
     if out is not None:
         text = _lines(scores, is_outlier)
         if to_stdout:
@@ -73,6 +83,8 @@ def outliers(
         printer.print(line)
     if out is not None:
         printer.print(f"Scores of all rows: {out}")
+    if save is not None:
+        printer.print(f"Saved as {save}")
 
 
 def _lines(scores, is_outlier) -> str:

@@ -1,4 +1,4 @@
-"""The command ``show``: equations of a model, laws or conserved quantities, to read or to use."""
+"""The command ``show``: the equations, laws or quantities of a model, to read or to use."""
 
 from typing import Annotated
 
@@ -33,7 +33,7 @@ def show(
 ):
     """Print the equations of each class, those with the largest weight first; or laws.
 
-    Laws, and conserved quantities, are always in original units.
+    Laws, those of a detector of outliers, and conserved quantities are always in original units.
     """
     formats = [n for n, on in (("latex", latex), ("sympy", sympy), ("json", json)) if on]
     if units not in ("scaled", "original"):
@@ -41,9 +41,10 @@ def show(
     if len(formats) > 1:
         fail(f"Choose one of {' and '.join(f'--{name}' for name in formats)}.", 2)
     fitted = load_model(model, predicts=False)
-    from vanishing.cli import equations, law_text, motion_text
+    from vanishing.cli import equations, law_text, motion_text, outlier_text
     from vanishing.inspection.laws import is_about_laws
     from vanishing.motion.conserved import ConservedQuantities
+    from vanishing.outliers.detector import VanishingOutlierDetector
 
     writer = f"write_{formats[0] if formats else 'text'}"
     if is_about_laws(fitted):
@@ -51,6 +52,9 @@ def show(
         return
     if isinstance(fitted, ConservedQuantities):
         getattr(motion_text, writer)(fitted, top)
+        return
+    if isinstance(fitted, VanishingOutlierDetector):
+        getattr(outlier_text, writer)(fitted, top)
         return
     if top is None and not formats:
         top = _TOP
