@@ -3,6 +3,7 @@
 import json
 import re
 from html.parser import HTMLParser
+from itertools import pairwise
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -62,3 +63,24 @@ class Page(HTMLParser):
     @property
     def scene(self):
         return json.loads(self.scripts[0])
+
+
+def check_page(page):
+    """Fail unless a page without scripts is well formed and refers to nothing outside."""
+    ids = [a["id"] for _, a in page.elements if "id" in a]
+    assert len(ids) == len(set(ids))
+    for _, attributes in page.elements:
+        assert attributes.get("aria-labelledby", ids[0]) in ids
+        if "href" in attributes:
+            target = attributes["href"]
+            assert target == "data:," or (target[0] == "#" and target[1:] in ids)
+        assert not any(name.startswith("on") or name == "src" for name in attributes)
+    assert "://" not in page.source and "url(" not in page.source
+    assert not page.all("script") and not page.all("img")
+    policy = page.all("meta", **{"http-equiv": "Content-Security-Policy"})[0]["content"]
+    assert "script-src 'none'" in policy and policy.startswith("default-src 'none'")
+    levels = [int(tag[1]) for tag, _ in page.elements if re.fullmatch("h[1-6]", tag)]
+    assert levels[0] == 1 and levels.count(1) == 1
+    assert all(b <= a + 1 for a, b in pairwise(levels))
+    for svg in page.all("svg"):
+        assert svg["role"] == "img" and svg["aria-label"]
