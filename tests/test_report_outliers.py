@@ -21,12 +21,12 @@ NAMES = ["flow", "head", "power", "loss"]
 FAULTY = np.arange(7, 400, 40)
 
 
-def pump(n=400, seed=0, names=NAMES):
-    """Return a pump's table in which the flow of some rows is off."""
+def pump(n=400, seed=0, names=NAMES, faulty=0):
+    """Return a pump's table in which a column, by default the flow, of some rows is off."""
     rng = np.random.default_rng(seed)
     q, w = rng.uniform(1, 3, size=(2, n))
     X = np.column_stack([q, w, q * w, q**2]) * (1 + 0.005 * rng.normal(size=(n, 4)))
-    X[FAULTY, 0] *= 1.15
+    X[FAULTY, faulty] *= 1.15
     return pd.DataFrame(X, columns=names)
 
 
@@ -119,6 +119,14 @@ def test_the_faulty_column_is_blamed_most(tmp_path, models):
     assert sum(count for _, count in facts.blamed) == pytest.approx(facts.rows.n_alarms)
     assert facts.n_broken + facts.n_unusual == facts.rows.n_alarms
     assert "The column most to blame is flow" in report(tmp_path, model, table).words
+
+
+def test_two_columns_that_laws_cannot_tell_apart_share_the_blame():
+    table = pump(faulty=2)
+    facts = outlier_facts_of(fitted(table, contamination=0.025), table)
+    blamed = dict(facts.blamed)
+    assert sum(blamed.values()) == pytest.approx(facts.rows.n_alarms)
+    assert blamed["power"] == pytest.approx(blamed["head"], abs=1.0)
 
 
 def test_laws_are_typeset_with_their_verdicts(tmp_path, models):
