@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from vanishing.inspection import motion_rows
 from vanishing.motion.conserved import ConservedQuantities
 from vanishing.motion.quantity import ConservedQuantity
 from vanishing.plot._shared import GREY, PALETTE, axis_name, is_symbol, panels, plain, pyplot
@@ -173,19 +174,10 @@ class ConservedQuantitiesDisplay:
         display : ConservedQuantitiesDisplay
         """
         quantities = _quantities(estimator)
-        values = np.column_stack([quantity(X) for quantity in quantities])
-        runs = _runs(groups, len(values))
-        if t is None:
-            times = [np.arange(len(rows)) for rows in runs]
-        else:
-            t = column_or_1d(t).astype(np.float64)
-            if len(t) != len(values):
-                raise ValueError(f"t has {len(t)} entries, and X has {len(values)} rows.")
-            runs = [rows[np.argsort(t[rows], kind="stable")] for rows in runs]
-            times = [t[rows] for rows in runs]
+        runs = motion_rows(estimator, X, groups, t).runs
         display = cls(
-            times=times,
-            values=[values[rows] for rows in runs],
+            times=[run.times for run in runs],
+            values=[run.values for run in runs],
             names=[_written(quantity) for quantity in quantities],
             time_name="row of the run" if t is None else "time",
         )
