@@ -89,7 +89,9 @@ class ExpressionAnswer(NamedTuple):
         short = without_negligible(self.expression, columns)
         # Linear scaling adds a constant to every expression, and SRBench allows for one.
         forms = [
-            form for one in (short, self.expression) for form in (one.as_independent(*SYMBOLS)[1], one)
+            form
+            for one in (short, self.expression)
+            for form in (one.as_independent(*SYMBOLS)[1], one)
         ]
         for form in dict.fromkeys(forms):
             values = terms_with_best_constants(form, columns, self.column)
