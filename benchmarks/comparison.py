@@ -1,7 +1,7 @@
 """Laws found and seconds beside other methods, on the same tables with the same judge.
 
     python -m pip install -e . -r benchmarks/comparison-requirements.txt
-    python benchmarks/comparison.py [--noise 0 .01] [--time-limit 10] [--methods PyOperon ...]
+    python benchmarks/comparison.py [--noise 0 .01] [--time-limit 8] [--methods PyOperon ...]
 
 Tables: every fourth Feynman formula (noise in the target) and the five laws of `laws.py variables`
 (no column singled out, noise in all columns). Every fit has a process of its own, on one core;
@@ -197,7 +197,7 @@ def write(rows, path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--noise", type=float, nargs="+", default=[0.0, 0.01])
-    parser.add_argument("--time-limit", type=float, default=10.0, help="seconds for each fit")
+    parser.add_argument("--time-limit", type=float, default=8.0, help="seconds for each fit")
     parser.add_argument("--methods", nargs="+", choices=list(METHODS), default=list(METHODS))
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--every", type=int, default=EVERY, help="take every K-th formula")
