@@ -33,6 +33,7 @@ EVERY = 4  # as `laws.py robustness`
 FEYNMAN_ROWS, IMPLICIT_ROWS = 10_000, 5_000
 GRACE = 10.0  # seconds beyond the limit before a process is killed
 JUDGE = 120.0  # seconds for the judge, which no method is charged for
+SAID = 300  # characters of an answer that are written down
 
 
 class Table(NamedTuple):
@@ -153,7 +154,7 @@ def run_one(method, made, limit, function=fit_and_judge):
     outcome, accurate, said = result
     return Run(
         made.suite, made.noise, method, problem.name, truth,
-        outcome, accurate, round(seconds, 3), " ".join(said.split()),
+        outcome, accurate, round(seconds, 3), " ".join(said.split())[:SAID],
     )  # fmt: skip
 
 
