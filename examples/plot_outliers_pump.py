@@ -60,7 +60,7 @@ for law in detector.laws_:
 # -------
 # The row with the lowest score of each sensor. Speed and power occur in one law only, the same: it
 # is broken if either is wrong, so that both are named. The flow is in both laws, and the losses
-# alone are in the other one.
+# alone are in the other one; these two are told apart unless the error is near the noise.
 
 scores = detector.score_samples(pump)
 for name in pump.columns:

@@ -27,6 +27,8 @@ def with_equal_noise(table: Table, predicted: np.ndarray | None) -> Table:
     """
     if predicted is None:
         predicted = _smooth(table)
+        if predicted is None:
+            return table
     good = np.isfinite(predicted)
     s, r, weight = predicted[good] ** 2, (table.y - predicted)[good] ** 2, table.weight[good]
     left = float(weight @ r) / max(float(weight.sum()), 1e-300)
@@ -42,12 +44,13 @@ def with_equal_noise(table: Table, predicted: np.ndarray | None) -> Table:
     return table._replace(weight=table.weight * precision, precision=precision)
 
 
-def _smooth(table: Table) -> np.ndarray:
-    """Return what a surrogate says of the target."""
+def _smooth(table: Table) -> np.ndarray | None:
+    """Return what a surrogate says of the target; None where it misses more than noise."""
     used = slice(0, MAX_ROWS)
     coordinates = start_coordinates(table.columns, table.positive)
     y, weight = table.y[used], table.weight[used]
-    return fit_surrogate(coordinates[:, used], np.ones_like(y), y, weight).values(coordinates)
+    surrogate = fit_surrogate(coordinates[:, used], np.ones_like(y), y, weight)
+    return None if surrogate.limited else surrogate.values(coordinates)
 
 
 def _variance(r: np.ndarray, s: np.ndarray, weight: np.ndarray) -> tuple[float, float] | None:
