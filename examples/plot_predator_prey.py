@@ -54,8 +54,8 @@ print(quantity)
 
 # %%
 # In truth it is 0.8 log(y) + 0.6 log(x) - 0.5 y - 0.3 x, up to a factor: divided by 0.8 the
-# coefficients are 1, 0.75, -0.625 and -0.375. So the ratios of all four rates can be read off counts
-# without knowing when they were made.
+# coefficients are 1, 0.75, -0.625 and -0.375. So the ratios of all four rates can be read off
+# counts without knowing when they were made.
 
 for name, value, std in zip(quantity.terms, quantity.coef, quantity.coef_std, strict=True):
     print(f"{name:7} {value:7.4f} +- {std:.4f}")
@@ -74,7 +74,7 @@ plt.show()
 # If rabbits also run out of grass, the cycles spiral inwards, and nothing is conserved:
 
 valleys = []
-for valley in range(20):
+for _ in range(20):
     begin = rng.uniform([1.0, 0.8], [3.5, 3.0])
     motion = solve_ivp(
         lambda t, n: [change(t, n)[0] - 0.05 * n[0] ** 2, change(t, n)[1]],

@@ -151,8 +151,16 @@ class ConservedQuantitiesDisplay:
                 solid_capstyle="butt",
                 clip_on=False,
             )
-        text = f"spread between runs {self.between_[i]:.2g}, within {self.within_[i]:.2g}"
-        axis.set_title(text, fontsize="small", loc="right", color=GREY)
+        axis.text(
+            0.99,
+            0.95,
+            f"spread between runs {self.between_[i]:.3g}, within {self.within_[i]:.2g}",
+            transform=axis.transAxes,
+            ha="right",
+            va="top",
+            fontsize="small",
+            bbox={"color": "white", "alpha": 0.8, "lw": 0, "pad": 1.5},
+        )
 
     @classmethod
     def from_estimator(cls, estimator, X, groups, t=None, *, ax=None):
