@@ -191,6 +191,7 @@ html_sidebars = {
         "idea",
         "tutorial_laws",
         "laws",
+        "motion",
         "command_line",
         "results",
         "performance",
