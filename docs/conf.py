@@ -126,6 +126,9 @@ _ORDER = [
     "ellipse",
     "no_law",
     "pendulum",
+    "orbits",
+    "predator_prey",
+    "double_pendulum",
     "robot_arm",
     "two_surfaces",
     "wheat_seeds",
@@ -146,6 +149,8 @@ def _place(filename):
 _thyroid = Path(os.environ.get("VANISHING_DATA", "")) / "outliers" / "thyroid.csv.gz"
 _absent = [] if _is_there("seeds") else ["wheat_seeds"]
 _absent += [] if _thyroid.is_file() else ["outliers_thyroid"]
+_motion = Path(os.environ.get("VANISHING_DATA", "")) / "laws" / "double_pendulum.csv"
+_absent += [] if _motion.is_file() else ["double_pendulum"]
 _run = f"plot_(?!{'|'.join(_absent)})" if _absent else "plot_"
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
@@ -193,6 +198,7 @@ html_sidebars = {
         "tutorial_laws",
         "laws",
         "outliers",
+        "motion",
         "command_line",
         "results",
         "performance",

@@ -9,14 +9,16 @@ import pandas as pd
 from sklearn.datasets import load_iris, load_wine
 from sklearn.preprocessing import minmax_scale
 
-from vanishing import ABM, OAVI, LawFinder, VanishingClassifier, check_law
+from vanishing import ABM, OAVI, ConservedQuantities, LawFinder, VanishingClassifier, check_law
 from vanishing.plot import (
     CoefficientsDisplay,
+    ConservedQuantitiesDisplay,
     DistanceDisplay,
     LawFrontDisplay,
     LawPredictionDisplay,
     LawResidualsDisplay,
     LawUnexplainedDisplay,
+    PhasePortraitDisplay,
     PsiPathDisplay,
     StaircaseDisplay,
     ZeroSetDisplay,
@@ -117,6 +119,18 @@ def laws_unexplained(rng):
     return LawUnexplainedDisplay.from_estimator(check_law("E = g*m*h", table), table)
 
 
+def motion(rng):
+    """Draw what swings of a spring keep, over time and as level curves."""
+    size, t = np.linspace(0.5, 2, 12), np.linspace(0, 6, 60)
+    runs = np.repeat(np.arange(12), 60)
+    X = np.vstack([s * np.column_stack([np.cos(2 * t), -2 * np.sin(2 * t)]) for s in size])
+    X += 0.02 * rng.normal(size=X.shape)
+    model = ConservedQuantities().fit(X, groups=runs)
+    _, (left, right) = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
+    ConservedQuantitiesDisplay.from_estimator(model, X, runs, np.tile(t, 12), ax=left)
+    return PhasePortraitDisplay.from_estimator(model, X, runs, ax=right)
+
+
 def main():
     """Write all pictures."""
     mpl.use("Agg")
@@ -132,6 +146,7 @@ def main():
         laws_found,
         laws_residuals,
         laws_unexplained,
+        motion,
     ):
         display = make(np.random.default_rng(0))
         path = IMAGES / f"plot_{make.__name__}.png"

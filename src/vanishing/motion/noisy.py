@@ -8,6 +8,7 @@ v'Wv / v'Nv is 1 for what is conserved, up to chance, and larger for everything 
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from scipy.linalg import eigh
 
 from vanishing.laws.ratios import full_ratios, least_ratio, ratio_supports
 from vanishing.laws.refit import price
@@ -25,6 +26,16 @@ def slack(count: float) -> float:
     return 1 + 4 * np.sqrt(2 / count) + _SECOND_ORDER
 
 
+def _least(gram, noise) -> tuple[float, np.ndarray]:
+    """Return the least ratio of all, and its polynomial."""
+    scale = np.sqrt(gram.diagonal())
+    k = len(gram)
+    left = gram / scale / scale[:, None] + 1e-13 * k * np.eye(k)
+    right = noise / scale / scale[:, None]
+    values, vectors = eigh(right, left, subset_by_index=[k - 1, k - 1])
+    return float(1.0 / max(values[0], 1e-300)), vectors[:, 0] / scale
+
+
 class NoisySearch:
     """Sparse polynomials that vary within runs as noise makes them.
 
@@ -40,6 +51,16 @@ class NoisySearch:
         ``polynomials(candidates)``: all polynomials in these.
     complexity : array of shape (k,)
         Of the standard monomials.
+    tested : callable
+        ``tested(candidate)``: the ratio to the noise of a candidate on runs held out.
+
+    Attributes
+    ----------
+    least : list of float
+        Least ratio to the noise of any polynomial, up to each degree.
+    least_tested : float
+        What these polynomials have on runs held out, the least of all degrees. Nothing varies less
+        than the noise, and runs held out do not flatter polynomials that were fitted to others.
     """
 
     def __init__(
@@ -50,12 +71,15 @@ class NoisySearch:
         max_terms: int,
         polynomials: Callable,
         complexity: np.ndarray,
+        tested: Callable,
     ):
         self.learnt, self.noise, self.sizes, self.max_terms = learnt, noise, sizes, max_terms
         self.polynomials, self.complexity = polynomials, complexity
         k = sizes[-1]
         self.gram = learnt.within[:, :k].T @ learnt.within[:, :k]
-        self.least = [full_ratios(self.gram[:k, :k], noise[:k, :k])[0] for k in sizes]
+        found = [_least(self.gram[:k, :k], noise[:k, :k]) for k in sizes]
+        self.least = [ratio for ratio, _ in found]
+        self.least_tested = min(tested(Candidate(np.arange(len(v)), v, np.nan)) for _, v in found)
 
     def first(self, holds: Callable, most: float) -> tuple[Candidate, float] | None:
         """Return a quantity while the size of the noise is unknown, and its ratio to the noise.
@@ -64,8 +88,9 @@ class NoisySearch:
         up to chance.
         """
         for k, least in zip(self.sizes, self.least, strict=True):
-            if least > _SAME * min(self.least):
+            if least > _SAME * self.least_tested:
                 continue
+            least = max(least, self.least_tested)
             n_tried = 0
             for support in self._ordered(self._scored(k, least)):
                 candidate, ratio = self._candidate(support)

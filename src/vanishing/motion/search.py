@@ -232,19 +232,21 @@ class Search:
             self.max_terms,
             lambda found: self._polynomials(found, self.max_degree - 1),
             np.array([t.degree + len(t.factors) for t in self.terms]),
+            lambda candidate: self._held_noise(candidate, added),
         )
 
         # Nothing varies less than the noise: if something does, the noise is less than was said.
         known = self.noise is not None and min(search.least) > _OVERSTATED
 
         def holds(candidate: Candidate, unit: float, most: float) -> bool:
-            part = np.ix_(candidate.support, candidate.support)
-            expected = unit * (candidate.coef @ added.held[part] @ candidate.coef)
-            allowed = expected * (slack(self.held.n_rows) + _SPARE)
-            if self._held_ratio(candidate) >= most or self.held.left(candidate) >= allowed:
+            allowed = unit * (slack(self.held.n_rows) + _SPARE)
+            if self._held_ratio(candidate) >= most:
+                return False
+            if self._held_noise(candidate, added) >= allowed:
                 return False
             if not known and not self._looks_like_noise(candidate, sigma, strict * _UNTESTED):
                 return False
+            part = np.ix_(candidate.support, candidate.support)
             noise = unit * added.everywhere[part]
             return fitted(self.all, candidate.support, noise, 1.0).is_significant
 
@@ -255,6 +257,12 @@ class Search:
             return [], None
         found = search.quantities(first[1], holds, strict * UNKNOWN_NOISE, [first[0]])
         return found, added.scaled(first[1])
+
+    def _held_noise(self, candidate: Candidate, added: Added) -> float:
+        """Return the variance within runs held out, over what noise adds there."""
+        part = np.ix_(candidate.support, candidate.support)
+        noise = float(candidate.coef @ added.held[part] @ candidate.coef)
+        return self.held.left(candidate) / noise if noise > 0 else np.inf
 
     def _looks_like_noise(self, candidate: Candidate, sigma, small: float) -> bool:
         """Say whether what a quantity leaves over is noise, up to its size."""

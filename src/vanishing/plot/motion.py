@@ -110,7 +110,7 @@ class ConservedQuantitiesDisplay:
         if n_quantities == 1 and isinstance(ax, plt.Axes):
             axes = np.array([ax], dtype=object)
         else:
-            axes = panels(ax, n_quantities, 1, (6.4, 2.4), "sharex")
+            axes = panels(ax, n_quantities, 1, (6.4, 2.6), "sharex")
         count = np.array([len(values) for values in self.values])
         means = np.array([values.mean(axis=0) for values in self.values])
         left = sum(((v - m) ** 2).sum(axis=0) for v, m in zip(self.values, means, strict=True))
@@ -129,7 +129,8 @@ class ConservedQuantitiesDisplay:
                 ]
             )
             self._draw_spread(axis, i, middle[i])
-            axis.set_title(name, fontsize="medium", loc="left")
+            spread = f"spread between runs {self.between_[i]:.3g}, within {self.within_[i]:.2g}"
+            axis.set_title(f"{name}\n{spread}", fontsize="medium", loc="left")
             axis.grid(alpha=0.3)
         axes[-1].set_xlabel(plain(self.time_name))
         self.axes_, self.figure_ = axes, axes[0].figure
@@ -152,8 +153,6 @@ class ConservedQuantitiesDisplay:
                 solid_capstyle="butt",
                 clip_on=False,
             )
-        text = f"spread between runs {self.between_[i]:.2g}, within {self.within_[i]:.2g}"
-        axis.set_title(text, fontsize="small", loc="right", color=GREY)
 
     @classmethod
     def from_estimator(cls, estimator, X, groups, t=None, *, ax=None):
