@@ -134,6 +134,14 @@ def test_what_was_held_out_is_said(tmp_path, models):
     assert "too few runs to hold some out" in page.words and "(held out)" not in page.words
 
 
+def test_labels_may_have_been_numbers():
+    X, labels, _ = spring()
+    numbers = np.unique(labels, return_inverse=True)[1]
+    model = ConservedQuantities(max_degree=2).fit(X, groups=numbers)
+    found = motion_rows(model, X, numbers.astype(str))
+    assert [run.held_out for run in found.runs] == model.held_out_.tolist()
+
+
 def test_spread_within_and_between_runs(models):
     model, X, labels, t = models["noise"]
     rows = motion_rows(model, X, labels, t)
@@ -190,18 +198,21 @@ def test_a_saved_model_has_the_same_page(tmp_path, models):
     assert first == second
 
 
-def test_hostile_names_and_labels_are_text(tmp_path, models):
-    X, labels, t = spring()
+def hostile():
+    X, _, t = spring()
     X.columns = HOSTILE[:2]
-    names = np.array([*HOSTILE[:5], "a", "b", "c"])
-    labels = names[np.repeat(np.arange(8), 40)]
-    model = ConservedQuantities(max_degree=2).fit(X, groups=labels)
+    labels = np.repeat([*HOSTILE[:5], "a", "b", "c"], 40)
+    return ConservedQuantities(max_degree=2).fit(X, groups=labels), X, labels, t
+
+
+def test_hostile_names_and_labels_are_text(tmp_path, models):
+    model, X, labels, t = hostile()
     plain = report(tmp_path, *models["conserved"])
     page = report(tmp_path, model, X, labels, t, title=HOSTILE[0], data_name=HOSTILE[1] + "\ud800")
     check_page(page)
     tags = {tag for tag, _ in page.elements}
     assert tags <= {tag for tag, _ in plain.elements} | {"mtext", "mspace"}
-    for name in names:
+    for name in HOSTILE[:5]:
         assert re.sub(r"\s+", " ", clean(name, 60)) in page.words
 
 
@@ -231,8 +242,9 @@ def browser():
 
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("width", [1200, 390])
-def test_page_renders_quietly(browser, tmp_path, models, width, dark):
-    model, X, labels, t = models["constraint"]
+@pytest.mark.parametrize("kind", ["constraint", "nothing", "hostile"])
+def test_page_renders_quietly(browser, tmp_path, models, kind, width, dark):
+    model, X, labels, t = hostile() if kind == "hostile" else models[kind]
     path = write_report(model, X, path=tmp_path / "report.html", groups=labels, t=t)
     browser.open(path, width=width, height=800, dark=dark)
     browser.settle()

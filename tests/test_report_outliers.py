@@ -184,9 +184,13 @@ def test_a_page_holds_few_of_many_rows(tmp_path, models):
     assert paths["points"].count("M") == POINTS and paths["outliers"].count("M") <= POINTS
 
 
-def test_hostile_names_are_text(tmp_path, models):
+def hostile():
     table = pump(names=HOSTILE[:4])
-    model = fitted(table, contamination=0.05)
+    return fitted(table, contamination=0.05), table
+
+
+def test_hostile_names_are_text(tmp_path, models):
+    model, table = hostile()
     plain = report(tmp_path, *models["share"])
     page = report(tmp_path, model, table, title=HOSTILE[0], data_name=HOSTILE[1] + "\ud800")
     check_page(page)
@@ -221,8 +225,10 @@ def browser():
 
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("width", [1200, 390])
-def test_page_renders_quietly(browser, tmp_path, models, width, dark):
-    path = write_report(*models["drifted"], path=tmp_path / "report.html")
+@pytest.mark.parametrize("kind", ["drifted", "hostile"])
+def test_page_renders_quietly(browser, tmp_path, models, kind, width, dark):
+    model, rows = hostile() if kind == "hostile" else models[kind]
+    path = write_report(model, rows, path=tmp_path / "report.html")
     browser.open(path, width=width, height=800, dark=dark)
     browser.settle()
     assert browser.problems() == []

@@ -110,14 +110,17 @@ def motion_rows(model: ConservedQuantities, X, groups, t=None) -> MotionRows:
         if len(t) != n_rows or not np.isfinite(t).all():
             raise ValueError(f"t must have {n_rows} finite numbers, one per row.")
     labels, place = np.unique(column_or_1d(groups), return_inverse=True)
-    held_out = set(model.runs_[model.held_out_].tolist())
+    # As text: a table on disk has text where an array may have had numbers.
+    held_out = set(map(str, model.runs_[model.held_out_].tolist()))
+    order = np.argsort(place, kind="stable")
     runs = []
-    for i, label in enumerate(labels.tolist()):
-        rows = np.flatnonzero(place == i)
+    for label, rows in zip(
+        labels.tolist(), np.split(order, np.flatnonzero(np.diff(place[order])) + 1), strict=True
+    ):
         if t is not None:
             rows = rows[np.argsort(t[rows], kind="stable")]
         times = np.arange(1.0, len(rows) + 1) if t is None else t[rows]
-        runs.append(Run(label, label in held_out, times, values[rows]))
+        runs.append(Run(label, str(label) in held_out, times, values[rows]))
     spreads = [_spread(values[:, i], place) for i in range(count)]
     return MotionRows(
         model=model,
