@@ -171,7 +171,7 @@ class Search:
             if left_over:
                 note = f" {left_over} more have more than {self.max_terms} terms."
         else:
-            found, added = self._noisy()
+            found, added = self._noisy(spaces)
         quantities, values = self._results(found, added, measured)
         constraints = self._constraints()
         independent = n_independent(
@@ -217,14 +217,20 @@ class Search:
 
     # -- Noise ------------------------------------------------------------------------------------
 
-    def _noisy(self) -> tuple[list[Candidate], Added | None]:
+    def _noisy(self, spaces: NullSpaces) -> tuple[list[Candidate], Added | None]:
         """Return quantities that vary no more than noise, and what the noise adds."""
         sigma = self.spread if self.noise is None else self.noise
-        sizes = [k for k in self.sizes if k and k <= MOST_TERMS and 8 * k <= self.learnt.n_rows]
+        strict = _IN_SAMPLE if self.in_sample else 1.0
+        most = strict * (UNKNOWN_NOISE if self.noise is None else LARGEST_RATIO)
+        sizes = [
+            k
+            for k, ratios in zip(self.sizes, spaces.ratios, strict=True)
+            # No polynomial has less than the least ratio of its degree.
+            if k <= MOST_TERMS and 8 * k <= self.learnt.n_rows and ratios[-1] < most
+        ]
         if not sizes or not sigma.any():
             return [], None
         added = self._added(sigma, sizes[-1])
-        strict = _IN_SAMPLE if self.in_sample else 1.0
         search = NoisySearch(
             self.learnt,
             added.learnt,
@@ -251,11 +257,12 @@ class Search:
             return fitted(self.all, candidate.support, noise, 1.0).is_significant
 
         if known:
-            return search.quantities(1.0, holds, strict * LARGEST_RATIO, []), added
-        first = search.first(holds, strict * UNKNOWN_NOISE)
+            return search.quantities(1.0, holds, most, []), added
+        most = min(most, strict * UNKNOWN_NOISE)
+        first = search.first(holds, most)
         if first is None:
             return [], None
-        found = search.quantities(first[1], holds, strict * UNKNOWN_NOISE, [first[0]])
+        found = search.quantities(first[1], holds, most, [first[0]])
         return found, added.scaled(first[1])
 
     def _held_noise(self, candidate: Candidate, added: Added) -> float:
