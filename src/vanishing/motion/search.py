@@ -19,6 +19,7 @@ from vanishing.motion.variables import Monomials, Terms
 
 LARGEST_RATIO = 0.2  # of variance within runs to that of all rows, where the noise is known
 UNKNOWN_NOISE = 0.05  # the same where the noise is not known
+_LOOSE = 0.2  # noise that is not known need not be in proportion to the spread so exactly
 _OVERSTATED = 0.3  # variance of what varies least, over that of the noise which was given
 _UNTESTED = 0.01  # the same where nothing but smallness tells noise from motion
 _IN_SAMPLE = 0.1  # what these are multiplied by where no runs were held out
@@ -222,12 +223,14 @@ class Search:
         sigma = self.spread if self.noise is None else self.noise
         strict = _IN_SAMPLE if self.in_sample else 1.0
         most = strict * (UNKNOWN_NOISE if self.noise is None else LARGEST_RATIO)
-        sizes = [
-            k
-            for k, ratios in zip(self.sizes, spaces.ratios, strict=True)
+        degrees = [
+            i
+            for i, (k, ratios) in enumerate(zip(self.sizes, spaces.ratios, strict=True))
             # No polynomial has less than the least ratio of its degree.
             if k <= MOST_TERMS and 8 * k <= self.learnt.n_rows and ratios[-1] < most
         ]
+        sizes = [self.sizes[i] for i in degrees]
+        loose = _LOOSE if self.noise is None else 0.0
         if not sizes or not sigma.any():
             return [], None
         added = self._added(sigma, sizes[-1])
@@ -236,16 +239,18 @@ class Search:
             added.learnt,
             sizes,
             self.max_terms,
-            lambda found: self._polynomials(found, self.max_degree - 1),
+            self._polynomials,
             np.array([t.degree + len(t.factors) for t in self.terms]),
             lambda candidate: self._held_noise(candidate, added),
+            degrees,
+            loose,
         )
 
         # Nothing varies less than the noise: if something does, the noise is less than was said.
         known = self.noise is not None and min(search.least) > _OVERSTATED
 
         def holds(candidate: Candidate, unit: float, most: float) -> bool:
-            allowed = unit * (slack(self.held.n_rows) + _SPARE)
+            allowed = unit * (slack(self.held.n_rows) + _SPARE + loose)
             if self._held_ratio(candidate) >= most:
                 return False
             if self._held_noise(candidate, added) >= allowed:
