@@ -77,28 +77,39 @@ def systems(arguments):
 
 
 def rows(arguments):
-    """Compare a fit to many rows with OAVI of the same degree."""
+    """Compare a fit to many rows with OAVI of the same degree: oscillators, wandering points."""
     n_runs, per_run = 1000, arguments.rows // 1000
+    groups = np.repeat(np.arange(n_runs), per_run)
+    for n_columns, degree in ((2, 3), (2, 4), (4, 3), (6, 3)):
+        for noise in (0.0, 0.01, None):
+            X = many_rows(n_runs, per_run, n_columns, noise)
+            oavi = OAVI(psi=1e-9, oracle="ls", max_degree=degree)
+            model = ConservedQuantities(degree)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # nothing vanishes
+                other, _ = seconds(partial(oavi.fit, X), 5)
+            own, _ = seconds(partial(model.fit, X, groups=groups), 5)
+            kind = "wandering" if noise is None else f"noise {100 * noise:g} %"
+            print(
+                f"| {n_columns} | {degree} | {kind} | {len(model.quantities_)} | {own:.2f} | "
+                f"{other:.2f} | {own / other:.1f} |",
+                flush=True,
+            )
+
+
+def many_rows(n_runs, per_run, n_columns, noise):
+    """Return runs of oscillators, with position and speed of each, or of positions alone."""
     random = np.random.default_rng(0)
-    for n_columns, degree in ((2, 3), (2, 4), (3, 3), (4, 3), (6, 3)):
-        time_ = np.linspace(0, 10, per_run)
-        phase = random.uniform(0, 2 * np.pi, (n_runs, n_columns, 1))
-        size = random.uniform(0.5, 2, (n_runs, n_columns, 1))
-        speed = np.sqrt(np.arange(1, n_columns + 1))[:, None]
-        X = (size * np.cos(speed * time_ + phase)).transpose(0, 2, 1).reshape(-1, n_columns)
-        X += 0.01 * random.normal(size=X.shape)
-        groups = np.repeat(np.arange(n_runs), per_run)
-        oavi = OAVI(psi=1e-9, oracle="ls", max_degree=degree)
-        model = ConservedQuantities(degree)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # nothing vanishes
-            other, _ = seconds(partial(oavi.fit, X))
-        own, _ = seconds(partial(model.fit, X, groups=groups))
-        print(
-            f"{len(X)} rows, {n_columns} columns, degree {degree}: {own:.2f} s, OAVI {other:.2f} s,"
-            f" ratio {own / other:.2f}",
-            flush=True,
-        )
+    time_ = np.linspace(0, 10, per_run)
+    phase = random.uniform(0, 2 * np.pi, (n_runs, n_columns, 1))
+    size = random.uniform(0.5, 2, (n_runs, n_columns, 1))
+    if noise is not None:  # columns in pairs
+        phase[:, 1::2] = phase[:, ::2] + np.pi / 2
+        size[:, 1::2] = size[:, ::2]
+    pair = np.arange(n_columns) if noise is None else np.arange(n_columns) // 2
+    speed = np.sqrt(1.0 + pair)[:, None]
+    X = (size * np.cos(speed * time_ + phase)).transpose(0, 2, 1).reshape(-1, n_columns)
+    return X + (noise or 0.0) * random.normal(size=X.shape)
 
 
 def main():

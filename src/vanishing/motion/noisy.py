@@ -48,11 +48,15 @@ class NoisySearch:
         How many standard monomials there are up to each degree that is looked at.
     max_terms : int
     polynomials : callable
-        ``polynomials(candidates)``: all polynomials in these.
+        ``polynomials(candidates, i)``: all polynomials in these up to degree i + 1.
     complexity : array of shape (k,)
         Of the standard monomials.
     tested : callable
         ``tested(candidate)``: the ratio to the noise of a candidate on runs held out.
+    degrees : sequence of int
+        Those of ``sizes``, less 1.
+    loose : float
+        How much more than expected the noise of a quantity may be, beside chance.
 
     Attributes
     ----------
@@ -72,9 +76,12 @@ class NoisySearch:
         polynomials: Callable,
         complexity: np.ndarray,
         tested: Callable,
+        degrees: Sequence[int],
+        loose: float,
     ):
         self.learnt, self.noise, self.sizes, self.max_terms = learnt, noise, sizes, max_terms
         self.polynomials, self.complexity = polynomials, complexity
+        self.degrees, self.loose = degrees, loose
         k = sizes[-1]
         self.gram = learnt.within[:, :k].T @ learnt.within[:, :k]
         found = [_least(self.gram[:k, :k], noise[:k, :k]) for k in sizes]
@@ -118,11 +125,16 @@ class NoisySearch:
             What is known.
         """
         scored: dict[tuple[int, ...], float] = {}
-        for k in self.sizes:
-            scored |= self._scored(k, unit)
+        for k, degree in zip(self.sizes, self.degrees, strict=True):
+            known = Family(self.learnt.total)
+            known.set(self.polynomials(found, degree))
+            ratios = full_ratios(self.gram[:k, :k], unit * self.noise[:k, :k])
+            # Polynomials in what is known may be all that varies as the noise does.
+            if np.count_nonzero(ratios < self._limit(k)) > known.rank:
+                scored |= self._scored(k, unit)
         found = list(found)
         known = Family(self.learnt.total)
-        known.set(self.polynomials(found))
+        known.set(self.polynomials(found, self.degrees[-1]))
         n_tried = 0
         for support in self._ordered(scored):
             candidate, _ = self._candidate(support)
@@ -131,7 +143,7 @@ class NoisySearch:
             n_tried += 1
             if holds(candidate, unit, most):
                 found.append(candidate)
-                known.set(self.polynomials(found))
+                known.set(self.polynomials(found, self.degrees[-1]))
             if n_tried == _TRIED:
                 break
         return found
@@ -147,10 +159,14 @@ class NoisySearch:
     def _ordered(scored: dict[tuple[int, ...], float]) -> list[tuple[int, ...]]:
         return sorted(scored, key=lambda support: (scored[support], support))
 
+    def _limit(self, k: int) -> float:
+        """Return the largest ratio to the noise of something conserved, chosen among k terms."""
+        count = self.learnt.n_rows
+        return (1 + (k + 5 * np.sqrt(2 * k)) / count) * (slack(count) + self.loose)
+
     def _scored(self, k: int, unit: float) -> dict[tuple[int, ...], float]:
         """Return supports among k monomials that leave hardly more than the noise, with scores."""
-        count = self.learnt.n_rows
-        limit = (1 + (k + 5 * np.sqrt(2 * k)) / count) * slack(count)
+        count, limit = self.learnt.n_rows, self._limit(k)
         scale = np.sqrt(self.gram.diagonal()[:k])
         gram = self.gram[:k, :k] / scale / scale[:, None]
         noise = unit * self.noise[:k, :k] / scale / scale[:, None]
@@ -162,7 +178,7 @@ class NoisySearch:
         if k > 1:
             found += ratio_supports(gram, noise, limit, self.max_terms, lambda: None)
         return {
-            support: count * np.log(max(ratio / slack(count), 1.0))
+            support: count * np.log(max(ratio / (slack(count) + self.loose), 1.0))
             + price(count) * len(support)
             + 3.0 * float(self.complexity[list(support)].sum())
             for support, ratio in found

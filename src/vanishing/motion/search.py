@@ -19,6 +19,7 @@ from vanishing.motion.variables import Monomials, Terms
 
 LARGEST_RATIO = 0.2  # of variance within runs to that of all rows, where the noise is known
 UNKNOWN_NOISE = 0.05  # the same where the noise is not known
+_LOOSE = 0.2  # noise that is not known need not be in proportion to the spread so exactly
 _OVERSTATED = 0.3  # variance of what varies least, over that of the noise which was given
 _UNTESTED = 0.01  # the same where nothing but smallness tells noise from motion
 _IN_SAMPLE = 0.1  # what these are multiplied by where no runs were held out
@@ -171,7 +172,7 @@ class Search:
             if left_over:
                 note = f" {left_over} more have more than {self.max_terms} terms."
         else:
-            found, added = self._noisy()
+            found, added = self._noisy(spaces)
         quantities, values = self._results(found, added, measured)
         constraints = self._constraints()
         independent = n_independent(
@@ -217,29 +218,39 @@ class Search:
 
     # -- Noise ------------------------------------------------------------------------------------
 
-    def _noisy(self) -> tuple[list[Candidate], Added | None]:
+    def _noisy(self, spaces: NullSpaces) -> tuple[list[Candidate], Added | None]:
         """Return quantities that vary no more than noise, and what the noise adds."""
         sigma = self.spread if self.noise is None else self.noise
-        sizes = [k for k in self.sizes if k and k <= MOST_TERMS and 8 * k <= self.learnt.n_rows]
+        strict = _IN_SAMPLE if self.in_sample else 1.0
+        most = strict * (UNKNOWN_NOISE if self.noise is None else LARGEST_RATIO)
+        degrees = [
+            i
+            for i, (k, ratios) in enumerate(zip(self.sizes, spaces.ratios, strict=True))
+            # No polynomial has less than the least ratio of its degree.
+            if k <= MOST_TERMS and 8 * k <= self.learnt.n_rows and ratios[-1] < most
+        ]
+        sizes = [self.sizes[i] for i in degrees]
+        loose = _LOOSE if self.noise is None else 0.0
         if not sizes or not sigma.any():
             return [], None
         added = self._added(sigma, sizes[-1])
-        strict = _IN_SAMPLE if self.in_sample else 1.0
         search = NoisySearch(
             self.learnt,
             added.learnt,
             sizes,
             self.max_terms,
-            lambda found: self._polynomials(found, self.max_degree - 1),
+            self._polynomials,
             np.array([t.degree + len(t.factors) for t in self.terms]),
             lambda candidate: self._held_noise(candidate, added),
+            degrees,
+            loose,
         )
 
         # Nothing varies less than the noise: if something does, the noise is less than was said.
         known = self.noise is not None and min(search.least) > _OVERSTATED
 
         def holds(candidate: Candidate, unit: float, most: float) -> bool:
-            allowed = unit * (slack(self.held.n_rows) + _SPARE)
+            allowed = unit * (slack(self.held.n_rows) + _SPARE + loose)
             if self._held_ratio(candidate) >= most:
                 return False
             if self._held_noise(candidate, added) >= allowed:
@@ -251,11 +262,12 @@ class Search:
             return fitted(self.all, candidate.support, noise, 1.0).is_significant
 
         if known:
-            return search.quantities(1.0, holds, strict * LARGEST_RATIO, []), added
-        first = search.first(holds, strict * UNKNOWN_NOISE)
+            return search.quantities(1.0, holds, most, []), added
+        most = min(most, strict * UNKNOWN_NOISE)
+        first = search.first(holds, most)
         if first is None:
             return [], None
-        found = search.quantities(first[1], holds, strict * UNKNOWN_NOISE, [first[0]])
+        found = search.quantities(first[1], holds, most, [first[0]])
         return found, added.scaled(first[1])
 
     def _held_noise(self, candidate: Candidate, added: Added) -> float:
