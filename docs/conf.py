@@ -7,6 +7,7 @@ With ``python -m pip install -e '.[docs]'`` it is built by
 import os
 import re
 import warnings
+from pathlib import Path
 
 from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
@@ -57,6 +58,7 @@ autosummary_context = {
         "set_fit_request",
         "set_output",
         "set_params",
+        "set_partial_fit_request",
         "set_score_request",
         "set_transform_request",
         # Of sequences, named tuples and integers.
@@ -128,6 +130,9 @@ _ORDER = [
     "two_surfaces",
     "wheat_seeds",
     "anomalies",
+    "outliers_pump",
+    "outliers_line",
+    "outliers_thyroid",
 ]
 
 
@@ -138,7 +143,10 @@ def _place(filename):
 
 
 # Examples whose data set is nowhere to be found are shown, but not run.
-_run = r"plot_" if _is_there("seeds") else r"plot_(?!wheat_seeds)"
+_thyroid = Path(os.environ.get("VANISHING_DATA", "")) / "outliers" / "thyroid.csv.gz"
+_absent = [] if _is_there("seeds") else ["wheat_seeds"]
+_absent += [] if _thyroid.is_file() else ["outliers_thyroid"]
+_run = f"plot_(?!{'|'.join(_absent)})" if _absent else "plot_"
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
@@ -169,7 +177,7 @@ html_theme_options = {
     "logo": {"text": "vanishing"},
     "navbar_align": "left",
     "navbar_end": ["theme-switcher"],
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 8,
     "show_prev_next": True,
     "footer_start": ["copyright"],
     "footer_end": [],
@@ -184,6 +192,7 @@ html_sidebars = {
         "idea",
         "tutorial_laws",
         "laws",
+        "outliers",
         "command_line",
         "results",
         "performance",

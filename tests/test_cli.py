@@ -104,6 +104,7 @@ def test_the_help_names_what_the_registries_know(call):
         (["laws", "no.csv", "--target", "y", "--out", "laws.json"], 1),
         (["predict", "no.json", "no.csv", "--out", "p.csv"], 1),
         (["show", "no.json"], 1),
+        (["outliers", "no.csv"], 1),
         (["report", "no.json", "no.csv", "--out", "r.html"], 1),
         (["demo", "--out", "nowhere/demo.html"], 1),
     ],

@@ -21,6 +21,7 @@ __all__ = [
     "VanishingClassifier",
     "VanishingClassifierCV",
     "VanishingFeatures",
+    "VanishingOutlierDetector",
     "__version__",
     "bounds",
     "check_law",
@@ -45,6 +46,7 @@ _PLACES = {
     "VanishingClassifier": "learning.classifier",
     "VanishingClassifierCV": "learning.search",
     "VanishingFeatures": "learning.features",
+    "VanishingOutlierDetector": "outliers.detector",
     "Blocks": "rows.blocks",
     "Moments": "rows.moments",
     "error_bars": "rows.error_bars",
@@ -69,6 +71,7 @@ if TYPE_CHECKING:  # the same, for those who read and do not run
     from vanishing.learning.features import VanishingFeatures
     from vanishing.learning.search import VanishingClassifierCV
     from vanishing.learning.svm import L1SquaredHingeSVC
+    from vanishing.outliers.detector import VanishingOutlierDetector
     from vanishing.persistence import load, save
     from vanishing.rows.blocks import Blocks
     from vanishing.rows.error_bars import error_bars

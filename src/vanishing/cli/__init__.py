@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from vanishing.cli.console import fail, sentences
 
 # In the order of the help.
-COMMANDS = ("demo", "laws", "fit", "predict", "show", "report", "reproduce")
+COMMANDS = ("demo", "laws", "outliers", "fit", "predict", "show", "report", "reproduce")
 
 
 def main():
@@ -26,7 +26,16 @@ def main():
 
 def build_app():
     """Return the typer application, with all commands."""
-    from vanishing.cli import demo, fit, laws, predict, report, reproduce, show  # noqa: F401
+    from vanishing.cli import (  # noqa: F401
+        demo,
+        fit,
+        laws,
+        outliers,
+        predict,
+        report,
+        reproduce,
+        show,
+    )
     from vanishing.cli.app import app
 
     app.registered_commands.sort(key=lambda command: COMMANDS.index(command.callback.__name__))

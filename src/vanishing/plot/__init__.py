@@ -1,4 +1,4 @@
-"""Pictures: zero sets, staircases, paths over psi, coefficients, distances; laws and what is left.
+"""Pictures: zero sets, staircases, paths, coefficients, distances; laws, and outliers.
 
 Displays in the manner of scikit-learn's: ``from_estimator`` computes and draws, the object keeps
 what was computed, and ``plot`` draws it again. They need matplotlib, which is imported when they
@@ -13,6 +13,7 @@ from vanishing.plot.law_front import LawFrontDisplay
 from vanishing.plot.law_predictions import LawPredictionDisplay
 from vanishing.plot.law_residuals import LawResidualsDisplay
 from vanishing.plot.law_unexplained import LawUnexplainedDisplay
+from vanishing.plot.outliers import OutlierDisplay
 from vanishing.plot.psi_path import PsiPathDisplay
 from vanishing.plot.staircase import StaircaseDisplay
 from vanishing.plot.zero_sets import ZeroSetDisplay
@@ -24,6 +25,7 @@ __all__ = [
     "LawPredictionDisplay",
     "LawResidualsDisplay",
     "LawUnexplainedDisplay",
+    "OutlierDisplay",
     "PsiPathDisplay",
     "StaircaseDisplay",
     "ZeroSetDisplay",

@@ -115,7 +115,7 @@ def inches(ax) -> tuple[float, float]:
 def panels(ax, n_panels, n_columns, size, share):
     """Return axes of panels: new ones, those given, or parts of the one given.
 
-    ``size`` is that of a panel, in inches; ``share`` is "sharex" or "sharey".
+    ``size`` is that of a panel, in inches; ``share`` is "sharex", "sharey" or None.
     """
     plt = pyplot()
     n_rows = -(-n_panels // n_columns)
@@ -138,6 +138,6 @@ def panels(ax, n_panels, n_columns, size, share):
         return axes
     axes = np.empty(n_panels, dtype=object)
     for i in range(n_panels):
-        shared = {share: axes[0]} if i else {}
+        shared = {share: axes[0]} if i and share is not None else {}
         axes[i] = figure.add_subplot(spec[divmod(i, n_columns)], **shared)
     return axes

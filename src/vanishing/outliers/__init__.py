@@ -1,0 +1,16 @@
+"""Which rows break the laws of a table? Scores, reasons and thresholds, from moments.
+
+To read in this order:
+
+- `quantiles`: of rows that have weights
+- `features`: 1, the columns in standard units, and products of their principal components
+- `robust`: moments of the rows that go together
+- `passes`: a sample of all rows, and sums over them, wherever they are
+- `model`: residuals of columns, their local noise, and scores
+- `thresholds`, `calibration`: scores of rows that a fit has not seen, and what follows from them
+- `equations`, `drift`: laws that can be read, and those that hold no longer
+- `blame`, `reasons`: the column that is wrong, and what a row is told
+- `state`, `from_moments`: a fit to rows, batches or moments
+- `saving`: what is saved
+- `detector`: the estimator `VanishingOutlierDetector`
+"""

@@ -1,0 +1,52 @@
+"""A bounded sample of the scores that rows had before they were learned from."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from vanishing.outliers.passes import MAX_ROWS
+
+
+class Calibration(NamedTuple):
+    """Scores with what they count, and a number in (0, 1) that decides which ones are kept.
+
+    Attributes
+    ----------
+    scores, weight, draw : array of shape (n_scores,)
+    limit : float
+        Rows are kept whose draw / weight is below it.
+    """
+
+    scores: np.ndarray
+    weight: np.ndarray
+    draw: np.ndarray
+    limit: float = np.inf
+
+    @classmethod
+    def of(cls, scores, weight, random) -> "Calibration":
+        """Return the scores of a fit."""
+        return cls(scores, weight, 1.0 - random.uniform(size=len(scores)))
+
+    def plus(self, other: "Calibration", decay: float) -> "Calibration":
+        """Return both, of which the first counts ``decay`` times; as many as are kept.
+
+        Priority sampling: a row of weight w stays with probability min(1, w * limit), so that it
+        counts max(w, 1 / limit) if it does (Duffield, Lund and Thorup 2007).
+        """
+        scores, weight, draw = (
+            np.concatenate([mine, theirs])
+            for mine, theirs in zip(
+                (self.scores, self.weight * decay, self.draw), other[:3], strict=True
+            )
+        )
+        limit = self.limit / decay
+        priority = draw / weight
+        if len(scores) > MAX_ROWS:
+            limit = min(limit, float(np.partition(priority, MAX_ROWS)[MAX_ROWS]))
+        kept = priority < limit
+        return Calibration(scores[kept], weight[kept], draw[kept], limit)
+
+    @property
+    def counts(self) -> np.ndarray:
+        """What each score counts, for those too that were not kept."""
+        return np.maximum(self.weight, 1.0 / self.limit)

@@ -1,0 +1,455 @@
+"""The estimator `VanishingOutlierDetector`, which says which rows break the laws of a table."""
+
+import numpy as np
+from sklearn.base import BaseEstimator, OutlierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from vanishing._threads import one_blas_thread, spread
+from vanishing._warnings import warn
+from vanishing.algebra.polynomials import default_names
+from vanishing.checks import check_choice, check_number, check_weights
+from vanishing.constructions.base import all_or_nothing
+from vanishing.outliers.drift import errors_on, followed
+from vanishing.outliers.equations import Found, constant_laws, laws_from
+from vanishing.outliers.from_moments import state_from
+from vanishing.outliers.passes import pieces, weights_of
+from vanishing.outliers.quantiles import quantiles
+from vanishing.outliers.reasons import reasons_of
+from vanishing.outliers.saving import read_known, read_state, write_known, write_state
+from vanishing.outliers.state import State, fit_state, updated
+from vanishing.outliers.thresholds import conformal_p_values, lowest_normal
+from vanishing.persistence import Savable, register
+from vanishing.rows.device import is_device_array, like, to_numpy
+from vanishing.rows.moments import Moments
+from vanishing.rows.source import Layout, Part
+from vanishing.rows.sources import (
+    adopt_layout,
+    check_layout,
+    checked_device_array,
+    refuse,
+    source_of,
+)
+from vanishing.rows.validation import validated
+
+
+class VanishingOutlierDetector(Savable, OutlierMixin, BaseEstimator):
+    """Find rows that break the laws of a table, or are unusual, and say why.
+
+    The score has two parts, from moments of 1, the columns and products of their principal
+    components, of rows that are weighted so that wild ones count little. *Breaks a law*: each
+    column is compared with what all others say, relative to the noise there. *Unusual*: the same
+    by the half of the rows that are nearest to one another. The larger of the two counts.
+
+    Parameters
+    ----------
+    max_degree : int, default=2
+        Largest degree of products, as far as the number of rows allows: ten per coefficient.
+    contamination : "auto" or float, default="auto"
+        A number is the share of training rows that count as outliers. "auto" sets the threshold
+        by ``false_alarm_rate``.
+    false_alarm_rate : float, default=0.01
+        Share of new rows, of the kind that was trained on, that may be called outliers. The
+        threshold comes from scores of rows by the moments of the others (five folds). Training
+        rows that are wrong count as normal here: where they are more than this share, give
+        ``contamination``.
+    half_life : float, default=None
+        Rows after which what `partial_fit` has learned counts half; None means forever.
+    n_jobs : int, default=None
+        Threads over rows. The result does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Which rows are looked at closer, of more than 10,000.
+
+    Attributes
+    ----------
+    offset_ : float
+        The threshold: ``decision_function`` is ``score_samples`` less this, and rows below zero
+        are outliers.
+    laws_ : list of Law
+        Equations with few terms that the columns obey, the clearest first. After `partial_fit`,
+        those that hold no longer are at the end and say so in their verdicts.
+    n_samples_seen_ : int
+    column_names_ : list of str
+        As reasons and laws have them.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Where X has names.
+
+    Notes
+    -----
+    The rows are read twice if there are more than 10,000, and once otherwise; no number per row is
+    kept. GPU arrays are brought to the CPU some rows at a time.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from vanishing import VanishingOutlierDetector
+    >>> random = np.random.default_rng(0)
+    >>> q, w = random.uniform(1, 3, (2, 1000))
+    >>> X = np.column_stack([q, w, q * w]) * (1 + 0.005 * random.normal(size=(1000, 3)))
+    >>> X[7, 2] *= 1.1
+    >>> detector = VanishingOutlierDetector(random_state=0).fit(X)
+    >>> int(detector.score_samples(X).argmin())
+    7
+    >>> print(detector.explain(X[7:8])[0][0]["law"])
+    x2 = 1.0000(3)*x0*x1
+    """
+
+    def __init__(
+        self,
+        max_degree=2,
+        *,
+        contamination="auto",
+        false_alarm_rate=0.01,
+        half_life=None,
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.max_degree = max_degree
+        self.contamination = contamination
+        self.false_alarm_rate = false_alarm_rate
+        self.half_life = half_life
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def check_parameters(self):
+        """Raise TypeError or ValueError unless the parameters are valid."""
+        check_number("max_degree", self.max_degree, low=1, high=4, integer=True)
+        if isinstance(self.contamination, str):
+            check_choice("contamination", self.contamination, ("auto",))
+        else:
+            check_number("contamination", self.contamination, low=0, low_open=True, high=0.5)
+        check_number("false_alarm_rate", self.false_alarm_rate, low=0, low_open=True, high=0.5)
+        if self.half_life is not None:
+            check_number("half_life", self.half_life, low=0, low_open=True)
+
+    # -- Learning ---------------------------------------------------------------------------------
+
+    def fit(self, X, y=None, sample_weight=None):
+        """Learn what is normal.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or a source of rows
+            Also `Blocks` and what they are made of, Dask collections, PyTorch and CuPy arrays.
+            Some of the rows may be wrong.
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,), default=None
+            What each row counts, relative to others.
+
+        Returns
+        -------
+        self : object
+        """
+        self.check_parameters()
+        with all_or_nothing(self), one_blas_thread():
+            source = source_of(X, None, sample_weight)
+            part = None
+            if source is None:
+                part = self._part(X, sample_weight, reset=True)
+                ask = _asked(part)
+            else:
+                adopt_layout(self, source.layout)
+                ask = source.ask
+            seed = int(check_random_state(self.random_state).randint(2**31))
+            state, rows, weight = fit_state(ask, seed, self.max_degree, self.n_jobs)
+            self._start(state, np.random.default_rng(seed + 1))
+            self._set_threshold(part, rows, weight)
+        if state.n_rows <= self.n_features_in_:
+            warn(
+                f"there are {state.n_rows:.0f} different rows and {self.n_features_in_} columns: "
+                "laws cannot be told from chance, and scores are rough."
+            )
+        return self
+
+    def _part(self, X, sample_weight, *, reset) -> Part:
+        """Return validated rows that have a weight."""
+        X = validated(self, X, reset=reset)
+        weight = check_weights(sample_weight, len(X))
+        if weight is not None and not weight.all():
+            X, weight = X[weight > 0], weight[weight > 0]
+        return Part(X, None, weight)
+
+    def _start(self, state: State, random) -> None:
+        self._state = state
+        self._random = random
+        self._known: list[Found] = []
+        self._errors: list[float] = []
+        self._equations: list[Found] | None = None
+
+    def _set_threshold(self, part: Part | None, rows, weight) -> None:
+        """Set the threshold after a fit: by all training rows where they are at hand."""
+        if self.contamination == "auto":
+            self._set_offset()
+            return
+        if part is not None:
+            rows, weight = part.X, weights_of(part)
+        share = (self.contamination,)
+        self.offset_ = float(quantiles(self._scores(rows), weight, share)[0])
+
+    def _set_offset(self) -> None:
+        """Set the threshold by scores that rows had before they were learned from."""
+        calibration = self._state.calibration
+        if self.contamination == "auto":
+            rate = self.false_alarm_rate
+            self.offset_ = lowest_normal(calibration.scores, calibration.counts, rate)
+        else:
+            share = (self.contamination,)
+            self.offset_ = float(quantiles(calibration.scores, calibration.counts, share)[0])
+
+    def partial_fit(self, X, y=None, sample_weight=None):
+        """Learn from a batch of rows, each weighted by what the model so far thinks of it.
+
+        The first batch is fitted as a whole, and should have some hundred rows: units, products
+        and local noise stay as it has them. The threshold follows the scores that rows of later
+        batches have before they are learned from.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self : object
+        """
+        if not hasattr(self, "_state"):
+            return self.fit(X, sample_weight=sample_weight)
+        self.check_parameters()
+        refuse(self, X, "partial_fit")
+        part = self._part(X, sample_weight, reset=False)
+        with all_or_nothing(self), one_blas_thread():
+            if not self._known:
+                self._known = self._found()
+            rows = np.asarray(part.X, dtype=np.float64)
+            weight = weights_of(part)
+            share = self.false_alarm_rate if self.contamination == "auto" else self.contamination
+            limits = (self.offset_, share)
+            self._state = updated(self._state, rows, weight, self.half_life, limits, self._random)
+            self._errors = errors_on(self._known, rows)
+            self._equations = None
+            self._set_offset()
+        return self
+
+    def fit_moments(self, moments):
+        """Learn from moments alone, without the rows.
+
+        Not robust: moments count all rows alike, wrong ones too, and a warning says so. The
+        threshold is that of normally distributed residuals. `p_values` need calibration rows then.
+
+        Parameters
+        ----------
+        moments : Moments
+            Of degree `max_degree` at least 2, of rows scaled so that their spread is not tiny
+            relative to their size.
+
+        Returns
+        -------
+        self : object
+        """
+        self.check_parameters()
+        if not isinstance(moments, Moments):
+            raise TypeError(f"fit_moments takes Moments; got {type(moments).__name__}.")
+        if not isinstance(self.contamination, str):
+            raise ValueError(
+                "contamination is a share of training rows, of which moments know nothing: leave "
+                "it 'auto' and set false_alarm_rate."
+            )
+        with all_or_nothing(self), one_blas_thread():
+            adopt_layout(self, Layout(moments.n_features, moments.feature_names, "float64"))
+            seed = int(check_random_state(self.random_state).randint(2**31))
+            random = np.random.default_rng(seed)
+            self._start(state_from(moments, random), random)
+            self._set_offset()
+        warn(
+            "moments count wrong rows as much as right ones, so that this fit is not robust: fit "
+            "to the rows where some may be wrong."
+        )
+        return self
+
+    # -- Answers ----------------------------------------------------------------------------------
+
+    def score_samples(self, X):
+        """Return how normal rows are: the lower, the less.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or a source of rows
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,)
+            About 0 for the middle row. For `Blocks` and Dask collections what they are is lazy.
+        """
+        return self._mapped(X, self.score_samples, np.float64, self._scores)
+
+    def decision_function(self, X):
+        """Return `score_samples` less the threshold: negative for outliers.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or a source of rows
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,)
+        """
+        return self._mapped(X, self.decision_function, np.float64, self._decisions)
+
+    def predict(self, X):
+        """Return -1 for outliers and 1 for others.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or a source of rows
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+        """
+        return self._mapped(
+            X, self.predict, np.int64, lambda rows: np.where(self._decisions(rows) < 0.0, -1, 1)
+        )
+
+    def p_values(self, X, calibration=None):
+        """Return the chance that a normal row looks at least as odd.
+
+        With calibration rows it is split-conformal: if rows are drawn as the calibration rows are,
+        a p value is at most a with probability at most a, whatever the model. Of n calibration
+        rows the smallest p value is 1 / (n + 1), so that alarms at a level a need at least
+        1 / a - 1 of them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        calibration : array-like of shape (n_calibration, n_features), default=None
+            Normal rows that the detector has not seen. By default the scores that training rows
+            have by the moments of the others take their place: about right, but not guaranteed.
+
+        Returns
+        -------
+        p : ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        refuse(self, X, "p_values")
+        scores = self.score_samples(X)
+        if calibration is None:
+            known, weight = self._state.calibration.scores, self._state.calibration.counts
+        else:
+            refuse(self, calibration, "p_values")
+            known = self.score_samples(calibration)
+            weight = np.ones(len(known))
+        if (len(known) + 1) * self.false_alarm_rate < 1.0:
+            warn(
+                f"p values cannot be below {1 / (len(known) + 1):.2g} with {len(known)} rows to "
+                f"compare with: alarms at false_alarm_rate={self.false_alarm_rate} need at least "
+                f"{int(np.ceil(1 / self.false_alarm_rate - 1 - 1e-9))}."
+            )
+        return conformal_p_values(scores, known, weight)
+
+    def explain(self, X):
+        """Tell why rows have their scores.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        reasons : list of n_samples lists of dict
+            One for each law that a row breaks, that which it breaks most first; or one if it breaks
+            none. Keys are "kind" ("broken law" or "unusual combination"), "law" (a `Law`, or None
+            where none that can be read was found), "columns" (the one to blame, or the two that
+            fit best where laws cannot tell which), "expected" and "found" (values by column), and
+            "shares" (of all columns in the score).
+        """
+        check_is_fitted(self)
+        refuse(self, X, "explain")
+        X = validated(self, X, reset=False)
+        with one_blas_thread():
+            return reasons_of(self._state, self._found(), self.column_names_, X)
+
+    @property
+    def laws_(self):
+        """Equations with few terms that the columns obey."""
+        check_is_fitted(self)
+        return [one.law for one in self._found()]
+
+    @property
+    def n_samples_seen_(self):
+        """How many rows have been learned from."""
+        check_is_fitted(self)
+        return self._state.n_samples
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "_state")
+
+    @property
+    def column_names_(self):
+        """Names of the columns: x0, x1, ... where X has none."""
+        check_is_fitted(self)
+        return [*map(str, getattr(self, "feature_names_in_", default_names(self.n_features_in_)))]
+
+    def _found(self) -> list[Found]:
+        """Return the laws: searched for when they are first asked for."""
+        if self._equations is None:
+            state, features = self._state, self._state.model.features
+            names = self.column_names_
+            now = laws_from(state.monomials, names)
+            now += constant_laws(features.constant, features.value, names, state.n_samples)
+            self._equations = followed(self._known, self._errors, now)
+        return self._equations
+
+    def _mapped(self, X, method, dtype, of_rows):
+        """Return what a method says of rows, wherever they are."""
+        check_is_fitted(self)
+        if is_device_array(X):
+            rows = checked_device_array(self, X)
+            with one_blas_thread():
+                return like(X, of_rows(rows))
+        source = source_of(X)
+        if source is not None:
+            check_layout(self, source.layout)
+            return source.map(method, None, dtype)
+        X = validated(self, X, reset=False)
+        with one_blas_thread():
+            return of_rows(X)
+
+    def _scores(self, X) -> np.ndarray:
+        model = self._state.model
+        parts = pieces(Part(X, None, None))
+        found = spread(lambda part: model.scores(to_numpy(part.X)), parts, self.n_jobs)
+        return np.concatenate(found)
+
+    def _decisions(self, X) -> np.ndarray:
+        return self._scores(X) - self.offset_
+
+
+def _asked(part: Part):
+    """Return how to ask rows that are at hand."""
+    return lambda question, combine: question(part)
+
+
+# -- What is saved --------------------------------------------------------------------------------
+
+
+def _write(writer, model) -> dict:
+    return {
+        **writer.input(model),
+        "offset": float(model.offset_),
+        "known": write_known(writer, model._known, model._errors),
+        "state": write_state(writer, model._state),
+    }
+
+
+def _read(reader, node, model):
+    offset, known, state = reader.fitted(model, node, ("offset", "known", "state"))
+    (model.offset_,) = reader.floats([offset], "offset").tolist()
+    model._start(read_state(reader, state, model.n_features_in_), np.random.default_rng(0))
+    model._known, model._errors = read_known(reader, known, model.n_features_in_)
+
+
+register(VanishingOutlierDetector, _write, _read)

@@ -1,0 +1,47 @@
+"""Laws over time: those found before that do not hold in the rows that came last."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from vanishing.laws.law import Law
+from vanishing.outliers.equations import Found
+
+_WORSE = 3.0  # error of a law that holds no longer, relative to what it was
+_MEDIAN = 0.6745  # of the size of a normal variable of variance 1
+
+
+def errors_on(known: Sequence[Found], X: np.ndarray) -> list[float]:
+    """Return the errors of laws on rows, of which some may be wild: by their medians."""
+    with np.errstate(all="ignore"):
+        return [float(np.median(np.abs(one.law.residual(X)))) / _MEDIAN for one in known]
+
+
+def followed(known: Sequence[Found], errors: Sequence[float], now: Sequence[Found]) -> list[Found]:
+    """Return the laws of now, and those of before that hold no longer, which say so."""
+    lost = []
+    for one, error in zip(known, errors, strict=True):
+        scale = float(np.abs(one.law.coef).max())
+        if not error <= _WORSE * one.error + 1e-9 * scale:
+            said = (
+                f"It no longer holds: its error is {error:.2g} in the last rows and was "
+                f"{one.error:.2g}."
+            )
+            lost.append(one._replace(law=_with_verdict(one.law, said)))
+    gone = {one.columns for one in lost}
+    return [one for one in now if one.columns not in gone] + lost
+
+
+def _with_verdict(law: Law, verdict: str) -> Law:
+    return Law(
+        law._terms,
+        law.coef,
+        names=law.names,
+        n_inputs=law.n_inputs,
+        target=law.target,
+        covariance=law.covariance,
+        error=law.error,
+        relative_error=law.relative_error,
+        n_samples=law.n_samples,
+        verdict=verdict,
+    )

@@ -1,0 +1,239 @@
+"""The readable equations behind scores: few terms, from moments of rows that go together."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from vanishing.laws.law import Law
+from vanishing.laws.normal import inverse, solution
+from vanishing.laws.sparse import regressions
+from vanishing.laws.terms import monomial
+
+_MOST_MONOMIALS = 100  # of degree 2; of more columns only linear equations are told
+_ROWS_PER_MONOMIAL = 3
+_MAX_TERMS = 6
+_MORE = 1.5  # error that fewer terms may have, relative to that of more
+_ROUNDING = 1e-6  # errors below it are alike
+_CLOSE = 0.1  # largest error of a law relative to the spread of the column it determines
+
+
+class Monomials(NamedTuple):
+    """Weighted sums over rows of the products of monomials in the columns.
+
+    Attributes
+    ----------
+    exponents : array of int of shape (k, n_columns)
+        Constant first; columns that are constant occur in none.
+    unit : array of shape (n_columns,)
+        Columns are divided by it.
+    gram : array of shape (k, k)
+    square_weight : float
+        Sum of squared weights, for how many rows there are.
+    n_samples : int
+    """
+
+    exponents: np.ndarray
+    unit: np.ndarray
+    gram: np.ndarray
+    square_weight: float
+    n_samples: int
+
+    def plus(self, X: np.ndarray, weight: np.ndarray, decay: float = 1.0) -> "Monomials":
+        """Return the sums with those of rows; sums so far count ``decay`` times."""
+        used = weight > 0.0
+        X, weight = X[used], weight[used]
+        values = self.values(X) * np.sqrt(weight)
+        return self._replace(
+            gram=decay * self.gram + values @ values.T,
+            square_weight=decay**2 * self.square_weight + float(np.square(weight).sum()),
+            n_samples=self.n_samples + len(weight),
+        )
+
+    def values(self, X: np.ndarray) -> np.ndarray:
+        """Return the monomials of rows, shape (k, n_rows)."""
+        scaled = np.clip(X / self.unit, -1e6, 1e6)
+        out = np.ones((len(self.exponents), len(X)))
+        for row, exponents in zip(out, self.exponents, strict=True):
+            for column in np.flatnonzero(exponents):
+                row *= scaled[:, column] ** int(exponents[column])
+        return out
+
+
+def monomials_of(varying, unit: np.ndarray, max_degree: int, n_rows: float) -> Monomials:
+    """Return empty sums for the columns that vary, of as many monomials as rows can tell apart."""
+    n = len(unit)
+    rows = [np.zeros(n, dtype=np.int64)]
+    linear = np.eye(n, dtype=np.int64)[varying]
+    count = len(varying)
+    if _ROWS_PER_MONOMIAL * (1 + count) <= n_rows:
+        rows += list(linear)
+        both = 1 + count + count * (count + 1) // 2
+        if max_degree > 1 and both <= min(_MOST_MONOMIALS, n_rows / _ROWS_PER_MONOMIAL):
+            rows += [linear[i] + linear[j] for i in range(count) for j in range(i, count)]
+    exponents = np.array(rows)
+    k = len(rows)
+    return Monomials(exponents, unit, np.zeros((k, k)), 0.0, 0)
+
+
+class Found(NamedTuple):
+    """A law, the columns that occur in it, and its error in units of the law.
+
+    Attributes
+    ----------
+    law : Law
+    columns : frozenset of int
+    error : float
+    """
+
+    law: Law
+    columns: frozenset[int]
+    error: float
+
+
+class _Candidate(NamedTuple):
+    support: np.ndarray
+    coef: np.ndarray
+    target: int  # place of the term that was regressed, the last of the support
+    column: int
+    error: float  # in units of the column's spread
+
+
+def laws_from(moments: Monomials, names) -> list[Found]:
+    """Return the equations among columns that hold up to small noise, the best first.
+
+    A column is a sparse combination of monomials without it, or a product or square one of all
+    others. Of equations that have the same columns the best one is told.
+    """
+    weight = moments.gram[0, 0]
+    if not weight > 0.0:
+        return []
+    gram = moments.gram / weight
+    found: list[_Candidate] = []
+    for target in range(1, len(gram)):
+        found += _candidates(moments, gram, target)
+    kept: list[_Candidate] = []
+    for candidate in sorted(found, key=lambda c: _price(moments, c)):
+        columns = _columns(moments, candidate)
+        if not any(_columns(moments, other) <= columns for other in kept):
+            kept.append(candidate)
+    laws = [_law(moments, gram, candidate, names) for candidate in kept]
+    return [
+        Found(law, _columns(moments, candidate), law.error)
+        for law, candidate in zip(laws, kept, strict=True)
+        if law is not None
+    ]
+
+
+def _price(moments: Monomials, candidate: _Candidate) -> float:
+    """Return what decides between equations: few terms, a small error, a column by itself."""
+    degree = moments.exponents[candidate.target].sum()
+    return float(np.log(candidate.error + _ROUNDING) + 0.7 * len(candidate.support) + degree)
+
+
+def _columns(moments: Monomials, candidate: _Candidate) -> frozenset[int]:
+    used = moments.exponents[candidate.support[np.abs(candidate.coef) > 0.0]].any(axis=0)
+    return frozenset(np.flatnonzero(used).tolist())
+
+
+def _candidates(moments: Monomials, gram: np.ndarray, target: int) -> list[_Candidate]:
+    """Return the equation of fewest terms, hardly worse than longer ones, with a given term."""
+    exponents = moments.exponents
+    (columns,) = np.nonzero(exponents[target])
+    linear = exponents[target].sum() == 1
+    allowed = exponents[:, columns[0]] == 0 if linear else np.arange(len(gram)) != target
+    terms = np.append(np.flatnonzero(allowed), target)
+    scale = np.sqrt(np.maximum(gram.diagonal()[terms], 1e-300))
+    part = gram[np.ix_(terms, terms)] / scale / scale[:, None]
+    last = len(terms) - 1
+    trials = []
+    for support in regressions(part, last, min(_MAX_TERMS, len(terms))):
+        places = np.append(support[support != last], last)
+        found = [_candidate(moments, gram, terms[places], int(c)) for c in columns]
+        trials.append(min(found, key=lambda candidate: candidate.error))
+    trials = [t for t in trials if t.error < _CLOSE and _is_short(moments, t)]
+    if not trials:
+        return []
+    least = min(trial.error for trial in trials)
+    return [next(trial for trial in trials if trial.error <= _MORE * least + _ROUNDING)]
+
+
+def _is_short(moments: Monomials, candidate: _Candidate) -> bool:
+    """Say whether an equation has so few terms that it is none of any smooth surface."""
+    return len(candidate.support) <= max(len(_columns(moments, candidate)) + 1, 4)
+
+
+def _candidate(moments: Monomials, gram: np.ndarray, support, column: int) -> _Candidate:
+    """Fit the coefficients of an equation, and measure it in units of a column's spread."""
+    others, target = support[:-1], support[-1]
+    coef = np.append(-solution(gram[np.ix_(others, others)], gram[others, target], 1e-12), 1.0)
+    exponents = moments.exponents
+    square = coef @ gram[np.ix_(support, support)] @ coef
+    # The derivative by the column is a combination of monomials of lower degree.
+    lower = exponents[support].copy()
+    factor = coef * lower[:, column]
+    used = np.flatnonzero(factor)
+    lower[used, column] -= 1
+    places = [int(np.flatnonzero((exponents == row).all(axis=1))[0]) for row in lower[used]]
+    slope = factor[used] @ gram[np.ix_(places, places)] @ factor[used]
+    linear = int(np.flatnonzero((exponents.sum(axis=1) == 1) & (exponents[:, column] == 1))[0])
+    variance = gram[linear, linear] - gram[0, linear] ** 2
+    error = np.sqrt(max(square, 0.0) / max(slope * variance, 1e-300))
+    return _Candidate(support, coef, int(target), column, float(error))
+
+
+def _law(moments: Monomials, gram: np.ndarray, candidate: _Candidate, names) -> Law | None:
+    """Return an equation in units of the table, with standard errors; None if it overflows."""
+    support, coef = candidate.support, candidate.coef
+    exponents = moments.exponents[support]
+    square = max(float(coef @ gram[np.ix_(support, support)] @ coef), 0.0)
+    count = max(moments.gram[0, 0] ** 2 / moments.square_weight, 1.0)
+    covariance = np.zeros((len(coef),) * 2)
+    others = support[:-1]
+    covariance[:-1, :-1] = inverse(gram[np.ix_(others, others)]) * square / count
+    with np.errstate(all="ignore"):
+        scale = np.prod(moments.unit ** -exponents.astype(float), axis=1)
+        # Relative to the term that was regressed, in units of the table.
+        ratio = scale / scale[-1]
+        scaled = coef * ratio
+        covariance = covariance * ratio * ratio[:, None]
+        error = np.sqrt(square) / scale[-1]
+        relative = np.sqrt(square / gram[support[-1], support[-1]])
+    if not (np.isfinite(scaled).all() and np.isfinite(error)):
+        return None
+    linear = exponents[-1].sum() == 1
+    target = str(names[candidate.column]) if linear else None
+    return Law(
+        [monomial(row) for row in exponents],
+        scaled,
+        names=names,
+        n_inputs=len(names),
+        target=target,
+        covariance=covariance if np.isfinite(covariance).all() else None,
+        error=float(error),
+        relative_error=float(relative),
+        n_samples=moments.n_samples,
+        verdict=f"It holds up to {100 * candidate.error:.2g} % of the spread of "
+        f"{names[candidate.column]}.",
+    )
+
+
+def constant_laws(constant: np.ndarray, value: np.ndarray, names, n_samples: int) -> list[Found]:
+    """Return the laws x = c of constant columns."""
+    found = []
+    for column, c in zip(constant, value, strict=True):
+        exponents = np.zeros((2, len(names)))
+        exponents[0, column] = 1.0
+        c = float(c)
+        law = Law(
+            [monomial(row) for row in (exponents if c else exponents[:1])],
+            [1.0, -c] if c else [1.0],
+            names=names,
+            n_inputs=len(names),
+            target=str(names[column]),
+            error=0.0,
+            relative_error=0.0,
+            n_samples=n_samples,
+            verdict="It holds on all rows but wild ones.",
+        )
+        found.append(Found(law, frozenset([int(column)]), 0.0))
+    return found

@@ -1,0 +1,211 @@
+"""Features of a row: 1, its standardised columns, and products of their principal components."""
+
+from math import comb
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import eigh
+
+from vanishing.outliers.quantiles import quantiles
+
+_MOST = 12  # principal components that are multiplied
+_MOST_PRODUCTS = 400  # of one degree
+_ROWS_PER_FEATURE = 10
+_WILD = 10.0  # standard deviations in units of the range of the middle 90 % of a column
+_NORMAL_RANGE = 3.29  # that range in standard deviations of a normal distribution
+_LOOKED_AT = 2000  # rows, for that range
+_CONSTANT = 1e-12  # spread of a column relative to its size
+_SAME = 1e-6  # deviation of a constant column, relative to its size, that counts as 1
+
+
+class Features(NamedTuple):
+    """What a row is described by.
+
+    Attributes
+    ----------
+    varying : array of int of shape (n,)
+        Columns that are not constant.
+    centre, scale : array of shape (n,)
+        Of these columns.
+    directions : array of shape (n, p)
+        Principal components.
+    counts : tuple of int
+        How many of the components are multiplied in each degree, from degree 2 on.
+    constant : array of int of shape (n_constant,)
+    value : array of shape (n_constant,)
+        Of the constant columns.
+    """
+
+    varying: np.ndarray
+    centre: np.ndarray
+    scale: np.ndarray
+    directions: np.ndarray
+    counts: tuple[int, ...]
+    constant: np.ndarray
+    value: np.ndarray
+
+    @property
+    def n(self) -> int:
+        """How many columns vary."""
+        return len(self.varying)
+
+    @property
+    def size(self) -> int:
+        """How many features there are."""
+        products = sum(comb(p + d - 1, d) for d, p in enumerate(self.counts, start=2))
+        return 1 + self.n + products
+
+    def standardised(self, X: np.ndarray, limit: float) -> np.ndarray:
+        """Return the varying columns of rows in standard units, shape (n, n_rows)."""
+        z = np.subtract(X.T[self.varying], self.centre[:, None], dtype=np.float64, order="C")
+        z /= self.scale[:, None]
+        return np.clip(z, -limit, limit, out=z)
+
+    def deviation(self, X: np.ndarray) -> np.ndarray:
+        """Return how far constant columns are from their values, in all, shape (n_rows,)."""
+        if not len(self.constant):
+            return np.zeros(len(X))
+        with np.errstate(over="ignore"):
+            far = np.abs(X[:, self.constant] - self.value) / self.tolerance
+        # Rounding of values that were computed is no deviation.
+        far[far < _SAME] = 0.0
+        return np.minimum(far.max(axis=1), 1e100)
+
+    @property
+    def tolerance(self) -> np.ndarray:
+        """Deviations of constant columns that count as 1."""
+        return _SAME * np.where(self.value == 0.0, 1.0, np.abs(self.value))
+
+    def values(self, z: np.ndarray) -> np.ndarray:
+        """Return the features of standardised rows, shape (size, n_rows)."""
+        out = np.empty((self.size, z.shape[1]))
+        out[0] = 1.0
+        out[1 : 1 + self.n] = z
+        if self.counts:
+            component = self.directions.T @ z
+            place = 1 + self.n
+            for degree, p in enumerate(self.counts, start=2):
+                found = _products(component[:p], degree, out[place:])
+                place += len(found)
+        return out
+
+    def slopes(self, z: np.ndarray, column: np.ndarray) -> np.ndarray:
+        """Return the derivatives of the features by one column of each row, (size, n_rows)."""
+        out = np.zeros((self.size, z.shape[1]))
+        out[1 + column, np.arange(z.shape[1])] = 1.0
+        place = 1 + self.n
+        component = self.directions.T @ z
+        for degree, p in enumerate(self.counts, start=2):
+            found = _product_slopes(component[:p], self.directions[column, :p].T, degree)
+            out[place : place + len(found)] = found
+            place += len(found)
+        return out
+
+
+def _starts(p: int, degree: int) -> list[int]:
+    """Return where products of a degree begin whose factors are component a or later ones."""
+    total = comb(p + degree - 1, degree)
+    return [total - comb(p - a + degree - 1, degree) for a in range(p)]
+
+
+def _products(component, degree: int, out=None) -> np.ndarray:
+    """Return the products of ``degree`` components, those with the first one first."""
+    p = len(component)
+    level = component
+    for d in range(2, degree + 1):
+        starts = _starts(p, d - 1)
+        size = comb(p + d - 1, d)
+        target = np.empty((size, component.shape[1])) if out is None or d < degree else out[:size]
+        place = 0
+        for a in range(p):
+            part = level[starts[a] :]
+            np.multiply(part, component[a], out=target[place : place + len(part)])
+            place += len(part)
+        level = target
+    return level
+
+
+def _product_slopes(component, slope, degree: int) -> np.ndarray:
+    """Return the derivatives of `_products` where those of the components are ``slope``."""
+    p = len(component)
+    level, change = component, slope
+    for d in range(2, degree + 1):
+        starts = _starts(p, d - 1)
+        level, change = (
+            np.concatenate([level[starts[a] :] * component[a] for a in range(p)]),
+            np.concatenate(
+                [
+                    change[starts[a] :] * component[a] + level[starts[a] :] * slope[a]
+                    for a in range(p)
+                ]
+            ),
+        )
+    return change
+
+
+def features_of(X: np.ndarray, weight: np.ndarray, max_degree: int) -> Features:
+    """Choose the features for rows, as many products as the number of rows allows.
+
+    Parameters
+    ----------
+    X : array of shape (n_rows, n_columns)
+        Rows that differ from one another, in random order.
+    weight : array of shape (n_rows,)
+    max_degree : int
+    """
+    total = weight.sum()
+    # Sizes first: squares of huge values overflow.
+    size = np.maximum(np.abs(X).max(axis=0), 1e-300)
+    unit = X / size
+    centre = weight @ unit / total
+    scale = np.sqrt(weight @ np.square(unit - centre) / total)
+    some = slice(0, _LOOKED_AT)
+    low, middle, high = quantiles(unit[some], weight[some], (0.05, 0.5, 0.95))
+    spread = high - low
+    # A few wild values make all others alike in units of the standard deviation.
+    wild = (spread > 0.0) & (scale > _WILD * spread)
+    centre[wild], scale[wild] = middle[wild], spread[wild] / _NORMAL_RANGE
+    centre, scale = centre * size, scale * size
+    varies = scale > _CONSTANT * np.maximum(np.abs(centre), 1e-290)
+    varying = np.flatnonzero(varies)
+    constant = np.flatnonzero(~varies)
+    found = Features(
+        varying,
+        centre[varying],
+        scale[varying],
+        np.zeros((len(varying), 0)),
+        (),
+        constant,
+        X[0, constant].astype(np.float64),
+    )
+    counts = counts_for(found.n, len(X), max_degree)
+    if not counts:
+        return found
+    z = found.standardised(X, FIT_LIMIT)
+    z -= (z @ weight / total)[:, None]
+    covariance = (z * weight) @ z.T / total
+    most = max(counts)
+    vectors = eigh(covariance, subset_by_index=[found.n - most, found.n - 1])[1][:, ::-1]
+    # The sign is of no importance to products, but should not depend on the machine.
+    largest = np.abs(vectors).argmax(axis=0)
+    vectors = vectors * np.sign(vectors[largest, np.arange(most)])
+    return found._replace(directions=np.ascontiguousarray(vectors), counts=counts)
+
+
+FIT_LIMIT = 100.0  # standardised values that a fit sees; wilder ones would drown all others
+SCORE_LIMIT = 1e6  # that a score sees: squares of squares must not overflow
+
+
+def counts_for(n: int, n_rows: int, max_degree: int) -> tuple[int, ...]:
+    """Return how many components can be multiplied in each degree, from degree 2 on."""
+    left = n_rows // _ROWS_PER_FEATURE - 1 - n
+    counts = []
+    for degree in range(2, max_degree + 1):
+        p = min(_MOST, n)
+        while p and comb(p + degree - 1, degree) > min(left, _MOST_PRODUCTS):
+            p -= 1
+        if not p:
+            break
+        counts.append(p)
+        left -= comb(p + degree - 1, degree)
+    return tuple(counts)

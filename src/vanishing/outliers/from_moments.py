@@ -1,0 +1,149 @@
+"""A detector's state from moments alone: all rows count alike, and residuals count as normal."""
+
+import numpy as np
+from scipy.linalg import eigh
+
+from vanishing.algebra import monomials as algebra
+from vanishing.outliers.calibration import Calibration
+from vanishing.outliers.equations import Monomials, monomials_of
+from vanishing.outliers.features import Features, counts_for
+from vanishing.outliers.model import (
+    LAW,
+    Laws,
+    Model,
+    Noise,
+    Residuals,
+    centred,
+    doubt_of,
+    nearly_zero,
+)
+from vanishing.outliers.passes import MAX_ROWS
+from vanishing.outliers.robust import Sums, ridges
+from vanishing.outliers.state import State
+from vanishing.rows.moments import MomentRows, Moments
+
+_MEAN_SIZE = np.sqrt(2.0 / np.pi)  # of a normal variable of variance 1
+_LOST = 1e-7  # variance relative to the mean square, below which moments have no digits left
+
+
+def state_from(moments: Moments, random) -> State:
+    """Return the state of a detector that knows moments instead of rows."""
+    if moments.max_degree < 2:
+        raise ValueError(
+            "these moments are of degree 1: a detector needs Moments(n_features, max_degree=2)."
+        )
+    rows = MomentRows(moments)
+    exponents, gram = _gram(rows)
+    features = _features(exponents, gram, moments)
+    map_ = _map(features, exponents)
+    total = moments.total_weight
+    sums = [
+        Sums(map_ @ gram @ map_.T * total, total, ridge)
+        for ridge in ridges(features.size, moments.n_samples)
+    ]
+    n = features.n
+    bulk, law = (Residuals.of(part, n) for part in sums)
+    coef = nearly_zero(sums[1], LAW)
+    model = Model(
+        features,
+        bulk,
+        law,
+        _flat_noise(n, n),
+        Laws(coef, _flat_noise(n, coef.shape[1])),
+        doubt_of(sums[0], moments.n_samples),
+        np.zeros(2),
+        np.ones(2),
+    )
+    parts = _normal_parts(bulk, law, map_ @ gram @ map_.T, random)
+    model = centred(model, parts, np.ones(parts.shape[1]))
+    scores = model.scores_of(parts)
+    return State(
+        model,
+        (sums[0], sums[1]),
+        np.full(2, float(features.size)),
+        _monomials(features, moments, exponents, gram),
+        Calibration.of(scores, np.full(len(scores), total / len(scores)), random),
+        total,
+        float(moments.n_samples),
+        moments.n_samples,
+    )
+
+
+def _gram(rows: MomentRows) -> tuple[np.ndarray, np.ndarray]:
+    """Return all exponents up to degree 2, and the means of their products."""
+    terms = rows.moments.terms
+    exponents = np.asarray(terms[terms.sum(axis=1) <= 2], dtype=np.int64)
+    pairs = (exponents[:, None] + exponents).reshape(-1, rows.n_features)
+    places = rows.moments.positions(pairs.astype(algebra.EXPONENT))
+    return exponents, rows.means[places].reshape(len(exponents), -1)
+
+
+def _features(exponents, gram, moments: Moments) -> Features:
+    linear = [_place(exponents, row) for row in np.eye(moments.n_features, dtype=np.int64)]
+    mean = gram[0, linear]
+    covariance = gram[np.ix_(linear, linear)] - np.outer(mean, mean)
+    variance = covariance.diagonal()
+    varies = variance > _LOST * gram[linear, linear]
+    varying, constant = np.flatnonzero(varies), np.flatnonzero(~varies)
+    scale = np.sqrt(variance[varying])
+    counts = counts_for(len(varying), moments.n_samples, 2)
+    most = max(counts, default=0)
+    n = len(varying)
+    directions = np.zeros((n, 0))
+    if most:
+        correlation = covariance[np.ix_(varying, varying)] / np.outer(scale, scale)
+        directions = eigh(correlation, subset_by_index=[n - most, n - 1])[1][:, ::-1].copy()
+    return Features(varying, mean[varying], scale, directions, counts, constant, mean[constant])
+
+
+def _place(exponents, row) -> int:
+    return int(np.flatnonzero((exponents == row).all(axis=1))[0])
+
+
+def _map(features: Features, exponents) -> np.ndarray:
+    """Return the features as combinations of monomials: exact on points enough to tell."""
+    random = np.random.default_rng(0)
+    size = len(exponents)
+    z = random.normal(size=(features.n, 3 * size))
+    X = np.zeros((exponents.shape[1], z.shape[1]))
+    X[features.varying] = z * features.scale[:, None] + features.centre[:, None]
+    X[features.constant] = features.value[:, None]
+    values = np.prod(X[None] ** exponents[:, :, None], axis=1)
+    used = [i for i, row in enumerate(exponents) if not row[features.constant].any()]
+    unit = np.sqrt(np.mean(np.square(values[used]), axis=1))[:, None]
+    coef = np.linalg.lstsq((values[used] / unit).T, features.values(z).T, rcond=1e-13)[0]
+    found = np.zeros((features.size, size))
+    found[:, used] = (coef / unit).T
+    return found
+
+
+def _flat_noise(n: int, n_residuals: int) -> Noise:
+    """Return noise that is the same everywhere: that of normal variables of variance 1."""
+    coef = np.zeros((1 + 2 * n, n_residuals))
+    coef[0] = _MEAN_SIZE
+    same = np.full(n_residuals, _MEAN_SIZE)
+    return Noise(coef, same, same, same)
+
+
+def _normal_parts(bulk: Residuals, law: Residuals, gram, random) -> np.ndarray:
+    """Return the parts of scores where the features are normal: quantiles to compare with."""
+    values, vectors = np.linalg.eigh(gram)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    v = root @ random.normal(size=(len(gram), MAX_ROWS))
+    a = np.square(bulk.coef.T @ v).max(axis=0, initial=1e-300)
+    b = np.square(law.coef.T @ v / _MEAN_SIZE).sum(axis=0)
+    return np.log(np.maximum([a, b], 1e-300))
+
+
+def _monomials(features: Features, moments: Moments, exponents, gram) -> Monomials:
+    unit = np.ones(moments.n_features)
+    unit[features.varying] = np.hypot(features.centre, features.scale)
+    empty = monomials_of(features.varying, unit, 2, moments.n_samples)
+    places = [_place(exponents, row) for row in empty.exponents]
+    scale = np.prod(unit ** -empty.exponents.astype(float), axis=1)
+    total = moments.total_weight
+    return empty._replace(
+        gram=gram[np.ix_(places, places)] * np.outer(scale, scale) * total,
+        square_weight=total**2 / moments.n_samples,
+        n_samples=moments.n_samples,
+    )

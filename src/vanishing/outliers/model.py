@@ -1,0 +1,271 @@
+"""What a fitted detector knows: residuals of columns, their local noise, and the score of a row."""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, eigh
+
+from vanishing.outliers.features import FIT_LIMIT, SCORE_LIMIT, Features
+from vanishing.outliers.quantiles import quantiles
+from vanishing.outliers.robust import (
+    FIT_ROWS,
+    Rule,
+    Sums,
+    slices,
+    squared_lengths,
+    whitener,
+)
+
+LAW = 0.05  # residual of a column relative to its spread, below which a law determines it
+_LOOSE, _STRICT = (0.5, 1.0), (0.1, 3.0)  # range of local noise relative to its mean
+# Noise varies slowly along the rows. Without a ridge it would also follow the small differences of
+# columns that a law ties together, which are the residuals themselves.
+_NOISE_RIDGE = 0.1
+_HALF, _MOST_DOUBT = 4.0, 2.0  # equations of half of the rows vary that much more; a limit
+_TINY = 1e-300
+_ROUNDING = 1e-14
+_EXACT = 1e-3  # size of the residuals of laws that hold up to rounding
+_BLURRED = 0.05  # the same for combinations of laws, among which a row that breaks one is hidden
+_FLOOR = 1e-8  # parts of scores below it are rounding
+
+
+class Residuals(NamedTuple):
+    """How each column is found from all other features: e = coef' v has mean square 1.
+
+    Attributes
+    ----------
+    coef : array of shape (k, n)
+    sizes : array of shape (n,)
+        Root mean squares of the residuals, in standard units of the columns.
+    """
+
+    coef: np.ndarray
+    sizes: np.ndarray
+
+    @classmethod
+    def of(cls, sums: Sums, n: int) -> "Residuals":
+        """Return the residuals that follow from moments."""
+        white = whitener(sums)
+        precision = white.T @ white[:, 1 : 1 + n]
+        size = np.sqrt(precision[np.arange(1, 1 + n), np.arange(n)])
+        return cls(precision / size, 1.0 / size)
+
+
+class Noise(NamedTuple):
+    """Mean size of residuals at a row: a function of 1, z and z^2, within limits.
+
+    Attributes
+    ----------
+    coef : array of shape (1 + 2 n, n_residuals)
+    mean, low, high : array of shape (n_residuals,)
+    """
+
+    coef: np.ndarray
+    mean: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+    def __call__(self, z: np.ndarray) -> np.ndarray:
+        """Return the sizes at standardised rows, shape (n_residuals, n_rows)."""
+        sizes = self.coef.T @ _noise_terms(np.clip(z, -FIT_LIMIT, FIT_LIMIT))
+        return np.clip(sizes, self.low[:, None], self.high[:, None], out=sizes)
+
+    def relative(self, sizes: np.ndarray) -> np.ndarray:
+        """Return sizes relative to their means, where laws determine columns, and 1 elsewhere."""
+        varies = self.high > self.mean
+        found = np.ones(sizes.shape)
+        found[varies] = np.maximum(sizes[varies] / self.mean[varies, None], _LOOSE[0])
+        return found
+
+
+def _noise_terms(z: np.ndarray) -> np.ndarray:
+    return np.vstack([np.ones((1, z.shape[1])), z, np.square(z)])
+
+
+class Laws(NamedTuple):
+    """All equations that nearly hold: combinations of the features that are nearly zero.
+
+    Attributes
+    ----------
+    coef : array of shape (k, n_laws)
+        Each has mean square 1 over the training rows.
+    noise : Noise
+    """
+
+    coef: np.ndarray
+    noise: Noise
+
+
+class Model(NamedTuple):
+    """Everything that scores and blame depend on.
+
+    Attributes
+    ----------
+    features : Features
+    bulk, law : Residuals
+    noise : Noise
+        Of the residuals of columns from laws.
+    laws : Laws
+    doubt : array of shape (k, k)
+        Of features of a row makes a vector whose squared length is the variance of what the bulk
+        says of it, relative to the noise: equations are less sure far from the rows they are of.
+    centre, spread : array of shape (2,)
+        Of log a and log b over the training rows.
+    """
+
+    features: Features
+    bulk: Residuals
+    law: Residuals
+    noise: Noise
+    laws: Laws
+    doubt: np.ndarray
+    centre: np.ndarray
+    spread: np.ndarray
+
+    def residuals(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return residuals of the bulk, less their doubt, and of laws, both in local noise.
+
+        Both have shape (n, n_rows).
+        """
+        z = self.features.standardised(X, SCORE_LIMIT)
+        values = self.features.values(z)
+        doubt = np.minimum(squared_lengths(self.doubt @ values), _MOST_DOUBT)
+        noise = self.noise(z)
+        bulk = (self.bulk.coef.T @ values) / (np.sqrt(1.0 + doubt) * self.noise.relative(noise))
+        return bulk, (self.law.coef.T @ values) / noise
+
+    def parts(self, X: np.ndarray) -> np.ndarray:
+        """Return log a (unusual) and log b (breaks a law) of rows, shape (2, n_rows)."""
+        bulk, law = self.residuals(X)
+        off = np.square(self.features.deviation(X))
+        a = np.square(bulk).max(axis=0, initial=_FLOOR)
+        return np.log(np.maximum([a, squared_lengths(law) + off], _FLOOR))
+
+    def scaled(self, parts: np.ndarray) -> np.ndarray:
+        """Return parts of scores relative to those of the training rows."""
+        return (parts - self.centre[:, None]) / self.spread[:, None]
+
+    def scores(self, X: np.ndarray) -> np.ndarray:
+        """Return the scores of rows, larger for rows that are more normal."""
+        return self.scores_of(np.hstack([self.parts(X[here]) for here in slices(len(X))]))
+
+    def scores_of(self, parts: np.ndarray) -> np.ndarray:
+        """Return the scores of rows with given parts."""
+        return -self.scaled(parts).max(axis=0)
+
+
+def centred(model: Model, parts: np.ndarray, weight: np.ndarray) -> Model:
+    """Return the model whose scores have the parts of given rows in their middle."""
+    low, middle, high = quantiles(parts.T, weight, (0.25, 0.5, 0.75))
+    spread = high - low
+    spread[~(spread > 1e-6)] = 1.0  # where most rows are alike
+    return model._replace(centre=middle, spread=spread)
+
+
+class Counted(NamedTuple):
+    """Standardised rows with what they count for laws, in all 1."""
+
+    z: np.ndarray
+    weight: np.ndarray
+
+
+class Built(NamedTuple):
+    """A model, and what has been found of the rows on the way.
+
+    Attributes
+    ----------
+    model : Model
+    counts : array of shape (n_first_rows,)
+        What the first rows count for laws, in all 1.
+    scores : array of shape (n_rows,)
+    """
+
+    model: Model
+    counts: np.ndarray
+    scores: np.ndarray
+
+
+def doubt_of(bulk: Sums, n_bulk: float) -> np.ndarray:
+    """Return the doubt of equations that follow from moments of so many rows."""
+    return whitener(bulk) * np.sqrt(_HALF / n_bulk)
+
+
+def build(features: Features, sums: tuple[Sums, Sums], n_bulk: float, X, weight) -> Built:
+    """Return the model that follows from the moments of all rows, and some of the rows.
+
+    Parameters
+    ----------
+    features : Features
+    sums : pair of Sums
+    n_bulk : float
+        How many rows are in the bulk.
+    X : array of shape (n_rows, n_columns)
+        In random order.
+    weight : array of shape (n_rows,)
+    """
+    n = features.n
+    bulk, law = (Residuals.of(part, n) for part in sums)
+    rows = _counted(features, sums[1], X[:FIT_ROWS], weight[:FIT_ROWS])
+    mean, square = rows.z @ rows.weight, np.square(rows.z) @ rows.weight
+    spread = np.sqrt(np.maximum(square - np.square(mean), _TINY))
+    # Residuals of a fit are too small by the number of coefficients: few rows prove no law.
+    freedom = max(1.0 - features.size * np.square(rows.weight).sum(), 0.0)
+    strict = law.sizes < LAW * np.sqrt(freedom) * spread
+    coef = nearly_zero(sums[1], LAW * np.sqrt(freedom))
+    terms, mean = _local_noise(features, rows, np.hstack([law.coef, coef]))
+    own = _limited(terms[:, :n], np.maximum(mean[:n], _EXACT), strict)
+    every = np.ones(coef.shape[1], dtype=bool)
+    laws = Laws(coef, _limited(terms[:, n:], np.maximum(mean[n:], _BLURRED), every))
+    doubt = doubt_of(sums[0], n_bulk)
+    model = Model(features, bulk, law, own, laws, doubt, np.zeros(2), np.ones(2))
+    parts = np.hstack([model.parts(X[here]) for here in slices(len(X))])
+    model = centred(model, parts, weight)
+    return Built(model, rows.weight, model.scores_of(parts))
+
+
+def _limited(coef: np.ndarray, mean: np.ndarray, strict: np.ndarray) -> Noise:
+    """Return noise that stays near its mean, unless residuals are those of laws."""
+    low, high = np.where(strict, np.array([_STRICT]).T, np.array([_LOOSE]).T)
+    return Noise(coef, mean, low * mean, high * mean)
+
+
+def _counted(features: Features, sums: Sums, X, weight) -> Counted:
+    """Return rows with what they count for laws, by the moments of laws."""
+    z = features.standardised(X, FIT_LIMIT)
+    white = whitener(sums)
+    distance = np.empty(len(weight))
+    for here in slices(len(weight)):
+        distance[here] = squared_lengths(white @ features.values(z[:, here]))
+    middle = float(quantiles(distance, weight, (0.5,))[0])
+    counts = weight * Rule(white, max(middle, _TINY), False, sums.ridge).of_distances(distance)
+    return Counted(z, counts / counts.sum())
+
+
+def nearly_zero(sums: Sums, size: float) -> np.ndarray:
+    """Return combinations of features that vary less than a size, relative to the features.
+
+    Relative, because a column that a few wild values have made wide is nearly constant elsewhere.
+    """
+    gram = sums.gram / sums.weight
+    mean = gram[0, 1:] / gram[0, 0]
+    covariance = gram[1:, 1:] - gram[0, 0] * np.outer(mean, mean)
+    spread = np.sqrt(np.maximum(covariance.diagonal(), _ROUNDING * gram.diagonal()[1:] + _TINY))
+    values, vectors = eigh(covariance / spread / spread[:, None], check_finite=False)
+    small = values < size**2
+    found = vectors[:, small] / np.sqrt(np.maximum(values[small], 0.0) + sums.ridge)
+    found /= spread[:, None]
+    return np.vstack([-mean @ found, found])
+
+
+def _local_noise(features: Features, rows: Counted, coef: np.ndarray):
+    """Return the local sizes of residuals ``coef' v`` as functions of 1, z, z^2; their means."""
+    root = np.sqrt(rows.weight)
+    size = np.empty((coef.shape[1], len(root)))
+    for here in slices(len(root)):
+        np.abs(coef.T @ features.values(rows.z[:, here]), out=size[:, here])
+    terms = _noise_terms(rows.z) * root
+    gram = terms @ terms.T
+    gram[np.diag_indices_from(gram)] += _NOISE_RIDGE
+    factor = cho_factor(gram, lower=True, check_finite=False)
+    found = cho_solve(factor, terms @ (size * root).T, check_finite=False)
+    return found, size @ rows.weight

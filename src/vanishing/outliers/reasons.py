@@ -1,0 +1,106 @@
+"""Why a row has its score: laws it breaks, the columns to blame, and what was expected of them."""
+
+import numpy as np
+
+from vanishing.outliers.blame import Blame, blame
+from vanishing.outliers.equations import Found
+from vanishing.outliers.features import SCORE_LIMIT
+from vanishing.outliers.model import Model
+from vanishing.outliers.robust import slices, whitener
+from vanishing.outliers.state import State
+
+BROKEN, UNUSUAL = "broken law", "unusual combination"
+_MEAN_SIZE = np.sqrt(2.0 / np.pi)  # of a normal variable of variance 1
+_FAR = 5.0  # standard deviations of the sum of squares of residuals of laws
+_SHOWN = 3  # laws of a row
+_ROUNDING = 1e-9
+_OFF = 3.0  # errors of a law by which a row breaks it
+
+
+def reasons_of(state: State, laws: list[Found], names, X: np.ndarray) -> list[list[dict]]:
+    """Return the reasons of rows; see `VanishingOutlierDetector.explain`."""
+    found = []
+    for here in slices(len(X)):
+        found += _of_chunk(state, laws, names, np.asarray(X[here], dtype=np.float64))
+    return found
+
+
+def _of_chunk(state: State, laws, names, X) -> list[list[dict]]:
+    model = state.model
+    bulk, law = (np.square(part) for part in model.residuals(X))
+    z = model.features.standardised(X, SCORE_LIMIT)
+    size = model.laws.noise(z) / _MEAN_SIZE
+    by_laws = blame(model.features, X, model.laws.coef, size, law)
+    white = whitener(state.sums[0])
+    by_bulk = blame(model.features, X, white.T, np.ones((len(white), len(X))), bulk)
+    n_laws = model.laws.coef.shape[1]
+    broken = by_laws.before > n_laws + _FAR * np.sqrt(2.0 * n_laws)
+    scaled = model.scaled(model.parts(X))
+    parts = np.where(scaled[0] > scaled[1], bulk, law)
+    shares = _shares(model, X, parts)
+    with np.errstate(all="ignore"):
+        excess = [np.abs(law.residual(X)) / max(error, _ROUNDING) for law, _, error in laws]
+    found = []
+    for i, row in enumerate(X):
+        share = {str(name): float(s) for name, s in zip(names, shares[:, i], strict=True)}
+        sizes = [float(values[i]) for values in excess]
+        reasons = _constants(model, laws, names, row, share)
+        if not reasons and broken[i]:
+            reasons = _broken(model, laws, names, row, by_laws, i, sizes, share)
+        if not reasons and model.features.n:
+            columns, expected = _named(model, names, by_bulk, i)
+            reasons = [_reason(UNUSUAL, None, names, columns, expected, row, share)]
+        found.append(reasons)
+    return found
+
+
+def _shares(model: Model, X, parts) -> np.ndarray:
+    """Return the share of each column of the table in the score, shape (n_columns, n_rows)."""
+    features = model.features
+    shares = np.zeros((X.shape[1], len(X)))
+    shares[features.varying] = parts
+    if len(features.constant):
+        off = (X[:, features.constant] - features.value) / features.tolerance
+        shares[features.constant] = np.where(np.abs(off) < 1.0, 0.0, np.square(off)).T
+    return shares / np.maximum(shares.sum(axis=0), 1e-300)
+
+
+def _named(model: Model, names, found: Blame, row: int) -> tuple[list[int], list[float]]:
+    pairs = found.of_row(row)
+    return [int(model.features.varying[c]) for c, _ in pairs], [value for _, value in pairs]
+
+
+def _reason(kind, law, names, columns, expected, row, share) -> dict:
+    named = [str(names[c]) for c in columns]
+    return {
+        "kind": kind,
+        "law": law,
+        "columns": named,
+        "expected": dict(zip(named, expected, strict=True)),
+        "found": {name: float(row[c]) for name, c in zip(named, columns, strict=True)},
+        "shares": share,
+    }
+
+
+def _constants(model: Model, laws, names, row, share) -> list[dict]:
+    """Return reasons of columns that should be constant and are not."""
+    features = model.features
+    found = []
+    for column, value, tolerance in zip(
+        features.constant, features.value, features.tolerance, strict=True
+    ):
+        if abs(row[column] - value) > tolerance:
+            law = next((law for law, columns, _ in laws if columns == {column}), None)
+            found.append(_reason(BROKEN, law, names, [column], [float(value)], row, share))
+    return found
+
+
+def _broken(model: Model, laws, names, row, found: Blame, i, sizes, share) -> list[dict]:
+    """Return the laws that are broken most, of those that the columns to blame occur in."""
+    columns, expected = _named(model, names, found, i)
+    order = sorted(range(len(laws)), key=lambda j: -sizes[j])
+    about = [j for j in order if laws[j].columns & set(columns)]
+    # Where noise is local, the law that is broken most need not be far off by its mean error.
+    about = about[:1] + [j for j in about[1:_SHOWN] if sizes[j] > _OFF]
+    told = [laws[j].law for j in about] or [None]
+    return [_reason(BROKEN, law, names, columns, expected, row, share) for law in told]

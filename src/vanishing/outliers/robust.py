@@ -1,0 +1,184 @@
+"""Moments of the rows that go together: which rows count how much, fit after fit.
+
+Two fits, both of G, the weighted mean of v v' over the features v of rows, and of the distances
+s = v' G^-1 v that follow from it. The *bulk* is the half of the rows that are nearest to one
+another, whose G is that of ordinary rows. *Laws* hold on nearly all rows, so that rows far away
+count little and no row is left out.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import cholesky, solve_triangular
+
+from vanishing.outliers.features import FIT_LIMIT, Features
+from vanishing.outliers.quantiles import median
+
+CHUNK = 2048  # rows at a time, always the same ones: sums round alike then
+# Added to G, and so much more of (features per row, less a tenth) where there are few rows.
+_BULK_RIDGE, _LAW_RIDGE = (1e-3, 1.0), (1e-6, 0.01)
+_FEATURES_PER_ROW = 0.1
+_BULK_FITS, _LAW_FITS = 6, 5
+_POWER = -1.5
+FIT_ROWS = 5_000  # that the fits before the last look at
+
+
+def ridges(n_features: int, n_rows: float) -> tuple[float, float]:
+    """Return what is added to the diagonal of G, of the bulk and of laws.
+
+    With less than ten rows per feature most of G is chance, and features count as less related.
+    """
+    few = max(n_features / n_rows - _FEATURES_PER_ROW, 0.0)
+    bulk, law = (base + slope * few for base, slope in (_BULK_RIDGE, _LAW_RIDGE))
+    return bulk, law
+
+
+class Sums(NamedTuple):
+    """Weighted sums of v v' over rows, and of weights; and what is added to the mean."""
+
+    gram: np.ndarray
+    weight: float
+    ridge: float
+
+    def __add__(self, other):
+        return self._replace(gram=self.gram + other.gram, weight=self.weight + other.weight)
+
+    def __sub__(self, other):
+        return self._replace(gram=self.gram - other.gram, weight=self.weight - other.weight)
+
+    def times(self, factor: float) -> "Sums":
+        """Return the sums with all weights multiplied."""
+        return self._replace(gram=self.gram * factor, weight=self.weight * factor)
+
+
+def slices(n_rows: int):
+    """Yield the chunks of rows."""
+    for start in range(0, n_rows, CHUNK):
+        yield slice(start, min(start + CHUNK, n_rows))
+
+
+def whitener(sums: Sums) -> np.ndarray:
+    """Return lower triangular W with W'W = (G + ridge)^-1."""
+    gram = sums.gram / sums.weight
+    gram[np.diag_indices_from(gram)] += sums.ridge
+    factor = cholesky(gram, lower=True, check_finite=False)
+    return solve_triangular(factor, np.eye(len(gram)), lower=True, check_finite=False)
+
+
+def squared_lengths(values: np.ndarray) -> np.ndarray:
+    """Return the sums of squares of columns."""
+    return np.einsum("ij,ij->j", values, values)
+
+
+class Rule(NamedTuple):
+    """What rows count: by their distances, relative to that of the middle row.
+
+    Attributes
+    ----------
+    whitener : array of shape (k, k)
+    middle : float
+    hard : bool
+        Whether rows beyond the middle one are left out, or count little.
+    ridge : float
+        Of the fit.
+    """
+
+    whitener: np.ndarray
+    middle: float
+    hard: bool
+    ridge: float
+
+    def __call__(self, values: np.ndarray) -> np.ndarray:
+        """Return the weights of rows with given features."""
+        return self.of_distances(squared_lengths(self.whitener @ values))
+
+    def of_distances(self, distance: np.ndarray) -> np.ndarray:
+        """Return the weights of rows at given distances."""
+        if self.hard:
+            # Rows at the same distance count alike, whatever the rounding.
+            return (distance <= self.middle * (1.0 + 1e-9)).astype(np.float64)
+        return (1.0 + distance / self.middle) ** _POWER
+
+
+def distances(features: Features, z: np.ndarray, whitener: np.ndarray) -> np.ndarray:
+    """Return s of standardised rows."""
+    return np.concatenate(
+        [squared_lengths(whitener @ features.values(z[:, here])) for here in slices(z.shape[1])]
+    )
+
+
+def sums_of(features: Features, z: np.ndarray, weight: np.ndarray, ridge: float) -> Sums:
+    """Return the sums over standardised rows of given weights."""
+    used = np.flatnonzero(weight)
+    if len(used) < len(weight):
+        z, weight = z[:, used], weight[used]
+    total = np.zeros((features.size,) * 2)
+    for here in slices(len(weight)):
+        values = features.values(z[:, here])
+        values *= np.sqrt(weight[here])
+        total += values @ values.T
+    return Sums(total, float(weight.sum()), ridge)
+
+
+def rules(features: Features, X: np.ndarray, weight: np.ndarray, n_rows) -> tuple[Rule, Rule]:
+    """Return what rows count in the last fits, of the bulk and of laws.
+
+    Parameters
+    ----------
+    features : Features
+    X : array of shape (n_rows, n_columns)
+        In random order.
+    weight : array of shape (n_rows,)
+    n_rows : float
+        How many different rows there are in all.
+    """
+    weight = weight[:FIT_ROWS]
+    z = features.standardised(X[:FIT_ROWS], FIT_LIMIT)
+
+    def rule(now, ridge, hard) -> tuple[Rule, np.ndarray]:
+        white = whitener(sums_of(features, z, weight * now, ridge))
+        distance = distances(features, z, white)
+        found = Rule(white, max(median(distance, weight), 1e-300), hard, ridge)
+        return found, found.of_distances(distance)
+
+    bulk_ridge, law_ridge = ridges(features.size, n_rows)
+    ones = np.ones(len(weight))
+    now = ones
+    for _ in range(_BULK_FITS - 1):
+        bulk, now = rule(now, bulk_ridge, True)
+    now = ones
+    for _ in range(_LAW_FITS - 1):
+        law, now = rule(now, law_ridge, False)
+    return bulk, law
+
+
+class Accumulate:
+    """The question for the sums of the last fits: of the bulk, and of laws."""
+
+    def __init__(self, features: Features, both: tuple[Rule, Rule]):
+        self.features, self.rules = features, both
+        self.ridges = [rule.ridge for rule in both]
+
+    def __call__(self, X: np.ndarray, weight: np.ndarray) -> tuple[Sums, Sums]:
+        """Return the sums over rows."""
+        size = self.features.size
+        grams, totals = np.zeros((2, size, size)), np.zeros(2)
+        for here in slices(len(X)):
+            z = self.features.standardised(X[here], FIT_LIMIT)
+            values = self.features.values(z)
+            for i, rule in enumerate(self.rules):
+                counts = rule(values) * weight[here]
+                part = values
+                if rule.hard:
+                    used = np.flatnonzero(counts)
+                    part, counts = values[:, used], counts[used]
+                scaled = part * np.sqrt(counts)
+                grams[i] += scaled @ scaled.T
+                totals[i] += counts.sum()
+        bulk, law = (Sums(*of) for of in zip(grams, totals, self.ridges, strict=True))
+        return bulk, law
+
+    @staticmethod
+    def combine(first, second):
+        """Return the sums over two sets of rows."""
+        return tuple(a + b for a, b in zip(first, second, strict=True))

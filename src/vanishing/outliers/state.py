@@ -1,0 +1,207 @@
+"""A detector's fit to rows, and its update by a batch: all that is known, without the rows."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from vanishing.outliers.calibration import Calibration
+from vanishing.outliers.equations import Monomials, monomials_of
+from vanishing.outliers.features import FIT_LIMIT, Features, features_of
+from vanishing.outliers.model import Built, Model, Residuals, build, doubt_of
+from vanishing.outliers.passes import Sampled, Summed
+from vanishing.outliers.quantiles import median, quantiles
+from vanishing.outliers.robust import (
+    FIT_ROWS,
+    Accumulate,
+    Rule,
+    Sums,
+    distances,
+    ridges,
+    rules,
+    whitener,
+)
+from vanishing.outliers.thresholds import FOLDS, out_of_fold_scores
+
+LEAST_ROWS = 2
+_PATIENCE = 2.0
+_ODD = 0.1  # share of rows that equations are not fitted to: one wrong row hides an exact law
+
+
+class State(NamedTuple):
+    """What a detector has learned.
+
+    Attributes
+    ----------
+    model : Model
+    sums : pair of Sums
+        Moments of the bulk, and of laws.
+    middle : array of shape (2,)
+        Distances of the middle row, by both.
+    monomials : Monomials
+        For equations that can be read.
+    calibration : Calibration
+    weight : float
+        Of all rows so far.
+    n_rows : float
+        How many different rows there are.
+    n_samples : int
+    """
+
+    model: Model
+    sums: tuple[Sums, Sums]
+    middle: np.ndarray
+    monomials: Monomials
+    calibration: Calibration
+    weight: float
+    n_rows: float
+    n_samples: int
+
+    @property
+    def n_bulk(self) -> float:
+        """How many different rows are in the bulk."""
+        return self.n_rows * self.sums[0].weight / self.weight
+
+
+def fit_state(ask, seed: int, max_degree: int, n_jobs) -> tuple[State, np.ndarray, np.ndarray]:
+    """Fit to all rows; return also the rows of a sample, and what they count.
+
+    Parameters
+    ----------
+    ask : callable
+        ``ask(question, combine)`` returns the combined answers of all blocks.
+    seed : int
+    max_degree : int
+    n_jobs : int or None
+    """
+    drawn = Sampled(seed, n_jobs)
+    sample = ask(drawn, drawn.combine)
+    n_rows = 0 if sample is None else sample.n_samples
+    if n_rows < LEAST_ROWS:
+        raise ValueError(
+            f"n_samples = {n_rows} says nothing of what is normal: at least {LEAST_ROWS} rows are "
+            "needed."
+        )
+    X, weight = np.ascontiguousarray(sample.columns.T), sample.weight
+    features = features_of(X, weight, max_degree)
+    total = sample.total_weight
+    is_whole = weight.sum() > (1.0 - 1e-12) * total  # whether the sample has all rows
+    different = float(len(X) if is_whole else n_rows)
+    accumulate = Accumulate(features, rules(features, X, weight, different))
+    folds = [accumulate(X[i::FOLDS], weight[i::FOLDS]) for i in range(min(FOLDS, len(X)))]
+    if is_whole:
+        sums = folds[0]
+        for fold in folds[1:]:
+            sums = accumulate.combine(sums, fold)
+    else:
+        summed = Summed(accumulate, accumulate.combine, n_jobs)
+        sums = ask(summed, summed.combine)
+    built = build(features, sums, different * sums[0].weight / total, X, weight)
+    scores = out_of_fold_scores(built.model, sums, folds, X)
+    state = State(
+        built.model,
+        sums,
+        _middle(features, sums, X[:FIT_ROWS], weight[:FIT_ROWS]),
+        _monomials(built, X[:FIT_ROWS], weight[:FIT_ROWS], max_degree),
+        Calibration.of(scores, weight * (total / weight.sum()), np.random.default_rng(seed)),
+        total,
+        different,
+        n_rows,
+    )
+    return state, X, weight
+
+
+def _middle(features: Features, sums, X, weight) -> np.ndarray:
+    """Return the distances of the middle row by the moments of the bulk and of laws."""
+    z = features.standardised(X, FIT_LIMIT)
+    found = [median(distances(features, z, whitener(part)), weight) for part in sums]
+    return np.maximum(found, 1e-300)
+
+
+def _monomials(built: Built, X, weight, max_degree: int) -> Monomials:
+    """Return the moments behind readable equations, of rows weighted as for laws."""
+    features = built.model.features
+    unit = np.ones(X.shape[1])
+    unit[features.varying] = np.hypot(features.centre, features.scale)
+    empty = monomials_of(features.varying, unit, max_degree, len(X))
+    counts = built.counts * weight.sum()
+    scores = built.scores[: len(X)]
+    counts[scores < quantiles(scores, weight, (_ODD,))[0]] = 0.0
+    return empty.plus(X, counts)
+
+
+def updated(state: State, X: np.ndarray, weight: np.ndarray, half_life, limits, random) -> State:
+    """Return what is known after a batch, each row of which counts what the model so far says.
+
+    What came before counts half after ``half_life`` rows. The columns' units, the products among
+    the features and the local noise stay those of the first batch.
+
+    Parameters
+    ----------
+    state : State
+    X : array of shape (n_rows, n_columns)
+    weight : array of shape (n_rows,)
+    half_life : float or None
+    limits : pair of float
+        The threshold, and the share of rows that may be below it: what is far more than that is
+        a fault or a drift, and must not become what is normal.
+    random : numpy.random.Generator
+    """
+    model = state.model
+    decay = 1.0 if half_life is None else 0.5 ** (len(X) / half_life)
+    scores = model.scores(X)  # before the rows are learned from
+    total = float(weight.sum())
+    both = _rules_so_far(state, X, weight, total / (decay * state.weight + total))
+    batch = Accumulate(model.features, both)(X, weight)
+    n_rows = decay * state.n_rows + len(X)
+    bulk, law = (
+        (old.times(decay) + new)._replace(ridge=ridge)
+        for old, new, ridge in zip(
+            state.sums, batch, ridges(model.features.size, n_rows), strict=True
+        )
+    )
+    known = state.calibration
+    z = model.features.standardised(X, FIT_LIMIT)
+    counts = weight * both[1].of_distances(distances(model.features, z, both[1].whitener))
+    counts[scores < quantiles(known.scores, known.counts, (_ODD,))[0]] = 0.0
+    found = State(
+        model,
+        (bulk, law),
+        np.array([rule.middle for rule in both]),
+        state.monomials.plus(X, counts, decay),
+        known.plus(Calibration.of(scores, _bounded(scores, weight, *limits), random), decay),
+        decay * state.weight + total,
+        n_rows,
+        state.n_samples + len(X),
+    )
+    n = model.features.n
+    return found._replace(
+        model=model._replace(
+            bulk=Residuals.of(bulk, n),
+            law=Residuals.of(law, n),
+            doubt=doubt_of(bulk, found.n_bulk),
+        )
+    )
+
+
+def _rules_so_far(state: State, X, weight, share: float) -> tuple[Rule, Rule]:
+    """Return what rows of a batch count, by the moments so far.
+
+    The distance of the middle row follows that of the batch, by the batch's share of all weight.
+    """
+    here = _middle(state.model.features, state.sums, X, weight)
+    middle = np.exp((1.0 - share) * np.log(state.middle) + share * np.log(here)).tolist()
+    bulk, law = (
+        Rule(whitener(part), distance, hard, part.ridge)
+        for part, distance, hard in zip(state.sums, middle, (True, False), strict=True)
+    )
+    return bulk, law
+
+
+def _bounded(scores: np.ndarray, weight: np.ndarray, threshold: float, share: float) -> np.ndarray:
+    """Return what scores count, those of alarms no more than twice what they should."""
+    alarms = scores < threshold
+    found = weight[alarms].sum()
+    allowed = _PATIENCE * (share * weight.sum() + weight.mean())
+    if found <= allowed:
+        return weight
+    return np.where(alarms, weight * (allowed / found), weight)

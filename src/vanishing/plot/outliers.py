@@ -1,0 +1,131 @@
+"""Scores of rows with their threshold, and the columns that are to blame."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from vanishing.outliers.detector import VanishingOutlierDetector
+from vanishing.plot._shared import GREY, PALETTE, panels, plain
+
+_MOST_EXPLAINED = 1000  # alarms whose columns are counted, the oddest ones
+_MOST_COLUMNS = 15  # bars
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class OutlierDisplay:
+    """Scores over the rows with the threshold, and how often each column is to blame for alarms.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_samples,)
+    threshold : float
+        Rows below it are outliers.
+    columns : sequence of str
+        Names of the columns.
+    blamed : ndarray of shape (n_columns,)
+        In how many outliers each column is named; one half where two are named.
+    title : str, default="Outliers"
+
+    Attributes
+    ----------
+    points_ : list of matplotlib PathCollection
+        Normal rows, and outliers.
+    line_ : matplotlib Line2D
+        The threshold.
+    bars_ : matplotlib BarContainer
+    axes_ : ndarray of two matplotlib Axes
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from vanishing import VanishingOutlierDetector
+    >>> from vanishing.plot import OutlierDisplay
+    >>> x = np.random.default_rng(0).normal(size=(500, 2))
+    >>> X = np.column_stack([x, x.sum(axis=1)])
+    >>> X[3, 2] += 1.0
+    >>> detector = VanishingOutlierDetector(random_state=0).fit(X)
+    >>> display = OutlierDisplay.from_estimator(detector, X)
+    >>> int(display.scores.argmin())
+    3
+    """
+
+    scores: np.ndarray
+    threshold: float
+    columns: Sequence[str]
+    blamed: np.ndarray
+    title: str = "Outliers"
+
+    def plot(self, ax=None):
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or two of them, default=None
+            Where to draw; None makes a new figure.
+
+        Returns
+        -------
+        self : OutlierDisplay
+        """
+        axes = panels(ax, 2, 2, (4.8, 3.6), None)
+        left, right = axes
+        is_outlier = self.scores < self.threshold
+        rows = np.arange(len(self.scores))
+        self.points_ = [
+            left.scatter(rows[kind], self.scores[kind], s=size, color=colour, label=label)
+            for kind, size, colour, label in (
+                (~is_outlier, 6, GREY, "normal"),
+                (is_outlier, 16, PALETTE[1], "outlier"),
+            )
+        ]
+        self.line_ = left.axhline(self.threshold, color=PALETTE[0], linestyle="--", linewidth=1.5)
+        left.set(xlabel="row", ylabel="score (lower is odder)")
+        left.legend(loc="lower right", fontsize="small")
+        order = np.argsort(-self.blamed, kind="stable")[:_MOST_COLUMNS][::-1]
+        names = [plain(self.columns[i]) for i in order]
+        self.bars_ = right.barh(names, self.blamed[order], color=PALETTE[1])
+        right.set(xlabel="outliers that the column is to blame for")
+        left.figure.suptitle(self.title)
+        self.axes_ = axes
+        self.figure_ = left.figure
+        return self
+
+    @classmethod
+    def from_estimator(cls, estimator, X, *, ax=None):
+        """Draw the scores of rows by a fitted detector.
+
+        Parameters
+        ----------
+        estimator : fitted VanishingOutlierDetector
+        X : array-like of shape (n_samples, n_features)
+        ax : matplotlib Axes or two of them, default=None
+
+        Returns
+        -------
+        display : OutlierDisplay
+        """
+        if not isinstance(estimator, VanishingOutlierDetector):
+            raise TypeError(
+                f"OutlierDisplay draws a VanishingOutlierDetector; got {type(estimator).__name__}."
+            )
+        scores = np.asarray(estimator.score_samples(X))
+        alarms = np.flatnonzero(scores < estimator.offset_)
+        alarms = alarms[np.argsort(scores[alarms], kind="stable")][:_MOST_EXPLAINED]
+        names = list(estimator.column_names_)
+        blamed = np.zeros(len(names))
+        if len(alarms):
+            rows = X.iloc[alarms] if hasattr(X, "iloc") else np.asarray(X)[alarms]
+            for reasons in estimator.explain(rows):
+                named = {column for reason in reasons for column in reason["columns"]}
+                for column in named:
+                    blamed[names.index(column)] += 1.0 / len(named)
+        display = cls(
+            scores=scores,
+            threshold=float(estimator.offset_),
+            columns=names,
+            blamed=blamed,
+            title=f"{len(alarms)} outliers in {len(scores)} rows",
+        )
+        return display.plot(ax)
