@@ -1094,3 +1094,14 @@ def test_nothing_is_found_by_chance_on_few_rows():
             X = rng.uniform(1, 3, (n_rows, 3))
             claims += LawFinder(functions=()).fit(X, rng.uniform(1, 3, n_rows)).laws_
     assert claims == []
+
+
+def test_predictions_stay_on_the_device():
+    xp = pytest.importorskip("array_api_strict")
+    rng = np.random.default_rng(0)
+    X = rng.uniform(1, 2, (200, 2))
+    y = X[:, 0] * X[:, 1]
+    finder = LawFinder(functions=()).fit(xp.asarray(X), xp.asarray(y))
+    predicted = finder.predict(xp.asarray(X))
+    assert isinstance(predicted, type(xp.asarray(X)))
+    np.testing.assert_allclose(np.asarray(predicted), y, rtol=1e-12)
