@@ -29,7 +29,7 @@ from vanishing.laws.solving import (
     solved,
     standard_errors,
 )
-from vanishing.laws.terms import Evaluator, Term
+from vanishing.laws.terms import Evaluator, Term, check_term
 from vanishing.laws.units import unit_of_term, with_units
 from vanishing.persistence import Savable, register_result
 
@@ -391,15 +391,7 @@ class Law(Immutable, Savable):
 
     def to_sympy(self):
         """Return the law as an equation of SymPy in symbols named as the columns."""
-        try:
-            import sympy
-        except ImportError:
-            raise ImportError(
-                "to_sympy needs SymPy: install it with pip install 'vanishing[symbolic]'."
-            ) from None
-        symbols = [sympy.Symbol(name) for name in self.names]
-        left, right = (writing.to_sympy(side, symbols) for side in self._sides)
-        return sympy.Eq(left, right, evaluate=False)
+        return writing.sympy_equation(self.names, *self._sides)
 
     def to_python(self) -> str:
         """Return the source of a function ``law`` of columns that needs NumPy alone.
@@ -440,11 +432,7 @@ def _check(terms, coef, names, target, n_inputs, covariance, errors, branch) -> 
     if branch not in (1, -1):
         raise ValueError(f"branch must be 1 or -1; got {branch!r}.")
     for term in terms:
-        for part in (term, *term.factors):
-            if len(part.exponents) != n_columns or not np.isfinite(part.exponents).all():
-                raise ValueError("a term of a law has one finite exponent per column.")
-        if not all(f.scale and math.isfinite(f.scale) and f.power for f in term.factors):
-            raise ValueError("a function in a law needs a finite scale and a power, not 0.")
+        check_term(term, n_columns)
 
 
 # -- Saving ---------------------------------------------------------------------------------------

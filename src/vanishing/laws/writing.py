@@ -226,6 +226,18 @@ def python_function(names: Sequence[str], arguments: Sequence[int], node: Node, 
     )
 
 
+def sympy_equation(names: Sequence[str], left: Node, right: Node):
+    """Return an equation of SymPy in symbols named as the columns."""
+    try:
+        import sympy
+    except ImportError:
+        raise ImportError(
+            "to_sympy needs SymPy: install it with pip install 'vanishing[symbolic]'."
+        ) from None
+    symbols = [sympy.Symbol(name) for name in names]
+    return sympy.Eq(to_sympy(left, symbols), to_sympy(right, symbols), evaluate=False)
+
+
 def to_sympy(node: Node, symbols: Sequence):
     """Return an expression of SymPy."""
     import sympy
