@@ -8,18 +8,10 @@ import numpy as np
 
 from vanishing.algebra.immutable import Immutable, read_only
 from vanishing.algebra.quantities import Units
-from vanishing.laws import writing
+from vanishing.laws import saving, writing
 from vanishing.laws.columns import read_columns
 from vanishing.laws.expressions import Column, Node, Number, evaluate, of_term, total
 from vanishing.laws.mathml import MathML
-from vanishing.laws.saving import (
-    read_constants,
-    read_saved_units,
-    read_term,
-    write_constants,
-    write_term,
-    write_units,
-)
 from vanishing.laws.solving import (
     implicit,
     no_closed_form,
@@ -445,14 +437,14 @@ def write_law(writer, law: Law) -> dict:
         "names": list(law.names),
         "target": law.target,
         "n_inputs": law.n_inputs,
-        "terms": [write_term(writer, term) for term in law._terms],
+        "terms": [saving.write_term(writer, term) for term in law._terms],
         "coef": law.coef.tolist(),
         "branch": law.branch,
         "n_samples": law.n_samples,
         "verdict": law.verdict,
     }
     if law.constants:
-        node["constants"] = write_constants(writer, law.constants)
+        node["constants"] = saving.write_constants(writer, law.constants)
     if law.constant_units:
         node["constant_units"] = law.constant_units
     for name in _MEASURED:
@@ -461,7 +453,7 @@ def write_law(writer, law: Law) -> dict:
         values = getattr(law, name)
         node[name] = None if values is None else writer.array(values, name)
     if law.units is not None:
-        node["units"] = write_units(writer, law.units)
+        node["units"] = saving.write_units(writer, law.units)
     return node
 
 
@@ -475,9 +467,9 @@ def read_law(reader, node) -> Law:
         ("constants", "equation", "units", "constant_units"),
     )
     *measured, covariance, errors, constants, _, units, constant_units = rest
-    constants, constant_units = read_constants(reader, constants, constant_units)
+    constants, constant_units = saving.read_constants(reader, constants, constant_units)
     names = reader.names(names, "names", None)
-    terms = [read_term(reader, term, len(names)) for term in reader.listed(terms, "terms")]
+    terms = [saving.read_term(reader, term, len(names)) for term in reader.listed(terms, "terms")]
     if covariance is not None:
         covariance = reader.array(covariance, "covariance", (len(terms), len(terms)))
     if errors is not None:
@@ -495,7 +487,7 @@ def read_law(reader, node) -> Law:
         verdict=reader.string(verdict, "verdict"),
         constants=constants,
         constant_units=constant_units,
-        units=None if units is None else read_saved_units(reader, units, len(names)),
+        units=None if units is None else saving.read_saved_units(reader, units, len(names)),
         **{k: reader.measured(v, k) for k, v in zip(_MEASURED, measured, strict=True)},
     )
 

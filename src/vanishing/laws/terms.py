@@ -84,8 +84,8 @@ class Term(NamedTuple):
 
 def check_term(term: Term, n_columns: int) -> None:
     """Raise ValueError unless a term is one of so many columns."""
-    for part in (term, *term.factors):
-        if len(part.exponents) != n_columns or not np.isfinite(part.exponents).all():
+    for exponents in (term.exponents, *(factor.exponents for factor in term.factors)):
+        if len(exponents) != n_columns or not np.isfinite(exponents).all():
             raise ValueError("a term of a law has one finite exponent per column.")
     if not all(f.scale and np.isfinite(f.scale) and f.power for f in term.factors):
         raise ValueError("a function in a law needs a finite scale and a power, not 0.")
