@@ -66,7 +66,12 @@ class NullSpaces:
 
 
 def exact_quantities(
-    spaces: NullSpaces, max_terms: int, polynomials: Callable, holds: Callable, price: Callable
+    spaces: NullSpaces,
+    max_terms: int,
+    polynomials: Callable,
+    is_new: Callable,
+    holds: Callable,
+    price: Callable,
 ) -> tuple[list[Candidate], int]:
     """Return sparse quantities, none a polynomial in those before, and how many are too long.
 
@@ -76,6 +81,8 @@ def exact_quantities(
     max_terms : int
     polynomials : callable
         ``polynomials(candidates, i)``: all polynomials in these up to degree i.
+    is_new : callable
+        ``is_new(candidate, found)``: whether it is no other function of these.
     holds : callable
         ``holds(candidate, limit)``: whether runs that were held out agree.
     price : callable
@@ -93,7 +100,8 @@ def exact_quantities(
         null = spaces.basis(i)
         for supports in _sparse_supports(spaces, null, _SPARE * max_terms):
             for candidate in _shortest(learnt, supports, limit, max_terms, price):
-                if known.novelty(candidate) > new and holds(candidate, limit):
+                is_other = known.novelty(candidate) > new and is_new(candidate, found)
+                if is_other and holds(candidate, limit):
                     found.append(candidate)
                     known.set(polynomials(found, i))
             if known.rank >= len(null):
