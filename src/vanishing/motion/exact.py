@@ -94,16 +94,20 @@ def exact_quantities(
     new = max(1e-4, 30 * np.sqrt(limit))
     for i in range(len(spaces.sizes)):
         known = Family(learnt.total)
+        functions: list[np.ndarray] = []  # of quantities, though not polynomials of this degree
         known.set(polynomials(found, i))
         if spaces.dimension(i) <= known.rank:
             continue
         null = spaces.basis(i)
         for supports in _sparse_supports(spaces, null, _SPARE * max_terms):
             for candidate in _shortest(learnt, supports, limit, max_terms, price):
-                is_other = known.novelty(candidate) > new and is_new(candidate, found)
-                if is_other and holds(candidate, limit):
+                if known.novelty(candidate) <= new:
+                    continue
+                if not is_new(candidate, found):
+                    functions.append(candidate.dense(len(learnt.total)))
+                elif holds(candidate, limit):
                     found.append(candidate)
-                    known.set(polynomials(found, i))
+                known.set([*polynomials(found, i), *functions])
             if known.rank >= len(null):
                 break
         left_over = max(0, len(null) - known.rank)

@@ -178,7 +178,7 @@ class Search:
                 self._price,
             )
             if left_over:
-                note = f" {left_over} more have more than {self.max_terms} terms."
+                note = f" Of more than {self.max_terms} terms there are {left_over} more."
         else:
             found, added = self._noisy(spaces)
         quantities, values = self._results(found, added, measured)
