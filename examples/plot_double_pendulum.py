@@ -68,7 +68,7 @@ model = ConservedQuantities(max_degree=3).fit(X, groups=piece)
 print(f"{len(model.runs_)} pieces: {model.quantities_}, {model.verdict_}")
 
 # %%
-# Still nothing. The energy falls along each piece, by more than the noise of the camera.
+# Still nothing: the energy falls along each piece, as the figure below shows.
 #
 # What nearly stays the same
 # --------------------------
@@ -106,9 +106,8 @@ for n_rows in (76, 101, 126, 151, 201):
 
 # %%
 # Most cuts give nothing, and the others the same quantity. With once, five or eight times the noise
-# of the camera all give nothing: friction is larger than the first, and with the others too many
-# polynomials would do. So this is no discovery that would stand alone; but what is found, three
-# times of fifteen, is nothing else than the energy of the textbooks.
+# of the camera all give nothing. So this is no discovery that would stand alone; but what is found,
+# three times of fifteen, is nothing else than the energy of the textbooks.
 #
 # This is the energy, found among 55 monomials. Its coefficients are those of a pendulum with rods
 # of certain lengths: twice the attraction g = 9.81 m/s² over the length of the first rod is the
