@@ -4,7 +4,8 @@ A quantity counts as right if it is constant along the runs without noise: its d
 is at most 2 % of its spread. A fit counts as right if all its quantities are, and as many of them
 are independent as the system has. Seconds are the best of several fits on one core.
 
-    python benchmarks/motion.py systems [--noise 0 .01 .05] [--seeds 1] [--only Kepler ...]
+    python benchmarks/motion.py systems [--noise 0 .01 .05] [--seeds 20] [--first 100]
+                                         [--known] [--only Kepler ...]
     python benchmarks/motion.py rows [--rows 1000000]
 """
 
@@ -63,7 +64,7 @@ def systems(arguments):
         for noise in arguments.noise:
             fits = [
                 judge(name, noise, seed, arguments.repeats, arguments.known)
-                for seed in range(arguments.seeds)
+                for seed in range(arguments.first, arguments.first + arguments.seeds)
             ]
             right = sum(fit[0] for fit in fits)
             wrong = sum(bool(fit[3]) or bool(name not in CONSERVED and fit[1]) for fit in fits)
@@ -117,6 +118,7 @@ def main():
     parser.add_argument("what", choices=("systems", "rows"))
     parser.add_argument("--noise", type=float, nargs="+", default=[0.0, 0.01, 0.05])
     parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--only", nargs="+", choices=list(SYSTEMS))
     parser.add_argument("--known", action="store_true", help="tell the estimator the noise")

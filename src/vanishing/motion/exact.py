@@ -66,7 +66,12 @@ class NullSpaces:
 
 
 def exact_quantities(
-    spaces: NullSpaces, max_terms: int, polynomials: Callable, holds: Callable, price: Callable
+    spaces: NullSpaces,
+    max_terms: int,
+    polynomials: Callable,
+    is_new: Callable,
+    holds: Callable,
+    price: Callable,
 ) -> tuple[list[Candidate], int]:
     """Return sparse quantities, none a polynomial in those before, and how many are too long.
 
@@ -76,6 +81,8 @@ def exact_quantities(
     max_terms : int
     polynomials : callable
         ``polynomials(candidates, i)``: all polynomials in these up to degree i.
+    is_new : callable
+        ``is_new(candidate, found)``: whether it is no other function of these.
     holds : callable
         ``holds(candidate, limit)``: whether runs that were held out agree.
     price : callable
@@ -87,15 +94,20 @@ def exact_quantities(
     new = max(1e-4, 30 * np.sqrt(limit))
     for i in range(len(spaces.sizes)):
         known = Family(learnt.total)
+        functions: list[np.ndarray] = []  # of quantities, though not polynomials of this degree
         known.set(polynomials(found, i))
         if spaces.dimension(i) <= known.rank:
             continue
         null = spaces.basis(i)
         for supports in _sparse_supports(spaces, null, _SPARE * max_terms):
             for candidate in _shortest(learnt, supports, limit, max_terms, price):
-                if known.novelty(candidate) > new and holds(candidate, limit):
+                if known.novelty(candidate) <= new:
+                    continue
+                if not is_new(candidate, found):
+                    functions.append(candidate.dense(len(learnt.total)))
+                elif holds(candidate, limit):
                     found.append(candidate)
-                    known.set(polynomials(found, i))
+                known.set([*polynomials(found, i), *functions])
             if known.rank >= len(null):
                 break
         left_over = max(0, len(null) - known.rank)

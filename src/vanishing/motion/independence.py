@@ -1,13 +1,16 @@
 """How many quantities are independent of one another, and of the laws of the state."""
 
 from collections.abc import Sequence
+from math import comb
 
 import numpy as np
 
+from vanishing.laws.surrogate import exponents_up_to
 from vanishing.laws.terms import Evaluator, Term
 
 _ROWS = 300
 _EXACT, _NOISY = 1e-6, 0.05  # singular values of gradients that count as zero
+_HIGHEST, _RUNS_PER_TERM = 5, 3  # of polynomials in quantities, fitted to their values along runs
 
 
 def n_independent(
@@ -39,6 +42,49 @@ def n_independent(
     rank_of_laws = int(np.median(_ranks(of_laws, _EXACT)))
     rank = int(np.median(_ranks(both, tolerance))) - rank_of_laws
     return min(max(1, rank), max(0, len(columns) - rank_of_laws - 1))
+
+
+def leans(
+    polynomial: tuple[Sequence[Term], np.ndarray],
+    others: Sequence[tuple[Sequence[Term], np.ndarray]],
+    columns: np.ndarray,
+    spread: np.ndarray,
+) -> float:
+    """Return the sine of the angle of a gradient to the span of those of others, on most rows."""
+    columns = columns[:, :_ROWS]
+    own = _gradients([polynomial], columns, spread)[:, 0]
+    basis = _gradients(others, columns, spread).transpose(0, 2, 1)
+    left, singular, _ = np.linalg.svd(basis, full_matrices=False)
+    left = left * (singular > _EXACT)[:, None, :]
+    rest = own - np.einsum("rcs,rds,rd->rc", left, left, own)
+    return float(np.median(np.sqrt((rest**2).sum(axis=1))))
+
+
+def left_over(values: np.ndarray, others: np.ndarray) -> float:
+    """Return what polynomials in other quantities leave of the values of one along runs.
+
+    Parameters
+    ----------
+    values : array of shape (n_runs,)
+    others : array of shape (n_runs, n_quantities)
+
+    Returns
+    -------
+    share : float
+        Of the spread; 1 where runs are too few to tell.
+    """
+    n_runs, n_quantities = others.shape
+    scaled = (others - others.mean(axis=0)) / others.std(axis=0)
+    degrees = [
+        d for d in range(1, _HIGHEST + 1) if comb(n_quantities + d, d) * _RUNS_PER_TERM <= n_runs
+    ]
+    if not degrees:
+        return 1.0
+    powers = exponents_up_to(n_quantities, n_runs, degrees[-1])
+    terms = np.prod(scaled[:, None, :] ** powers, axis=2)
+    centred = values - values.mean()
+    rest = centred - terms @ np.linalg.lstsq(terms, centred, rcond=None)[0]
+    return float(np.sqrt((rest @ rest) / (centred @ centred)))
 
 
 def _gradients(polynomials, columns, spread) -> np.ndarray:

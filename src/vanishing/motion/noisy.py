@@ -57,6 +57,8 @@ class NoisySearch:
         Those of ``sizes``, less 1.
     loose : float
         How much more than expected the noise of a quantity may be, beside chance.
+    is_new : callable
+        ``is_new(candidate, found)``: whether it is no function of these.
 
     Attributes
     ----------
@@ -78,10 +80,11 @@ class NoisySearch:
         tested: Callable,
         degrees: Sequence[int],
         loose: float,
+        is_new: Callable,
     ):
         self.learnt, self.noise, self.sizes, self.max_terms = learnt, noise, sizes, max_terms
         self.polynomials, self.complexity = polynomials, complexity
-        self.degrees, self.loose = degrees, loose
+        self.degrees, self.loose, self.is_new = degrees, loose, is_new
         k = sizes[-1]
         self.gram = learnt.within[:, :k].T @ learnt.within[:, :k]
         found = [_least(self.gram[:k, :k], noise[:k, :k]) for k in sizes]
@@ -139,6 +142,8 @@ class NoisySearch:
         for support in self._ordered(scored):
             candidate, _ = self._candidate(support)
             if candidate.ratio > most or known.novelty(candidate) <= _NEW:
+                continue
+            if not self.is_new(candidate, found):
                 continue
             n_tried += 1
             if holds(candidate, unit, most):

@@ -25,6 +25,12 @@ class Candidate(NamedTuple):
     coef: np.ndarray
     ratio: float
 
+    def dense(self, n_terms: int) -> np.ndarray:
+        """Return the coefficients of all standard monomials."""
+        row = np.zeros(n_terms)
+        row[self.support] = self.coef
+        return row
+
 
 class Pencil(NamedTuple):
     """Scatter of the standard monomials, in runs to learn from, in runs held out, or in all.

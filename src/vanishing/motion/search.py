@@ -7,9 +7,10 @@ import numpy as np
 
 from vanishing.laws.law import Law
 from vanishing.laws.ratios import least_ratio
+from vanishing.laws.terms import Term
 from vanishing.motion.evenness import evenness
 from vanishing.motion.exact import EXACT, NullSpaces, exact_quantities
-from vanishing.motion.independence import n_independent
+from vanishing.motion.independence import leans, left_over, n_independent
 from vanishing.motion.noisy import MOST_TERMS, NoisySearch, slack
 from vanishing.motion.pencil import Candidate, Pencil, pencil, total_factor
 from vanishing.motion.quantity import ConservedQuantity
@@ -24,6 +25,8 @@ _OVERSTATED = 0.3  # variance of what varies least, over that of the noise which
 _UNTESTED = 0.01  # the same where nothing but smallness tells noise from motion
 _IN_SAMPLE = 0.1  # what these are multiplied by where no runs were held out
 _SPARE = 0.05  # runs held out may have so much more noise than expected, beside chance
+# What polynomials in other quantities leave of one, or its gradient of theirs, where it is new.
+_FUNCTION, _NOISY_FUNCTION = 0.02, 0.1
 _SAME = 1e-20  # ratios below are rounding, and equal
 
 
@@ -167,10 +170,15 @@ class Search:
         added, note = None, ""
         if spaces.is_exact:
             found, left_over = exact_quantities(
-                spaces, self.max_terms, self._polynomials, self._holds_exactly, self._price
+                spaces,
+                self.max_terms,
+                self._polynomials,
+                lambda candidate, found: self._is_new(candidate, found, True),
+                self._holds_exactly,
+                self._price,
             )
             if left_over:
-                note = f" {left_over} more have more than {self.max_terms} terms."
+                note = f" Of more than {self.max_terms} terms there are {left_over} more."
         else:
             found, added = self._noisy(spaces)
         quantities, values = self._results(found, added, measured)
@@ -213,6 +221,34 @@ class Search:
             rows.append(row)
         return rows
 
+    def _is_new(self, candidate: Candidate, found: Sequence[Candidate], exact: bool) -> bool:
+        """Say whether a candidate is no function of quantities that were found.
+
+        Monomials of a degree may come near such a function: its Taylor series, in other functions.
+        Where there is noise, laws of the state are unknown, and the values along runs decide alone.
+        """
+        if not found:
+            return True
+        values, *others = (self._values(c) for c in (candidate, *found))
+        if left_over(values, np.column_stack(others)) > (_FUNCTION if exact else _NOISY_FUNCTION):
+            return True
+        if not exact:
+            return False
+        laws = [(law._terms, law.coef) for law in self._constraints()]
+        known = [*laws, *(self._polynomial(c) for c in found)]
+        columns = np.ascontiguousarray(self.sample.columns[: len(self.names)])
+        return leans(self._polynomial(candidate), known, columns, self.spread) > _FUNCTION
+
+    def _values(self, candidate: Candidate) -> np.ndarray:
+        """Return the values of a candidate along the runs that were seen."""
+        seen = self.scatter.weight > 0
+        return self.scatter.mean[seen][:, self.state.standard[candidate.support]] @ candidate.coef
+
+    def _polynomial(self, candidate: Candidate) -> tuple[list[Term], np.ndarray]:
+        """Return a candidate in columns as they are."""
+        sizes = self.monomials.sizes()[self.state.standard[candidate.support]]
+        return [self.terms[i] for i in candidate.support], candidate.coef / sizes
+
     def _holds_exactly(self, candidate: Candidate, limit: float) -> bool:
         return self._held_ratio(candidate) <= min(100 * limit, 10 * EXACT)
 
@@ -244,6 +280,7 @@ class Search:
             lambda candidate: self._held_noise(candidate, added),
             degrees,
             loose,
+            lambda candidate, found: self._is_new(candidate, found, False),
         )
 
         # Nothing varies less than the noise: if something does, the noise is less than was said.
@@ -278,10 +315,8 @@ class Search:
 
     def _looks_like_noise(self, candidate: Candidate, sigma, small: float) -> bool:
         """Say whether what a quantity leaves over is noise, up to its size."""
-        sizes = self.monomials.sizes()[self.state.standard[candidate.support]]
         found = evenness(
-            [self.terms[i] for i in candidate.support],
-            candidate.coef / sizes,
+            *self._polynomial(candidate),
             np.ascontiguousarray(self.sample.columns[:-1]),
             self.sample.columns[-1].astype(np.intp),
             sigma,
