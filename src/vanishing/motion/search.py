@@ -18,7 +18,7 @@ from vanishing.motion.runs import Scatter
 from vanishing.motion.state import cleaned, products, state_of
 from vanishing.motion.variables import Monomials, Terms
 
-LARGEST_RATIO = 0.2  # of variance within runs to that of all rows, where the noise is known
+LARGEST_RATIO = 0.1  # of variance within runs to that of all rows, where the noise is known
 UNKNOWN_NOISE = 0.05  # the same where the noise is not known
 _LOOSE = 0.2  # noise that is not known need not be in proportion to the spread so exactly
 _OVERSTATED = 0.3  # variance of what varies least, over that of the noise which was given
