@@ -107,7 +107,7 @@ for n_rows in (76, 101, 126, 151, 201):
 # %%
 # Most cuts give nothing, and the others the same quantity. With once, five or eight times the noise
 # of the camera all give nothing. So this is no discovery that would stand alone; but what is found,
-# three times of fifteen, is nothing else than the energy of the textbooks.
+# in two of fifteen cuts, is nothing else than the energy of the textbooks.
 #
 # This is the energy, found among 55 monomials. Its coefficients are those of a pendulum with rods
 # of certain lengths: twice the attraction g = 9.81 m/s² over the length of the first rod is the

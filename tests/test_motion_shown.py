@@ -10,16 +10,16 @@ from moving import SYSTEMS, simulated
 import vanishing
 from vanishing import ConservedQuantities
 
-matplotlib = pytest.importorskip("matplotlib")
+plt = pytest.importorskip("matplotlib.pyplot")
 pytest.importorskip("typer")
 pytest.importorskip("rich")
-matplotlib.use("agg")
+plt.switch_backend("agg")
 
 
 @pytest.fixture(autouse=True)
 def closed():
     yield
-    matplotlib.pyplot.close("all")
+    plt.close("all")
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def test_quantities_over_time():
         np.testing.assert_allclose(y[::-1], values[groups == 7, i])
     ratio = display.within_**2 / (display.within_**2 + display.between_**2)
     np.testing.assert_allclose(ratio, model.ratio_, rtol=0.3)
-    figure, ax = matplotlib.pyplot.subplots()
+    figure, ax = plt.subplots()
     assert ConservedQuantitiesDisplay.from_estimator(model, X, groups, ax=ax).figure_ is figure
 
 
