@@ -1089,7 +1089,7 @@ def test_six_planets_are_enough():
 def test_nothing_is_found_by_chance_on_few_rows():
     claims = []
     for n_rows in (5, 8, 12):
-        for seed in range(8):
+        for seed in range(4):
             rng = np.random.default_rng(100 * n_rows + seed)
             X = rng.uniform(1, 3, (n_rows, 3))
             claims += LawFinder(functions=()).fit(X, rng.uniform(1, 3, n_rows)).laws_

@@ -61,7 +61,8 @@ def implicit_supports(
             if exact is not None:
                 yield [exact]
                 return
-            if len(terms) > MAX_TERMS or reached == _DEGREES:
+            # More terms than a quarter of the rows would explain anything.
+            if len(terms) > min(MAX_TERMS, reduced.table.n_rows // 4) or reached == _DEGREES:
                 continue
             gram, slope = _matrices(rows)
             if not (np.isfinite(gram).all() and np.isfinite(slope).all() and gram.diagonal().all()):
