@@ -261,3 +261,16 @@ def test_derivatives_give_equations_of_motion():
 def test_bad_derivatives(arguments, keywords, message):
     with pytest.raises(ValueError, match=message):
         derivatives(*arguments, **keywords)
+
+
+def test_values_stay_on_the_device():
+    xp = pytest.importorskip("array_api_strict")
+    rng = np.random.default_rng(0)
+    angle = rng.uniform(0, 2 * np.pi, (8, 50))
+    size = rng.uniform(0.5, 2, (8, 1))
+    X = np.column_stack([(size * np.cos(angle)).ravel(), (size * np.sin(angle)).ravel()])
+    run = np.repeat(np.arange(8), 50)
+    model = ConservedQuantities(2).fit(xp.asarray(X), groups=xp.asarray(run))
+    values = model.transform(xp.asarray(X))
+    assert isinstance(values, type(xp.asarray(X)))
+    np.testing.assert_allclose(np.asarray(values), model.transform(X), rtol=1e-12)

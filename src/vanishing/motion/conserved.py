@@ -4,12 +4,11 @@ from collections.abc import Callable
 from functools import reduce
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from vanishing._threads import one_blas_thread
+from vanishing._threads import one_blas_thread, spread
 from vanishing._warnings import warn
 from vanishing.algebra.polynomials import default_names
 from vanishing.checks import check_number, check_weights
@@ -20,8 +19,9 @@ from vanishing.motion.runs import Look, Measure, Scatter, Some, Survey
 from vanishing.motion.search import Answer, Search
 from vanishing.motion.variables import Monomials, Variable, asked_variables
 from vanishing.persistence import Savable, register
+from vanishing.rows.device import is_device_array, like, to_numpy
 from vanishing.rows.source import Part
-from vanishing.rows.sources import adopt_layout, check_layout, source_of
+from vanishing.rows.sources import adopt_layout, check_layout, checked_device_array, source_of
 from vanishing.rows.validation import validated
 
 _HELD_OUT = 4  # one run of this many
@@ -205,10 +205,7 @@ class ConservedQuantities(Savable, TransformerMixin, BaseEstimator):
                 Part(*(None if p is None else p[start : start + _ROWS] for p in part))
                 for start in range(0, n_rows, _ROWS)
             ]
-            answers = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-                delayed(question)(piece) for piece in pieces
-            )
-            return reduce(combine, answers)
+            return reduce(combine, spread(question, pieces, self.n_jobs))
 
         return ask
 
@@ -311,6 +308,8 @@ class ConservedQuantities(Savable, TransformerMixin, BaseEstimator):
         values : ndarray of shape (n_samples, n_quantities)
         """
         check_is_fitted(self, "quantities_")
+        if is_device_array(X):
+            return like(X, self.transform(to_numpy(checked_device_array(self, X))))
         source = source_of(X)
         if source is not None:
             check_layout(self, source.layout)
