@@ -182,7 +182,7 @@ html_theme_options = {
     "logo": {"text": "vanishing"},
     "navbar_align": "left",
     "navbar_end": ["theme-switcher"],
-    "header_links_before_dropdown": 8,
+    "header_links_before_dropdown": 6,
     "show_prev_next": True,
     "footer_start": ["copyright"],
     "footer_end": [],

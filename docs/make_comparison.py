@@ -38,7 +38,7 @@ def whole(value: str) -> str:
 def comparison(summary: list[dict[str, str]]) -> str:
     """Return a table for each suite and noise level."""
     header = [
-        "method", "found %", "wrong %", "no answer %", "accurate %",
+        "method", "found %", "wrong %", "none %", "accurate %",
         "median s", "mean s", "killed",
     ]  # fmt: skip
     parts = []
