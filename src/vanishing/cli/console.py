@@ -143,6 +143,31 @@ def rows_of(model, X):
     return X if hasattr(model, "feature_names_in_") else X.to_numpy()
 
 
+def noise_of(texts: list[str], names: list[str]) -> float | dict[str, float]:
+    """Return what --noise says: a number for all columns, or one for each that it names."""
+    if len(texts) == 1 and "=" not in texts[0]:
+        return _size_of_noise(texts[0])
+    found = {}
+    for text in texts:
+        name, equals, number = text.rpartition("=")
+        if not equals:
+            fail(f"--noise {text!r} names no column: write COLUMN=NUMBER.", 2)
+        if name not in names:
+            fail(f"--noise is given for {name!r}, which is no column that is used.")
+        found[name] = _size_of_noise(number)
+    return found
+
+
+def _size_of_noise(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < float("inf"):
+        fail(f"--noise must be numbers that are not negative; got {text!r}.", 2)
+    return number
+
+
 def listed(values, limit=5) -> str:
     """Write some values as a list in a sentence."""
     shown = [repr(value) for value in values[:limit]]

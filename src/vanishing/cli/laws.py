@@ -10,7 +10,7 @@ import numpy as np
 from typer import Option
 
 from vanishing.cli.app import Data, command
-from vanishing.cli.console import check_output, console, fail, progress
+from vanishing.cli.console import check_output, console, fail, noise_of, progress
 from vanishing.rows.tables import open_table
 
 
@@ -133,29 +133,12 @@ def _noise(texts: list[str], names: list[str], target: str | None):
     """Return what `LawFinder` takes for noise."""
     if texts == ["estimate"]:
         return "estimate"
-    if len(texts) == 1 and "=" not in texts[0]:
-        return _number(texts[0])
-    found = {}
-    for text in texts:
-        name, equals, number = text.rpartition("=")
-        if not equals:
-            fail(f"--noise {text!r} names no column: write COLUMN=NUMBER.", 2)
-        if name not in names:
-            fail(f"--noise is given for {name!r}, which is no column that is used.")
-        found[name] = _number(number)
+    found = noise_of(texts, names)
+    if not isinstance(found, dict):
+        return found
     # That of the target is estimated where it is left out.
     wanted = names if target is None or target in found else names[:-1]
     return np.array([found.get(name, 0.0) for name in wanted])
-
-
-def _number(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = np.nan
-    if not 0 <= number < np.inf:
-        fail(f"--noise must be estimate or numbers that are not negative; got {text!r}.", 2)
-    return number
 
 
 def _read_units(path: Path, names: list[str], known: list[str]) -> dict[str, str]:

@@ -8,7 +8,7 @@ import numpy as np
 from typer import Option
 
 from vanishing.cli.app import Data, command
-from vanishing.cli.console import check_output, console, fail, progress
+from vanishing.cli.console import check_output, console, fail, noise_of, progress
 from vanishing.rows.tables import open_table
 
 
@@ -108,24 +108,7 @@ def _noise(texts: list[str] | None, columns: list[str]):
     """Return what `ConservedQuantities` takes for noise."""
     if not texts:
         return None
-    if len(texts) == 1 and "=" not in texts[0]:
-        return _number(texts[0])
-    found = {}
-    for text in texts:
-        name, equals, number = text.rpartition("=")
-        if not equals:
-            fail(f"--noise {text!r} names no column: write COLUMN=NUMBER.", 2)
-        if name not in columns:
-            fail(f"--noise is given for {name!r}, which is no column that is used.")
-        found[name] = _number(number)
+    found = noise_of(texts, columns)
+    if not isinstance(found, dict):
+        return found
     return np.array([found.get(name, 0.0) for name in columns])
-
-
-def _number(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = np.nan
-    if not 0 <= number < np.inf:
-        fail(f"--noise must be numbers that are not negative; got {text!r}.", 2)
-    return number

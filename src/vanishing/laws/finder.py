@@ -23,9 +23,8 @@ from vanishing.laws.search import Options, OutOfTime
 from vanishing.laws.targets import Answer, law_of_target
 from vanishing.laws.untargeted import law_with_noise_in_all, laws_of_columns, noise_of_target
 from vanishing.persistence import Savable, register
-from vanishing.rows.device import is_device_array, like, to_numpy
 from vanishing.rows.source import Part
-from vanishing.rows.sources import adopt_layout, check_layout, checked_device_array, source_of
+from vanishing.rows.sources import adopt_layout, check_layout, source_of
 from vanishing.rows.validation import validated
 
 LEAST_ROWS = 3
@@ -339,8 +338,6 @@ class LawFinder(Savable, RegressorMixin, BaseEstimator):
         y : ndarray of shape (n_samples,)
         """
         check_is_fitted(self, "laws_")
-        if is_device_array(X):
-            return like(X, self.predict(to_numpy(checked_device_array(self, X))))
         source = source_of(X)
         if source is not None:
             check_layout(self, source.layout)

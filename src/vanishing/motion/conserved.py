@@ -19,9 +19,8 @@ from vanishing.motion.runs import Look, Measure, Scatter, Some, Survey
 from vanishing.motion.search import Answer, Search
 from vanishing.motion.variables import Monomials, Variable, asked_variables
 from vanishing.persistence import Savable, register
-from vanishing.rows.device import is_device_array, like, to_numpy
 from vanishing.rows.source import Part
-from vanishing.rows.sources import adopt_layout, check_layout, checked_device_array, source_of
+from vanishing.rows.sources import adopt_layout, check_layout, source_of
 from vanishing.rows.validation import validated
 
 _HELD_OUT = 4  # one run of this many
@@ -308,8 +307,6 @@ class ConservedQuantities(Savable, TransformerMixin, BaseEstimator):
         values : ndarray of shape (n_samples, n_quantities)
         """
         check_is_fitted(self, "quantities_")
-        if is_device_array(X):
-            return like(X, self.transform(to_numpy(checked_device_array(self, X))))
         source = source_of(X)
         if source is not None:
             check_layout(self, source.layout)

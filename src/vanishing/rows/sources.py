@@ -24,8 +24,8 @@ class DeviceSource(Source):
         return question(self.part) if self.part.X.shape[0] else None
 
     def map(self, method, n_columns, dtype):
-        """Return the method of the array."""
-        return method(self.X)
+        """Return the method of the rows, which go to the CPU and back to the device."""
+        return device.like(self.X, method(device.to_numpy(self.part.X)))
 
 
 def source_of(X, y=None, sample_weight=None) -> Source | None:
