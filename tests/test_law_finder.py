@@ -1105,3 +1105,21 @@ def test_predictions_stay_on_the_device():
     predicted = finder.predict(xp.asarray(X))
     assert isinstance(predicted, type(xp.asarray(X)))
     np.testing.assert_allclose(np.asarray(predicted), y, rtol=1e-12)
+
+
+# -- Conics anywhere in the plane -----------------------------------------------------------------
+
+
+def test_a_curve_that_turns_around_may_have_five_terms():
+    rng = np.random.default_rng(0)
+    angle = rng.uniform(0, 2 * np.pi, 1000)
+    X = np.column_stack([3 + 3 * np.cos(angle), -2 + 2 * np.sin(angle)])
+    X += 0.02 * rng.normal(size=X.shape)
+    (law,) = LawFinder(noise=0.02).fit(X).laws_
+    assert law.n_terms == 5
+    truth = {"x0^2": 1 / 9, "x1^2": 1 / 4, "x0": -2 / 3, "x1": 1.0, "1": 1.0}
+    scale = law.coef[law.terms.index("x1^2")] / truth["x1^2"]
+    for term, value in zip(law.terms, law.coef, strict=True):
+        assert abs(value / scale - truth[term]) < 0.01
+    # An arc might be one of any smooth curve.
+    assert LawFinder(noise=0.02, functions=()).fit(X[(X[:, 0] > 3) & (X[:, 1] > -2)]).laws_ == []
