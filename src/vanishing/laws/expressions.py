@@ -92,6 +92,20 @@ def split(node: Node) -> tuple[Number, tuple[Node, ...]]:
     return ONE, parts
 
 
+def quotient(node: Node) -> tuple[Number, list[Node], list[Node]]:
+    """Return an expression as a number, factors above a bar and factors below it."""
+    number, factors = split(node)
+    above: list[Node] = []
+    below: list[Node] = []
+    for factor in factors:
+        base, exponent = as_power(factor)
+        if exponent < 0.0:
+            below.append(power(base, -exponent))
+        else:
+            above.append(factor)
+    return number, above, below
+
+
 def product(*parts: Node) -> Node:
     """Return a product, in which powers of a column are one power and numbers one number."""
     value, std = 1.0, 0.0

@@ -12,10 +12,8 @@ from vanishing.laws.expressions import (
     Power,
     Sum,
     Symbol,
-    as_power,
     is_negative,
-    power,
-    split,
+    quotient,
 )
 from vanishing.laws.writing import Text
 
@@ -68,14 +66,7 @@ class MathML:
         return self._product(node)
 
     def _product(self, node: Node) -> str:
-        number, factors = split(node)
-        above, below = [], []
-        for factor in factors:
-            base, exponent = as_power(factor)
-            if exponent < 0.0:
-                below.append(power(base, -exponent))
-            else:
-                above.append(factor)
+        number, above, below = quotient(node)
         size = self.text.number(abs(number.value), number.std)
         shown = [] if size in ("1", "1.0") and above and number.unit.is_one else [_number(size)]
         if not number.unit.is_one:

@@ -14,10 +14,8 @@ from vanishing.laws.expressions import (
     Product,
     Sum,
     Symbol,
-    as_power,
     is_negative,
-    power,
-    split,
+    quotient,
 )
 
 _DIGITS = 6  # of a number without a standard error that matters
@@ -69,14 +67,7 @@ class Text:
         return self._product(node)
 
     def _product(self, node: Node) -> str:
-        number, factors = split(node)
-        above, below = [], []
-        for factor in factors:
-            base, exponent = as_power(factor)
-            if exponent < 0.0:
-                below.append(power(base, -exponent))
-            else:
-                above.append(factor)
+        number, above, below = quotient(node)
         size = self.quantity(number)
         is_one = size in ("1", "1.0") and bool(above)
         over = self._factors(above, others=not is_one)
