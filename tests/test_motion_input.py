@@ -32,7 +32,7 @@ BAD = {
     "groups with None": ((X,), {"groups": [None, *GROUPS[1:]]}, "no run for row 0"),
     "one run": ((X,), {"groups": np.zeros(3200)}, "one run"),
     "a run of one row": ((X,), {"groups": with_(0, 99.0, True)}, "run .*99.* has one row"),
-    "runs of one row": ((X,), {"groups": np.arange(3200)}, "has one row"),
+    "runs of one row": ((X,), {"groups": np.arange(3200)}, "the run 0 has one row"),
     "a constant column": ((with_((slice(None), 1), 3.0),), {"groups": GROUPS}, "'x1' is constant"),
     "NaN": ((with_((5, 0), np.nan),), {"groups": GROUPS}, "NaN"),
     "infinity": ((with_((5, 0), np.inf),), {"groups": GROUPS}, "infinity"),

@@ -370,7 +370,7 @@ def _check(survey: Survey, names) -> None:
     few = np.flatnonzero(survey.counts < 2)
     if few.size:
         raise ValueError(
-            f"the run {survey.labels[few[0]]!r} has one row, along which nothing moves: every run "
+            f"the run {survey.labels[few].tolist()[0]!r} has one row, along which nothing moves: every run "
             "needs two rows at least, and should have many."
         )
     if len(survey.labels) < 2:
