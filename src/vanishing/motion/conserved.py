@@ -369,9 +369,10 @@ def _check(survey: Survey, names) -> None:
     """Raise ValueError where runs or columns tell nothing."""
     few = np.flatnonzero(survey.counts < 2)
     if few.size:
+        label = survey.labels[few].tolist()[0]
         raise ValueError(
-            f"the run {survey.labels[few].tolist()[0]!r} has one row, along which nothing moves: every run "
-            "needs two rows at least, and should have many."
+            f"the run {label!r} has one row, along which nothing moves: every run needs two rows at "
+            "least, and should have many."
         )
     if len(survey.labels) < 2:
         raise ValueError(
