@@ -371,8 +371,8 @@ def _check(survey: Survey, names) -> None:
     if few.size:
         label = survey.labels[few].tolist()[0]
         raise ValueError(
-            f"the run {label!r} has one row, along which nothing moves: every run needs two rows at "
-            "least, and should have many."
+            f"the run {label!r} has one row, along which nothing moves: every run needs two rows "
+            "at least, and should have many."
         )
     if len(survey.labels) < 2:
         raise ValueError(
