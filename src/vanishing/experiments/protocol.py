@@ -134,6 +134,7 @@ EXPERIMENTS = {
     ),
     "beyond": (
         "pcgavi",
+        "pcgavi-refit",
         "bpcgavi",
         "lsavi",
         "ompavi",
