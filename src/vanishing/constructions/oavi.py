@@ -1,7 +1,6 @@
 """OAVI: the oracle approximate vanishing ideal algorithm, from moments."""
 
 import numpy as np
-from scipy.linalg.lapack import dposv
 
 from vanishing.algebra.monomials import Border
 from vanishing.checks import check_choice, check_flag, check_number
@@ -16,6 +15,7 @@ from vanishing.constructions.engine import Construction, Slab
 from vanishing.constructions.from_moments import FitsMoments, is_debiased
 from vanishing.constructions.gradient import DebiasedConstruction
 from vanishing.oracles import ORACLES, Status, named
+from vanishing.oracles.closed_form import refitted
 from vanishing.rows.reader import Reader
 
 # Coefficients in closed form from moments err by about eps times the largest ratio of a term's mean
@@ -196,7 +196,7 @@ class _Construction(Construction):
         oracle = named(options.oracle)
         self.closed_form = self.psi == 0 or oracle.closed_form
         self.certify = options.certify or self.closed_form
-        self.refit = options.refit and not self.closed_form
+        self.refit = options.refit and not oracle.refitted
         if not self.certify:
             self.max_slab = _UNCERTIFIED_SLAB
         tau = auto_tau(self.psi) if isinstance(options.tau, str) else float(options.tau)
@@ -349,29 +349,10 @@ class _Construction(Construction):
         self.n_iter += solution.n_iter
         if not self.certify and solution.status == Status.OUT_OF_ITERATIONS:
             self.n_short += 1
-        if self.refit:
-            return self._refitted(cross, norm, solution.coef, solution.mse)
-        return solution.coef, solution.mse
-
-    def _refitted(self, cross, norm, coef, mse):
-        """Return the closed form on the terms that an oracle chose, if it is better and may be."""
-        chosen = np.flatnonzero(coef)
-        gram = self.gram[np.ix_(chosen, chosen)]
-        # In units in which the diagonal is one, for terms of very different size.
-        unit = np.sqrt(gram.diagonal())
-        if not chosen.size or not unit.all():
-            return coef, mse
-        scaled = gram / np.outer(unit, unit)
-        _, values, info = dposv(scaled, -cross[chosen] / unit)
-        values /= unit
-        # f(v) = d + 2 c'v + v'G v itself: at an ill-conditioned "solution" d + c'v would lie.
-        closed_mse = norm + (2.0 * cross[chosen] + gram @ values) @ values
-        outside = self.ball and np.abs(values).sum() > self.radius
-        if info or outside or not closed_mse < mse:
-            return coef, mse
-        refitted = np.zeros_like(coef)
-        refitted[chosen] = values
-        return refitted, closed_mse
+        if not self.refit:
+            return solution.coef, solution.mse
+        radius = self.radius if self.ball else np.inf
+        return refitted(self.gram, cross, norm, solution.coef, solution.mse, radius=radius)
 
     def _moments_suffice(self) -> bool:
         """Say whether moments determine closed forms well enough to take their coefficients."""
