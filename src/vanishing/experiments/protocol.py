@@ -57,7 +57,10 @@ class Algorithm:
 
 def _generators(label, transformer, psis=PSIS, max_runs=None) -> Algorithm:
     def make(n_jobs, Cs=CS):
-        return VanishingClassifierCV(clone(transformer), psis=psis, Cs=Cs, n_jobs=n_jobs)
+        # The paper does not clip rows outside of the training range.
+        return VanishingClassifierCV(
+            clone(transformer), psis=psis, Cs=Cs, clip=False, n_jobs=n_jobs
+        )
 
     return Algorithm(label, make, transformer, max_runs or {})
 

@@ -1,19 +1,50 @@
 """Prediction by a fitted pipeline, on rows wherever they are."""
 
+import copy
+
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from vanishing._warnings import warn
+from vanishing.algebra.polynomials import default_names
 from vanishing.constructions.notebook import HTMLRepresentation
 from vanishing.learning.default import DefaultTransformer
 from vanishing.learning.labels import labels, or_constant
+from vanishing.learning.scaling import FarRows, names_after
 from vanishing.persistence import Savable
 from vanishing.rows.device import combine_generators, is_device_array, like, to_numpy
 from vanishing.rows.sources import check_layout, checked_device_array, refuse, source_of
 from vanishing.rows.validation import validated
 
 _ROWS, _DEVICE_ROWS = 1 << 16, 1 << 22  # that are scaled and evaluated at a time
+
+
+def watched(model, far: FarRows):
+    """Return a copy that counts rows far outside of the training range in place of warning."""
+    model = copy.copy(model)
+    model._far = far
+    return model
+
+
+def warn_of(model, far: FarRows) -> None:
+    """Warn of rows that are far outside of the training range, unless they are few."""
+    if not far.many:
+        return
+    scaling, n_columns = model._fitted.scaling_, model._fitted.features_.n_features_in_
+    names = getattr(model, "feature_names_in_", default_names(model.n_features_in_))
+    names = names_after(scaling.transformer, names, n_columns)
+    done = (
+        "Scaled columns were clipped to that range."
+        if scaling.clip
+        else "Polynomials grow quickly there; clip=True clips scaled columns to that range."
+    )
+    warn(
+        f"{far.n_far:,} of {far.n_rows:,} rows are far outside of the rows of the fit: in some "
+        f"column, by more than half of its range there (farthest: {names[far.column]}, by "
+        f"{far.worst:.3g} times its range). What is predicted for them means little. {done}"
+    )
 
 
 def _final_estimator_has(name):
@@ -38,8 +69,18 @@ class PipelineClassifier(
         on_device = is_device_array(X)
         return checked_device_array(self, X) if on_device else validated(self, X, reset=False)
 
+    def _far_rows(self) -> FarRows:
+        return getattr(self, "_far", None) or FarRows()
+
+    def _tell(self, far: FarRows) -> None:
+        if far is not getattr(self, "_far", None):  # else whoever watches will tell
+            warn_of(self, far)
+
     def _scaled(self, X):
-        return self._fitted.scaling_(self._validated(X))
+        far = self._far_rows()
+        scaled = self._fitted.scaling_(self._validated(X), far)
+        self._tell(far)
+        return scaled
 
     def _features(self, X):
         return or_constant(self._fitted.features_.transform(self._scaled(X)))
@@ -66,6 +107,8 @@ class PipelineClassifier(
         if source is None:
             return None
         check_layout(self, source.layout)
+        # Each block would warn again of rows far outside, and no block knows of the others.
+        method = getattr(watched(self, FarRows()), method.__name__)
         return source.map(method, None if one_value else len(self.classes_), dtype)
 
     @available_if(_final_estimator_has("decision_function"))
@@ -96,16 +139,18 @@ class PipelineClassifier(
         scores = np.tile(intercept, (1 if on_device else len(X), 1))
         if on_device:
             scores = like(X, np.zeros((X.shape[0], 1))) + like(X, scores)
+        far = self._far_rows()
         # Some rows at a time: scaled rows are another array, maybe of another precision.
         for start in range(0, X.shape[0], size):
             here = slice(start, min(start + size, X.shape[0]))
-            scaled = self._fitted.scaling_(X[here, :])
+            scaled = self._fitted.scaling_(X[here, :], far)
             for generators, weights, absolute in decisive:
                 if on_device:
                     part = combine_generators(generators, scaled, weights, absolute=absolute)
                 else:
                     part = generators.combine(scaled, weights, absolute=absolute)
                 scores[here, :] += part
+        self._tell(far)
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict(self, X):
