@@ -112,13 +112,13 @@ class FarRows:
             return  # most calls end here
         if beyond.max() > self.worst:
             self.column, self.worst = int(beyond.argmax()), float(beyond.max())
-        margin = np.where(np.isfinite(span), FAR * span, np.inf)
-        least, most = low - margin, high + margin
-        if device.is_device_array(X):
-            xp, least, most = device.namespace(X), device.like(X, least), device.like(X, most)
-            self.n_far += int(xp.sum(xp.any((X < least) | (X > most), axis=1)))
-        else:
-            self.n_far += np.count_nonzero(((X < least) | (X > most)).any(axis=1))
+        # A row of a device stays there: the few numbers that it is compared with go to it.
+        on_device = device.is_device_array(X)
+        centre, reach = (low + high) / 2, (0.5 + FAR) * span
+        if on_device:
+            centre, reach = device.like(X, centre), device.like(X, reach)
+        xp = device.namespace(X) if on_device else np
+        self.n_far += int(xp.sum(xp.any(xp.abs(X - centre) > reach, axis=1)))
 
     @property
     def many(self) -> bool:
