@@ -75,16 +75,15 @@ class Part(NamedTuple):
         weights = None if self.weights is None else self.weights[chosen]
         return self._replace(generators=self.generators.subset(chosen), weights=weights)
 
-    def ranking(self, values=None) -> np.ndarray:
+    def ranking(self, importance=None) -> np.ndarray:
         """Return the places of the generators, the most important first.
 
-        How important a generator is: its largest absolute weight, times its mean absolute value on
-        rows where ``values`` has that; without weights they stay in the order they were found in.
+        By ``importance``, an array that has one number per generator, as
+        `vanishing.inspection.importances` measures it on rows; where these are the same, or without
+        them, by their largest absolute weight; without weights in the order they were found in.
         """
-        if self.sizes is None:
-            return np.arange(len(self.generators))
-        size = self.sizes if values is None else self.sizes * values
-        return np.argsort(-size, kind="stable")
+        sizes = np.zeros(len(self.generators)) if self.sizes is None else self.sizes
+        return np.lexsort((-sizes, -(sizes if importance is None else importance)))
 
 
 @dataclass(frozen=True)

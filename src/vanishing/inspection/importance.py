@@ -1,5 +1,6 @@
 """What decided: how much columns and equations change the decision on rows."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -97,18 +98,19 @@ def of_scaled(found: Anatomy, Z: np.ndarray) -> Importances:
 def _columns(found: Anatomy, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return for each column the share of rows that change class, and how much scores change."""
     n_rows, n_columns = Z.shape
-    rng = np.random.default_rng(0)
-    chosen, donors = _pairs(n_rows, _n_pairs(found, n_columns), rng)
-    rows = np.ascontiguousarray(Z[chosen])
-    labels, scores = _decided(found, rows)
+    decide = _decision_of(found)
+    rows, donors = _pairs(n_rows, _n_pairs(found, n_columns))
+    Y = np.ascontiguousarray(Z[rows])
+    labels, scores = decide(Y)
     changed, change = np.zeros(n_columns), np.zeros(n_columns)
     for j in range(n_columns):
-        before = rows[:, j].copy()
-        rows[:, j] = Z[donors, j]
-        new_labels, new_scores = _decided(found, rows)
-        rows[:, j] = before
+        before = Y[:, j].copy()
+        Y[:, j] = Z[donors, j]
+        new_labels, new_scores = decide(Y)
+        Y[:, j] = before
         changed[j] = np.mean(new_labels != labels)
-        change[j] = np.abs(new_scores - scores).mean()
+        with np.errstate(over="ignore", invalid="ignore"):  # far outside, scores may overflow
+            change[j] = np.nan_to_num(np.abs(new_scores - scores).mean())
     return changed, change
 
 
@@ -117,26 +119,31 @@ def _n_pairs(found: Anatomy, n_columns: int) -> int:
     return int(np.clip(_WORK / (n_columns * max(1, sum(sizes))), *_PAIRS))
 
 
-def _pairs(n_rows: int, count: int, rng) -> tuple[np.ndarray, np.ndarray]:
-    """Return pairs of different rows: each row once, some of many, or again if there are few."""
+def _pairs(n_rows: int, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return pairs of different rows, the same in every call: some of many rows, few in turn."""
     if n_rows >= count:
         rows = np.linspace(0, n_rows - 1, count).astype(int)
     else:
         rows = np.tile(np.arange(n_rows), count // n_rows)
-    return rows, (rows + rng.integers(1, max(2, n_rows), len(rows))) % n_rows
+    apart = np.random.default_rng(0).integers(1, max(2, n_rows), len(rows))
+    return rows, (rows + apart) % n_rows
 
 
-def _decided(found: Anatomy, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return predicted labels and decision values (none where nothing linear decides)."""
-    if not found.decisions:
-        core = found.core
-        features = or_constant(core.features_.transform(Z))
-        return core.final_estimator_.predict(features), np.zeros((len(Z), 1))
-    scores = np.tile(found.intercept, (len(Z), 1))
-    for part in found.parts:
-        used = part.subset(part.used)
-        scores += used.generators.combine(Z, used.weights, absolute=part.absolute)
-    return (scores[:, 0] > 0 if scores.shape[1] == 1 else scores.argmax(axis=1)), scores
+def _decision_of(found: Anatomy) -> Callable:
+    """Return what gives the classes of rows and their scores; 0 where nothing linear decides."""
+    parts = [part.subset(part.used) for part in found.parts]
+
+    def linear(Z):
+        scores = np.tile(found.intercept, (len(Z), 1))
+        for part in parts:
+            scores += part.generators.combine(Z, part.weights, absolute=part.absolute)
+        return (scores[:, 0] > 0 if scores.shape[1] == 1 else scores.argmax(axis=1)), scores
+
+    def other(Z):
+        features = or_constant(found.core.features_.transform(Z))
+        return found.core.final_estimator_.predict(features), np.zeros(1)
+
+    return linear if found.decisions else other
 
 
 # -- Equations ----------------------------------------------------------------------------------
@@ -146,7 +153,7 @@ def _equations(found: Anatomy, Z: np.ndarray) -> tuple[np.ndarray, ...]:
     """Return the share of the decision that is lost with each equation."""
     Z = Z[np.linspace(0, len(Z) - 1, min(len(Z), _ROWS)).astype(int)]
     used = [part.subset(part.used) for part in found.parts]
-    weights = np.vstack([part.weights for part in used])
+    weights = np.vstack([part.weights for part in used if part.weights is not None])
     if weights.shape[1] > 1:  # what all decision values have in common decides nothing
         weights = weights - weights.mean(axis=1, keepdims=True)
     lost = _lost(_covariance(used, Z), weights)
@@ -183,6 +190,8 @@ def _lost(covariance: np.ndarray, weights: np.ndarray) -> np.ndarray:
     new weights, come nearest to the decision values as they are. It is
     ``weight^2 / (inverse covariance)_ii`` that is lost with feature i, summed over decision values.
     """
+    if not np.isfinite(covariance).all():  # of rows so far outside that nothing can be said
+        return np.zeros(len(weights))
     size = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     alive = np.flatnonzero(size > 0.0)
     lost = np.zeros(len(size))
