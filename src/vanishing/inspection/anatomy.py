@@ -138,6 +138,18 @@ class Anatomy:
         """Return rows as the generators take them."""
         return X if self.scale is None else self.scale(X)
 
+    def unclipped(self, X: np.ndarray) -> np.ndarray:
+        """Return rows as `scaled` does, without clipping where columns only have other units."""
+        return self.scaled(X) if self.units is None else X * self.units[0] + self.units[1]
+
+    @property
+    def rescales(self) -> bool:
+        """Whether the generators take other columns than those given, clipping aside."""
+        if self.scale is None or self.units is None:
+            return self.scale is not None
+        a, b = self.units
+        return bool((a != 1.0).any() or b.any())
+
 
 def anatomy(model) -> Anatomy:
     """Take a fitted model apart.

@@ -11,6 +11,7 @@ from vanishing._warnings import warn
 from vanishing.algebra.polynomials import default_names
 from vanishing.constructions.notebook import HTMLRepresentation
 from vanishing.learning.default import DefaultTransformer
+from vanishing.learning.explanation import table_of
 from vanishing.learning.labels import labels, or_constant
 from vanishing.learning.scaling import FarRows, names_after
 from vanishing.persistence import Savable
@@ -195,7 +196,7 @@ class PipelineClassifier(
             return mapped
         return self._fitted.final_estimator_.predict_proba(self._features(X))
 
-    def explain(self, X, *, n_generators=5):
+    def explain(self, X, *, n_generators=5, table=False):
         """Tell which generators decided each prediction.
 
         Parameters
@@ -203,19 +204,27 @@ class PipelineClassifier(
         X : array-like of shape (n_samples, n_features)
         n_generators : int, default=5
             How many to tell of, largest contribution first.
+        table : bool, default=False
+            Whether to return a table, in which equations are in the columns as they were given.
 
         Returns
         -------
-        explanations : list of n_samples lists of dict
+        explanations : list of n_samples lists of dict, or DataFrame
             With the keys "class" (whose generator it is), "generator" (a `Polynomial` in the
             scaled columns), "value" (of the feature), "weight" and "contribution" (their product:
             to the decision value, with two classes; to that of the predicted class with more).
+            As a table, these in columns, one line for each generator of a row, with "equation" in
+            place of "generator", the "row" (by X's index, if it has one), the class that a positive
+            contribution speaks "for", and "units": "original", or "scaled" where the scaling is no
+            change of units of each column (quantiles) or the equation would be too long. A table
+            needs pandas.
         """
         check_is_fitted(self)
         decisive = self._decisive()
         if decisive is None:
             raise ValueError("explain needs the linear SVM; it knows nothing of a final_estimator.")
         refuse(self, X, "explain")
+        index = getattr(X, "index", None) if table else None
         X = self._scaled(X)
         owners = [
             label
@@ -226,9 +235,11 @@ class PipelineClassifier(
         values = np.hstack([g.evaluate(X, absolute=absolute) for g, _, absolute in decisive])
         weights = np.vstack([part for _, part, _ in decisive])
         scores = self._fitted.final_estimator_.intercept_ + values @ weights
+        several = len(self.classes_) > 2
+        best = scores.argmax(axis=1) if several else np.zeros(len(X), dtype=int)
         explanations = []
-        for row, score in zip(values, scores, strict=True):
-            weight = weights[:, score.argmax() if len(self.classes_) > 2 else 0]
+        for row, place in zip(values, best, strict=True):
+            weight = weights[:, place]
             contribution = weight * row
             order = np.argsort(-np.abs(contribution), kind="stable")[:n_generators]
             explanations.append(
@@ -244,4 +255,8 @@ class PipelineClassifier(
                     if contribution[i] != 0.0
                 ]
             )
-        return explanations
+        if not table:
+            return explanations
+        decided = self.classes_[best] if several else self.classes_[best + 1]
+        rows = range(len(X)) if index is None else index
+        return table_of(explanations, rows, decided, self._fitted.scaling_.transformer)

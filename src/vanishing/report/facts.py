@@ -122,6 +122,7 @@ class Facts:
     X: np.ndarray  # as given
     given: tuple[str, ...]  # names of its columns
     Z: np.ndarray  # as the generators take them
+    scaled: bool  # whether these are other columns, clipping aside
     y: np.ndarray | None  # places of labels
     wrong: np.ndarray | None  # rows whose predicted label is wrong
     names: tuple[str, ...]  # of the columns of Z
@@ -137,11 +138,6 @@ class Facts:
     bounds: bounds.Report | None
     remarks: tuple[str, ...]  # what bounds.of refused, or warned of
     sha256: str
-
-    @property
-    def scaled(self) -> bool:
-        """Return whether generators take other columns than those given."""
-        return self.Z is not self.X
 
     @property
     def has_classes(self) -> bool:
@@ -199,6 +195,7 @@ def facts_of(model, X, y=None) -> Facts:
         X=X,
         given=tuple(getattr(model, "feature_names_in_", default_names(X.shape[1]))),
         Z=Z,
+        scaled=found.rescales,
         y=labels,
         wrong=wrong,
         names=found.names,
