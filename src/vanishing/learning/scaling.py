@@ -14,6 +14,9 @@ from sklearn.preprocessing import (
 from vanishing.algebra.polynomials import default_names
 from vanishing.rows import device
 
+FAR = 0.5  # of the training range of a column, beyond it, is far outside
+ORDINARY = 0.01  # share of rows far outside that ordinary data may have: tails are long
+_TILE = 64  # rows
 _CHOICES = "scale must be True, False, 'quantile' or a scikit-learn transformer"
 
 
@@ -65,6 +68,64 @@ def names_after(transformer, names, n_columns: int) -> list[str]:
     return [str(name) for name in names] if len(names) == n_columns else default_names(n_columns)
 
 
+def column_ranges(X) -> tuple[np.ndarray, np.ndarray]:
+    """Return the least and the largest value of each column, of NumPy or of a device."""
+    if device.is_device_array(X):
+        xp = device.namespace(X)
+        return device.to_numpy(xp.min(X, axis=0)), device.to_numpy(xp.max(X, axis=0))
+    n_rows, n_columns = X.shape
+    if n_rows >= 2 * _TILE and X.flags.c_contiguous:
+        # Rows side by side: NumPy's loops are as long as a row, and a row of few columns is short.
+        tiled, rest = X[: n_rows // _TILE * _TILE].reshape(-1, _TILE * n_columns), X[-_TILE:]
+        ends = (end(tiled, axis=0).reshape(_TILE, -1) for end in (np.min, np.max))
+        low, high = (np.vstack([found, rest]) for found in ends)
+        return low.min(axis=0), high.max(axis=0)
+    return X.min(axis=0), X.max(axis=0)
+
+
+class FarRows:
+    """Counts rows that are far outside of the training range.
+
+    Attributes
+    ----------
+    n_rows, n_far : int
+        Rows seen, and those of them that are beyond the range of a column by more than half of it.
+    column : int
+        The place of the scaled column in which a row is farthest outside.
+    worst : float
+        How far that is, as a multiple of the range of the column.
+    """
+
+    def __init__(self):
+        self.n_rows = self.n_far = self.column = 0
+        self.worst = 0.0
+
+    def count(self, X, low: np.ndarray, high: np.ndarray) -> None:
+        """Count scaled rows, of NumPy or of a device, by the range of the columns in training."""
+        self.n_rows += X.shape[0]
+        # A column that was constant has no range to measure by; neither has one that overflows.
+        span = high - low
+        span = np.where((span > 0.0) & np.isfinite(span), span, np.inf)
+        smallest, largest = column_ranges(X)
+        beyond = np.maximum(low - smallest, largest - high) / span
+        if not beyond.max(initial=0.0) > FAR:
+            return  # most calls end here
+        if beyond.max() > self.worst:
+            self.column, self.worst = int(beyond.argmax()), float(beyond.max())
+        # A row of a device stays there: the few numbers that it is compared with go to it.
+        on_device = device.is_device_array(X)
+        centre, reach = (low + high) / 2, (0.5 + FAR) * span
+        if on_device:
+            centre, reach = device.like(X, centre), device.like(X, reach)
+        xp = device.namespace(X) if on_device else np
+        self.n_far += int(xp.sum(xp.any(xp.abs(X - centre) > reach, axis=1)))
+
+    @property
+    def many(self) -> bool:
+        """Whether these are more rows than ordinary data has so far outside."""
+        return self.n_far > ORDINARY * self.n_rows
+
+
 class Scaling:
     """What a classifier does with rows first.
 
@@ -78,8 +139,8 @@ class Scaling:
     Attributes
     ----------
     transformer : fitted transformer or None
-    low, high : ndarray of shape (n_columns,), or None without ``clip``
-        The range of the scaled columns in training.
+    low, high : ndarray of shape (n_columns,), or None
+        The range of the scaled columns in training; None where an older model file lacks it.
     """
 
     def __init__(self, scale, clip: bool):
@@ -102,8 +163,7 @@ class Scaling:
             self.transformer = clone(self.scale)
         if self.transformer is not None:
             X = self._checked(self.transformer.fit_transform(X), len(X))
-        if self.clip:
-            self.low, self.high = X.min(axis=0), X.max(axis=0)
+        self.low, self.high = column_ranges(X)
         return X
 
     def fit_range(self, low: np.ndarray, high: np.ndarray) -> "Scaling":
@@ -121,8 +181,11 @@ class Scaling:
         """Whether rows stay as they are."""
         return self.transformer is None and not self.clip
 
-    def __call__(self, X):
-        """Scale rows that have been validated: a NumPy array or one of a device."""
+    def __call__(self, X, far: FarRows | None = None):
+        """Scale rows that have been validated: a NumPy array or one of a device.
+
+        Those that are far outside of the training range are counted in ``far``.
+        """
         transformer = self.transformer
         if transformer is not None and not isinstance(self.scale, bool):
             X = self._checked(transformer.transform(X), len(X))
@@ -135,7 +198,9 @@ class Scaling:
         )
         if factor is not None:
             X = X * factor + offset
-        if low is None:
+        if far is not None and self.low is not None and self.high is not None:
+            far.count(X, self.low, self.high)
+        if not self.clip:
             return X
         if not on_device:
             return np.clip(X, low, high)
