@@ -57,6 +57,7 @@ class Algorithm:
 
 def _generators(label, transformer, psis=PSIS, max_runs=None) -> Algorithm:
     def make(n_jobs, Cs=CS):
+        # The paper does not clip rows outside of the training range.
         return VanishingClassifierCV(
             clone(transformer), psis=psis, Cs=Cs, scale=True, clip=False, n_jobs=n_jobs
         )
