@@ -124,7 +124,7 @@ def boosting(X, y):
 
 
 def logistic(X, y):
-    grid = {"logisticregression__C": [0.01, 0.1, 1.0, 10.0, 100.0]}
+    grid = {"logisticregression__C": [10.0**k for k in range(-2, 5)]}
     model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
     return Tuned(model, grid, most_rows=20_000)
 
