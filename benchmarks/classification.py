@@ -312,7 +312,7 @@ def chosen(parser, names, known):
     unknown = [name for name in names or () if name not in known]
     if unknown:
         parser.error(f"{unknown[0]!r} is none of {', '.join(known)}")
-    return {name: known[name] for name in names or known}
+    return {name: known[name] for name in known if not names or name in names}
 
 
 def main():
