@@ -286,7 +286,8 @@ def print_sets(sets, methods):
             texts = ["-" if np.isnan(v) else f"{v:.{digits}f}" for v in values]
             if set(texts) != {"-"}:
                 rows.append([one.name, *texts])
-        print_table([title, *methods], rows)
+        if rows:
+            print_table([title, *methods], rows)
 
 
 def print_summary(sets, methods):
