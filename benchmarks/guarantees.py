@@ -105,7 +105,7 @@ def picture(sizes, results, path):
     right.axhline(1.0, color="#888888", ls=":", label="informative below: 1")
     curve(right, "error", "measured on new rows", "#222222", "o", ms=7, mfc="none")
     curve(right, "train error", "measured in sample", "#7570b3", "x", ms=6)
-    right.set(title="error of the classifier", ylabel="error", ylim=(4e-3, 6))
+    right.set(title="error of the classifier", ylabel="error", ylim=(1e-3, 6))
     for axes in (left, right):
         axes.set(xscale="log", yscale="log", xlabel="rows m, both classes together")
         axes.grid(alpha=0.3)

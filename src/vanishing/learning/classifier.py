@@ -97,7 +97,7 @@ class VanishingClassifier(PipelineClassifier):
     >>> model.predict(X[1:4:2])
     array([0, 0])
     >>> print(model.explain(X[1:2])[0][0]["generator"])
-    x3 - 0.08617*x1 - 0.4898
+    x3 - 0.3464*x1 - 0.3937
     """
 
     def __init__(
