@@ -15,7 +15,7 @@ from vanishing.algebra.polynomials import default_names
 from vanishing.rows import device
 
 FAR = 0.5  # of the training range of a column, beyond it, is far outside
-ORDINARY = 0.01  # share of rows far outside that ordinary data may have: tails are long
+ORDINARY = 0.02  # share of rows far outside that ordinary data may have: tails are long
 _TILE = 64  # rows
 _CHOICES = "scale must be True, False, 'quantile' or a scikit-learn transformer"
 
@@ -118,7 +118,8 @@ class FarRows:
         if on_device:
             centre, reach = device.like(X, centre), device.like(X, reach)
         xp = device.namespace(X) if on_device else np
-        self.n_far += int(xp.sum(xp.any(xp.abs(X - centre) > reach, axis=1)))
+        here = xp.any(xp.abs(X - centre) > reach, axis=1)
+        self.n_far += int(xp.sum(xp.astype(here, xp.int64) if on_device else here))
 
     @property
     def many(self) -> bool:
