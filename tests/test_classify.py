@@ -163,7 +163,7 @@ def test_any_final_estimator():
     assert model.predict_proba(X).shape == (150, 3)
     assert model.score(X, y) > 0.95
     assert not hasattr(model, "decision_function")
-    assert not hasattr(VanishingClassifier(), "predict_proba")
+    assert not hasattr(VanishingClassifier(final_estimator=LinearSVC()), "predict_proba")
     with pytest.raises(ValueError, match="final_estimator"):
         model.explain(X)
 

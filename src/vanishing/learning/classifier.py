@@ -9,8 +9,17 @@ from sklearn.svm import LinearSVC
 from vanishing.checks import check_flag, check_number
 from vanishing.constructions.base import all_or_nothing
 from vanishing.constructions.engine import Remarks
+from vanishing.learning.default import resolved
 from vanishing.learning.features import VanishingFeatures
-from vanishing.learning.labels import check_two_classes, labelled_rows, labelled_source
+from vanishing.learning.labels import (
+    LabelledRows,
+    LabelledSource,
+    check_class_weight,
+    check_two_classes,
+    labelled_rows,
+    labelled_source,
+)
+from vanishing.learning.left_out import temperature_of
 from vanishing.learning.pipeline import Parts, fit_parts, scale_rows
 from vanishing.learning.prediction import PipelineClassifier
 from vanishing.learning.scaling import Scaling, check_scale, names_after
@@ -33,6 +42,8 @@ class VanishingClassifier(PipelineClassifier):
     ----------
     transformer : estimator, default=None
         Constructs the generators of a class; None means ``OAVI()``.
+    psi : float, default=None
+        Tolerance of the generators, in place of that of the transformer; None leaves that.
     C : float, default=1.0
         Weight of the loss in the linear SVM.
     scale : bool, "quantile" or transformer, default=True
@@ -41,6 +52,9 @@ class VanishingClassifier(PipelineClassifier):
     clip : bool, default=True
         Whether to clip scaled columns of new rows to the range they had in training. Polynomials
         grow quickly outside of it. A warning names rows that are far outside either way.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes in the linear SVM, and in its probabilities; "balanced" gives all
+        classes the same weight in total.
     final_estimator : classifier, default=None
         Any scikit-learn classifier in place of ``L1SquaredHingeSVC(C)``.
     n_jobs : int, default=None
@@ -60,6 +74,11 @@ class VanishingClassifier(PipelineClassifier):
     decisive_ : list of (generators, weights), or None
         Of each class, the generators that have a weight in the linear SVM, and their weights;
         None with another `final_estimator`.
+    temperature_ : float or None
+        By which decision values are divided to be probabilities; None with another
+        `final_estimator`.
+    generators_ : sequence of polynomials
+        The generators of all classes, in the order of the features.
     n_generators_, n_terms_ : int
         |G| and |O|, summed over the classes.
     sparsity_ : float
@@ -83,16 +102,20 @@ class VanishingClassifier(PipelineClassifier):
         self,
         transformer=None,
         *,
+        psi=None,
         C=1.0,
         scale=True,
         clip=True,
+        class_weight=None,
         final_estimator=None,
         n_jobs=None,
     ):
         self.transformer = transformer
+        self.psi = psi
         self.C = C
         self.scale = scale
         self.clip = clip
+        self.class_weight = class_weight
         self.final_estimator = final_estimator
         self.n_jobs = n_jobs
 
@@ -126,8 +149,10 @@ class VanishingClassifier(PipelineClassifier):
                 )
             check_two_classes(self.classes_)
             scaled = scale_rows(rows, self.scale, self.clip)
-            (parts,) = fit_parts(scaled, self.transformer, [self._final()], n_jobs=self.n_jobs)
+            transformer = resolved(self.transformer, self.psi)
+            (parts,) = fit_parts(scaled, transformer, [self._final()], n_jobs=self.n_jobs)
             self.adopt(parts)
+            self.learn_temperature(scaled.rows)
             self.remarks(parts).warn()
             return self
 
@@ -137,16 +162,31 @@ class VanishingClassifier(PipelineClassifier):
         check_scale(self.scale)
         check_flag("clip", self.clip)
         VanishingFeatures(self.transformer).check_parameters()
+        resolved(self.transformer, self.psi)
+        check_class_weight(self.class_weight)
         final = self.final_estimator
-        if final is not None and not (hasattr(final, "fit") and hasattr(final, "predict")):
+        if final is None:
+            return
+        if not (hasattr(final, "fit") and hasattr(final, "predict")):
             raise TypeError(f"final_estimator must be a classifier or None; got {final!r}.")
+        if self.class_weight is not None:
+            raise ValueError(
+                "class_weight is for the linear SVM, which final_estimator takes the place of: "
+                "set it in final_estimator."
+            )
 
     def _final(self):
         if self.final_estimator is None:
-            return L1SquaredHingeSVC(self.C)
+            return L1SquaredHingeSVC(self.C, class_weight=self.class_weight)
         return clone(self.final_estimator)
 
-    def adopt(self, parts: Parts):
+    def learn_temperature(self, rows: LabelledRows | LabelledSource):
+        """Learn the temperature of the probabilities from the rows that were fitted to, scaled."""
+        decisive = self._decisive()
+        if decisive is not None:
+            self.temperature_ = temperature_of(self.final_estimator_, decisive, rows)
+
+    def adopt(self, parts: Parts, temperature: float | None = None):
         """Become the classifier that consists of fitted parts; ``classes_`` are set already."""
         scaling, features, final, *_ = parts
         names = getattr(self, "feature_names_in_", None)
@@ -162,6 +202,7 @@ class VanishingClassifier(PipelineClassifier):
         self.n_terms_ = features.n_terms_
         self.sparsity_ = features.sparsity_
         self.decisive_ = self._used_generators()
+        self.temperature_ = temperature
         return self
 
     def _used_generators(self):
@@ -211,13 +252,15 @@ def _write(writer, model) -> dict:
         node["clip" if scaling.clip else "range"] = ends
     node["features"] = writer.model(model.features_)
     node["final_estimator"] = writer.model(model.final_estimator_)
+    if model.temperature_ is not None:
+        node["temperature"] = float(model.temperature_)
     return node
 
 
 def _read(reader, node, model):
     keys = ("scale", "scaler", "features", "final_estimator")
-    scale, scaler, features, final, *ends = reader.fitted(
-        model, node, keys, ("clip", "range"), classes=True
+    scale, scaler, features, final, temperature, *ends = reader.fitted(
+        model, node, keys, ("temperature", "clip", "range"), classes=True
     )
     n_features = model.n_features_in_
     scaling = _read_scaling(reader, scale, scaler, ends, n_features)
@@ -231,7 +274,13 @@ def _read(reader, node, model):
     reader.n_decisions(model.classes_)
     same = all(np.array_equal(part.classes_, model.classes_) for part in (features, final))
     reader.require(same, "the parts of the classifier are of different classes.")
-    model.adopt(Parts(scaling, features, final))
+    if temperature is not None:
+        reader.require(
+            isinstance(final, L1SquaredHingeSVC), "only the linear SVM has a temperature."
+        )
+        temperature = reader.measured(temperature, "temperature")
+        reader.require(0.0 < temperature < np.inf, "temperature is not a positive number.")
+    model.adopt(Parts(scaling, features, final), temperature)
 
 
 def _read_scaling(reader, scale, scaler, ends, n_features) -> Scaling:

@@ -1,13 +1,28 @@
 """The parameter ``transformer`` whose default, None, stands for ``OAVI()``."""
 
+from sklearn.base import clone
+
+from vanishing.checks import check_number
 from vanishing.constructions.oavi import OAVI
 
 _PREFIX = "transformer__"
 
 
-def resolved(transformer):
-    """Return the transformer that the parameter stands for."""
-    return OAVI() if transformer is None else transformer
+def resolved(transformer, psi=None):
+    """Return the transformer that the parameter stands for: a copy of it with another ``psi``."""
+    transformer = OAVI() if transformer is None else transformer
+    if psi is None:
+        return transformer
+    if "psi" not in transformer.get_params(deep=False):
+        raise TypeError(
+            f"psi={psi!r} is meant for the transformer, but {type(transformer).__name__} has no "
+            "parameter psi. Leave psi out, or give OAVI, ABM, AVI or VCA."
+        )
+    check_number("psi", psi, low=0)
+    transformer = clone(transformer).set_params(psi=psi)
+    if hasattr(transformer, "check_parameters"):
+        transformer.check_parameters()
+    return transformer
 
 
 class DefaultTransformer:

@@ -1,5 +1,8 @@
 """The feature map of the paper's section 5: the generators of every class, evaluated."""
 
+from bisect import bisect_right
+from collections.abc import Sequence
+
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
@@ -40,6 +43,37 @@ def _fit_any(estimator, rows: LabelledRows):
     return estimator.fit(rows.X, **weights), None
 
 
+class GeneratorsOfClasses(Sequence):
+    """The generators of all classes as one sequence, one of which is made when it is asked for.
+
+    Parameters
+    ----------
+    parts : list of sequences of polynomials
+        The generators of each class.
+    """
+
+    def __init__(self, parts):
+        self._parts = parts
+        self._ends = np.cumsum([len(part) for part in parts]).tolist()
+
+    def __len__(self) -> int:
+        return self._ends[-1]
+
+    def __getitem__(self, index):
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        i = range(len(self))[index]
+        k = bisect_right(self._ends, i)
+        return self._parts[k][i - self._ends[k]]
+
+    def __str__(self) -> str:
+        return "\n".join(str(part) for part in self._parts if len(part))
+
+    def __repr__(self) -> str:
+        degree = max(part.degree for part in self._parts)
+        return f"<{len(self)} generators of degree up to {degree}, of {len(self._parts)} classes>"
+
+
 class VanishingFeatures(
     DefaultTransformer, Savable, HTMLRepresentation, TransformerMixin, BaseEstimator
 ):
@@ -63,6 +97,9 @@ class VanishingFeatures(
         |G| and |O|, summed over the classes.
     sparsity_ : float
         Share of zeros among the non-leading coefficients of all generators.
+    generators_ : sequence of polynomials
+        The generators of all classes, in the order of the outputs; one is made when it is asked
+        for.
     n_features_in_ : int
     feature_names_in_ : ndarray of str, where X has names
 
@@ -177,6 +214,12 @@ class VanishingFeatures(
         n_coefficients = sum(t.n_coefficients_ for t in transformers)
         n_zeros = sum(t.sparsity_ * t.n_coefficients_ for t in transformers)
         self.sparsity_ = sparsity(n_coefficients - n_zeros, n_coefficients)
+
+    @property
+    def generators_(self):
+        """The generators of all classes, in the order of the outputs."""
+        check_is_fitted(self)
+        return GeneratorsOfClasses([t.generators_ for t in self.transformers_])
 
     def _remarks(self, remarks) -> Remarks:
         """Sum up what the constructions of the classes have to say."""

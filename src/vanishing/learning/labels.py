@@ -4,9 +4,10 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 
-from vanishing.checks import check_weights
+from vanishing.checks import check_number, check_weights
 from vanishing.rows.device import is_device_array, like
 from vanishing.rows.questions import survey
 from vanishing.rows.source import Source
@@ -33,12 +34,18 @@ class LabelledRows(NamedTuple):
             return self
         return self.at(self.weight > 0)
 
+    @property
+    def totals(self) -> np.ndarray:
+        """The weight of each class."""
+        return np.bincount(self.y, self.weight, len(self.classes)).astype(np.float64)
+
 
 class LabelledSource(NamedTuple):
     """Rows elsewhere, of which a survey was made, and what to do with them first."""
 
     source: Source
     classes: np.ndarray
+    totals: np.ndarray  # weight of each class
     low: np.ndarray  # range of each column
     high: np.ndarray
     scale: Callable | None = None
@@ -50,7 +57,7 @@ def labelled_source(estimator, source: Source) -> LabelledSource:
     check_classification_targets(found.classes)
     adopt_layout(estimator, source.layout)
     estimator.classes_ = found.classes
-    return LabelledSource(source, found.classes, found.low, found.high)
+    return LabelledSource(source, found.classes, found.totals, found.low, found.high)
 
 
 def labelled_rows(estimator, X, y, sample_weight) -> LabelledRows:
@@ -90,6 +97,25 @@ def check_two_classes(classes) -> None:
             "a classifier needs samples of at least 2 classes; the data has only one class: "
             f"{classes.tolist()[0]!r}."
         )
+
+
+def check_class_weight(class_weight) -> None:
+    """Raise TypeError or ValueError unless this can be the weights of classes."""
+    if class_weight is None or (isinstance(class_weight, str) and class_weight == "balanced"):
+        return
+    if not isinstance(class_weight, dict):
+        raise TypeError(f"class_weight must be a dict, 'balanced' or None; got {class_weight!r}.")
+    for label, weight in class_weight.items():
+        check_number(f"class_weight of {label!r}", weight, low=0)
+
+
+def class_weights(class_weight, classes: np.ndarray, totals: np.ndarray) -> np.ndarray | None:
+    """Return the weight of each class, of which ``totals`` are the weights of its rows."""
+    if class_weight is None:
+        return None
+    if not isinstance(class_weight, dict):
+        return totals.sum() / (len(classes) * totals)
+    return compute_class_weight(class_weight, classes=classes, y=classes)
 
 
 def labels(classes: np.ndarray, scores: np.ndarray) -> np.ndarray:

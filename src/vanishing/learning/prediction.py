@@ -14,6 +14,8 @@ from vanishing.learning.default import DefaultTransformer
 from vanishing.learning.explanation import table_of
 from vanishing.learning.labels import labels, or_constant
 from vanishing.learning.scaling import FarRows, names_after
+from vanishing.learning.svm import L1SquaredHingeSVC
+from vanishing.learning.temperature import probabilities
 from vanishing.persistence import Savable
 from vanishing.rows.device import combine_generators, is_device_array, like, to_numpy
 from vanishing.rows.sources import check_layout, checked_device_array, refuse, source_of
@@ -53,7 +55,9 @@ def _final_estimator_has(name):
         # What was fitted counts, not a parameter that was set afterwards.
         fitted = hasattr(self, "classes_")
         final = self._fitted.final_estimator_ if fitted else getattr(self, "final_estimator", None)
-        return name == "decision_function" if final is None else hasattr(final, name)
+        if final is None or isinstance(final, L1SquaredHingeSVC):
+            return True  # it has a temperature here, though no probabilities of its own
+        return hasattr(final, name)
 
     return check
 
@@ -69,6 +73,12 @@ class PipelineClassifier(
     def _validated(self, X):
         on_device = is_device_array(X)
         return checked_device_array(self, X) if on_device else validated(self, X, reset=False)
+
+    @property
+    def generators_(self):
+        """The generators of all classes, in the order of the features."""
+        check_is_fitted(self)
+        return self._fitted.features_.generators_
 
     def _far_rows(self) -> FarRows:
         return getattr(self, "_far", None) or FarRows()
@@ -180,7 +190,11 @@ class PipelineClassifier(
 
     @available_if(_final_estimator_has("predict_proba"))
     def predict_proba(self, X):
-        """Return the class probabilities of a `final_estimator` that has them.
+        """Return the probabilities of the classes.
+
+        Those of the linear SVM are sigmoid(d / T) of the decision values d of two classes, and
+        softmax(d / T) of those of more, with the temperature T = `temperature_`. The largest is
+        that of the class that `predict` names. A `final_estimator` has its own.
 
         Parameters
         ----------
@@ -194,7 +208,15 @@ class PipelineClassifier(
         mapped = self._mapped(self.predict_proba, X, np.float64, one_value=False)
         if mapped is not None:
             return mapped
-        return self._fitted.final_estimator_.predict_proba(self._features(X))
+        if self._decisive() is None:
+            return self._fitted.final_estimator_.predict_proba(self._features(X))
+        temperature = self._fitted.temperature_
+        if temperature is None:
+            raise ValueError(
+                "this model has no temperature, which probabilities need: it was saved by a "
+                "version of vanishing that had none. Fit it again; decision_function works."
+            )
+        return probabilities(self.decision_function(X), temperature)
 
     def explain(self, X, *, n_generators=5, table=False):
         """Tell which generators decided each prediction.

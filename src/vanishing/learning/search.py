@@ -28,6 +28,7 @@ from vanishing.learning.pipeline import ScaledRows, fit_parts, scale_rows
 from vanishing.learning.prediction import PipelineClassifier
 from vanishing.learning.scaling import check_scale
 from vanishing.learning.svm import L1SquaredHingeSVC
+from vanishing.learning.temperature import learn_temperature
 from vanishing.persistence import register
 from vanishing.rows.sources import refuse
 
@@ -72,8 +73,11 @@ class VanishingClassifierCV(PipelineClassifier):
         and times.
     classifier_ : VanishingClassifier
         Fitted to all rows with the best parameters.
-    n_generators_, n_terms_, sparsity_ :
+    n_generators_, n_terms_, sparsity_, generators_ :
         Those of `classifier_`.
+    temperature_ : float or None
+        By which decision values are divided to be probabilities, learned from the decision values
+        of the folds' validation rows.
     n_splits_ : int
     classes_ : ndarray of shape (n_classes,)
     n_features_in_ : int
@@ -184,6 +188,7 @@ class VanishingClassifierCV(PipelineClassifier):
         self.n_generators_ = classifier.n_generators_
         self.n_terms_ = classifier.n_terms_
         self.sparsity_ = classifier.sparsity_
+        self.temperature_ = classifier.temperature_
 
     @property
     def _fitted(self):
@@ -203,6 +208,7 @@ class _Fold(NamedTuple):
 class _Trial(NamedTuple):
     """What one fold and one psi give, for all C."""
 
+    values: list[np.ndarray]  # decision values of the validation rows
     scores: list[float]
     fit_times: list[float]
     score_times: list[float]
@@ -257,13 +263,16 @@ def search(
         with one_blas_thread():
             trials = spread(run, list(product(psis, range(len(folds)))), model.n_jobs)
         shape = (len(psis), len(folds), 3, len(Cs))
-        table = np.array([trial[:3] for trial in trials]).reshape(shape).transpose(2, 1, 0, 3)
+        table = np.array([trial[1:4] for trial in trials]).reshape(shape).transpose(2, 1, 0, 3)
         scores, *times = table.reshape(3, len(folds), -1)
         times = [summary for part in times for summary in (part.mean(axis=0), part.std(axis=0))]
         model._store([{"psi": psi, "C": C} for psi in psis for C in Cs], times, scores)
         classifier = _classifier(model, **model.best_params_)
         classifier.n_jobs = model.n_jobs
-        remarks = _refit(model, classifier, rows.present())
+        i, j = divmod(model.best_index_, len(Cs))
+        best = trials[i * len(folds) : (i + 1) * len(folds)]
+        temperature = _temperature(folds, [trial.values[j] for trial in best])
+        remarks = _refit(model, classifier, rows.present(), temperature)
         problems = [problem for trial in trials for problem in trial.problems]
         if problems:
             total = len(trials) * len(Cs)
@@ -279,13 +288,23 @@ def _classifier(model, psi, C) -> VanishingClassifier:
     return VanishingClassifier(transformer, C=C, scale=model.scale, clip=model.clip)
 
 
-def _refit(model, classifier: VanishingClassifier, rows: LabelledRows) -> Remarks:
+def _temperature(folds: list[_Fold], values: list[np.ndarray]) -> float:
+    """Learn the temperature of the best classifier from rows that it was not fitted to."""
+    tests = [fold.test for fold in folds]
+    y = np.concatenate([test.y for test in tests])
+    weights = [np.ones(len(test.y)) if test.weight is None else test.weight for test in tests]
+    return learn_temperature(np.concatenate(values), y, np.concatenate(weights))
+
+
+def _refit(
+    model, classifier: VanishingClassifier, rows: LabelledRows, temperature: float
+) -> Remarks:
     """Fit the best classifier to all rows."""
     _describe(model, classifier)
     scaled = scale_rows(rows, model.scale, model.clip)
     finals = [L1SquaredHingeSVC(classifier.C)]
     (parts,) = fit_parts(scaled, classifier.transformer, finals, n_jobs=model.n_jobs)
-    model._adopt(classifier.adopt(parts))
+    model._adopt(classifier.adopt(parts, temperature))
     return classifier.remarks(parts)._replace(name=type(model).__name__)
 
 
@@ -320,7 +339,7 @@ def _fold(model, rows: LabelledRows, train, test) -> _Fold:
 def _try(model, fold: _Fold, psi: float, Cs: list[float]) -> _Trial:
     """Fit to one fold with one psi and all C, and score."""
     classifiers = [_classifier(model, psi, C) for C in Cs]
-    trial = _Trial([], [], [], [])
+    trial = _Trial([], [], [], [], [])
     test, values = fold.test, None
     shared = [0.0, 0.0]  # seconds of what serves all C, in fits and in scores
     start = time.perf_counter()
@@ -334,11 +353,14 @@ def _try(model, fold: _Fold, psi: float, Cs: list[float]) -> _Trial:
             if values is None:
                 values = or_constant(parts.features.transform(parts.scaling(test.X)))
                 shared[1] = time.perf_counter() - start
-            predicted = labels(np.arange(len(test.classes)), parts.final.decide(values))
+            trial.values.append(parts.final.decide(values))
+            predicted = labels(np.arange(len(test.classes)), trial.values[-1])
             score = np.average(predicted == test.y, weights=test.weight)
         else:
             _describe(model, classifier, named=False)  # the rows of a fold have no names
-            score = _score(model.scoring, classifier.adopt(parts), test)
+            classifier.adopt(parts).learn_temperature(fold.train.rows)
+            trial.values.append(classifier.decision_function(test.X))
+            score = _score(model.scoring, classifier, test)
         trial.scores.append(float(score))
         trial.problems.extend(parts.problems[:1])
         trial.score_times.append(time.perf_counter() - start)

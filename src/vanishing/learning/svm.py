@@ -3,18 +3,41 @@
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import check_is_fitted
 
 from vanishing._threads import one_blas_thread
 from vanishing._warnings import warn
 from vanishing.checks import check_number
 from vanishing.constructions.base import all_or_nothing
-from vanishing.learning.labels import check_two_classes, labelled_rows, labels
+from vanishing.learning.labels import (
+    check_class_weight,
+    check_two_classes,
+    class_weights,
+    labelled_rows,
+    labels,
+)
 from vanishing.learning.svm_solver import as_columns, solve, targets
 from vanishing.persistence import Savable, register
 from vanishing.rows.sources import refuse
 from vanishing.rows.validation import validated
+
+
+def row_costs(C: float, y, n_classes: int, weight=None, by_class=None) -> np.ndarray:
+    """Return what a row's loss costs in each problem, of shape (n_problems, n_samples).
+
+    ``y`` are places of classes, ``weight`` and ``by_class`` weights of rows and of classes.
+    """
+    cost = np.full(len(y), C)
+    if weight is not None:
+        cost *= weight
+    n_problems = 1 if n_classes == 2 else n_classes
+    if by_class is None:
+        return np.broadcast_to(cost, (n_problems, len(y)))
+    weighted = cost * by_class[y]
+    if n_classes == 2:
+        return weighted[np.newaxis]
+    # As liblinear has it: of each problem, the rows of its own class.
+    return np.where(y == np.arange(n_classes)[:, np.newaxis], weighted, cost)
 
 
 class L1SquaredHingeSVC(Savable, ClassifierMixin, BaseEstimator):
@@ -35,8 +58,9 @@ class L1SquaredHingeSVC(Savable, ClassifierMixin, BaseEstimator):
     fit_intercept : bool, default=True
         Whether to add a constant feature.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes. As in LinearSVC, with more than two classes the weight of a class
-        counts in the problem of that class against the others, and there for its own rows.
+        Weights of the classes; "balanced" gives all classes the same weight in total. As in
+        LinearSVC, with more than two classes the weight of a class counts in the problem of that
+        class against the others, and there for its own rows.
 
     Attributes
     ----------
@@ -71,6 +95,7 @@ class L1SquaredHingeSVC(Savable, ClassifierMixin, BaseEstimator):
         check_number("C", self.C, low=0, low_open=True)
         check_number("tol", self.tol, low=0, low_open=True)
         check_number("max_iter", self.max_iter, low=1, integer=True)
+        check_class_weight(self.class_weight)
 
     def fit(self, X, y, sample_weight=None):
         """Fit the classifier.
@@ -107,16 +132,9 @@ class L1SquaredHingeSVC(Savable, ClassifierMixin, BaseEstimator):
         """
         n_classes = len(self.classes_)
         self.n_features_in_ = len(columns) - self.fit_intercept
-        cost = np.full(len(y), float(self.C))
-        if weight is not None:
-            cost *= weight
-        costs = [cost] * (1 if n_classes == 2 else n_classes)
-        if self.class_weight is not None:
-            weighted = cost * compute_sample_weight(self.class_weight, self.classes_[y])
-            if n_classes == 2:
-                costs = [weighted]
-            else:  # as liblinear has it: of each problem, the rows of its own class
-                costs = [np.where(y == k, weighted, cost) for k in range(n_classes)]
+        totals = np.bincount(y, weight, n_classes)
+        by_class = class_weights(self.class_weight, self.classes_, totals)
+        costs = row_costs(float(self.C), y, n_classes, weight, by_class)
         weights = np.zeros((len(costs), len(columns)))
         if start is not None:
             weights[:, : self.n_features_in_] = start.coef_

@@ -16,6 +16,7 @@ class Survey(NamedTuple):
     n_samples: int
     total_weight: float
     classes: np.ndarray
+    totals: np.ndarray  # weight of each class
     low: np.ndarray
     high: np.ndarray
 
@@ -34,12 +35,13 @@ class Survey(NamedTuple):
             low, high = X.min(axis=0), X.max(axis=0)
         total = float(X.shape[0] if part.weight is None else part.weight.sum())
         try:
-            classes = np.unique(part.y)
+            classes, places = np.unique(part.y, return_inverse=True)
         except TypeError:
             raise ValueError(
                 "Some labels are text and others numbers. Convert them to one kind."
             ) from None
-        return cls(X.shape[0], total, classes, low, high)
+        totals = np.bincount(places, part.weight).astype(np.float64)
+        return cls(X.shape[0], total, classes, totals, low, high)
 
     def joined(self, other: "Survey") -> "Survey":
         """Return the survey of both."""
@@ -47,10 +49,15 @@ class Survey(NamedTuple):
             raise ValueError(
                 "Labels are text in some blocks and numbers in others. Convert them to one kind."
             )
+        classes = np.union1d(self.classes, other.classes)
+        totals = np.zeros(len(classes))
+        for part in (self, other):
+            totals[np.searchsorted(classes, part.classes)] += part.totals
         return Survey(
             self.n_samples + other.n_samples,
             self.total_weight + other.total_weight,
-            np.union1d(self.classes, other.classes),
+            classes,
+            totals,
             np.minimum(self.low, other.low),
             np.maximum(self.high, other.high),
         )

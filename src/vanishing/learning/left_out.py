@@ -1,0 +1,194 @@
+"""Decision values of training rows as if each had been left out: what a temperature is learned on.
+
+Those of the rows the SVM was fitted to are too good. Where one is left out the SVM changes little,
+and by how much one Newton step says: with x the features that have a weight, H the Hessian of the
+loss in these and c the cost of the row, its slack s = max(0, 1 - margin) grows by
+
+    s l / (1 - l),     l = 2 c x' H^-1 x,     the leverage of a row with s > 0.
+
+A row of weight w stands for w rows one of which is left out. The step is short where the leverage
+is not near one; beyond `_LARGEST_LEVERAGE` it would say what no SVM does.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import cholesky, solve_triangular
+
+from vanishing._threads import one_blas_thread
+from vanishing.learning.labels import LabelledRows, LabelledSource, class_weights, or_constant
+from vanishing.learning.passes import added, pieces, positive
+from vanishing.learning.svm import L1SquaredHingeSVC, row_costs
+from vanishing.learning.svm_solver import targets
+from vanishing.learning.temperature import Loss, learn_in_passes, learn_temperature
+from vanishing.rows.device import (
+    evaluate_generators,
+    is_device_array,
+    like,
+    namespace,
+    to_numpy,
+    with_constant,
+)
+from vanishing.rows.source import Part
+
+_LARGEST_LEVERAGE = 0.9
+_RIDGE = 1e-10  # relative to a Hessian with ones on its diagonal
+
+
+def temperature_of(
+    final: L1SquaredHingeSVC, decisive: list, rows: LabelledRows | LabelledSource
+) -> float:
+    """Return the temperature of a fitted SVM, by the rows that it was fitted to.
+
+    Parameters
+    ----------
+    final : L1SquaredHingeSVC
+    decisive : list of (generators, weights, absolute)
+        The features that have a weight in it, of each class.
+    rows : LabelledRows or LabelledSource
+        Those in memory have been scaled already.
+
+    Returns
+    -------
+    temperature : float
+    """
+    by_class = class_weights(final.class_weight, rows.classes, rows.totals)
+    features = [(generators, absolute) for generators, _, absolute in decisive]
+    weights = np.vstack([weights for _, weights, _ in decisive])
+    if not len(weights):
+        weights = np.zeros((1, len(final.intercept_)))  # the column that stands for no features
+    rows_in_memory = isinstance(rows, LabelledRows)
+    look = _Hessians(
+        features,
+        None if rows_in_memory else rows.scale,
+        np.arange(len(rows.classes)) if rows_in_memory else rows.classes,
+        np.column_stack([weights.T, final.intercept_]),
+        partial(row_costs, float(final.C), n_classes=len(rows.classes), by_class=by_class),
+    )
+    if rows_in_memory:
+        part = Part(rows.X, rows.y, rows.weight)
+        with one_blas_thread():
+            left_out = _LeftOut(look, _factors(look(part)))
+            scores = np.concatenate([left_out(piece) for piece in left_out.pieces(part)])
+        return learn_temperature(scores, rows.y, _weights(rows.y, rows.weight, by_class))
+    left_out = _LeftOut(look, _factors(rows.source.ask(look, added)))
+    total = float(rows.totals @ (1.0 if by_class is None else by_class))
+
+    def slopes(rates):
+        return rows.source.ask(_Slopes(left_out, by_class, total, rates), np.add)
+
+    return learn_in_passes(slopes)
+
+
+def _weights(y, weight, by_class):
+    """Return what rows count: the temperature is for the classes as they are weighted."""
+    if by_class is None:
+        return weight
+    return by_class[y] if weight is None else weight * by_class[y]
+
+
+class _Hessians(NamedTuple):
+    """The question for the Hessian of each problem in the features that have a weight in it."""
+
+    features: list  # (generators, absolute) of each class
+    scale: Callable | None
+    classes: np.ndarray
+    weights: np.ndarray  # (n_problems, n_features + 1), the intercepts last
+    costs: Callable  # of rows, given their classes and weights
+
+    def __call__(self, part: Part) -> tuple[np.ndarray, ...]:
+        n_problems, n_columns = self.weights.shape
+        sizes = [np.count_nonzero(weights) for weights in self.weights]
+        found = tuple(np.zeros((size, size)) for size in sizes)
+        for piece in pieces(part, n_columns):
+            values, signs, costs = self.values(piece, piece.weight)
+            for p in range(n_problems):
+                xp, chosen, slack = self.slacks(p, values, signs)
+                cost = xp.where(slack > 0.0, 2.0 * costs[p, :], xp.zeros_like(slack))
+                found[p][...] += to_numpy(chosen.T @ (chosen * cost[:, None]))
+        return found
+
+    def values(self, piece: Part, weight):
+        """Return the features of rows, their signs and their costs for each problem."""
+        X = piece.X if self.scale is None else self.scale(piece.X)
+        y = np.searchsorted(self.classes, piece.y)
+        signs = targets(y, len(self.classes))
+        costs = self.costs(y=y, weight=weight)
+        if is_device_array(X):
+            values = [evaluate_generators(g, X, absolute=absolute) for g, absolute in self.features]
+            values = namespace(X).concat(values, axis=1)
+            signs, costs = like(values, signs), like(values, costs)
+        else:
+            values = [g.evaluate(X, absolute=absolute) for g, absolute in self.features]
+            values = np.hstack(values)
+        return with_constant(or_constant(values)), signs, costs
+
+    def slacks(self, p: int, values, signs):
+        """Return the namespace, the columns with a weight in a problem, and the rows' slacks."""
+        support = np.flatnonzero(self.weights[p])
+        weights = self.weights[p, support]
+        xp = np
+        if is_device_array(values):
+            xp = namespace(values)
+            support, weights = like(values, support), like(values, weights)
+        chosen = xp.take(values, support, axis=1)
+        return xp, chosen, positive(xp, 1.0 - signs[p, :] * (chosen @ weights))
+
+
+def _factors(hessians) -> list[np.ndarray]:
+    """Return F with F F' = the inverse of each Hessian."""
+    factors = []
+    for hessian in hessians:
+        unit = np.sqrt(hessian.diagonal())
+        unit[unit == 0.0] = 1.0  # of a feature that is zero on all rows with a slack
+        scaled = hessian / np.outer(unit, unit)
+        scaled.flat[:: len(unit) + 1] += _RIDGE
+        lower = cholesky(scaled, lower=True) if len(unit) else scaled
+        inverse = solve_triangular(lower, np.eye(len(unit)), lower=True) if len(unit) else scaled
+        factors.append(np.ascontiguousarray((inverse / unit).T))
+    return factors
+
+
+class _LeftOut(NamedTuple):
+    """The decision values of rows as if each had been left out."""
+
+    look: _Hessians
+    factors: list[np.ndarray]
+
+    def pieces(self, part: Part):
+        return pieces(part, self.look.weights.shape[1])
+
+    def __call__(self, piece: Part):
+        alone = None if piece.weight is None else np.minimum(piece.weight, 1.0)
+        values, signs, costs = self.look.values(piece, alone)
+        scores = []
+        for p, factor in enumerate(self.factors):
+            xp, chosen, slack = self.look.slacks(p, values, signs)
+            solved = chosen @ (factor if xp is np else like(values, factor))
+            leverage = 2.0 * costs[p, :] * xp.sum(solved * solved, axis=1)
+            largest = _LARGEST_LEVERAGE * xp.ones_like(leverage)
+            leverage = xp.where(leverage < largest, leverage, largest)
+            grown = slack * leverage / (1.0 - leverage)
+            weights = self.look.weights[p, :]
+            score = values @ (weights if xp is np else like(values, weights))
+            scores.append(score - signs[p, :] * grown)
+        return scores[0] if len(scores) == 1 else xp.stack(scores, axis=1)
+
+
+class _Slopes(NamedTuple):
+    """The question for the slopes of the log-loss at some rates."""
+
+    left_out: _LeftOut
+    by_class: np.ndarray | None
+    total: float
+    rates: np.ndarray
+
+    def __call__(self, part: Part) -> np.ndarray:
+        found = np.zeros((2, len(self.rates)))
+        for piece in self.left_out.pieces(part):
+            y = np.searchsorted(self.left_out.look.classes, piece.y)
+            weight = _weights(y, piece.weight, self.by_class)
+            found += Loss(self.left_out(piece), y, weight, self.total).slopes(self.rates)
+        return found

@@ -1,0 +1,137 @@
+"""Probabilities from decision values: one temperature for all classes, learned by log-loss.
+
+The probabilities of a row are sigmoid(d / T) and softmax(d / T) of its decision values d: without
+a shift, they name the class that `predict` names. The log-loss of rows is convex in the rate 1 / T,
+so that its slope has one zero. One row in N + 2 counts as one of another class (Laplace's rule of
+succession: what N rows without a mistake say of the next one), without which the temperature of
+rows that are all on the right side would be zero.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.interpolate import CubicHermiteSpline
+from scipy.optimize import brentq
+
+from vanishing.rows.device import is_device_array, like, namespace
+
+# The decision values of the SVM have a unit, the margin, which it wants to be at least 1.
+_COLDEST, _HOTTEST = 1e-3, 1e3
+_POINTS, _ROUNDS = 16, 2  # temperatures that a pass over rows elsewhere tries, and such passes
+
+
+def learn_temperature(scores: np.ndarray, y: np.ndarray, weight=None) -> float:
+    """Return the temperature of least log-loss on decision values of rows not trained on.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+        Decision values.
+    y : ndarray of shape (n_samples,)
+        Places of the rows' classes.
+    weight : ndarray of shape (n_samples,), default=None
+        Weights of the rows; one of weight 2 counts as two rows.
+
+    Returns
+    -------
+    temperature : float
+        In [0.001, 1000].
+    """
+    total = float(len(y) if weight is None else weight.sum())
+    loss = Loss(scores, y, weight, total)
+    low, high = -np.log(_HOTTEST), -np.log(_COLDEST)
+
+    def slope(log_rate):
+        return loss.slopes(np.exp([log_rate]))[0, 0]
+
+    if slope(low) >= 0.0:
+        return _HOTTEST
+    if slope(high) <= 0.0:
+        return _COLDEST
+    return float(np.exp(-brentq(slope, low, high, xtol=1e-9, rtol=1e-12)))
+
+
+def learn_in_passes(slopes: Callable) -> float:
+    """Return the temperature of least log-loss on rows elsewhere, to six digits.
+
+    Parameters
+    ----------
+    slopes : callable
+        ``slopes(rates)`` makes a pass and returns the sum over all rows of `Loss.slopes`.
+
+    Returns
+    -------
+    temperature : float
+    """
+    low, high = -np.log(_HOTTEST), -np.log(_COLDEST)
+    for _ in range(_ROUNDS):
+        logs = np.linspace(low, high, _POINTS)
+        rates = np.exp(logs)
+        slope, curvature = slopes(rates)
+        if slope[0] >= 0.0:
+            return float(1.0 / rates[0])
+        if slope[-1] <= 0.0:
+            return float(1.0 / rates[-1])
+        i = int(np.argmax(slope > 0.0))
+        low, high = logs[i - 1], logs[i]
+    around = slice(i - 1, i + 1)
+    curve = CubicHermiteSpline(logs[around], slope[around], (rates * curvature)[around])
+    return float(np.exp(-brentq(curve, low, high)))
+
+
+class Loss:
+    """The log-loss of rows, in memory or on a device, as a function of the rate 1 / T.
+
+    Parameters
+    ----------
+    scores : array of shape (n_samples,) or (n_samples, n_classes)
+        Decision values, of NumPy or of a device.
+    y, weight : ndarray of shape (n_samples,)
+        Places of the rows' classes, and weights of the rows or None.
+    total : float
+        Weight of all rows, those elsewhere included.
+    """
+
+    def __init__(self, scores, y, weight, total: float):
+        self.xp = xp = namespace(scores) if is_device_array(scores) else np
+        if scores.ndim == 1:
+            scores = xp.stack([xp.zeros_like(scores), scores], axis=1)
+        n_classes = scores.shape[1]
+        one_hot = y[:, np.newaxis] == np.arange(n_classes)
+        # Rows that are certainly of their class, but for one in total + 2 of any other.
+        mistaken = 1.0 / (total + 2.0)
+        target = np.where(one_hot, 1.0 - mistaken, mistaken / (n_classes - 1))
+        if weight is None:
+            weight = np.ones(len(y))
+        if xp is not np:
+            target, weight = like(scores, target), like(scores, weight)
+        # Less than the largest of a row: probabilities depend on differences alone.
+        self.scores = scores - xp.max(scores, axis=1, keepdims=True)
+        self.weight = weight
+        self.expected = float(xp.sum(weight * xp.sum(target * self.scores, axis=1)))
+
+    def slopes(self, rates: np.ndarray) -> np.ndarray:
+        """Return the first and the second derivatives at some rates, of shape (2, n_rates)."""
+        xp, scores = self.xp, self.scores
+        found = np.empty((2, len(rates)))
+        for i, rate in enumerate(rates.tolist()):
+            chances = xp.exp(rate * scores)
+            chances = chances / xp.sum(chances, axis=1, keepdims=True)
+            weighted = chances * scores
+            mean = xp.sum(weighted, axis=1)
+            variance = xp.sum(weighted * scores, axis=1) - mean * mean
+            found[0, i] = float(xp.sum(self.weight * mean)) - self.expected
+            found[1, i] = float(xp.sum(self.weight * variance))
+        return found
+
+
+def probabilities(scores, temperature: float):
+    """Return the probabilities of the classes, of shape (n_samples, n_classes).
+
+    ``scores`` are decision values, of NumPy or of a device.
+    """
+    xp = namespace(scores) if is_device_array(scores) else np
+    if scores.ndim == 1:
+        scores = xp.stack([-0.5 * scores, 0.5 * scores], axis=1)
+    chances = xp.exp((scores - xp.max(scores, axis=1, keepdims=True)) / temperature)
+    return chances / xp.sum(chances, axis=1, keepdims=True)
