@@ -18,6 +18,7 @@ from sklearn.model_selection import train_test_split
 from vanishing import VanishingClassifier, datasets
 from vanishing.learning.scaling import FarRows, Scaling
 
+NAMES = ("bank", "seeds", "htru", "skin", "credit", "spam")
 ROWS = 6000  # of the larger data sets, drawn anew for each split
 PSIS = (0.005, 0.0005)
 SLOW = ("digits", "spam")  # at the smaller psi
@@ -40,7 +41,7 @@ def of_paper(name, data_home):
 
 def data_sets(data_home):
     """Return functions of a seed that give rows and labels."""
-    found = {name: of_paper(name, data_home) for name in datasets.NAMES}
+    found = {name: of_paper(name, data_home) for name in NAMES}
     for name in ("iris", "wine", "breast_cancer", "digits"):
         load = getattr(sklearn.datasets, f"load_{name}")
         found[name] = lambda seed, load=load: load(return_X_y=True)
