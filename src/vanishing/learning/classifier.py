@@ -20,6 +20,7 @@ from vanishing.learning.labels import (
     labelled_source,
 )
 from vanishing.learning.left_out import temperature_of
+from vanishing.learning.log_scaling import LogScaler
 from vanishing.learning.pipeline import Parts, fit_parts, scale_rows
 from vanishing.learning.prediction import PipelineClassifier
 from vanishing.learning.scaling import Scaling, check_scale, names_after
@@ -27,7 +28,7 @@ from vanishing.learning.svm import L1SquaredHingeSVC
 from vanishing.persistence import register
 from vanishing.rows.sources import source_of
 
-_SCALERS = (MinMaxScaler, StandardScaler, QuantileTransformer)
+_SCALERS = (MinMaxScaler, StandardScaler, QuantileTransformer, LogScaler)
 LINEAR = (L1SquaredHingeSVC, LogisticRegression, LinearSVC)  # that can be saved and exported
 
 
@@ -46,9 +47,10 @@ class VanishingClassifier(PipelineClassifier):
         Tolerance of the generators, in place of that of the transformer; None leaves that.
     C : float, default=1.0
         Weight of the loss in the linear SVM.
-    scale : bool, "quantile" or transformer, default=True
-        True scales the columns of the training rows into [0, 1]; "quantile" maps them to their
-        quantiles, for heavy-tailed data; any scikit-learn transformer; False leaves them.
+    scale : bool, "minmax", "quantile", "log" or transformer, default=True
+        True and "minmax" scale the columns of the training rows into [0, 1]; "quantile" maps them
+        to their quantiles, and "log" to their logarithms where they are far from the median, for
+        heavy-tailed data; any scikit-learn transformer; False leaves them.
     clip : bool, default=True
         Whether to clip scaled columns of new rows to the range they had in training. Polynomials
         grow quickly outside of it. A warning names rows that are far outside either way.
@@ -284,9 +286,15 @@ def _read(reader, node, model):
 
 
 def _read_scaling(reader, scale, scaler, ends, n_features) -> Scaling:
-    kinds = {False: None, True: "MinMaxScaler", "quantile": "QuantileTransformer"}
+    kinds = {
+        False: None,
+        True: "MinMaxScaler",
+        "minmax": "MinMaxScaler",
+        "quantile": "QuantileTransformer",
+        "log": "LogScaler",
+    }
     known = isinstance(scale, (bool, str)) and scale in (*kinds, "transformer")
-    reader.require(known, "scale is not true, false, 'quantile' or 'transformer'.")
+    reader.require(known, "scale is not one of those there are.")
     reader.require(scaler is not None or scale is False, "there is no scaler.")
     if scaler is not None:
         scaler = reader.model(scaler, _SCALERS)

@@ -12,18 +12,20 @@ from sklearn.preprocessing import (
 )
 
 from vanishing.algebra.polynomials import default_names
+from vanishing.learning.log_scaling import LogScaler
 from vanishing.rows import device
 
 FAR = 0.5  # of the training range of a column, beyond it, is far outside
 ORDINARY = 0.02  # share of rows far outside that ordinary data may have: tails are long
 _TILE = 64  # rows
-_CHOICES = "scale must be True, False, 'quantile' or a scikit-learn transformer"
+SCALINGS = ("minmax", "quantile", "log")  # True is another name for the first
+_CHOICES = "scale must be True, False, 'minmax', 'quantile', 'log' or a scikit-learn transformer"
 
 
 def check_scale(scale) -> None:
     """Raise TypeError or ValueError unless ``scale`` says how to scale."""
     if isinstance(scale, str):
-        if scale != "quantile":
+        if scale not in SCALINGS:
             raise ValueError(f"{_CHOICES}; got {scale!r}.")
     elif not isinstance(scale, bool) and not hasattr(scale, "fit_transform"):
         raise TypeError(f"{_CHOICES}; got {scale!r}.")
@@ -132,7 +134,7 @@ class Scaling:
 
     Parameters
     ----------
-    scale : bool, "quantile" or transformer
+    scale : bool, "minmax", "quantile", "log" or transformer
         As `VanishingClassifier` has it.
     clip : bool
         Whether scaled columns of new rows are clipped to their range in training.
@@ -153,8 +155,10 @@ class Scaling:
 
     def fit_transform(self, X: np.ndarray) -> np.ndarray:
         """Learn the scaling from training rows, and scale them."""
-        if self.scale is True:
+        if self.in_unit_range:
             self.transformer = MinMaxScaler()
+        elif isinstance(self.scale, str) and self.scale == "log":
+            self.transformer = LogScaler()
         elif isinstance(self.scale, str):
             # As many quantiles as there are rows, up to scikit-learn's default.
             self.transformer = QuantileTransformer(
@@ -169,13 +173,18 @@ class Scaling:
 
     def fit_range(self, low: np.ndarray, high: np.ndarray) -> "Scaling":
         """Learn the scaling from the range of each column: True and False need no more."""
-        if not isinstance(self.scale, bool):
+        if not (self.in_unit_range or self.scale is False):
             raise TypeError(
                 f"scale={self.scale!r} needs the rows in memory: give arrays, or scale=True or "
                 "False."
             )
         self.fit_transform(np.vstack([low, high]))
         return self
+
+    @property
+    def in_unit_range(self) -> bool:
+        """Whether columns are mapped linearly into [0, 1]."""
+        return self.scale is True or (isinstance(self.scale, str) and self.scale == "minmax")
 
     @property
     def is_identity(self) -> bool:
@@ -188,7 +197,7 @@ class Scaling:
         Those that are far outside of the training range are counted in ``far``.
         """
         transformer = self.transformer
-        if transformer is not None and not isinstance(self.scale, bool):
+        if transformer is not None and not self.in_unit_range:
             X = self._checked(transformer.transform(X), len(X))
             transformer = None
         parts = (None, None) if transformer is None else (transformer.scale_, transformer.min_)
