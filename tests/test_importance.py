@@ -81,6 +81,16 @@ def test_a_column_that_no_equation_with_a_weight_has_decides_nothing():
     assert found.columns[:3].min() > 0.0
 
 
+def test_a_column_that_all_rows_share_decides_nothing_about_them():
+    X, y = disc(0, 4)
+    model = VanishingClassifier().fit(X, y)
+    for place in (0, 1):
+        rows = X.copy()
+        rows[:, place] = 0.1
+        found = importances(model, rows)
+        assert found.columns[place] == 0.0 and found.order[0] == 1 - place
+
+
 def test_units_of_the_columns_and_order_of_labels_change_nothing():
     X, y = disc(3, 4)
     expected = importances(VanishingClassifier().fit(X, y), X)
@@ -126,6 +136,15 @@ def by_least_squares(H, weights):
         lost[left.pop(worst)] = rest[worst] - before
         before = rest[worst]
     return lost
+
+
+@pytest.mark.parametrize("n_decisions", [1, 3])
+def test_many_features_are_eliminated_as_by_least_squares(n_decisions):
+    rng = np.random.default_rng(0)
+    H = np.abs(rng.normal(size=(300, 30)) @ rng.normal(size=(30, 30)))
+    weights = rng.normal(size=(30, n_decisions))
+    lost = _lost(covariance(H), weights)
+    np.testing.assert_allclose(lost, by_least_squares(H, weights), rtol=1e-4, atol=1e-7)
 
 
 @pytest.mark.parametrize("seed", range(3))
