@@ -1,5 +1,7 @@
 """Scaling of columns: learned on training rows, applied to rows wherever they are."""
 
+from typing import Any
+
 import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
@@ -149,7 +151,7 @@ class Scaling:
     def __init__(self, scale, clip: bool):
         self.scale = scale
         self.clip = clip
-        self.transformer = None
+        self.transformer: Any = None
         self.low: np.ndarray | None = None
         self.high: np.ndarray | None = None
 
