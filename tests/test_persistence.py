@@ -529,7 +529,14 @@ def test_missing_and_unknown_keys_are_refused(tmp_path, document, name):
         if isinstance(node, dict) and place[-1:] != ("parameters",):
             unknown = replaced(original, place, {**node, "unknown": 1})
             assert_refused(signed(unknown, tmp_path / "m"), "unknown|no parameter")
-            for key in set(node) - {"n_iter", "clip", "feature_names_in", "order", "sha256"}:
+            for key in set(node) - {
+                "n_iter",
+                "clip",
+                "range",
+                "feature_names_in",
+                "order",
+                "sha256",
+            }:
                 missing = replaced(original, place, {k: v for k, v in node.items() if k != key})
                 assert_refused(signed(missing, tmp_path / "m"))
 

@@ -301,6 +301,7 @@ def _read_scaling(reader, scale, scaler, ends, n_features) -> Scaling:
     found = None if scaler is None else type(scaler).__name__
     reader.require(found == kinds.get(scale, found), "the scaler is not the one that scale says.")
     clip, unclipped = ends
+    reader.require(clip is None or unclipped is None, "there are both clip and range.")
     scaling = Scaling(clone(scaler) if scale == "transformer" else scale, clip is not None)
     scaling.transformer = scaler
     for name, ends in (("clip", clip), ("range", unclipped)):
