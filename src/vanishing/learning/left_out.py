@@ -74,7 +74,7 @@ def temperature_of(
             scores = np.concatenate([left_out(piece) for piece in left_out.pieces(part)])
         return learn_temperature(scores, rows.y, _weights(rows.y, rows.weight, by_class))
     left_out = _LeftOut(look, _factors(rows.source.ask(look, added)))
-    total = float(rows.totals @ (1.0 if by_class is None else by_class))
+    total = float(np.sum(rows.totals if by_class is None else rows.totals * by_class))
 
     def slopes(rates):
         return rows.source.ask(_Slopes(left_out, by_class, total, rates), np.add)
