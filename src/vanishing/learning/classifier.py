@@ -98,6 +98,8 @@ class VanishingClassifier(PipelineClassifier):
     x3 - 0.08617*x1 - 0.4898
     """
 
+    temperature_: float | None
+
     def __init__(
         self,
         transformer=None,
