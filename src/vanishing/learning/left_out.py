@@ -72,6 +72,10 @@ def temperature_of(
             scores = np.concatenate([left_out(piece) for piece in look.pieces(part)])
         return learn_temperature(scores, rows.y, _weights(rows.y, rows.weight, by_class))
     look = _Hessians(_Features(parts, rows.scale), rows.classes, weights, costs)
+    return _learn_elsewhere(rows, look, by_class)
+
+
+def _learn_elsewhere(rows, look, by_class):
     left_out = _LeftOut(look, _factors(rows.source.ask(look, added)))
     total = float(np.sum(rows.totals if by_class is None else rows.totals * by_class))
 
