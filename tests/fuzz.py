@@ -342,6 +342,7 @@ BAD = {
     "tol": [-1.0, np.nan],
     "max_iter": [0, 2.5, None],
     "certify": [1, "no"],
+    "refit": [0, "yes"],
     "pivot_tol": [0.0, 1.0, None],
 }
 
@@ -377,6 +378,7 @@ def draw_parameters(draw, estimator, n):
             "tol": draw.choice([0, 1e-6, 1e-6, 10.0]),
             "max_iter": draw.choice([1, 5, 100, 1000]),
             "certify": bool(rng.integers(2)),
+            "refit": bool(rng.integers(2)),
         }
         if parameters["tau"] == "auto" and parameters["psi"] == 0:
             draw.refuse.append("tau='auto' with psi=0")

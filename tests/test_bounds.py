@@ -501,7 +501,7 @@ def test_a_tuned_classifier_has_the_bounds_of_its_classifier():
 def test_clipping_is_asked_for():
     X, y = rings(100)
     with pytest.warns(UserWarning, match="clip=True"):
-        bounds.of(VanishingClassifier(small_oavi()).fit(X, y), X, y)
+        bounds.of(VanishingClassifier(small_oavi(), clip=False).fit(X, y), X, y)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         clipped = bounds.of(VanishingClassifier(small_oavi(), clip=True).fit(X, y), X, y)

@@ -109,7 +109,7 @@ def test_feature_names_say_class_and_polynomial():
 
 def test_classifier_is_scaling_features_and_svm():
     X, y = iris()
-    model = VanishingClassifier(OAVI(psi=0.01), C=10.0).fit(X[::2], y[::2])
+    model = VanishingClassifier(OAVI(psi=0.01), C=10.0, clip=False).fit(X[::2], y[::2])
     scaler = MinMaxScaler().fit(X[::2])
     features = VanishingFeatures(OAVI(psi=0.01)).fit(scaler.transform(X[::2]), y[::2])
     values = features.transform(scaler.transform(X))

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 import reference
 from helpers import assert_same_basis, training_classes
+from sklearn.datasets import make_circles
 
-from vanishing import OAVI
+from vanishing import OAVI, VanishingClassifier
 
 # That the oracle stops short, or that nothing vanishes, is what some of these tests are about.
 pytestmark = pytest.mark.filterwarnings("ignore:OAVI")
@@ -37,7 +38,7 @@ SYNTHETIC = {
 
 def paper_fit(X, psi, border, **parameters):
     """The library, set to do what the paper does to the letter."""
-    return OAVI(psi, oracle="pcg", border=border, certify=False, **parameters).fit(X)
+    return OAVI(psi, oracle="pcg", border=border, certify=False, refit=False, **parameters).fit(X)
 
 
 @pytest.mark.parametrize("border", ["gb", "bb"])
@@ -121,3 +122,53 @@ def test_certified_pcg_has_the_least_squares_terms(psi):
         model = OAVI(psi, oracle="pcg").fit(X)
         assert list(map(tuple, model.terms_.tolist())) == basis.terms
         assert list(map(tuple, model.leading_terms_.tolist())) == basis.leading_terms
+
+
+# -- Refitting: the oracle chooses the terms, the closed form on them the coefficients -------------
+
+
+@pytest.mark.parametrize("certify", [True, False])
+@pytest.mark.parametrize("psi", [0.05, 0.01, 0.001])
+@pytest.mark.parametrize("name", SYNTHETIC)
+def test_refitted_coefficients_are_least_squares_on_the_terms_chosen(name, psi, certify):
+    X = SYNTHETIC[name]
+    chosen = OAVI(psi, certify=certify, refit=False).fit(X)
+    model = OAVI(psi, certify=certify).fit(X)
+    # Where every generator is found all the same, the terms are those that the oracle chose.
+    if certify:
+        assert model.terms_.tolist() == chosen.terms_.tolist()
+        assert np.array_equal(model.coef_ != 0, chosen.coef_ != 0)
+        assert model.sparsity_ == chosen.sparsity_
+        assert (model.mse_ <= chosen.mse_ * (1 + 1e-12)).all()
+        assert model.mse_.sum() < 0.99 * chosen.mse_.sum() or psi == 0.05
+    for term, coef, mse in zip(model.leading_terms_, model.coef_, model.mse_, strict=True):
+        used = np.flatnonzero(coef)
+        A = reference.evaluate([tuple(t) for t in model.terms_[used].tolist()], X)
+        b = reference.evaluate([tuple(term.tolist())], X)[:, 0]
+        values, best = reference.least_squares(A, b)
+        np.testing.assert_allclose(coef[used], values, rtol=1e-6, atol=1e-9)
+        np.testing.assert_allclose(mse, best, rtol=1e-6)
+
+
+@pytest.mark.parametrize("tau", [2.0, 2.25, 2.5])
+def test_refitting_keeps_to_the_ball(tau):
+    X = SYNTHETIC["near a plane"]
+    chosen = OAVI(0.001, tau=tau, refit=False, max_degree=3).fit(X)
+    model = OAVI(0.001, tau=tau, max_degree=3).fit(X)
+    assert (np.abs(model.coef_).sum(axis=1) <= tau - 1 + 1e-12).all()
+    free = OAVI(0.001, tau=1000.0, max_degree=3).fit(X)
+    assert model.n_terms_ >= free.n_terms_
+    if model.n_generators_ == chosen.n_generators_:
+        assert (model.mse_ <= chosen.mse_ * (1 + 1e-12)).all()
+
+
+def test_two_circles_are_told_apart_untuned():
+    """The closed form on a support that is good but for its coefficients."""
+    X, y = make_circles(1000, noise=0.08, factor=0.5, random_state=0)
+    train, test = slice(0, 600), slice(600, None)
+    refitted, plain = (
+        VanishingClassifier(OAVI(refit=refit)).fit(X[train], y[train]).score(X[test], y[test])
+        for refit in (True, False)
+    )
+    assert refitted > 0.98
+    assert plain < 0.95

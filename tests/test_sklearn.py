@@ -29,6 +29,7 @@ OTHER_PARAMETERS = {
     "max_degree": 4,
     "max_terms": 30,
     "certify": False,
+    "refit": False,
     "feature_order": "pearson",
     "absolute": False,
     "chunk_size": 17,
@@ -42,7 +43,7 @@ OTHER_PARAMETERS = {
         OAVI(),
         OAVI(oracle="ls"),
         OAVI(psi=0),
-        OAVI(certify=False, border="bb", feature_order="pearson", max_degree=3),
+        OAVI(certify=False, refit=False, border="bb", feature_order="pearson", max_degree=3),
         ABM(normalization="gradient"),
     ]
 )

@@ -10,6 +10,7 @@ Pure combinatorics: nothing here knows of data or of floating-point numbers. A t
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 
 EXPONENT = np.uint16  # degrees up to 65,535, two bytes a variable
 MAX_DEGREE = int(np.iinfo(EXPONENT).max)
@@ -45,6 +46,20 @@ class Plan(NamedTuple):
 
 
 CONSTANT_PLAN = Plan(np.full(1, -1, dtype=np.intp), np.full(1, -1, dtype=np.intp))
+
+
+def terms_of(plan: Plan, n_features: int) -> np.ndarray:
+    """Return the exponents of a plan's terms."""
+    return _terms_of(plan.parent, plan.variable, n_features)
+
+
+@njit(cache=True, nogil=True)
+def _terms_of(parent, variable, n_features):
+    terms = np.zeros((parent.size, n_features), dtype=EXPONENT)
+    for i in range(1, parent.size):
+        terms[i] = terms[parent[i]]
+        terms[i, variable[i]] += 1
+    return terms
 
 
 def variables_plan(n_features: int) -> Plan:

@@ -157,7 +157,7 @@ def _conditions(found) -> tuple[str, ...]:
     scaling = getattr(found.core, "scaling_", None)
     if scaling is None or not scaling.clip:
         conditions.append(f"{NEW_ROWS} after scaling")
-        if scaling is not None and scaling.scale != "quantile":
+        if scaling is not None and scaling.scale != "quantile":  # which clips of itself
             warnings.warn(
                 "bounds.of: the guarantees are for new rows inside [-1, 1]^n after scaling; this "
                 "classifier has clip=False, and rows outside the range of the training rows are "

@@ -66,8 +66,11 @@ def predict(
 def _lines(model, table) -> tuple[str, int]:
     """Return the lines of the CSV file, and of how many rows they are."""
     from vanishing.learning.labels import labels
+    from vanishing.learning.prediction import warn_of, watched
+    from vanishing.learning.scaling import FarRows
 
-    columns = columns_of(model, table)
+    columns, far = columns_of(model, table), FarRows()
+    counting = watched(model, far)
     # The decision value of two classes is the second one's.
     classes = model.classes_.tolist()
     decided = classes[1:] if len(classes) == 2 else classes
@@ -77,7 +80,7 @@ def _lines(model, table) -> tuple[str, int]:
     n_rows = n_lost = 0
     with progress("Predicting") as step, np.errstate(all="ignore"):
         for X, _ in table.blocks(columns):
-            scores = model.decision_function(rows_of(model, X))
+            scores = counting.decision_function(rows_of(model, X))
             values = scores.reshape(len(X), -1)
             predicted = labels(model.classes_, scores).tolist()
             writer.writerows([a, *b] for a, b in zip(predicted, values.tolist(), strict=True))
@@ -90,6 +93,7 @@ def _lines(model, table) -> tuple[str, int]:
             "rows are far outside of those that the model was fitted to.",
             stacklevel=2,
         )
+    warn_of(model, far)
     return text.getvalue(), n_rows
 
 

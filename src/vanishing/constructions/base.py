@@ -3,7 +3,7 @@
 from contextlib import contextmanager
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from vanishing._threads import one_blas_thread
@@ -15,6 +15,7 @@ from vanishing.persistence import Savable, register
 from vanishing.rows.device import evaluate_generators, is_device_array
 from vanishing.rows.questions import SourceRows
 from vanishing.rows.reader import Reader, Rows
+from vanishing.rows.remembered import remembering
 from vanishing.rows.sources import (
     adopt_layout,
     check_layout,
@@ -24,6 +25,7 @@ from vanishing.rows.sources import (
 )
 from vanishing.rows.validation import validated
 
+COLUMNS = ("n_features_in_", "feature_names_in_")  # what an estimator knows of its columns
 _SHOWN = 4  # terms of a polynomial that a feature name shows
 EQUATION = 20  # terms of a polynomial that its equation in a model file shows
 
@@ -100,18 +102,57 @@ class GeneratorTransformer(Savable, HTMLRepresentation, TransformerMixin, BaseEs
         self : object
         """
         self.check_parameters()
+        with all_or_nothing(self):
+            self.fit_rows(self._reader(X, sample_weight)).warn()
+            return self
+
+    def _reader(self, X, sample_weight) -> Reader:
+        """Validate rows and set what is known of their columns; return a reader of them."""
         if not self.reads_sources:
             refuse(self, X)
-        with all_or_nothing(self):
-            source = source_of(X, sample_weight=sample_weight)
-            if source is None:
-                X = validated(self, X)
-                rows: Reader = Rows(X, check_weights(sample_weight, len(X)), self.chunk_size)
-            else:
-                adopt_layout(self, source.layout)
-                rows = SourceRows(source, self.chunk_size)
-            self.fit_rows(rows).warn()
-            return self
+        source = source_of(X, sample_weight=sample_weight)
+        if source is None:
+            X = validated(self, X)
+            return Rows(X, check_weights(sample_weight, len(X)), self.chunk_size)
+        adopt_layout(self, source.layout)
+        return SourceRows(source, self.chunk_size)
+
+    def path(self, X, psis, sample_weight=None):
+        """Construct the generators for each of several psi, reading the rows once for all of them.
+
+        What psi have in common, the moments, is computed once. Each model is the one that `fit`
+        gives with that psi.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or a source of rows
+            As `fit` takes it.
+        psis : sequence of float
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        models : list of estimators
+            One for each psi, in their order, fitted; this one stays as it is.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from vanishing import OAVI
+        >>> X = np.random.default_rng(0).uniform(size=(100, 2))
+        >>> [model.n_terms_ for model in OAVI().path(X, [0.1, 0.01, 0.001])]
+        [1, 3, 8]
+        """
+        models = [clone(self).set_params(psi=psi) for psi in psis]
+        for model in models:
+            model.check_parameters()
+        like = clone(self)
+        rows = remembering(like._reader(X, sample_weight))
+        # The smallest psi asks for nearly all the moments that the others need.
+        for model in sorted(models, key=lambda model: model.psi):
+            model.__dict__ |= {name: value for name, value in vars(like).items() if name in COLUMNS}
+            model.fit_rows(rows).warn()
+        return models
 
     def fit_rows(self, rows: Reader) -> Remarks:
         """Construct the generators of rows that have been validated, wherever they are.

@@ -15,6 +15,7 @@ from vanishing.constructions.base import GeneratorTransformer, input_names
 from vanishing.inspection import anatomy
 from vanishing.learning.classifier import LINEAR, VanishingClassifier
 from vanishing.learning.features import VanishingFeatures
+from vanishing.learning.log_scaling import LogScaler
 from vanishing.learning.search import VanishingClassifierCV
 
 _SHOWN = 20  # terms of a polynomial that a comment shows
@@ -227,6 +228,10 @@ class _Source:
             quantiles = self.array("quantiles", scaler.quantiles_.T)
             references = self.array("references", scaler.references_)
             self.steps.append(f"_to_quantiles(X, {quantiles}, {references})")
+        elif type(scaler) is LogScaler:
+            centre, unit = self.array("centre", scaler.centre_), self.array("unit", scaler.unit_)
+            scale, shift = self.array("scale", scaler.scale_), self.array("shift", scaler.min_)
+            self.steps.append(f"np.arcsinh((X - {centre}) / {unit}) * {scale} + {shift}")
         else:
             raise TypeError(
                 f"a {scaler!r} cannot be exported; MinMaxScaler, StandardScaler, "

@@ -1,6 +1,7 @@
 """The anatomy of a fitted model: what it consists of, for everyone who shows it."""
 
 from vanishing.inspection.anatomy import Anatomy, Part, anatomy, places
+from vanishing.inspection.importance import Importances, importances
 from vanishing.inspection.laws import (
     Constants,
     LawAnatomy,
@@ -17,6 +18,7 @@ from vanishing.inspection.outliers import OutlierRows, outlier_rows
 __all__ = [
     "Anatomy",
     "Constants",
+    "Importances",
     "LawAnatomy",
     "LawRows",
     "MotionRows",
@@ -25,6 +27,7 @@ __all__ = [
     "Unexplained",
     "anatomy",
     "constants_of",
+    "importances",
     "law_anatomy",
     "law_rows",
     "motion_rows",

@@ -75,16 +75,15 @@ class Part(NamedTuple):
         weights = None if self.weights is None else self.weights[chosen]
         return self._replace(generators=self.generators.subset(chosen), weights=weights)
 
-    def ranking(self, values=None) -> np.ndarray:
+    def ranking(self, importance=None) -> np.ndarray:
         """Return the places of the generators, the most important first.
 
-        How important a generator is: its largest absolute weight, times its mean absolute value on
-        rows where ``values`` has that; without weights they stay in the order they were found in.
+        By ``importance``, an array that has one number per generator, as
+        `vanishing.inspection.importances` measures it on rows; where these are the same, or without
+        them, by their largest absolute weight; without weights in the order they were found in.
         """
-        if self.sizes is None:
-            return np.arange(len(self.generators))
-        size = self.sizes if values is None else self.sizes * values
-        return np.argsort(-size, kind="stable")
+        sizes = np.zeros(len(self.generators)) if self.sizes is None else self.sizes
+        return np.lexsort((-sizes, -(sizes if importance is None else importance)))
 
 
 @dataclass(frozen=True)
@@ -138,6 +137,18 @@ class Anatomy:
     def scaled(self, X: np.ndarray) -> np.ndarray:
         """Return rows as the generators take them."""
         return X if self.scale is None else self.scale(X)
+
+    def unclipped(self, X: np.ndarray) -> np.ndarray:
+        """Return rows as `scaled` does, without clipping where columns only have other units."""
+        return self.scaled(X) if self.units is None else X * self.units[0] + self.units[1]
+
+    @property
+    def rescales(self) -> bool:
+        """Whether the generators take other columns than those given, clipping aside."""
+        if self.scale is None or self.units is None:
+            return self.scale is not None
+        a, b = self.units
+        return bool((a != 1.0).any() or b.any())
 
 
 def anatomy(model) -> Anatomy:

@@ -49,7 +49,7 @@ def equations_html(estimator, limit=_EQUATIONS) -> str:
     exact = not hasattr(found.parts[0].model, "mse_")
     heads = ["class"] * by_class + ["equation"] + ["mean square"] * (not exact)
     heads += ["|weight|"] * weighted
-    scaled = "" if found.scale is None else " in scaled columns"
+    scaled = " in scaled columns" if found.rescales else ""
     total = found.n_generators
     what = f"{total:,} equation{'' if total == 1 else 's'}{scaled}{order}"
     if len(shown) < total and shown:

@@ -20,6 +20,7 @@ from vanishing.learning.labels import (
     labelled_source,
 )
 from vanishing.learning.left_out import temperature_of
+from vanishing.learning.log_scaling import LogScaler
 from vanishing.learning.pipeline import Parts, fit_parts, scale_rows
 from vanishing.learning.prediction import PipelineClassifier
 from vanishing.learning.scaling import Scaling, check_scale, names_after
@@ -27,7 +28,7 @@ from vanishing.learning.svm import L1SquaredHingeSVC
 from vanishing.persistence import register
 from vanishing.rows.sources import source_of
 
-_SCALERS = (MinMaxScaler, StandardScaler, QuantileTransformer)
+_SCALERS = (MinMaxScaler, StandardScaler, QuantileTransformer, LogScaler)
 LINEAR = (L1SquaredHingeSVC, LogisticRegression, LinearSVC)  # that can be saved and exported
 
 
@@ -46,12 +47,13 @@ class VanishingClassifier(PipelineClassifier):
         Tolerance of the generators, in place of that of the transformer; None leaves that.
     C : float, default=1.0
         Weight of the loss in the linear SVM.
-    scale : bool, "quantile" or transformer, default=True
-        True scales the columns of the training rows into [0, 1]; "quantile" maps them to their
-        quantiles, for heavy-tailed data; any scikit-learn transformer; False leaves them.
-    clip : bool, default=False
+    scale : bool, "minmax", "quantile", "log" or transformer, default=True
+        True and "minmax" scale the columns of the training rows into [0, 1]; "quantile" maps them
+        to their quantiles, and "log" to their logarithms where they are far from the median, for
+        heavy-tailed data; any scikit-learn transformer; False leaves them.
+    clip : bool, default=True
         Whether to clip scaled columns of new rows to the range they had in training. Polynomials
-        grow quickly outside of it.
+        grow quickly outside of it. A warning names rows that are far outside either way.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes in the linear SVM, and in its probabilities; "balanced" gives all
         classes the same weight in total.
@@ -107,7 +109,7 @@ class VanishingClassifier(PipelineClassifier):
         psi=None,
         C=1.0,
         scale=True,
-        clip=False,
+        clip=True,
         class_weight=None,
         final_estimator=None,
         n_jobs=None,
@@ -249,8 +251,9 @@ def _write(writer, model) -> dict:
         "scale": scaling.scale if isinstance(scaling.scale, (bool, str)) else "transformer",
         "scaler": None if scaling.transformer is None else writer.model(scaling.transformer),
     }
-    if scaling.clip:
-        node["clip"] = [writer.array(values, "the range") for values in (scaling.low, scaling.high)]
+    if scaling.low is not None:
+        ends = [writer.array(values, "the range") for values in (scaling.low, scaling.high)]
+        node["clip" if scaling.clip else "range"] = ends
     node["features"] = writer.model(model.features_)
     node["final_estimator"] = writer.model(model.final_estimator_)
     if model.temperature_ is not None:
@@ -260,11 +263,11 @@ def _write(writer, model) -> dict:
 
 def _read(reader, node, model):
     keys = ("scale", "scaler", "features", "final_estimator")
-    scale, scaler, features, final, clip, temperature = reader.fitted(
-        model, node, keys, ("clip", "temperature"), classes=True
+    scale, scaler, features, final, temperature, *ends = reader.fitted(
+        model, node, keys, ("temperature", "clip", "range"), classes=True
     )
     n_features = model.n_features_in_
-    scaling = _read_scaling(reader, scale, scaler, clip, n_features)
+    scaling = _read_scaling(reader, scale, scaler, ends, n_features)
     features = reader.model(features, VanishingFeatures)
     final = reader.model(final, LINEAR)
     parts = [features] if scaling.transformer is None else [features, scaling.transformer]
@@ -284,22 +287,31 @@ def _read(reader, node, model):
     model.adopt(Parts(scaling, features, final), temperature)
 
 
-def _read_scaling(reader, scale, scaler, clip, n_features) -> Scaling:
-    kinds = {False: None, True: "MinMaxScaler", "quantile": "QuantileTransformer"}
+def _read_scaling(reader, scale, scaler, ends, n_features) -> Scaling:
+    kinds = {
+        False: None,
+        True: "MinMaxScaler",
+        "minmax": "MinMaxScaler",
+        "quantile": "QuantileTransformer",
+        "log": "LogScaler",
+    }
     known = isinstance(scale, (bool, str)) and scale in (*kinds, "transformer")
-    reader.require(known, "scale is not true, false, 'quantile' or 'transformer'.")
+    reader.require(known, "scale is not one of those there are.")
     reader.require(scaler is not None or scale is False, "there is no scaler.")
     if scaler is not None:
         scaler = reader.model(scaler, _SCALERS)
     found = None if scaler is None else type(scaler).__name__
     reader.require(found == kinds.get(scale, found), "the scaler is not the one that scale says.")
+    clip, unclipped = ends
     scaling = Scaling(clone(scaler) if scale == "transformer" else scale, clip is not None)
     scaling.transformer = scaler
-    if clip is not None:
-        clip = reader.listed(clip, "clip", 2)
-        parts = [reader.array(part, "clip", (n_features,)) for part in clip]
-        reader.require(all(part.dtype.kind == "f" for part in parts), "clip is not of floats.")
-        scaling.low, scaling.high = parts
+    for name, ends in (("clip", clip), ("range", unclipped)):
+        if ends is not None:
+            ends = reader.listed(ends, name, 2)
+            parts = [reader.array(part, name, (n_features,)) for part in ends]
+            floats = all(part.dtype.kind == "f" for part in parts)
+            reader.require(floats, f"{name} is not of floats.")
+            scaling.low, scaling.high = parts
     return scaling
 
 

@@ -1,13 +1,19 @@
 """Prediction by a fitted pipeline, on rows wherever they are."""
 
+import copy
+
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from vanishing._warnings import warn
+from vanishing.algebra.polynomials import default_names
 from vanishing.constructions.notebook import HTMLRepresentation
 from vanishing.learning.default import DefaultTransformer
+from vanishing.learning.explanation import table_of
 from vanishing.learning.labels import labels, or_constant
+from vanishing.learning.scaling import FarRows, names_after
 from vanishing.learning.svm import L1SquaredHingeSVC
 from vanishing.learning.temperature import probabilities
 from vanishing.persistence import Savable
@@ -16,6 +22,32 @@ from vanishing.rows.sources import check_layout, checked_device_array, refuse, s
 from vanishing.rows.validation import validated
 
 _ROWS, _DEVICE_ROWS = 1 << 16, 1 << 22  # that are scaled and evaluated at a time
+
+
+def watched(model, far: FarRows):
+    """Return a copy that counts rows far outside of the training range in place of warning."""
+    model = copy.copy(model)
+    model._far = far
+    return model
+
+
+def warn_of(model, far: FarRows) -> None:
+    """Warn of rows that are far outside of the training range, unless they are few."""
+    if not far.many:
+        return
+    scaling, n_columns = model._fitted.scaling_, model._fitted.features_.n_features_in_
+    names = getattr(model, "feature_names_in_", default_names(model.n_features_in_))
+    names = names_after(scaling.transformer, names, n_columns)
+    done = (
+        "Scaled columns were clipped to that range."
+        if scaling.clip
+        else "Polynomials grow quickly there; clip=True clips scaled columns to that range."
+    )
+    warn(
+        f"{far.n_far:,} of {far.n_rows:,} rows are far outside of the rows of the fit: in some "
+        f"column, by more than half of its range there (farthest: {names[far.column]}, by "
+        f"{far.worst:.3g} times its range). What is predicted for them means little. {done}"
+    )
 
 
 def _final_estimator_has(name):
@@ -48,8 +80,18 @@ class PipelineClassifier(
         check_is_fitted(self)
         return self._fitted.features_.generators_
 
+    def _far_rows(self) -> FarRows:
+        return getattr(self, "_far", None) or FarRows()
+
+    def _tell(self, far: FarRows) -> None:
+        if far is not getattr(self, "_far", None):  # else whoever watches will tell
+            warn_of(self, far)
+
     def _scaled(self, X):
-        return self._fitted.scaling_(self._validated(X))
+        far = self._far_rows()
+        scaled = self._fitted.scaling_(self._validated(X), far)
+        self._tell(far)
+        return scaled
 
     def _features(self, X):
         return or_constant(self._fitted.features_.transform(self._scaled(X)))
@@ -76,6 +118,8 @@ class PipelineClassifier(
         if source is None:
             return None
         check_layout(self, source.layout)
+        # Each block would warn again of rows far outside, and no block knows of the others.
+        method = getattr(watched(self, FarRows()), method.__name__)
         return source.map(method, None if one_value else len(self.classes_), dtype)
 
     @available_if(_final_estimator_has("decision_function"))
@@ -106,16 +150,18 @@ class PipelineClassifier(
         scores = np.tile(intercept, (1 if on_device else len(X), 1))
         if on_device:
             scores = like(X, np.zeros((X.shape[0], 1))) + like(X, scores)
+        far = self._far_rows()
         # Some rows at a time: scaled rows are another array, maybe of another precision.
         for start in range(0, X.shape[0], size):
             here = slice(start, min(start + size, X.shape[0]))
-            scaled = self._fitted.scaling_(X[here, :])
+            scaled = self._fitted.scaling_(X[here, :], far)
             for generators, weights, absolute in decisive:
                 if on_device:
                     part = combine_generators(generators, scaled, weights, absolute=absolute)
                 else:
                     part = generators.combine(scaled, weights, absolute=absolute)
                 scores[here, :] += part
+        self._tell(far)
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict(self, X):
@@ -172,7 +218,7 @@ class PipelineClassifier(
             )
         return probabilities(self.decision_function(X), temperature)
 
-    def explain(self, X, *, n_generators=5):
+    def explain(self, X, *, n_generators=5, table=False):
         """Tell which generators decided each prediction.
 
         Parameters
@@ -180,19 +226,27 @@ class PipelineClassifier(
         X : array-like of shape (n_samples, n_features)
         n_generators : int, default=5
             How many to tell of, largest contribution first.
+        table : bool, default=False
+            Whether to return a table, in which equations are in the columns as they were given.
 
         Returns
         -------
-        explanations : list of n_samples lists of dict
+        explanations : list of n_samples lists of dict, or DataFrame
             With the keys "class" (whose generator it is), "generator" (a `Polynomial` in the
             scaled columns), "value" (of the feature), "weight" and "contribution" (their product:
             to the decision value, with two classes; to that of the predicted class with more).
+            As a table, these in columns, one line for each generator of a row, with "equation" in
+            place of "generator", the "row" (by X's index, if it has one), the class that a positive
+            contribution speaks "for", and "units": "original", or "scaled" where the scaling is no
+            change of units of each column (quantiles) or the equation would be too long. A table
+            needs pandas.
         """
         check_is_fitted(self)
         decisive = self._decisive()
         if decisive is None:
             raise ValueError("explain needs the linear SVM; it knows nothing of a final_estimator.")
         refuse(self, X, "explain")
+        index = getattr(X, "index", None) if table else None
         X = self._scaled(X)
         owners = [
             label
@@ -203,9 +257,11 @@ class PipelineClassifier(
         values = np.hstack([g.evaluate(X, absolute=absolute) for g, _, absolute in decisive])
         weights = np.vstack([part for _, part, _ in decisive])
         scores = self._fitted.final_estimator_.intercept_ + values @ weights
+        several = len(self.classes_) > 2
+        best = scores.argmax(axis=1) if several else np.zeros(len(X), dtype=int)
         explanations = []
-        for row, score in zip(values, scores, strict=True):
-            weight = weights[:, score.argmax() if len(self.classes_) > 2 else 0]
+        for row, place in zip(values, best, strict=True):
+            weight = weights[:, place]
             contribution = weight * row
             order = np.argsort(-np.abs(contribution), kind="stable")[:n_generators]
             explanations.append(
@@ -221,4 +277,8 @@ class PipelineClassifier(
                     if contribution[i] != 0.0
                 ]
             )
-        return explanations
+        if not table:
+            return explanations
+        decided = self.classes_[best] if several else self.classes_[best + 1]
+        rows = range(len(X)) if index is None else index
+        return table_of(explanations, rows, decided, self._fitted.scaling_.transformer)

@@ -12,15 +12,20 @@ from sklearn.preprocessing import (
 )
 
 from vanishing.algebra.polynomials import default_names
+from vanishing.learning.log_scaling import LogScaler
 from vanishing.rows import device
 
-_CHOICES = "scale must be True, False, 'quantile' or a scikit-learn transformer"
+FAR = 0.5  # of the training range of a column, beyond it, is far outside
+ORDINARY = 0.01  # share of rows far outside that ordinary data may have: tails are long
+_TILE = 64  # rows
+SCALINGS = ("minmax", "quantile", "log")  # True is another name for the first
+_CHOICES = "scale must be True, False, 'minmax', 'quantile', 'log' or a scikit-learn transformer"
 
 
 def check_scale(scale) -> None:
     """Raise TypeError or ValueError unless ``scale`` says how to scale."""
     if isinstance(scale, str):
-        if scale != "quantile":
+        if scale not in SCALINGS:
             raise ValueError(f"{_CHOICES}; got {scale!r}.")
     elif not isinstance(scale, bool) and not hasattr(scale, "fit_transform"):
         raise TypeError(f"{_CHOICES}; got {scale!r}.")
@@ -65,12 +70,70 @@ def names_after(transformer, names, n_columns: int) -> list[str]:
     return [str(name) for name in names] if len(names) == n_columns else default_names(n_columns)
 
 
+def column_ranges(X) -> tuple[np.ndarray, np.ndarray]:
+    """Return the least and the largest value of each column, of NumPy or of a device."""
+    if device.is_device_array(X):
+        xp = device.namespace(X)
+        return device.to_numpy(xp.min(X, axis=0)), device.to_numpy(xp.max(X, axis=0))
+    n_rows, n_columns = X.shape
+    if n_rows >= 2 * _TILE and X.flags.c_contiguous:
+        # Rows side by side: NumPy's loops are as long as a row, and a row of few columns is short.
+        tiled, rest = X[: n_rows // _TILE * _TILE].reshape(-1, _TILE * n_columns), X[-_TILE:]
+        ends = (end(tiled, axis=0).reshape(_TILE, -1) for end in (np.min, np.max))
+        low, high = (np.vstack([found, rest]) for found in ends)
+        return low.min(axis=0), high.max(axis=0)
+    return X.min(axis=0), X.max(axis=0)
+
+
+class FarRows:
+    """Counts rows that are far outside of the training range.
+
+    Attributes
+    ----------
+    n_rows, n_far : int
+        Rows seen, and those of them that are beyond the range of a column by more than half of it.
+    column : int
+        The place of the scaled column in which a row is farthest outside.
+    worst : float
+        How far that is, as a multiple of the range of the column.
+    """
+
+    def __init__(self):
+        self.n_rows = self.n_far = self.column = 0
+        self.worst = 0.0
+
+    def count(self, X, low: np.ndarray, high: np.ndarray) -> None:
+        """Count scaled rows, of NumPy or of a device, by the range of the columns in training."""
+        self.n_rows += X.shape[0]
+        # A column that was constant has no range to measure by; neither has one that overflows.
+        span = high - low
+        span = np.where((span > 0.0) & np.isfinite(span), span, np.inf)
+        smallest, largest = column_ranges(X)
+        beyond = np.maximum(low - smallest, largest - high) / span
+        if not beyond.max(initial=0.0) > FAR:
+            return  # most calls end here
+        if beyond.max() > self.worst:
+            self.column, self.worst = int(beyond.argmax()), float(beyond.max())
+        # A row of a device stays there: the few numbers that it is compared with go to it.
+        on_device = device.is_device_array(X)
+        centre, reach = (low + high) / 2, (0.5 + FAR) * span
+        if on_device:
+            centre, reach = device.like(X, centre), device.like(X, reach)
+        xp = device.namespace(X) if on_device else np
+        self.n_far += int(xp.sum(xp.any(xp.abs(X - centre) > reach, axis=1)))
+
+    @property
+    def many(self) -> bool:
+        """Whether these are more rows than ordinary data has so far outside."""
+        return self.n_far > ORDINARY * self.n_rows
+
+
 class Scaling:
     """What a classifier does with rows first.
 
     Parameters
     ----------
-    scale : bool, "quantile" or transformer
+    scale : bool, "minmax", "quantile", "log" or transformer
         As `VanishingClassifier` has it.
     clip : bool
         Whether scaled columns of new rows are clipped to their range in training.
@@ -78,8 +141,8 @@ class Scaling:
     Attributes
     ----------
     transformer : fitted transformer or None
-    low, high : ndarray of shape (n_columns,), or None without ``clip``
-        The range of the scaled columns in training.
+    low, high : ndarray of shape (n_columns,), or None
+        The range of the scaled columns in training; None where an older model file lacks it.
     """
 
     def __init__(self, scale, clip: bool):
@@ -91,8 +154,10 @@ class Scaling:
 
     def fit_transform(self, X: np.ndarray) -> np.ndarray:
         """Learn the scaling from training rows, and scale them."""
-        if self.scale is True:
+        if self.in_unit_range:
             self.transformer = MinMaxScaler()
+        elif isinstance(self.scale, str) and self.scale == "log":
+            self.transformer = LogScaler()
         elif isinstance(self.scale, str):
             # As many quantiles as there are rows, up to scikit-learn's default.
             self.transformer = QuantileTransformer(
@@ -102,13 +167,12 @@ class Scaling:
             self.transformer = clone(self.scale)
         if self.transformer is not None:
             X = self._checked(self.transformer.fit_transform(X), len(X))
-        if self.clip:
-            self.low, self.high = X.min(axis=0), X.max(axis=0)
+        self.low, self.high = column_ranges(X)
         return X
 
     def fit_range(self, low: np.ndarray, high: np.ndarray) -> "Scaling":
         """Learn the scaling from the range of each column: True and False need no more."""
-        if not isinstance(self.scale, bool):
+        if not (self.in_unit_range or self.scale is False):
             raise TypeError(
                 f"scale={self.scale!r} needs the rows in memory: give arrays, or scale=True or "
                 "False."
@@ -117,14 +181,22 @@ class Scaling:
         return self
 
     @property
+    def in_unit_range(self) -> bool:
+        """Whether columns are mapped linearly into [0, 1]."""
+        return self.scale is True or (isinstance(self.scale, str) and self.scale == "minmax")
+
+    @property
     def is_identity(self) -> bool:
         """Whether rows stay as they are."""
         return self.transformer is None and not self.clip
 
-    def __call__(self, X):
-        """Scale rows that have been validated: a NumPy array or one of a device."""
+    def __call__(self, X, far: FarRows | None = None):
+        """Scale rows that have been validated: a NumPy array or one of a device.
+
+        Those that are far outside of the training range are counted in ``far``.
+        """
         transformer = self.transformer
-        if transformer is not None and not isinstance(self.scale, bool):
+        if transformer is not None and not self.in_unit_range:
             X = self._checked(transformer.transform(X), len(X))
             transformer = None
         parts = (None, None) if transformer is None else (transformer.scale_, transformer.min_)
@@ -135,7 +207,9 @@ class Scaling:
         )
         if factor is not None:
             X = X * factor + offset
-        if low is None:
+        if far is not None and self.low is not None and self.high is not None:
+            far.count(X, self.low, self.high)
+        if not self.clip:
             return X
         if not on_device:
             return np.clip(X, low, high)

@@ -37,6 +37,7 @@ _STAGE = 100.0  # ratio of costs of one stage to those of the stage before
 _STAGE_TOL = 1e-3
 _STAGE_STEPS = 100
 _LARGEST = 1e125  # of weighted features: sums and products of their squares are still finite
+_TINY = np.finfo(np.float64).tiny
 _RIDGE = 1e-14  # relative; makes the model strictly convex where columns depend on each other
 
 
@@ -91,7 +92,41 @@ def _descend(hessian, gradient, w, ridge, tol, max_sweeps):
     return False
 
 
-@np.errstate(over="ignore", invalid="ignore")  # neither infinite nor NaN leads down
+@njit(cache=True, nogil=True, error_model="numpy")
+def _towards_minimiser(hessian, gradient, w, ridge, support):
+    """Return the way d to the minimiser for the signs that the weights of the support have.
+
+    Also the model's slope and curvature along d; a slope of zero where rounding shows no way.
+    """
+    size = support.size
+    # In units in which the diagonal is one, for columns of very different size.
+    unit = np.empty(size)
+    pull = np.empty(size)
+    for i in range(size):
+        unit[i] = math.sqrt(hessian[support[i], support[i]] + ridge)
+        pull[i] = gradient[support[i]] + (1.0 if w[support[i]] > 0.0 else -1.0)
+    scaled = np.empty((size, size))
+    for i in range(size):
+        for j in range(size):
+            scaled[i, j] = hessian[support[i], support[j]] / (unit[i] * unit[j])
+        scaled[i, i] = 1.0 + _RIDGE
+    d = np.zeros(size)
+    try:
+        d = -np.linalg.solve(scaled, pull / unit) / unit
+    except Exception:  # exactly singular; compiled code knows no other kind
+        return d, 0.0, 0.0
+    slope = 0.0
+    curvature = 0.0
+    for i in range(size):
+        slope += d[i] * pull[i]
+        along = ridge * d[i]
+        for j in range(size):
+            along += hessian[support[i], support[j]] * d[j]
+        curvature += d[i] * along
+    return d, slope, curvature
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def _jump(hessian, gradient, w, ridge):
     """Go towards the minimiser for the signs that the weights have, as far as it leads down.
 
@@ -99,41 +134,37 @@ def _jump(hessian, gradient, w, ridge):
     at which its slope rises by 2 |d_j|.
     """
     support = np.flatnonzero(w)
-    v, signs = w[support], np.sign(w[support])
-    H = hessian[np.ix_(support, support)]
-    # In units in which the diagonal is one, for columns of very different size.
-    unit = np.sqrt(H.diagonal() + ridge)
-    scaled = H / np.outer(unit, unit)
-    scaled.flat[:: support.size + 1] = 1.0 + _RIDGE
-    try:
-        d = -np.linalg.solve(scaled, (gradient[support] + signs) / unit) / unit
-    except np.linalg.LinAlgError:
-        return
-    slope = d @ (gradient[support] + signs)
-    curvature = d @ H @ d + ridge * (d @ d)
+    d, slope, curvature = _towards_minimiser(hessian, gradient, w, ridge, support)
     if not (-np.inf < slope < 0.0 < curvature < np.inf):
-        return  # rounding, or overflow
-    crossing = np.flatnonzero(v * d < 0.0)
-    times = -v[crossing] / d[crossing]
-    order = np.argsort(times)
-    crossing, times = crossing[order], times[order]
-    rises = np.concatenate([[0.0], 2.0 * np.cumsum(np.abs(d[crossing]))])
-    bottoms = -(slope + rises) / curvature  # of the parabolas
+        return  # rounding, or overflow: neither infinite nor NaN leads down
+    times = np.full(support.size, np.inf)  # when a weight changes its sign
+    for i in range(support.size):
+        if w[support[i]] * d[i] < 0.0:
+            times[i] = -w[support[i]] / d[i]
     # The first parabola whose bottom is before its end, or the corner where it begins.
-    i = int(np.argmax(bottoms <= np.append(times, np.inf)))
-    if i and bottoms[i] <= times[i - 1]:
-        step, zero = times[i - 1], crossing[i - 1]
-    else:
-        step, zero = bottoms[i], None
-    new = v + step * d
-    if zero is not None:
-        new[zero] = 0.0
-    change = new - v
-    w[support] = new
-    gradient += change @ hessian[support]
-    gradient[support] += ridge * change
+    step = -slope / curvature
+    zero = -1
+    start = 0.0
+    for i in np.argsort(times, kind="mergesort"):
+        if step <= times[i]:
+            break
+        start = times[i]
+        slope += 2.0 * abs(d[i])
+        step = -slope / curvature
+        if step <= start:
+            step, zero = start, i
+            break
+    for i in range(support.size):
+        j = support[i]
+        new = 0.0 if i == zero else w[j] + step * d[i]
+        change = new - w[j]
+        w[j] = new
+        for p in range(gradient.size):
+            gradient[p] += change * hessian[j, p]
+        gradient[j] += ridge * change
 
 
+@njit(cache=True, nogil=True, error_model="numpy")
 def _minimise_model(hessian, gradient, w):
     """Minimise gradient'd + d'H d / 2 + ||w + d||_1 over d; return w + d.
 
@@ -142,14 +173,14 @@ def _minimise_model(hessian, gradient, w):
     not zero; where columns nearly depend on each other it would take forever to find their values.
     """
     gradient, w = gradient.copy(), w.copy()
-    ridge = _RIDGE * hessian.trace() / len(w) + np.finfo(np.float64).tiny
+    ridge = _RIDGE * np.trace(hessian) / w.size + _TINY
     tol = 0.05 * max(1e-12, _worst_violation(gradient, w))
     landed = np.full_like(w, np.nan)
     for _ in range(_MAX_ROUNDS):
         if _descend(hessian, gradient, w, ridge, tol, _SWEEPS_A_ROUND):
             break
         _jump(hessian, gradient, w, ridge)
-        if (np.abs(w - landed) <= 1e-12 * np.abs(w)).all():
+        if np.all(np.abs(w - landed) <= 1e-12 * np.abs(w)):
             break  # as far as numbers go: descent leads away and the jump back
         landed[:] = w
     return w

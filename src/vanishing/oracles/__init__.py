@@ -34,8 +34,8 @@ ORACLES = {
     "cg": Oracle(cg, constrained=True),
     "afw": Oracle(afw, constrained=True),
     "agd": Oracle(agd, constrained=False),
-    "ls": Oracle(ls, constrained=False, closed_form=True),
-    "omp": Oracle(omp, constrained=True),
+    "ls": Oracle(ls, constrained=False, closed_form=True, refitted=True),
+    "omp": Oracle(omp, constrained=True, refitted=True),
 }
 
 

@@ -1,13 +1,16 @@
-"""The closed form: least squares from the moments.
+"""The closed form: least squares from the moments, on all terms or on those another oracle chose.
 
-`OAVI` does not call this term by term: the factor it keeps for its certificates
+`OAVI` does not call `ls` term by term: the factor it keeps for its certificates
 (`vanishing.constructions.certificate`) has the same answer at hand.
 """
 
 import numpy as np
+from numba import njit
 from scipy.linalg import lstsq
 
 from vanishing.oracles.solution import Solution, Status
+
+_DEPENDENT = 1e-12  # share of a term that the terms before it leave over: below, it is rounding
 
 
 def ls(gram, cross, norm, *, psi, radius=np.inf, eps=0.0, tol=0.0, max_iter=1):
@@ -16,3 +19,53 @@ def ls(gram, cross, norm, *, psi, radius=np.inf, eps=0.0, tol=0.0, max_iter=1):
     coef = lstsq(gram[:k, :k], -cross, lapack_driver="gelsy", check_finite=False)[0]
     mse = float(max(0.0, norm + coef @ cross))
     return Solution(coef, mse, 0.0, 1, Status.FOUND if mse <= psi else Status.ACCURATE)
+
+
+def refitted(gram, cross, norm, coef, mse, *, radius):
+    """Return the closed form on the terms that ``coef`` uses, and its mse.
+
+    ``coef`` and ``mse`` themselves where the closed form leaves the ball or is not better, which is
+    rounding then: where terms nearly depend on each other.
+    """
+    chosen = np.flatnonzero(coef)
+    values, new_mse = _solve(gram, cross, float(norm), chosen)
+    if not new_mse < mse or np.abs(values).sum() > radius:
+        return coef, mse
+    new = np.zeros_like(coef)
+    new[chosen] = values
+    return new, new_mse
+
+
+@njit(cache=True, nogil=True)
+def _solve(gram, cross, norm, chosen):
+    """Return least squares on the chosen terms by Cholesky, and f there; inf if they depend."""
+    size = chosen.size
+    factor = np.empty((size, size))
+    values = np.empty(size)
+    for i in range(size):
+        shift = -cross[chosen[i]]
+        pivot = gram[chosen[i], chosen[i]]
+        for j in range(i):
+            entry = gram[chosen[i], chosen[j]]
+            for p in range(j):
+                entry -= factor[i, p] * factor[j, p]
+            entry /= factor[j, j]
+            factor[i, j] = entry
+            pivot -= entry * entry
+            shift -= entry * values[j]
+        if not pivot > _DEPENDENT * gram[chosen[i], chosen[i]]:
+            return values, np.inf
+        factor[i, i] = np.sqrt(pivot)
+        values[i] = shift / factor[i, i]
+    for i in range(size - 1, -1, -1):
+        for j in range(i + 1, size):
+            values[i] -= factor[j, i] * values[j]
+        values[i] /= factor[i, i]
+    # f(v) = d + 2 c'v + v'Gv itself: d + c'v is only that of an exact solution.
+    mse = norm
+    for i in range(size):
+        slope = 2.0 * cross[chosen[i]]
+        for j in range(size):
+            slope += gram[chosen[i], chosen[j]] * values[j]
+        mse += slope * values[i]
+    return values, mse

@@ -172,7 +172,7 @@ class DistanceDisplay:
             classes = list(np.unique(y)) if classes is None else classes
             labels = places(y, classes, X)
         rows = source.scaled(X)
-        scaled = "" if source.scale is None else " in scaled columns"
+        scaled = " in scaled columns" if source.rescales else ""
         display = cls(
             distances=np.column_stack(
                 [distance_to_variety(part.generators, rows) for part in source.parts]

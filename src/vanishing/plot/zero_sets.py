@@ -270,7 +270,7 @@ class ZeroSetDisplay:
         grid = _grid(points, resolution, margin)
         rows = np.tile(section, (len(grid[0]) ** len(grid), 1))
         rows[:, columns] = rows_of(grid)
-        rows = np.ascontiguousarray(source.scaled(rows))
+        rows = np.ascontiguousarray(source.unclipped(rows))
 
         values, equations, owners = [], [], []
         for k, part in enumerate(source.parts):
@@ -300,7 +300,7 @@ class ZeroSetDisplay:
             labels=places(y, source.classes, X) if by_class and y is not None else None,
             classes=source.classes,
             title=title,
-            legend_title=None if source.scale is None else "equations in scaled columns",
+            legend_title="equations in scaled columns" if source.rescales else None,
         )
         return display.plot(ax)
 

@@ -28,11 +28,11 @@ def write_report(
 ):
     """Write a report on a fitted model as one HTML file.
 
-    What the model says, its error, the equations of each class by their influence, a picture that
-    turns, distances, sizes, guarantees, settings and provenance. Of laws: the law, its constants,
-    the equations that were compared, predictions, and what is left over. Of outliers: the oddest
-    rows and why they are odd. Of motion: what is conserved, over time. The file needs no network
-    and no other file.
+    What the model says, its error, columns and equations by what they change in the decision, a
+    picture that turns, distances, sizes, guarantees, settings and provenance. Of laws: the law, its
+    constants, the equations that were compared, predictions, and what is left over. Of outliers:
+    the oddest rows and why they are odd. Of motion: what is conserved, over time. The file needs no
+    network and no other file.
 
     Parameters
     ----------

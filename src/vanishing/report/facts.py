@@ -15,7 +15,8 @@ from vanishing.algebra.distances import distance_to_variety
 from vanishing.algebra.polynomials import Polynomial, default_names
 from vanishing.algebra.units import DIGITS, digits_in_original_units, in_original_units
 from vanishing.constructions.exact import BuchbergerMoller
-from vanishing.inspection import Anatomy, Part, anatomy, places
+from vanishing.inspection import Anatomy, Importances, Part, anatomy, places
+from vanishing.inspection.importance import of_scaled
 from vanishing.learning.classifier import VanishingClassifier
 
 _LISTED = 400  # equations in all classes together
@@ -40,7 +41,7 @@ class Equation:
     mse: float  # on the rows of the fit
     measured: float  # mean square on the rows given, of its class where they have labels
     weights: np.ndarray | None  # (n_scores,)
-    influence: float  # nan where there are no weights
+    importance: float  # share of the decision; nan where there are no weights
     own: float  # mean of |g| on its class, or on all rows where there are no labels
     others: float  # mean of |g| on the other classes; nan where there are none
 
@@ -65,7 +66,6 @@ class Variety:
     model: Any
     absolute: bool  # whether features are |g|, not g
     n_used: int | None  # generators with a weight
-    influence: float  # of all its generators
     equations: tuple[Equation, ...]  # the first ones in the order of the report
     distances: np.ndarray | None  # QUANTILES for each class of rows: (n_groups, 5)
 
@@ -122,6 +122,7 @@ class Facts:
     X: np.ndarray  # as given
     given: tuple[str, ...]  # names of its columns
     Z: np.ndarray  # as the generators take them
+    scaled: bool  # whether these are other columns, clipping aside
     y: np.ndarray | None  # places of labels
     wrong: np.ndarray | None  # rows whose predicted label is wrong
     names: tuple[str, ...]  # of the columns of Z
@@ -132,15 +133,11 @@ class Facts:
     intercept: np.ndarray  # (n_scores,)
     errors: Errors | None
     seen: bool | None  # whether these are the rows of the fit; None: it cannot be told
-    columns: np.ndarray  # how much each column matters
+    importances: Importances | None  # of a classifier
+    order: np.ndarray  # places of the columns of Z, those that matter most first
     bounds: bounds.Report | None
     remarks: tuple[str, ...]  # what bounds.of refused, or warned of
     sha256: str
-
-    @property
-    def scaled(self) -> bool:
-        """Return whether generators take other columns than those given."""
-        return self.Z is not self.X
 
     @property
     def has_classes(self) -> bool:
@@ -151,11 +148,6 @@ class Facts:
     def feature(self) -> str:
         """Return what a weight multiplies, as it is written."""
         return "|g|" if all(v.absolute for v in self.varieties) else "g"
-
-    @property
-    def influence(self) -> float:
-        """Return the influence of all generators together; 0 where they have no weights."""
-        return float(np.nansum([v.influence for v in self.varieties]))
 
     @property
     def sparsity(self) -> float:
@@ -192,7 +184,10 @@ def facts_of(model, X, y=None) -> Facts:
         wrong = predicted != labels
 
     rows = _Rows(Z, labels, len(found.parts))
-    varieties = [_variety(k, part, rows, found.units) for k, part in enumerate(found.parts)]
+    importances = None if classifier is None else of_scaled(found, Z)
+    varieties = [
+        _variety(k, part, rows, found.units, importances) for k, part in enumerate(found.parts)
+    ]
     report, remarks = _guarantees(found, X, Z, labels)
     return Facts(
         model=model,
@@ -200,6 +195,7 @@ def facts_of(model, X, y=None) -> Facts:
         X=X,
         given=tuple(getattr(model, "feature_names_in_", default_names(X.shape[1]))),
         Z=Z,
+        scaled=found.rescales,
         y=labels,
         wrong=wrong,
         names=found.names,
@@ -210,7 +206,8 @@ def facts_of(model, X, y=None) -> Facts:
         intercept=found.intercept,
         errors=errors,
         seen=None if found.classes is not None and labels is None else _seen(varieties),
-        columns=_columns(varieties, Z),
+        importances=importances,
+        order=_order(varieties, Z) if importances is None else importances.order,
         bounds=report,
         remarks=remarks,
         sha256=hashlib.sha256(np.ascontiguousarray(X, dtype="<f8").tobytes()).hexdigest(),
@@ -237,23 +234,22 @@ class _Rows(NamedTuple):
 # -- Columns ----------------------------------------------------------------------------------
 
 
-def _columns(varieties, Z) -> np.ndarray:
-    """Return how much each column matters: sum_g |w_g| mean |dg/dx_i| std(x_i)."""
+def _order(varieties, Z) -> np.ndarray:
+    """Return the columns by mean |dg/dx_i| std(x_i) over the equations, where nothing decides."""
     rows, limit = _GRADIENTS
     sample = Z[_evenly(len(Z), rows)]
     total = np.zeros(Z.shape[1])
     for variety in varieties:
         for equation in variety.equations[: max(1, limit // len(varieties))]:
-            weight = 1.0 if equation.weights is None else float(np.abs(equation.weights).sum())
-            if weight and equation.generator is not None:
-                total += weight * np.abs(equation.generator.gradient(sample)).mean(axis=0)
-    return total * Z.std(axis=0)
+            if equation.generator is not None:
+                total += np.abs(equation.generator.gradient(sample)).mean(axis=0)
+    return np.argsort(-total * Z.std(axis=0), kind="stable")
 
 
 # -- Equations --------------------------------------------------------------------------------
 
 
-def _variety(k: int, part: Part, rows, units) -> Variety:
+def _variety(k: int, part: Part, rows, units, importances: Importances | None) -> Variety:
     """Measure the generators of one class on rows of all classes."""
     generators: Any = part.generators
     counts = rows.counts
@@ -267,10 +263,11 @@ def _variety(k: int, part: Part, rows, units) -> Variety:
         with np.errstate(invalid="ignore"):
             total = np.nansum(mean[rest] * counts[rest, np.newaxis], axis=0)
             others = total / counts[rest].sum()
-    influence = np.full(len(generators), np.nan)
-    order = part.ranking(overall)
-    if part.sizes is not None:
-        influence = part.sizes * overall
+    importance = np.full(len(generators), np.nan)
+    order = part.ranking()
+    if importances is not None and importances.equations is not None:
+        importance = importances.equations[k]
+        order = part.ranking(importance)
     elif rows.labels is not None:
         with np.errstate(invalid="ignore", divide="ignore"):
             order = np.argsort(-np.nan_to_num(others / own), kind="stable")
@@ -288,7 +285,7 @@ def _variety(k: int, part: Part, rows, units) -> Variety:
                 mse=float(generators.mse[i]),
                 measured=float(measured[i]),
                 weights=None if part.weights is None else part.weights[i],
-                influence=float(influence[i]),
+                importance=float(importance[i]),
                 own=float(own[i]),
                 others=float(others[i]),
             )
@@ -298,7 +295,6 @@ def _variety(k: int, part: Part, rows, units) -> Variety:
         model=part.model,
         absolute=part.absolute,
         n_used=None if part.weights is None else len(part.used),
-        influence=float(influence.sum()),
         equations=tuple(equations),
         distances=_distances([e.generator for e in equations], rows),
     )

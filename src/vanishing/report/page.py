@@ -8,6 +8,7 @@ from vanishing.report.frame import asset, rendered
 from vanishing.report.scene import COLUMNS, POINTS, scene_of
 
 _SHOWN = (20, 80)  # equations before the reader asks for more: of a class, of all together
+_RANKED = 12  # columns that are listed by what they change
 # Files of one script, in this order: what a file needs when it is read stands before it.
 _SCRIPTS = (
     *("tables", "colours", "algebra", "surface", "points", "camera", "raster", "axes"),
@@ -28,6 +29,7 @@ def page_of(facts: Facts, *, title=None, data_name=None) -> str:
     quantiles = [v.distances for v in facts.varieties]
     left_out = {
         "errors": facts.errors is None,
+        "columns": facts.importances is None or not facts.n_generators,
         "picture": scene is None,
         "distances": all(found is None for found in quantiles),
     }
@@ -44,14 +46,14 @@ def page_of(facts: Facts, *, title=None, data_name=None) -> str:
         tables=[_class_table(facts, variety) for variety in facts.varieties],
         chart=None if left_out["distances"] else charts.distances(facts),
         quantiles=[f"#{q:.0%}" for q in QUANTILES],
-        limits={"columns": COLUMNS, "points": POINTS},
+        limits={"columns": COLUMNS, "points": POINTS, "ranked": _RANKED},
     )
 
 
 def _first_equation(facts: Facts):
     """Return the generator that counts most and whose it is, if it is short; else None."""
     found = [
-        (e.influence, e.generator, v)
+        (e.importance, e.generator, v)
         for v in facts.varieties
         for e in v.equations
         if e.generator is not None
@@ -68,7 +70,7 @@ def _class_table(facts: Facts, variety: Variety) -> dict:
     top = 0.0
     if facts.coef is not None:
         limit = min(limit, max(1, variety.n_used or 0))
-        top = max((e.influence for e in variety.equations), default=0.0)
+        top = max((e.importance for e in variety.equations), default=0.0)
     return {"limit": limit, "largest": max(means, default=0.0), "top": top}
 
 

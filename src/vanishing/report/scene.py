@@ -26,7 +26,7 @@ def scene_of(facts: Facts) -> dict | None:
     n_columns = facts.Z.shape[1]
     if n_columns < 2 or not facts.n_generators:
         return None
-    columns = np.argsort(-facts.columns, kind="stable")[:COLUMNS]
+    columns = facts.order[:COLUMNS]
     if n_columns <= 3:
         columns = np.arange(n_columns)
     centre = np.median(facts.Z, axis=0)

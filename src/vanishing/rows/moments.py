@@ -426,13 +426,6 @@ class MomentRows(Reader):
         self.max_degree = moments.max_degree
         self.means = moments.sums / moments.total_weight
 
-    def _exponents(self, plan) -> np.ndarray:
-        terms = np.zeros((plan.parent.size, self.n_features), dtype=monomials.EXPONENT)
-        for i in range(1, len(terms)):
-            terms[i] = terms[plan.parent[i]]
-            terms[i, plan.variable[i]] += 1
-        return terms
-
     def _gram(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         pairs = left[:, np.newaxis] + right
         position = self.moments.positions(pairs.reshape(-1, self.n_features))
@@ -440,13 +433,13 @@ class MomentRows(Reader):
 
     def products(self, plan, left, right):
         """Return the moments mean(t u) for t in ``left`` and u in ``right``, and mean(u^2)."""
-        terms = self._exponents(plan)
+        terms = monomials.terms_of(plan, self.n_features)
         squares = self.means[self.moments.positions(2 * terms[right])]
         return self._gram(terms[left], terms[right]), squares
 
     def mse(self, plan, terms, coef, leading):
         """Return the mse of polynomials ``coef @ terms + leading``, from the moments."""
-        exponents = self._exponents(plan)
+        exponents = monomials.terms_of(plan, self.n_features)
         terms, leading = exponents[terms], exponents[leading]
         squares = self.means[self.moments.positions(2 * leading)]
         squares = squares + 2.0 * np.einsum("ij,ji->i", coef, self._gram(terms, leading))

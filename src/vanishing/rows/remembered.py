@@ -1,0 +1,85 @@
+"""A reader that remembers moments: constructions with another psi ask for the same ones again."""
+
+import numpy as np
+
+from vanishing.algebra.monomials import Plan, terms_of
+from vanishing.rows.reader import Reader
+
+_MOST_TERMS = 3000  # whose products are remembered: 72 MB
+_FEW_ROWS = 4096  # below it multiplying again takes less time than looking up
+
+
+def remembering(rows: Reader) -> Reader:
+    """Return a reader of the same rows that remembers moments, where that is worth it."""
+    return rows if rows.n_samples < _FEW_ROWS else RememberedRows(rows)
+
+
+class RememberedRows(Reader):
+    """All the rows, and the moments that have been asked for.
+
+    Whatever cannot be remembered is asked of the rows. Moments of terms are kept once, whatever the
+    plan that evaluates them: two plans give moments that differ by rounding.
+
+    Parameters
+    ----------
+    rows : Reader
+    """
+
+    def __init__(self, rows: Reader):
+        self.rows = rows
+        self.n_features = rows.n_features
+        self.max_degree = rows.max_degree
+        self.sees_rows = rows.sees_rows
+        self.places: dict[bytes, int] = {}  # of terms in the table
+        self.table = np.full((64, 64), np.nan)  # moments of pairs of terms; NaN: not known
+        self.squares = np.full(64, np.nan)
+
+    # The rows of a source are counted in the first pass.
+    @property
+    def n_samples(self) -> float:
+        """How many rows there are; inf while it is not known."""
+        return self.rows.n_samples
+
+    @property
+    def total_weight(self) -> float:
+        """The weight of all rows."""
+        return self.rows.total_weight
+
+    def _ask(self, question, *details):
+        return self.rows._ask(question, *details)
+
+    def products(self, plan: Plan, left, right):
+        """Return the moments mean(t u) for t in ``left`` and u in ``right``, and mean(u^2)."""
+        index = np.arange(plan.parent.size)
+        left_terms, right_terms = index[left], index[right]
+        exponents = terms_of(plan, self.n_features)
+        rows, columns = (self._places(exponents[terms]) for terms in (left_terms, right_terms))
+        if rows is None or columns is None:
+            return self.rows.products(plan, left, right)
+        found = self.table[np.ix_(rows, columns)]
+        unknown = np.isnan(self.squares[columns]) | np.isnan(found).any(axis=0)
+        if unknown.any():
+            asked = right if unknown.all() else right_terms[unknown]
+            moments, squares = self.rows.products(plan, left, asked)
+            new = columns[unknown]
+            self.table[np.ix_(rows, new)] = moments
+            self.table[np.ix_(new, rows)] = moments.T
+            self.squares[new] = squares
+            found[:, unknown] = moments
+        return found, self.squares[columns]
+
+    def _places(self, exponents: np.ndarray) -> np.ndarray | None:
+        """Return where terms are in the table, with new places for new terms; None: no room."""
+        names = [row.tobytes() for row in exponents]
+        new = [name for name in names if name not in self.places]
+        if len(self.places) + len(new) > _MOST_TERMS:
+            return None
+        for name in new:
+            self.places.setdefault(name, len(self.places))
+        while len(self.places) > len(self.table):
+            size = len(self.table)
+            table = np.full((2 * size, 2 * size), np.nan)
+            table[:size, :size] = self.table
+            self.table = table
+            self.squares = np.append(self.squares, np.full(size, np.nan))
+        return np.array([self.places[name] for name in names], dtype=np.intp)
