@@ -349,17 +349,16 @@ def _try(model, fold: _Fold, psi: float, Cs: list[float]) -> _Trial:
         shared[0] = parts.seconds
         trial.fit_times.append(time.perf_counter() - start)
         start = time.perf_counter()
-        if model.scoring is None:  # accuracy, with features that are evaluated once for all C
-            if values is None:
-                values = or_constant(parts.features.transform(parts.scaling(test.X)))
-                shared[1] = time.perf_counter() - start
-            trial.values.append(parts.final.decide(values))
+        if values is None:  # features are evaluated once for all C
+            values = or_constant(parts.features.transform(parts.scaling(test.X)))
+            shared[1] = time.perf_counter() - start
+        trial.values.append(parts.final.decide(values))
+        if model.scoring is None:  # accuracy
             predicted = labels(np.arange(len(test.classes)), trial.values[-1])
             score = np.average(predicted == test.y, weights=test.weight)
         else:
             _describe(model, classifier, named=False)  # the rows of a fold have no names
             classifier.adopt(parts).learn_temperature(fold.train.rows)
-            trial.values.append(classifier.decision_function(test.X))
             score = _score(model.scoring, classifier, test)
         trial.scores.append(float(score))
         trial.problems.extend(parts.problems[:1])

@@ -20,6 +20,7 @@ from vanishing.rows.device import is_device_array, like, namespace
 # The decision values of the SVM have a unit, the margin, which it wants to be at least 1.
 _COLDEST, _HOTTEST = 1e-3, 1e3
 _USUAL = 0.3
+_LARGEST = 1e300  # a decision value
 _ACCURACY = 1e-8  # relative
 _POINTS, _ROUNDS = 16, 2  # temperatures that a pass over rows elsewhere tries, and such passes
 
@@ -163,6 +164,7 @@ def probabilities(scores, temperature: float):
     ``scores`` are decision values, of NumPy or of a device.
     """
     xp = namespace(scores) if is_device_array(scores) else np
+    scores = xp.clip(scores, -_LARGEST, _LARGEST)  # infinity less infinity is no number
     if scores.ndim == 1:
         scores = xp.stack([-0.5 * scores, 0.5 * scores], axis=1)
     chances = xp.exp((scores - xp.max(scores, axis=1, keepdims=True)) / temperature)
