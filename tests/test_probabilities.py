@@ -27,6 +27,7 @@ from vanishing import (
 from vanishing.learning import left_out
 from vanishing.learning.labels import labelled_rows
 from vanishing.learning.temperature import learn_temperature
+from vanishing.rows.device import to_numpy
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 WINE, WINES = load_wine(return_X_y=True)
@@ -233,7 +234,8 @@ def on_a_device(X, y, weight):
 
 def on_a_strict_device(X, y, weight):
     pytest.importorskip("array_api_compat")
-    return pytest.importorskip("array_api_strict").asarray(X), y, weight
+    xp = pytest.importorskip("array_api_strict")
+    return xp.asarray(X, device=xp.Device("device1")), y, weight
 
 
 @pytest.mark.parametrize("elsewhere", [in_blocks, in_dask, on_a_device, on_a_strict_device])
@@ -257,7 +259,7 @@ def test_rows_elsewhere_give_the_same_probabilities(elsewhere, name, class_weigh
     if elsewhere is not in_blocks:
         found = model.predict_proba(rows[0])
         assert type(found) is type(rows[0])
-        np.testing.assert_allclose(np.asarray(found), expected, atol=2e-5)
+        np.testing.assert_allclose(to_numpy(found), expected, atol=2e-5)
 
 
 # -- Weights of classes ---------------------------------------------------------------------------

@@ -7,7 +7,9 @@ loss in these and c the cost of the row, its slack s = max(0, 1 - margin) grows 
     s l / (1 - l),     l = 2 c x' H^-1 x,     the leverage of a row with s > 0.
 
 A row of weight w stands for w rows one of which is left out. The step is short where the leverage
-is not near one; beyond `_LARGEST_LEVERAGE` it would say what no SVM does.
+is not near one. Near one it says what no SVM does: leverages are cut at `_LARGEST_LEVERAGE`, and no
+slack grows beyond `_LARGEST_SLACK`, where a row is as far on the wrong side as it should be on the
+right one.
 """
 
 from collections.abc import Callable, Iterator
@@ -34,7 +36,8 @@ from vanishing.rows.device import (
 )
 from vanishing.rows.source import Part
 
-_LARGEST_LEVERAGE = 0.9
+_LARGEST_LEVERAGE = 0.95
+_LARGEST_SLACK = 2.0
 _CACHED_BYTES = 1 << 20  # of the features of rows that are looked at together
 _RIDGE = 1e-10  # relative to a Hessian with ones on its diagonal
 
@@ -194,6 +197,8 @@ class _LeftOut(NamedTuple):
             largest = _LARGEST_LEVERAGE * xp.ones_like(leverage)
             leverage = xp.where(leverage < largest, leverage, largest)
             grown = slack * leverage / (1.0 - leverage)
+            room = positive(xp, _LARGEST_SLACK - slack)
+            grown = xp.where(grown < room, grown, room)
             weights = self.look.weights[p, :]
             score = values @ (weights if xp is np else like(values, weights))
             scores.append(score - signs[p, :] * grown)
