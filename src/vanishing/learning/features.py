@@ -25,7 +25,8 @@ from vanishing.learning.labels import (
 )
 from vanishing.persistence import Savable, register
 from vanishing.rows.device import is_device_array, namespace
-from vanishing.rows.reader import Rows
+from vanishing.rows.reader import Reader, Rows
+from vanishing.rows.remembered import remembering
 from vanishing.rows.sources import check_layout, checked_device_array, source_of
 from vanishing.rows.together import read_together
 from vanishing.rows.validation import validated
@@ -33,9 +34,15 @@ from vanishing.rows.validation import validated
 _LISTED = 5  # classes that a warning lists
 
 
-def _fit_ours(estimator, rows: LabelledRows):
-    estimator.n_features_in_ = rows.X.shape[1]
-    return estimator, estimator.fit_rows(Rows(rows.X, rows.weight, estimator.chunk_size))
+def class_readers(rows: LabelledRows, chunk_size=None) -> list[Reader]:
+    """Return readers of the rows of each class, which remember moments where that is worth it."""
+    parts = [rows.at(rows.y == label) for label in range(len(rows.classes))]
+    return [remembering(Rows(part.X, part.weight, chunk_size)) for part in parts]
+
+
+def _fit_ours(estimator, reader: Reader):
+    estimator.n_features_in_ = reader.n_features
+    return estimator, estimator.fit_rows(reader)
 
 
 def _fit_any(estimator, rows: LabelledRows):
@@ -143,10 +150,13 @@ class VanishingFeatures(
                 self.fit_labelled(labelled_source(self, source)).warn()
             return self
 
-    def fit_labelled(self, rows: LabelledRows | LabelledSource) -> Remarks:
+    def fit_labelled(
+        self, rows: LabelledRows | LabelledSource, readers: list[Reader] | None = None
+    ) -> Remarks:
         """Fit to rows that have been validated, in memory or elsewhere.
 
-        The names of columns, if they have any, are set already. Nobody is warned.
+        The names of columns, if they have any, are set already. Nobody is warned. ``readers`` are
+        those of the classes' rows, for several fits to the same ones.
 
         Returns
         -------
@@ -163,9 +173,8 @@ class VanishingFeatures(
         with one_blas_thread():
             if isinstance(rows, LabelledRows):
                 self.n_features_in_ = rows.X.shape[1]
-                fit = _fit_ours if ours else _fit_any
                 found = spread(
-                    lambda label: fit(clone(transformer), rows.at(rows.y == label)),
+                    lambda label: self._fit_class(transformer, rows, label, readers, ours),
                     range(len(self.classes_)),
                     self.n_jobs,
                 )
@@ -180,6 +189,16 @@ class VanishingFeatures(
                 )
         self._store([estimator for estimator, _ in found])
         return self._remarks([remarks for _, remarks in found])
+
+    @staticmethod
+    def _fit_class(transformer, rows: LabelledRows, label: int, readers, ours: bool):
+        estimator = clone(transformer)
+        if ours and readers is not None:
+            return _fit_ours(estimator, readers[label])
+        part = rows.at(rows.y == label)
+        if ours:
+            return _fit_ours(estimator, Rows(part.X, part.weight, estimator.chunk_size))
+        return _fit_any(estimator, part)
 
     def _fit_source(self, transformer, rows: LabelledSource):
         if not getattr(transformer, "reads_sources", False):

@@ -47,6 +47,7 @@ def fit_parts(
     transformer,
     finals: Sequence[ClassifierMixin],
     *,
+    readers=None,
     n_jobs=None,
 ) -> Iterator[Parts]:
     """Fit the features to scaled rows, and classifiers to the features.
@@ -59,6 +60,8 @@ def fit_parts(
     finals : sequence of classifiers
         To be fitted: an `L1SquaredHingeSVC`, several of them with growing C, each of which starts
         from the one before; or, for rows in memory, any other single one.
+    readers : list of Reader or None
+        Of the rows of each class, for several fits to the same rows.
     n_jobs : int or None
         Threads over the classes.
 
@@ -69,7 +72,7 @@ def fit_parts(
     """
     start, rows = time.perf_counter(), scaled.rows
     features = VanishingFeatures(transformer, n_jobs=n_jobs)
-    remarks = features.fit_labelled(rows)
+    remarks = features.fit_labelled(rows, readers)
     seconds = 0.0
 
     def parts(final, problem):

@@ -1,42 +1,42 @@
-"""The search for psi and C by cross-validation."""
-
-import time
-from itertools import product
-from threading import Lock
-from typing import NamedTuple
+"""The search for psi, C, scaling and oracle by cross-validation."""
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 
-from vanishing._threads import one_blas_thread, spread
+from vanishing._threads import one_blas_thread
 from vanishing.checks import check_flag, check_number
 from vanishing.constructions.base import all_or_nothing
 from vanishing.constructions.engine import Remarks
 from vanishing.learning.classifier import VanishingClassifier
-from vanishing.learning.default import resolved
 from vanishing.learning.features import VanishingFeatures
 from vanishing.learning.labels import (
     LabelledRows,
+    check_class_weight,
     check_two_classes,
     labelled_rows,
-    labels,
-    or_constant,
 )
-from vanishing.learning.pipeline import ScaledRows, fit_parts, scale_rows
+from vanishing.learning.pipeline import fit_parts, scale_rows
 from vanishing.learning.prediction import PipelineClassifier
-from vanishing.learning.scaling import check_scale
+from vanishing.learning.scaling import SCALINGS, check_scale
 from vanishing.learning.svm import L1SquaredHingeSVC
-from vanishing.learning.temperature import learn_temperature
+from vanishing.learning.trials import Trials, describe
+from vanishing.learning.tuning import Tuning
 from vanishing.persistence import register
 from vanishing.rows.sources import refuse
 
+ORACLES = ("pcg", "omp")  # that a search chooses among where it may
+CS = (0.1, 1.0, 10.0)
+_MEASURED = ("fit_times", "score_times")
 _TIMES = ("mean_fit_time", "std_fit_time", "mean_score_time", "std_score_time")
 
 
 class VanishingClassifierCV(PipelineClassifier):
-    """`VanishingClassifier` with psi and C chosen by cross-validation.
+    """`VanishingClassifier` with psi, C, scaling and oracle chosen by cross-validation.
+
+    By default psi goes down from 0.1 until smaller ones stop paying, first with columns scaled into
+    [0, 1] and the oracle "pcg". Where that makes so many mistakes that a difference can mean
+    something, other scalings and the oracle "omp" are compared with it, and taken where they are
+    better beyond chance. What the user gives is not searched over.
 
     Nothing is learned from a fold's validation rows: scaling, generators and classifier see the
     other folds only. Features are computed once for all C, and the classifiers of growing C start
@@ -45,24 +45,31 @@ class VanishingClassifierCV(PipelineClassifier):
     Parameters
     ----------
     transformer : estimator, default=None
-        Constructs the generators of a class, and has a parameter ``psi``; None means ``OAVI()``.
-    psis, Cs : sequence of float
-        The grid. Of equal scores the first psi and the smallest C win.
+        Constructs the generators of a class, and has a parameter ``psi``; None means ``OAVI()``
+        with the oracle "pcg" or "omp".
+    psis : "auto" or sequence of float, default="auto"
+        Values of psi to look at, all of them; "auto" goes down from 0.1 while it pays. Of equal
+        scores the first psi and the smallest C win.
+    Cs : sequence of float, default=(0.1, 1.0, 10.0)
+        Values of C. With psis="auto" those that were clearly worse with one psi are not tried with
+        the next.
     cv : int, splitter or iterable, default=3
         As in scikit-learn; an integer means stratified folds.
     scoring : str, callable or None, default=None
         As in scikit-learn; None means accuracy.
-    scale, clip :
+    scale : "auto", bool, "minmax", "quantile", "log" or transformer, default="auto"
+        As in `VanishingClassifier`; "auto" chooses among "minmax", "quantile" and "log".
+    clip, class_weight :
         As in `VanishingClassifier`.
     n_jobs : int, default=None
-        Threads over folds and psis.
+        Threads over folds, and over the psi of a given grid.
     verbose : int, default=0
         Print a line for each fold and psi that is done.
 
     Attributes
     ----------
     best_params_ : dict
-        {"psi": ..., "C": ...}.
+        {"psi": ..., "C": ...}, and "scale" and "oracle" where they were searched over.
     best_score_ : float
         Mean score of the best parameters over the folds.
     best_index_ : int
@@ -70,7 +77,8 @@ class VanishingClassifierCV(PipelineClassifier):
     cv_results_ : dict of arrays
         As of scikit-learn's GridSearchCV: ``param_psi``, ``param_C``, ``params``,
         ``split0_test_score``, ..., ``mean_test_score``, ``std_test_score``, ``rank_test_score``,
-        and times.
+        and times; in the order in which they were looked at. NaN where that was not worth it, or
+        would have taken too long or too much memory.
     classifier_ : VanishingClassifier
         Fitted to all rows with the best parameters.
     n_generators_, n_terms_, sparsity_, generators_ :
@@ -97,12 +105,13 @@ class VanishingClassifierCV(PipelineClassifier):
         self,
         transformer=None,
         *,
-        psis=(0.1, 0.05, 0.01, 0.005, 0.001, 0.0005),
-        Cs=(0.1, 1.0, 10.0),
+        psis="auto",
+        Cs=CS,
         cv=3,
         scoring=None,
-        scale=True,
-        clip=False,
+        scale="auto",
+        clip=True,
+        class_weight=None,
         n_jobs=None,
         verbose=0,
     ):
@@ -113,11 +122,14 @@ class VanishingClassifierCV(PipelineClassifier):
         self.scoring = scoring
         self.scale = scale
         self.clip = clip
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.verbose = verbose
 
     def fit(self, X, y=None, sample_weight=None):
-        """Choose psi and C by cross-validation, and fit to all rows with them.
+        """Choose by cross-validation, and fit to all rows with what was best.
+
+        An interrupted search takes the best of what it has looked at, and says so.
 
         Parameters
         ----------
@@ -135,52 +147,60 @@ class VanishingClassifierCV(PipelineClassifier):
 
     def check_parameters(self):
         """Raise TypeError or ValueError unless the parameters are valid."""
-        check_scale(self.scale)
+        if not _is_auto(self.scale):
+            check_scale(self.scale)
         check_flag("clip", self.clip)
+        check_class_weight(self.class_weight)
         VanishingFeatures(self.transformer).check_parameters()
         self.grid()
 
-    def grid(self) -> tuple[list[float], list[float]]:
-        """Return the values of psi and C to try, those of C in growing order."""
-        grid = []
-        for name in ("psis", "Cs"):
-            try:
-                values = [float(value) for value in getattr(self, name)]
-            except (TypeError, ValueError):
-                raise TypeError(
-                    f"{name} must be a sequence of numbers; got {getattr(self, name)!r}."
-                ) from None
-            if not values:
-                raise ValueError(f"{name} is empty: give at least one value to try.")
-            grid.append(values)
-        for C in grid[1]:
+    def grid(self) -> tuple[list[float] | None, list[float]]:
+        """Return the values of psi to try, None for "auto", and those of C in growing order."""
+        Cs = sorted(self._numbers("Cs"))
+        for C in Cs:
             check_number("every C of Cs", C, low=0, low_open=True)
-        for psi in grid[0]:
+        if _is_auto(self.psis):
+            return None, Cs
+        psis = self._numbers("psis")
+        for psi in psis:
             check_number("every psi of psis", psi, low=0, high=1, high_open=True)
-        return grid[0], sorted(grid[1])
+        return psis, Cs
 
-    def _store(self, params, times, splits):
+    def _numbers(self, name: str) -> list[float]:
+        given = getattr(self, name)
+        try:
+            if isinstance(given, str):
+                raise TypeError
+            values = [float(value) for value in given]
+        except (TypeError, ValueError):
+            auto = "'auto' or " if name == "psis" else ""
+            raise TypeError(f"{name} must be {auto}a sequence of numbers; got {given!r}.") from None
+        if not values:
+            raise ValueError(f"{name} is empty: give at least one value to try.")
+        return list(dict.fromkeys(values))  # each once
+
+    def _store(self, params, times, splits, best_index):
         """Set the attributes that describe the search, in the shape of GridSearchCV's.
 
-        ``params`` are the points of the grid, ``times`` columns that are kept as they are, and
-        ``splits`` scores of shape (n_splits, len(params)).
+        ``params`` are the points looked at, ``times`` columns that are kept as they are, and
+        ``splits`` scores of shape (n_splits, len(params)), NaN where there is none.
         """
         found = dict(zip(_TIMES, times, strict=True))
-        for name in ("psi", "C"):
-            found[f"param_{name}"] = np.ma.MaskedArray(
-                [p[name] for p in params], mask=np.zeros(len(params), dtype=bool)
-            )
+        for name in params[0]:
+            values = np.ma.MaskedArray([p[name] for p in params], mask=np.zeros(len(params), bool))
+            found[f"param_{name}"] = values
         found["params"] = params
         found |= {f"split{i}_test_score": scores for i, scores in enumerate(splits)}
         mean = found["mean_test_score"] = splits.mean(axis=0)
         found["std_test_score"] = splits.std(axis=0)
-        rounded = mean.round(12)  # sums of the same scores in another order are equal
+        # Sums of the same scores in another order are equal; what was not looked at is last.
+        rounded = np.nan_to_num(mean.round(12), nan=-np.inf)
         found["rank_test_score"] = 1 + (rounded > rounded[:, np.newaxis]).sum(axis=1)
         self.cv_results_ = found
         self.n_splits_ = len(splits)
-        self.best_index_ = int(np.argmax(rounded))
-        self.best_score_ = float(mean[self.best_index_])
-        self.best_params_ = params[self.best_index_]
+        self.best_index_ = best_index
+        self.best_score_ = float(mean[best_index])
+        self.best_params_ = params[best_index]
 
     def _adopt(self, classifier: VanishingClassifier):
         """Predict by a fitted classifier."""
@@ -195,24 +215,11 @@ class VanishingClassifierCV(PipelineClassifier):
         return self.classifier_
 
 
+def _is_auto(value) -> bool:
+    return isinstance(value, str) and value == "auto"
+
+
 # -- The search -----------------------------------------------------------------------------------
-
-
-class _Fold(NamedTuple):
-    """One split: scaled training rows, and validation rows as they are."""
-
-    train: ScaledRows
-    test: LabelledRows
-
-
-class _Trial(NamedTuple):
-    """What one fold and one psi give, for all C."""
-
-    values: list[np.ndarray]  # decision values of the validation rows
-    scores: list[float]
-    fit_times: list[float]
-    score_times: list[float]
-    problems: list[str]
 
 
 def search(
@@ -226,7 +233,7 @@ def search(
     X, y, sample_weight :
         As its `fit` takes them.
     on_step : callable, default=None
-        Called as ``on_step(done, total)`` after each fold and psi, maybe from another thread.
+        Called as ``on_step(done, planned)`` after each fit to a fold, maybe from another thread.
 
     Returns
     -------
@@ -239,83 +246,89 @@ def search(
         rows = labelled_rows(model, X, y, sample_weight)
         check_two_classes(rows.classes)
         splits = list(check_cv(model.cv, y, classifier=True).split(rows.X, y))
-        model.n_splits_ = len(splits)
-        folds = [_fold(model, rows, *split) for split in splits]
-        done, lock = 0, Lock()
-
-        def run(point):
-            nonlocal done
-            psi, i = point
-            start = time.perf_counter()
-            trial = _try(model, folds[i], psi, Cs)
-            with lock:
-                done += 1
-            if on_step is not None:
-                on_step(done, len(folds) * len(psis))
-            if model.verbose:
-                print(
-                    f"[VanishingClassifierCV] {done}/{len(folds) * len(psis)}: psi {psi:g}, fold "
-                    f"{i + 1}, best score {max(trial.scores):.4f}, "
-                    f"{time.perf_counter() - start:.2f} s"
-                )
-            return trial
-
+        trials = Trials(model, [_fold(rows, *split) for split in splits], on_step)
+        scales = SCALINGS if _is_auto(model.scale) else ()
+        tuning = Tuning(trials, psis, scales, ORACLES if model.transformer is None else ())
+        interrupted = False
         with one_blas_thread():
-            trials = spread(run, list(product(psis, range(len(folds)))), model.n_jobs)
-        shape = (len(psis), len(folds), 3, len(Cs))
-        table = np.array([trial[1:4] for trial in trials]).reshape(shape).transpose(2, 1, 0, 3)
-        scores, *times = table.reshape(3, len(folds), -1)
-        times = [summary for part in times for summary in (part.mean(axis=0), part.std(axis=0))]
-        model._store([{"psi": psi, "C": C} for psi in psis for C in Cs], times, scores)
-        classifier = _classifier(model, **model.best_params_)
+            try:
+                tuning.run()
+            except KeyboardInterrupt:
+                if not tuning.looks:
+                    raise
+                interrupted = True
+        look, place = tuning.best()
+        looks = list(tuning.looks.values())
+        fits, scores = (np.hstack([getattr(at, name) for at in looks]) for name in _MEASURED)
+        model._store(
+            [{"psi": at.point.psi, "C": C, **at.point.choice.params()} for at in looks for C in Cs],
+            [fits.mean(axis=0), fits.std(axis=0), scores.mean(axis=0), scores.std(axis=0)],
+            np.hstack([at.scores for at in looks]),
+            list(tuning.looks).index(look.point) * len(Cs) + place,
+        )
+        classifier = trials.classifier(look.point, Cs[place])
         classifier.n_jobs = model.n_jobs
-        i, j = divmod(model.best_index_, len(Cs))
-        best = trials[i * len(folds) : (i + 1) * len(folds)]
-        temperature = _temperature(folds, [trial.values[j] for trial in best])
-        remarks = _refit(model, classifier, rows.present(), temperature)
-        problems = [problem for trial in trials for problem in trial.problems]
-        if problems:
-            total = len(trials) * len(Cs)
-            said = f"in {len(problems)} of the search's {total} fits; the first says: {problems[0]}"
-            remarks = remarks._replace(problems=(*remarks.problems, said))
-        remarks.warn()
+        remarks = _refit(model, classifier, rows.present(), trials.temperature(look, place))
+        _with_remarks(model, remarks, tuning, interrupted).warn()
         return model
 
 
-def _classifier(model, psi, C) -> VanishingClassifier:
-    """Return the classifier that a point of the grid stands for, to be fitted."""
-    transformer = clone(resolved(model.transformer)).set_params(psi=psi)
-    return VanishingClassifier(transformer, C=C, scale=model.scale, clip=model.clip)
+def _with_remarks(model, remarks: Remarks, tuning: Tuning, interrupted: bool) -> Remarks:
+    """Add what there is to say of the search to what there is to say of the classifier."""
+    said = []
+    problems = [problem for look in tuning.looks.values() for problem in look.problems]
+    if problems:
+        total = sum(np.isfinite(look.scores).sum() for look in tuning.looks.values())
+        said.append(
+            f"in {len(problems)} of the search's {total} fits; the first says: {problems[0]}"
+        )
+    remarks = remarks._replace(problems=(*remarks.problems, *said))
+    notes = [] if remarks.nothing is None else [remarks.nothing]
+    if interrupted:
+        notes.append("the search was interrupted, and what it had found until then is taken.")
+    if tuning.skipped:
+        notes.append(f"not looked at: {'; '.join(tuning.skipped)}.")
+    notes += _edges(model)
+    return remarks._replace(nothing=" Also: ".join(notes) or None)
 
 
-def _temperature(folds: list[_Fold], values: list[np.ndarray]) -> float:
-    """Learn the temperature of the best classifier from rows that it was not fitted to."""
-    tests = [fold.test for fold in folds]
-    y = np.concatenate([test.y for test in tests])
-    weights = [np.ones(len(test.y)) if test.weight is None else test.weight for test in tests]
-    return learn_temperature(np.concatenate(values), y, np.concatenate(weights))
+def _edges(model) -> list[str]:
+    """Say where the best value of a given grid is the last one on its side."""
+    means, params = model.cv_results_["mean_test_score"], model.cv_results_["params"]
+    found = []
+    for name, given in (("psi", model.psis), ("C", model.Cs)):
+        if (isinstance(given, str) and given == "auto") or (name == "C" and tuple(given) == CS):
+            continue
+        values = sorted({point[name] for point in params})
+        best = model.best_params_[name]
+        if len(values) < 3 or best not in (values[0], values[-1]):
+            continue
+        inner = [
+            m
+            for m, p in zip(means, params, strict=True)
+            if p[name] not in values[:: len(values) - 1]
+        ]
+        if model.best_score_ > np.nanmax(inner):
+            side = "smaller" if best == values[0] else "larger"
+            found.append(
+                f"the best {name}, {best:g}, is at the edge of the values given: try {side} ones."
+            )
+    return found
 
 
 def _refit(
     model, classifier: VanishingClassifier, rows: LabelledRows, temperature: float
 ) -> Remarks:
     """Fit the best classifier to all rows."""
-    _describe(model, classifier)
-    scaled = scale_rows(rows, model.scale, model.clip)
-    finals = [L1SquaredHingeSVC(classifier.C)]
+    describe(model, classifier)
+    scaled = scale_rows(rows, classifier.scale, classifier.clip)
+    finals = [L1SquaredHingeSVC(classifier.C, class_weight=classifier.class_weight)]
     (parts,) = fit_parts(scaled, classifier.transformer, finals, n_jobs=model.n_jobs)
     model._adopt(classifier.adopt(parts, temperature))
     return classifier.remarks(parts)._replace(name=type(model).__name__)
 
 
-def _describe(model, classifier, named=True):
-    """Let a classifier know the columns and classes of the search."""
-    classifier.n_features_in_, classifier.classes_ = model.n_features_in_, model.classes_
-    if named and hasattr(model, "feature_names_in_"):
-        classifier.feature_names_in_ = model.feature_names_in_
-
-
-def _fold(model, rows: LabelledRows, train, test) -> _Fold:
+def _fold(rows: LabelledRows, train, test) -> tuple[LabelledRows, LabelledRows]:
     # Rows of weight zero count as absent, here as well.
     training, validation = rows.at(train).present(), rows.at(test).present()
     missing = np.setdiff1d(np.arange(len(rows.classes)), training.y)
@@ -333,53 +346,12 @@ def _fold(model, rows: LabelledRows, train, test) -> _Fold:
         )
     if not len(validation.y):
         raise ValueError("a validation fold has no samples. Use fewer folds.")
-    return _Fold(scale_rows(training, model.scale, model.clip), validation)
-
-
-def _try(model, fold: _Fold, psi: float, Cs: list[float]) -> _Trial:
-    """Fit to one fold with one psi and all C, and score."""
-    classifiers = [_classifier(model, psi, C) for C in Cs]
-    trial = _Trial([], [], [], [], [])
-    test, values = fold.test, None
-    shared = [0.0, 0.0]  # seconds of what serves all C, in fits and in scores
-    start = time.perf_counter()
-    finals = [L1SquaredHingeSVC(C) for C in Cs]
-    fits = fit_parts(fold.train, classifiers[0].transformer, finals)
-    for classifier, parts in zip(classifiers, fits, strict=True):
-        shared[0] = parts.seconds
-        trial.fit_times.append(time.perf_counter() - start)
-        start = time.perf_counter()
-        if values is None:  # features are evaluated once for all C
-            values = or_constant(parts.features.transform(parts.scaling(test.X)))
-            shared[1] = time.perf_counter() - start
-        trial.values.append(parts.final.decide(values))
-        if model.scoring is None:  # accuracy
-            predicted = labels(np.arange(len(test.classes)), trial.values[-1])
-            score = np.average(predicted == test.y, weights=test.weight)
-        else:
-            _describe(model, classifier, named=False)  # the rows of a fold have no names
-            classifier.adopt(parts).learn_temperature(fold.train.rows)
-            score = _score(model.scoring, classifier, test)
-        trial.scores.append(float(score))
-        trial.problems.extend(parts.problems[:1])
-        trial.score_times.append(time.perf_counter() - start)
-        start = time.perf_counter()
-    for times, seconds in zip((trial.fit_times, trial.score_times), shared, strict=True):
-        times[0] -= seconds
-        times[:] = [each + seconds / len(Cs) for each in times]
-    return trial
-
-
-def _score(scoring, classifier: VanishingClassifier, test: LabelledRows) -> float:
-    """Score with any of scikit-learn's scorers."""
-    scorer = check_scoring(classifier, scoring)
-    weights = {} if test.weight is None else {"sample_weight": test.weight}
-    X = test.X
-    return scorer(classifier, X, test.classes[test.y], **weights)
+    return training, validation
 
 
 # -- What is saved --------------------------------------------------------------------------------
 
+_CHOSEN = ("scale", "oracle")
 _SCORES = ("mean_test_score", "std_test_score", "rank_test_score")
 
 
@@ -390,8 +362,7 @@ def _write(writer, model) -> dict:
         **writer.classes(model),
         "best_index": int(model.best_index_),
         "cv_results": {
-            "psi": [p["psi"] for p in results["params"]],
-            "C": [p["C"] for p in results["params"]],
+            **{name: [p[name] for p in results["params"]] for name in results["params"][0]},
             **{name: writer.plain(results[name]) for name in (*_TIMES, *_SCORES)},
             "split_test_scores": [writer.plain(split) for split in splits],
         },
@@ -404,7 +375,8 @@ def _read(reader, node, model):
         model, node, ("best_index", "cv_results", "classifier"), classes=True
     )
     keys = ("psi", "C", "split_test_scores", *_TIMES, *_SCORES)
-    psis, Cs, splits, *columns = reader.fields(results, "cv_results", keys)
+    psis, Cs, splits, *columns = reader.fields(results, "cv_results", keys, _CHOSEN)
+    columns, chosen = columns[: -len(_CHOSEN)], columns[-len(_CHOSEN) :]
     psis = reader.floats(psis, "psi").tolist()
     Cs = reader.floats(Cs, "C", len(psis)).tolist()
 
@@ -417,8 +389,13 @@ def _read(reader, node, model):
     splits = [numbers(split, "a split") for split in reader.listed(splits, "split_test_scores")]
     reader.require(psis and splits, "the search has no results.")
     params = [{"psi": psi, "C": C} for psi, C in zip(psis, Cs, strict=True)]
-    model._store(params, columns[: len(_TIMES)], np.array(splits))
-    reader.require(best == model.best_index_, "best_index is not that of the best score.")
+    for name, values in zip(_CHOSEN, chosen, strict=True):
+        if values is not None:
+            for point, value in zip(params, reader.names(values, name, len(psis)), strict=True):
+                point[name] = value
+    best = reader.integer(best, "best_index", 0, len(psis) - 1)
+    model._store(params, columns[: len(_TIMES)], np.array(splits), best)
+    reader.require(np.isfinite(model.best_score_), "best_index is that of no score.")
     model._adopt(reader.model(classifier, VanishingClassifier))
     same = model.classifier_.n_features_in_ == model.n_features_in_
     same &= np.array_equal(model.classifier_.classes_, model.classes_)

@@ -1,5 +1,7 @@
 """A reader that remembers moments: constructions with another psi ask for the same ones again."""
 
+from threading import Lock
+
 import numpy as np
 
 from vanishing.algebra.monomials import Plan, terms_of
@@ -33,6 +35,7 @@ class RememberedRows(Reader):
         self.places: dict[bytes, int] = {}  # of terms in the table
         self.table = np.full((64, 64), np.nan)  # moments of pairs of terms; NaN: not known
         self.squares = np.full(64, np.nan)
+        self.lock = Lock()  # whoever waits needs the same moments
 
     # The rows of a source are counted in the first pass.
     @property
@@ -50,6 +53,10 @@ class RememberedRows(Reader):
 
     def products(self, plan: Plan, left, right):
         """Return the moments mean(t u) for t in ``left`` and u in ``right``, and mean(u^2)."""
+        with self.lock:
+            return self._products(plan, left, right)
+
+    def _products(self, plan: Plan, left, right):
         index = np.arange(plan.parent.size)
         left_terms, right_terms = index[left], index[right]
         exponents = terms_of(plan, self.n_features)

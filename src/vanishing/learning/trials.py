@@ -1,0 +1,270 @@
+"""Trials of a search: fits to some of the rows, and scores on those held out."""
+
+import time
+from collections.abc import Sequence
+from itertools import product
+from threading import Lock
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.metrics import check_scoring
+
+from vanishing._threads import spread
+from vanishing.learning.classifier import VanishingClassifier
+from vanishing.learning.default import resolved
+from vanishing.learning.features import class_readers
+from vanishing.learning.labels import LabelledRows, labels, or_constant
+from vanishing.learning.pipeline import ScaledRows, fit_parts, scale_rows
+from vanishing.learning.svm import L1SquaredHingeSVC
+from vanishing.learning.temperature import learn_temperature
+from vanishing.rows.reader import Reader
+
+_KEPT = 5000  # decision values of a fold that are kept, to learn a temperature from
+
+
+class Choice(NamedTuple):
+    """What a search chooses among beside psi and C; None is what the user gave."""
+
+    scale: str | None = None
+    oracle: str | None = None
+
+    def params(self) -> dict[str, Any]:
+        """Return what was searched over."""
+        return {name: value for name, value in self._asdict().items() if value is not None}
+
+
+class Point(NamedTuple):
+    """One classifier but for C."""
+
+    choice: Choice
+    psi: float
+
+
+class Look(NamedTuple):
+    """What the folds say of a point, for all C: arrays of shape (n_folds, n_Cs).
+
+    NaN, and nothing of the rest, for a C that was not tried.
+    """
+
+    point: Point
+    scores: np.ndarray
+    fit_times: np.ndarray
+    score_times: np.ndarray
+    correct: list[np.ndarray | None]  # for each C, of which held-out rows the label was right
+    values: list[list[np.ndarray | None]]  # for each fold and C, some decision values
+    n_generators: int  # of the largest of the folds' models
+    problems: list[str]
+
+    @property
+    def means(self) -> np.ndarray:
+        """Mean scores, for all C; sums of the same scores in another order are equal."""
+        return self.scores.mean(axis=0).round(12)
+
+    @property
+    def best(self) -> float:
+        """The best mean score."""
+        return float(np.nanmax(self.means))
+
+
+def skipped(point: Point, n_folds: int, n_Cs: int) -> Look:
+    """Return a look that was not taken."""
+    nothing = np.full((n_folds, n_Cs), np.nan)
+    return Look(point, nothing, nothing, nothing, [None] * n_Cs, [], 0, [])
+
+
+class _Fold(NamedTuple):
+    """One split: training rows with a scaling, readers of their classes, and validation rows."""
+
+    train: ScaledRows
+    readers: list[Reader] | None
+    test: LabelledRows
+
+
+class _Trial(NamedTuple):
+    """What one fold and one point give, for the C that were tried."""
+
+    scores: list[float]
+    fit_times: list[float]
+    score_times: list[float]
+    correct: list[np.ndarray]
+    values: list[np.ndarray]
+    n_generators: int
+    problems: list[str]
+
+
+class Trials:
+    """The folds of a search, and looks at them.
+
+    Parameters
+    ----------
+    model : VanishingClassifierCV
+        Whose parameters and columns are looked at.
+    folds : list of (training rows, validation rows)
+    on_step : callable or None
+        Called as ``on_step(done, total)`` after each fit, maybe from another thread.
+    """
+
+    def __init__(self, model, folds: list[tuple[LabelledRows, LabelledRows]], on_step=None):
+        self.model = model
+        self.folds = folds
+        self.on_step = on_step
+        self.Cs = model.grid()[1]
+        self.n_rows = max(len(train.y) for train, _ in folds)
+        self.n_classes = len(folds[0][0].classes)
+        self.done = self.planned = 0
+        self._lock = Lock()
+        self._scaled: tuple[Any, list[_Fold]] = (None, [])  # those of one scaling
+
+    def thinned(self, n_rows: int) -> "Trials":
+        """Return trials on so many of the training rows, a like share of each class."""
+        if self.n_rows <= n_rows:
+            return self
+        step = -(-self.n_rows // n_rows)
+        folds = [tuple(_thinned(part, step) for part in fold) for fold in self.folds]
+        return Trials(self.model, folds)
+
+    def classifier(self, point: Point, C: float) -> VanishingClassifier:
+        """Return the classifier that a point and C stand for, to be fitted."""
+        model, (scale, oracle) = self.model, point.choice
+        transformer = clone(resolved(model.transformer)).set_params(psi=point.psi)
+        if oracle is not None:
+            transformer.set_params(oracle=oracle)
+        return VanishingClassifier(
+            transformer,
+            C=C,
+            scale=model.scale if scale is None else scale,
+            clip=model.clip,
+            class_weight=model.class_weight,
+        )
+
+    def look(self, points: Sequence[Point], Cs: Sequence[float] | None = None) -> list[Look]:
+        """Fit and score each of the points, all of one choice, with all C or some of them."""
+        folds = self._folds(points[0])
+        Cs = self.Cs if Cs is None else list(Cs)
+        tasks = list(product(range(len(points)), range(len(folds))))
+        self.planned += len(tasks)
+
+        def run(task):
+            i, fold = task
+            start = time.perf_counter()
+            trial = self._try(points[i], folds[fold], Cs)
+            self._say(points[i], fold, trial, time.perf_counter() - start)
+            return trial
+
+        trials = spread(run, tasks, self.model.n_jobs)
+        n = len(folds)
+        return [self._look(p, trials[i * n : (i + 1) * n], Cs) for i, p in enumerate(points)]
+
+    def _look(self, point: Point, trials: list[_Trial], Cs) -> Look:
+        tables = np.full((3, len(trials), len(self.Cs)), np.nan)
+        correct: list[np.ndarray | None] = [None] * len(self.Cs)
+        values: list[list[np.ndarray | None]] = [[None] * len(self.Cs) for _ in trials]
+        for j, C in enumerate(Cs):
+            place = self.Cs.index(C)
+            correct[place] = np.concatenate([trial.correct[j] for trial in trials])
+            for i, trial in enumerate(trials):
+                tables[:, i, place] = (trial.scores[j], trial.fit_times[j], trial.score_times[j])
+                values[i][place] = trial.values[j]
+        n_generators = max(trial.n_generators for trial in trials)
+        problems = [problem for trial in trials for problem in trial.problems]
+        return Look(point, *tables, correct, values, n_generators, problems)
+
+    def _say(self, point, fold, trial, seconds):
+        with self._lock:
+            self.done += 1
+            done, planned = self.done, self.planned
+        if self.on_step is not None:
+            self.on_step(done, planned)
+        if self.model.verbose:
+            chosen = "".join(f", {name} {value}" for name, value in point.choice.params().items())
+            print(
+                f"[VanishingClassifierCV] {done}: psi {point.psi:g}{chosen}, fold {fold + 1}, best "
+                f"score {max(trial.scores):.4f}, {seconds:.2f} s"
+            )
+
+    def _folds(self, point: Point) -> list[_Fold]:
+        scale = self.classifier(point, 1.0).scale
+        if not self._scaled[1] or scale is not self._scaled[0]:
+            # Constructions may read the rows of a class in chunks of a size of their own.
+            size = getattr(resolved(self.model.transformer), "chunk_size", None)
+            folds = []
+            for train, test in self.folds:
+                scaled = scale_rows(train, scale, self.model.clip)
+                folds.append(_Fold(scaled, class_readers(scaled.rows, size), test))
+            self._scaled = scale, folds
+        return self._scaled[1]
+
+    def _try(self, point: Point, fold: _Fold, Cs: Sequence[float]) -> _Trial:
+        """Fit to one fold with one psi and some C, and score."""
+        model, test, values = self.model, fold.test, None
+        classifiers = [self.classifier(point, C) for C in Cs]
+        trial = _Trial([], [], [], [], [], 0, [])
+        shared = [0.0, 0.0]  # seconds of what serves all C, in fits and in scores
+        start = time.perf_counter()
+        finals = [L1SquaredHingeSVC(C, class_weight=model.class_weight) for C in Cs]
+        fits = fit_parts(fold.train, classifiers[0].transformer, finals, readers=fold.readers)
+        step = -(-len(test.y) // _KEPT)
+        for classifier, parts in zip(classifiers, fits, strict=True):
+            shared[0] = parts.seconds
+            trial.fit_times.append(time.perf_counter() - start)
+            start = time.perf_counter()
+            if values is None:  # features that are evaluated once for all C
+                values = or_constant(parts.features.transform(parts.scaling(test.X)))
+                shared[1] = time.perf_counter() - start
+            decided = parts.final.decide(values)
+            correct = labels(np.arange(len(test.classes)), decided) == test.y
+            if model.scoring is None:
+                score = np.average(correct, weights=test.weight)
+            else:
+                describe(model, classifier, named=False)  # the rows of a fold have no names
+                classifier.adopt(parts).learn_temperature(fold.train.rows)
+                score = _score(model.scoring, classifier, test)
+            trial.scores.append(float(score))
+            trial.correct.append(correct)
+            trial.values.append(decided[::step].copy())
+            trial.problems.extend(parts.problems[:1])
+            trial.score_times.append(time.perf_counter() - start)
+            start = time.perf_counter()
+        for times, seconds in zip((trial.fit_times, trial.score_times), shared, strict=True):
+            times[0] -= seconds
+            times[:] = [each + seconds / len(Cs) for each in times]
+        return trial._replace(n_generators=parts.features.n_generators_)
+
+    def temperature(self, look: Look, place: int) -> float:
+        """Learn the temperature of a point and C from rows that it was not fitted to."""
+        tests = [test for _, test in self.folds]
+        steps = [-(-len(test.y) // _KEPT) for test in tests]
+        y = [test.y[::step] for test, step in zip(tests, steps, strict=True)]
+        weights = [
+            np.ones(len(part)) if test.weight is None else test.weight[::step]
+            for part, test, step in zip(y, tests, steps, strict=True)
+        ]
+        values = np.concatenate([fold[place] for fold in look.values])  # type: ignore[misc]
+        return learn_temperature(values, np.concatenate(y), np.concatenate(weights))
+
+
+def _thinned(rows: LabelledRows, step: int) -> LabelledRows:
+    """Return every so many of the rows of each class, but not fewer than a few."""
+    order = np.argsort(rows.y, kind="stable")
+    counts = np.bincount(rows.y, minlength=len(rows.classes))
+    starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
+    kept = [
+        order[start : start + count : max(1, min(step, count // 20))]
+        for start, count in zip(starts, counts, strict=True)
+    ]
+    return rows.at(np.sort(np.concatenate(kept)))
+
+
+def _score(scoring, classifier: VanishingClassifier, test: LabelledRows) -> float:
+    """Score with any of scikit-learn's scorers."""
+    scorer = check_scoring(classifier, scoring)
+    weights = {} if test.weight is None else {"sample_weight": test.weight}
+    return scorer(classifier, test.X, test.classes[test.y], **weights)
+
+
+def describe(model, classifier: VanishingClassifier, named=True) -> None:
+    """Let a classifier know the columns and classes of the search."""
+    classifier.n_features_in_, classifier.classes_ = model.n_features_in_, model.classes_
+    if named and hasattr(model, "feature_names_in_"):
+        classifier.feature_names_in_ = model.feature_names_in_

@@ -1,0 +1,189 @@
+"""Which points a search looks at.
+
+A given grid is looked at in full. Otherwise psi goes down from 0.1 until smaller ones stop paying:
+that is where the time goes, and where overfitting starts. Other scalings and oracles than the first
+are compared at the psi and C that were best until then, on some of the rows if there are many; one
+that is better beyond chance is walked through in turn. Where the first makes next to no mistakes
+the difference to another could be nothing but chance, and none is looked at.
+
+What is skipped because of its size depends on counts, never on a clock: the answer is the same on
+any machine and with any number of threads.
+"""
+
+import numpy as np
+from sklearn import get_config
+
+from vanishing.learning.trials import Choice, Look, Point, Trials, skipped
+
+_SMALLEST_PSI = 1e-8
+_PATIENCE = 2  # values of psi that may bring nothing before smaller ones are left alone
+_FEW_MISTAKES = 10  # on held-out rows: with fewer, no other choice can be told from chance
+_SCREENED = 3000  # training rows on which scalings and oracles are compared
+# Entries that one pass of the linear SVMs over the features of a fold reads: where the next psi
+# would take more, a search takes minutes.
+_MOST_WORK = 8e7
+
+
+def descending() -> list[float]:
+    """Return the values of psi that a search goes through, the paper's and on."""
+    found = []
+    for power in range(1, 9):
+        found += [10.0**-power, 0.5 * 10.0**-power]
+    return [float(f"{psi:g}") for psi in found if psi >= _SMALLEST_PSI]
+
+
+class Tuning:
+    """The looks that a search takes, in their order.
+
+    Parameters
+    ----------
+    trials : Trials
+    psis : list of float or None
+        A given grid, or None to go down from 0.1.
+    scales, oracles : sequence of str
+        To choose among, simplest first; empty where the user has chosen.
+
+    Attributes
+    ----------
+    looks : dict of Point: Look
+    skipped : list of str
+        What was not looked at, and why.
+    """
+
+    def __init__(self, trials: Trials, psis, scales, oracles):
+        self.trials = trials
+        self.psis = psis
+        self.scales = scales or [None]
+        self.oracles = oracles or [None]
+        self.looks: dict[Point, Look] = {}
+        self.skipped: list[str] = []
+
+    def run(self) -> None:
+        """Look at what is worth it."""
+        choice = Choice(self.scales[0], self.oracles[0])
+        self._walk(choice)
+        if len(self.scales) * len(self.oracles) > 1 and self._mistakes() >= _FEW_MISTAKES:
+            other = self._other(choice)
+            if other != choice:
+                self._walk(other)
+
+    def best(self) -> tuple[Look, int]:
+        """Return the look with the best mean score, and the place of its C.
+
+        Of equal ones the first psi and the smallest C.
+        """
+        look = max(self._seen(), key=lambda look: look.best)  # the first of equals
+        return look, int(np.nanargmax(look.means))
+
+    def _seen(self) -> list[Look]:
+        return [look for look in self.looks.values() if look.values]
+
+    def _mistakes(self) -> int:
+        look, place = self.best()
+        return int(np.count_nonzero(~look.correct[place]))  # type: ignore[operator]
+
+    # -- From large psi to small ------------------------------------------------------------------
+
+    def _walk(self, choice: Choice) -> None:
+        if self.psis is not None:
+            points = [Point(choice, psi) for psi in self.psis]
+            self.looks |= zip(points, self.trials.look(points), strict=True)
+            return
+        best, n_vain = -np.inf, 0
+        Cs, sizes = None, []  # generators of the models until now
+        for psi in descending():
+            point = Point(choice, psi)
+            too_much = self._too_much(sizes)
+            if too_much is not None:
+                self.looks[point] = skipped(point, len(self.trials.folds), len(self.trials.Cs))
+                self.skipped.append(f"{_named(point)} and smaller ones, {too_much}")
+                return
+            (look,) = self.trials.look([point], Cs)
+            self.looks[point] = look
+            if look.best > best:
+                best, n_vain = look.best, 0
+            elif look.n_generators != sizes[-1]:  # else it is the same model
+                n_vain += 1
+            if n_vain == _PATIENCE or self._perfect(look):
+                return
+            sizes.append(look.n_generators)
+            Cs = self._promising(look)
+
+    def _perfect(self, look: Look) -> bool:
+        """Say whether nothing can be better: no mistakes, where these are what is scored."""
+        return self.trials.model.scoring is None and look.best == 1.0
+
+    def _promising(self, look: Look) -> list[float]:
+        """Return the C that may be best with the next psi, too: those not clearly worse with this.
+
+        A binomial standard error of the score is a wide margin: mistakes are mostly the same ones.
+        """
+        if self.trials.model.scoring is None:
+            n_rows = sum(len(test.y) for _, test in self.trials.folds)
+            error = np.sqrt(max(look.best * (1.0 - look.best), 1.0 / n_rows) / n_rows)
+        else:
+            error = np.nanmax(look.scores.std(axis=0)) / np.sqrt(len(look.scores) - 1)
+        promising = look.means >= look.best - error
+        return [C for C, is_so in zip(self.trials.Cs, promising, strict=True) if is_so]
+
+    def _too_much(self, sizes: list[int]) -> str | None:
+        """Say why the next psi is not looked at, from the numbers of generators until now."""
+        if not sizes:
+            return None
+        growth = sizes[-1] / max(sizes[-2], 1) if len(sizes) > 1 else 1.0
+        trials = self.trials
+        n_entries = trials.n_rows * sizes[-1] * max(growth, 1.0)
+        n_problems = 1 if trials.n_classes == 2 else trials.n_classes
+        # The features of a fold, and the columns that the SVM makes of these.
+        if 16.0 * n_entries > get_config()["working_memory"] * 2**20:
+            return "whose features would not fit into scikit-learn's working_memory"
+        if n_entries * n_problems > _MOST_WORK:
+            return "which would take too long"
+        return None
+
+    # -- Other scalings and oracles ---------------------------------------------------------------
+
+    def _other(self, first: Choice) -> Choice:
+        """Return the choice that is better than the first beyond chance, or the first."""
+        look, place = self.best()
+        C = self.trials.Cs[place]
+        larger = [psi for psi in (self.psis or descending()) if psi >= look.point.psi]
+        psis = sorted(set(larger))[:2]
+        trials = self.trials.thinned(_SCREENED)
+
+        def look_at(choice):
+            looks = self._known_or_new(trials, [Point(choice, psi) for psi in psis], C)
+            return max(looks, key=lambda look: np.nan_to_num(look.means[place], nan=-np.inf))
+
+        best = look_at(first)
+        for scale in self.scales[1:]:
+            best = self._better(best, look_at(first._replace(scale=scale)), place)
+        for oracle in self.oracles[1:]:
+            best = self._better(best, look_at(best.point.choice._replace(oracle=oracle)), place)
+        return best.point.choice
+
+    def _known_or_new(self, trials: Trials, points: list[Point], C: float) -> list[Look]:
+        """Return looks at some points with one C, those taken already on all rows included."""
+        if trials is not self.trials:
+            return trials.look(points, [C])
+        new = [point for point in points if point not in self.looks]
+        if new:
+            self.looks |= zip(new, trials.look(new, [C]), strict=True)
+        return [self.looks[point] for point in points]
+
+    def _better(self, old: Look, new: Look, place: int) -> Look:
+        """Return the new look if its score is better by more than a standard error, else the old.
+
+        By the rows on which one is right and the other wrong, where mistakes are what is scored.
+        """
+        if self.trials.model.scoring is None:
+            right, wrong = new.correct[place], old.correct[place]
+            gained, lost = np.count_nonzero(right & ~wrong), np.count_nonzero(wrong & ~right)
+            return new if gained - lost > np.sqrt(gained + lost) else old
+        gain = new.scores[:, place] - old.scores[:, place]
+        return new if gain.mean() > gain.std() / np.sqrt(max(len(gain) - 1, 1)) else old
+
+
+def _named(point: Point) -> str:
+    choice = "".join(f", {name} {value!r}" for name, value in point.choice.params().items())
+    return f"psi {point.psi:g}{choice}"
