@@ -170,16 +170,22 @@ def test_probabilities_agree_with_predictions_and_decision_values(name, search):
         np.testing.assert_allclose(chances, expected, rtol=1e-9, atol=1e-300)
 
 
-def test_the_search_learns_from_rows_held_out():
+@pytest.mark.parametrize(
+    "options", [{}, {"scoring": "neg_log_loss"}, {"class_weight": {0: 9.0, 1: 1.0, 2: 0.2}}]
+)
+def test_the_search_learns_from_rows_held_out(options):
     X, y = DATA["wine"]
     cv = StratifiedKFold(3, shuffle=True, random_state=0)
-    for scoring in (None, "neg_log_loss"):
-        model = VanishingClassifierCV(
-            psis=(0.05, 0.01), Cs=(1.0, 10.0), cv=cv, scoring=scoring, scale=True, clip=True
-        ).fit(X, y)
-        best = VanishingClassifier(psi=model.best_params_["psi"], C=model.best_params_["C"])
-        held_out = cross_val_predict(best, X, y, cv=cv, method="decision_function")
-        assert model.temperature_ == pytest.approx(learn_temperature(held_out, y), rel=1e-2)
+    model = VanishingClassifierCV(
+        OAVI(), psis=(0.05, 0.01), Cs=(1.0, 10.0), cv=cv, scale=True, clip=True, **options
+    ).fit(X, y)
+    best = VanishingClassifier(**model.best_params_, class_weight=model.class_weight)
+    held_out = cross_val_predict(best, X, y, cv=cv, method="decision_function")
+    weight = None if model.class_weight is None else np.array([9.0, 1.0, 0.2])[y]
+    expected = learn_temperature(held_out, y, weight)
+    assert model.temperature_ == pytest.approx(expected, rel=1e-2)
+    if weight is not None:
+        assert learn_temperature(held_out, y) != pytest.approx(expected, rel=2e-2)
 
 
 def test_the_temperature_is_that_of_new_rows():
