@@ -29,7 +29,7 @@ SETS = {
     "circles": lambda: toys.make_circles(1000, noise=0.08, factor=0.5, random_state=0),
     "moons": lambda: toys.make_moons(1000, noise=0.2, random_state=0),
 }
-METHODS = ("temperature", "sigmoid", "isotonic")
+METHODS = ("ours", "sigmoid", "isotonic")
 
 
 def scores(y, chances):

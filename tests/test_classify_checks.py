@@ -18,7 +18,7 @@ from vanishing import (
         VanishingFeatures(),
         VanishingClassifier(C=10.0),
         VanishingClassifier(OAVI(psi=0.01, oracle="omp"), clip=True),
-        VanishingClassifier(psi=0.02, class_weight="balanced"),
+        VanishingClassifier(psi=0.01, class_weight="balanced"),
         VanishingClassifier(final_estimator=LogisticRegression()),
         VanishingClassifierCV(psis=(0.01, 0.001), Cs=(1.0, 10.0)),
     ],

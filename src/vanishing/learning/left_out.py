@@ -39,7 +39,7 @@ from vanishing.rows.source import Part
 _LARGEST_LEVERAGE = 0.95
 _LARGEST_SLACK = 2.0
 _CACHED_BYTES = 1 << 20  # of the features of rows that are looked at together
-_RIDGE = 1e-10  # relative to a Hessian with ones on its diagonal
+_RIDGE = 1e-6  # on a Hessian with ones on its diagonal: rounding is amplified by its inverse
 
 
 def temperature_of(
