@@ -12,6 +12,7 @@ import warnings
 
 import numpy as np
 from sklearn import datasets as toys
+from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
@@ -47,7 +48,7 @@ def judge(X, y, seed, tuned):
     ours = model.fit(X_train, y_train)
     if tuned:
         ours = VanishingClassifierCV().fit(X_train, y_train)
-        model = VanishingClassifier(**{name: ours.best_params_[name] for name in ("psi", "C")})
+        model = clone(ours.classifier_)
     found = [scores(y_test, ours.predict_proba(X_test))]
     for method in METHODS[1:]:
         other = CalibratedClassifierCV(model, method=method, cv=3).fit(X_train, y_train)
