@@ -100,6 +100,8 @@ class VanishingClassifier(PipelineClassifier):
     x3 - 0.3464*x1 - 0.3937
     """
 
+    temperature_: float | None
+
     def __init__(
         self,
         transformer=None,
