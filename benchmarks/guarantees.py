@@ -41,7 +41,7 @@ def split(m, seed, options):
         options.psi, tau=options.tau, max_terms=options.max_terms, max_degree=options.max_degree
     )
     # The rows are in the cube as they come: nothing is scaled, nothing learned of their range.
-    model = VanishingClassifier(transformer, C=options.C, scale=False).fit(X, y)
+    model = VanishingClassifier(transformer, C=options.C, scale=False, clip=False).fit(X, y)
     report = bounds.of(model, X, y, delta=DELTA)
     needed = [f"{name} needs" for name in VANISHING]
     found = dict.fromkeys(("in", "out", *VANISHING, *needed), 0.0)

@@ -61,6 +61,9 @@ MODELS = {
         X[Y < 2], Y[Y < 2]
     ),
     "classifier": lambda: VanishingClassifier(clip=True).fit(X, Y),
+    "classifier weighted": lambda: VanishingClassifier(
+        psi=0.01, class_weight={0: 1.0, 1: 2.5, 2: 1}
+    ).fit(X, Y),
     "classifier unscaled": lambda: VanishingClassifier(VCA(), scale=False).fit(Z, Y == 1),
     "classifier quantile": lambda: VanishingClassifier(scale="quantile").fit(X, Y),
     "classifier float32": lambda: VanishingClassifier().fit(X.astype(np.float32), Y),
@@ -519,6 +522,9 @@ def test_any_value_of_another_type_is_refused_or_harmless(tmp_path, document, na
                     assert "features" in str(problem) or "infinity" in str(problem)
 
 
+OPTIONAL_KEYS = {"n_iter", "clip", "range", "temperature", "feature_names_in", "order", "sha256"}
+
+
 @pytest.mark.parametrize("name", ["OAVI", "classifier"])
 def test_missing_and_unknown_keys_are_refused(tmp_path, document, name):
     original = document(name)
@@ -529,7 +535,7 @@ def test_missing_and_unknown_keys_are_refused(tmp_path, document, name):
         if isinstance(node, dict) and place[-1:] != ("parameters",):
             unknown = replaced(original, place, {**node, "unknown": 1})
             assert_refused(signed(unknown, tmp_path / "m"), "unknown|no parameter")
-            for key in set(node) - {"n_iter", "clip", "feature_names_in", "order", "sha256"}:
+            for key in set(node) - OPTIONAL_KEYS:
                 missing = replaced(original, place, {k: v for k, v in node.items() if k != key})
                 assert_refused(signed(missing, tmp_path / "m"))
 

@@ -129,11 +129,11 @@ def test_a_final_estimator_that_is_set_to_none_after_the_fit():
 
 def test_a_final_estimator_that_is_set_after_the_fit():
     model = VanishingClassifier().fit(X, Y)
-    labels, scores = model.predict(X), model.decision_function(X)
+    labels, scores, chances = model.predict(X), model.decision_function(X), model.predict_proba(X)
     model.set_params(final_estimator=LogisticRegression(), clip=True, C=100.0)
     np.testing.assert_array_equal(model.predict(X), labels)
     np.testing.assert_array_equal(model.decision_function(X), scores)
-    assert not hasattr(model, "predict_proba")
+    np.testing.assert_array_equal(model.predict_proba(X), chances)
     assert hasattr(VanishingClassifier(final_estimator=LogisticRegression()), "predict_proba")
 
 
@@ -142,13 +142,14 @@ def test_a_final_estimator_that_is_set_after_the_fit():
 
 def test_the_search_tells_as_much_as_its_classifier():
     model = VanishingClassifierCV(psis=(0.01, 0.001), Cs=(1.0, 10.0)).fit(X, Y)
-    for name in ("n_generators_", "n_terms_", "sparsity_"):
+    for name in ("n_generators_", "n_terms_", "sparsity_", "temperature_"):
         assert getattr(model, name) == getattr(model.classifier_, name)
+    assert str(model.generators_) == str(model.classifier_.generators_)
+    np.testing.assert_array_equal(model.predict_proba(X), model.classifier_.predict_proba(X))
     ours, theirs = model.explain(X[:5]), model.classifier_.explain(X[:5])
     assert [[str(e["generator"]) for e in row] for row in ours] == [
         [str(e["generator"]) for e in row] for row in theirs
     ]
-    assert not hasattr(model, "predict_proba")
 
 
 def test_a_scorer_sees_the_model_that_is_tried():

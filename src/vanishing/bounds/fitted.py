@@ -153,7 +153,8 @@ def _conditions(found) -> tuple[str, ...]:
         return (NEW_ROWS,)
     conditions = [
         "the scaling was fixed before the rows were seen (it was learned from them: give "
-        "scale=False and rows scaled by known ranges to meet the theorems to the letter)"
+        "scale=False, clip=False and rows scaled by known ranges to meet the theorems to the "
+        "letter)"
     ]
     scaling = getattr(found.core, "scaling_", None)
     if scaling is None or not scaling.clip:

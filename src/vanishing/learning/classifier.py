@@ -100,6 +100,8 @@ class VanishingClassifier(PipelineClassifier):
     x3 - 0.3464*x1 - 0.3937
     """
 
+    temperature_: float | None
+
     def __init__(
         self,
         transformer=None,
@@ -301,6 +303,7 @@ def _read_scaling(reader, scale, scaler, ends, n_features) -> Scaling:
     found = None if scaler is None else type(scaler).__name__
     reader.require(found == kinds.get(scale, found), "the scaler is not the one that scale says.")
     clip, unclipped = ends
+    reader.require(clip is None or unclipped is None, "there are both clip and range.")
     scaling = Scaling(clone(scaler) if scale == "transformer" else scale, clip is not None)
     scaling.transformer = scaler
     for name, ends in (("clip", clip), ("range", unclipped)):

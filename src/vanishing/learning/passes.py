@@ -87,9 +87,9 @@ class _Look(NamedTuple):
             hessians[p] += to_numpy(features.T @ (features * curvature[:, None]))
 
 
-def pieces(part: Part, n_columns: int) -> Iterator[Part]:
-    """Yield the rows of a block, as many at a time as to have ``n_columns`` values each of."""
-    rows = max(256, _LOOK_BYTES // (8 * n_columns))
+def pieces(part: Part, n_columns: int, size: int | None = None) -> Iterator[Part]:
+    """Yield rows of a block, at a time as many as have ``n_columns`` features of some bytes."""
+    rows = max(256, (size or _LOOK_BYTES) // (8 * n_columns))
     n_samples = part.X.shape[0]
     for start in range(0, n_samples, rows):
         here = slice(start, min(start + rows, n_samples))

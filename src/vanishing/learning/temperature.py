@@ -7,9 +7,11 @@ succession: what N rows without a mistake say of the next one), without which th
 rows that are all on the right side would be zero.
 """
 
+import math
 from collections.abc import Callable
 
 import numpy as np
+from numba import njit
 from scipy.interpolate import CubicHermiteSpline
 from scipy.optimize import brentq
 
@@ -17,6 +19,9 @@ from vanishing.rows.device import is_device_array, like, namespace
 
 # The decision values of the SVM have a unit, the margin, which it wants to be at least 1.
 _COLDEST, _HOTTEST = 1e-3, 1e3
+_USUAL = 0.3
+_LARGEST = 1e300  # a decision value
+_ACCURACY = 1e-8  # relative
 _POINTS, _ROUNDS = 16, 2  # temperatures that a pass over rows elsewhere tries, and such passes
 
 
@@ -39,16 +44,18 @@ def learn_temperature(scores: np.ndarray, y: np.ndarray, weight=None) -> float:
     """
     total = float(len(y) if weight is None else weight.sum())
     loss = Loss(scores, y, weight, total)
-    low, high = -np.log(_HOTTEST), -np.log(_COLDEST)
-
-    def slope(log_rate):
-        return loss.slopes(np.exp([log_rate]))[0, 0]
-
-    if slope(low) >= 0.0:
-        return _HOTTEST
-    if slope(high) <= 0.0:
-        return _COLDEST
-    return float(np.exp(-brentq(slope, low, high, xtol=1e-9, rtol=1e-12)))
+    low, high = -math.log(_HOTTEST), -math.log(_COLDEST)
+    here, step = -math.log(_USUAL), math.inf
+    while abs(step) > _ACCURACY:
+        rate = math.exp(here)
+        slope, curvature = loss.slopes(np.array([rate]))[:, 0]
+        low, high = (low, here) if slope > 0.0 else (here, high)
+        # Newton's step in log(1 / T), or half of what is left where that leads out of it.
+        there = here - slope / (rate * curvature) if curvature > 0.0 else high
+        if not low < there < high:
+            there = 0.5 * (low + high)
+        step, here = there - here, there
+    return float(np.clip(math.exp(-here), _COLDEST, _HOTTEST))
 
 
 def learn_in_passes(slopes: Callable) -> float:
@@ -94,8 +101,13 @@ class Loss:
 
     def __init__(self, scores, y, weight, total: float):
         self.xp = xp = namespace(scores) if is_device_array(scores) else np
+        # Less than the largest of a row: probabilities depend on differences alone.
         if scores.ndim == 1:
-            scores = xp.stack([xp.zeros_like(scores), scores], axis=1)
+            zeros = xp.zeros_like(scores)
+            pair = [xp.where(side < 0.0, side, zeros) for side in (-scores, scores)]
+            scores = xp.stack(pair, axis=1)
+        else:
+            scores = scores - xp.max(scores, axis=1, keepdims=True)
         n_classes = scores.shape[1]
         one_hot = y[:, np.newaxis] == np.arange(n_classes)
         # Rows that are certainly of their class, but for one in total + 2 of any other.
@@ -105,15 +117,18 @@ class Loss:
             weight = np.ones(len(y))
         if xp is not np:
             target, weight = like(scores, target), like(scores, weight)
-        # Less than the largest of a row: probabilities depend on differences alone.
-        self.scores = scores - xp.max(scores, axis=1, keepdims=True)
-        self.weight = weight
-        self.expected = float(xp.sum(weight * xp.sum(target * self.scores, axis=1)))
+        self.scores, self.weight = scores, weight
+        self.expected = float(xp.sum(weight[:, None] * target * scores))
 
     def slopes(self, rates: np.ndarray) -> np.ndarray:
         """Return the first and the second derivatives at some rates, of shape (2, n_rates)."""
         xp, scores = self.xp, self.scores
         found = np.empty((2, len(rates)))
+        if xp is np:
+            for i, rate in enumerate(rates):
+                found[:, i] = _moments(scores, self.weight, rate)
+            found[0] -= self.expected
+            return found
         for i, rate in enumerate(rates.tolist()):
             chances = xp.exp(rate * scores)
             chances = chances / xp.sum(chances, axis=1, keepdims=True)
@@ -125,12 +140,31 @@ class Loss:
         return found
 
 
+@njit(cache=True, nogil=True)
+def _moments(scores, weight, rate):
+    """Return the sums over rows of mean and variance of the scores by their probabilities."""
+    means = 0.0
+    variances = 0.0
+    for i in range(scores.shape[0]):
+        total = mean = square = 0.0
+        for score in scores[i]:
+            chance = math.exp(rate * score) if score else 1.0
+            total += chance
+            mean += chance * score
+            square += chance * score * score
+        mean /= total
+        means += weight[i] * mean
+        variances += weight[i] * (square / total - mean * mean)
+    return means, variances
+
+
 def probabilities(scores, temperature: float):
     """Return the probabilities of the classes, of shape (n_samples, n_classes).
 
     ``scores`` are decision values, of NumPy or of a device.
     """
     xp = namespace(scores) if is_device_array(scores) else np
+    scores = xp.clip(scores, -_LARGEST, _LARGEST)  # infinity less infinity is no number
     if scores.ndim == 1:
         scores = xp.stack([-0.5 * scores, 0.5 * scores], axis=1)
     chances = xp.exp((scores - xp.max(scores, axis=1, keepdims=True)) / temperature)

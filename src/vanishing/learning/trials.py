@@ -14,7 +14,7 @@ from vanishing._threads import spread
 from vanishing.learning.classifier import VanishingClassifier
 from vanishing.learning.default import resolved
 from vanishing.learning.features import class_readers
-from vanishing.learning.labels import LabelledRows, labels, or_constant
+from vanishing.learning.labels import LabelledRows, class_weights, labels, or_constant
 from vanishing.learning.pipeline import ScaledRows, fit_parts, scale_rows
 from vanishing.learning.svm import L1SquaredHingeSVC
 from vanishing.learning.temperature import learn_temperature
@@ -117,12 +117,12 @@ class Trials:
         self._scaled: tuple[Any, list[_Fold]] = (None, [])  # those of one scaling
 
     def thinned(self, n_rows: int) -> "Trials":
-        """Return trials on so many of the training rows, a like share of each class."""
+        """Return trials that fit to so many of the training rows, a like share of each class."""
         if self.n_rows <= n_rows:
             return self
         step = -(-self.n_rows // n_rows)
-        folds = [tuple(_thinned(part, step) for part in fold) for fold in self.folds]
-        return Trials(self.model, folds)
+        folds = [(_thinned(train, step), test) for train, test in self.folds]
+        return Trials(self.model, folds, self.on_step)
 
     def classifier(self, point: Point, C: float) -> VanishingClassifier:
         """Return the classifier that a point and C stand for, to be fitted."""
@@ -235,13 +235,16 @@ class Trials:
         """Learn the temperature of a point and C from rows that it was not fitted to."""
         tests = [test for _, test in self.folds]
         steps = [-(-len(test.y) // _KEPT) for test in tests]
-        y = [test.y[::step] for test, step in zip(tests, steps, strict=True)]
-        weights = [
-            np.ones(len(part)) if test.weight is None else test.weight[::step]
-            for part, test, step in zip(y, tests, steps, strict=True)
-        ]
+        kept = [test.at(slice(None, None, s)) for test, s in zip(tests, steps, strict=True)]
+        y = np.concatenate([test.y for test in kept])
+        weight = np.concatenate(
+            [np.ones(len(test.y)) if test.weight is None else test.weight for test in kept]
+        )
+        classes = tests[0].classes
+        totals = np.bincount(y, weight, len(classes))
+        by_class = class_weights(self.model.class_weight, classes, totals)
         values = np.concatenate([fold[place] for fold in look.values])  # type: ignore[misc]
-        return learn_temperature(values, np.concatenate(y), np.concatenate(weights))
+        return learn_temperature(values, y, weight if by_class is None else weight * by_class[y])
 
 
 def _thinned(rows: LabelledRows, step: int) -> LabelledRows:
