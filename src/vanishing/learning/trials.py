@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.metrics import check_scoring
 
 from vanishing._threads import spread
+from vanishing.constructions.base import adopt_columns
 from vanishing.learning.classifier import VanishingClassifier
 from vanishing.learning.default import resolved
 from vanishing.learning.features import class_readers
@@ -269,5 +270,5 @@ def _score(scoring, classifier: VanishingClassifier, test: LabelledRows) -> floa
 def describe(model, classifier: VanishingClassifier, named=True) -> None:
     """Let a classifier know the columns and classes of the search."""
     classifier.n_features_in_, classifier.classes_ = model.n_features_in_, model.classes_
-    if named and hasattr(model, "feature_names_in_"):
-        classifier.feature_names_in_ = model.feature_names_in_
+    if named:
+        adopt_columns(classifier, model)

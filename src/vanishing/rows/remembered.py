@@ -51,6 +51,10 @@ class RememberedRows(Reader):
     def _ask(self, question, *details):
         return self.rows._ask(question, *details)
 
+    def blocks(self, n_evaluated: int, at_least: int = 1):
+        """Yield the rows chunk by chunk; see `Rows.blocks`."""
+        return self.rows.blocks(n_evaluated, at_least)  # type: ignore[attr-defined]
+
     def products(self, plan: Plan, left, right):
         """Return the moments mean(t u) for t in ``left`` and u in ``right``, and mean(u^2)."""
         with self.lock:
