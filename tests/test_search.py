@@ -144,8 +144,8 @@ def test_the_edge_of_a_given_grid_is_said_once():
     inside.fit(*MOONS)
     assert inside.best_params_["psi"] == 0.01
     assert "edge" not in said(inside, *MOONS)
-    Cs = VanishingClassifierCV(OAVI(), psis=(0.02,), Cs=(1e-4, 1e-3, 1e-2), scale=True)
-    assert "best C, 0.01, is at the edge of the values given: try larger" in said(Cs, *MOONS)
+    Cs = VanishingClassifierCV(OAVI(), psis=(0.01,), Cs=(0.01, 0.05, 0.5), scale=True)
+    assert "best C, 0.5, is at the edge of the values given: try larger" in said(Cs, *MOONS)
 
 
 def test_what_takes_too_much_is_skipped_and_named(monkeypatch):
