@@ -22,6 +22,7 @@ from vanishing import ABM, AVI, OAVI, VCA, VanishingClassifier, VanishingFeature
 NAMES = ("bank", "seeds", "htru", "skin", "credit", "spam")
 ALGORITHMS = {
     "OAVI pcg": OAVI(),
+    "PCGAVI": OAVI(certify=False, refit=False),
     "OAVI omp": OAVI(oracle="omp"),
     "OAVI ls": OAVI(oracle="ls"),
     "BB-ABM": OAVI(oracle="ls", border="bb"),

@@ -438,14 +438,19 @@ def test_a_model_of_columns_without_names_takes_them_by_order(call, folder, tmp_
     assert (result.returncode, result.stderr) == (0, "")
 
 
-def test_values_that_are_no_numbers_are_told_once(call, folder, tmp_path):
+@pytest.mark.parametrize("clip", [True, False])
+def test_rows_far_outside_are_told_once(call, folder, tmp_path, clip):
     iris = pd.read_csv(folder / "iris.csv")
-    iris.iloc[[3, 77], 0] = 1e300
-    iris.to_csv(tmp_path / "huge.csv", index=False)
-    arguments = ["predict", folder / "two.json", tmp_path / "huge.csv", "--out"]
-    result = call(*arguments, tmp_path / "p.csv")
+    X, y = iris.iloc[:, :4], iris.iloc[:, 4]
+    vanishing.VanishingClassifier(clip=clip).fit(X, y).save(tmp_path / "m.json")
+    iris.iloc[3:77, 0] = 1e300
+    pd.concat([iris] * 200).to_csv(tmp_path / "huge.csv", index=False)  # several blocks
+    result = call(
+        "predict", tmp_path / "m.json", tmp_path / "huge.csv", "--out", tmp_path / "p.csv"
+    )
     assert result.returncode == 0
-    assert result.stderr.startswith("Warning: the decision values of 2 of 150 rows are too large")
+    said = "are far outside of the rows of the fit" if clip else "rows are too large to be numbers"
+    assert "14800 of 30000" in result.stderr.replace(",", "") and said in result.stderr
     assert len(result.stderr.splitlines()) == 1
 
 

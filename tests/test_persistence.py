@@ -522,7 +522,7 @@ def test_any_value_of_another_type_is_refused_or_harmless(tmp_path, document, na
                     assert "features" in str(problem) or "infinity" in str(problem)
 
 
-OPTIONAL_KEYS = {"n_iter", "clip", "temperature", "feature_names_in", "order", "sha256"}
+OPTIONAL_KEYS = {"n_iter", "clip", "range", "temperature", "feature_names_in", "order", "sha256"}
 
 
 @pytest.mark.parametrize("name", ["OAVI", "classifier"])

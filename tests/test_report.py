@@ -22,6 +22,7 @@ import sklearn
 from browser import EXECUTABLE, Browser
 from helpers import training_classes
 from pages import HOSTILE, Page
+from sklearn.base import clone
 from sklearn.datasets import load_iris, load_wine
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
@@ -42,6 +43,7 @@ from vanishing import (
 )
 from vanishing.algebra.markup import clean, number
 from vanishing.datasets import make_circle, make_sphere, make_two_surfaces
+from vanishing.inspection import importances
 from vanishing.plot import isosurface
 from vanishing.report import write_report
 from vanishing.report.facts import facts_of
@@ -209,17 +211,17 @@ def test_error_and_confusion_are_those_of_the_model(tmp_path, iris):
     assert low < facts.errors.rate < high or wrong == 0
 
 
-def test_equations_are_ranked_by_mean_contribution(iris):
+def test_equations_are_ranked_by_what_is_lost_with_them(iris):
     model, X, y = iris
     facts = facts_of(model, X, y)
-    values = model.features_.transform(model.scaler_.transform(X))
+    values = model.features_.transform(model.scaling_(X))
     weights = model.final_estimator_.coef_
-    influence = np.abs(weights).max(axis=0) * values.mean(axis=0)
+    shares = importances(model, X).equations
     start = 0
     for k, variety in enumerate(facts.varieties):
         count = variety.model.n_generators_
-        expected = np.sort(influence[start : start + count])[::-1]
-        np.testing.assert_allclose([e.influence for e in variety.equations], expected, rtol=1e-9)
+        expected = np.sort(shares[k])[::-1]
+        np.testing.assert_allclose([e.importance for e in variety.equations], expected, rtol=1e-9)
         for e in variety.equations:
             column = values[:, start + e.place]
             np.testing.assert_array_equal(e.weights, weights[:, start + e.place])
@@ -230,16 +232,32 @@ def test_equations_are_ranked_by_mean_contribution(iris):
         start += count
 
 
+@pytest.mark.parametrize(
+    "model", [VanishingClassifier(), VanishingClassifierCV(psis=(0.1, 0.01, 0.005))]
+)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_columns_of_a_disc_are_named_first(tmp_path, model, seed):
+    X = np.random.default_rng(seed).uniform(-1.0, 1.0, (1000, 8))
+    X = pd.DataFrame(X[:, [2, 3, 0, 4, 5, 1, 6, 7]], columns=list("abcdefgh"))
+    y = X["c"] ** 2 + X["f"] ** 2 < 2.0 / np.pi
+    page = report(tmp_path, model.fit(X[:600], y[:600]), X[600:], y[600:])
+    first = re.search(r"The columns that decide most: (\w) and (\w);", page.words)
+    assert {*first.groups()} == {"c", "f"}
+    table = re.search(r'<section id="columns".*?</section>', page.source, re.S)[0]
+    named = re.findall(r'<th scope="row"><bdi>(\w)</bdi></th>', table)
+    assert {*named[:2]} == {"c", "f"} and sorted(named) == list("abcdefgh")
+    assert {*page.scene["names"][:2]} == {"c", "f"}
+
+
 def test_the_page_shows_these_numbers(tmp_path, surfaces):
     model, X, y = surfaces
     page = report(tmp_path, model, X, y)
     facts = facts_of(model, X, y)
-    total = sum(v.influence for v in facts.varieties)
     first = facts.varieties[1].equations[0]
     row = re.search(r'id="equations-1".*?<tbody><tr>(.*?)</tr>', page.source, re.S)[1]
     shown = [float(value) for value in re.findall(r'data-value="([^"]*)"', row)]
     weight = first.weights[np.abs(first.weights).argmax()]
-    expected = [1, first.influence / total, weight, first.others / first.own, first.mse, 2]
+    expected = [1, first.importance, weight, first.others / first.own, first.mse, 2]
     assert shown == pytest.approx(expected, rel=1e-8)
     assert number(first.mse, 3) in row and number(weight, 3) in row
     assert f"{facts.n_used} of {facts.n_generators} polynomial equations" in page.words
@@ -347,7 +365,9 @@ def test_refusals_of_bounds_are_shown(tmp_path, iris):
 
 def test_bounds_without_suitable_rows_still_say_how_many_they_need(tmp_path, surfaces):
     model, X, y = surfaces
-    page = report(tmp_path, model, 3 * X, y)  # outside the cube
+    model = clone(model).set_params(clip=False).fit(X, y)
+    with pytest.warns(UserWarning, match="far outside"):
+        page = report(tmp_path, model, 3 * X, y)  # outside the cube
     assert "the guarantees are for rows in [-1, 1]^n" in page.words.replace("The g", "the g")
     assert "not evaluated" in page.words
 
@@ -624,7 +644,7 @@ def test_page_renders_quietly(browser, tmp_path, iris, width, dark):
     heights = browser.run(
         "[...document.querySelectorAll('section')].map(s => s.getBoundingClientRect().height)"
     )
-    assert len(heights) == 9 and min(heights) > 50
+    assert len(heights) == 10 and min(heights) > 50
 
 
 @pytest.mark.parametrize("n_columns", [2, 3, 6])
@@ -764,7 +784,7 @@ def test_clicking_a_head_sorts_the_table(browser, tmp_path, iris):
         ".map(r => Number(r.cells[{}].dataset.value))"
     )
     assert browser.run(values.format(0)) == sorted(browser.run(values.format(0)))
-    for column, name in ((5, "mean square"), (2, "influence")):
+    for column, name in ((5, "mean square"), (2, "share")):
         button = f"#equations-1 th:nth-child({column + 1}) button"
         assert browser.run(f"document.querySelector('{button}').textContent") == name
         orders = []

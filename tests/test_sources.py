@@ -103,7 +103,7 @@ ESTIMATORS = {
     "agd": OAVI(0.002, oracle="agd", max_degree=3),
     "pearson": OAVI(0.002, feature_order="pearson", max_degree=3),
     "exact": OAVI(0, max_degree=2),
-    "letter": OAVI(0.002, certify=False, max_degree=3),
+    "letter": OAVI(0.002, certify=False, refit=False, max_degree=3),
     "ABM": ABM(0.002, max_degree=3),
     "AVI": AVI(0.002, max_degree=2),
 }

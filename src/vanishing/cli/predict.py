@@ -93,7 +93,8 @@ def _lines(model, table) -> tuple[str, int]:
             "rows are far outside of those that the model was fitted to.",
             stacklevel=2,
         )
-    warn_of(model, far)
+    else:
+        warn_of(model, far)
     return text.getvalue(), n_rows
 
 

@@ -97,7 +97,7 @@ class VanishingClassifier(PipelineClassifier):
     >>> model.predict(X[1:4:2])
     array([0, 0])
     >>> print(model.explain(X[1:2])[0][0]["generator"])
-    x3 - 0.08617*x1 - 0.4898
+    x3 - 0.3464*x1 - 0.3937
     """
 
     temperature_: float | None
@@ -303,6 +303,7 @@ def _read_scaling(reader, scale, scaler, ends, n_features) -> Scaling:
     found = None if scaler is None else type(scaler).__name__
     reader.require(found == kinds.get(scale, found), "the scaler is not the one that scale says.")
     clip, unclipped = ends
+    reader.require(clip is None or unclipped is None, "there are both clip and range.")
     scaling = Scaling(clone(scaler) if scale == "transformer" else scale, clip is not None)
     scaling.transformer = scaler
     for name, ends in (("clip", clip), ("range", unclipped)):

@@ -1,5 +1,7 @@
 """Scaling of columns: learned on training rows, applied to rows wherever they are."""
 
+from typing import Any
+
 import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
@@ -16,7 +18,7 @@ from vanishing.learning.log_scaling import LogScaler
 from vanishing.rows import device
 
 FAR = 0.5  # of the training range of a column, beyond it, is far outside
-ORDINARY = 0.01  # share of rows far outside that ordinary data may have: tails are long
+ORDINARY = 0.02  # share of rows far outside that ordinary data may have: tails are long
 _TILE = 64  # rows
 SCALINGS = ("minmax", "quantile", "log")  # True is another name for the first
 _CHOICES = "scale must be True, False, 'minmax', 'quantile', 'log' or a scikit-learn transformer"
@@ -120,7 +122,8 @@ class FarRows:
         if on_device:
             centre, reach = device.like(X, centre), device.like(X, reach)
         xp = device.namespace(X) if on_device else np
-        self.n_far += int(xp.sum(xp.any(xp.abs(X - centre) > reach, axis=1)))
+        here = xp.any(xp.abs(X - centre) > reach, axis=1)
+        self.n_far += int(xp.sum(xp.astype(here, xp.int64) if on_device else here))
 
     @property
     def many(self) -> bool:
@@ -148,7 +151,7 @@ class Scaling:
     def __init__(self, scale, clip: bool):
         self.scale = scale
         self.clip = clip
-        self.transformer = None
+        self.transformer: Any = None
         self.low: np.ndarray | None = None
         self.high: np.ndarray | None = None
 

@@ -20,7 +20,7 @@ from vanishing.learning.prediction import PipelineClassifier
 from vanishing.learning.scaling import SCALINGS, check_scale
 from vanishing.learning.svm import L1SquaredHingeSVC
 from vanishing.learning.trials import Trials, describe
-from vanishing.learning.tuning import Tuning
+from vanishing.learning.tuning import MOST_ROWS, Tuning
 from vanishing.persistence import register
 from vanishing.rows.sources import refuse
 
@@ -247,6 +247,8 @@ def search(
         check_two_classes(rows.classes)
         splits = list(check_cv(model.cv, y, classifier=True).split(rows.X, y))
         trials = Trials(model, [_fold(rows, *split) for split in splits], on_step)
+        if psis is None:
+            trials = trials.thinned(MOST_ROWS)
         scales = SCALINGS if _is_auto(model.scale) else ()
         tuning = Tuning(trials, psis, scales, ORACLES if model.transformer is None else ())
         interrupted = False

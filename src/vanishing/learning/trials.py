@@ -117,12 +117,12 @@ class Trials:
         self._scaled: tuple[Any, list[_Fold]] = (None, [])  # those of one scaling
 
     def thinned(self, n_rows: int) -> "Trials":
-        """Return trials on so many of the training rows, a like share of each class."""
+        """Return trials that fit to so many of the training rows, a like share of each class."""
         if self.n_rows <= n_rows:
             return self
         step = -(-self.n_rows // n_rows)
-        folds = [tuple(_thinned(part, step) for part in fold) for fold in self.folds]
-        return Trials(self.model, folds)
+        folds = [(_thinned(train, step), test) for train, test in self.folds]
+        return Trials(self.model, folds, self.on_step)
 
     def classifier(self, point: Point, C: float) -> VanishingClassifier:
         """Return the classifier that a point and C stand for, to be fitted."""

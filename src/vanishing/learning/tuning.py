@@ -18,10 +18,15 @@ from vanishing.learning.trials import Choice, Look, Point, Trials, skipped
 _SMALLEST_PSI = 1e-8
 _PATIENCE = 2  # values of psi that may bring nothing before smaller ones are left alone
 _FEW_MISTAKES = 10  # on held-out rows: with fewer, no other choice can be told from chance
-_SCREENED = 3000  # training rows on which scalings and oracles are compared
-# Entries that one pass of the linear SVMs over the features of a fold reads: where the next psi
-# would take more, a search takes minutes.
-_MOST_WORK = 8e7
+_SURE = 1.0  # standard errors by which another choice has to be better
+_SCREENED = 10_000  # training rows on which scalings and oracles are compared
+MOST_ROWS = 30_000  # training rows of a fold that looks for psi are fitted to
+# Entries that one pass of the linear SVMs over the features of a fold reads. Where the next psi
+# would take more than the first number, a search takes minutes; where it would take more than the
+# second, it is not looked at after one that brought nothing.
+_MOST_WORK, _MOST_VAIN_WORK = 8e7, 3e6
+_GROWTH = 2.0  # of the number of generators from one psi to the next, that is reckoned with
+_MOST_SCREENED_WORK = 1e7  # the same, where scalings and oracles are compared
 
 
 def descending() -> list[float]:
@@ -46,6 +51,8 @@ class Tuning:
     Attributes
     ----------
     looks : dict of Point: Look
+    choices : list of Choice
+        That were walked through.
     skipped : list of str
         What was not looked at, and why.
     """
@@ -56,27 +63,33 @@ class Tuning:
         self.scales = scales or [None]
         self.oracles = oracles or [None]
         self.looks: dict[Point, Look] = {}
+        self.choices: list[Choice] = []
         self.skipped: list[str] = []
 
     def run(self) -> None:
         """Look at what is worth it."""
-        choice = Choice(self.scales[0], self.oracles[0])
-        self._walk(choice)
+        first = Choice(self.scales[0], self.oracles[0])
+        self.choices = [first]
+        self._walk(first)
         if len(self.scales) * len(self.oracles) > 1 and self._mistakes() >= _FEW_MISTAKES:
-            other = self._other(choice)
-            if other != choice:
+            other = self._other(first)
+            if other != first:
+                self.choices.append(other)
                 self._walk(other)
 
     def best(self) -> tuple[Look, int]:
         """Return the look with the best mean score, and the place of its C.
 
-        Of equal ones the first psi and the smallest C.
+        Of equal ones the first psi and the smallest C. Scalings and oracles that were no better
+        than the first beyond chance do not count.
         """
-        look = max(self._seen(), key=lambda look: look.best)  # the first of equals
+        looks = [
+            look
+            for look in self.looks.values()
+            if look.values and look.point.choice in self.choices
+        ]
+        look = max(looks, key=lambda look: look.best)  # the first of equals
         return look, int(np.nanargmax(look.means))
-
-    def _seen(self) -> list[Look]:
-        return [look for look in self.looks.values() if look.values]
 
     def _mistakes(self) -> int:
         look, place = self.best()
@@ -104,9 +117,10 @@ class Tuning:
                 best, n_vain = look.best, 0
             elif look.n_generators != sizes[-1]:  # else it is the same model
                 n_vain += 1
-            if n_vain == _PATIENCE or self._perfect(look):
-                return
             sizes.append(look.n_generators)
+            patience = _PATIENCE if self._work(sizes) <= _MOST_VAIN_WORK else 1
+            if n_vain >= patience or self._perfect(look):
+                return
             Cs = self._promising(look)
 
     def _perfect(self, look: Look) -> bool:
@@ -126,62 +140,72 @@ class Tuning:
         promising = look.means >= look.best - error
         return [C for C, is_so in zip(self.trials.Cs, promising, strict=True) if is_so]
 
+    def _work(self, sizes: list[int]) -> float:
+        """Return the work that the next psi takes, from the numbers of generators until now."""
+        growth = sizes[-1] / max(sizes[-2], 1) if len(sizes) > 1 else 1.0
+        n_problems = 1 if self.trials.n_classes == 2 else self.trials.n_classes
+        return self.trials.n_rows * sizes[-1] * min(max(growth, 1.0), _GROWTH) * n_problems
+
     def _too_much(self, sizes: list[int]) -> str | None:
-        """Say why the next psi is not looked at, from the numbers of generators until now."""
+        """Say why the next psi is not looked at."""
         if not sizes:
             return None
-        growth = sizes[-1] / max(sizes[-2], 1) if len(sizes) > 1 else 1.0
-        trials = self.trials
-        n_entries = trials.n_rows * sizes[-1] * max(growth, 1.0)
-        n_problems = 1 if trials.n_classes == 2 else trials.n_classes
+        work = self._work(sizes)
+        n_problems = 1 if self.trials.n_classes == 2 else self.trials.n_classes
         # The features of a fold, and the columns that the SVM makes of these.
-        if 16.0 * n_entries > get_config()["working_memory"] * 2**20:
+        if 16.0 * work / n_problems > get_config()["working_memory"] * 2**20:
             return "whose features would not fit into scikit-learn's working_memory"
-        if n_entries * n_problems > _MOST_WORK:
-            return "which would take too long"
-        return None
+        return "which would take too long" if work > _MOST_WORK else None
 
     # -- Other scalings and oracles ---------------------------------------------------------------
 
     def _other(self, first: Choice) -> Choice:
-        """Return the choice that is better than the first beyond chance, or the first."""
+        """Return the choice that is better than the first beyond chance, or the first.
+
+        Scalings that spread rows out more evenly want a larger psi than the best one of the first.
+        """
         look, place = self.best()
         C = self.trials.Cs[place]
-        larger = [psi for psi in (self.psis or descending()) if psi >= look.point.psi]
-        psis = sorted(set(larger))[:2]
         trials = self.trials.thinned(_SCREENED)
-
-        def look_at(choice):
-            looks = self._known_or_new(trials, [Point(choice, psi) for psi in psis], C)
-            return max(looks, key=lambda look: np.nan_to_num(look.means[place], nan=-np.inf))
-
-        best = look_at(first)
+        psis = sorted(
+            point.psi
+            for point, at in self.looks.items()
+            if point.psi >= look.point.psi and self._work([at.n_generators]) <= _MOST_SCREENED_WORK
+        )
+        if not psis:
+            return first
+        near, larger = psis[0], psis[min(1, len(psis) - 1)]
+        best = self._known_or_new(trials, Point(first, near), C)
         for scale in self.scales[1:]:
-            best = self._better(best, look_at(first._replace(scale=scale)), place)
+            point = Point(first._replace(scale=scale), larger)
+            best = self._better(best, self._known_or_new(trials, point, C), place)
         for oracle in self.oracles[1:]:
-            best = self._better(best, look_at(best.point.choice._replace(oracle=oracle)), place)
+            choice, psi = best.point
+            point = Point(choice._replace(oracle=oracle), psi)
+            best = self._better(best, self._known_or_new(trials, point, C), place)
         return best.point.choice
 
-    def _known_or_new(self, trials: Trials, points: list[Point], C: float) -> list[Look]:
-        """Return looks at some points with one C, those taken already on all rows included."""
+    def _known_or_new(self, trials: Trials, point: Point, C: float) -> Look:
+        """Return a look at a point with one C; on all rows it may have been taken already."""
         if trials is not self.trials:
-            return trials.look(points, [C])
-        new = [point for point in points if point not in self.looks]
-        if new:
-            self.looks |= zip(new, trials.look(new, [C]), strict=True)
-        return [self.looks[point] for point in points]
+            return trials.look([point], [C])[0]
+        known = self.looks.get(point)
+        if known is None or np.isnan(known.scores[0, trials.Cs.index(C)]):
+            (self.looks[point],) = trials.look([point], [C])
+        return self.looks[point]
 
     def _better(self, old: Look, new: Look, place: int) -> Look:
-        """Return the new look if its score is better by more than a standard error, else the old.
+        """Return the new look if its score is better beyond chance, else the old one.
 
         By the rows on which one is right and the other wrong, where mistakes are what is scored.
         """
         if self.trials.model.scoring is None:
             right, wrong = new.correct[place], old.correct[place]
             gained, lost = np.count_nonzero(right & ~wrong), np.count_nonzero(wrong & ~right)
-            return new if gained - lost > np.sqrt(gained + lost) else old
+            return new if gained - lost > _SURE * np.sqrt(gained + lost) else old
         gain = new.scores[:, place] - old.scores[:, place]
-        return new if gain.mean() > gain.std() / np.sqrt(max(len(gain) - 1, 1)) else old
+        error = gain.std() / np.sqrt(max(len(gain) - 1, 1))
+        return new if gain.mean() > _SURE * error else old
 
 
 def _named(point: Point) -> str:
