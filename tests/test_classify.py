@@ -211,7 +211,7 @@ def test_strings_pandas_and_pickle():
     [
         ({"C": 0.0}, ValueError),
         ({"C": np.nan}, ValueError),
-        ({"scale": "minmax"}, ValueError),
+        ({"scale": "maxabs"}, ValueError),
         ({"scale": 3}, TypeError),
     ],
 )
@@ -270,7 +270,8 @@ def test_folds_are_honest():
     """Nothing of a validation row reaches the model that is scored on it."""
     X, y = iris()
     train, test = np.arange(150)[::2], np.arange(150)[1::2]
-    search = VanishingClassifierCV(psis=PSIS, Cs=CS, cv=[(train, test)], scoring=None)
+    grid = {"psis": PSIS, "Cs": CS, "scale": True, "cv": [(train, test)]}
+    search = VanishingClassifierCV(OAVI(), **grid, scoring=None)
     plain = search.fit(X, y).cv_results_["split0_test_score"]
     # Rows far outside change the scaling, if anyone looks at them: half of the validation rows
     # become such outliers, and the scores on the other half must not move.
@@ -286,9 +287,9 @@ def test_folds_are_honest():
     def score_second_half(model, rows, labels):
         return np.mean(model.predict(rows[1::2]) == labels[1::2])
 
-    half = VanishingClassifierCV(psis=PSIS, Cs=CS, cv=[(train, test)], scoring=score_second_half)
+    half = VanishingClassifierCV(OAVI(), **grid, scoring=score_second_half)
     expected = half.fit(X, y).cv_results_["split0_test_score"]
-    search = VanishingClassifierCV(psis=PSIS, Cs=CS, cv=[(train, test)], scoring=score)
+    search = VanishingClassifierCV(OAVI(), **grid, scoring=score)
     found = search.fit(outlying, y).cv_results_["split0_test_score"]
     assert set(seen) == {len(test[1::2])}
     np.testing.assert_array_equal(found, expected)

@@ -581,7 +581,9 @@ def test_no_class_but_the_known_ones_is_made(tmp_path, document):
 
 def test_a_classifier_of_format_version_1_loads():
     model = vanishing.load(DATA / "model_v1_classifier.json")
-    assert repr(model) == "VanishingClassifierCV(Cs=(1.0, 10.0), cv=2, psis=(0.05, 0.01))"
+    saved = {"Cs": (1.0, 10.0), "cv": 2, "psis": (0.05, 0.01), "clip": False, "scale": True}
+    assert {name: model.get_params()[name] for name in saved} == saved
+    assert model.classifier_.scaling_.low is None  # ranges were not kept then
     assert model.feature_names_in_.tolist() == ["petal length", "petal width"]
     rows = pd.DataFrame(
         [[1.4, 0.2], [4.5, 1.5], [6.0, 2.2]], columns=["petal length", "petal width"]

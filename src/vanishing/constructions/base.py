@@ -25,7 +25,6 @@ from vanishing.rows.sources import (
 )
 from vanishing.rows.validation import validated
 
-COLUMNS = ("n_features_in_", "feature_names_in_")  # what an estimator knows of its columns
 _SHOWN = 4  # terms of a polynomial that a feature name shows
 EQUATION = 20  # terms of a polynomial that its equation in a model file shows
 
@@ -50,6 +49,13 @@ def input_names(estimator, input_features=None):
             f"{len(input_features)}"
         )
     return input_features
+
+
+def adopt_columns(estimator, other) -> None:
+    """Let an estimator know of its columns what another one knows."""
+    for name in ("n_features_in_", "feature_names_in_"):
+        if hasattr(other, name):
+            setattr(estimator, name, getattr(other, name))
 
 
 @contextmanager
@@ -150,7 +156,7 @@ class GeneratorTransformer(Savable, HTMLRepresentation, TransformerMixin, BaseEs
         rows = remembering(like._reader(X, sample_weight))
         # The smallest psi asks for nearly all the moments that the others need.
         for model in sorted(models, key=lambda model: model.psi):
-            model.__dict__ |= {name: value for name, value in vars(like).items() if name in COLUMNS}
+            adopt_columns(model, like)
             model.fit_rows(rows).warn()
         return models
 

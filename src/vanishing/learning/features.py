@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from vanishing._threads import one_blas_thread, spread
 from vanishing.constructions.base import (
     GeneratorTransformer,
+    adopt_columns,
     all_or_nothing,
     input_names,
     sparsity,
@@ -149,6 +150,38 @@ class VanishingFeatures(
             else:
                 self.fit_labelled(labelled_source(self, source)).warn()
             return self
+
+    def path(self, X, y=None, *, psis, sample_weight=None):
+        """Fit with each of several psi, reading rows in memory once for all of them.
+
+        Parameters
+        ----------
+        X, y, sample_weight :
+            As `fit` takes them.
+        psis : sequence of float
+
+        Returns
+        -------
+        models : list of VanishingFeatures
+            One for each psi, in their order, fitted; this one stays as it is.
+        """
+        models = [clone(self) for _ in psis]
+        for model, psi in zip(models, psis, strict=True):
+            model.transformer = clone(resolved(self.transformer)).set_params(psi=psi)
+            model.check_parameters()
+        like = clone(self)
+        source = source_of(X, y, sample_weight)
+        rows: LabelledRows | LabelledSource
+        readers = None
+        if source is None:
+            rows = labelled_rows(like, X, y, sample_weight).present()
+            readers = class_readers(rows, getattr(resolved(self.transformer), "chunk_size", None))
+        else:
+            rows = labelled_source(like, source)
+        for model in sorted(models, key=lambda model: model.transformer.psi):
+            adopt_columns(model, like)
+            model.fit_labelled(rows, readers).warn()
+        return models
 
     def fit_labelled(
         self, rows: LabelledRows | LabelledSource, readers: list[Reader] | None = None

@@ -17,7 +17,6 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cholesky, solve_triangular
 
 from vanishing._threads import one_blas_thread
 from vanishing.learning.labels import LabelledRows, LabelledSource, class_weights, or_constant
@@ -169,11 +168,10 @@ def _factors(hessians) -> list[np.ndarray]:
     for hessian in hessians:
         unit = np.sqrt(hessian.diagonal())
         unit[unit == 0.0] = 1.0  # of a feature that is zero on all rows with a slack
-        scaled = hessian / np.outer(unit, unit)
-        scaled.flat[:: len(unit) + 1] += _RIDGE
-        lower = cholesky(scaled, lower=True) if len(unit) else scaled
-        inverse = solve_triangular(lower, np.eye(len(unit)), lower=True) if len(unit) else scaled
-        factors.append(np.ascontiguousarray((inverse / unit).T))
+        values, vectors = np.linalg.eigh(hessian / np.outer(unit, unit))
+        # Features may depend on each other, and rounding makes eigenvalues negative.
+        vectors /= np.sqrt(np.maximum(values, 0.0) + _RIDGE)
+        factors.append(vectors / unit[:, np.newaxis])
     return factors
 
 

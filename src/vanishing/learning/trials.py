@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.metrics import check_scoring
 
 from vanishing._threads import spread
+from vanishing.constructions.base import adopt_columns
 from vanishing.learning.classifier import VanishingClassifier
 from vanishing.learning.default import resolved
 from vanishing.learning.features import class_readers
@@ -44,15 +45,15 @@ class Point(NamedTuple):
 class Look(NamedTuple):
     """What the folds say of a point, for all C: arrays of shape (n_folds, n_Cs).
 
-    NaN, and nothing of the rest, for a C that was not tried.
+    NaN, and empty arrays, for a C that was not tried.
     """
 
     point: Point
     scores: np.ndarray
     fit_times: np.ndarray
     score_times: np.ndarray
-    correct: list[np.ndarray | None]  # for each C, of which held-out rows the label was right
-    values: list[list[np.ndarray | None]]  # for each fold and C, some decision values
+    correct: list[np.ndarray]  # for each C, of which held-out rows the label was right
+    values: list[list[np.ndarray]]  # for each fold and C, some decision values
     n_generators: int  # of the largest of the folds' models
     problems: list[str]
 
@@ -70,7 +71,7 @@ class Look(NamedTuple):
 def skipped(point: Point, n_folds: int, n_Cs: int) -> Look:
     """Return a look that was not taken."""
     nothing = np.full((n_folds, n_Cs), np.nan)
-    return Look(point, nothing, nothing, nothing, [None] * n_Cs, [], 0, [])
+    return Look(point, nothing, nothing, nothing, [], [], 0, [])
 
 
 class _Fold(NamedTuple):
@@ -158,8 +159,8 @@ class Trials:
 
     def _look(self, point: Point, trials: list[_Trial], Cs) -> Look:
         tables = np.full((3, len(trials), len(self.Cs)), np.nan)
-        correct: list[np.ndarray | None] = [None] * len(self.Cs)
-        values: list[list[np.ndarray | None]] = [[None] * len(self.Cs) for _ in trials]
+        correct = [np.zeros(0, dtype=bool) for _ in self.Cs]
+        values = [[np.zeros(0) for _ in self.Cs] for _ in trials]
         for j, C in enumerate(Cs):
             place = self.Cs.index(C)
             correct[place] = np.concatenate([trial.correct[j] for trial in trials])
@@ -168,7 +169,8 @@ class Trials:
                 values[i][place] = trial.values[j]
         n_generators = max(trial.n_generators for trial in trials)
         problems = [problem for trial in trials for problem in trial.problems]
-        return Look(point, *tables, correct, values, n_generators, problems)
+        scores, fit_times, score_times = tables
+        return Look(point, scores, fit_times, score_times, correct, values, n_generators, problems)
 
     def _say(self, point, fold, trial, seconds):
         with self._lock:
@@ -191,6 +193,7 @@ class Trials:
             folds = []
             for train, test in self.folds:
                 scaled = scale_rows(train, scale, self.model.clip)
+                assert isinstance(scaled.rows, LabelledRows)  # as those they were made of
                 folds.append(_Fold(scaled, class_readers(scaled.rows, size), test))
             self._scaled = scale, folds
         return self._scaled[1]
@@ -243,7 +246,7 @@ class Trials:
         classes = tests[0].classes
         totals = np.bincount(y, weight, len(classes))
         by_class = class_weights(self.model.class_weight, classes, totals)
-        values = np.concatenate([fold[place] for fold in look.values])  # type: ignore[misc]
+        values = np.concatenate([fold[place] for fold in look.values])
         return learn_temperature(values, y, weight if by_class is None else weight * by_class[y])
 
 
@@ -269,5 +272,5 @@ def _score(scoring, classifier: VanishingClassifier, test: LabelledRows) -> floa
 def describe(model, classifier: VanishingClassifier, named=True) -> None:
     """Let a classifier know the columns and classes of the search."""
     classifier.n_features_in_, classifier.classes_ = model.n_features_in_, model.classes_
-    if named and hasattr(model, "feature_names_in_"):
-        classifier.feature_names_in_ = model.feature_names_in_
+    if named:
+        adopt_columns(classifier, model)

@@ -93,7 +93,7 @@ class Tuning:
 
     def _mistakes(self) -> int:
         look, place = self.best()
-        return int(np.count_nonzero(~look.correct[place]))  # type: ignore[operator]
+        return int(np.count_nonzero(~look.correct[place]))
 
     # -- From large psi to small ------------------------------------------------------------------
 
@@ -103,7 +103,8 @@ class Tuning:
             self.looks |= zip(points, self.trials.look(points), strict=True)
             return
         best, n_vain = -np.inf, 0
-        Cs, sizes = None, []  # generators of the models until now
+        Cs: list[float] | None = None
+        sizes: list[int] = []  # generators of the models until now
         for psi in descending():
             point = Point(choice, psi)
             too_much = self._too_much(sizes)

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.dummy import DummyClassifier
 from sklearn.pipeline import Pipeline
+from sklearn.utils import check_array
 
 from vanishing.checks import check_number
-from vanishing.constructions.oavi import OAVI
 from vanishing.learning.classifier import VanishingClassifier
 from vanishing.learning.features import VanishingFeatures
+from vanishing.learning.scaling import Scaling
 from vanishing.learning.search import VanishingClassifierCV
 from vanishing.plot._shared import GREY, PALETTE, drawn, name_of, panels, pyplot
 
@@ -135,18 +135,16 @@ class PsiPathDisplay:
             raise ValueError("psis must not be empty.")
         for psi in psis.tolist():
             check_number("psis", psi, low=0, low_open=True, high=1, high_open=True)
+        with warnings.catch_warnings():
+            # The picture says so itself.
+            warnings.filterwarnings("ignore", message=r"\w+: nothing vanishes")
+            models = _path(estimator, X, y, psis.tolist())
         found = []
-        for psi in psis.tolist():
-            model = _with_psi(estimator, psi)
-            with warnings.catch_warnings():
-                # The picture says so itself.
-                warnings.filterwarnings("ignore", message=r"\w+: nothing vanishes")
-                model.fit(X, y)
-            last = model[-1] if isinstance(model, Pipeline) else model
-            parts = drawn(last).parts
+        for model in models:
+            parts = drawn(model).parts
             mse = np.concatenate([part.generators.mse for part in parts])
             largest, median = (mse.max(), np.median(mse)) if mse.size else (np.nan, np.nan)
-            found.append((last.n_generators_, last.n_terms_, largest, median, last.sparsity_))
+            found.append((model.n_generators_, model.n_terms_, largest, median, model.sparsity_))
         names = ("n_generators", "n_terms", "max_mse", "median_mse", "sparsity")
         together = "" if parts[0].label is None else ", all classes together"
         display = cls(
@@ -157,20 +155,20 @@ class PsiPathDisplay:
         return display.plot(ax)
 
 
-def _with_psi(estimator, psi):
-    """Return an unfitted clone with another psi; of a classifier, one that trains no SVM."""
+def _path(estimator, X, y, psis: list[float]) -> list:
+    """Return models with each psi; of classifiers, their features."""
     if isinstance(estimator, Pipeline):
-        name, last = estimator.steps[-1]
-        return clone(estimator).set_params(**{name: _with_psi(last, psi)})
-    if isinstance(estimator, VanishingClassifierCV):
-        options = {name: getattr(estimator, name) for name in ("scale", "clip", "n_jobs")}
-        estimator = VanishingClassifier(estimator.transformer, **options)
-    if isinstance(estimator, (VanishingFeatures, VanishingClassifier)):
-        inner = OAVI() if estimator.transformer is None else estimator.transformer
-        model = clone(estimator).set_params(transformer=_with_psi(inner, psi))
-        if isinstance(model, VanishingClassifier):
-            model.set_params(final_estimator=DummyClassifier())
-        return model
+        first = estimator[:-1]
+        X = clone(first).fit_transform(X, y) if len(first) else X
+        return _path(estimator[-1], X, y, psis)
+    if isinstance(estimator, (VanishingClassifier, VanishingClassifierCV)):
+        # A search says which scaling it has found; before it, it is that of the classifier.
+        scale = getattr(getattr(estimator, "classifier_", estimator), "scale", True)
+        scale = True if isinstance(scale, str) and scale == "auto" else scale
+        features = VanishingFeatures(estimator.transformer, n_jobs=estimator.n_jobs)
+        return _path(features, Scaling(scale, False).fit_transform(check_array(X)), y, psis)
+    if isinstance(estimator, VanishingFeatures):
+        return estimator.path(X, y, psis=psis)
     if not hasattr(estimator, "psi"):
         raise TypeError(f"{type(estimator).__name__} has no parameter psi.")
-    return clone(estimator).set_params(psi=psi)
+    return estimator.path(X, psis)

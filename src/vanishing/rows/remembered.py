@@ -36,25 +36,28 @@ class RememberedRows(Reader):
         self.table = np.full((64, 64), np.nan)  # moments of pairs of terms; NaN: not known
         self.squares = np.full(64, np.nan)
         self.lock = Lock()  # whoever waits needs the same moments
+        self._count()
 
-    # The rows of a source are counted in the first pass.
-    @property
-    def n_samples(self) -> float:
-        """How many rows there are; inf while it is not known."""
-        return self.rows.n_samples
-
-    @property
-    def total_weight(self) -> float:
-        """The weight of all rows."""
-        return self.rows.total_weight
+    def _count(self) -> None:
+        # The rows of a source are counted in the first pass.
+        self.n_samples = self.rows.n_samples
+        self.total_weight = getattr(self.rows, "total_weight", np.nan)
 
     def _ask(self, question, *details):
-        return self.rows._ask(question, *details)
+        answer = self.rows._ask(question, *details)
+        self._count()
+        return answer
+
+    def blocks(self, n_evaluated: int, at_least: int = 1):
+        """Yield the rows chunk by chunk; see `Rows.blocks`."""
+        return self.rows.blocks(n_evaluated, at_least)  # type: ignore[attr-defined]
 
     def products(self, plan: Plan, left, right):
         """Return the moments mean(t u) for t in ``left`` and u in ``right``, and mean(u^2)."""
         with self.lock:
-            return self._products(plan, left, right)
+            answer = self._products(plan, left, right)
+            self._count()
+            return answer
 
     def _products(self, plan: Plan, left, right):
         index = np.arange(plan.parent.size)
