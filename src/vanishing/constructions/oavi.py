@@ -352,7 +352,8 @@ class _Construction(Construction):
         if not self.refit:
             return solution.coef, solution.mse
         radius = self.radius if self.ball else np.inf
-        return refitted(self.gram, cross, norm, solution.coef, solution.mse, radius=radius)
+        coef, mse = refitted(self.gram, cross, norm, solution.coef, solution.mse, radius=radius)
+        return self.without_rounding(coef, norm), mse
 
     def _moments_suffice(self) -> bool:
         """Say whether moments determine closed forms well enough to take their coefficients."""
