@@ -115,7 +115,7 @@ class Trials:
         self.n_classes = len(folds[0][0].classes)
         self.done = self.planned = 0
         self._lock = Lock()
-        self._scaled: tuple[Any, list[_Fold]] = (None, [])  # those of one scaling
+        self._scaled: dict[Any, list[_Fold]] = {}
 
     def thinned(self, n_rows: int) -> "Trials":
         """Return trials that fit to so many of the training rows, a like share of each class."""
@@ -186,17 +186,17 @@ class Trials:
             )
 
     def _folds(self, point: Point) -> list[_Fold]:
-        scale = self.classifier(point, 1.0).scale
-        if not self._scaled[1] or scale is not self._scaled[0]:
+        """Return the folds as a point has them scaled; scaled once for all points."""
+        if point.choice.scale not in self._scaled:
+            scale = self.classifier(point, 1.0).scale
             # Constructions may read the rows of a class in chunks of a size of their own.
             size = getattr(resolved(self.model.transformer), "chunk_size", None)
-            folds = []
+            folds = self._scaled[point.choice.scale] = []
             for train, test in self.folds:
                 scaled = scale_rows(train, scale, self.model.clip)
                 assert isinstance(scaled.rows, LabelledRows)  # as those they were made of
                 folds.append(_Fold(scaled, class_readers(scaled.rows, size), test))
-            self._scaled = scale, folds
-        return self._scaled[1]
+        return self._scaled[point.choice.scale]
 
     def _try(self, point: Point, fold: _Fold, Cs: Sequence[float]) -> _Trial:
         """Fit to one fold with one psi and some C, and score."""

@@ -16,15 +16,16 @@ from sklearn import get_config
 from vanishing.learning.trials import Choice, Look, Point, Trials, skipped
 
 _SMALLEST_PSI = 1e-8
-_PATIENCE = 2  # values of psi that may bring nothing before smaller ones are left alone
 _FEW_MISTAKES = 10  # on held-out rows: with fewer, no other choice can be told from chance
 _SURE = 1.0  # standard errors by which another choice has to be better
 _SCREENED = 10_000  # training rows on which scalings and oracles are compared
 MOST_ROWS = 30_000  # training rows of a fold that looks for psi are fitted to
-# Entries that one pass of the linear SVMs over the features of a fold reads. Where the next psi
-# would take more than the first number, a search takes minutes; where it would take more than the
-# second, it is not looked at after one that brought nothing.
-_MOST_WORK, _MOST_VAIN_WORK = 8e7, 3e6
+# The work of a look: entries that one pass of the linear SVMs over the features of a fold reads.
+_MOST_WORK = 8e7  # of the next psi; with more, a search takes minutes
+_MOST_VAIN_WORK = 3e6  # of the next psi after one that brought nothing
+# Values of psi that may bring nothing before smaller ones are left alone. Many rows bear a small
+# psi, and tell whether it pays.
+_PATIENCE, _MANY_ROWS, _MORE_PATIENCE = 2, 5000, 3
 _GROWTH = 2.0  # of the number of generators from one psi to the next, that is reckoned with
 _MOST_SCREENED_WORK = 1e7  # the same, where scalings and oracles are compared
 
@@ -72,10 +73,12 @@ class Tuning:
         self.choices = [first]
         self._walk(first)
         if len(self.scales) * len(self.oracles) > 1 and self._mistakes() >= _FEW_MISTAKES:
-            other = self._other(first)
+            other, psi = self._other(first)
             if other != first:
+                look, place = self.best()
                 self.choices.append(other)
-                self._walk(other)
+                # Larger C take longest, and were no better with the first.
+                self._walk(other, psi, look.best, self.trials.Cs[max(0, place - 1) : place + 1])
 
     def best(self) -> tuple[Look, int]:
         """Return the look with the best mean score, and the place of its C.
@@ -97,15 +100,17 @@ class Tuning:
 
     # -- From large psi to small ------------------------------------------------------------------
 
-    def _walk(self, choice: Choice) -> None:
+    def _walk(self, choice: Choice, largest=1.0, best=-np.inf, Cs: list[float] | None = None):
+        """Look at a given grid; or go down from a psi, with some C, to beat the best until now."""
         if self.psis is not None:
             points = [Point(choice, psi) for psi in self.psis]
             self.looks |= zip(points, self.trials.look(points), strict=True)
             return
-        best, n_vain = -np.inf, 0
-        Cs: list[float] | None = None
+        n_vain = 0
         sizes: list[int] = []  # generators of the models until now
         for psi in descending():
+            if psi > largest:
+                continue
             point = Point(choice, psi)
             too_much = self._too_much(sizes)
             if too_much is not None:
@@ -116,13 +121,17 @@ class Tuning:
             self.looks[point] = look
             if look.best > best:
                 best, n_vain = look.best, 0
-            elif look.n_generators != sizes[-1]:  # else it is the same model
+            elif not sizes or look.n_generators != sizes[-1]:  # else it is the same model
                 n_vain += 1
             sizes.append(look.n_generators)
-            patience = _PATIENCE if self._work(sizes) <= _MOST_VAIN_WORK else 1
-            if n_vain >= patience or self._perfect(look):
+            if n_vain >= self._patience(sizes) or self._perfect(look):
                 return
             Cs = self._promising(look)
+
+    def _patience(self, sizes: list[int]) -> int:
+        if self._work(sizes) > _MOST_VAIN_WORK:
+            return 1
+        return _MORE_PATIENCE if self.trials.n_rows >= _MANY_ROWS else _PATIENCE
 
     def _perfect(self, look: Look) -> bool:
         """Say whether nothing can be better: no mistakes, where these are what is scored."""
@@ -160,8 +169,8 @@ class Tuning:
 
     # -- Other scalings and oracles ---------------------------------------------------------------
 
-    def _other(self, first: Choice) -> Choice:
-        """Return the choice that is better than the first beyond chance, or the first.
+    def _other(self, first: Choice) -> Point:
+        """Return the choice that is better than the first beyond chance, or the first; and a psi.
 
         Scalings that spread rows out more evenly want a larger psi than the best one of the first.
         """
@@ -174,7 +183,7 @@ class Tuning:
             if point.psi >= look.point.psi and self._work([at.n_generators]) <= _MOST_SCREENED_WORK
         )
         if not psis:
-            return first
+            return look.point
         near, larger = psis[0], psis[min(1, len(psis) - 1)]
         best = self._known_or_new(trials, Point(first, near), C)
         for scale in self.scales[1:]:
@@ -184,7 +193,7 @@ class Tuning:
             choice, psi = best.point
             point = Point(choice._replace(oracle=oracle), psi)
             best = self._better(best, self._known_or_new(trials, point, C), place)
-        return best.point.choice
+        return best.point
 
     def _known_or_new(self, trials: Trials, point: Point, C: float) -> Look:
         """Return a look at a point with one C; on all rows it may have been taken already."""
