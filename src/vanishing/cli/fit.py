@@ -68,7 +68,10 @@ def fit(
     check_output(out, data)
     start = time.perf_counter()
     X, y = _read(data, target, drop or [])
-    model = _model(getattr(vanishing, CONSTRUCTIONS[algorithm])(**given), C, tune)
+    # What is not given is left to a search, the oracle included.
+    is_default = not given and CONSTRUCTIONS[algorithm] == "OAVI"
+    transformer = None if is_default else getattr(vanishing, CONSTRUCTIONS[algorithm])(**given)
+    model = _model(transformer, C, tune)
     held_out = _held_out(y, target, test_size, seed, tune)
     printer = console(wrapped=False)
     printer.print(_description(data.name, X, y))
@@ -182,9 +185,12 @@ def _description(name, X, y) -> str:
 
 
 def _chosen(model) -> str:
-    psi, C = model.best_params_["psi"], model.best_params_["C"]
+    chosen = ", ".join(
+        f"{name} = {value if isinstance(value, str) else format(value, 'g')}"
+        for name, value in model.best_params_.items()
+    )
     return (
-        f"Chosen by {model.n_splits_}-fold cross-validation: psi = {psi:g}, C = {C:g} "
+        f"Chosen by {model.n_splits_}-fold cross-validation: {chosen} "
         f"(error there {share(1 - model.best_score_, 1)})"
     )
 

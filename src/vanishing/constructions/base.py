@@ -147,7 +147,7 @@ class GeneratorTransformer(Savable, HTMLRepresentation, TransformerMixin, BaseEs
         >>> from vanishing import OAVI
         >>> X = np.random.default_rng(0).uniform(size=(100, 2))
         >>> [model.n_terms_ for model in OAVI().path(X, [0.1, 0.01, 0.001])]
-        [1, 3, 8]
+        [1, 3, 6]
         """
         models = [clone(self).set_params(psi=psi) for psi in psis]
         for model in models:

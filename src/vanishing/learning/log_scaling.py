@@ -28,7 +28,7 @@ class LogScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     --------
     >>> from vanishing.learning.log_scaling import LogScaler
     >>> LogScaler().fit_transform([[0.0], [1.0], [10.0], [100.0]]).round(2).ravel()
-    array([0.  , 0.06, 0.42, 1.  ])
+    array([0.  , 0.03, 0.38, 1.  ])
     """
 
     def check_parameters(self):

@@ -96,9 +96,11 @@ class VanishingClassifierCV(PipelineClassifier):
     >>> from sklearn.datasets import load_iris
     >>> from vanishing import VanishingClassifierCV
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = VanishingClassifierCV(psis=(0.01, 0.001), Cs=(1.0, 10.0)).fit(X, y)
-    >>> sorted(model.best_params_)
-    ['C', 'psi']
+    >>> model = VanishingClassifierCV().fit(X, y)
+    >>> model.best_params_
+    {'psi': 0.005, 'C': 1.0, 'scale': 'minmax', 'oracle': 'pcg'}
+    >>> print(f"{model.best_score_:.2f}")
+    0.97
     """
 
     def __init__(
