@@ -950,19 +950,21 @@ def case_classifier(draw, caught):
 
 
 def case_search(draw, caught):
-    """Cross-validation with a tiny grid."""
+    """Cross-validation with a tiny grid, or with all that is searched over."""
     X, plain = draw_rows(draw)
     m, n = (3, 2) if plain is None else plain.shape
     y = draw_labels(draw, m, 2)
     weight = draw_weight(draw, m)
-    scale = draw.choice([True, True, "quantile", False])
-    if plain is not None and underflows(scale, plain):
+    scale = draw.choice([True, True, "quantile", "log", "auto", False])
+    if plain is not None and underflows(True if scale == "auto" else scale, plain):
         scale = False
     transformer = None if scale is True and draw.happens(0.5) else draw_transformer(draw, n)
     if transformer is not None:
         transformer.set_params(psi=0.1)  # the grid has others
-    psis = draw.choice([(0.1,), (0.1, 0.005), (0.05, 0), [1e-3]])
-    if 0 in psis and getattr(transformer, "tau", None) == "auto":
+    psis = draw.choice([(0.1,), (0.1, 0.005), (0.05, 0), [1e-3], "auto"])
+    if psis == "auto" and n > 3:
+        psis = (0.1,)
+    if psis != "auto" and 0 in psis and getattr(transformer, "tau", None) == "auto":
         psis = (0.05,)
     model = VanishingClassifierCV(
         transformer,
@@ -981,9 +983,13 @@ def case_search(draw, caught):
     with unchanged(model, X, y, weight):
         model.fit(X, y, weight)
     yield
-    require(len(model.cv_results_["params"]) == len(model.psis) * len(model.Cs), "cv_results_")
+    tried = {(p["psi"], p["C"]) for p in model.cv_results_["params"]}
+    if model.psis != "auto":
+        require(tried == {(psi, C) for psi in model.psis for C in model.Cs}, "cv_results_")
     require(0 <= model.best_score_ <= 1, "best_score_")
-    require(model.best_params_["psi"] in model.psis and model.best_params_["C"] in model.Cs, "best")
+    require((model.best_params_["psi"], model.best_params_["C"]) in tried, "best")
+    require(("oracle" in model.best_params_) == (transformer is None), "oracle")
+    require(("scale" in model.best_params_) == (scale == "auto"), "scale")
     check_predictions(model, X, m)
     if not callable(getattr(transformer, "oracle", None)):
         check_saved(draw, model, X, "predict")
