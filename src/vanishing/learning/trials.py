@@ -67,6 +67,24 @@ class Look(NamedTuple):
         """The best mean score."""
         return float(np.nanmax(self.means))
 
+    def joined(self, other: "Look") -> "Look":
+        """Return what two looks at the same point, with other C, say together."""
+        new = np.isfinite(other.scores[0])
+
+        def chosen(ours, theirs):
+            return [theirs[i] if new[i] else ours[i] for i in range(len(new))]
+
+        return Look(
+            self.point,
+            np.where(new, other.scores, self.scores),
+            np.where(new, other.fit_times, self.fit_times),
+            np.where(new, other.score_times, self.score_times),
+            chosen(self.correct, other.correct),
+            [chosen(*fold) for fold in zip(self.values, other.values, strict=True)],
+            self.n_generators,
+            [*self.problems, *other.problems],
+        )
+
 
 def skipped(point: Point, n_folds: int, n_Cs: int) -> Look:
     """Return a look that was not taken."""

@@ -2,13 +2,15 @@
 
 A given grid is looked at in full. Otherwise psi goes down from 0.1 until smaller ones stop paying:
 that is where the time goes, and where overfitting starts. Other scalings and oracles than the first
-are compared at the psi and C that were best until then, on some of the rows if there are many; one
-that is better beyond chance is walked through in turn. Where the first makes next to no mistakes
-the difference to another could be nothing but chance, and none is looked at.
+run against it, from large psi to small, on some of the rows if there are many; the best, if it is
+better beyond chance, is walked through in turn. Where the first makes next to no mistakes the
+difference to another could be nothing but chance, and none is looked at.
 
 What is skipped because of its size depends on counts, never on a clock: the answer is the same on
 any machine and with any number of threads.
 """
+
+from itertools import product
 
 import numpy as np
 from sklearn import get_config
@@ -17,7 +19,7 @@ from vanishing.learning.trials import Choice, Look, Point, Trials, skipped
 
 _SMALLEST_PSI = 1e-8
 _FEW_MISTAKES = 10  # on held-out rows: with fewer, no other choice can be told from chance
-_SURE = 1.0  # standard errors by which another choice has to be better
+_SURE = 0.5  # standard errors by which another choice has to be better
 _SCREENED = 10_000  # training rows on which scalings and oracles are compared
 MOST_ROWS = 30_000  # training rows of a fold that looks for psi are fitted to
 # The work of a look: entries that one pass of the linear SVMs over the features of a fold reads.
@@ -64,6 +66,7 @@ class Tuning:
         self.scales = scales or [None]
         self.oracles = oracles or [None]
         self.looks: dict[Point, Look] = {}
+        self.screened: dict[Point, Look] = {}  # on some of the rows
         self.choices: list[Choice] = []
         self.skipped: list[str] = []
 
@@ -73,11 +76,11 @@ class Tuning:
         self.choices = [first]
         self._walk(first)
         if len(self.scales) * len(self.oracles) > 1 and self._mistakes() >= _FEW_MISTAKES:
-            other, psi = self._other(first)
+            (other, psi), place = self._other(first)
             if other != first:
-                look, place = self.best()
+                look, _ = self.best()
                 self.choices.append(other)
-                # Larger C take longest, and were no better with the first.
+                # Larger C take longest, and were no better.
                 self._walk(other, psi, look.best, self.trials.Cs[max(0, place - 1) : place + 1])
 
     def best(self) -> tuple[Look, int]:
@@ -169,53 +172,71 @@ class Tuning:
 
     # -- Other scalings and oracles ---------------------------------------------------------------
 
-    def _other(self, first: Choice) -> Point:
-        """Return the choice that is better than the first beyond chance, or the first; and a psi.
+    def _other(self, first: Choice) -> tuple[Point, int]:
+        """Return where a choice is better than the first beyond chance, or where the first is best.
 
-        Scalings that spread rows out more evenly want a larger psi than the best one of the first.
+        A point, and the place of its C.
         """
         look, place = self.best()
-        C = self.trials.Cs[place]
         trials = self.trials.thinned(_SCREENED)
-        psis = sorted(
+        psis = [
             point.psi
             for point, at in self.looks.items()
             if point.psi >= look.point.psi and self._work([at.n_generators]) <= _MOST_SCREENED_WORK
-        )
+        ]
         if not psis:
-            return look.point
-        near, larger = psis[0], psis[min(1, len(psis) - 1)]
-        best = self._known_or_new(trials, Point(first, near), C)
-        for scale in self.scales[1:]:
-            point = Point(first._replace(scale=scale), larger)
-            best = self._better(best, self._known_or_new(trials, point, C), place)
-        for oracle in self.oracles[1:]:
-            choice, psi = best.point
-            point = Point(choice._replace(oracle=oracle), psi)
-            best = self._better(best, self._known_or_new(trials, point, C), place)
-        return best.point
+            return look.point, place
+        best = self._known_or_new(trials, Point(first, min(psis)), place), place
+        reference = best
+        for choice in map(Choice._make, product(self.scales, self.oracles)):
+            if choice != first:
+                found = self._race(trials, choice, first, psis, place)
+                if found and found[0].means[found[1]] > best[0].means[best[1]]:
+                    best = found if self._better(reference, found) else best
+        return best[0].point, best[1]
 
-    def _known_or_new(self, trials: Trials, point: Point, C: float) -> Look:
+    def _race(self, trials: Trials, choice: Choice, first: Choice, psis, place: int):
+        """Let a choice run against the first from large psi to small; return its best look and C.
+
+        It ends where the choice falls behind, or stops gaining. With the next smaller C first: the
+        more evenly a scaling spreads rows, the more features there are.
+        """
+        best = None
+        for at in range(max(0, place - 1), place + 1):
+            found = None
+            for psi in psis:
+                new = self._known_or_new(trials, Point(choice, psi), at)
+                old = self._known_or_new(trials, Point(first, psi), place)
+                ahead = new.means[at] - old.means[place]
+                if ahead < 0.0 or (found and ahead > 0.0 and new.means[at] <= found.means[at]):
+                    break
+                if found is None or new.means[at] > found.means[at]:
+                    found = new
+            if found is not None and (best is None or found.means[at] > best[0].means[best[1]]):
+                best = found, at
+        return best
+
+    def _known_or_new(self, trials: Trials, point: Point, place: int) -> Look:
         """Return a look at a point with one C; on all rows it may have been taken already."""
-        if trials is not self.trials:
-            return trials.look([point], [C])[0]
-        known = self.looks.get(point)
-        if known is None or np.isnan(known.scores[0, trials.Cs.index(C)]):
-            (self.looks[point],) = trials.look([point], [C])
-        return self.looks[point]
+        C = trials.Cs[place]
+        looks = self.looks if trials is self.trials else self.screened
+        known = looks.get(point)
+        if known is None or np.isnan(known.scores[0, place]):
+            (new,) = trials.look([point], [C])
+            looks[point] = new if known is None else known.joined(new)
+        return looks[point]
 
-    def _better(self, old: Look, new: Look, place: int) -> Look:
-        """Return the new look if its score is better beyond chance, else the old one.
+    def _better(self, old: tuple[Look, int], new: tuple[Look, int]) -> bool:
+        """Say whether the new look's score, at the place of a C, is better beyond chance.
 
         By the rows on which one is right and the other wrong, where mistakes are what is scored.
         """
         if self.trials.model.scoring is None:
-            right, wrong = new.correct[place], old.correct[place]
+            right, wrong = (look.correct[place] for look, place in (new, old))
             gained, lost = np.count_nonzero(right & ~wrong), np.count_nonzero(wrong & ~right)
-            return new if gained - lost > _SURE * np.sqrt(gained + lost) else old
-        gain = new.scores[:, place] - old.scores[:, place]
-        error = gain.std() / np.sqrt(max(len(gain) - 1, 1))
-        return new if gain.mean() > _SURE * error else old
+            return gained - lost > _SURE * np.sqrt(gained + lost)
+        gain = new[0].scores[:, new[1]] - old[0].scores[:, old[1]]
+        return gain.mean() > _SURE * gain.std() / np.sqrt(max(len(gain) - 1, 1))
 
 
 def _named(point: Point) -> str:
