@@ -1015,6 +1015,15 @@ def test_classifier_on_a_device(library, labels, clip):
     )
 
 
+@pytest.mark.parametrize("scale", ["quantile", "log"])
+def test_scalings_of_rows_on_a_device(library, scale):
+    """A search may have chosen a scaling that knows no devices."""
+    model = VanishingClassifier(OAVI(0.002), scale=scale).fit(X, TWO)
+    for method in ("decision_function", "predict_proba", "predict"):
+        found = library.numpy(getattr(model, method)(library.array(X)))
+        np.testing.assert_allclose(found, getattr(model, method)(X), atol=1e-8)
+
+
 def test_classifier_in_single_precision_on_a_device(library):
     rows = X.astype(np.float32)
     expected = VanishingClassifier(OAVI(0.002)).fit(rows, TWO)

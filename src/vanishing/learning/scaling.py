@@ -199,11 +199,14 @@ class Scaling:
         Those that are far outside of the training range are counted in ``far``.
         """
         transformer = self.transformer
+        on_device = device.is_device_array(X)
         if transformer is not None and not self.in_unit_range:
-            X = self._checked(transformer.transform(X), len(X))
+            # Scikit-learn's transformers know no devices: to the CPU and back.
+            rows = device.to_numpy(X) if on_device else X
+            scaled = self._checked(transformer.transform(rows), len(rows))
+            X = device.like(X, scaled) if on_device else scaled
             transformer = None
         parts = (None, None) if transformer is None else (transformer.scale_, transformer.min_)
-        on_device = device.is_device_array(X)
         factor, offset, low, high = (
             device.like(X, part) if on_device and part is not None else part
             for part in (*parts, self.low, self.high)
