@@ -6,11 +6,14 @@ import numpy as np
 import pytest
 from sklearn import config_context
 from sklearn.datasets import load_iris, make_circles, make_moons
-from sklearn.model_selection import StratifiedKFold
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.model_selection import LeaveOneOut, ShuffleSplit, StratifiedKFold
+from sklearn.preprocessing import StandardScaler
 
 import vanishing
 from vanishing import OAVI, VanishingClassifier, VanishingClassifierCV
 from vanishing.learning import trials, tuning
+from vanishing.learning.search import search as run
 
 MOONS = make_moons(400, noise=0.25, random_state=0)
 CIRCLES = make_circles(300, noise=0.02, factor=0.5, random_state=0)
@@ -163,29 +166,104 @@ def test_what_takes_too_much_is_skipped_and_named(monkeypatch):
         assert "working_memory" in said(VanishingClassifierCV(scale=True), *MOONS)
 
 
-def test_an_interrupted_search_keeps_what_it_has(monkeypatch):
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_an_interrupted_search_keeps_what_it_has(n_jobs, monkeypatch):
     X, y = MOONS
     whole = VanishingClassifierCV().fit(X, y)
-    n_done = 0
     original = trials.Trials._try
+    fits = iter(range(7))  # the seventh is the first of the third look
 
     def interrupted(self, *args):
-        nonlocal n_done
-        n_done += 1
-        if n_done > 7:  # in the third look
+        if next(fits, 6) >= 6:
             raise KeyboardInterrupt
         return original(self, *args)
 
     monkeypatch.setattr(trials.Trials, "_try", interrupted)
-    search = VanishingClassifierCV()
+    search = VanishingClassifierCV(n_jobs=n_jobs)
     assert "interrupted" in said(search, X, y)
     assert looked_at(search) == looked_at(whole)[:2]
     assert search.predict(X).shape == y.shape
-    n_done = 7  # before anything is found: nothing changes
+    fits = iter(range(7))
+    search = VanishingClassifierCV(OAVI(), psis=(0.1, 0.05, 0.01), scale=True, n_jobs=n_jobs)
+    assert "interrupted" in said(search, X, y)
+    assert [psi for psi, *_ in looked_at(search)] == [0.1, 0.05]
+    fits = iter(())  # before anything is found: nothing changes
     fitted = vars(search).copy()
     with pytest.raises(KeyboardInterrupt):
         search.fit(X, y)
     assert vars(search) == fitted
+
+
+def test_a_scorer_of_one_split_is_enough():
+    split = ShuffleSplit(1, random_state=0)
+    search = VanishingClassifierCV(scoring="neg_log_loss", cv=split).fit(*MOONS)
+    assert search.n_splits_ == 1
+    assert search.best_score_ == np.nanmax(search.cv_results_["split0_test_score"])
+
+
+def test_scores_that_are_no_numbers_are_refused():
+    X, y = MOONS[0][:20], MOONS[1][:20]
+    search = VanishingClassifierCV(scoring="roc_auc", cv=LeaveOneOut())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        with pytest.raises(ValueError, match=r"'roc_auc' is not a number .* 1 row\. Use fewer"):
+            search.fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error", "message"),
+    [
+        ({"scale": "Auto"}, ValueError, "scale must be True, False, 'auto', 'minmax', .*'Auto'"),
+        ({"scoring": "acuracy"}, ValueError, "scoring must be one of .*got 'acuracy'"),
+        ({"scoring": ["accuracy"]}, TypeError, "scoring must be one name"),
+        ({"transformer": StandardScaler()}, TypeError, "no parameter psi to search over: give"),
+        ({"psis": "autos"}, TypeError, "psis must be 'auto' or a sequence of numbers"),
+    ],
+)
+def test_parameters_that_cannot_be_are_refused_by_name(parameters, error, message):
+    with pytest.raises(error, match=message):
+        VanishingClassifierCV(**parameters).fit(*MOONS)
+
+
+def test_a_search_does_not_warn_of_rows_of_its_folds():
+    rng = np.random.default_rng(0)
+    X = np.exp(1.5 * rng.normal(size=(200, 3)))  # of long tails: each fold has rows far outside
+    y = np.log(X[:, 0]) ** 2 + np.log(X[:, 1]) ** 2 < 1.5
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        search = VanishingClassifierCV(OAVI(), psis=(0.1, 0.05), scale=True, scoring="f1").fit(X, y)
+    with pytest.warns(UserWarning, match="far outside"):
+        search.predict(100.0 * X)
+
+
+def test_rows_of_weight_zero_take_no_place_in_a_fold():
+    X, y = load_iris(return_X_y=True)
+    weight = np.ones(len(y))
+    weight[::7] = weight[:60:3] = 0.0
+    search = VanishingClassifierCV().fit(X, y, sample_weight=weight)
+    alone = VanishingClassifierCV().fit(X[weight > 0.0], y[weight > 0.0])
+    assert search.best_params_ == alone.best_params_
+    assert search.best_score_ == pytest.approx(alone.best_score_, abs=1e-12)
+    np.testing.assert_allclose(search.predict_proba(X), alone.predict_proba(X), atol=1e-6)
+
+
+def test_held_out_rows_need_not_be_of_all_classes():
+    X, y = load_iris(return_X_y=True)
+    places = np.arange(150)
+    cv = [(places[places % 50 > 9], places[start : start + 10]) for start in (0, 50)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        search = VanishingClassifierCV(cv=cv, class_weight="balanced").fit(X, y)
+    assert 0.0 < search.temperature_ < np.inf
+
+
+def test_the_fits_of_a_search_are_counted_once(monkeypatch):
+    monkeypatch.setattr(tuning, "_SCREENED", 100)  # fewer rows than a training fold has
+    steps = []
+    search = VanishingClassifierCV(Cs=(1.0,))
+    run(search, *MOONS, on_step=lambda done, planned: steps.append((done, planned)))
+    assert [done for done, _ in steps] == list(range(1, len(steps) + 1))
+    assert steps[-1] == (len(steps), len(steps))
 
 
 def test_a_search_is_saved_with_what_it_did_not_look_at(tmp_path):

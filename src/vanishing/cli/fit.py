@@ -47,7 +47,9 @@ def fit(
             show_default="the algorithm's",
         ),
     ] = None,
-    tune: Annotated[bool, Option("--tune", help="Choose psi and C by cross-validation.")] = False,
+    tune: Annotated[
+        bool, Option("--tune", help="Choose psi, C, scaling and oracle by cross-validation.")
+    ] = False,
     drop: Annotated[
         list[str] | None,
         Option(help="A column to leave out; may be given again.", show_default=False),

@@ -165,10 +165,11 @@ class VanishingFeatures(
         models : list of VanishingFeatures
             One for each psi, in their order, fitted; this one stays as it is.
         """
-        models = [clone(self) for _ in psis]
-        for model, psi in zip(models, psis, strict=True):
-            model.transformer = clone(resolved(self.transformer)).set_params(psi=psi)
-            model.check_parameters()
+        models = []
+        for psi in psis:
+            models.append(clone(self))
+            models[-1].transformer = clone(resolved(self.transformer)).set_params(psi=psi)
+            models[-1].check_parameters()
         like = clone(self)
         source = source_of(X, y, sample_weight)
         rows: LabelledRows | LabelledSource

@@ -114,7 +114,9 @@ def class_weights(class_weight, classes: np.ndarray, totals: np.ndarray) -> np.n
     if class_weight is None:
         return None
     if not isinstance(class_weight, dict):
-        return totals.sum() / (len(classes) * totals)
+        # Of the rows that a search holds out, a class may have none.
+        weights = np.zeros(len(classes))
+        return np.divide(totals.sum(), len(classes) * totals, out=weights, where=totals > 0.0)
     return compute_class_weight(class_weight, classes=classes, y=classes)
 
 

@@ -246,7 +246,7 @@ class PipelineClassifier(
         if decisive is None:
             raise ValueError("explain needs the linear SVM; it knows nothing of a final_estimator.")
         refuse(self, X, "explain")
-        index = getattr(X, "index", None) if table else None
+        index = X.index if hasattr(X, "iloc") else None  # lists have another index
         X = self._scaled(X)
         owners = [
             label

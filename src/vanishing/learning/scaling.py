@@ -21,16 +21,17 @@ FAR = 0.5  # of the training range of a column, beyond it, is far outside
 ORDINARY = 0.02  # share of rows far outside that ordinary data may have: tails are long
 _TILE = 64  # rows
 SCALINGS = ("minmax", "quantile", "log")  # True is another name for the first
-_CHOICES = "scale must be True, False, 'minmax', 'quantile', 'log' or a scikit-learn transformer"
 
 
-def check_scale(scale) -> None:
-    """Raise TypeError or ValueError unless ``scale`` says how to scale."""
+def check_scale(scale, names=SCALINGS) -> None:
+    """Raise TypeError or ValueError unless ``scale`` says how to scale, maybe by a name."""
+    choices = ", ".join(["True", "False", *map(repr, names)])
+    message = f"scale must be {choices} or a scikit-learn transformer; got {scale!r}."
     if isinstance(scale, str):
-        if scale not in SCALINGS:
-            raise ValueError(f"{_CHOICES}; got {scale!r}.")
+        if scale not in names:
+            raise ValueError(message)
     elif not isinstance(scale, bool) and not hasattr(scale, "fit_transform"):
-        raise TypeError(f"{_CHOICES}; got {scale!r}.")
+        raise TypeError(message)
 
 
 def affine(transformer, n_features: int) -> tuple[np.ndarray, np.ndarray] | None:

@@ -1,6 +1,10 @@
 """The search for psi, C, scaling and oracle by cross-validation."""
 
+from numbers import Integral
+
 import numpy as np
+from sklearn.base import clone
+from sklearn.metrics import get_scorer_names
 from sklearn.model_selection import check_cv
 
 from vanishing._threads import one_blas_thread
@@ -8,6 +12,7 @@ from vanishing.checks import check_flag, check_number
 from vanishing.constructions.base import all_or_nothing
 from vanishing.constructions.engine import Remarks
 from vanishing.learning.classifier import VanishingClassifier
+from vanishing.learning.default import resolved
 from vanishing.learning.features import VanishingFeatures
 from vanishing.learning.labels import (
     LabelledRows,
@@ -19,7 +24,7 @@ from vanishing.learning.pipeline import fit_parts, scale_rows
 from vanishing.learning.prediction import PipelineClassifier
 from vanishing.learning.scaling import SCALINGS, check_scale
 from vanishing.learning.svm import L1SquaredHingeSVC
-from vanishing.learning.trials import Trials, describe
+from vanishing.learning.trials import Progress, Trials, describe
 from vanishing.learning.tuning import MOST_ROWS, Tuning
 from vanishing.persistence import register
 from vanishing.rows.sources import refuse
@@ -56,7 +61,8 @@ class VanishingClassifierCV(PipelineClassifier):
     cv : int, splitter or iterable, default=3
         As in scikit-learn; an integer means stratified folds.
     scoring : str, callable or None, default=None
-        As in scikit-learn; None means accuracy.
+        As in scikit-learn; None means accuracy. A callable takes ``(estimator, X, y)``, and
+        ``sample_weight`` where `fit` does.
     scale : "auto", bool, "minmax", "quantile", "log" or transformer, default="auto"
         As in `VanishingClassifier`; "auto" chooses among "minmax", "quantile" and "log".
     clip, class_weight :
@@ -149,12 +155,27 @@ class VanishingClassifierCV(PipelineClassifier):
 
     def check_parameters(self):
         """Raise TypeError or ValueError unless the parameters are valid."""
-        if not _is_auto(self.scale):
-            check_scale(self.scale)
+        check_scale(self.scale, ("auto", *SCALINGS))
         check_flag("clip", self.clip)
         check_class_weight(self.class_weight)
         VanishingFeatures(self.transformer).check_parameters()
+        if "psi" not in clone(resolved(self.transformer)).get_params(deep=False):
+            raise TypeError(
+                f"transformer={self.transformer!r} has no parameter psi to search over: give OAVI, "
+                "ABM, AVI or VCA."
+            )
+        self._check_scoring()
         self.grid()
+
+    def _check_scoring(self):
+        if isinstance(self.scoring, str):
+            if self.scoring not in get_scorer_names():
+                raise ValueError(
+                    f"scoring must be one of sklearn.metrics.get_scorer_names(), a callable or "
+                    f"None; got {self.scoring!r}."
+                )
+        elif self.scoring is not None and not callable(self.scoring):
+            raise TypeError(f"scoring must be one name, a callable or None; got {self.scoring!r}.")
 
     def grid(self) -> tuple[list[float] | None, list[float]]:
         """Return the values of psi to try, None for "auto", and those of C in growing order."""
@@ -247,8 +268,7 @@ def search(
     with all_or_nothing(model):
         rows = labelled_rows(model, X, y, sample_weight)
         check_two_classes(rows.classes)
-        splits = list(check_cv(model.cv, y, classifier=True).split(rows.X, y))
-        trials = Trials(model, [_fold(rows, *split) for split in splits], on_step)
+        trials = Trials(model, _folds(model.cv, rows, y), Progress(on_step))
         if psis is None:
             trials = trials.thinned(MOST_ROWS)
         scales = SCALINGS if _is_auto(model.scale) else ()
@@ -301,7 +321,7 @@ def _edges(model) -> list[str]:
     means, params = model.cv_results_["mean_test_score"], model.cv_results_["params"]
     found = []
     for name, given in (("psi", model.psis), ("C", model.Cs)):
-        if (isinstance(given, str) and given == "auto") or (name == "C" and tuple(given) == CS):
+        if _is_auto(given) or (name == "C" and tuple(given) == CS):
             continue
         values = sorted({point[name] for point in params})
         best = model.best_params_[name]
@@ -332,8 +352,15 @@ def _refit(
     return classifier.remarks(parts)._replace(name=type(model).__name__)
 
 
+def _folds(cv, rows: LabelledRows, y) -> list[tuple[LabelledRows, LabelledRows]]:
+    """Return training and validation rows; those of weight zero count as absent."""
+    if cv is None or isinstance(cv, Integral):  # others may know the rows by their places
+        rows = rows.present()
+        y = rows.y
+    return [_fold(rows, *split) for split in check_cv(cv, y, classifier=True).split(rows.X, y)]
+
+
 def _fold(rows: LabelledRows, train, test) -> tuple[LabelledRows, LabelledRows]:
-    # Rows of weight zero count as absent, here as well.
     training, validation = rows.at(train).present(), rows.at(test).present()
     missing = np.setdiff1d(np.arange(len(rows.classes)), training.y)
     if missing.size:

@@ -17,6 +17,8 @@ from vanishing.learning.default import resolved
 from vanishing.learning.features import class_readers
 from vanishing.learning.labels import LabelledRows, class_weights, labels, or_constant
 from vanishing.learning.pipeline import ScaledRows, fit_parts, scale_rows
+from vanishing.learning.prediction import watched
+from vanishing.learning.scaling import FarRows
 from vanishing.learning.svm import L1SquaredHingeSVC
 from vanishing.learning.temperature import learn_temperature
 from vanishing.rows.reader import Reader
@@ -112,6 +114,30 @@ class _Trial(NamedTuple):
     problems: list[str]
 
 
+class Progress:
+    """Counts the fits of a search.
+
+    Parameters
+    ----------
+    on_step : callable, default=None
+        Called as ``on_step(done, planned)`` after each fit, maybe from another thread.
+    """
+
+    def __init__(self, on_step=None):
+        self.on_step = on_step
+        self.done = self.planned = 0
+        self._lock = Lock()
+
+    def step(self) -> int:
+        """Count a fit that is done, and return how many are."""
+        with self._lock:
+            self.done += 1
+            done, planned = self.done, self.planned
+        if self.on_step is not None:
+            self.on_step(done, planned)
+        return done
+
+
 class Trials:
     """The folds of a search, and looks at them.
 
@@ -120,19 +146,17 @@ class Trials:
     model : VanishingClassifierCV
         Whose parameters and columns are looked at.
     folds : list of (training rows, validation rows)
-    on_step : callable or None
-        Called as ``on_step(done, total)`` after each fit, maybe from another thread.
+    progress : Progress
+        Of the search, whose trials these may be only some of.
     """
 
-    def __init__(self, model, folds: list[tuple[LabelledRows, LabelledRows]], on_step=None):
+    def __init__(self, model, folds: list[tuple[LabelledRows, LabelledRows]], progress: Progress):
         self.model = model
         self.folds = folds
-        self.on_step = on_step
+        self.progress = progress
         self.Cs = model.grid()[1]
         self.n_rows = max(len(train.y) for train, _ in folds)
         self.n_classes = len(folds[0][0].classes)
-        self.done = self.planned = 0
-        self._lock = Lock()
         self._scaled: dict[Any, list[_Fold]] = {}
 
     def thinned(self, n_rows: int) -> "Trials":
@@ -141,7 +165,7 @@ class Trials:
             return self
         step = -(-self.n_rows // n_rows)
         folds = [(_thinned(train, step), test) for train, test in self.folds]
-        return Trials(self.model, folds, self.on_step)
+        return Trials(self.model, folds, self.progress)
 
     def classifier(self, point: Point, C: float) -> VanishingClassifier:
         """Return the classifier that a point and C stand for, to be fitted."""
@@ -157,23 +181,37 @@ class Trials:
             class_weight=model.class_weight,
         )
 
-    def look(self, points: Sequence[Point], Cs: Sequence[float] | None = None) -> list[Look]:
-        """Fit and score each of the points, all of one choice, with all C or some of them."""
+    def look(
+        self,
+        points: Sequence[Point],
+        Cs: Sequence[float] | None = None,
+        looks: dict[Point, Look] | None = None,
+    ) -> list[Look]:
+        """Fit and score each of the points, all of one choice, with all C or some of them.
+
+        The looks join ``looks``, those at points that are done also where it is interrupted.
+        """
         folds = self._folds(points[0])
         Cs = self.Cs if Cs is None else list(Cs)
         tasks = list(product(range(len(points)), range(len(folds))))
-        self.planned += len(tasks)
+        self.progress.planned += len(tasks)
+        trials: dict[tuple[int, int], _Trial] = {}
 
         def run(task):
             i, fold = task
             start = time.perf_counter()
-            trial = self._try(points[i], folds[fold], Cs)
+            trial = trials[task] = self._try(points[i], folds[fold], Cs)
             self._say(points[i], fold, trial, time.perf_counter() - start)
-            return trial
 
-        trials = spread(run, tasks, self.model.n_jobs)
-        n = len(folds)
-        return [self._look(p, trials[i * n : (i + 1) * n], Cs) for i, p in enumerate(points)]
+        looks = {} if looks is None else looks
+        try:
+            spread(run, tasks, self.model.n_jobs)
+        finally:
+            for i, point in enumerate(points):
+                done = [trials[i, fold] for fold in range(len(folds)) if (i, fold) in trials]
+                if len(done) == len(folds):
+                    looks[point] = self._look(point, done, Cs)
+        return [looks[point] for point in points]
 
     def _look(self, point: Point, trials: list[_Trial], Cs) -> Look:
         tables = np.full((3, len(trials), len(self.Cs)), np.nan)
@@ -191,11 +229,7 @@ class Trials:
         return Look(point, scores, fit_times, score_times, correct, values, n_generators, problems)
 
     def _say(self, point, fold, trial, seconds):
-        with self._lock:
-            self.done += 1
-            done, planned = self.done, self.planned
-        if self.on_step is not None:
-            self.on_step(done, planned)
+        done = self.progress.step()
         if self.model.verbose:
             chosen = "".join(f", {name} {value}" for name, value in point.choice.params().items())
             print(
@@ -240,7 +274,8 @@ class Trials:
             else:
                 describe(model, classifier, named=False)  # the rows of a fold have no names
                 classifier.adopt(parts).learn_temperature(fold.train.rows)
-                score = _score(model.scoring, classifier, test)
+                # Rows of a fold that are far outside are no news to whoever fits.
+                score = _score(model.scoring, watched(classifier, FarRows()), test)
             trial.scores.append(float(score))
             trial.correct.append(correct)
             trial.values.append(decided[::step].copy())
@@ -284,7 +319,13 @@ def _score(scoring, classifier: VanishingClassifier, test: LabelledRows) -> floa
     """Score with any of scikit-learn's scorers."""
     scorer = check_scoring(classifier, scoring)
     weights = {} if test.weight is None else {"sample_weight": test.weight}
-    return scorer(classifier, test.X, test.classes[test.y], **weights)
+    score = float(scorer(classifier, test.X, test.classes[test.y], **weights))
+    if np.isnan(score):
+        raise ValueError(
+            f"scoring={scoring!r} is not a number on a validation fold, which has {len(test.y)} "
+            f"row{'' if len(test.y) == 1 else 's'}. Use fewer folds, or another scoring."
+        )
+    return score
 
 
 def describe(model, classifier: VanishingClassifier, named=True) -> None:

@@ -107,7 +107,7 @@ class Tuning:
         """Look at a given grid; or go down from a psi, with some C, to beat the best until now."""
         if self.psis is not None:
             points = [Point(choice, psi) for psi in self.psis]
-            self.looks |= zip(points, self.trials.look(points), strict=True)
+            self.trials.look(points, looks=self.looks)
             return
         n_vain = 0
         sizes: list[int] = []  # generators of the models until now
@@ -120,8 +120,7 @@ class Tuning:
                 self.looks[point] = skipped(point, len(self.trials.folds), len(self.trials.Cs))
                 self.skipped.append(f"{_named(point)} and smaller ones, {too_much}")
                 return
-            (look,) = self.trials.look([point], Cs)
-            self.looks[point] = look
+            (look,) = self.trials.look([point], Cs, self.looks)
             if look.best > best:
                 best, n_vain = look.best, 0
             elif not sizes or look.n_generators != sizes[-1]:  # else it is the same model
@@ -149,7 +148,7 @@ class Tuning:
             n_rows = sum(len(test.y) for _, test in self.trials.folds)
             error = np.sqrt(max(look.best * (1.0 - look.best), 1.0 / n_rows) / n_rows)
         else:
-            error = np.nanmax(look.scores.std(axis=0)) / np.sqrt(len(look.scores) - 1)
+            error = np.nanmax(look.scores.std(axis=0)) / np.sqrt(max(len(look.scores) - 1, 1))
         promising = look.means >= look.best - error
         return [C for C, is_so in zip(self.trials.Cs, promising, strict=True) if is_so]
 
