@@ -260,6 +260,7 @@ def test_a_table_says_where_columns_stay_scaled():
     model = VanishingClassifier(scale="quantile").fit(X, y == 1)
     table = model.explain(X[:3], n_generators=1, table=True)
     assert set(table["units"]) == {"scaled"} and list(table["row"]) == [0, 1, 2]
+    assert table.equals(model.explain(X[:3].tolist(), n_generators=1, table=True))
     assert set(table["for"]) == {True}  # a positive contribution speaks for the second class
     generator = model.explain(X[:1], n_generators=1)[0][0]["generator"]
     assert table["equation"][0] == f"{generator} = 0"

@@ -100,7 +100,7 @@ def test_features_of_all_classes(always, transformer):
     rows, y = load_iris(return_X_y=True)
     rows = rows / 8.0
     features = VanishingFeatures(transformer)
-    for psi, found in zip(PSIS, features.path(rows, y, psis=PSIS), strict=True):
+    for psi, found in zip(PSIS, features.path(rows, y, psis=iter(PSIS)), strict=True):
         inner = OAVI(psi) if transformer is None else ABM(psi, max_degree=2)
         expected = VanishingFeatures(inner).fit(rows, y)
         assert found.n_generators_ == expected.n_generators_

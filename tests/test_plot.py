@@ -555,6 +555,18 @@ def test_a_path_of_classifiers_is_that_of_separately_fitted_ones():
         plt.close("all")
 
 
+def test_a_path_of_a_search_has_the_scaling_and_oracle_it_found():
+    X, y = load_iris(return_X_y=True)
+    search = VanishingClassifierCV(psis=PSIS).fit(X, y)
+    search.classifier_.set_params(scale="log", transformer=OAVI(oracle="omp"))
+    display = PsiPathDisplay.from_estimator(search, X, y, psis=PSIS)
+    fitted = [
+        VanishingClassifier(OAVI(p, oracle="omp"), scale="log").fit(X, y) for p in sorted(PSIS)
+    ]
+    expected = [path_values(m, m.features_.transformers_) for m in fitted]
+    np.testing.assert_allclose(drawn(display), expected, rtol=1e-9)
+
+
 def test_a_path_goes_through_where_nothing_vanishes(recwarn):
     display = PsiPathDisplay.from_estimator(OAVI(max_degree=1), circle(), psis=[1e-4, 0.9])
     assert display.n_generators[0] == 0

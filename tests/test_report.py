@@ -390,6 +390,17 @@ def test_settings_are_all_there(tmp_path, iris):
             assert name in page.words and clean(repr(value), 300) in page.words
 
 
+def test_settings_that_a_search_did_not_look_at_are_not_counted(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    model = VanishingClassifierCV().fit(X, y)
+    scores = model.cv_results_["mean_test_score"]
+    n_tried = np.count_nonzero(np.isfinite(scores))
+    assert n_tried < len(scores)
+    page = report(tmp_path, model, X, y)
+    assert f"best of {n_tried} settings, so" in page.words
+    assert f"best of {n_tried} settings that were tried" in page.words
+
+
 # -- The picture's data ---------------------------------------------------------------------------
 
 

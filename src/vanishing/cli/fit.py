@@ -70,7 +70,7 @@ def fit(
     check_output(out, data)
     start = time.perf_counter()
     X, y = _read(data, target, drop or [])
-    # What is not given is left to a search, the oracle included.
+    # Where no option of the construction is given, a search chooses the oracle, too.
     is_default = not given and CONSTRUCTIONS[algorithm] == "OAVI"
     transformer = None if is_default else getattr(vanishing, CONSTRUCTIONS[algorithm])(**given)
     model = _model(transformer, C, tune)

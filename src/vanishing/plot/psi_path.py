@@ -162,10 +162,10 @@ def _path(estimator, X, y, psis: list[float]) -> list:
         X = clone(first).fit_transform(X, y) if len(first) else X
         return _path(estimator[-1], X, y, psis)
     if isinstance(estimator, (VanishingClassifier, VanishingClassifierCV)):
-        # A search says which scaling it has found; before it, it is that of the classifier.
-        scale = getattr(getattr(estimator, "classifier_", estimator), "scale", True)
-        scale = True if isinstance(scale, str) and scale == "auto" else scale
-        features = VanishingFeatures(estimator.transformer, n_jobs=estimator.n_jobs)
+        # A search has found scaling and oracle; before it, they are those that it starts from.
+        found = getattr(estimator, "classifier_", estimator)
+        scale = True if isinstance(found.scale, str) and found.scale == "auto" else found.scale
+        features = VanishingFeatures(found.transformer, n_jobs=estimator.n_jobs)
         return _path(features, Scaling(scale, False).fit_transform(check_array(X)), y, psis)
     if isinstance(estimator, VanishingFeatures):
         return estimator.path(X, y, psis=psis)
