@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -163,7 +164,7 @@ def _path(estimator, X, y, psis: list[float]) -> list:
         return _path(estimator[-1], X, y, psis)
     if isinstance(estimator, (VanishingClassifier, VanishingClassifierCV)):
         # A search has found scaling and oracle; before it, they are those that it starts from.
-        found = getattr(estimator, "classifier_", estimator)
+        found: Any = getattr(estimator, "classifier_", estimator)
         scale = True if isinstance(found.scale, str) and found.scale == "auto" else found.scale
         features = VanishingFeatures(found.transformer, n_jobs=estimator.n_jobs)
         return _path(features, Scaling(scale, False).fit_transform(check_array(X)), y, psis)
