@@ -171,10 +171,10 @@ def test_an_interrupted_search_keeps_what_it_has(n_jobs, monkeypatch):
     X, y = MOONS
     whole = VanishingClassifierCV().fit(X, y)
     original = trials.Trials._try
-    fits = iter(range(7))  # the seventh is the first of the third look
+    fits = iter(range(6))  # before the third look
 
     def interrupted(self, *args):
-        if next(fits, 6) >= 6:
+        if next(fits, None) is None:
             raise KeyboardInterrupt
         return original(self, *args)
 
@@ -183,10 +183,13 @@ def test_an_interrupted_search_keeps_what_it_has(n_jobs, monkeypatch):
     assert "interrupted" in said(search, X, y)
     assert looked_at(search) == looked_at(whole)[:2]
     assert search.predict(X).shape == y.shape
-    fits = iter(range(7))
-    search = VanishingClassifierCV(OAVI(), psis=(0.1, 0.05, 0.01), scale=True, n_jobs=n_jobs)
-    assert "interrupted" in said(search, X, y)
-    assert [psi for psi, *_ in looked_at(search)] == [0.1, 0.05]
+    fits = iter(range(9))
+    psis = (0.1, 0.05, 0.01, 0.005)
+    search = VanishingClassifierCV(OAVI(), psis=psis, scale=True, n_jobs=n_jobs)
+    message = said(search, X, y)
+    assert [psi for psi, *_ in looked_at(search)] == [0.1, 0.05, 0.01]
+    assert search.best_params_["psi"] == 0.01
+    assert "interrupted" in message and "edge" not in message  # there are smaller ones
     fits = iter(())  # before anything is found: nothing changes
     fitted = vars(search).copy()
     with pytest.raises(KeyboardInterrupt):

@@ -310,9 +310,10 @@ def _with_remarks(model, remarks: Remarks, tuning: Tuning, interrupted: bool) ->
     notes = [] if remarks.nothing is None else [remarks.nothing]
     if interrupted:
         notes.append("the search was interrupted, and what it had found until then is taken.")
+    else:
+        notes += _edges(model)
     if tuning.skipped:
         notes.append(f"not looked at: {'; '.join(tuning.skipped)}.")
-    notes += _edges(model)
     return remarks._replace(nothing=" Also: ".join(notes) or None)
 
 
