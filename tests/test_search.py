@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from sklearn import config_context
+from sklearn.base import clone
 from sklearn.datasets import load_iris, make_circles, make_moons
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.model_selection import LeaveOneOut, ShuffleSplit, StratifiedKFold
@@ -267,6 +268,15 @@ def test_the_fits_of_a_search_are_counted_once(monkeypatch):
     run(search, *MOONS, on_step=lambda done, planned: steps.append((done, planned)))
     assert [done for done, _ in steps] == list(range(1, len(steps) + 1))
     assert steps[-1] == (len(steps), len(steps))
+
+
+@pytest.mark.parametrize("scale", [True, "quantile", "log", StandardScaler()], ids=repr)
+def test_tables_that_are_wanted_everywhere_change_nothing(scale):
+    X, y = MOONS
+    search = VanishingClassifierCV(psis=(0.1, 0.01), Cs=(1.0,), scale=scale)
+    expected = clone(search).fit(X, y).predict_proba(X)
+    with config_context(transform_output="pandas"):
+        np.testing.assert_array_equal(search.fit(X, y).predict_proba(X), expected)
 
 
 def test_a_search_is_saved_with_what_it_did_not_look_at(tmp_path):

@@ -140,7 +140,7 @@ def _decision_of(found: Anatomy) -> Callable:
         return (scores[:, 0] > 0 if scores.shape[1] == 1 else scores.argmax(axis=1)), scores
 
     def other(Z):
-        features = or_constant(found.core.features_.transform(Z))
+        features = or_constant(found.core.features_.values_of(Z))
         return found.core.final_estimator_.predict(features), np.zeros(1)
 
     return linear if found.decisions else other

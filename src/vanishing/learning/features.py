@@ -241,13 +241,8 @@ class VanishingFeatures(
                 "or use OAVI, ABM or AVI."
             )
 
-        def fit_class(reader):
-            estimator = clone(transformer)
-            estimator.n_features_in_ = reader.n_features
-            return estimator, estimator.fit_rows(reader)
-
         return read_together(
-            fit_class,
+            lambda reader: _fit_ours(clone(transformer), reader),
             rows.source,
             rows.classes,
             chunk_size=transformer.chunk_size,
@@ -313,6 +308,10 @@ class VanishingFeatures(
         X_out : ndarray of shape (n_samples, n_generators_)
             As `OAVI.transform` returns it.
         """
+        return self.values_of(X)
+
+    def values_of(self, X):
+        """Return what `transform` does, but never as a table: `set_output` plays no part."""
         check_is_fitted(self)
         if is_device_array(X):
             X = checked_device_array(self, X)

@@ -60,7 +60,7 @@ class _Look(NamedTuple):
     def _add(self, X, y, weight, found):
         X = self.scale(X)
         xp = namespace(X) if is_device_array(X) else np
-        features = with_constant(or_constant(self.features.transform(X)))
+        features = with_constant(or_constant(self.features.values_of(X)))
         y = np.searchsorted(self.classes, y)
         weights, directions, signs, costs = (
             values if xp is np else like(X, values)

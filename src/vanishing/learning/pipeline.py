@@ -83,7 +83,7 @@ def fit_parts(
         (final,) = finals
         yield parts(final, fit_in_passes(final, features, rows))
         return
-    X = or_constant(features.transform(rows.X))
+    X = or_constant(features.values_of(rows.X))
     if not isinstance(finals[0], L1SquaredHingeSVC):
         (final,) = finals
         weights = {} if rows.weight is None else {"sample_weight": rows.weight}

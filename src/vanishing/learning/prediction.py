@@ -94,7 +94,7 @@ class PipelineClassifier(
         return scaled
 
     def _features(self, X):
-        return or_constant(self._fitted.features_.transform(self._scaled(X)))
+        return or_constant(self._fitted.features_.values_of(self._scaled(X)))
 
     def _decisive(self):
         """Return (generators, weights, absolute) of each class; None: no linear SVM decides."""

@@ -265,7 +265,7 @@ class Trials:
             trial.fit_times.append(time.perf_counter() - start)
             start = time.perf_counter()
             if values is None:  # features that are evaluated once for all C
-                values = or_constant(parts.features.transform(parts.scaling(test.X)))
+                values = or_constant(parts.features.values_of(parts.scaling(test.X)))
                 shared[1] = time.perf_counter() - start
             decided = parts.final.decide(values)
             correct = labels(np.arange(len(test.classes)), decided) == test.y
