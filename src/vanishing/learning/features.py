@@ -35,10 +35,15 @@ from vanishing.rows.validation import validated
 _LISTED = 5  # classes that a warning lists
 
 
-def class_readers(rows: LabelledRows, chunk_size=None) -> list[Reader]:
-    """Return readers of the rows of each class, which remember moments where that is worth it."""
+def class_readers(rows: LabelledRows, chunk_size=None, *, remember=True) -> list[Reader]:
+    """Return readers of the rows of each class, for several fits to them.
+
+    They remember moments, where that is worth it, unless fits at the same time would ask for these
+    in any order: by which plan a moment is computed first decides about its last digit.
+    """
     parts = [rows.at(rows.y == label) for label in range(len(rows.classes))]
-    return [remembering(Rows(part.X, part.weight, chunk_size)) for part in parts]
+    readers = [Rows(part.X, part.weight, chunk_size) for part in parts]
+    return [remembering(reader) for reader in readers] if remember else list(readers)
 
 
 def _fit_ours(estimator, reader: Reader):

@@ -154,7 +154,8 @@ class Trials:
         self.model = model
         self.folds = folds
         self.progress = progress
-        self.Cs = model.grid()[1]
+        psis, self.Cs = model.grid()
+        self._in_order = psis is None  # one psi after the other
         self.n_rows = max(len(train.y) for train, _ in folds)
         self.n_classes = len(folds[0][0].classes)
         self._scaled: dict[Any, list[_Fold]] = {}
@@ -247,7 +248,8 @@ class Trials:
             for train, test in self.folds:
                 scaled = scale_rows(train, scale, self.model.clip)
                 assert isinstance(scaled.rows, LabelledRows)  # as those they were made of
-                folds.append(_Fold(scaled, class_readers(scaled.rows, size), test))
+                readers = class_readers(scaled.rows, size, remember=self._in_order)
+                folds.append(_Fold(scaled, readers, test))
         return self._scaled[point.choice.scale]
 
     def _try(self, point: Point, fold: _Fold, Cs: Sequence[float]) -> _Trial:

@@ -117,7 +117,8 @@ class Tuning:
             point = Point(choice, psi)
             too_much = self._too_much(sizes)
             if too_much is not None:
-                self.looks[point] = skipped(point, len(self.trials.folds), len(self.trials.Cs))
+                nothing = skipped(point, len(self.trials.folds), len(self.trials.Cs))
+                self.looks.setdefault(point, nothing)
                 self.skipped.append(f"{_named(point)} and smaller ones, {too_much}")
                 return
             (look,) = self.trials.look([point], Cs, self.looks)
