@@ -9,6 +9,7 @@ rows that are all on the right side would be zero.
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -120,7 +121,7 @@ class Loss:
             self.expected = self.expected + self.weight @ of_rows
         self.zeros = 0.0  # scores that are known to be zero
         if xp is np:
-            self.scores = np.column_stack(scores)
+            self.scores: Any = np.column_stack(scores)
         elif two:  # one of both, whichever it is
             self.scores, self.zeros = [scores[0] + scores[1]], 1.0
         else:
