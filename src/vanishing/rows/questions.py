@@ -9,6 +9,8 @@ from vanishing.rows import device
 from vanishing.rows.reader import Block, Reader, combine
 from vanishing.rows.source import Part, Source
 
+_FEW = 1000  # classes, each of which is looked for among all labels of a device
+
 
 class Survey(NamedTuple):
     """What has to be known of all rows before the first class is fitted."""
@@ -33,12 +35,13 @@ class Survey(NamedTuple):
             low, high = (device.to_numpy(f(X, axis=0)) for f in (xp.min, xp.max))
         else:
             low, high = X.min(axis=0), X.max(axis=0)
+        if device.is_device_array(part.y):
+            classes, totals = _counted(part.y, part.weight)
+            return cls(X.shape[0], float(totals.sum()), classes, totals, low, high)
         weight = None if part.weight is None else device.to_numpy(part.weight)
         total = float(X.shape[0] if weight is None else weight.sum())
-        if device.is_device_array(part.y) and weight is None:
-            return cls(X.shape[0], total, *_counted(part.y), low, high)
         try:
-            classes, places = np.unique(device.to_numpy(part.y), return_inverse=True)
+            classes, places = np.unique(part.y, return_inverse=True)
         except TypeError:
             raise ValueError(
                 "Some labels are text and others numbers. Convert them to one kind."
@@ -66,13 +69,20 @@ class Survey(NamedTuple):
         )
 
 
-def _counted(y) -> tuple[np.ndarray, np.ndarray]:
-    """Return the classes of labels of a device, and how many rows have each: sorted there."""
+def _counted(y, weight) -> tuple[np.ndarray, np.ndarray]:
+    """Return the classes of labels of a device, and the weight of each."""
     xp = device.namespace(y)
-    classes, counts = map(device.to_numpy, xp.unique_counts(device.plain(y)))
+    is_bool, y = y.dtype == xp.bool, device.plain(y)
+    classes, totals = map(device.to_numpy, xp.unique_counts(y))
     order = np.argsort(classes)  # the standard promises none
-    classes = classes.astype(bool) if y.dtype == xp.bool else classes
-    return classes[order], counts[order].astype(np.float64)
+    classes, totals = classes[order], totals[order].astype(np.float64)
+    if weight is not None and len(classes) > _FEW:
+        places = np.searchsorted(classes, device.to_numpy(y))
+        totals = np.bincount(places, device.to_numpy(weight))
+    elif weight is not None:
+        owns = (xp.astype(y == label, xp.float64) for label in classes.tolist())
+        totals = device.to_numpy(xp.stack([own @ weight for own in owns]))
+    return classes.astype(bool) if is_bool else classes, totals
 
 
 class Question(NamedTuple):
