@@ -29,6 +29,7 @@ from vanishing import (
 from vanishing.learning.labels import LabelledSource
 from vanishing.learning.passes import fit_in_passes
 from vanishing.rows.blocks import BlockSource
+from vanishing.rows.questions import survey
 from vanishing.rows.sources import DeviceSource
 
 M = 900
@@ -1041,6 +1042,32 @@ def test_a_fit_moves_labels_and_weights_to_the_device_and_nothing_else(transfers
     # Only weights of text, which stays, are added up on the CPU.
     back = [size for size in transfers["here"] if size > small]
     assert back == ([2 * M] if labels == "strings" and weights is not None else [])
+
+
+@pytest.mark.parametrize("few", [1, 1000])
+@pytest.mark.parametrize(
+    "dtype", [bool, np.int8, np.uint16, np.uint64, np.float32, np.float64, "U"]
+)
+@weightings
+def test_labels_of_a_device_are_counted_as_others(library, monkeypatch, dtype, few, weights):
+    """By the device or, where its library lacks such numbers or text, by the CPU."""
+    monkeypatch.setattr("vanishing.rows.questions._FEW", few)
+    y = (
+        np.array([200, 3, 100])[THREE].astype(dtype)
+        if dtype != np.int8
+        else THREE.astype(dtype) - 1
+    )
+    source = DeviceSource(library.array(X), y, weights).labelled()
+    found, kept = survey(source), slice(None) if weights is None else weights > 0
+    expected, places = np.unique(y[kept], return_inverse=True)
+    np.testing.assert_array_equal(found.classes, expected)
+    assert found.classes.dtype == y.dtype
+    totals = np.bincount(places, None if weights is None else weights[kept])
+    np.testing.assert_allclose(found.totals, totals, rtol=1e-12)
+    assert found.total_weight == pytest.approx(totals.sum(), rel=1e-12)
+    part = source.coded(found.classes).part
+    np.testing.assert_array_equal(library.numpy(part.y), places)
+    assert weights is None or library.numpy(part.weight).shape == places.shape
 
 
 @pytest.mark.parametrize("labels", ["integers", "two"])
