@@ -275,8 +275,8 @@ def evaluate_features(parts, X):
     """
     xp = namespace(X)
     n_features = sum(len(generators) for generators, _ in parts)
-    # A column of zeros stands for no features.
-    out = xp.zeros((X.shape[0], max(1, n_features) + 1), dtype=xp.float64, device=X.device)
+    out = xp.empty((X.shape[0], max(1, n_features) + 1), dtype=xp.float64, device=X.device)
+    out[:, 0] = 0.0  # where there are no features
     out[:, -1] = 1.0
     start = 0
     for generators, absolute in parts:
