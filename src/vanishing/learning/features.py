@@ -249,7 +249,7 @@ class VanishingFeatures(
         return read_together(
             lambda reader: _fit_ours(clone(transformer), reader),
             rows.source,
-            rows.classes,
+            range(len(rows.classes)),
             chunk_size=transformer.chunk_size,
             scale=rows.scale,
             n_jobs=self.n_jobs,
