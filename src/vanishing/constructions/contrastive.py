@@ -21,6 +21,8 @@ from vanishing.persistence import register
 from vanishing.rows.reader import Reader
 
 _DEPENDENT = 1e-12  # relative mean square below which a polynomial is zero up to rounding
+_EVEN = 0.4999  # share of the class from which on a polynomial does not tell it from the others
+_TIE = 1e-9  # difference of two shares that rounding decides about
 _ROUNDING = 1e-13  # relative size of a coefficient that is a rounding error of the others
 
 
@@ -208,9 +210,11 @@ class ContrastiveVanishing(MonomialTransformer):
         known = size > _DEPENDENT * size[-1]
         basis = basis[:, known] / np.sqrt(size[known])
         share, vectors = np.linalg.eigh(basis.T @ small @ basis)
-        kept = np.flatnonzero(share < 0.5 * (1.0 - 1e-9))[: self.max_generators]
+        kept = share < _EVEN
         share = np.maximum(share[kept], 0.0)
-        coef = (basis @ vectors[:, kept]).T / np.sqrt(1.0 - share)[:, np.newaxis]
+        coef = _told_apart((basis @ vectors[:, kept]).T, share)[: self.max_generators]
+        share = share[: self.max_generators]
+        coef /= np.sqrt(1.0 - share)[:, np.newaxis]
         ratio = share / (1.0 - share)
         if self.slack:
             coef, ratio = self._sparser(coef, small, large)
@@ -232,6 +236,8 @@ class ContrastiveVanishing(MonomialTransformer):
         for i, u in enumerate(coef):
             image = small @ u
             norm = float(u @ image)
+            if norm <= _TIE:
+                continue  # the quotient is zero up to rounding, and nothing is near zero
             most = norm * self.slack / (1.0 + self.slack)
             found = omp(small, -image, norm, psi=most, radius=np.inf, max_iter=2 * len(u))
             if found.status == Status.FOUND and found.coef.any():
@@ -280,6 +286,23 @@ class ContrastiveVanishing(MonomialTransformer):
         self.mse_others_ = others
         with np.errstate(divide="ignore", invalid="ignore"):
             self.ratio_ = self.mse_ / others
+
+
+def _told_apart(coef: np.ndarray, share: np.ndarray) -> np.ndarray:
+    """Return the polynomials in an order that the rows determine where shares are equal.
+
+    Where there are fewer rows than terms many polynomials vanish on all of them, and which ones of
+    these come out would be up to rounding. Those with small coefficients of the terms that are
+    large in the order of terms come first.
+    """
+    cost = np.sqrt(1.0 + np.arange(coef.shape[1]))
+    ends = [*np.flatnonzero(np.diff(share) > _TIE) + 1, len(share)]
+    for start, stop in zip([0, *ends], ends, strict=False):
+        if stop - start > 1:
+            # Orthonormal on both classes together, which a rotation does not change.
+            rotation = np.linalg.svd(coef[start:stop] * cost, full_matrices=False)[0]
+            coef[start:stop] = rotation[:, ::-1].T @ coef[start:stop]
+    return coef
 
 
 def unit_cube(terms: np.ndarray) -> np.ndarray:
