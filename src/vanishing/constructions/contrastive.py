@@ -106,11 +106,14 @@ class ContrastiveVanishing(MonomialTransformer):
     >>> import numpy as np
     >>> from vanishing import ContrastiveVanishing, VanishingFeatures
     >>> rng = np.random.default_rng(0)
-    >>> X = rng.uniform(-1, 1, size=(500, 2))
+    >>> X = rng.uniform(size=(1000, 3))
     >>> y = np.abs(X[:, 0] - X[:, 1]) < 0.1
-    >>> features = VanishingFeatures(ContrastiveVanishing(max_degree=1)).fit(X, y)
-    >>> print(features.transformers_[1].generators_[0].shortened(2))
-    1.219*x1 - 1.218*x0 + ...
+    >>> features = VanishingFeatures(ContrastiveVanishing(max_degree=1, slack=0.1)).fit(X, y)
+    >>> diagonal = features.transformers_[1]
+    >>> print(diagonal.generators_[0])
+    2.158*x1 - 2.129*x0
+    >>> print(f"{diagonal.mse_[0]:.3f} {diagonal.mse_others_[0]:.3f}")
+    0.016 0.992
     """
 
     sees_others = True  # of the feature map: all classes are fitted at once
@@ -244,7 +247,7 @@ class ContrastiveVanishing(MonomialTransformer):
                 sparse[i] = found.coef
         sparse /= np.sqrt(np.einsum("ij,ij->i", sparse @ large, sparse))[:, np.newaxis]
         ratio = np.einsum("ij,ij->i", sparse @ small, sparse)
-        order = np.argsort(ratio, kind="stable")
+        order = np.argsort(np.maximum(ratio, _TIE), kind="stable")
         return sparse[order], ratio[order]
 
     def _measured(self, ask, plan: Plan, contrasts: list[Contrast]) -> np.ndarray:
