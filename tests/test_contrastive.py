@@ -21,7 +21,7 @@ from vanishing.constructions.contrastive import unit_cube
 
 M = 600
 RNG = np.random.default_rng(0)
-Y = np.arange(M) % 3
+Y = np.array([0, 0, 0, 1, 1, 2])[np.arange(M) % 6]  # classes of different sizes
 ANGLE = RNG.uniform(0, 2 * np.pi, M)
 RADIUS = np.array([0.2, 0.3, 0.45])[Y] + 0.02 * RNG.normal(size=M)
 X = 0.5 + np.column_stack(
