@@ -189,6 +189,12 @@ def test_dask_gives_the_model_of_its_rows():
     assert_same(fitted(), VanishingFeatures(ContrastiveVanishing()).fit(rows, labels))
 
 
+def test_arrays_of_a_device_give_the_model_of_their_rows():
+    strict = pytest.importorskip("array_api_strict")
+    found = VanishingFeatures(ContrastiveVanishing(slack=0.2)).fit(strict.asarray(X), Y)
+    assert_same(fitted(slack=0.2), found)
+
+
 def test_a_path_gives_the_models_of_its_psis():
     models = VanishingFeatures(ContrastiveVanishing()).path(X, Y, psis=PSIS)
     for psi, model in zip(PSIS, models, strict=True):

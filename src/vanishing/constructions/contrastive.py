@@ -99,7 +99,8 @@ class ContrastiveVanishing(MonomialTransformer):
     References
     ----------
     R. Masuya, Y. Ike, H. Kera: "Vanishing Component Analysis with Contrastive Normalization", 2022,
-    normalise vanishing polynomials by their values on other classes.
+    normalise vanishing polynomials by their values on transformed rows; here it is those of the
+    other classes.
 
     Examples
     --------
