@@ -187,19 +187,17 @@ class ContrastiveVanishing(MonomialTransformer):
                 against = _mean(others) if others else background
                 contrasts.append(self._contrast(own.gram, against, background))
             squares = self._measured(ask, plan, contrasts)
-        found = []
-        start = 0
         weights = np.array([each.total_weight for each in classes])
+        ends = np.cumsum([len(contrast.leading) for contrast in contrasts])
+        found = []
         for place, (estimator, contrast) in enumerate(zip(estimators, contrasts, strict=True)):
-            stop = start + len(contrast.leading)
-            here = squares[:, start:stop]
+            here = squares[:, ends[place] - len(contrast.leading) : ends[place]]
             rest = np.arange(len(classes)) != place
             if rest.any():
                 others = weights[rest] @ here[rest] / weights[rest].sum()
             else:
                 others = np.einsum("ij,ij->i", contrast.coef @ background, contrast.coef)
             found.append((estimator, estimator._keep(terms, contrast, here[place], others)))
-            start = stop
         return found
 
     def _contrast(self, own: np.ndarray, others: np.ndarray, background: np.ndarray) -> Contrast:
