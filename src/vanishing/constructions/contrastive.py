@@ -59,12 +59,13 @@ class ContrastiveVanishing(MonomialTransformer):
 
     Parameters
     ----------
-    psi : float, default=0.01
+    psi : float, default=0.05
         Share of the background, in [0, 1). Few rows for many terms want a large one.
     max_degree : int, default=2
         Largest degree of the polynomials.
-    max_terms : int, default=1000
-        Largest number of monomials: with more of them the degree is lowered, down to 1.
+    max_terms : int, default=100
+        Largest number of monomials: with more of them the degree is lowered, down to 1; None allows
+        any number. A degree wants several times as many rows of each class as it has monomials.
     max_generators : int, default=None
         Largest number of generators of a class; None keeps all whose quotient is below 1.
     slack : float, default=0.0
@@ -112,19 +113,19 @@ class ContrastiveVanishing(MonomialTransformer):
     >>> features = VanishingFeatures(ContrastiveVanishing(max_degree=1, slack=0.1)).fit(X, y)
     >>> diagonal = features.transformers_[1]
     >>> print(diagonal.generators_[0])
-    2.158*x1 - 2.129*x0
+    2.125*x1 - 2.097*x0
     >>> print(f"{diagonal.mse_[0]:.3f} {diagonal.mse_others_[0]:.3f}")
-    0.016 0.992
+    0.016 0.963
     """
 
     sees_others = True  # of the feature map: all classes are fitted at once
 
     def __init__(
         self,
-        psi=0.01,
+        psi=0.05,
         *,
         max_degree=2,
-        max_terms=1000,
+        max_terms=100,
         max_generators=None,
         slack=0.0,
         absolute=True,
