@@ -244,9 +244,9 @@ def _print_equations(printer, model, X, y):
             own = y == part.label
             means = f"{off[own].mean():.3g}", f"{off[~own].mean():.3g}"
             table.add_row(str(part.label), f"{leading} ≈ {rest}", *means)
-            if sentence is None and rest.degree == 0:
+            if sentence is None:
                 sentence = (
-                    f"In words: in wines of grower {part.label}, {leading} are about {rest}. "
+                    f"In words: in wines of grower {part.label}, {leading} is about {rest}. "
                     f"Held-out wines of {part.label} are {means[0]} away from that on average, "
                     f"those of the others {means[1]}.\n"
                 )
