@@ -258,7 +258,7 @@ class VanishingFeatures(
                 return read_together(
                     work,
                     rows.source,
-                    rows.classes,
+                    range(len(rows.classes)),
                     chunk_size=transformer.chunk_size,
                     scale=rows.scale,
                     n_jobs=self.n_jobs,
