@@ -5,7 +5,8 @@ over as many rows (E: the terms of O, F: the leading terms, W: the coefficients)
 are already evaluated and in the cache. Memory is what a process of its own needs beyond what it
 has before the fit, without the pages of mapped files.
 
-    python benchmarks/scale.py [rows columns large memmap blocks dask gpu] [--library torch]
+    python benchmarks/scale.py [rows columns large memmap blocks dask gpu classifier]
+        [--library torch]
 """
 
 import argparse
@@ -20,10 +21,13 @@ from pathlib import Path
 
 import numpy as np
 
-from vanishing import ABM, OAVI, Blocks
+from vanishing import ABM, OAVI, Blocks, VanishingClassifier, VanishingFeatures
 from vanishing._threads import one_blas_thread
 from vanishing.algebra import monomials
 from vanishing.algebra.evaluation import chunk_rows, evaluate
+from vanishing.learning import classifier as classifier_file
+from vanishing.learning import pipeline
+from vanishing.rows.sources import DeviceSource
 
 PSI = 0.0005
 
@@ -270,43 +274,61 @@ def dask(n_blocks, block_rows, workers):
         print(f"{n_workers} worker processes: {seconds:.2f} s", flush=True)
 
 
-def gpu(library, n_samples):
-    """Time a fit of resident rows beside the products through the library's own matrix product."""
-    if library == "torch":
-        import torch as xp
+class Device:
+    """A GPU through PyTorch or CuPy; the CPU through PyTorch where there is none."""
 
-        synchronise = xp.cuda.synchronize
-        name = xp.cuda.get_device_name(0)
-        options = {"device": "cuda", "dtype": xp.float64}
-        xp.manual_seed(0)
-        X = xp.rand(n_samples, 3, **options)
-        noise = xp.randn(n_samples, **options)
-        free = xp.cuda.empty_cache
-    else:
-        import cupy as xp
+    def __init__(self, library):
+        self.library = library
+        self.options = {}
+        if library == "torch":
+            import torch as xp
 
-        synchronise = xp.cuda.Device().synchronize
-        name = xp.cuda.runtime.getDeviceProperties(0)["name"].decode()
-        xp.random.seed(0)
-        X = xp.random.random((n_samples, 3))
-        noise = xp.random.standard_normal(n_samples)
-        options = {"dtype": xp.float64}
-        free = xp.get_default_memory_pool().free_all_blocks
-    X[:, 2] = 0.5 * X[:, 0] * (1.0 + X[:, 1]) + 0.01 * noise
-    del noise
-    synchronise()
+            there = xp.cuda.is_available()
+            self.options["device"] = "cuda" if there else "cpu"
+            self.name = xp.cuda.get_device_name(0) if there else "the CPU: no GPU is there"
+            self.synchronise = xp.cuda.synchronize if there else lambda: None
+            self.free = xp.cuda.empty_cache
+            self.peak = xp.cuda.max_memory_allocated if there else lambda: 0
+            xp.manual_seed(0)
+        else:
+            import cupy as xp
 
-    def timed(function):
-        synchronise()
+            self.name = xp.cuda.runtime.getDeviceProperties(0)["name"].decode()
+            self.synchronise = xp.cuda.Device().synchronize
+            self.free = xp.get_default_memory_pool().free_all_blocks
+            self.peak = xp.get_default_memory_pool().total_bytes
+            xp.random.seed(0)
+        self.xp = xp
+        self.options["dtype"] = xp.float64
+
+    def uniform(self, *shape):
+        if self.library == "torch":
+            return self.xp.rand(*shape, **self.options)
+        return self.xp.random.random(shape)
+
+    def normal(self, *shape):
+        if self.library == "torch":
+            return self.xp.randn(*shape, **self.options)
+        return self.xp.random.standard_normal(shape)
+
+    def timed(self, function):
+        self.synchronise()
         start = time.perf_counter()
         function()
-        synchronise()
+        self.synchronise()
         return time.perf_counter() - start
 
+
+def gpu(library, n_samples):
+    """Time a fit of resident rows beside the products through the library's own matrix product."""
+    device = Device(library)
+    xp, name, options, timed = device.xp, device.name, device.options, device.timed
+    X = device.uniform(n_samples, 3)
+    X[:, 2] = 0.5 * X[:, 0] * (1.0 + X[:, 1]) + 0.01 * device.normal(n_samples)
     model = OAVI(psi=PSI).fit(X)
     fit = min(timed(lambda: model.fit(X)) for _ in range(3))
     transform = min(timed(lambda: model.transform(X)) for _ in range(2))
-    free()
+    device.free()
     # The same products of values that are already there, in pieces that fit beside the rows.
     k, g = model.n_terms_, model.n_generators_
     piece = min(n_samples, 20_000_000)
@@ -326,21 +348,100 @@ def gpu(library, n_samples):
     )
 
 
+def classifier(library, n_samples):
+    """Time a fit of the classifier to resident rows of two classes, by its parts.
+
+    Beside the products that it cannot do without through the library's own: per pass of the SVM
+    the values of the generators, F = E W, the scores F w, and the Hessian F'F.
+    """
+    device = Device(library)
+    X = device.uniform(n_samples, 3)
+    label = device.uniform(n_samples) < 0.5
+    bend = 0.25 * device.xp.where(label, X[:, 0], X[:, 1])
+    X[:, 2] = 0.5 * X[:, 0] * (1.0 + X[:, 1]) + bend + 0.05 * device.normal(n_samples)
+    places = {"there": label, "here": (label.get() if library == "cupy" else label.cpu().numpy())}
+    seconds, passes = {}, {}
+
+    def watched(owner, name, part):
+        """Let a function add its seconds, and the passes that it makes, to those of a part."""
+        function = getattr(owner, name)
+
+        def watching(*arguments, **options):
+            found = []
+            before = asked[0]
+            taken = device.timed(lambda: found.append(function(*arguments, **options)))
+            seconds[part] = seconds.get(part, 0.0) + taken
+            passes[part] = passes.get(part, 0) + asked[0] - before
+            return found[0]
+
+        setattr(owner, name, watching)
+
+    def counted(source, question, combine, ask=DeviceSource.ask):
+        asked[0] += 1
+        return ask(source, question, combine)
+
+    asked = [0]
+    DeviceSource.ask = counted
+    watched(classifier_file, "source_of", "checks and labels")
+    watched(classifier_file, "labelled_source", "checks and labels")
+    watched(VanishingFeatures, "fit_labelled", "generators")
+    watched(pipeline, "fit_in_passes", "SVM")
+    watched(classifier_file, "temperature_of", "temperature")
+    for where, y in places.items():
+        model = VanishingClassifier(psi=PSI).fit(X, y)  # compiles, and fills the library's pools
+        fits = []
+        for _ in range(3):
+            seconds.clear()
+            passes.clear()
+            fits.append((device.timed(lambda: model.fit(X, y)), dict(seconds)))  # noqa: B023
+        fit, by_part = min(fits, key=lambda found: found[0])
+        print(
+            f"{library} on {device.name}, {n_samples:.0e} x 3 float64, labels {where}: |O| "
+            f"{model.n_terms_}, |G| {model.n_generators_}; fit {fit:.3f} s, "
+            f"{device.peak() / 2**30:.1f} GiB at most"
+        )
+        for part, taken in by_part.items():
+            print(f"  {part:<20}{taken:>8.3f} s{passes[part]:>5} passes")
+    score = float((model.predict(X) == label).sum()) / n_samples
+    device.free()
+    k, g = model.n_terms_, model.n_generators_
+    piece = min(n_samples, 5_000_000)
+    E = device.uniform(piece, k)
+    W, w = device.uniform(k, g), device.uniform(g, 2)
+
+    def products():
+        F = E @ W
+        F @ w
+        F.T @ F
+
+    products()
+    bare = min(device.timed(products) for _ in range(3)) * n_samples / piece
+    print(
+        f"bare products of a pass {bare:.4f} s, of the SVM's {passes['SVM']} passes "
+        f"{bare * passes['SVM']:.3f} s: ratio {by_part['SVM'] / bare / passes['SVM']:.1f}; "
+        f"accuracy {score:.4f}"
+    )
+
+
 def main():
     parts = {"rows": rows, "columns": columns, "large": large, "memmap": memmap, "blocks": blocks}
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument(
-        "parts", nargs="*", default=list(parts), help=f"{', '.join(parts)}, dask, gpu"
+        "parts", nargs="*", default=list(parts), help=f"{', '.join(parts)}, dask, gpu, classifier"
     )
     parser.add_argument("--blocks", type=int, default=16, help="of the Dask part")
     parser.add_argument("--block-rows", type=int, default=100_000)
     parser.add_argument("--workers", default="1,2", help="numbers of processes to try")
     parser.add_argument("--library", default="torch", choices=("torch", "cupy"))
-    parser.add_argument("--rows", type=float, default=1e8, help="of the GPU part")
+    parser.add_argument(
+        "--rows", type=float, help="of the GPU parts: by default 1e8, of the classifier 2e7"
+    )
     options = parser.parse_args()
     for part in options.parts:
         if part == "gpu":
-            gpu(options.library, int(options.rows))
+            gpu(options.library, int(options.rows or 1e8))
+        elif part == "classifier":
+            classifier(options.library, int(options.rows or 2e7))
         elif part == "dask":
             workers = [int(number) for number in options.workers.split(",")]
             dask(options.blocks, options.block_rows, workers)

@@ -26,7 +26,11 @@ from vanishing import (
     VanishingFeatures,
     load,
 )
+from vanishing.learning.labels import LabelledSource
+from vanishing.learning.passes import fit_in_passes
 from vanishing.rows.blocks import BlockSource
+from vanishing.rows.questions import survey
+from vanishing.rows.sources import DeviceSource
 
 M = 900
 RNG = np.random.default_rng(0)
@@ -987,6 +991,108 @@ def test_features_on_a_device(library):
     model = VanishingFeatures(OAVI(0.002)).fit(library.array(X), y, weights)
     out = library.numpy(model.transform(library.array(X)))
     np.testing.assert_allclose(out, expected.transform(X), atol=1e-6)
+
+
+@pytest.fixture
+def transfers(monkeypatch):
+    """The sizes of all arrays that go to the reference library's device or come from it."""
+    compat = pytest.importorskip("array_api_compat")
+    strict = pytest.importorskip("array_api_strict")
+    sizes = {"there": [], "here": [], "numbers": 0}
+
+    def asarray(values, *arguments, original=strict.asarray, **options):
+        found = original(values, *arguments, **options)
+        if isinstance(values, np.ndarray):
+            sizes["there"].append(found.size)
+        return found
+
+    def to_device(array, *arguments, original=compat.to_device, **options):
+        sizes["here"].append(array.size)
+        return original(array, *arguments, **options)
+
+    def number(original):
+        def counted(array):
+            sizes["numbers"] += 1
+            return original(array)
+
+        return counted
+
+    monkeypatch.setattr(strict, "asarray", asarray)
+    monkeypatch.setattr(compat, "to_device", to_device)
+    kind = type(strict.zeros(1))
+    for name in ("__float__", "__bool__", "__int__"):
+        monkeypatch.setattr(kind, name, number(getattr(kind, name)))
+    return sizes
+
+
+@pytest.mark.parametrize("labels", ["two", "booleans", "strings"])
+@weightings
+def test_a_fit_moves_labels_and_weights_to_the_device_and_nothing_else(transfers, labels, weights):
+    """Not the rows; each once, whatever the passes; and no more than small sums come back."""
+    library = Library("array_api_strict, device1")
+    rows, y = library.array(np.tile(X, (2, 1))), np.tile(LABELS[labels], 2)
+    weights = None if weights is None else np.tile(weights + 0.1, 2)
+    transfers["there"].clear()
+    model = VanishingClassifier(OAVI(0.002, max_degree=2)).fit(rows, y, weights)
+    assert model.final_estimator_.n_iter_ > 3
+    small = 200  # entries of a Hessian, of products
+    assert (model.n_generators_ + 1) ** 2 < small
+    large = [size for size in transfers["there"] if size > small]
+    assert large == [2 * M] * (1 if weights is None else 2)
+    # Only weights of text, which stays, are added up on the CPU.
+    back = [size for size in transfers["here"] if size > small]
+    assert back == ([2 * M] if labels == "strings" and weights is not None else [])
+
+
+@pytest.mark.parametrize("few", [1, 1000])
+@pytest.mark.parametrize(
+    "dtype", [bool, np.int8, np.uint16, np.uint64, np.float32, np.float64, "U"]
+)
+@weightings
+def test_labels_of_a_device_are_counted_as_others(library, monkeypatch, dtype, few, weights):
+    """By the device or, where its library lacks such numbers or text, by the CPU."""
+    monkeypatch.setattr("vanishing.rows.questions._FEW", few)
+    kinds = np.where(np.arange(M) < 200, 0, THREE)  # none as often as another
+    y = np.array([-5, 3, 100] if dtype == np.int8 else [200, 3, 100])[kinds].astype(dtype)
+    source = DeviceSource(library.array(X), y, weights).labelled()
+    found, kept = survey(source), slice(None) if weights is None else weights > 0
+    expected, places = np.unique(y[kept], return_inverse=True)
+    np.testing.assert_array_equal(found.classes, expected)
+    assert found.classes.dtype == y.dtype
+    totals = np.bincount(places, None if weights is None else weights[kept])
+    np.testing.assert_allclose(found.totals, totals, rtol=1e-12)
+    assert found.total_weight == pytest.approx(totals.sum(), rel=1e-12)
+    part = source.coded(found.classes).part
+    np.testing.assert_array_equal(library.numpy(part.y), places)
+    assert weights is None or library.numpy(part.weight).shape == places.shape
+
+
+@pytest.mark.parametrize("labels", ["integers", "two"])
+def test_a_pass_of_the_svm_brings_four_sums(transfers, monkeypatch, labels):
+    """However many rows and pieces there are."""
+    monkeypatch.setattr("vanishing.learning.passes._DEVICE_BYTES", 1)  # 256 rows at a time
+    library = Library("array_api_strict, device1")
+    source = DeviceSource(library.array(X), LABELS[labels]).coded(np.unique(LABELS[labels]))
+    features = VanishingFeatures(OAVI(0.002, max_degree=2)).fit(X, LABELS[labels])
+    rows = LabelledSource(source, features.classes_, np.ones(3), None, None)
+    for kind in ("there", "here"):
+        transfers[kind].clear()
+    transfers["numbers"] = n_passes = 0
+
+    def counted(question, combine, ask=source.ask):
+        nonlocal n_passes
+        n_passes += 1
+        return ask(question, combine)
+
+    source.ask = counted
+    final = L1SquaredHingeSVC()
+    fit_in_passes(final, features, rows)
+    assert n_passes > final.n_iter_ > 3
+    assert len(transfers["here"]) == 4 * n_passes
+    assert transfers["numbers"] == 0
+    k = features.n_generators_ + 1
+    n_problems = 1 if labels == "two" else 3
+    assert sum(transfers["here"]) <= n_passes * n_problems * (12 + 1 + k + k * k)
 
 
 @pytest.mark.parametrize("labels", ["integers", "two", "strings", "booleans", "floats"])

@@ -16,6 +16,7 @@ __all__ = [
     "BuchbergerMoller",
     "ConservedQuantities",
     "ConservedQuantity",
+    "ContrastiveVanishing",
     "L1SquaredHingeSVC",
     "Law",
     "LawFinder",
@@ -40,6 +41,7 @@ _PLACES = {
     "ABM": "constructions.abm",
     "AVI": "constructions.avi",
     "BuchbergerMoller": "constructions.exact",
+    "ContrastiveVanishing": "constructions.contrastive",
     "OAVI": "constructions.oavi",
     "VCA": "constructions.vca",
     "Law": "laws.law",
@@ -77,6 +79,7 @@ if TYPE_CHECKING:  # the same, for those who read and do not run
     from vanishing._version import __version__
     from vanishing.constructions.abm import ABM
     from vanishing.constructions.avi import AVI
+    from vanishing.constructions.contrastive import ContrastiveVanishing
     from vanishing.constructions.exact import BuchbergerMoller
     from vanishing.constructions.oavi import OAVI
     from vanishing.constructions.vca import VCA

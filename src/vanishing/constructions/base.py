@@ -286,11 +286,12 @@ class MonomialTransformer(GeneratorTransformer):
 
 def savable(cls: type[MonomialTransformer]) -> type[MonomialTransformer]:
     """Let the estimators of a class be saved, and loaded by its name."""
-    register(cls, _write, _read)
+    register(cls, write_monomials, read_monomials)
     return cls
 
 
-def _write(writer, model) -> dict:
+def write_monomials(writer, model) -> dict:
+    """Return the fitted part of a transformer on monomials as JSON values."""
     generators = model.generators_
     node = {
         **writer.input(model),
@@ -319,13 +320,11 @@ def _write(writer, model) -> dict:
     return node
 
 
-def _read(reader, node, model):
-    names, order, n_coefficients, terms, generators, n_iter = reader.fitted(
-        model,
-        node,
-        ("feature_names", "feature_order", "n_coefficients", "terms", "generators"),
-        ("n_iter",),
-    )
+def read_monomials(reader, node, model, more=()) -> list:
+    """Set the fitted part of a transformer on monomials; return the values of ``more`` keys."""
+    keys = ("feature_names", "feature_order", "n_coefficients", "terms", "generators", *more)
+    found = reader.fitted(model, node, keys, ("n_iter",))
+    names, order, n_coefficients, terms, generators, *others, n_iter = found
     n_features = model.n_features_in_
     order = reader.integers(order, "feature_order", 0, n_features)
     is_order = np.array_equal(np.sort(order), np.arange(n_features))
@@ -360,3 +359,4 @@ def _read(reader, node, model):
     model.feature_order_ = order
     if n_iter is not None:
         model.n_iter_ = reader.integer(n_iter, "n_iter")
+    return others

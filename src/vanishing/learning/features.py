@@ -210,7 +210,9 @@ class VanishingFeatures(
             transformer.check_parameters()
         self.classes_ = rows.classes
         with one_blas_thread():
-            if isinstance(rows, LabelledRows):
+            if ours and getattr(transformer, "sees_others", False):
+                found = self._fit_all(transformer, rows, readers)
+            elif isinstance(rows, LabelledRows):
                 self.n_features_in_ = rows.X.shape[1]
                 found = spread(
                     lambda label: self._fit_class(transformer, rows, label, readers, ours),
@@ -239,6 +241,34 @@ class VanishingFeatures(
             return _fit_ours(estimator, Rows(part.X, part.weight, estimator.chunk_size))
         return _fit_any(estimator, part)
 
+    def _fit_all(self, transformer, rows: LabelledRows | LabelledSource, readers):
+        """Fit all classes at once, for a construction that compares them."""
+        if isinstance(rows, LabelledRows):
+            self.n_features_in_ = rows.X.shape[1]
+            if readers is None:
+                parts = [rows.at(rows.y == label) for label in range(len(rows.classes))]
+                readers = [Rows(part.X, part.weight, transformer.chunk_size) for part in parts]
+
+            def ask(work):
+                return spread(work, readers, self.n_jobs)
+        else:
+            self.n_features_in_ = rows.source.layout.n_features
+
+            def ask(work):
+                return read_together(
+                    work,
+                    rows.source,
+                    range(len(rows.classes)),
+                    chunk_size=transformer.chunk_size,
+                    scale=rows.scale,
+                    n_jobs=self.n_jobs,
+                )
+
+        estimators = [clone(transformer) for _ in rows.classes]
+        for estimator in estimators:
+            estimator.n_features_in_ = self.n_features_in_
+        return transformer.fit_classes(estimators, ask, self.n_features_in_)
+
     def _fit_source(self, transformer, rows: LabelledSource):
         if not getattr(transformer, "reads_sources", False):
             raise TypeError(
@@ -249,7 +279,7 @@ class VanishingFeatures(
         return read_together(
             lambda reader: _fit_ours(clone(transformer), reader),
             rows.source,
-            rows.classes,
+            range(len(rows.classes)),
             chunk_size=transformer.chunk_size,
             scale=rows.scale,
             n_jobs=self.n_jobs,

@@ -43,7 +43,7 @@ class LabelledRows(NamedTuple):
 class LabelledSource(NamedTuple):
     """Rows elsewhere, of which a survey was made, and what to do with them first."""
 
-    source: Source
+    source: Source  # of rows with places in classes
     classes: np.ndarray
     totals: np.ndarray  # weight of each class
     low: np.ndarray  # range of each column
@@ -53,10 +53,12 @@ class LabelledSource(NamedTuple):
 
 def labelled_source(estimator, source: Source) -> LabelledSource:
     """Look at rows with class labels that are read where they are, and set ``classes_``."""
+    source = source.labelled()
     found = survey(source)
     check_classification_targets(found.classes)
     adopt_layout(estimator, source.layout)
     estimator.classes_ = found.classes
+    source = source.coded(found.classes)
     return LabelledSource(source, found.classes, found.totals, found.low, found.high)
 
 

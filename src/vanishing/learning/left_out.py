@@ -12,32 +12,21 @@ slack grows beyond `_LARGEST_SLACK`, where a row is as far on the wrong side as 
 right one.
 """
 
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from vanishing._threads import one_blas_thread
-from vanishing.learning.labels import LabelledRows, LabelledSource, class_weights, or_constant
-from vanishing.learning.passes import added, pieces, positive
-from vanishing.learning.svm import L1SquaredHingeSVC, row_costs
-from vanishing.learning.svm_solver import targets
+from vanishing.learning.labels import LabelledRows, LabelledSource, class_weights
+from vanishing.learning.passes import Features, Problems, added, pieces, positive, summed
+from vanishing.learning.svm import L1SquaredHingeSVC
 from vanishing.learning.temperature import Loss, learn_in_passes, learn_temperature
-from vanishing.rows.device import (
-    evaluate_generators,
-    is_device_array,
-    is_on_cpu,
-    like,
-    namespace,
-    to_numpy,
-    with_constant,
-)
+from vanishing.rows.device import beside, library_of
 from vanishing.rows.source import Part
 
 _LARGEST_LEVERAGE = 0.95
 _LARGEST_SLACK = 2.0
-_CACHED_BYTES = 1 << 20  # of the features of rows that are looked at together
 _RIDGE = 1e-6  # on a Hessian with ones on its diagonal: rounding is amplified by its inverse
 
 
@@ -64,16 +53,16 @@ def temperature_of(
     if not len(weights):
         weights = np.zeros((1, len(final.intercept_)))  # the column that stands for no features
     weights = np.column_stack([weights.T, final.intercept_])
-    costs = partial(row_costs, float(final.C), n_classes=len(rows.classes), by_class=by_class)
+    problems = Problems.of(final, rows)
     if isinstance(rows, LabelledRows):
         # The SVM had all features in memory: there is room for those that have a weight.
-        part = Part(_Features(parts)(rows.X), rows.y, rows.weight)
-        look = _Hessians(None, np.arange(len(rows.classes)), weights, costs)
+        part = Part(Features(parts)(rows.X), rows.y, rows.weight)
+        look = _Hessians(None, problems, weights)
         with one_blas_thread():
             left_out = _LeftOut(look, _factors(look(part)))
             scores = np.concatenate([left_out(piece) for piece in look.pieces(part)])
         return learn_temperature(scores, rows.y, _weights(rows.y, rows.weight, by_class))
-    look = _Hessians(_Features(parts, rows.scale), rows.classes, weights, costs)
+    look = _Hessians(Features(parts, rows.scale), problems, weights)
     return _learn_elsewhere(rows, look, by_class)
 
 
@@ -91,75 +80,46 @@ def _weights(y, weight, by_class):
     """Return what rows count: the temperature is for the classes as they are weighted."""
     if by_class is None:
         return weight
-    return by_class[y] if weight is None else weight * by_class[y]
-
-
-class _Features(NamedTuple):
-    """The features that have a weight in the SVM."""
-
-    parts: list  # (generators, absolute) of each class
-    scale: Callable | None = None
-
-    def __call__(self, X):
-        """Return their values on rows."""
-        X = X if self.scale is None else self.scale(X)
-        if is_device_array(X):
-            found = [evaluate_generators(g, X, absolute=absolute) for g, absolute in self.parts]
-            return or_constant(namespace(X).concat(found, axis=1))
-        found = [g.evaluate(X, absolute=absolute) for g, absolute in self.parts]
-        return or_constant(np.hstack(found))
+    of_rows = library_of(y).take(beside(y, by_class), y, axis=0)
+    return of_rows if weight is None else weight * of_rows
 
 
 class _Hessians(NamedTuple):
     """The question for the Hessian of each problem in the features that have a weight in it."""
 
-    features: _Features | None  # None where the rows are features already
-    classes: np.ndarray
+    features: Features | None  # None where the rows are features already
+    problems: Problems
     weights: np.ndarray  # (n_problems, n_features + 1), the intercepts last
-    costs: Callable  # of rows, given their classes and weights
 
     def __call__(self, part: Part) -> tuple[np.ndarray, ...]:
         """Return the sums over a block of rows."""
-        sizes = [np.count_nonzero(weights) for weights in self.weights]
-        found = tuple(np.zeros((size, size)) for size in sizes)
-        for piece in self.pieces(part):
-            values, signs, costs = self.look(piece, piece.weight)
-            for p, hessian in enumerate(found):
-                xp, chosen, slack = self.slacks(p, values, signs)
-                cost = xp.where(slack > 0.0, 2.0 * costs[p, :], xp.zeros_like(slack))
-                hessian += to_numpy(chosen.T @ (chosen * cost[:, None]))
+        return summed(self._hessians(piece) for piece in self.pieces(part))
+
+    def _hessians(self, piece: Part):
+        values = self.values(piece)
+        found = []
+        for p in range(len(self.weights)):
+            chosen, _, slack, cost = self.slacks(p, values, piece)
+            xp = library_of(values)
+            curvature = xp.where(slack > 0.0, 2.0 * cost, xp.zeros_like(cost))
+            found.append(chosen.T @ (chosen * curvature[:, None]))
         return found
 
     def pieces(self, part: Part) -> Iterator[Part]:
         """Yield some rows of a block at a time."""
-        on_cpu = not is_device_array(part.X) or is_on_cpu(part.X)
-        return pieces(part, self.weights.shape[1], _CACHED_BYTES if on_cpu else None)
+        return pieces(part, self.weights.shape[1])
 
-    def look(self, piece: Part, weight):
-        """Return the features of rows, their signs and their costs for each problem."""
-        X = piece.X if self.features is None else self.features(piece.X)
-        y = self.places(piece)
-        signs = targets(y, len(self.classes))
-        costs = self.costs(y=y, weight=weight)
-        if is_device_array(X):
-            signs, costs = like(X, signs), like(X, costs)
-        return with_constant(X), signs, costs
+    def values(self, piece: Part):
+        """Return the features of rows, and the constant."""
+        return piece.X if self.features is None else self.features(piece.X)
 
-    def places(self, piece: Part) -> np.ndarray:
-        """Return the places of the rows' classes."""
-        # The survey refuses blocks without labels.
-        return np.searchsorted(self.classes, piece.y)  # type: ignore[arg-type]
-
-    def slacks(self, p: int, values, signs):
-        """Return the namespace, the columns with a weight in a problem, and the rows' slacks."""
+    def slacks(self, p: int, values, piece: Part):
+        """Return the columns with a weight in a problem, the rows' signs, slacks and costs."""
         support = np.flatnonzero(self.weights[p])
-        weights = self.weights[p, support]
-        xp = np
-        if is_device_array(values):
-            xp = namespace(values)
-            support, weights = like(values, support), like(values, weights)
-        chosen = xp.take(values, support, axis=1)
-        return xp, chosen, positive(xp, 1.0 - signs[p, :] * (chosen @ weights))
+        chosen = library_of(values).take(values, beside(values, support), axis=1)
+        scores = chosen @ beside(values, self.weights[p, support])
+        sign, cost = self.problems.at(p, piece.y, piece.weight, scores)
+        return chosen, sign, positive(library_of(values), 1.0 - sign * scores), cost
 
 
 def _factors(hessians) -> list[np.ndarray]:
@@ -183,23 +143,23 @@ class _LeftOut(NamedTuple):
 
     def __call__(self, piece: Part):
         """Return those of some rows, of shape (n_samples,) or (n_samples, n_classes)."""
-        alone = None if piece.weight is None else np.minimum(piece.weight, 1.0)
-        values, signs, costs = self.look.look(piece, alone)
+        values = self.look.values(piece)
+        xp = library_of(values)
+        if piece.weight is not None:
+            alone = xp.minimum(piece.weight, xp.ones_like(piece.weight))
+            piece = piece._replace(weight=alone)
         scores = []
         for p, factor in enumerate(self.factors):
-            xp, chosen, slack = self.look.slacks(p, values, signs)
-            solved = chosen @ (factor if xp is np else like(values, factor))
+            chosen, sign, slack, cost = self.look.slacks(p, values, piece)
+            solved = chosen @ beside(values, factor)
             # A product for the sum over few columns: many times as fast.
             norms = (solved * solved) @ xp.ones_like(solved[0, :])
-            leverage = 2.0 * costs[p, :] * norms
-            largest = _LARGEST_LEVERAGE * xp.ones_like(leverage)
-            leverage = xp.where(leverage < largest, leverage, largest)
+            leverage = 2.0 * cost * norms
+            leverage = xp.minimum(leverage, _LARGEST_LEVERAGE * xp.ones_like(leverage[:1]))
             grown = slack * leverage / (1.0 - leverage)
-            room = positive(xp, _LARGEST_SLACK - slack)
-            grown = xp.where(grown < room, grown, room)
-            weights = self.look.weights[p, :]
-            score = values @ (weights if xp is np else like(values, weights))
-            scores.append(score - signs[p, :] * grown)
+            grown = xp.minimum(grown, positive(xp, _LARGEST_SLACK - slack))
+            score = values @ beside(values, self.look.weights[p, :])
+            scores.append(score - sign * grown)
         return scores[0] if len(scores) == 1 else xp.stack(scores, axis=1)
 
 
@@ -213,9 +173,9 @@ class _Slopes(NamedTuple):
 
     def __call__(self, part: Part) -> np.ndarray:
         """Return the sums over a block of rows."""
-        found = np.zeros((2, len(self.rates)))
-        for piece in self.left_out.look.pieces(part):
-            y = self.left_out.look.places(piece)
-            weight = _weights(y, piece.weight, self.by_class)
-            found += Loss(self.left_out(piece), y, weight, self.total).slopes(self.rates)
+        (found,) = summed(self._slopes(piece) for piece in self.left_out.look.pieces(part))
         return found
+
+    def _slopes(self, piece: Part):
+        weight = _weights(piece.y, piece.weight, self.by_class)
+        return (Loss(self.left_out(piece), piece.y, weight, self.total).slopes(self.rates),)

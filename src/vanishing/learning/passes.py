@@ -1,19 +1,32 @@
-"""The linear SVM on rows that are read where they are: its losses are sums over them."""
+"""The linear SVM on rows that are read where they are: its losses are sums over them.
+
+What a pass computes from the rows stays where they are, and so do their labels, as places of
+classes: what comes back are sums, once per block.
+"""
 
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
 
 from vanishing.learning.features import VanishingFeatures
-from vanishing.learning.labels import LabelledSource, class_weights, or_constant
-from vanishing.learning.svm import L1SquaredHingeSVC, row_costs
-from vanishing.learning.svm_solver import STEPS, Look, solve_in_passes, targets
-from vanishing.rows.device import is_device_array, like, namespace, to_numpy, with_constant
+from vanishing.learning.labels import LabelledSource, class_weights
+from vanishing.learning.svm import L1SquaredHingeSVC
+from vanishing.learning.svm_solver import STEPS, Look, solve_in_passes
+from vanishing.rows.device import (
+    beside,
+    evaluate_features,
+    is_device_array,
+    is_on_cpu,
+    library_of,
+    to_numpy,
+)
 from vanishing.rows.source import Part
 
-_LOOK_BYTES = 1 << 25  # features that a pass over blocks evaluates at a time
+# Of the features and slacks of rows that are looked at together: what a cache holds, or enough to
+# keep an accelerator busy and little of its memory.
+_CACHED_BYTES, _DEVICE_BYTES = 1 << 20, 1 << 30
 
 
 def fit_in_passes(
@@ -22,87 +35,144 @@ def fit_in_passes(
     """Fit the SVM to the features of rows elsewhere; return what to warn of."""
     final.n_features_in_ = max(1, features.n_generators_)
     final.classes_ = rows.classes
-    by_class = class_weights(final.class_weight, rows.classes, rows.totals)
-    costs = partial(row_costs, float(final.C), n_classes=len(rows.classes), by_class=by_class)
+    problems = Problems.of(final, rows)
+    parts = [(fitted.generators_, fitted.absolute) for fitted in features.transformers_]
+    values = Features(parts, rows.scale)
 
-    def look(problems, weights, directions):
-        question = _Look(features, rows.scale, rows.classes, costs, problems, weights, directions)
-        return [Look(*parts) for parts in zip(*rows.source.ask(question, added), strict=True)]
+    def look(asked, weights, directions):
+        question = _Look(values, problems, asked, weights, directions)
+        return [Look(*found) for found in zip(*rows.source.ask(question, added), strict=True)]
 
-    n_problems = 1 if len(rows.classes) == 2 else len(rows.classes)
     return final.store(
         solve_in_passes(
-            look, final.n_features_in_ + 1, n_problems, tol=final.tol, max_iter=final.max_iter
+            look, final.n_features_in_ + 1, len(problems), tol=final.tol, max_iter=final.max_iter
         )
     )
+
+
+class Features(NamedTuple):
+    """Generators as features of rows, which are scaled first, and a constant after them."""
+
+    parts: list  # (generators, absolute) of each class
+    scale: Callable | None = None
+
+    def __call__(self, X):
+        """Return their values in float64, of shape (n_samples, n_features + 1), where X is.
+
+        A column of zeros stands for no features: the intercept decides.
+        """
+        X = X if self.scale is None else self.scale(X)
+        if is_device_array(X):
+            return evaluate_features(self.parts, X)
+        ends = np.cumsum([0, *(len(generators) for generators, _ in self.parts)])
+        out = np.empty((len(X), max(1, ends[-1]) + 1))
+        out[:, ends[-1] :] = 0.0
+        out[:, -1] = 1.0
+        for (generators, absolute), start, stop in zip(self.parts, ends, ends[1:], strict=False):
+            generators.evaluate(X, absolute=absolute, out=out[:, start:stop])
+        return out
+
+
+class Problems:
+    """Each class against the others, or the second of two against the first.
+
+    Parameters
+    ----------
+    C : float
+        Weight of the loss.
+    n_classes : int
+    by_class : ndarray of shape (n_classes,) or None
+        Weights of the classes.
+    """
+
+    def __init__(self, C: float, n_classes: int, by_class: np.ndarray | None = None):
+        self.C = C
+        self.n_classes = n_classes
+        self.by_class = None if by_class is None else by_class.tolist()
+
+    @classmethod
+    def of(cls, final: L1SquaredHingeSVC, rows) -> "Problems":
+        """Return the problems of an SVM on labelled rows."""
+        by_class = class_weights(final.class_weight, rows.classes, rows.totals)
+        return cls(float(final.C), len(rows.classes), by_class)
+
+    def __len__(self) -> int:
+        return 1 if self.n_classes == 2 else self.n_classes
+
+    def at(self, p: int, y, weight, like):
+        """Return signs and costs of rows in problem p, as `svm.row_costs` has them.
+
+        ``y`` are places of classes, ``weight`` weights or None, and ``like`` an array of as many
+        numbers in float64: all where the rows are.
+        """
+        xp = library_of(like)
+        ones = xp.ones_like(like)
+        own = y == (1 if self.n_classes == 2 else p)
+        cost = self.C * (ones if weight is None else weight)
+        if self.by_class is not None:
+            others = self.by_class[0] if self.n_classes == 2 else 1.0
+            mine = self.by_class[1 if self.n_classes == 2 else p]
+            cost = xp.where(own, mine * cost, others * cost)
+        return xp.where(own, ones, -ones), cost
 
 
 class _Look(NamedTuple):
     """The question of `svm_solver.solve_in_passes` to a block of rows."""
 
-    features: VanishingFeatures
-    scale: Callable
-    classes: np.ndarray
-    costs: Callable  # of rows, given their classes and weights
-    problems: list[int]
+    features: Features
+    problems: Problems
+    asked: list[int]
     weights: np.ndarray
     directions: np.ndarray
 
     def __call__(self, part: Part) -> tuple[np.ndarray, ...]:
         """Return losses, dual sums, gradients and Hessians, an entry a problem each."""
-        n_problems, n_columns = self.weights.shape
-        shapes = ((len(STEPS),), (), (n_columns,), (n_columns, n_columns))
-        found = tuple(np.zeros((n_problems, *shape)) for shape in shapes)
-        for piece in pieces(part, n_columns):
-            self._add(*piece, found)
-        return found
+        n_columns = self.weights.shape[1]
+        return summed(self._sums(piece) for piece in pieces(part, n_columns))
 
-    def _add(self, X, y, weight, found):
-        X = self.scale(X)
-        xp = namespace(X) if is_device_array(X) else np
-        features = with_constant(or_constant(self.features.values_of(X)))
-        y = np.searchsorted(self.classes, y)
-        weights, directions, signs, costs = (
-            values if xp is np else like(X, values)
-            for values in (
-                self.weights,
-                self.directions,
-                targets(y, len(self.classes))[self.problems],
-                self.costs(y=y, weight=weight)[self.problems],
-            )
-        )
-        margins = signs * (weights @ features.T)
-        moves = signs * (directions @ features.T)
-        losses, dual_sums, gradients, hessians = found
-        for p in range(len(self.problems)):
-            cost = costs[p, :]
-            for s, step in enumerate(STEPS.tolist()):
-                slack = positive(xp, 1.0 - margins[p, :] + (1.0 - step) * moves[p, :])
-                losses[p, s] += float(xp.sum(cost * slack * slack))
-            slack = positive(xp, 1.0 - margins[p, :])
-            dual = 2.0 * cost * slack
-            dual_sums[p] += float(xp.sum(dual))
-            gradients[p] -= to_numpy((signs[p, :] * dual) @ features)
-            curvature = xp.where(slack > 0.0, 2.0 * cost, xp.zeros_like(cost))
-            hessians[p] += to_numpy(features.T @ (features * curvature[:, None]))
+    def _sums(self, piece: Part):
+        values = self.features(piece.X)
+        xp = library_of(values)
+        n_asked = len(self.asked)
+        scores = values @ beside(values, np.vstack([self.weights, self.directions]).T)
+        left = beside(values, 1.0 - STEPS[:, np.newaxis])
+        found = []
+        for i, p in enumerate(self.asked):
+            sign, cost = self.problems.at(p, piece.y, piece.weight, scores[:, i])
+            margin, move = sign * scores[:, i], sign * scores[:, n_asked + i]
+            # At all steps at once; the first is the full one.
+            slacks = positive(xp, (1.0 - margin) + left * move)
+            losses = (slacks * slacks) @ cost
+            slack, double = slacks[0, :], 2.0 * cost
+            dual = double * slack
+            curvature = xp.where(slack > 0.0, double, xp.zeros_like(double))
+            hessian = values.T @ (values * curvature[:, None])
+            found.append((losses, xp.sum(dual), -((sign * dual) @ values), hessian))
+        return tuple(xp.stack(sums) for sums in zip(*found, strict=True))
 
 
-def pieces(part: Part, n_columns: int, size: int | None = None) -> Iterator[Part]:
-    """Yield rows of a block, at a time as many as have ``n_columns`` features of some bytes."""
-    rows = max(256, (size or _LOOK_BYTES) // (8 * n_columns))
+def pieces(part: Part, n_columns: int) -> Iterator[Part]:
+    """Yield rows of a block, as many at a time as suits the place where they are."""
+    on_cpu = not is_device_array(part.X) or is_on_cpu(part.X)
+    size = _CACHED_BYTES if on_cpu else _DEVICE_BYTES
+    rows = max(256, size // (8 * (n_columns + len(STEPS))))
     n_samples = part.X.shape[0]
     for start in range(0, n_samples, rows):
         here = slice(start, min(start + rows, n_samples))
         weight = None if part.weight is None else part.weight[here]
-        # The survey refuses blocks without labels.
-        yield Part(part.X[here, :], part.y[here], weight)  # type: ignore[index]
+        yield Part(part.X[here, :], part.y[here], weight)
 
 
 def positive(xp, values):
     """Return the values, zero where they are negative."""
-    return xp.where(values > 0.0, values, xp.zeros_like(values))
+    return xp.maximum(values, xp.zeros_like(values[..., :1]))
 
 
 def added(first, second):
     """Return the sums of answers."""
     return tuple(a + b for a, b in zip(first, second, strict=True))
+
+
+def summed(answers) -> tuple[np.ndarray, ...]:
+    """Return the sums of the answers of pieces: added up where these are, then brought here."""
+    return tuple(to_numpy(total) for total in reduce(added, answers))

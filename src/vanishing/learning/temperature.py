@@ -9,13 +9,14 @@ rows that are all on the right side would be zero.
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numba import njit
 from scipy.interpolate import CubicHermiteSpline
 from scipy.optimize import brentq
 
-from vanishing.rows.device import is_device_array, like, namespace
+from vanishing.rows.device import library_of
 
 # The decision values of the SVM have a unit, the margin, which it wants to be at least 1.
 _COLDEST, _HOTTEST = 1e-3, 1e3
@@ -93,51 +94,58 @@ class Loss:
     ----------
     scores : array of shape (n_samples,) or (n_samples, n_classes)
         Decision values, of NumPy or of a device.
-    y, weight : ndarray of shape (n_samples,)
-        Places of the rows' classes, and weights of the rows or None.
+    y, weight : array of shape (n_samples,)
+        Places of the rows' classes, and weights of the rows or None, where the scores are.
     total : float
         Weight of all rows, those elsewhere included.
     """
 
     def __init__(self, scores, y, weight, total: float):
-        self.xp = xp = namespace(scores) if is_device_array(scores) else np
+        self.xp = xp = library_of(scores)
+        two = scores.ndim == 1
         # Less than the largest of a row: probabilities depend on differences alone.
-        if scores.ndim == 1:
+        if two:
             zeros = xp.zeros_like(scores)
-            pair = [xp.where(side < 0.0, side, zeros) for side in (-scores, scores)]
-            scores = xp.stack(pair, axis=1)
+            scores = [xp.where(side < 0.0, side, zeros) for side in (-scores, scores)]
         else:
-            scores = scores - xp.max(scores, axis=1, keepdims=True)
-        n_classes = scores.shape[1]
-        one_hot = y[:, np.newaxis] == np.arange(n_classes)
+            largest = xp.max(scores, axis=1)
+            scores = [scores[:, k] - largest for k in range(scores.shape[1])]
+        self.weight = xp.ones_like(scores[0]) if weight is None else weight
         # Rows that are certainly of their class, but for one in total + 2 of any other.
         mistaken = 1.0 / (total + 2.0)
-        target = np.where(one_hot, 1.0 - mistaken, mistaken / (n_classes - 1))
-        if weight is None:
-            weight = np.ones(len(y))
-        if xp is not np:
-            target, weight = like(scores, target), like(scores, weight)
-        self.scores, self.weight = scores, weight
-        self.expected = float(xp.sum(weight[:, None] * target * scores))
-
-    def slopes(self, rates: np.ndarray) -> np.ndarray:
-        """Return the first and the second derivatives at some rates, of shape (2, n_rates)."""
-        xp, scores = self.xp, self.scores
-        found = np.empty((2, len(rates)))
+        other = mistaken / (len(scores) - 1)
+        self.expected = 0.0
+        for k, values in enumerate(scores):
+            own = xp.where(y == k, values, xp.zeros_like(values))
+            of_rows = other * values + (1.0 - mistaken - other) * own
+            self.expected = self.expected + self.weight @ of_rows
+        self.zeros = 0.0  # scores that are known to be zero
         if xp is np:
-            for i, rate in enumerate(rates):
-                found[:, i] = _moments(scores, self.weight, rate)
-            found[0] -= self.expected
-            return found
-        for i, rate in enumerate(rates.tolist()):
-            chances = xp.exp(rate * scores)
-            chances = chances / xp.sum(chances, axis=1, keepdims=True)
-            weighted = chances * scores
-            mean = xp.sum(weighted, axis=1)
-            variance = xp.sum(weighted * scores, axis=1) - mean * mean
-            found[0, i] = float(xp.sum(self.weight * mean)) - self.expected
-            found[1, i] = float(xp.sum(self.weight * variance))
-        return found
+            self.scores: Any = np.column_stack(scores)
+        elif two:  # one of both, whichever it is
+            self.scores, self.zeros = [scores[0] + scores[1]], 1.0
+        else:
+            self.scores = scores
+
+    def slopes(self, rates: np.ndarray):
+        """Return the derivatives at some rates, of shape (2, n_rates), where the scores are."""
+        xp = self.xp
+        if xp is np:
+            moments = [_moments(self.scores, self.weight, rate) for rate in rates]
+        else:
+            moments = [self._moments(rate) for rate in rates.tolist()]
+        slopes, curvatures = (xp.stack(sums) for sums in zip(*moments, strict=True))
+        return xp.stack([slopes - self.expected, curvatures])
+
+    def _moments(self, rate: float):
+        """Return what the compiled function of the same name does, on a device."""
+        total, mean, square = self.zeros, 0.0, 0.0
+        for scores in self.scores:
+            chance = self.xp.exp(rate * scores)
+            weighted = chance * scores
+            total, mean, square = total + chance, mean + weighted, square + weighted * scores
+        mean = mean / total
+        return self.weight @ mean, self.weight @ (square / total - mean * mean)
 
 
 @njit(cache=True, nogil=True)
@@ -163,7 +171,7 @@ def probabilities(scores, temperature: float):
 
     ``scores`` are decision values, of NumPy or of a device.
     """
-    xp = namespace(scores) if is_device_array(scores) else np
+    xp = library_of(scores)
     scores = xp.clip(scores, -_LARGEST, _LARGEST)  # infinity less infinity is no number
     if scores.ndim == 1:
         scores = xp.stack([-0.5 * scores, 0.5 * scores], axis=1)

@@ -64,13 +64,20 @@ def like(X, values, dtype=None):
     return namespace(X).asarray(values, device=X.device)
 
 
-def with_constant(X):
-    """Return X in float64 with a column of ones at the end, be it of NumPy or of a device."""
-    if not is_device_array(X):
-        return np.column_stack([X, np.ones(len(X))])
-    xp = namespace(X)
-    X = xp.astype(X, xp.float64)
-    return xp.concat([X, xp.ones_like(X[:, :1])], axis=1)
+def library_of(X):
+    """Return the namespace of X: NumPy's, or that of an array of a device."""
+    return namespace(X) if is_device_array(X) else np
+
+
+def beside(X, values):
+    """Return NumPy values where X is: as they are, or on X's device."""
+    return like(X, values) if is_device_array(X) else values
+
+
+def plain(y):
+    """Return labels of a device as numbers that have an order: also truth values."""
+    xp = namespace(y)
+    return xp.astype(y, xp.uint8) if y.dtype == xp.bool else y
 
 
 def checked(X, name="X"):
@@ -166,9 +173,9 @@ class DeviceBlock:
     def __init__(self, X, sample_weight=None, chunk_size=None):
         self.X = X
         self.xp = namespace(X)
-        self.sample_weight = (
-            None if sample_weight is None else like(X, to_numpy(sample_weight), np.float64)
-        )
+        if sample_weight is not None and not is_device_array(sample_weight):
+            sample_weight = like(X, sample_weight, np.float64)
+        self.sample_weight = sample_weight
         self.chunk_size = chunk_size
 
     def _chunks(self, plan: Plan, n_evaluated: int, at_least: int = 1):
@@ -258,6 +265,26 @@ def evaluate_generators(generators, X, *, absolute, chunk_size=None):
     if len(generators):
         for here, found in _values_of(generators, X, absolute, chunk_size):
             out[here, :] = xp.astype(found, X.dtype, copy=False)
+    return out
+
+
+def evaluate_features(parts, X):
+    """Evaluate the `Generators` of (generators, absolute) ``parts`` on the rows of X, in float64.
+
+    The columns are side by side, with ones in another one at the end: neither copied nor joined.
+    """
+    xp = namespace(X)
+    n_features = sum(len(generators) for generators, _ in parts)
+    out = xp.empty((X.shape[0], max(1, n_features) + 1), dtype=xp.float64, device=X.device)
+    out[:, 0] = 0.0  # where there are no features
+    out[:, -1] = 1.0
+    start = 0
+    for generators, absolute in parts:
+        stop = start + len(generators)
+        if stop > start:
+            for here, found in _values_of(generators, X, absolute, None):
+                out[here, start:stop] = found
+        start = stop
     return out
 
 

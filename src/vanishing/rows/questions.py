@@ -7,7 +7,9 @@ import numpy as np
 
 from vanishing.rows import device
 from vanishing.rows.reader import Block, Reader, combine
-from vanishing.rows.source import Part, Source, selected
+from vanishing.rows.source import Part, Source
+
+_FEW = 1000  # classes, each of which is looked for among all labels of a device
 
 
 class Survey(NamedTuple):
@@ -33,14 +35,18 @@ class Survey(NamedTuple):
             low, high = (device.to_numpy(f(X, axis=0)) for f in (xp.min, xp.max))
         else:
             low, high = X.min(axis=0), X.max(axis=0)
-        total = float(X.shape[0] if part.weight is None else part.weight.sum())
+        if device.is_device_array(part.y):
+            classes, totals = _counted(part.y, part.weight)
+            return cls(X.shape[0], float(totals.sum()), classes, totals, low, high)
+        weight = None if part.weight is None else device.to_numpy(part.weight)
+        total = float(X.shape[0] if weight is None else weight.sum())
         try:
             classes, places = np.unique(part.y, return_inverse=True)
         except TypeError:
             raise ValueError(
                 "Some labels are text and others numbers. Convert them to one kind."
             ) from None
-        totals = np.bincount(places, part.weight).astype(np.float64)
+        totals = np.bincount(places, weight).astype(np.float64)
         return cls(X.shape[0], total, classes, totals, low, high)
 
     def joined(self, other: "Survey") -> "Survey":
@@ -63,12 +69,28 @@ class Survey(NamedTuple):
         )
 
 
+def _counted(y, weight) -> tuple[np.ndarray, np.ndarray]:
+    """Return the classes of labels of a device, and the weight of each."""
+    xp = device.namespace(y)
+    is_bool, y = y.dtype == xp.bool, device.plain(y)
+    classes, totals = map(device.to_numpy, xp.unique_counts(y))
+    order = np.argsort(classes)  # the standard promises none
+    classes, totals = classes[order], totals[order].astype(np.float64)
+    if weight is not None and len(classes) > _FEW:
+        places = np.searchsorted(classes, device.to_numpy(y))
+        totals = np.bincount(places, device.to_numpy(weight))
+    elif weight is not None:
+        owns = (xp.astype(y == label, xp.float64) for label in classes.tolist())
+        totals = device.to_numpy(xp.stack([own @ weight for own in owns]))
+    return classes.astype(bool) if is_bool else classes, totals
+
+
 class Question(NamedTuple):
     """A question of a `reader.Block`, to the rows of one class or of all, scaled or not."""
 
     name: str
     details: tuple
-    label: object
+    label: int | None  # the place of the class, of a source that is `coded`
     scale: Callable | None
     chunk_size: int | None
 
@@ -76,14 +98,15 @@ class Question(NamedTuple):
         """Return how many rows of what weight answer, and their answer."""
         X, y, weight = part
         if self.label is not None:
-            X, y, weight = selected(X, y, weight, y == self.label)
+            chosen = y == self.label
+            X, weight = X[chosen], None if weight is None else weight[chosen]
         n_samples = X.shape[0]
         if not n_samples:
             return None
         if self.scale is not None:
             X = self.scale(X)
         block = device.DeviceBlock if device.is_device_array(X) else Block
-        total = float(n_samples if weight is None else weight.sum())
+        total = float(n_samples if weight is None else device.library_of(weight).sum(weight))
         answer = getattr(block(X, weight, self.chunk_size), self.name)(*self.details)
         return (n_samples, total), answer
 
@@ -101,8 +124,8 @@ class SourceRows(Reader):
     source : Source
     chunk_size : int or None
         Rows evaluated at a time.
-    label : object or None
-        The class; None means all rows.
+    label : int or None
+        The place of the class, of a source that is `coded`; None means all rows.
     scale : callable or None
         What to do with rows first.
     """

@@ -30,8 +30,8 @@ class Part(NamedTuple):
     """Rows at hand: checked, without those of weight zero."""
 
     X: Any  # a NumPy array or one of a device
-    y: np.ndarray | None
-    weight: np.ndarray | None
+    y: Any  # a NumPy array or None; of a source that is `coded`, an array where the rows are
+    weight: Any  # likewise
 
 
 def names_of(X) -> tuple[str, ...] | None:
@@ -113,6 +113,34 @@ def is_empty(X) -> bool:
     return len(shape) == 2 and shape[0] == 0
 
 
+# Of labels that all libraries can hold and sort.
+_PLAIN = ("bool", "int8", "int16", "int32", "int64", "uint8", "float32", "float64")
+
+
+def beside_rows(part: Part) -> Part:
+    """Return rows of a device with labels and weights there; labels that are text stay."""
+    X, y, weight = part
+    if y is not None and y.dtype.name in _PLAIN:
+        y = device.like(X, y)
+    return Part(X, y, None if weight is None else device.like(X, weight))
+
+
+def placed(part: Part, classes: np.ndarray) -> Part:
+    """Return rows with the places of their labels in ``classes``, and weights, where they are."""
+    X, y, weight = part
+    if device.is_device_array(y):
+        xp = device.namespace(y)
+        y = device.plain(y)
+        known = device.like(y, classes.astype(np.uint8) if classes.dtype == bool else classes)
+        y = xp.astype(xp.searchsorted(known, y), xp.int32)
+    else:
+        y = np.searchsorted(classes, y)
+        y = device.like(X, y, np.int32) if device.is_device_array(X) else y
+    if weight is not None and not device.is_device_array(weight):
+        weight = device.beside(X, weight)
+    return Part(X, y, weight)
+
+
 def selected(X, y, weight, chosen):
     """Return some of the rows with their labels and weights."""
     X = X[device.like(X, chosen)] if device.is_device_array(X) else X[chosen]
@@ -182,3 +210,34 @@ class Source:
     def map(self, method: Callable, n_columns: int | None, dtype):
         """Return, lazily, an estimator's method of each block: rows of n_columns or one value."""
         raise NotImplementedError
+
+    def labelled(self) -> "Source":
+        """Return the source with labels and weights where its rows are, if all rows stay there."""
+        return self
+
+    def coded(self, classes: np.ndarray) -> "Source":
+        """Return the source with places in ``classes`` for labels: where the rows are."""
+        return _Coded(self, classes)
+
+
+class _Coded(Source):
+    """Blocks whose labels become places when they are read."""
+
+    def __init__(self, source: Source, classes: np.ndarray):
+        self.source = source
+        self.classes = classes
+        self.layout = source.layout
+
+    def ask(self, question, combine):
+        """Ask the blocks of the source."""
+        return self.source.ask(_OfPlaces(question, self.classes), combine)
+
+
+class _OfPlaces(NamedTuple):
+    """A question to rows with places for labels, asked of rows with labels."""
+
+    question: Callable[[Part], Any]
+    classes: np.ndarray
+
+    def __call__(self, part: Part):
+        return self.question(placed(part, self.classes))

@@ -1,11 +1,22 @@
 """Which source of rows X is, and how estimators adopt its columns."""
 
+from copy import copy
+
 import numpy as np
 
 from vanishing.rows import device
 from vanishing.rows.blocks import BlockSource, is_blocks
 from vanishing.rows.dask import DaskSource, is_dask
-from vanishing.rows.source import Layout, Source, checked_part, given_weights, unit_of
+from vanishing.rows.source import (
+    Layout,
+    Part,
+    Source,
+    beside_rows,
+    checked_part,
+    given_weights,
+    placed,
+    unit_of,
+)
 
 
 class DeviceSource(Source):
@@ -26,6 +37,19 @@ class DeviceSource(Source):
     def map(self, method, n_columns, dtype):
         """Return the method of the rows, which go to the CPU and back to the device."""
         return device.like(self.X, method(device.to_numpy(self.part.X)))
+
+    def labelled(self):
+        """Move labels and weights to the device, once for all passes."""
+        return self._with(beside_rows(self.part))
+
+    def coded(self, classes):
+        """Find the places of all labels, once for all passes."""
+        return self._with(placed(self.part, classes))
+
+    def _with(self, part: Part) -> "DeviceSource":
+        source = copy(self)
+        source.part = part
+        return source
 
 
 def source_of(X, y=None, sample_weight=None) -> Source | None:

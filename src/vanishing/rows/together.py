@@ -122,8 +122,9 @@ def read_together(work, source, labels, *, chunk_size=None, scale=None, n_jobs=N
     work : callable
         Takes a `Reader` of the rows of one class.
     source : Source
-    labels : sequence
-        The classes.
+        With places of classes for labels: `Source.coded`.
+    labels : sequence of int
+        The places of the classes.
     chunk_size, scale :
         As `SourceRows` takes them.
     n_jobs : int or None

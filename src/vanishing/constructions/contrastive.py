@@ -1,0 +1,369 @@
+"""Polynomials that are small on the rows of a class and large on those of the others."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from vanishing._threads import one_blas_thread
+from vanishing.algebra import monomials
+from vanishing.algebra.monomials import Plan
+from vanishing.checks import check_number
+from vanishing.constructions.base import (
+    GeneratorTransformer,
+    MonomialTransformer,
+    read_monomials,
+    write_monomials,
+)
+from vanishing.constructions.engine import Remarks
+from vanishing.oracles.matching_pursuit import omp
+from vanishing.oracles.solution import Status
+from vanishing.persistence import register
+from vanishing.rows.reader import Reader
+
+_DEPENDENT = 1e-12  # relative mean square below which a polynomial is zero up to rounding
+_EVEN = 0.4999  # share of the class from which on a polynomial does not tell it from the others
+_TIE = 1e-9  # difference of two shares that rounding decides about
+_ROUNDING = 1e-13  # relative size of a coefficient that is a rounding error of the others
+
+
+class ClassMoments(NamedTuple):
+    """The products of all terms on the rows of one class, and what these rows weigh."""
+
+    gram: np.ndarray
+    total_weight: float
+
+
+class Contrast(NamedTuple):
+    """Polynomials of one class, on all terms; their leading terms' places; quotients."""
+
+    coef: np.ndarray  # (g, n_terms)
+    leading: np.ndarray  # (g,)
+    ratio: np.ndarray  # (g,), with the background on both sides
+
+
+class ContrastiveVanishing(MonomialTransformer):
+    """Polynomials that nearly vanish on a class, chosen for being large on the other classes.
+
+    Among all polynomials up to a degree, those for which the quotient of mean squares
+
+        (on the class + psi * background) / (on the other classes + psi * background)
+
+    is smallest: generalised eigenvectors of two matrices of moments. The background is the mean
+    square over the unit cube, which columns are best scaled into: rows that have not been seen may
+    be anywhere. With a larger psi a polynomial has to vanish more clearly to be told from chance.
+    Generators have mean square 1 on the others, background included, and come in the order of their
+    quotients; those whose quotient is below 1 are kept.
+
+    `VanishingFeatures` and the classifiers show it all classes. Fitted to rows alone it compares
+    them with the unit cube.
+
+    Parameters
+    ----------
+    psi : float, default=0.05
+        Share of the background, in [0, 1). Few rows for many terms want a large one.
+    max_degree : int, default=2
+        Largest degree of the polynomials.
+    max_terms : int, default=100
+        Largest number of monomials: with more of them the degree is lowered, down to 1; None allows
+        any number. A degree wants several times as many rows of each class as it has monomials.
+    max_generators : int, default=None
+        Largest number of generators of a class; None keeps all whose quotient is below 1.
+    slack : float, default=0.0
+        How much larger, relatively, a quotient may be for a generator with fewer terms; 0 keeps
+        all terms.
+    absolute : bool, default=True
+        Whether `transform` returns ``|g(x)|`` or ``g(x)``.
+    chunk_size : int, default=None
+        Rows evaluated at a time; None chooses a chunk that stays in the cache.
+
+    Attributes
+    ----------
+    generators_ : sequence of polynomials
+    terms_, leading_terms_, coef_, leading_coef_ :
+        As `OAVI` has them: ``terms_`` are all monomials up to the degree, and the leading term of a
+        generator is the largest that it has.
+    mse_ : ndarray of shape (n_generators_,)
+        Mean squares on the rows of the class.
+    mse_others_ : ndarray of shape (n_generators_,)
+        Mean squares on the rows of the other classes; without others, on the background.
+    ratio_ : ndarray of shape (n_generators_,)
+        ``mse_ / mse_others_``, without the background.
+    n_generators_, n_terms_, degree_ : int
+    sparsity_ : float
+        Share of zeros among the non-leading coefficients.
+
+    Notes
+    -----
+    With ``psi=0`` the quotients, and the values of the generators, do not change when columns are
+    shifted or scaled. Classes count in proportion to their rows among the others.
+
+    References
+    ----------
+    R. Masuya, Y. Ike, H. Kera: "Vanishing Component Analysis with Contrastive Normalization", 2022,
+    normalise vanishing polynomials by their values on transformed rows; here it is those of the
+    other classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from vanishing import ContrastiveVanishing, VanishingFeatures
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(size=(1000, 3))
+    >>> y = np.abs(X[:, 0] - X[:, 1]) < 0.1
+    >>> features = VanishingFeatures(ContrastiveVanishing(max_degree=1, slack=0.1)).fit(X, y)
+    >>> diagonal = features.transformers_[1]
+    >>> print(diagonal.generators_[0])
+    2.125*x1 - 2.097*x0
+    >>> print(f"{diagonal.mse_[0]:.3f} {diagonal.mse_others_[0]:.3f}")
+    0.016 0.963
+    """
+
+    sees_others = True  # of the feature map: all classes are fitted at once
+
+    def __init__(
+        self,
+        psi=0.05,
+        *,
+        max_degree=2,
+        max_terms=100,
+        max_generators=None,
+        slack=0.0,
+        absolute=True,
+        chunk_size=None,
+    ):
+        self.psi = psi
+        self.max_degree = max_degree
+        self.max_terms = max_terms
+        self.max_generators = max_generators
+        self.slack = slack
+        self.absolute = absolute
+        self.chunk_size = chunk_size
+
+    def check_parameters(self):
+        """Raise TypeError or ValueError unless the parameters are valid."""
+        GeneratorTransformer.check_parameters(self)  # there is no border, and no order of columns
+        if self.max_generators is not None:
+            check_number("max_generators", self.max_generators, low=1, integer=True)
+        check_number("slack", self.slack, low=0)
+
+    def fit_rows(self, rows: Reader) -> Remarks:
+        """Compare rows with the background; see `GeneratorTransformer.fit_rows`."""
+        ((_, remarks),) = self.fit_classes([self], lambda work: [work(rows)], rows.n_features)
+        return remarks
+
+    def fit_classes(self, estimators, ask, n_features: int) -> list[tuple]:
+        """Fit one estimator to each class, in two passes over the rows.
+
+        Parameters
+        ----------
+        estimators : list of ContrastiveVanishing
+            One for each class, with the parameters of this one.
+        ask : callable
+            ``ask(work)`` returns ``work(reader)`` for readers of the rows of each class.
+        n_features : int
+
+        Returns
+        -------
+        found : list of (estimator, Remarks)
+        """
+        plan = _all_terms(n_features, self.max_degree, self.max_terms)
+        terms = monomials.terms_of(plan, n_features)
+        everything = slice(None)
+
+        def moments(reader):
+            gram, _ = reader.products(plan, everything, everything)
+            return ClassMoments(gram, reader.total_weight)
+
+        with one_blas_thread():
+            classes = ask(moments)
+            if not all(np.isfinite(each.gram).all() for each in classes):
+                raise ValueError(
+                    f"moments of degree {2 * int(terms[-1].sum())} overflow on these rows. Scale "
+                    "the data, for example into [0, 1]."
+                )
+            background = unit_cube(terms)
+            contrasts = []
+            for own in classes:
+                others = [each for each in classes if each is not own]
+                against = _mean(others) if others else background
+                contrasts.append(self._contrast(own.gram, against, background))
+            squares = self._measured(ask, plan, contrasts)
+        weights = np.array([each.total_weight for each in classes])
+        ends = np.cumsum([len(contrast.leading) for contrast in contrasts])
+        found = []
+        for place, (estimator, contrast) in enumerate(zip(estimators, contrasts, strict=True)):
+            here = squares[:, ends[place] - len(contrast.leading) : ends[place]]
+            rest = np.arange(len(classes)) != place
+            if rest.any():
+                others = weights[rest] @ here[rest] / weights[rest].sum()
+            else:
+                others = np.einsum("ij,ij->i", contrast.coef @ background, contrast.coef)
+            found.append((estimator, estimator._keep(terms, contrast, here[place], others)))
+        return found
+
+    def _contrast(self, own: np.ndarray, others: np.ndarray, background: np.ndarray) -> Contrast:
+        """Return the polynomials with the smallest quotients of mean squares."""
+        small, large = (each + self.psi * background for each in (own, others))
+        unit = np.sqrt(small.diagonal() + large.diagonal())
+        unit[unit == 0.0] = 1.0
+        small, large = (each / unit / unit[:, np.newaxis] for each in (small, large))
+        # In a basis of mean square 1 on both together, where what vanishes on all rows is no
+        # direction. The quotient is share / (1 - share).
+        size, basis = np.linalg.eigh(small + large)
+        known = size > _DEPENDENT * size[-1]
+        basis = basis[:, known] / np.sqrt(size[known])
+        share, vectors = np.linalg.eigh(basis.T @ small @ basis)
+        kept = share < _EVEN
+        share = np.maximum(share[kept], 0.0)
+        coef = _told_apart((basis @ vectors[:, kept]).T, share)[: self.max_generators]
+        share = share[: self.max_generators]
+        coef /= np.sqrt(1.0 - share)[:, np.newaxis]
+        ratio = share / (1.0 - share)
+        if self.slack:
+            coef, ratio = self._sparser(coef, small, large)
+        largest = np.abs(coef).max(axis=1, initial=0.0, keepdims=True)
+        coef[np.abs(coef) <= _ROUNDING * largest] = 0.0
+        leading = coef.shape[1] - 1 - np.argmax(coef[:, ::-1] != 0.0, axis=1)
+        sign = np.sign(np.take_along_axis(coef, leading[:, np.newaxis], axis=1))
+        return Contrast(coef * sign / unit, leading, ratio)
+
+    def _sparser(self, coef, small, large):
+        """Return generators with fewer terms, whose quotients are larger by at most the slack.
+
+        Let u be a generator, A and B the matrices of moments, ``A u = r B u`` and ``u'Bu = 1``. The
+        v on some of the terms that is nearest to u, ``(v - u)'A(v - u) = d``, has
+        ``v'Av = r v'Bu = r - d``. So ``v'Bv >= (v'Bu)^2 = (1 - d/r)^2``, and its quotient is at
+        most ``r / (1 - d/r)``: within the slack s as long as ``d <= r s / (1 + s)``.
+        """
+        sparse = coef.copy()
+        for i, u in enumerate(coef):
+            image = small @ u
+            norm = float(u @ image)
+            if norm <= _TIE:
+                continue  # the quotient is zero up to rounding, and nothing is near zero
+            most = norm * self.slack / (1.0 + self.slack)
+            found = omp(small, -image, norm, psi=most, radius=np.inf, max_iter=2 * len(u))
+            if found.status == Status.FOUND and found.coef.any():
+                sparse[i] = found.coef
+        sparse /= np.sqrt(np.einsum("ij,ij->i", sparse @ large, sparse))[:, np.newaxis]
+        ratio = np.einsum("ij,ij->i", sparse @ small, sparse)
+        order = np.argsort(np.maximum(ratio, _TIE), kind="stable")
+        return sparse[order], ratio[order]
+
+    def _measured(self, ask, plan: Plan, contrasts: list[Contrast]) -> np.ndarray:
+        """Return the mean squares of all generators on the rows of each class."""
+        coef = np.concatenate([contrast.coef for contrast in contrasts])
+        leading = np.concatenate([contrast.leading for contrast in contrasts])
+        if not len(coef):
+            return np.zeros((len(contrasts), 0))
+        places = np.arange(len(coef))
+        lead = coef[places, leading]
+        coef = coef / lead[:, np.newaxis]
+        coef[places, leading] = 0.0
+        terms = slice(None)
+        return np.array(ask(lambda reader: reader.mse(plan, terms, coef, leading))) * lead**2
+
+    def _keep(self, terms: np.ndarray, contrast: Contrast, mse, others) -> Remarks:
+        """Set the fitted attributes from the polynomials of a class and their mean squares."""
+        places = np.arange(len(contrast.leading))
+        coef = contrast.coef.copy()
+        coef[places, contrast.leading] = 0.0
+        exponents = terms.astype(np.int64)
+        self._store(
+            terms=exponents,
+            leading_terms=exponents[contrast.leading],
+            coef=coef,
+            leading_coef=contrast.coef[places, contrast.leading],
+            sizes=contrast.leading,
+            mse=mse,
+        )
+        self.feature_order_ = np.arange(terms.shape[1])
+        self._compare(others)
+        nothing = (
+            "no polynomial is smaller on the class than on the others, and transform will return "
+            "no columns. Take a larger max_degree."
+        )
+        return Remarks(type(self).__name__, (), None if len(places) else nothing)
+
+    def _compare(self, others: np.ndarray) -> None:
+        self.mse_others_ = others
+        with np.errstate(divide="ignore", invalid="ignore"):
+            self.ratio_ = self.mse_ / others
+
+
+def _told_apart(coef: np.ndarray, share: np.ndarray) -> np.ndarray:
+    """Return the polynomials in an order that the rows determine where shares are equal.
+
+    Where there are fewer rows than terms many polynomials vanish on all of them, and which ones of
+    these come out would be up to rounding. Those with small coefficients of the terms that are
+    large in the order of terms come first.
+    """
+    cost = np.sqrt(1.0 + np.arange(coef.shape[1]))
+    ends = [*np.flatnonzero(np.diff(share) > _TIE) + 1, len(share)]
+    for start, stop in zip([0, *ends], ends, strict=False):
+        if stop - start > 1:
+            # Orthonormal on both classes together, which a rotation does not change.
+            rotation = np.linalg.svd(coef[start:stop] * cost, full_matrices=False)[0]
+            coef[start:stop] = rotation[:, ::-1].T @ coef[start:stop]
+    return coef
+
+
+def unit_cube(terms: np.ndarray) -> np.ndarray:
+    """Return the mean products of terms over the unit cube.
+
+    Parameters
+    ----------
+    terms : ndarray of shape (n_terms, n_features)
+        Exponents.
+
+    Returns
+    -------
+    products : ndarray of shape (n_terms, n_terms)
+        Entry (t, u) is the product over the columns x of 1 / (t_x + u_x + 1).
+    """
+    products = np.ones((len(terms), len(terms)))
+    for exponents in terms.T.astype(np.float64):
+        products /= exponents[:, np.newaxis] + exponents + 1.0
+    return products
+
+
+def _mean(classes: list[ClassMoments]) -> np.ndarray:
+    total = sum(each.total_weight for each in classes)
+    return np.sum([each.gram * (each.total_weight / total) for each in classes], axis=0)
+
+
+def _all_terms(n_features: int, max_degree: int, max_terms: int | None) -> Plan:
+    """Plan the evaluation of all terms up to a degree, in DegLex order, if these are not too many.
+
+    The degree is lowered to what is bearable, down to 1.
+    """
+    plan = monomials.variables_plan(n_features)
+    level = monomials.terms_of(plan, n_features)[1:]
+    start = 1
+    for _ in range(1, max_degree):
+        border = monomials.border(level, "gb")
+        if max_terms is not None and plan.parent.size + len(border.terms) > max_terms:
+            break
+        size = plan.parent.size
+        plan = plan.extended(border.parent + start, border.variable)
+        level, start = border.terms, size
+    return plan
+
+
+# -- What is saved --------------------------------------------------------------------------------
+
+
+def _write(writer, model) -> dict:
+    return {
+        **write_monomials(writer, model),
+        "mse_others": [writer.float(value) for value in model.mse_others_],
+    }
+
+
+def _read(reader, node, model):
+    (others,) = read_monomials(reader, node, model, ("mse_others",))
+    others = reader.listed(others, "mse_others", model.n_generators_)
+    model._compare(np.array([reader.measured(value, "a mean square") for value in others]))
+
+
+register(ContrastiveVanishing, _write, _read)
