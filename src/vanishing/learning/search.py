@@ -40,8 +40,8 @@ class VanishingClassifierCV(PipelineClassifier):
 
     By default psi goes down from 0.1 until smaller ones stop paying, first with columns scaled into
     [0, 1] and the oracle "pcg". Where that makes so many mistakes that a difference can mean
-    something, other scalings and the oracle "omp" are compared with it, and taken where they are
-    better beyond chance. What the user gives is not searched over.
+    something, other scalings and the oracle "omp" are compared with it, and the best is taken if it
+    is better by half a standard error. What the user gives is not searched over.
 
     Nothing is learned from a fold's validation rows: scaling, generators and classifier see the
     other folds only. Features are computed once for all C, and the classifiers of growing C start

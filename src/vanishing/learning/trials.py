@@ -157,7 +157,8 @@ class Trials:
         psis, self.Cs = model.grid()
         self._in_order = psis is None  # one psi after the other
         self.n_rows = max(len(train.y) for train, _ in folds)
-        self.n_classes = len(folds[0][0].classes)
+        n_classes = len(folds[0][0].classes)
+        self.n_problems = 1 if n_classes == 2 else n_classes  # of the linear SVM
         self._scaled: dict[Any, list[_Fold]] = {}
 
     def thinned(self, n_rows: int) -> "Trials":

@@ -3,8 +3,8 @@
 A given grid is looked at in full. Otherwise psi goes down from 0.1 until smaller ones stop paying:
 that is where the time goes, and where overfitting starts. Other scalings and oracles than the first
 run against it, from large psi to small, on some of the rows if there are many; the best, if it is
-better beyond chance, is walked through in turn. Where the first makes next to no mistakes the
-difference to another could be nothing but chance, and none is looked at.
+better by half a standard error, is walked through in turn. Where the first makes next to no
+mistakes the difference to another could be nothing but chance, and none is looked at.
 
 What is skipped because of its size depends on counts, never on a clock: the answer is the same on
 any machine and with any number of threads.
@@ -86,8 +86,8 @@ class Tuning:
     def best(self) -> tuple[Look, int]:
         """Return the look with the best mean score, and the place of its C.
 
-        Of equal ones the first psi and the smallest C. Scalings and oracles that were no better
-        than the first beyond chance do not count.
+        Of equal ones the first psi and the smallest C. Scalings and oracles that were not walked
+        through do not count.
         """
         looks = [
             look
@@ -156,24 +156,23 @@ class Tuning:
     def _work(self, sizes: list[int]) -> float:
         """Return the work that the next psi takes, from the numbers of generators until now."""
         growth = sizes[-1] / max(sizes[-2], 1) if len(sizes) > 1 else 1.0
-        n_problems = 1 if self.trials.n_classes == 2 else self.trials.n_classes
-        return self.trials.n_rows * sizes[-1] * min(max(growth, 1.0), _GROWTH) * n_problems
+        n_entries = self.trials.n_rows * sizes[-1] * min(max(growth, 1.0), _GROWTH)
+        return n_entries * self.trials.n_problems
 
     def _too_much(self, sizes: list[int]) -> str | None:
         """Say why the next psi is not looked at."""
         if not sizes:
             return None
         work = self._work(sizes)
-        n_problems = 1 if self.trials.n_classes == 2 else self.trials.n_classes
         # The features of a fold, and the columns that the SVM makes of these.
-        if 16.0 * work / n_problems > get_config()["working_memory"] * 2**20:
+        if 16.0 * work / self.trials.n_problems > get_config()["working_memory"] * 2**20:
             return "whose features would not fit into scikit-learn's working_memory"
         return "which would take too long" if work > _MOST_WORK else None
 
     # -- Other scalings and oracles ---------------------------------------------------------------
 
     def _other(self, first: Choice) -> tuple[Point, int]:
-        """Return where a choice is better than the first beyond chance, or where the first is best.
+        """Return where the best of the other choices is, or the first if none is clearly better.
 
         A point, and the place of its C.
         """
@@ -227,7 +226,7 @@ class Tuning:
         return looks[point]
 
     def _better(self, old: tuple[Look, int], new: tuple[Look, int]) -> bool:
-        """Say whether the new look's score, at the place of a C, is better beyond chance.
+        """Say whether the new look's score, at the place of a C, is better by some standard errors.
 
         By the rows on which one is right and the other wrong, where mistakes are what is scored.
         """
