@@ -34,8 +34,9 @@ def test_psi_goes_down_while_it_pays():
     assert psis == tuning.descending()[: len(psis)]  # none is left out
     means = search.cv_results_["mean_test_score"].reshape(-1, 3)
     best = np.nanmax(means, axis=1)
-    # It went on to two that brought nothing, and chose the best of all.
-    assert best[-2:].max() <= best[:-2].max()
+    # It went on to two that brought nothing, hardly further, and chose the best of all: models of
+    # as many generators as the one before do not count.
+    assert 2 <= len(psis) - 1 - best.argmax() <= 4
     assert len(psis) > 4
     assert search.best_score_ == np.nanmax(means)
     assert search.best_params_["psi"] == psis[int(best.argmax())]

@@ -124,7 +124,7 @@ class Tuning:
             (look,) = self.trials.look([point], Cs, self.looks)
             if look.best > best:
                 best, n_vain = look.best, 0
-            elif not sizes or look.n_generators != sizes[-1]:  # else it is the same model
+            elif not sizes or look.n_generators != sizes[-1]:  # else it may be the same
                 n_vain += 1
             sizes.append(look.n_generators)
             if n_vain >= self._patience(sizes) or self._perfect(look):
