@@ -119,6 +119,7 @@ def _plain_figures(gallery_conf, fname):
 
 
 _ORDER = [
+    "tour",
     "gas_law",
     "kepler",
     "thin_lens",
