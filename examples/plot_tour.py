@@ -89,7 +89,7 @@ alarms = np.flatnonzero(detector.predict(later) == -1)
 print(f"{len(alarms)} alarms; {np.isin(wrong, alarms).sum()} of the 30 wrong rows are among them")
 
 # %%
-# Rows from the least usual to the most usual:
+# The scores of the rows, and which columns could be to blame for the alarms:
 
 OutlierDisplay.from_estimator(detector, later)
 plt.show()
@@ -122,7 +122,9 @@ print(f"accuracy on {np.sum(~train)} new rows: {model.score(both[~train], make[~
 # What decided the class of a row, the equations that mattered most first, in the units of the
 # columns:
 
-model.explain(both[~train][:1], n_generators=3, table=True)
+pd.set_option("display.max_colwidth", None)
+reasons = model.explain(both[~train][:1], n_generators=3, table=True)
+reasons[["class", "equation", "contribution"]].round(2)
 
 # %%
 # What stays the same?
