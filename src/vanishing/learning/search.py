@@ -37,8 +37,7 @@ DEGREES = (1, 2, 3, 4, 6, 8)  # of contrastive generators
 CS = (0.1, 1.0, 10.0)  # values of C that are tried first
 BETWEEN = (0.03, 0.3, 3.0, 30.0)  # and beside the best of these
 _ROWS_PER_TERM = 5  # with fewer, polynomials that tell classes apart do so by chance
-# Largest number of operations, but for a constant, of the eigenvectors of all classes.
-_MOST_EIGENVECTORS = 4e8
+_MOST_PRODUCTS = 1e9  # multiplications for the moments of a degree and their eigenvectors
 _MEASURED = ("fit_times", "score_times", "scores")
 _TIMES = ("mean_fit_time", "std_fit_time", "mean_score_time", "std_score_time")
 
@@ -344,10 +343,11 @@ def _families(model: VanishingClassifierCV, trials: Trials) -> list[list[Choice]
         n_terms = comb(model.n_features_in_ + degree, degree)
         n_features = n_terms * (n_classes - 1)
         work = trials.n_rows * n_features * trials.n_problems
+        products = (trials.n_rows + 10 * n_classes * n_terms) * n_terms**2
         few = degree == 1 or (
             n_terms * _ROWS_PER_TERM <= trials.n_rows and work <= MOST_SCREENED_WORK
         )
-        if few and n_classes * n_terms**3 <= _MOST_EIGENVECTORS:
+        if few and products <= _MOST_PRODUCTS:
             degrees.append(Choice(scale, "contrastive", max_degree=degree))
     oavi = [Choice(scale, "oavi", ORACLES[0])]
     return [degrees, oavi] if degrees else [oavi]

@@ -31,6 +31,7 @@ _MOST_VAIN_WORK = 3e6  # of the next psi after one that brought nothing
 # small psi, and tell whether it pays.
 _PATIENCE, _MANY_ROWS, _MORE_PATIENCE = 2, 5000, 3
 _GROWTH = 2.0  # of the number of generators from one psi to the next, that is reckoned with
+_MOST_VAIN_CLIMB = 3e5  # of a degree that brought nothing, for one more to be tried
 MOST_SCREENED_WORK = 1e7  # the same, where scalings, oracles and degrees are compared
 
 
@@ -88,9 +89,12 @@ class Tuning:
             firsts.append(self._climb(family))
             if self._mistakes() < _FEW_MISTAKES:
                 return
-        for first in firsts:
-            self._compare(first)
-        self._look_between()
+        # A family that is clearly behind has no variant that catches up.
+        behind = [self._ahead(self.best(), self._best_of(first)) > _BEHIND for first in firsts]
+        for first, is_so in zip(firsts, behind, strict=True):
+            if not is_so:
+                self._sharpen(first)
+                self._compare(first)
 
     def best(self) -> tuple[Look, int]:
         """Return the best look at what is taken, and the place of its C.
@@ -110,14 +114,16 @@ class Tuning:
 
     def _climb(self, family: Sequence[Choice]) -> Choice:
         """Walk through the choices of a family while they gain; return the best of them."""
-        found, best, n_vain = family[0], -np.inf, 0
+        found, n_vain = family[0], 0
         for choice in family:
             self._walk(choice)
-            look, _ = self._best_of(choice)
-            n_vain += 1
-            if look.best > best:
-                found, best, n_vain = choice, look.best, 0
-            if n_vain >= _PATIENCE or self._perfect(look):
+            look, _ = new = self._best_of(choice)
+            if choice != found:
+                n_vain += 1
+                if self._ahead(new, self._best_of(found)) > _SURE:
+                    found, n_vain = choice, 0
+            work = self._work(choice, [look.n_generators])
+            if n_vain >= (_PATIENCE if work <= _MOST_VAIN_CLIMB else 1) or self._perfect(look):
                 break
         return found
 
@@ -132,6 +138,10 @@ class Tuning:
             self._descend(choice, largest, self.trials.first_Cs if Cs is None else Cs)
         else:
             self.trials.look([Point(choice, psi) for psi in self.psis], looks=self.looks)
+        self._consider(choice)
+
+    def _consider(self, choice: Choice) -> None:
+        """Take a choice if it is better by some standard errors."""
         if self._taken is None or self._ahead(self._best_of(choice), self.best()) > _SURE:
             self._taken = choice
 
@@ -161,7 +171,9 @@ class Tuning:
     def _patience(self, choice: Choice, sizes: list[int]) -> int:
         if self._work(choice, sizes) > _MOST_VAIN_WORK:
             return 1
-        return _MORE_PATIENCE if self.trials.n_rows >= _MANY_ROWS else _PATIENCE
+        # Of contrastive generators psi goes down in larger steps.
+        many = self.trials.n_rows >= _MANY_ROWS and not choice.is_contrastive
+        return _MORE_PATIENCE if many else _PATIENCE
 
     def _perfect(self, look: Look) -> bool:
         """Say whether nothing can be better: no mistakes, where these are what is scored."""
@@ -197,27 +209,25 @@ class Tuning:
             return "whose features would not fit into scikit-learn's working_memory"
         return "which would take too long" if work > _MOST_WORK else None
 
-    def _look_between(self) -> None:
-        """Look at the C beside the best one, where these are not given."""
-        look, place = self.best()
-        beside = self.trials.Cs[max(0, place - 1) : place + 2]
-        self.trials.look_at(look.point, beside, self.looks)
+    def _sharpen(self, choice: Choice) -> None:
+        """Look at the C beside the best one of a choice, where these are not given."""
+        look, place = self._best_of(choice)
+        self.trials.look_at(
+            look.point, self.trials.Cs[max(0, place - 1) : place + 2], self.looks
+        )
+        self._consider(choice)
 
     # -- Other scalings and oracles ---------------------------------------------------------------
 
     def _compare(self, first: Choice) -> None:
-        """Let other scalings and oracles run against a choice, and walk through the best of them.
-
-        A choice that is clearly behind has none that catch up.
-        """
-        others = self.others(first)
-        if not others or self._ahead(self.best(), self._best_of(first)) > _BEHIND:
-            return
-        found = self._other(first, others)
+        """Let other scalings and oracles run against a choice, and walk through the best of them."""
+        found = self._other(first, self.others(first))
         if found is not None:
             look, place = found
             # Larger C take longest, and were no better.
-            self._walk(look.point.choice, look.point.psi, self._C_and_smaller(place))
+            choice = look.point.choice
+            self._walk(choice, look.point.psi, self._C_and_smaller(place))
+            self._sharpen(choice)
 
     def _other(self, first: Choice, others: Sequence[Choice]) -> tuple[Look, int] | None:
         """Return the best look at other choices and the place of its C, if it is clearly better."""
@@ -263,10 +273,9 @@ class Tuning:
         return best
 
     def _C_and_smaller(self, place: int) -> list[float]:
-        """Return a C and the next smaller of the first ones."""
-        Cs = self.trials.first_Cs
-        at = Cs.index(self.trials.Cs[place])
-        return Cs[max(0, at - 1) : at + 1]
+        """Return the largest two of the first C that are not above one."""
+        first = self.trials.first_Cs
+        return [C for C in first if C <= self.trials.Cs[place]][-2:] or first[:1]
 
     def _known_or_new(self, trials: Trials, point: Point, place: int) -> Look:
         """Return a look at a point with one C; on all rows it may have been taken already."""
