@@ -1,8 +1,6 @@
 """The search for psi, C, scaling and oracle by cross-validation."""
 
 from functools import partial
-from itertools import product
-from math import comb
 from numbers import Integral
 
 import numpy as np
@@ -14,6 +12,7 @@ from vanishing._threads import one_blas_thread
 from vanishing.checks import check_flag, check_number
 from vanishing.constructions.base import all_or_nothing
 from vanishing.constructions.engine import Remarks
+from vanishing.learning.candidates import Free, families, others
 from vanishing.learning.classifier import VanishingClassifier
 from vanishing.learning.default import resolved
 from vanishing.learning.features import VanishingFeatures
@@ -27,17 +26,13 @@ from vanishing.learning.pipeline import fit_parts, scale_rows
 from vanishing.learning.prediction import PipelineClassifier
 from vanishing.learning.scaling import SCALINGS, check_scale
 from vanishing.learning.svm import L1SquaredHingeSVC
-from vanishing.learning.trials import Choice, Progress, Trials, describe
-from vanishing.learning.tuning import MOST_ROWS, MOST_SCREENED_WORK, Tuning
+from vanishing.learning.trials import Progress, Trials, describe
+from vanishing.learning.tuning import MOST_ROWS, Tuning
 from vanishing.persistence import register
 from vanishing.rows.sources import refuse
 
-ORACLES = ("pcg", "omp")  # that a search chooses among where it may
-DEGREES = (1, 2, 3, 4, 6, 8)  # of contrastive generators
 CS = (0.1, 1.0, 10.0)  # values of C that are tried first
 BETWEEN = (0.03, 0.3, 3.0, 30.0)  # and beside the best of these
-_ROWS_PER_TERM = 5  # with fewer, polynomials that tell classes apart do so by chance
-_MOST_PRODUCTS = 1e9  # multiplications for the moments of a degree and their eigenvectors
 _MEASURED = ("fit_times", "score_times", "scores")
 _TIMES = ("mean_fit_time", "std_fit_time", "mean_score_time", "std_score_time")
 
@@ -294,7 +289,8 @@ def search(
         trials = Trials(model, _folds(model.cv, rows, y), Progress(on_step))
         if psis is None:
             trials = trials.thinned(MOST_ROWS)
-        tuning = Tuning(trials, psis, _families(model, trials), partial(_others, model))
+        free = Free(_is_auto(model.scale), model.transformer is None, psis is None)
+        tuning = Tuning(trials, psis, families(free, trials), partial(others, free))
         interrupted = False
         with one_blas_thread():
             try:
@@ -324,41 +320,6 @@ def search(
         remarks = _refit(model, classifier, rows.present(), trials.temperature(best, place))
         _with_remarks(model, remarks, tuning, interrupted).warn()
         return model
-
-
-def _families(model: VanishingClassifierCV, trials: Trials) -> list[list[Choice]]:
-    """Return what is tried first, the simplest first, with the first scaling.
-
-    Degrees of contrastive generators are left out that have too many terms for the rows, or whose
-    eigenvectors or features would take too long.
-    """
-    scale = SCALINGS[0] if _is_auto(model.scale) else None
-    if model.transformer is not None:
-        return [[Choice(scale)]]
-    if not _is_auto(model.psis):
-        return [[Choice(scale, oracle=ORACLES[0])]]
-    n_classes = len(model.classes_)
-    degrees = []
-    for degree in DEGREES:
-        n_terms = comb(model.n_features_in_ + degree, degree)
-        n_features = n_terms * (n_classes - 1)
-        work = trials.n_rows * n_features * trials.n_problems
-        products = (trials.n_rows + 10 * n_classes * n_terms) * n_terms**2
-        few = degree == 1 or (
-            n_terms * _ROWS_PER_TERM <= trials.n_rows and work <= MOST_SCREENED_WORK
-        )
-        if few and products <= _MOST_PRODUCTS:
-            degrees.append(Choice(scale, "contrastive", max_degree=degree))
-    oavi = [Choice(scale, "oavi", ORACLES[0])]
-    return [degrees, oavi] if degrees else [oavi]
-
-
-def _others(model: VanishingClassifierCV, choice: Choice) -> list[Choice]:
-    """Return the choices that have another scaling or oracle, as far as these are not given."""
-    scales = SCALINGS if _is_auto(model.scale) else (None,)
-    oracles = (None,) if choice.oracle is None else ORACLES
-    found = [choice._replace(scale=scale, oracle=o) for scale, o in product(scales, oracles)]
-    return [other for other in found if other != choice]
 
 
 def _with_remarks(model, remarks: Remarks, tuning: Tuning, interrupted: bool) -> Remarks:

@@ -168,8 +168,9 @@ class Trials:
         psis, self.Cs, self.first_Cs = model.grid()
         self._in_order = psis is None  # one psi after the other
         self.n_rows = max(len(train.y) for train, _ in folds)
-        n_classes = len(folds[0][0].classes)
-        self.n_problems = 1 if n_classes == 2 else n_classes  # of the linear SVM
+        self.n_columns = folds[0][0].X.shape[1]
+        self.n_classes = len(folds[0][0].classes)
+        self.n_problems = 1 if self.n_classes == 2 else self.n_classes  # of the linear SVM
         self._scaled: dict[Any, list[_Fold]] = {}
 
     def thinned(self, n_rows: int) -> "Trials":

@@ -12,6 +12,7 @@ any machine and with any number of threads.
 """
 
 from collections.abc import Callable, Sequence
+from math import sqrt
 
 import numpy as np
 from sklearn import get_config
@@ -22,6 +23,7 @@ _SMALLEST_PSI = 1e-8
 _FEW_MISTAKES = 10  # on held-out rows: with fewer, no other choice can be told from chance
 _SURE = 0.5  # standard errors by which another choice has to be better
 _BEHIND = 2.0  # standard errors from which on no variant of a choice is looked at
+_ROUNDING = 1e-12  # of a score
 _SCREENED = 10_000  # training rows on which scalings and oracles are compared
 MOST_ROWS = 30_000  # training rows of a fold that looks for psi are fitted to
 # The work of a look: entries that one pass of the linear SVMs over the features of a fold reads.
@@ -137,7 +139,8 @@ class Tuning:
         if self.psis is None:
             self._descend(choice, largest, self.trials.first_Cs if Cs is None else Cs)
         else:
-            self.trials.look([Point(choice, psi) for psi in self.psis], looks=self.looks)
+            points = [Point(choice, psi) for psi in self.psis]
+            self.trials.look(points, self.trials.first_Cs, self.looks)
         self._consider(choice)
 
     def _consider(self, choice: Choice) -> None:
@@ -212,15 +215,13 @@ class Tuning:
     def _sharpen(self, choice: Choice) -> None:
         """Look at the C beside the best one of a choice, where these are not given."""
         look, place = self._best_of(choice)
-        self.trials.look_at(
-            look.point, self.trials.Cs[max(0, place - 1) : place + 2], self.looks
-        )
+        self.trials.look_at(look.point, self.trials.Cs[max(0, place - 1) : place + 2], self.looks)
         self._consider(choice)
 
     # -- Other scalings and oracles ---------------------------------------------------------------
 
     def _compare(self, first: Choice) -> None:
-        """Let other scalings and oracles run against a choice, and walk through the best of them."""
+        """Let other scalings and oracles run against a choice; walk through the best of them."""
         found = self._other(first, self.others(first))
         if found is not None:
             look, place = found
@@ -273,9 +274,9 @@ class Tuning:
         return best
 
     def _C_and_smaller(self, place: int) -> list[float]:
-        """Return the largest two of the first C that are not above one."""
-        first = self.trials.first_Cs
-        return [C for C in first if C <= self.trials.Cs[place]][-2:] or first[:1]
+        """Return those of the first C that are next to one from below."""
+        first, most = self.trials.first_Cs, self.trials.Cs[place]
+        return [value for value in first if value <= most][-2:] or first[:1]
 
     def _known_or_new(self, trials: Trials, point: Point, place: int) -> Look:
         """Return a look at a point with one C; on all rows it may have been taken already."""
@@ -290,10 +291,10 @@ class Tuning:
         if self.trials.model.scoring is None:
             right, wrong = (look.correct[place] for look, place in (new, old))
             gained, lost = np.count_nonzero(right & ~wrong), np.count_nonzero(wrong & ~right)
-            return (gained - lost) / np.sqrt(max(gained + lost, 1))
+            return (gained - lost) / sqrt(max(gained + lost, 1))
         gain = new[0].scores[:, new[1]] - old[0].scores[:, old[1]]
         error = gain.std() / np.sqrt(max(len(gain) - 1, 1))
-        return float(gain.mean() / error) if error > 0.0 else np.inf * np.sign(gain.mean())
+        return float(gain.mean() / max(error, _ROUNDING))
 
 
 def _named(point: Point) -> str:
