@@ -290,7 +290,7 @@ class Tuning:
         """
         if self.trials.model.scoring is None:
             right, wrong = (look.correct[place] for look, place in (new, old))
-            gained, lost = np.count_nonzero(right & ~wrong), np.count_nonzero(wrong & ~right)
+            gained, lost = int((right & ~wrong).sum()), int((wrong & ~right).sum())
             return (gained - lost) / sqrt(max(gained + lost, 1))
         gain = new[0].scores[:, new[1]] - old[0].scores[:, old[1]]
         error = gain.std() / np.sqrt(max(len(gain) - 1, 1))
