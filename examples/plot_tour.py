@@ -22,6 +22,7 @@ import pandas as pd
 from scipy.integrate import solve_ivp
 
 from vanishing import (
+    OAVI,
     ConservedQuantities,
     LawFinder,
     VanishingClassifierCV,
@@ -110,12 +111,13 @@ for column in reason["columns"]:
 # A second make of pump has another curve. Which make does a row come from? Speeds, flows and
 # pressures of both overlap; their equations do not. The classifier finds equations of each class,
 # gives their absolute values to a linear support vector machine, and chooses its parameters by
-# cross-validation.
+# cross-validation. We ask for equations with few terms, which can be read; by default it takes
+# whatever tells the classes apart best.
 
 both = pd.concat([pump, readings(600, head=52, loss=0.5, seed=2)], ignore_index=True)
 make = np.repeat(["first", "second"], 600)
 train = np.random.default_rng(3).random(len(both)) < 0.6
-model = VanishingClassifierCV().fit(both[train], make[train])
+model = VanishingClassifierCV(OAVI(oracle="omp")).fit(both[train], make[train])
 print(f"accuracy on {np.sum(~train)} new rows: {model.score(both[~train], make[~train]):.3f}")
 
 # %%
