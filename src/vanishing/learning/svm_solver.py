@@ -32,6 +32,7 @@ from vanishing.learning.svm_model import minimise_model
 
 _SMALLEST_WORKING_SET = 20
 _COLUMNS_A_BLOCK = 1024  # of products with the residuals of several problems
+_WORTH_THREADS = 1_000_000  # entries of the features, once per problem: less is done at once
 _STEPS_A_PASS = 10  # Newton steps on a working set before all features are looked at again
 _MAX_STALE = 5  # passes that lead nowhere after which none is expected to lead anywhere
 _STEEP = 1e6  # entry of the gradient at zero beyond which costs are approached in stages
@@ -41,9 +42,21 @@ _STAGE_STEPS = 100
 _LARGEST = 1e125  # of weighted features: sums and products of their squares are still finite
 
 
+class _Point(NamedTuple):
+    """The decision values z = Xw of the rows, and what the loss and its gradient need of them."""
+
+    z: np.ndarray
+    residual: np.ndarray
+    violators: np.ndarray
+    loss: float
+    dual_sum: float  # sum_i 2 c_i slack_i
+
+
 @njit(cache=True, nogil=True, fastmath={"reassoc"})
-def _evaluate(y, cost, z, dz, step, new_z, residual, violators):
-    """Move z by step * dz; return the loss there and sum_i 2 c_i slack_i."""
+def _moved(y, cost, z, dz, step):
+    """Return the point at z + step * dz."""
+    new_z, residual = np.empty(z.size), np.empty(z.size)
+    violators = np.empty(z.size, dtype=np.bool_)
     loss = 0.0
     total = 0.0
     for i in range(z.size):
@@ -54,7 +67,31 @@ def _evaluate(y, cost, z, dz, step, new_z, residual, violators):
         violators[i] = slack > 0.0
         loss += cost[i] * slack * slack
         total += dual
-    return loss, total
+    return _Point(new_z, residual, violators, loss, total)
+
+
+@njit(cache=True, nogil=True)
+def _towards(columns, y, cost, point, v, new, slope):
+    """Search along the way from the weights v to new ones.
+
+    Returns whether a step was taken, and weights, point and slope after it.
+    """
+    direction = new - v
+    dz = direction @ columns
+    # Backtracking: a share of the decrease that the linear model with the full penalty promises.
+    # Near the optimum the decrease drowns in rounding while the gradient still has digits to gain.
+    l1 = np.abs(v).sum()
+    rounding = 1e-14 * (point.loss + l1)
+    promised = (slope * direction).sum() + np.abs(new).sum() - l1
+    step = 1.0
+    while step > 1e-10:
+        moved = _moved(y, cost, point.z, dz, step)
+        new = v + step * direction
+        progress = point.loss + l1 - moved.loss - np.abs(new).sum()
+        if progress >= -1e-4 * step * promised - rounding:
+            return True, new, moved, columns @ moved.residual
+        step *= 0.5
+    return False, v, point, slope
 
 
 def duality_gap(objective, loss, dual_sum, steepest):
@@ -73,23 +110,10 @@ def duality_gap(objective, loss, dual_sum, steepest):
     return objective - t * (dual_sum - t * loss)
 
 
-class _Point:
-    """The decision values z = Xw of the rows, and what the loss and its gradient need of them."""
-
-    def __init__(self, y, cost, z, dz, step):
-        self.y, self.cost = y, cost
-        self.z, self.residual = np.empty((2, z.size))
-        self.violators = np.empty(z.size, dtype=np.bool_)
-        self.loss, self.dual_sum = _evaluate(
-            y, cost, z, dz, step, self.z, self.residual, self.violators
-        )
-
-    def moved(self, dz, step) -> "_Point":
-        return _Point(self.y, self.cost, self.z, dz, step)
-
-    def gap(self, objective, steepest):
-        """Return P - D for the dual point that the slacks suggest."""
-        return duality_gap(objective, self.loss, self.dual_sum, steepest)
+def _gap(point, w, gradient):
+    return duality_gap(
+        point.loss + np.abs(w).sum(), point.loss, point.dual_sum, np.abs(gradient).max()
+    )
 
 
 @njit(cache=True, nogil=True)
@@ -106,8 +130,7 @@ def _gathered(columns, rows, scale):
 class _Hessian:
     """Gram matrix of the working columns over the margin violators, kept up to date."""
 
-    def __init__(self, columns: np.ndarray, cost: np.ndarray):
-        self.all_columns = columns
+    def __init__(self, cost: np.ndarray):
         self.scale = np.sqrt(2.0 * cost)
         self.working = np.zeros(0, dtype=int)
         self.gram = np.zeros((0, 0))
@@ -115,21 +138,19 @@ class _Hessian:
         self.violators = np.zeros(cost.size, dtype=bool)
         self.n_changes = 0  # of violators since the matrix was made
 
-    def work_on(self, chosen: np.ndarray) -> None:
-        """Change the working columns; those that stay keep their products, and come first."""
-        stay = np.isin(self.working, chosen, assume_unique=True)
-        new = np.setdiff1d(chosen, self.working, assume_unique=True)
-        known = self.gram[np.ix_(stay, stay)]
+    def work_on(self, mask: np.ndarray) -> np.ndarray:
+        """Change the working columns and return them; those that stay come first."""
+        stay = mask[self.working]
+        mask[self.working] = False
+        known = self.gram[stay][:, stay]
         self.n_known = len(known)
-        self.working = np.concatenate([self.working[stay], new])
-        self.gram = np.zeros((len(self.working), len(self.working)))
+        self.working = np.concatenate([self.working[stay], np.flatnonzero(mask)])
+        self.gram = np.zeros((self.working.size, self.working.size))
         self.gram[: self.n_known, : self.n_known] = known
+        return self.working
 
-    def load(self) -> None:
-        """Lay out the working columns beside each other."""
-        self.columns = self.all_columns[self.working]
-
-    def at(self, violators: np.ndarray) -> np.ndarray:
+    def at(self, columns: np.ndarray, violators: np.ndarray) -> np.ndarray:
+        """Return the matrix of the working columns, which are given, over other violators."""
         changed = violators != self.violators
         n_violators, size = np.count_nonzero(violators), len(self.gram)
         self.n_changes += np.count_nonzero(changed)
@@ -139,19 +160,19 @@ class _Hessian:
         known = slice(self.n_known)
         if self.n_known:
             for rows, sign in ((changed & violators, 1.0), (changed & self.violators, -1.0)):
-                values = self._values(known, rows)
+                values = self._values(columns[known], rows)
                 self.gram[known, known] += sign * (values @ values.T)
         if self.n_known < size:
-            values = self._values(slice(None), violators)
+            values = self._values(columns, violators)
             new = values[self.n_known :] if self.n_known else values
             self.gram[self.n_known :] = new @ values.T
             self.gram[known, self.n_known :] = self.gram[self.n_known :, known].T
         self.n_known, self.violators = size, violators
         return self.gram
 
-    def _values(self, chosen: slice, rows: np.ndarray) -> np.ndarray:
+    def _values(self, columns: np.ndarray, rows: np.ndarray) -> np.ndarray:
         places = np.flatnonzero(rows)
-        return _gathered(self.columns[chosen], places, self.scale[places])
+        return _gathered(columns, places, self.scale[places])
 
 
 def solve(columns, y, cost, w, *, tol, max_iter):
@@ -214,23 +235,27 @@ def solve_together(columns, targets, costs, starts, *, tol, max_iter, n_jobs=Non
             solutions[p] = end.value
             return p, None
 
+    def each(function, items):
+        if small:
+            return [function(item) for item in items]
+        return spread(function, items, n_jobs)
+
+    small = columns.size * len(paths) < _WORTH_THREADS
     answers = [(p, None) for p in range(len(paths))]
     while answers:
-        asked = [question for question in spread(go_on, answers, n_jobs) if question[1] is not None]
-        gradients = _products(columns, [residual for _, residual in asked], n_jobs)
+        asked = [question for question in each(go_on, answers) if question[1] is not None]
+        gradients = _products(columns, [residual for _, residual in asked], each)
         answers = [(p, gradient) for (p, _), gradient in zip(asked, gradients, strict=True)]
     return solutions
 
 
-def _products(columns, vectors, n_jobs):
+def _products(columns, vectors, each):
     """Return the products of all columns with each of the vectors."""
-    if len(vectors) <= 2:  # the columns are read for each
-        return spread(lambda vector: columns @ vector, vectors, n_jobs)
+    if len(vectors) <= 2:  # reading the columns for each is as quick
+        return each(lambda vector: columns @ vector, vectors)
     stacked = np.array(vectors)
     starts = range(0, len(columns), _COLUMNS_A_BLOCK)
-    blocks = spread(
-        lambda start: stacked @ columns[start : start + _COLUMNS_A_BLOCK].T, starts, n_jobs
-    )
+    blocks = each(lambda start: stacked @ columns[start : start + _COLUMNS_A_BLOCK].T, starts)
     return np.concatenate(blocks, axis=1)
 
 
@@ -256,16 +281,14 @@ def _stage(columns, y, cost, w, *, tol, max_iter):
     """Minimise P(w) as `_path` does, with these costs from the start."""
     w = w.copy()
     support = np.flatnonzero(w)
-    point = _Point(y, cost, np.zeros(len(y)), w[support] @ columns[support], 1.0)
-    hessian = _Hessian(columns, cost)
+    point = _moved(y, cost, np.zeros(len(y)), w[support] @ columns[support], 1.0)
+    hessian = _Hessian(cost)
     best_w, best_gap, least = w, np.inf, np.inf
     n_iter = n_stale = 0
     while True:
         # All features: the gradient, the gap.
         gradient = yield point.residual
-        size = np.abs(gradient)
-        objective = point.loss + np.abs(w).sum()
-        gap = point.gap(objective, size.max())
+        objective, gap = point.loss + np.abs(w).sum(), _gap(point, w, gradient)
         # Where rounding hides any progress the gap goes up and down: the best point counts.
         relative = gap / objective if objective else 0.0
         n_stale += 1
@@ -277,57 +300,32 @@ def _stage(columns, y, cost, w, *, tol, max_iter):
         if relative <= tol or n_iter >= max_iter or n_stale >= _MAX_STALE:
             return best_w, best_gap, n_iter
 
-        hessian.work_on(_working_set(w, size))
-        working, start = hessian.working, point
-        # Newton steps on it, until its own gap is small beside that of all features.
-        v, slope = w[working], gradient[working]
+        # Newton steps on a working set, until its own gap is small beside that of all features.
+        working = hessian.work_on(_working_set(w, np.abs(gradient)))
+        own, v, slope = columns[working], w[working], gradient[working]
         enough = max(0.3 * tol * objective, 0.1 * gap)
-        hessian.load()
-        for _ in range(min(_STEPS_A_PASS, max_iter - n_iter)):
-            v, new_point = _newton_step(hessian, point, v, slope)
+        for step in range(min(_STEPS_A_PASS, max_iter - n_iter)):
+            new = minimise_model(hessian.at(own, point.violators), slope, v)
             n_iter += 1
-            if new_point is point:
+            moved, v, point, slope = _towards(own, y, cost, point, v, new, slope)
+            if not moved or _gap(point, v, slope) <= enough:
                 break
-            point = new_point
-            slope = hessian.columns @ point.residual
-            if point.gap(point.loss + np.abs(v).sum(), np.abs(slope).max()) <= enough:
-                break
-        w[working] = v
-        if point is start:  # rounding hides any further progress: no step will ever be taken
+        if not (moved or step):  # rounding hides any further progress
             return best_w, best_gap, n_iter
+        w[working] = v
+        del own  # other problems need the memory before the next look
 
 
 def _working_set(w, size):
-    """Return the features of the support, and of the others those that violate most."""
-    support = w != 0.0
-    chosen = np.flatnonzero(support | (size > 1.0))
-    limit = max(_SMALLEST_WORKING_SET, 2 * np.count_nonzero(support))
-    if chosen.size > limit:
-        rank = np.where(support[chosen], np.inf, size[chosen])
-        chosen = chosen[np.argpartition(-rank, limit)[:limit]]
+    """Mark the features of the support, and of the others those with the largest gradients."""
+    chosen = w != 0.0
+    others = np.flatnonzero(~chosen & (size > 1.0))
+    n_support = np.count_nonzero(chosen)
+    limit = max(_SMALLEST_WORKING_SET - n_support, n_support)
+    if others.size > limit:
+        others = others[np.argpartition(-size[others], limit)[:limit]]
+    chosen[others] = True
     return chosen
-
-
-def _newton_step(hessian, point, v, slope):
-    """Minimise the quadratic model and search along the way there; return weights and point."""
-    new = minimise_model(hessian.at(point.violators), slope, v)
-    direction = new - v
-    dz = direction @ hessian.columns
-
-    # Backtracking: a share of the decrease that the linear model with the full penalty promises.
-    # Near the optimum the decrease drowns in rounding while the gradient still has digits to gain.
-    l1 = np.abs(v).sum()
-    rounding = 1e-14 * (point.loss + l1)
-    promised = slope @ direction + np.abs(new).sum() - l1
-    step = 1.0
-    while step > 1e-10:
-        moved = point.moved(dz, step)
-        new = v + step * direction
-        progress = point.loss + l1 - moved.loss - np.abs(new).sum()
-        if progress >= -1e-4 * step * promised - rounding:
-            return new, moved
-        step *= 0.5
-    return v, point
 
 
 # Steps that a pass over the rows tries, the longest first.
