@@ -152,10 +152,11 @@ class _Hessian:
     def at(self, columns: np.ndarray, violators: np.ndarray) -> np.ndarray:
         """Return the matrix of the working columns, which are given, over other violators."""
         changed = violators != self.violators
-        n_violators, size = np.count_nonzero(violators), len(self.gram)
-        self.n_changes += np.count_nonzero(changed)
-        # Made anew where that is as quick, which also bounds the errors of rounding.
-        if self.n_changes > n_violators or 2 * self.n_known < size:
+        n_changed, n_violators = np.count_nonzero(changed), np.count_nonzero(violators)
+        self.n_changes += n_changed
+        size = len(self.gram)
+        # Made anew where that is as quick, and now and then, for the errors of rounding.
+        if max(n_changed, self.n_changes / 4) > n_violators or 2 * self.n_known < size:
             self.n_known = self.n_changes = 0
         known = slice(self.n_known)
         if self.n_known:
