@@ -29,7 +29,7 @@ def _violation(slope, w):
 
 
 @njit(cache=True, nogil=True)
-def _worst_violation(gradient, w):
+def worst_violation(gradient, w):
     """Return how far the coordinates are from their optimality conditions at most."""
     worst = 0.0
     for j in range(w.size):
@@ -234,7 +234,7 @@ def minimise_model(hessian, gradient, w):
     """
     gradient, w = gradient.copy(), w.copy()
     ridge = _RIDGE * np.trace(hessian) / w.size + _TINY
-    tol = _SETTLED * max(1e-12, _worst_violation(gradient, w))
+    tol = _SETTLED * max(1e-12, worst_violation(gradient, w))
     if not _descend(hessian, gradient, w, ridge, tol, _SWEEPS):
         _search(hessian, gradient, w, ridge, tol)
     return w

@@ -13,9 +13,10 @@ so that P(w) - D(a) bounds the distance of w from the optimum for any a that is 
 
 The method is proximal Newton on a working set. While the set of margin violators stays the same
 the loss is quadratic, with the Gram matrix of the columns over the violators for its Hessian: a
-step minimises the l1-penalised quadratic model on the working set's columns, by coordinate descent
-in compiled code, and a few steps usually do. Every pass ends with a look at all features, which
-chooses the next working set and measures the gap.
+step minimises the l1-penalised quadratic model on the working set's columns (see `svm_model`), and
+a few steps usually do. Every pass ends with a look at all features, which chooses the next working
+set and measures the gap. The problems of several classes look at the same time: the features are
+read once for all of them.
 
 Where costs are so large that the penalty is a rounding error of the loss at the start, the problem
 is solved with smaller costs first.
@@ -28,11 +29,13 @@ import numpy as np
 from numba import njit
 
 from vanishing._threads import spread
-from vanishing.learning.svm_model import minimise_model
+from vanishing.learning.svm_model import minimise_model, worst_violation
 
 _SMALLEST_WORKING_SET = 20
 _COLUMNS_A_BLOCK = 1024  # of products with the residuals of several problems
 _WORTH_THREADS = 1_000_000  # entries of the features, once per problem: less is done at once
+_STILL_STEEP = 0.1  # share of the slope that is left at the end of a step which is too short
+_LONGEST = 4.0  # of its full length
 _STEPS_A_PASS = 10  # Newton steps on a working set before all features are looked at again
 _MAX_STALE = 5  # passes that lead nowhere after which none is expected to lead anywhere
 _STEEP = 1e6  # entry of the gradient at zero beyond which costs are approached in stages
@@ -71,6 +74,16 @@ def _moved(y, cost, z, dz, step):
 
 
 @njit(cache=True, nogil=True)
+def _rise(w, direction):
+    """Return the slope of ||w||_1 along a direction."""
+    total = 0.0
+    for j in range(w.size):
+        ahead = w[j] if w[j] != 0.0 else direction[j]
+        total += direction[j] if ahead > 0.0 else -direction[j]
+    return total
+
+
+@njit(cache=True, nogil=True)
 def _towards(columns, y, cost, point, v, new, slope):
     """Search along the way from the weights v to new ones.
 
@@ -82,16 +95,27 @@ def _towards(columns, y, cost, point, v, new, slope):
     # Near the optimum the decrease drowns in rounding while the gradient still has digits to gain.
     l1 = np.abs(v).sum()
     rounding = 1e-14 * (point.loss + l1)
-    promised = (slope * direction).sum() + np.abs(new).sum() - l1
+    promised = slope @ direction + np.abs(new).sum() - l1
     step = 1.0
     while step > 1e-10:
         moved = _moved(y, cost, point.z, dz, step)
         new = v + step * direction
-        progress = point.loss + l1 - moved.loss - np.abs(new).sum()
-        if progress >= -1e-4 * step * promised - rounding:
-            return True, new, moved, columns @ moved.residual
+        objective = moved.loss + np.abs(new).sum()
+        if point.loss + l1 - objective >= -1e-4 * step * promised - rounding:
+            break
         step *= 0.5
-    return False, v, point, slope
+    else:
+        return False, v, point, slope
+    # As rows cease to violate their margins the loss bends less than its model does, and the way
+    # leads on: to where the slope along it would be zero if it kept changing as on the full step.
+    first = slope @ direction + _rise(v, direction)
+    last = moved.residual @ dz + _rise(new, direction)
+    if step == 1.0 and last < _STILL_STEEP * first < 0.0:
+        step = min(first / (first - last), _LONGEST)
+        beyond, further = v + step * direction, _moved(y, cost, point.z, dz, step)
+        if further.loss + np.abs(beyond).sum() < objective:
+            new, moved = beyond, further
+    return True, new, moved, columns @ moved.residual
 
 
 def duality_gap(objective, loss, dual_sum, steepest):
@@ -110,10 +134,22 @@ def duality_gap(objective, loss, dual_sum, steepest):
     return objective - t * (dual_sum - t * loss)
 
 
-def _gap(point, w, gradient):
-    return duality_gap(
-        point.loss + np.abs(w).sum(), point.loss, point.dual_sum, np.abs(gradient).max()
-    )
+@njit(cache=True, nogil=True)
+def _sizes(w, gradient):
+    """Return ||w||_1, the largest entry of the gradient, and the worst violation."""
+    l1 = 0.0
+    steepest = 0.0
+    for j in range(w.size):
+        l1 += abs(w[j])
+        steepest = max(steepest, abs(gradient[j]))
+    return l1, steepest, worst_violation(gradient, w)
+
+
+def _measured(point, w, gradient):
+    """Return the objective, the duality gap and the worst violation at weights w."""
+    l1, steepest, violation = _sizes(w, gradient)
+    objective = point.loss + l1
+    return objective, duality_gap(objective, point.loss, point.dual_sum, steepest), violation
 
 
 @njit(cache=True, nogil=True)
@@ -138,13 +174,18 @@ class _Hessian:
         self.violators = np.zeros(cost.size, dtype=bool)
         self.n_changes = 0  # of violators since the matrix was made
 
-    def work_on(self, mask: np.ndarray) -> np.ndarray:
-        """Change the working columns and return them; those that stay come first."""
-        stay = mask[self.working]
-        mask[self.working] = False
-        known = self.gram[stay][:, stay]
+    def work_on(self, chosen: np.ndarray) -> np.ndarray:
+        """Change the working columns and return their places; those that stay come first.
+
+        All columns are in order, so that nobody has to copy them.
+        """
+        if chosen.all() and self.working.size < chosen.size:
+            self.working = np.zeros(0, dtype=int)
+        stay, new = chosen[self.working], chosen.copy()
+        new[self.working] = False
+        known = self.gram[: stay.size, : stay.size][stay][:, stay]
         self.n_known = len(known)
-        self.working = np.concatenate([self.working[stay], np.flatnonzero(mask)])
+        self.working = np.concatenate([self.working[stay], np.flatnonzero(new)])
         self.gram = np.zeros((self.working.size, self.working.size))
         self.gram[: self.n_known, : self.n_known] = known
         return self.working
@@ -152,11 +193,12 @@ class _Hessian:
     def at(self, columns: np.ndarray, violators: np.ndarray) -> np.ndarray:
         """Return the matrix of the working columns, which are given, over other violators."""
         changed = violators != self.violators
-        n_changed, n_violators = np.count_nonzero(changed), np.count_nonzero(violators)
+        n_changed, n_violators = int(changed.sum()), int(violators.sum())
         self.n_changes += n_changed
         size = len(self.gram)
         # Made anew where that is as quick, and now and then, for the errors of rounding.
-        if max(n_changed, self.n_changes / 4) > n_violators or 2 * self.n_known < size:
+        many = n_changed > n_violators or self.n_changes > 4 * n_violators
+        if many or 2 * self.n_known < size:
             self.n_known = self.n_changes = 0
         known = slice(self.n_known)
         if self.n_known:
@@ -289,7 +331,7 @@ def _stage(columns, y, cost, w, *, tol, max_iter):
     while True:
         # All features: the gradient, the gap.
         gradient = yield point.residual
-        objective, gap = point.loss + np.abs(w).sum(), _gap(point, w, gradient)
+        objective, gap, _ = _measured(point, w, gradient)
         # Where rounding hides any progress the gap goes up and down: the best point counts.
         relative = gap / objective if objective else 0.0
         n_stale += 1
@@ -302,16 +344,23 @@ def _stage(columns, y, cost, w, *, tol, max_iter):
             return best_w, best_gap, n_iter
 
         # Newton steps on a working set, until its own gap is small beside that of all features.
-        working = hessian.work_on(_working_set(w, np.abs(gradient)))
-        own, v, slope = columns[working], w[working], gradient[working]
-        enough = max(0.3 * tol * objective, 0.1 * gap)
-        for step in range(min(_STEPS_A_PASS, max_iter - n_iter)):
+        # While that says nothing, as with large costs: until what is wrong is wrong elsewhere.
+        size = np.abs(gradient)
+        working = hessian.work_on(_working_set(w, size))
+        own = columns if working.size == len(columns) else columns[working]
+        v, slope = w[working], gradient[working]
+        size[working] = 0.0
+        enough, elsewhere = max(0.3 * tol * objective, 0.1 * gap), 0.1 * (size.max() - 1.0)
+        progressed = False
+        for _ in range(min(_STEPS_A_PASS, max_iter - n_iter)):
             new = minimise_model(hessian.at(own, point.violators), slope, v)
             n_iter += 1
             moved, v, point, slope = _towards(own, y, cost, point, v, new, slope)
-            if not moved or _gap(point, v, slope) <= enough:
+            progressed |= moved
+            _, own_gap, violation = _measured(point, v, slope)
+            if not moved or own_gap <= enough or violation <= elsewhere:
                 break
-        if not (moved or step):  # rounding hides any further progress
+        if not progressed:  # rounding hides the way, now and for ever
             return best_w, best_gap, n_iter
         w[working] = v
         del own  # other problems need the memory before the next look
