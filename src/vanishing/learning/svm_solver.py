@@ -193,7 +193,7 @@ class _Hessian:
     def at(self, columns: np.ndarray, violators: np.ndarray) -> np.ndarray:
         """Return the matrix of the working columns, which are given, over other violators."""
         changed = violators != self.violators
-        n_changed, n_violators = int(changed.sum()), int(violators.sum())
+        n_changed, n_violators = map(int, map(np.count_nonzero, (changed, violators)))
         self.n_changes += n_changed
         size = len(self.gram)
         # Made anew where that is as quick, and now and then, for the errors of rounding.
@@ -203,8 +203,9 @@ class _Hessian:
         known = slice(self.n_known)
         if self.n_known:
             for rows, sign in ((changed & violators, 1.0), (changed & self.violators, -1.0)):
-                values = self._values(columns[known], rows)
-                self.gram[known, known] += sign * (values @ values.T)
+                if rows.any():
+                    values = self._values(columns[known], rows)
+                    self.gram[known, known] += sign * (values @ values.T)
         if self.n_known < size:
             values = self._values(columns, violators)
             new = values[self.n_known :] if self.n_known else values
