@@ -196,7 +196,7 @@ class _Construction(Construction):
         oracle = named(options.oracle)
         self.closed_form = self.psi == 0 or oracle.closed_form
         self.certify = options.certify or self.closed_form
-        self.refit = options.refit and not oracle.refitted
+        self.refit = options.refit and not (oracle.refitted or oracle.refits)
         if not self.certify:
             self.max_slab = _UNCERTIFIED_SLAB
         tau = auto_tau(self.psi) if isinstance(options.tau, str) else float(options.tau)
@@ -210,6 +210,8 @@ class _Construction(Construction):
             "tol": float(options.tol),
             "max_iter": options.max_iter,
         }
+        if oracle.refits:
+            self.solve_options["refit"] = options.refit
         self.factor = Factor(np.ones((1, 1)))
         self.inflation = 1.0
         self.n_iter = 0
