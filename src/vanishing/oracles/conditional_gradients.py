@@ -43,7 +43,8 @@ _STALE_FACTOR = 1e-3
 _MAX_AGE = 256
 _NOTHING = -1e300  # less than any inner product
 # Where coefficients are refitted in the end, what the steps choose are terms. With so many steps
-# behind them, least squares on the terms in use takes them on, again after as many as the second.
+# behind them, least squares on the terms in use takes them on, and again after at least as many as
+# the second: after more where so many terms are in use that least squares is dear.
 _MANY_STEPS, _FURTHER_STEPS = 1000, 16
 
 
@@ -170,7 +171,8 @@ def _run(rule, gram, cross, norm, psi, radius, eps, tol, max_iter, refit, plus, 
         if n_iter >= correction:
             correction = 2 * n_iter
             if _correct(gram, cross, norm, radius, mse, plus, minus):
-                correction = n_iter + max(_FURTHER_STEPS, np.count_nonzero(plus != minus) // 4)
+                n_used = np.count_nonzero(plus != minus)
+                correction = n_iter + max(_FURTHER_STEPS, n_used * n_used // k)
                 mse, c_dot_v = _refresh(gram, cross, norm, radius, plus, minus, half_gradient)
                 refreshed_mse = mse
                 age = 0
