@@ -19,28 +19,29 @@ def threes():
     return X[y == 3] / 16
 
 
-def hard_problem(seed, k=60, m=80):
-    """Columns in [0, 1] of which nearly all are needed, and a psi that least squares reaches."""
+def hard_problem(seed, k=60, m=200):
+    """Columns that are much alike, and a psi that least squares just reaches."""
     rng = np.random.default_rng(seed)
-    A = np.column_stack([np.ones(m), rng.uniform(size=(m, k - 1)) ** 2])
-    b = rng.uniform(size=m)
+    mixtures = rng.uniform(size=(m, 4)) @ rng.dirichlet(np.ones(4), size=k - 1).T
+    A = np.column_stack([np.ones(m), 0.9 * mixtures + 0.1 * rng.uniform(size=(m, k - 1))])
+    b = A @ rng.normal(scale=0.3, size=k) + rng.normal(scale=0.05, size=m)
     gram, cross, norm = A.T @ A / m, A.T @ b / m, float(b @ b / m)
     least = norm - cross @ np.linalg.solve(gram, cross)
-    return gram, cross, norm, 1.5 * least
+    return gram, cross, norm, 1.2 * least
 
 
 # -- Long runs ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("name", REFITS)
 def test_a_long_run_is_cut_short_by_least_squares_on_its_terms(name, seed):
     gram, cross, norm, psi = hard_problem(seed)
     solve = getattr(oracles, name)
-    options = {"psi": psi, "radius": 999.0, "eps": 0.0, "tol": 0.0, "max_iter": 100_000}
+    options = {"psi": psi, "radius": 999.0, "eps": 0.0, "tol": 0.0, "max_iter": 10_000}
     plain, short = (solve(gram, cross, norm, **options, refit=refit) for refit in (False, True))
     assert plain.n_iter > 5000
-    assert 1000 < short.n_iter < 2500
+    assert 1000 < short.n_iter < 1500
     assert short.status is Status.FOUND
     assert short.mse <= psi
     v = short.coef
@@ -54,7 +55,7 @@ def test_a_long_run_is_cut_short_by_least_squares_on_its_terms(name, seed):
 @pytest.mark.parametrize("name", REFITS)
 def test_a_short_run_has_the_terms_that_it_has_without(name):
     gram, cross, norm, psi = hard_problem(0)
-    options = {"psi": 4 * psi, "radius": 999.0, "max_iter": 900}
+    options = {"psi": 10 * psi, "radius": 999.0, "max_iter": 900}
     plain, short = (
         getattr(oracles, name)(gram, cross, norm, **options, refit=refit) for refit in (False, True)
     )
