@@ -1,4 +1,4 @@
-"""Wide data: long runs of an oracle are cut short, and borders of no use are left alone."""
+"""Wide data: long runs of an oracle are cut short, and borders that no one can use are left alone."""
 
 import numpy as np
 import pytest
@@ -99,21 +99,11 @@ def test_long_runs_do_not_depend_on_the_order_or_the_repetition_of_rows(threes):
 
 
 def test_a_border_of_tens_of_thousands_of_terms_is_left_alone():
-    X = np.random.default_rng(0).uniform(size=(430, 210))
-    with pytest.warns(ConvergenceWarning, match=r"degree 2 has 22,155 terms, for 430 rows.*psi"):
+    X = np.random.default_rng(0).uniform(size=(300, 210))
+    with pytest.warns(ConvergenceWarning, match=r"degree 2 has 22,155 terms, for 300 rows.*psi"):
         model = OAVI(0.001).fit(X)
     assert model.n_terms_ == 211
     assert model.n_generators_ == 0
-
-
-def test_a_border_is_left_alone_where_o_has_half_as_many_terms_as_there_are_rows():
-    X = np.random.default_rng(0).uniform(size=(101, 50))
-    with pytest.warns(ConvergenceWarning, match=r"degree 2 has 1,275 terms, for 101 rows"):
-        assert OAVI(0.001).fit(X).n_terms_ == 51
-    with pytest.warns(ConvergenceWarning, match=r"degree 2 has 1,275 terms, for 102 rows"):
-        assert OAVI(0.001).fit(np.vstack([X, 1 - X[:1]])).n_terms_ == 51
-    more = np.vstack([X, 1 - X[:2]])
-    assert OAVI(0.001).fit(more).n_terms_ > 51
 
 
 def test_it_is_taken_where_it_was_asked_for_or_where_there_are_rows_for_it(monkeypatch):

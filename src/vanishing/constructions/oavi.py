@@ -22,12 +22,9 @@ from vanishing.rows.reader import Reader
 # square to what of it the terms before leave over. Up to this ratio they are good for 1e-8.
 _MAX_INFLATION = 1e6
 # On wide data a degree has more terms than anyone can use: of the default search, which goes on as
-# long as there is a border, one with more terms than both of these is not taken. Nor is one with
-# more than the third where O has half as many terms as there are rows: nearly everything vanishes
-# then, and nothing is meant by it.
+# long as there is a border, one with more terms than both of these is not taken.
 _WIDE_BORDER = 20_000
 _WIDE_BORDER_PER_ROW = 20
-_IDLE_BORDER = 1000
 _OPEN_ENDED = 10  # max_degree, the default: a smaller one says which degrees are wanted
 # Without certificates any border term may join O, so that all products are needed: bound them.
 _UNCERTIFIED_SLAB = 1024
@@ -65,9 +62,8 @@ class OAVI(FitsMoments, MonomialTransformer):
         Steps an oracle may take for one border term.
     max_degree : int, default=10
         Largest degree of a generator. From 10 on, with `certify` and `refit`, the fit ends before a
-        border of more than 20,000 terms that has more than 20 for each row, or of more than
-        1000 if O has half as many terms as there are rows, and says so. A smaller
-        ``max_degree`` is taken at its word.
+        border of more than 20,000 terms that has more than 20 for each row, and says so: 500
+        columns have 125,000 products. A smaller ``max_degree`` is taken at its word.
     max_terms : int or None, default=None
         Largest number of terms in O. The fit stops, with a warning, before it would be exceeded.
     certify : bool, default=True
@@ -232,14 +228,12 @@ class _Construction(Construction):
     def too_wide(self, degree: int, n_border: int) -> str | None:
         """Say why a border is left alone, if its terms are too many to be of use."""
         n_rows = self.rows.n_samples  # inf while it is not known
-        wide = n_border > max(_WIDE_BORDER, _WIDE_BORDER_PER_ROW * n_rows)
-        wide |= n_border > _IDLE_BORDER and 2 * len(self.terms) >= n_rows
-        if not (wide and degree > 1 and self.open_ended):
+        wide = degree > 1 and n_border > max(_WIDE_BORDER, _WIDE_BORDER_PER_ROW * n_rows)
+        if not (wide and self.open_ended):
             return None
         return (
-            f"the border of degree {degree} has {n_border:,} terms, for {int(n_rows):,} rows, and "
-            "is not taken. Take a larger psi or fewer columns, or give "
-            f"max_degree={degree} to have it"
+            f"the border of degree {degree} has {n_border:,} terms, for {int(n_rows):,} rows, and is "
+            f"not taken. Take a larger psi or fewer columns, or give max_degree={degree} to have it"
         )
 
     def settle(self, border: Border):
