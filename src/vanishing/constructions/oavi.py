@@ -203,7 +203,8 @@ class _Construction(Construction):
         oracle = named(options.oracle)
         self.closed_form = self.psi == 0 or oracle.closed_form
         self.certify = options.certify or self.closed_form
-        self.refit = options.refit and not (oracle.refitted or oracle.refits)
+        self.refit = options.refit and not oracle.refitted
+        self.oracle_refits = oracle.refits
         if not self.certify:
             self.max_slab = _UNCERTIFIED_SLAB
         tau = auto_tau(self.psi) if isinstance(options.tau, str) else float(options.tau)
@@ -371,11 +372,11 @@ class _Construction(Construction):
         self.n_iter += solution.n_iter
         if not self.certify and solution.status == Status.OUT_OF_ITERATIONS:
             self.n_short += 1
-        if not self.refit:
-            return solution.coef, solution.mse
-        radius = self.radius if self.ball else np.inf
-        coef, mse = refitted(self.gram, cross, norm, solution.coef, solution.mse, radius=radius)
-        return self.without_rounding(coef, norm), mse
+        coef, mse = solution.coef, solution.mse
+        if self.refit and not self.oracle_refits:
+            radius = self.radius if self.ball else np.inf
+            coef, mse = refitted(self.gram, cross, norm, coef, mse, radius=radius)
+        return (self.without_rounding(coef, norm) if self.refit else coef), mse
 
     def _moments_suffice(self) -> bool:
         """Say whether moments determine closed forms well enough to take their coefficients."""
