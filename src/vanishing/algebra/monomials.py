@@ -167,7 +167,7 @@ def _gb_border(previous):
     return terms, parent[:size].copy(), variable[:size].copy()
 
 
-@njit
+@njit(cache=True, nogil=True)
 def _has_divisors(lists, i, v, first, stop):
     """Say whether all divisors of (v, term i) are terms: those from first to stop start with v."""
     degree = lists.shape[1]

@@ -184,8 +184,7 @@ class _Construction(Construction):
             self.stopped = f"O has reached max_terms={self.max_terms} terms"
             end = joined[int(room)]
             joined = joined[: int(room)]
-        for n, j in enumerate(joined):
-            self.grow_gram(slab, joined[:n], j)
+        self.grow_gram(slab, joined, 0)
         found = {}
         kept = np.concatenate([b + np.arange(k)[::-1], b - 1 - np.array(joined, dtype=np.intp)])
         for column, row in leading.items():

@@ -10,7 +10,10 @@ of the digits), `OrthogonalTail` from an orthogonal factorisation of the evaluat
 digits the rows have), for the terms that moments cannot decide.
 """
 
+from typing import NamedTuple
+
 import numpy as np
+from numba import njit
 from scipy.linalg.lapack import dtrtrs
 
 EPS = np.finfo(np.float64).eps
@@ -21,6 +24,7 @@ _TINY = np.finfo(np.float64).tiny  # below it numbers lose digits
 # roots of numbers that have not overflowed, below 1e155.
 DEPENDENT = 1e300
 
+UNBOUNDED = int(np.iinfo(np.int64).max)  # number of terms
 _BLOCK = 64  # terms eliminated between two BLAS-3 updates
 
 
@@ -32,8 +36,16 @@ def bounds_from_moments(mse, scale, size):
     error is below one per cent of the distance to psi wherever the interval excludes psi. Products
     that underflow err by more.
     """
-    error = 100.0 * (size + 10) * (EPS * scale * scale + _TINY)
+    error = _error(scale, size)
     return mse - error, mse + error
+
+
+def _error(scale, size):
+    return 100.0 * (size + 10) * (EPS * scale * scale + _TINY)
+
+
+_compiled = njit(cache=True, nogil=True, error_model="numpy")
+_error_in_kernels = _compiled(_error)
 
 
 def bounds_from_rows(mse, scale, size):
@@ -80,6 +92,34 @@ class Factor:
         return -_solve_lower(self.lower, z, transposed=True)
 
 
+@_compiled
+def certified(z, coef, norm, rms):
+    """Return what the closed forms of border terms over O are like.
+
+    Parameters
+    ----------
+    z, coef : ndarrays of shape (b, k)
+        L^{-1} c of the border terms, and their closed forms.
+    norm : ndarray of shape (b,)
+        Mean squares of the border terms.
+    rms : ndarray of shape (k,)
+        Roots of the mean squares of O.
+
+    Returns
+    -------
+    residual, scale, length : ndarrays of shape (b,)
+        Their mean squares, sum |c_t| rms(t) over all their terms, and l1-norms.
+    """
+    b, k = z.shape
+    residual, scale, length = norm.copy(), np.sqrt(norm), np.zeros(b)
+    for j in range(b):
+        for t in range(k):
+            residual[j] -= z[j, t] * z[j, t]
+            scale[j] += rms[t] * abs(coef[j, t])
+            length[j] += abs(coef[j, t])
+    return residual, scale, length
+
+
 class _Tail:
     """The open border terms, in order, seen from the complement of O and of those that joined.
 
@@ -95,9 +135,14 @@ class _Tail:
         k, s = z.shape
         self.factor = factor
         self.size = k
-        self.joined: list[int] = []
+        self.places = np.empty(s, dtype=np.intp)  # of the terms that joined
         self.z = np.zeros((k + s, s))  # gains a row with every term that joins
         self.z[:k] = z
+
+    @property
+    def joined(self) -> list[int]:
+        """The open terms that joined."""
+        return self.places[: self.size - len(self.factor)].tolist()
 
     def _reach(self, i: int) -> None:
         """Bring z up to date for open term i."""
@@ -108,7 +153,8 @@ class _Tail:
 
     def grown_factor(self) -> Factor:
         """Return the factor with the rows it gains for the terms that joined."""
-        return self.factor.extended(self.z[: self.size, self.joined].T)
+        joined = self.places[: self.size - len(self.factor)]
+        return self.factor.extended(self.z[: self.size, joined].T) if joined.size else self.factor
 
     def coefficients(self, i: int) -> np.ndarray:
         """Return the closed form for open term i over O and the terms that joined so far."""
@@ -137,6 +183,75 @@ class _Tail:
         return self.residual(i) + upper @ upper + lower @ lower
 
 
+class Limits(NamedTuple):
+    """What decides whether a border term leads a generator."""
+
+    psi: float  # largest mean square of a generator
+    radius: float  # largest l1-norm of its closed form
+    inflation: float  # largest inflation that closed forms from moments stand
+    size: int  # largest number of terms in O
+
+
+@_compiled
+def _join(schur, row, scale, p, start, pivot):
+    """Eliminate term p of a block: the row of L' that it brings, and what the others lose."""
+    n = schur.shape[0]
+    row[start + p] = pivot
+    for q in range(p + 1, n):
+        row[start + q] = schur[p, q] / pivot
+    for q in range(p + 1, n):
+        share = row[start + q]
+        scale[start + q] += scale[start + p] / pivot * abs(share)
+        if share != 0.0:
+            for r in range(q, n):
+                schur[q, r] -= share * row[start + r]
+
+
+@_compiled
+def _settle(
+    i, start, size, lower, z, schur, scale, places, norm, rms,
+    psi, radius, max_inflation, max_size, inflation,
+):  # fmt: skip
+    """Settle the terms of a block from i on; see `SchurTail.settle`."""
+    k = lower.shape[0]
+    coef = np.empty(z.shape[0])
+    while i < start + schur.shape[0]:
+        left = schur[i - start, i - start]
+        if not left - _error_in_kernels(scale[i], size) > psi:
+            # Not so clear: with the closed form itself, L' v = -z from the bottom up.
+            for t in range(size):
+                coef[t] = -z[t, i]
+            tight, length = np.sqrt(norm[i]), 0.0
+            for t in range(size - 1, -1, -1):
+                if t >= k:
+                    column = places[t - k]
+                    coef[t] /= z[t, column]
+                    for u in range(t):
+                        coef[u] -= z[u, column] * coef[t]
+                else:
+                    coef[t] /= lower[t, t]
+                    for u in range(t):
+                        coef[u] -= lower[t, u] * coef[t]
+                length += abs(coef[t])
+                tight += rms[t] * abs(coef[t])
+            error = _error_in_kernels(tight, size)
+            if not left - error > psi:
+                if -np.inf < left + error <= psi and length <= radius:
+                    if inflation <= max_inflation:
+                        i += 1
+                        continue
+                return i, size, inflation
+        if size >= max_size:
+            return i, size, inflation
+        inflation = max(inflation, norm[i] / left)
+        rms[size] = np.sqrt(norm[i])
+        _join(schur, z[size], scale, i - start, start, np.sqrt(left))
+        places[size - k] = i
+        size += 1
+        i += 1
+    return i, size, inflation
+
+
 class SchurTail(_Tail):
     """Schur complements of the open terms from their moments, a block at a time.
 
@@ -157,14 +272,15 @@ class SchurTail(_Tail):
 
     def _start_block(self, start: int) -> None:
         self.start, self.stop = start, min(start + _BLOCK, len(self.inner))
-        self.size_before, self.joined_before = self.size, len(self.joined)
+        self.size_before = self.size
         z = self.z[: self.size, self.start : self.stop]
         block = self.inner[self.start : self.stop, self.start : self.stop]
         self.schur = block - z.T @ z
 
     def _finish_block(self) -> None:
-        new = self.joined[self.joined_before :]
-        if new and self.stop < len(self.inner):
+        k = len(self.factor)
+        new = self.places[self.size_before - k : self.size - k]
+        if new.size and self.stop < len(self.inner):
             old, later = slice(0, self.size_before), slice(self.stop, None)
             rest = self.inner[new, later] - self.z[old, new].T @ self.z[old, later]
             lower = self.z[self.size_before : self.size, new].T
@@ -185,13 +301,47 @@ class SchurTail(_Tail):
         """Let open term i join O."""
         p = i - self.start
         pivot = DEPENDENT if dependent else np.sqrt(self.schur[p, p])
-        row = self.schur[p, p:] / pivot
-        row[0] = pivot
-        self.z[self.size, i : self.stop] = row
-        self.schur[p + 1 :, p + 1 :] -= np.multiply.outer(row[1:], row[1:])
-        self.scale[i + 1 : self.stop] += (self.scale[i] / pivot) * np.abs(row[1:])
+        _join(self.schur, self.z[self.size], self.scale, p, self.start, pivot)
+        self.places[self.size - len(self.factor)] = i
         self.size += 1
-        self.joined.append(i)
+
+    def settle(self, i: int, limits: Limits, norm, rms, inflation: float) -> tuple[int, float]:
+        """Go through the open terms from i on while moments decide them.
+
+        Those that leave more than psi over join; those whose closed form surely has a mean square
+        of at most psi, is in the ball and is known well enough are passed over: they lead
+        generators. Returns the first term that is neither, and the inflation.
+
+        Parameters
+        ----------
+        i : int
+        limits : Limits
+        norm : ndarray of shape (s,)
+            Mean squares of the open terms.
+        rms : ndarray of shape (k + s,)
+            Roots of the mean squares of O and, behind it, room for those of the terms that join.
+        inflation : float
+            Largest ratio, so far, of a term's mean square to what of it the terms before leave
+            over.
+        """
+        while True:
+            self._reach(i)
+            i, self.size, inflation = _settle(
+                i,
+                self.start,
+                self.size,
+                self.factor.lower,
+                self.z,
+                self.schur,
+                self.scale,
+                self.places,
+                norm,
+                rms,
+                *limits,
+                inflation,
+            )
+            if i < self.stop or i == len(self.inner):
+                return i, inflation
 
     def bounds(self, mse: float, scale: float) -> tuple[float, float]:
         """Return an interval that holds the true mse of a polynomial."""
@@ -225,8 +375,8 @@ class OrthogonalTail(_Tail):
             self.z[self.size, i:] = row
             self.z[self.size, i] = pivot
             self.triangle[:, i + 1 :] -= np.multiply.outer(direction, row[1:])
+        self.places[self.size - len(self.factor)] = i
         self.size += 1
-        self.joined.append(i)
 
     def bounds(self, mse: float, scale: float) -> tuple[float, float]:
         """Return an interval that holds the true mse of a polynomial."""

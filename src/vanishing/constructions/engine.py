@@ -8,7 +8,7 @@ import time
 from typing import NamedTuple
 
 import numpy as np
-from scipy import linalg
+from numba import njit
 from sklearn import get_config
 from sklearn.exceptions import ConvergenceWarning
 
@@ -77,6 +77,19 @@ class Slab(NamedTuple):
         return plan.extended(self.border.parent[chosen], self.border.variable[chosen])
 
 
+@njit(cache=True, nogil=True)
+def _grow(gram, cross, inner, norm, open_terms, joined, first):
+    """Write the moments of terms that joined, with O and among each other, into the Gram matrix."""
+    k = cross.shape[0]
+    for p in range(first, joined.size):
+        j = open_terms[joined[p]]
+        for t in range(k):
+            gram[k + p, t] = gram[t, k + p] = cross[t, j]
+        for q in range(p):
+            gram[k + p, k + q] = gram[k + q, k + p] = inner[j, joined[q]]
+        gram[k + p, k + p] = norm[j]
+
+
 class Construction:
     """One run of a monomial algorithm: O and G as they grow.
 
@@ -102,16 +115,22 @@ class Construction:
         self.gram = np.ones((16, 16))  # capacity; the leading |O| x |O| block counts
         nothing = np.zeros(0, dtype=np.intp)
         self.leading = [Border(self.terms[:0], nothing, nothing)]
-        self.coef: list[np.ndarray] = []  # one per generator, as long as O was at that moment
-        self.leads: list[float] = []  # leading coefficients that normalise them
+        self.sizes = [nothing]  # of O when the generators were found
+        self.coef: list[np.ndarray] = []  # one per generator, zeros for what joined O later
+        self.leads: list[float] = []  # leading coefficients, if they are not those of `unit_norm`
         self.n_short = 0  # terms that vanish, but not with coefficients that may be used
         self.stopped: str | None = None  # why the construction ended early
 
-    def leading_coef(self, coef: np.ndarray) -> float:
-        """Return the leading coefficient that normalises coefficients given relative to 1."""
-        return (
-            1.0 / linalg.norm(np.append(coef, 1.0), check_finite=False) if self.unit_norm else 1.0
-        )
+    def leading_coef(self, coef: np.ndarray):
+        """Return the leading coefficient that normalises coefficients given relative to 1.
+
+        One for each row, if there are several.
+        """
+        if not self.unit_norm:
+            return np.ones(coef.shape[:-1])
+        largest = np.abs(coef).max(axis=-1, initial=1.0)  # squares might overflow
+        parts = coef / largest[..., np.newaxis]
+        return 1.0 / (largest * np.sqrt(largest**-2.0 + np.einsum("...i,...i", parts, parts)))
 
     def settle(self, border: Border) -> None:
         """Let each of the border terms become the leading term of a generator or join O."""
@@ -180,6 +199,7 @@ class Construction:
             cross, inner = products[:k], products[k:]
         else:
             (cross, norm), inner = self.rows.products(plan, slice(0, k), here), None
+        cross = np.ascontiguousarray(cross)
         return (cross, norm, inner) if self.is_finite(border, norm) else None
 
     def is_finite(self, border: Border, norm: np.ndarray) -> bool:
@@ -196,7 +216,7 @@ class Construction:
         """Return the slab, with the moments of the terms that may join O with all others."""
         k, b = len(self.terms), len(border.terms)
         if inner is not None:
-            inner = inner[:, may_join]
+            inner = np.take(inner, may_join, axis=1)
         elif may_join.size:
             plan = self.plan.extended(border.parent, border.variable)
             inner, _ = self.rows.products(plan, slice(k, k + b), k + may_join)
@@ -211,9 +231,9 @@ class Construction:
 
     def without_rounding(self, coef, norm):
         """Return coefficients with zeros for those that are rounding errors of the others."""
-        rms = np.sqrt(self.gram.diagonal()[: len(coef)])
-        share = (np.abs(coef).T * rms).T
-        return np.where(share <= 10.0 * EPS * self.scale(norm, coef), 0.0, coef)
+        share = (np.abs(coef).T * np.sqrt(self.gram.diagonal()[: len(coef)])).T
+        scale = np.sqrt(norm) + share.sum(axis=0)
+        return np.where(share <= 10.0 * EPS * scale, 0.0, coef)
 
     def vanishes(self, slab, joined, j, coef, bounds, lead=None) -> bool:
         """Say whether the mse of a polynomial is at most psi, evaluating it where in doubt."""
@@ -256,15 +276,21 @@ class Construction:
         self.stopped = f"O has reached max_terms={self.max_terms} terms"
         return True
 
-    def grow_gram(self, slab, joined, j):
-        """Add border term j to the Gram matrix of O and the terms that joined it."""
+    def roots(self, n_open: int) -> np.ndarray:
+        """Return the roots of the mean squares of O, and room for those of open terms."""
+        rms = np.empty(len(self.terms) + n_open)
+        rms[: len(self.gram)] = np.sqrt(self.gram.diagonal()[: len(rms)])
+        return rms
+
+    def grow_gram(self, slab, joined, first):
+        """Add the open terms that joined O, from the first-th on, to its Gram matrix."""
         size = len(self.terms) + len(joined)
-        if size == len(self.gram):
+        if size > len(self.gram):
             larger = np.zeros((2 * size, 2 * size))
-            larger[:size, :size] = self.gram
+            larger[: len(self.gram), : len(self.gram)] = self.gram
             self.gram = larger
-        self.gram[size, :size] = self.gram[:size, size] = slab.cross_over(joined, j)
-        self.gram[size, size] = slab.norm[j]
+        joined = np.asarray(joined, dtype=np.intp)
+        _grow(self.gram, slab.cross, slab.inner, slab.norm, slab.open, joined, first)
 
     def extend(self, border: Border, joined: np.ndarray, found: dict[int, np.ndarray], leads=None):
         """Add the border terms that joined to O and the generators found to G.
@@ -272,12 +298,15 @@ class Construction:
         ``found`` has the coefficients for each border term that leads a generator, relative to a
         leading coefficient of 1; ``leads`` what to multiply them by.
         """
-        self.terms = np.concatenate([self.terms, border.terms[joined]])
-        self.plan = self.plan.extended(border.parent[joined], border.variable[joined])
         leading = sorted(found)
         self.leading.append(Border(*(part[leading] for part in border)))
+        self.sizes.append(len(self.terms) + np.searchsorted(joined, leading))
         self.coef += [found[j] for j in leading]
-        self.leads += [self.leading_coef(found[j]) if leads is None else leads[j] for j in leading]
+        if leads is not None:
+            self.leads += [leads[j] for j in leading]
+        if len(joined):
+            self.terms = np.concatenate([self.terms, border.terms[joined]])
+            self.plan = self.plan.extended(border.parent[joined], border.variable[joined])
 
     def result(self) -> dict:
         """Return what `MonomialTransformer._store` takes."""
@@ -288,7 +317,7 @@ class Construction:
             row[: len(values)] = values
         plan = self.plan.extended(leading.parent, leading.variable)
         mse = self.rows.mse(plan, slice(0, k), coef, slice(k, None)) if g else np.zeros(0)
-        leading_coef = np.array(self.leads)
+        leading_coef = np.array(self.leads) if self.leads else self.leading_coef(coef)
         coef *= leading_coef.reshape(-1, 1)
         mse *= leading_coef**2
         return {
@@ -296,7 +325,7 @@ class Construction:
             "leading_terms": self._in_input_columns(leading.terms),
             "coef": coef,
             "leading_coef": leading_coef,
-            "sizes": np.array([len(values) for values in self.coef], dtype=np.int64),
+            "sizes": np.concatenate(self.sizes),
             "mse": mse,
         }
 

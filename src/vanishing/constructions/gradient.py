@@ -60,6 +60,7 @@ class GradientConstruction(Construction):
         cross, norm = self.rows.products(plan, slice(0, k + b), slice(k, k + b))
         if not self.is_finite(border, norm):
             return
+        cross = np.ascontiguousarray(cross)
         slab = Slab(border, cross[:k], norm, cross[k:], np.arange(b))
         gram = np.block([[self.gram[:k, :k], cross[:k]], [cross[:k].T, cross[k:]]])
         slope = self._gradients(border, self.weights)
@@ -90,8 +91,8 @@ class GradientConstruction(Construction):
             if not seen.dependent:
                 used.append(k + j)
                 self.independent.append(k + len(joined))
-            self.grow_gram(slab, joined, j)
             joined.append(j)
+            self.grow_gram(slab, joined, len(joined) - 1)
         self.extend(border, np.array(joined, dtype=int), found, leads)
 
     def _look_at(self, G, H) -> None:
