@@ -14,7 +14,6 @@ from vanishing.constructions.certificate import (
     Limits,
     OrthogonalTail,
     SchurTail,
-    bounds_from_moments,
     certified,
 )
 from vanishing.constructions.engine import Construction, Slab
@@ -190,22 +189,20 @@ class _Construction(Construction):
         if self.factor is None:
             z = self.shifted.forward(cross)
             closed = self.shifted.coefficients(z)
-            residual, scale, _ = certified(z.T, closed.T, norm, self.roots(0))
             # What vanishes with some of O vanishes with all of it: these lead generators.
-            sure = bounds_from_moments(residual - self.psi, scale, size)[1] <= 0.0
-        may_join = np.flatnonzero(~sure)
-        slab = self.slab(border, cross, norm, inner, may_join)
+            scale, sure = certified(z.T, closed.T, norm, self.roots(0), self.psi, np.inf)
+        slab = self.slab(border, cross, norm, inner, sure)
         joined: list[int] = []
         found: dict[int, np.ndarray] = {}
         end = len(norm)
         start = 0
         if self.factor is None:
-            joined, start, end = self._by_moments(slab, z[:, may_join], scale[may_join])
+            joined, start, end = self._by_moments(slab, z[:, slab.open], scale[slab.open])
         # What is sure, and what moments decided and did not let join O, leads a generator.
         leads = np.ones(len(norm), dtype=bool)
         leads[slab.open[joined]] = False
-        leads[slab.open[start:]] = False
-        if self.factor is not None and start < may_join.size and self.stopped is None:
+        leads[slab.open[start:]] = slab.sure[start:]
+        if self.factor is not None and start < slab.open.size and self.stopped is None:
             end = self._by_rows(slab, start, joined, found)
         leaders = np.flatnonzero(leads[:end])
         if leaders.size:
@@ -218,14 +215,12 @@ class _Construction(Construction):
         Returns the open terms that joined O, and the open term and the border term before which it
         ended.
         """
-        inner = slab.inner[slab.open]
-        inner.flat[:: inner.shape[1] + 1] -= self.psi
-        tail = SchurTail(self.shifted, z, inner, scale)
+        tail = SchurTail(self.shifted, z, slab.inner[slab.open], scale, self.psi)
         joined: list[int] = []
         i, n_open, end = 0, slab.open.size, len(slab.norm)
         while i < n_open:
             norm, rms = slab.norm[slab.open], self.roots(n_open)
-            i, _ = tail.settle(i, self.limits, norm, rms, 0.0)
+            i, _ = tail.settle(i, self.limits, slab.sure, norm, rms, 0.0)
             n_before, joined = len(joined), tail.joined
             self.grow_gram(slab, joined, n_before)
             if i == n_open:
@@ -255,6 +250,8 @@ class _Construction(Construction):
         n_before = len(joined)
         tail = self.on_the_rows(slab, joined, self._independent(n_before), start)
         for i, j in enumerate(slab.open[start:]):
+            if slab.sure[start + i]:
+                continue
             # What vanishes exactly does so in any unit, and is the closed form.
             coef, mse = (
                 self._smallest(tail, i) if self.psi else (tail.coefficients(i), tail.residual(i))
@@ -330,16 +327,13 @@ class _Construction(Construction):
         all terms with the same O.
         """
         found: dict[int, np.ndarray] = {}
-        k = len(self.terms)
-        sizes = k + np.searchsorted(slab.open[joined], leaders)
+        cross, sizes = slab.cross_of(joined, leaders)
         for size in np.unique(sizes):
-            terms = leaders[sizes == size]
+            here = np.flatnonzero(sizes == size)
+            norm = slab.norm[leaders[here]]
             mu, Q = np.linalg.eigh(self.gram[:size, :size])
-            cross = np.concatenate(
-                [slab.cross[:, terms], slab.inner[terms[:, np.newaxis], joined[: size - k]].T]
-            )
-            w = np.ascontiguousarray(cross.T @ Q)
-            _solve_secular(mu, w, slab.norm[terms], self.psi)
-            coef = self.without_rounding(Q @ w.T, slab.norm[terms])
-            found |= dict(zip(terms.tolist(), np.ascontiguousarray(coef.T), strict=True))
+            w = cross[here, :size] @ Q
+            _solve_secular(mu, w, norm, self.psi)
+            coef = self.without_rounding(Q @ w.T, norm).T
+            found |= dict(zip(leaders[here].tolist(), coef, strict=True))
         return found

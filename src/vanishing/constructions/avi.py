@@ -168,7 +168,7 @@ class _Construction(Construction):
             return
         cross, norm, inner = moments
         k, b = cross.shape
-        slab = self.slab(border, cross, norm, inner, np.arange(b))
+        slab = self.slab(border, cross, norm, inner, np.zeros(b, dtype=bool))
         gram = np.block([[slab.inner, cross.T], [cross, self.gram[:k, :k]]])
         # Column i of the echelon form is border term b - 1 - i, then O from its last term on.
         order = np.concatenate([np.arange(b)[::-1], b + np.arange(k)[::-1]])

@@ -76,11 +76,11 @@ class Factor:
         return np.flatnonzero(self.lower.diagonal() < DEPENDENT)
 
     def extended(self, rows: np.ndarray) -> "Factor":
-        """Return the factor with further rows, which bring their own lower triangle."""
+        """Return the factor with further rows, zeros behind their diagonal entries."""
         k, size = len(self), len(self) + len(rows)
         lower = np.zeros((size, size))
         lower[:k, :k] = self.lower
-        lower[k:] = np.tril(rows, k)
+        lower[k:] = rows
         return Factor(lower)
 
     def forward(self, cross: np.ndarray) -> np.ndarray:
@@ -93,8 +93,8 @@ class Factor:
 
 
 @_compiled
-def certified(z, coef, norm, rms):
-    """Return what the closed forms of border terms over O are like.
+def certified(z, coef, norm, rms, psi, radius):
+    """Say which border terms lead generators for sure: over O, and so over any larger one.
 
     Parameters
     ----------
@@ -104,20 +104,26 @@ def certified(z, coef, norm, rms):
         Mean squares of the border terms.
     rms : ndarray of shape (k,)
         Roots of the mean squares of O.
+    psi, radius : float
+        Largest mean square and l1-norm of closed forms.
 
     Returns
     -------
-    residual, scale, length : ndarrays of shape (b,)
-        Their mean squares, sum |c_t| rms(t) over all their terms, and l1-norms.
+    scale : ndarray of shape (b,)
+        sum |c_t| rms(t) over all terms of the closed forms.
+    sure : ndarray of bool of shape (b,)
     """
     b, k = z.shape
-    residual, scale, length = norm.copy(), np.sqrt(norm), np.zeros(b)
+    scale, sure = np.sqrt(norm), np.empty(b, dtype=np.bool_)
     for j in range(b):
+        residual, length = norm[j], 0.0
         for t in range(k):
-            residual[j] -= z[j, t] * z[j, t]
-            scale[j] += rms[t] * abs(coef[j, t])
-            length[j] += abs(coef[j, t])
-    return residual, scale, length
+            size = abs(coef[j, t])
+            residual -= z[j, t] * z[j, t]
+            scale[j] += rms[t] * size
+            length += size
+        sure[j] = residual + _error_in_kernels(scale[j], k) <= psi and length <= radius
+    return scale, sure
 
 
 class _Tail:
@@ -209,13 +215,16 @@ def _join(schur, row, scale, p, start, pivot):
 
 @_compiled
 def _settle(
-    i, start, size, lower, z, schur, scale, places, norm, rms,
+    i, start, size, lower, z, schur, scale, places, sure, norm, rms,
     psi, radius, max_inflation, max_size, inflation,
 ):  # fmt: skip
     """Settle the terms of a block from i on; see `SchurTail.settle`."""
     k = lower.shape[0]
     coef = np.empty(z.shape[0])
     while i < start + schur.shape[0]:
+        if sure[i]:
+            i += 1
+            continue
         left = schur[i - start, i - start]
         if not left - _error_in_kernels(scale[i], size) > psi:
             # Not so clear: with the closed form itself, L' v = -z from the bottom up.
@@ -255,7 +264,8 @@ def _settle(
 class SchurTail(_Tail):
     """Schur complements of the open terms from their moments, a block at a time.
 
-    ``inner`` holds the moments mean(u_i u_j) of the open terms. Inside a block the complement is
+    ``inner`` holds the moments mean(u_i u_j) of the open terms, whose diagonal is to be less by
+    ``shift``. Inside a block the complement is
     updated with every term that joins; the terms behind it learn of the block when it is done,
     by two BLAS-3 operations.
 
@@ -264,9 +274,10 @@ class SchurTail(_Tail):
     bounds without any closed form being computed.
     """
 
-    def __init__(self, factor: Factor, z: np.ndarray, inner: np.ndarray, scale: np.ndarray):
+    def __init__(self, factor: Factor, z, inner, scale, shift=0.0):
         super().__init__(factor, z)
         self.inner = inner
+        self.shift = shift
         self.scale = scale
         self._start_block(0)
 
@@ -276,6 +287,8 @@ class SchurTail(_Tail):
         z = self.z[: self.size, self.start : self.stop]
         block = self.inner[self.start : self.stop, self.start : self.stop]
         self.schur = block - z.T @ z
+        if self.shift:
+            self.schur.flat[:: len(self.schur) + 1] -= self.shift
 
     def _finish_block(self) -> None:
         k = len(self.factor)
@@ -305,10 +318,10 @@ class SchurTail(_Tail):
         self.places[self.size - len(self.factor)] = i
         self.size += 1
 
-    def settle(self, i: int, limits: Limits, norm, rms, inflation: float) -> tuple[int, float]:
+    def settle(self, i, limits: Limits, sure, norm, rms, inflation) -> tuple[int, float]:
         """Go through the open terms from i on while moments decide them.
 
-        Those that leave more than psi over join; those whose closed form surely has a mean square
+        Those that leave more than psi over join; those that are sure already, and those whose closed form surely has a mean square
         of at most psi, is in the ball and is known well enough are passed over: they lead
         generators. Returns the first term that is neither, and the inflation.
 
@@ -316,6 +329,8 @@ class SchurTail(_Tail):
         ----------
         i : int
         limits : Limits
+        sure : ndarray of bool of shape (s,)
+            Which open terms lead generators.
         norm : ndarray of shape (s,)
             Mean squares of the open terms.
         rms : ndarray of shape (k + s,)
@@ -335,6 +350,7 @@ class SchurTail(_Tail):
                 self.schur,
                 self.scale,
                 self.places,
+                sure,
                 norm,
                 rms,
                 *limits,

@@ -65,7 +65,16 @@ class Slab(NamedTuple):
     cross: np.ndarray  # (k, b): moments with O
     norm: np.ndarray  # (b,): their own
     inner: np.ndarray  # (b, s): moments of border terms with open terms
-    open: np.ndarray  # (s,): the border terms that may join O
+    open: np.ndarray  # (s,): the border terms that may join O, and others
+    sure: np.ndarray  # (s,): which of these are the others: they lead generators
+
+    def cross_of(self, joined: list[int], leaders: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the moments of border terms with O and all that joined it, one row per term.
+
+        And how many of them each term has at its turn.
+        """
+        places = np.array(joined, dtype=np.intp)
+        return _cross_of(self.cross, self.inner, self.open, places, leaders)
 
     def cross_over(self, joined: list[int], j: int) -> np.ndarray:
         """Return the moments of border term j with O and the open terms that joined it."""
@@ -88,6 +97,33 @@ def _grow(gram, cross, inner, norm, open_terms, joined, first):
         for q in range(p):
             gram[k + p, k + q] = gram[k + q, k + p] = inner[j, joined[q]]
         gram[k + p, k + p] = norm[j]
+
+
+@njit(cache=True, nogil=True)
+def _cross_of(cross, inner, open_terms, joined, leaders):
+    k = cross.shape[0]
+    rows = np.empty((leaders.size, k + joined.size))
+    sizes = np.full(leaders.size, k)
+    for i in range(leaders.size):
+        j = leaders[i]
+        for t in range(k):
+            rows[i, t] = cross[t, j]
+        for q in range(joined.size):
+            rows[i, k + q] = inner[j, joined[q]]
+            sizes[i] += open_terms[joined[q]] < j
+    return rows, sizes
+
+
+@njit(cache=True, nogil=True)
+def _round(coef, norm, rms):
+    """Set to zero what is rounding, in each row."""
+    for j in range(coef.shape[0]):
+        scale = np.sqrt(norm[j])
+        for t in range(rms.size):
+            scale += rms[t] * abs(coef[j, t])
+        for t in range(rms.size):
+            if rms[t] * abs(coef[j, t]) <= 10.0 * EPS * scale:
+                coef[j, t] = 0.0
 
 
 class Construction:
@@ -196,15 +232,16 @@ class Construction:
         here = slice(k, k + b)
         if b <= SMALL_BORDER or self.rows.n_samples * b * b <= SMALL_PRODUCTS:
             products, norm = self.rows.products(plan, slice(0, k + b), here)
+            products = np.ascontiguousarray(products)
             cross, inner = products[:k], products[k:]
         else:
             (cross, norm), inner = self.rows.products(plan, slice(0, k), here), None
-        cross = np.ascontiguousarray(cross)
+            cross = np.ascontiguousarray(cross)
         return (cross, norm, inner) if self.is_finite(border, norm) else None
 
     def is_finite(self, border: Border, norm: np.ndarray) -> bool:
         """Say whether border terms can be multiplied; stop where they overflow."""
-        if (norm < _LARGEST).all():
+        if norm.max() < _LARGEST:  # which nan is not
             return True
         self.stopped = (
             f"terms of degree {border.terms[0].sum()} overflow on these rows. Scale the data, for "
@@ -212,17 +249,22 @@ class Construction:
         )
         return False
 
-    def slab(self, border: Border, cross, norm, inner, may_join: np.ndarray) -> Slab:
-        """Return the slab, with the moments of the terms that may join O with all others."""
+    def slab(self, border: Border, cross, norm, inner, sure: np.ndarray) -> Slab:
+        """Return the slab, with the moments of the terms that may join O with all others.
+
+        These are the terms that do not lead generators for sure.
+        """
         k, b = len(self.terms), len(border.terms)
-        if inner is not None:
-            inner = np.take(inner, may_join, axis=1)
-        elif may_join.size:
+        if inner is not None:  # leaving some of them out would take longer
+            return Slab(border, cross, norm, inner, np.arange(b), sure)
+        may_join = np.flatnonzero(~sure)
+        if may_join.size:
             plan = self.plan.extended(border.parent, border.variable)
             inner, _ = self.rows.products(plan, slice(k, k + b), k + may_join)
+            inner = np.ascontiguousarray(inner)
         else:
             inner = np.zeros((b, 0))
-        return Slab(border, cross, norm, inner, may_join)
+        return Slab(border, cross, norm, inner, may_join, np.zeros(may_join.size, dtype=bool))
 
     def scale(self, norm, coef):
         """Return sum |c_t| rms(t) of polynomials: what rounding errors are relative to."""
@@ -231,9 +273,9 @@ class Construction:
 
     def without_rounding(self, coef, norm):
         """Return coefficients with zeros for those that are rounding errors of the others."""
-        share = (np.abs(coef).T * np.sqrt(self.gram.diagonal()[: len(coef)])).T
-        scale = np.sqrt(norm) + share.sum(axis=0)
-        return np.where(share <= 10.0 * EPS * scale, 0.0, coef)
+        rows = np.array(coef.T, ndmin=2, order="C")
+        _round(rows, np.atleast_1d(norm), np.sqrt(self.gram.diagonal()[: len(coef)]))
+        return rows.T.reshape(coef.shape)
 
     def vanishes(self, slab, joined, j, coef, bounds, lead=None) -> bool:
         """Say whether the mse of a polynomial is at most psi, evaluating it where in doubt."""

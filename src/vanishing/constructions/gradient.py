@@ -61,7 +61,7 @@ class GradientConstruction(Construction):
         if not self.is_finite(border, norm):
             return
         cross = np.ascontiguousarray(cross)
-        slab = Slab(border, cross[:k], norm, cross[k:], np.arange(b))
+        slab = Slab(border, cross[:k], norm, cross[k:], np.arange(b), np.zeros(b, dtype=bool))
         gram = np.block([[self.gram[:k, :k], cross[:k]], [cross[:k].T, cross[k:]]])
         slope = self._gradients(border, self.weights)
         plain = slope if (self.weights == 1.0).all() else self._gradients(border, np.ones(n))

@@ -232,17 +232,14 @@ class _Construction(Construction):
         cross, norm, inner = moments
         z = self.factor.forward(cross)
         closed = self.factor.coefficients(z)
-        residual, scale, length = certified(z.T, closed.T, norm, self.roots(0))
-        sure = np.zeros(len(norm), dtype=bool)
-        if self.certify and self._moments_suffice():
-            # A term that vanishes against O of now does so against any larger O, and its closed
-            # form stays in the ball. All others are open: they may join O.
-            sure = bounds_from_moments(residual, scale, len(self.terms))[1] <= self.psi
-            if self.ball:
-                sure &= length <= self.radius
-        may_join = np.flatnonzero(~sure)
-        slab = self.slab(border, cross, norm, inner, may_join)
-        joined, found, end = self._settle_open(slab, z[:, may_join], scale[may_join])
+        radius = self.radius if self.ball else np.inf
+        # A term that vanishes against O of now does so against any larger O, and its closed form
+        # stays in the ball. All others are open: they may join O.
+        scale, sure = certified(z.T, closed.T, norm, self.roots(0), self.psi, radius)
+        if not (self.certify and self._moments_suffice()):
+            sure[:] = False
+        slab = self.slab(border, cross, norm, inner, sure)
+        joined, found, end = self._settle_open(slab, z[:, slab.open], scale[slab.open])
         # All that has neither joined O nor been found leads a generator.
         leads = np.ones(end, dtype=bool)
         leads[slab.open[joined]] = False
@@ -268,11 +265,16 @@ class _Construction(Construction):
         while i < n_open:
             if self.certify and isinstance(tail, SchurTail):
                 norm, rms = slab.norm[slab.open], self.roots(n_open)
-                i, self.inflation = tail.settle(i, self.limits, norm, rms, self.inflation)
+                i, self.inflation = tail.settle(
+                    i, self.limits, slab.sure, norm, rms, self.inflation
+                )
                 n_before, joined = len(joined), tail.joined
                 self.grow_gram(slab, joined, n_before)
                 if i == n_open:
                     break
+            if slab.sure[i]:
+                i += 1
+                continue
             j = slab.open[i]
             closed, residual, low, high = self._closed_form(tail, i - offset, slab.norm[j])
             in_doubt = high > self.psi or not self._moments_suffice()
@@ -332,24 +334,20 @@ class _Construction(Construction):
         found, they will do for those that are ``sure`` without the terms that joined.
         """
         k = len(self.terms)
-        cross = np.concatenate(
-            [slab.cross[:, leaders], slab.inner[leaders[:, np.newaxis], joined].T]
-        )
-        sizes = k + np.searchsorted(slab.open[joined], leaders)
+        cross, sizes = slab.cross_of(joined, leaders)
         if self.closed_form:
             coef = self._closed_forms(cross, sizes, slab.norm[leaders])
             return dict(zip(leaders.tolist(), coef, strict=True))
         found = {}
         short = []
-        cross_rows = np.ascontiguousarray(cross.T)
         for i, (j, size) in enumerate(zip(leaders, sizes, strict=True)):
-            coef, mse = self._ask(cross_rows[i, :size], slab.norm[j])
+            coef, mse = self._ask(cross[i, :size], slab.norm[j])
             bounds = bounds_from_moments(mse, self.scale(slab.norm[j], coef), size)
             if self.vanishes(slab, joined[: size - k], j, coef, bounds):
                 found[j] = coef
             else:
                 short.append(i)
-        closed_forms = self._closed_forms(cross[:, short], sizes[short], slab.norm[leaders[short]])
+        closed_forms = self._closed_forms(cross[short], sizes[short], slab.norm[leaders[short]])
         for i, coef in zip(short, closed_forms, strict=True):
             j = leaders[i]
             outside = self.ball and sure[j] and np.abs(coef).sum() > self.radius
@@ -357,10 +355,10 @@ class _Construction(Construction):
         return found
 
     def _closed_forms(self, cross, sizes, norm) -> np.ndarray:
-        """Return the closed form of each column of ``cross`` over the first ``size`` terms of O."""
-        z = self.factor.forward(cross)
+        """Return the closed form of each row of ``cross`` over the first ``size`` terms of O."""
+        z = self.factor.forward(cross.T)
         z[np.arange(len(z))[:, np.newaxis] >= sizes] = 0.0  # L' is upper triangular: zeros stay
-        return np.ascontiguousarray(self.without_rounding(self.factor.coefficients(z), norm).T)
+        return self.without_rounding(self.factor.coefficients(z), norm).T
 
     # -- Small things -------------------------------------------------------------------------
 
