@@ -16,7 +16,7 @@ from vanishing.constructions.certificate import (
     SchurTail,
     certified,
 )
-from vanishing.constructions.engine import Construction, Slab
+from vanishing.constructions.engine import Construction, Slab, stacked
 from vanishing.constructions.from_moments import FitsMoments, is_debiased
 from vanishing.constructions.gradient import DebiasedConstruction, GradientConstruction
 
@@ -190,38 +190,40 @@ class _Construction(Construction):
             z = self.shifted.forward(cross)
             closed = self.shifted.coefficients(z)
             # What vanishes with some of O vanishes with all of it: these lead generators.
-            scale, sure = certified(z.T, closed.T, norm, self.roots(0), self.psi, np.inf)
+            rms = np.sqrt(self.gram.diagonal()[:size])
+            scale, sure = certified(z.T, closed.T, norm, rms, self.psi, np.inf)
         slab = self.slab(border, cross, norm, inner, sure)
-        joined: list[int] = []
+        joined = np.zeros(0, dtype=np.intp)
         found: dict[int, np.ndarray] = {}
-        end = len(norm)
-        start = 0
+        start, end = 0, len(norm)
         if self.factor is None:
-            joined, start, end = self._by_moments(slab, z[:, slab.open], scale[slab.open])
-        # What is sure, and what moments decided and did not let join O, leads a generator.
-        leads = np.ones(len(norm), dtype=bool)
-        leads[slab.open[joined]] = False
-        leads[slab.open[start:]] = slab.sure[start:]
+            joined, start, end = self._by_moments(
+                slab, slab.of_open(z.T).T, slab.of_open(scale), rms
+            )
+        others = slab.open[start:][~slab.sure[start:]].tolist()  # left for the rows to decide
         if self.factor is not None and start < slab.open.size and self.stopped is None:
-            end = self._by_rows(slab, start, joined, found)
-        leaders = np.flatnonzero(leads[:end])
-        if leaders.size:
-            found |= self._eigenvectors(slab, joined, leaders)
-        self.extend(border, slab.open[joined], found)
+            joined, end = self._by_rows(slab, start, joined, found)
+        # What is sure, and what moments decided and did not let join O, leads a generator.
+        leaders, cross, sizes = slab.leaders(joined, [j for j in others if j < end], end)
+        coef = self._eigenvectors(cross, sizes, slab.norm[leaders])
+        if found:
+            found |= dict(zip(leaders.tolist(), coef, strict=True))
+            leaders, coef = stacked(found, cross.shape[1])
+        self.extend(border, slab.open[joined], leaders, coef)
 
-    def _by_moments(self, slab: Slab, z, scale) -> tuple[list[int], int, int]:
+    def _by_moments(self, slab: Slab, z, scale, rms) -> tuple[np.ndarray, int, int]:
         """Go through the open terms in order while their moments can decide.
 
         Returns the open terms that joined O, and the open term and the border term before which it
         ended.
         """
-        tail = SchurTail(self.shifted, z, slab.inner[slab.open], scale, self.psi)
-        joined: list[int] = []
+        inner, norm = slab.of_open(slab.inner), slab.of_open(slab.norm)
+        tail = SchurTail(self.shifted, z, inner, scale, self.psi)
+        joined = tail.joined_places
         i, n_open, end = 0, slab.open.size, len(slab.norm)
         while i < n_open:
-            norm, rms = slab.norm[slab.open], self.roots(n_open)
             i, _ = tail.settle(i, self.limits, slab.sure, norm, rms, 0.0)
-            n_before, joined = len(joined), tail.joined
+            n_before, joined = len(joined), tail.joined_places
             self.grow_gram(slab, joined, n_before)
             if i == n_open:
                 break
@@ -235,17 +237,17 @@ class _Construction(Construction):
             if self.is_full(joined):
                 end = j
                 break
-            joined.append(i)
+            joined = np.append(joined, i)
             self.grow_gram(slab, joined, len(joined) - 1)
             tail.join(i, dependent=low <= 0.0)
             i += 1
         self.shifted = tail.grown_factor()
         return joined, i, end
 
-    def _by_rows(self, slab: Slab, start: int, joined, found) -> int:
+    def _by_rows(self, slab: Slab, start: int, joined, found) -> tuple[np.ndarray, int]:
         """Go through the open terms from ``start`` on with a factor of the evaluated terms.
 
-        Returns the border term before which it ended.
+        Returns the open terms that joined O, and the border term before which it ended.
         """
         n_before = len(joined)
         tail = self.on_the_rows(slab, joined, self._independent(n_before), start)
@@ -272,12 +274,12 @@ class _Construction(Construction):
             if low <= self.psi or dependent:
                 self.n_short += 1
             if self.is_full(joined):
-                return j
-            joined.append(start + i)
+                return joined, j
+            joined = np.append(joined, start + i)
             self.grow_gram(slab, joined, len(joined) - 1)
             tail.join(i, dependent)
         self.factor = tail.grown_factor()
-        return len(slab.norm)
+        return joined, len(slab.norm)
 
     def _independent(self, n_joined: int) -> Factor:
         """Return a factor that says which terms of O are independent: all, unless rows said no."""
@@ -319,21 +321,19 @@ class _Construction(Construction):
         coef[used] = vector[:-1] / vector[-1]
         return coef, mse
 
-    def _eigenvectors(self, slab: Slab, joined, leaders) -> dict[int, np.ndarray]:
+    def _eigenvectors(self, cross, sizes, norm) -> np.ndarray:
         """Return the smallest eigenvectors for border terms whose eigenvalue is at most psi.
 
-        With G = Q diag(mu) Q' and w = Q'c the eigenvalues of the bordered matrix are the roots of
-        the secular function, and the coefficients Q w / (lambda - mu). One decomposition serves
-        all terms with the same O.
+        ``cross`` has their moments as rows, ``sizes`` how many of these count. With
+        G = Q diag(mu) Q' and w = Q'c the eigenvalues of the bordered matrix are the roots of the
+        secular function, and the coefficients Q w / (lambda - mu). One decomposition serves all
+        terms with the same O.
         """
-        found: dict[int, np.ndarray] = {}
-        cross, sizes = slab.cross_of(joined, leaders)
-        for size in np.unique(sizes):
+        found = np.zeros(cross.shape)
+        for size in set(sizes.tolist()):
             here = np.flatnonzero(sizes == size)
-            norm = slab.norm[leaders[here]]
             mu, Q = np.linalg.eigh(self.gram[:size, :size])
             w = cross[here, :size] @ Q
-            _solve_secular(mu, w, norm, self.psi)
-            coef = self.without_rounding(Q @ w.T, norm).T
-            found |= dict(zip(leaders[here].tolist(), coef, strict=True))
+            _solve_secular(mu, w, norm[here], self.psi)
+            found[here, :size] = self.without_rounding(Q @ w.T, norm[here]).T
         return found

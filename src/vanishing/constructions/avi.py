@@ -13,7 +13,7 @@ from vanishing.constructions.certificate import (
     bounds_from_moments,
     bounds_from_rows,
 )
-from vanishing.constructions.engine import Construction
+from vanishing.constructions.engine import Construction, stacked
 
 _ZERO = 1e-11  # root mean square of what is zero up to rounding, next to its terms
 _SMALLEST = 1e-150  # entry of a unit vector whose square is not zero
@@ -192,7 +192,9 @@ class _Construction(Construction):
             if j < end:
                 size = k + int(np.searchsorted(joined, j))
                 found[j] = row[kept[:size]] / row[column]
-        self.extend(border, np.array(joined, dtype=np.intp), found)
+        self.extend(
+            border, np.array(joined, dtype=np.intp), *stacked(found, k + len(joined))
+        )
 
     def _leading(self, gram, plan, columns, b) -> dict[int, np.ndarray]:
         """Return the rows of the echelon form by their pivot columns, all passes together."""

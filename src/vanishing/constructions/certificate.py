@@ -146,9 +146,14 @@ class _Tail:
         self.z[:k] = z
 
     @property
-    def joined(self) -> list[int]:
+    def joined_places(self) -> np.ndarray:
         """The open terms that joined."""
-        return self.places[: self.size - len(self.factor)].tolist()
+        return self.places[: self.size - len(self.factor)]
+
+    @property
+    def joined(self) -> list[int]:
+        """The same as a list."""
+        return self.joined_places.tolist()
 
     def _reach(self, i: int) -> None:
         """Bring z up to date for open term i."""
@@ -159,7 +164,7 @@ class _Tail:
 
     def grown_factor(self) -> Factor:
         """Return the factor with the rows it gains for the terms that joined."""
-        joined = self.places[: self.size - len(self.factor)]
+        joined = self.joined_places
         return self.factor.extended(self.z[: self.size, joined].T) if joined.size else self.factor
 
     def coefficients(self, i: int) -> np.ndarray:
@@ -242,7 +247,7 @@ def _settle(
                     for u in range(t):
                         coef[u] -= lower[t, u] * coef[t]
                 length += abs(coef[t])
-                tight += rms[t] * abs(coef[t])
+                tight += (rms[t] if t < k else np.sqrt(norm[places[t - k]])) * abs(coef[t])
             error = _error_in_kernels(tight, size)
             if not left - error > psi:
                 if -np.inf < left + error <= psi and length <= radius:
@@ -253,7 +258,6 @@ def _settle(
         if size >= max_size:
             return i, size, inflation
         inflation = max(inflation, norm[i] / left)
-        rms[size] = np.sqrt(norm[i])
         _join(schur, z[size], scale, i - start, start, np.sqrt(left))
         places[size - k] = i
         size += 1
@@ -333,8 +337,8 @@ class SchurTail(_Tail):
             Which open terms lead generators.
         norm : ndarray of shape (s,)
             Mean squares of the open terms.
-        rms : ndarray of shape (k + s,)
-            Roots of the mean squares of O and, behind it, room for those of the terms that join.
+        rms : ndarray of shape (k,)
+            Roots of the mean squares of O.
         inflation : float
             Largest ratio, so far, of a term's mean square to what of it the terms before leave
             over.

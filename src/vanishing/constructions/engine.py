@@ -4,6 +4,7 @@ A construction goes through the borders degree by degree. What it does with the 
 which of them join O and which lead a generator, is up to the algorithm: `OAVI`, `ABM`, `AVI`.
 """
 
+import math
 import time
 from typing import NamedTuple
 
@@ -51,11 +52,13 @@ def remarks_on(name, psi, n_generators: int, stopped: str | None, shortfall=None
             f"the construction stopped early: {stopped}. The generators found until then are "
             "valid.",
         )
-    nothing = (
-        f"nothing vanishes, no generator with mse <= {psi} was found, and transform will return no "
-        "columns. Take a larger psi or max_degree, or scale the data."
-    )
-    return Remarks(name, tuple(problems), None if n_generators else nothing)
+    nothing = None
+    if not n_generators:
+        nothing = (
+            f"nothing vanishes, no generator with mse <= {psi} was found, and transform will "
+            "return no columns. Take a larger psi or max_degree, or scale the data."
+        )
+    return Remarks(name, tuple(problems), nothing)
 
 
 class Slab(NamedTuple):
@@ -68,19 +71,27 @@ class Slab(NamedTuple):
     open: np.ndarray  # (s,): the border terms that may join O, and others
     sure: np.ndarray  # (s,): which of these are the others: they lead generators
 
-    def cross_of(self, joined: list[int], leaders: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the moments of border terms with O and all that joined it, one row per term.
+    def of_open(self, values: np.ndarray) -> np.ndarray:
+        """Return the values of the open terms, from those of all border terms."""
+        return values if self.open.size == self.norm.size else values[self.open]
 
-        And how many of them each term has at its turn.
+    def leaders(self, joined: np.ndarray, others, end: int):
+        """Return the border terms before ``end`` that are left to lead generators.
+
+        These have not joined O and are none of the others. Also their moments with O and all that
+        joined it, one row per term, and how many of those terms precede each of them.
         """
-        places = np.array(joined, dtype=np.intp)
-        return _cross_of(self.cross, self.inner, self.open, places, leaders)
+        settled = np.zeros(end, dtype=bool)
+        settled[self.open[joined]] = True
+        if others:
+            settled[list(others)] = True
+        return _leaders(self.cross, self.inner, self.open, joined, settled)
 
-    def cross_over(self, joined: list[int], j: int) -> np.ndarray:
+    def cross_over(self, joined, j: int) -> np.ndarray:
         """Return the moments of border term j with O and the open terms that joined it."""
         return np.concatenate([self.cross[:, j], self.inner[j, joined]])
 
-    def plan_over(self, plan: Plan, joined: list[int], terms) -> Plan:
+    def plan_over(self, plan: Plan, joined, terms) -> Plan:
         """Plan the evaluation of O, the open terms that joined it, and further border terms."""
         chosen = np.concatenate([self.open[joined], terms])
         return plan.extended(self.border.parent[chosen], self.border.variable[chosen])
@@ -100,8 +111,9 @@ def _grow(gram, cross, inner, norm, open_terms, joined, first):
 
 
 @njit(cache=True, nogil=True)
-def _cross_of(cross, inner, open_terms, joined, leaders):
+def _leaders(cross, inner, open_terms, joined, settled):
     k = cross.shape[0]
+    leaders = np.flatnonzero(~settled)
     rows = np.empty((leaders.size, k + joined.size))
     sizes = np.full(leaders.size, k)
     for i in range(leaders.size):
@@ -111,7 +123,7 @@ def _cross_of(cross, inner, open_terms, joined, leaders):
         for q in range(joined.size):
             rows[i, k + q] = inner[j, joined[q]]
             sizes[i] += open_terms[joined[q]] < j
-    return rows, sizes
+    return leaders, rows, sizes
 
 
 @njit(cache=True, nogil=True)
@@ -124,6 +136,15 @@ def _round(coef, norm, rms):
         for t in range(rms.size):
             if rms[t] * abs(coef[j, t]) <= 10.0 * EPS * scale:
                 coef[j, t] = 0.0
+
+
+def stacked(found: dict[int, np.ndarray], size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the border terms that lead generators, in order, and their coefficients as rows."""
+    leaders = sorted(found)
+    coef = np.zeros((len(leaders), size))
+    for row, j in zip(coef, leaders, strict=True):
+        row[: len(found[j])] = found[j]
+    return np.array(leaders, dtype=np.intp), coef
 
 
 class Construction:
@@ -146,14 +167,16 @@ class Construction:
         self.max_degree = min(options.max_degree, monomials.MAX_DEGREE, rows.max_degree)
         self.max_terms = options.max_terms
         self.verbose = options.verbose
+        self.memory = get_config()["working_memory"] * 2**20
         self.terms = np.zeros((1, len(columns)), dtype=monomials.EXPONENT)
         self.plan = CONSTANT_PLAN
         self.gram = np.ones((16, 16))  # capacity; the leading |O| x |O| block counts
         nothing = np.zeros(0, dtype=np.intp)
         self.leading = [Border(self.terms[:0], nothing, nothing)]
         self.sizes = [nothing]  # of O when the generators were found
-        self.coef: list[np.ndarray] = []  # one per generator, zeros for what joined O later
+        self.coef: list[np.ndarray] = []  # rows of them: on O as it was after their slab
         self.leads: list[float] = []  # leading coefficients, if they are not those of `unit_norm`
+        self.n_generators = 0
         self.n_short = 0  # terms that vanish, but not with coefficients that may be used
         self.stopped: str | None = None  # why the construction ended early
 
@@ -190,9 +213,8 @@ class Construction:
             n_border = len(border.terms)
             if not n_border or not self._fits(8 * n_border * len(self.terms), degree):
                 return
-            border = border._replace(
-                parent=start + border.parent, variable=self.columns[border.variable]
-            )
+            terms, parent, variable = border
+            border = Border(terms, start + parent, self.columns[variable])
             start = len(self.terms)
             first = 0
             while first < n_border and self.stopped is None:
@@ -202,21 +224,22 @@ class Construction:
             if self.verbose:
                 print(
                     f"[{self.name}] degree {degree}: border {n_border}, |O| {len(self.terms)}, "
-                    f"|G| {len(self.coef)}, {time.perf_counter() - began:.3f} s"
+                    f"|G| {self.n_generators}, {time.perf_counter() - began:.3f} s"
                 )
             if self.stopped is not None:
                 return
 
     def _fits(self, n_bytes: int, degree: int) -> bool:
         """Say whether so much fits into scikit-learn's working memory; else stop."""
-        self.stopped = too_large(f"the border of degree {degree}", n_bytes)
+        if n_bytes > self.memory:
+            self.stopped = too_large(f"the border of degree {degree}", n_bytes)
         return self.stopped is None
 
     def _slab_size(self) -> int:
         """Return how many border terms to settle together: arrays of (k + b) b numbers fit."""
-        budget = get_config()["working_memory"] * 2**20 / (8 * 3)
+        budget = self.memory / (8 * 3)
         k = len(self.terms)
-        size = (np.sqrt(k * k + 4.0 * budget) - k) / 2.0
+        size = (math.sqrt(k * k + 4.0 * budget) - k) / 2.0
         return max(SMALL_BORDER, int(min(size, self.max_slab)))
 
     # -- Moments of a border ------------------------------------------------------------------
@@ -318,12 +341,6 @@ class Construction:
         self.stopped = f"O has reached max_terms={self.max_terms} terms"
         return True
 
-    def roots(self, n_open: int) -> np.ndarray:
-        """Return the roots of the mean squares of O, and room for those of open terms."""
-        rms = np.empty(len(self.terms) + n_open)
-        rms[: len(self.gram)] = np.sqrt(self.gram.diagonal()[: len(rms)])
-        return rms
-
     def grow_gram(self, slab, joined, first):
         """Add the open terms that joined O, from the first-th on, to its Gram matrix."""
         size = len(self.terms) + len(joined)
@@ -334,29 +351,32 @@ class Construction:
         joined = np.asarray(joined, dtype=np.intp)
         _grow(self.gram, slab.cross, slab.inner, slab.norm, slab.open, joined, first)
 
-    def extend(self, border: Border, joined: np.ndarray, found: dict[int, np.ndarray], leads=None):
-        """Add the border terms that joined to O and the generators found to G.
+    def extend(self, border: Border, joined, leaders, coef, leads=None):
+        """Add the border terms that joined to O and those that lead generators to G.
 
-        ``found`` has the coefficients for each border term that leads a generator, relative to a
-        leading coefficient of 1; ``leads`` what to multiply them by.
+        ``coef`` has the coefficients of each of the latter as a row, relative to a leading
+        coefficient of 1; ``leads`` what to multiply them by.
         """
-        leading = sorted(found)
-        self.leading.append(Border(*(part[leading] for part in border)))
-        self.sizes.append(len(self.terms) + np.searchsorted(joined, leading))
-        self.coef += [found[j] for j in leading]
-        if leads is not None:
-            self.leads += [leads[j] for j in leading]
+        if len(leaders):
+            self.leading.append(Border(*(part[leaders] for part in border)))
+            self.sizes.append(len(self.terms) + joined.searchsorted(leaders))
+            self.coef.append(coef)
+            self.n_generators += len(leaders)
+            if leads is not None:
+                self.leads += leads
         if len(joined):
             self.terms = np.concatenate([self.terms, border.terms[joined]])
             self.plan = self.plan.extended(border.parent[joined], border.variable[joined])
 
     def result(self) -> dict:
         """Return what `MonomialTransformer._store` takes."""
-        k, g = len(self.terms), len(self.coef)
+        k, g = len(self.terms), self.n_generators
         leading = Border(*(np.concatenate(parts) for parts in zip(*self.leading, strict=True)))
         coef = np.zeros((g, k))
-        for row, values in zip(coef, self.coef, strict=True):
-            row[: len(values)] = values
+        first = 0
+        for rows in self.coef:
+            coef[first : first + len(rows), : rows.shape[1]] = rows
+            first += len(rows)
         plan = self.plan.extended(leading.parent, leading.variable)
         mse = self.rows.mse(plan, slice(0, k), coef, slice(k, None)) if g else np.zeros(0)
         leading_coef = np.array(self.leads) if self.leads else self.leading_coef(coef)
@@ -386,4 +406,4 @@ class Construction:
     def remarks(self) -> Remarks:
         """Say why it stopped early, which terms joined O, and whether nothing vanishes."""
         shortfall = self.shortfall() if self.n_short else None
-        return remarks_on(self.name, self.psi, len(self.coef), self.stopped, shortfall)
+        return remarks_on(self.name, self.psi, self.n_generators, self.stopped, shortfall)

@@ -19,7 +19,7 @@ from scipy.linalg import cholesky, eigh, qr, solve_triangular
 from vanishing.algebra import monomials
 from vanishing.algebra.monomials import Border
 from vanishing.constructions.certificate import EPS, bounds_from_moments, bounds_from_rows
-from vanishing.constructions.engine import Construction, Remarks, Slab
+from vanishing.constructions.engine import Construction, Remarks, Slab, stacked
 from vanishing.rows.noise import KURTOSIS
 
 _FLAT = 1e-10  # of the gradients of the terms: those so small count as no smaller
@@ -93,7 +93,9 @@ class GradientConstruction(Construction):
                 self.independent.append(k + len(joined))
             joined.append(j)
             self.grow_gram(slab, joined, len(joined) - 1)
-        self.extend(border, np.array(joined, dtype=int), found, leads)
+        leaders, coef = stacked(found, k + len(joined))
+        leads_in_order = [leads[j] for j in leaders.tolist()]
+        self.extend(border, np.array(joined, dtype=np.intp), leaders, coef, leads_in_order)
 
     def _look_at(self, G, H) -> None:
         """See the Gram matrices of O and the whole border before its terms are settled."""

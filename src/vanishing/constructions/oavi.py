@@ -14,7 +14,7 @@ from vanishing.constructions.certificate import (
     bounds_from_moments,
     certified,
 )
-from vanishing.constructions.engine import Construction, Slab
+from vanishing.constructions.engine import Construction, Slab, stacked
 from vanishing.constructions.from_moments import FitsMoments, is_debiased
 from vanishing.constructions.gradient import DebiasedConstruction
 from vanishing.oracles import ORACLES, Status, named
@@ -232,43 +232,45 @@ class _Construction(Construction):
         cross, norm, inner = moments
         z = self.factor.forward(cross)
         closed = self.factor.coefficients(z)
+        rms = np.sqrt(self.gram.diagonal()[: len(z)])
         radius = self.radius if self.ball else np.inf
         # A term that vanishes against O of now does so against any larger O, and its closed form
         # stays in the ball. All others are open: they may join O.
-        scale, sure = certified(z.T, closed.T, norm, self.roots(0), self.psi, radius)
+        scale, sure = certified(z.T, closed.T, norm, rms, self.psi, radius)
         if not (self.certify and self._moments_suffice()):
             sure[:] = False
         slab = self.slab(border, cross, norm, inner, sure)
-        joined, found, end = self._settle_open(slab, z[:, slab.open], scale[slab.open])
+        joined, found, end = self._settle_open(slab, slab.of_open(z.T).T, slab.of_open(scale), rms)
         # All that has neither joined O nor been found leads a generator.
-        leads = np.ones(end, dtype=bool)
-        leads[slab.open[joined]] = False
-        leads[list(found)] = False
-        leaders = np.flatnonzero(leads)
+        leaders, cross, sizes = slab.leaders(joined, found, end)
+        coef = cross
         if leaders.size:
-            found |= self._settle_leaders(slab, joined, leaders, closed, sure)
-        self.extend(border, slab.open[joined], found)
+            coef = self._settle_leaders(slab, joined, leaders, cross, sizes, closed, sure)
+        if found:
+            found |= dict(zip(leaders.tolist(), coef, strict=True))
+            leaders, coef = stacked(found, cross.shape[1])
+        self.extend(border, slab.open[joined], leaders, coef)
 
     # -- Border terms that may join O ---------------------------------------------------------
 
-    def _settle_open(self, slab: Slab, z: np.ndarray, scale: np.ndarray):
+    def _settle_open(self, slab: Slab, z: np.ndarray, scale: np.ndarray, rms: np.ndarray):
         """Go through the open terms in order: each joins O or leads a generator.
 
         Returns which open terms joined O, the generators that moments alone could not decide about
         as {border term: coefficients}, and the border term before which it stopped.
         """
-        joined: list[int] = []
+        joined = np.zeros(0, dtype=np.intp)
         found: dict[int, np.ndarray] = {}
-        tail: SchurTail | OrthogonalTail = SchurTail(self.factor, z, slab.inner[slab.open], scale)
+        inner, norm = slab.of_open(slab.inner), slab.of_open(slab.norm)
+        tail: SchurTail | OrthogonalTail = SchurTail(self.factor, z, inner, scale)
         offset = 0
         i, n_open, end = 0, slab.open.size, len(slab.norm)
         while i < n_open:
             if self.certify and isinstance(tail, SchurTail):
-                norm, rms = slab.norm[slab.open], self.roots(n_open)
                 i, self.inflation = tail.settle(
                     i, self.limits, slab.sure, norm, rms, self.inflation
                 )
-                n_before, joined = len(joined), tail.joined
+                n_before, joined = len(joined), tail.joined_places
                 self.grow_gram(slab, joined, n_before)
                 if i == n_open:
                     break
@@ -291,7 +293,7 @@ class _Construction(Construction):
             if self.is_full(joined):
                 end = j
                 break
-            joined.append(i)
+            joined = np.append(joined, i)
             self.grow_gram(slab, joined, len(joined) - 1)
             if low > 0.0:
                 self.inflation = max(self.inflation, slab.norm[j] / residual)
@@ -327,31 +329,32 @@ class _Construction(Construction):
 
     # -- Border terms that lead generators ----------------------------------------------------
 
-    def _settle_leaders(self, slab, joined, leaders, closed, sure) -> dict[int, np.ndarray]:
-        """Return the generators of the terms that surely lead one, over O at their moment.
+    def _settle_leaders(self, slab, joined, leaders, cross, sizes, closed, sure) -> np.ndarray:
+        """Return the coefficients of terms that surely lead a generator, over O at their moment.
 
-        ``closed`` are the closed forms over O before any border term joined: if nothing better is
-        found, they will do for those that are ``sure`` without the terms that joined.
+        ``cross`` has their moments as rows, ``sizes`` how many of these count. ``closed`` are the
+        closed forms over O before any border term joined: if nothing better is found, they will do
+        for those that are ``sure`` without the terms that joined.
         """
-        k = len(self.terms)
-        cross, sizes = slab.cross_of(joined, leaders)
         if self.closed_form:
-            coef = self._closed_forms(cross, sizes, slab.norm[leaders])
-            return dict(zip(leaders.tolist(), coef, strict=True))
-        found = {}
+            return self._closed_forms(cross, sizes, slab.norm[leaders])
+        k = len(self.terms)
+        found = np.zeros(cross.shape)
         short = []
         for i, (j, size) in enumerate(zip(leaders, sizes, strict=True)):
             coef, mse = self._ask(cross[i, :size], slab.norm[j])
             bounds = bounds_from_moments(mse, self.scale(slab.norm[j], coef), size)
             if self.vanishes(slab, joined[: size - k], j, coef, bounds):
-                found[j] = coef
+                found[i, :size] = coef
             else:
                 short.append(i)
         closed_forms = self._closed_forms(cross[short], sizes[short], slab.norm[leaders[short]])
         for i, coef in zip(short, closed_forms, strict=True):
-            j = leaders[i]
-            outside = self.ball and sure[j] and np.abs(coef).sum() > self.radius
-            found[j] = closed[:, j] if outside else coef
+            outside = self.ball and sure[leaders[i]] and np.abs(coef).sum() > self.radius
+            if outside:
+                found[i, :k] = closed[:, leaders[i]]
+            else:
+                found[i] = coef
         return found
 
     def _closed_forms(self, cross, sizes, norm) -> np.ndarray:
