@@ -41,7 +41,7 @@ def evaluate(
     """Yield (rows, values of all terms of the plan there), a chunk at a time.
 
     The values have shape (n_terms, n_rows_of_the_chunk), float64 whatever the dtype of X. The
-    array is used again for the next chunk.
+    array is used again for the next chunk: nobody else writes to it.
     """
     n_samples, n_features = X.shape
     n_terms = plan.parent.size
@@ -55,19 +55,24 @@ def evaluate(
         used[plan.variable[1:]] = True
         used = np.flatnonzero(used)
         columns = np.empty(n_features * rows)
-    values_buffer = np.empty(n_terms * rows)
+    buffer = np.empty(n_terms * rows)
+    values = buffer[:0].reshape(n_terms, 0)
     for start in range(0, n_samples, rows):
         here = slice(start, min(start + rows, n_samples))
         size = here.stop - start
-        if not in_place:
+        if size != values.shape[1]:
+            values = buffer[: n_terms * size].reshape(n_terms, size)
+            values[0] = 1.0
+        if sample_weight is not None:
+            np.sqrt(sample_weight[here], out=values[0])
+        if in_place:
+            _evaluate(columns, n_samples, start, plan.parent, plan.variable, values)
+        else:
             copy = columns[: n_features * size].reshape(n_features, size)
             if 2 * used.size > n_features:
                 copy[...] = X[here].T
             else:
                 for column in used:
                     copy[column] = X[here, column]
-        values = values_buffer[: n_terms * size].reshape(n_terms, size)
-        values[0] = 1.0 if sample_weight is None else np.sqrt(sample_weight[here])
-        stride, first = (n_samples, start) if in_place else (size, 0)
-        _evaluate(columns, stride, first, plan.parent, plan.variable, values)
+            _evaluate(columns, size, 0, plan.parent, plan.variable, values)
         yield here, values

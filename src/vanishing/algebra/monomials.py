@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 
 EXPONENT = np.uint16  # degrees up to 65,535, two bytes a variable
+_BYTES = np.dtype(EXPONENT).itemsize
 MAX_DEGREE = int(np.iinfo(EXPONENT).max)
 
 
@@ -198,7 +199,7 @@ def _has_divisors(lists, i, v, first, stop):
 def border_bytes(previous: np.ndarray) -> int:
     """Return about how much memory `border` needs: candidates, their divisors, and keys."""
     n_terms, n_features = previous.shape
-    return 3 * n_terms * n_features * n_features * np.dtype(EXPONENT).itemsize
+    return 3 * n_terms * n_features * n_features * _BYTES
 
 
 def plan(terms: np.ndarray) -> tuple[Plan, np.ndarray]:

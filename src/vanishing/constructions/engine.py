@@ -75,17 +75,14 @@ class Slab(NamedTuple):
         """Return the values of the open terms, from those of all border terms."""
         return values if self.open.size == self.norm.size else values[self.open]
 
-    def leaders(self, joined: np.ndarray, others, end: int):
+    def leaders(self, joined: np.ndarray, others: list[int], end: int):
         """Return the border terms before ``end`` that are left to lead generators.
 
         These have not joined O and are none of the others. Also their moments with O and all that
         joined it, one row per term, and how many of those terms precede each of them.
         """
-        settled = np.zeros(end, dtype=bool)
-        settled[self.open[joined]] = True
-        if others:
-            settled[list(others)] = True
-        return _leaders(self.cross, self.inner, self.open, joined, settled)
+        apart = np.array(others, dtype=np.intp)
+        return _leaders(self.cross, self.inner, self.open, joined, apart, end)
 
     def cross_over(self, joined, j: int) -> np.ndarray:
         """Return the moments of border term j with O and the open terms that joined it."""
@@ -111,9 +108,14 @@ def _grow(gram, cross, inner, norm, open_terms, joined, first):
 
 
 @njit(cache=True, nogil=True)
-def _leaders(cross, inner, open_terms, joined, settled):
+def _leaders(cross, inner, open_terms, joined, others, end):
     k = cross.shape[0]
-    leaders = np.flatnonzero(~settled)
+    leads = np.ones(end, dtype=np.bool_)
+    for i in joined:
+        leads[open_terms[i]] = False
+    for j in others:
+        leads[j] = False
+    leaders = np.flatnonzero(leads)
     rows = np.empty((leaders.size, k + joined.size))
     sizes = np.full(leaders.size, k)
     for i in range(leaders.size):
@@ -170,7 +172,8 @@ class Construction:
         self.memory = get_config()["working_memory"] * 2**20
         self.terms = np.zeros((1, len(columns)), dtype=monomials.EXPONENT)
         self.plan = CONSTANT_PLAN
-        self.gram = np.ones((16, 16))  # capacity; the leading |O| x |O| block counts
+        self.gram = np.empty((16, 16))  # capacity; the leading |O| x |O| block counts
+        self.gram[0, 0] = 1.0
         nothing = np.zeros(0, dtype=np.intp)
         self.leading = [Border(self.terms[:0], nothing, nothing)]
         self.sizes = [nothing]  # of O when the generators were found
@@ -219,7 +222,8 @@ class Construction:
             first = 0
             while first < n_border and self.stopped is None:
                 last = first + self._slab_size()
-                self.settle(Border(*(part[first:last] for part in border)))
+                whole = last - first >= n_border
+                self.settle(border if whole else Border(*(part[first:last] for part in border)))
                 first = last
             if self.verbose:
                 print(

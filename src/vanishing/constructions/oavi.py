@@ -242,7 +242,7 @@ class _Construction(Construction):
         slab = self.slab(border, cross, norm, inner, sure)
         joined, found, end = self._settle_open(slab, slab.of_open(z.T).T, slab.of_open(scale), rms)
         # All that has neither joined O nor been found leads a generator.
-        leaders, cross, sizes = slab.leaders(joined, found, end)
+        leaders, cross, sizes = slab.leaders(joined, list(found), end)
         coef = cross
         if leaders.size:
             coef = self._settle_leaders(slab, joined, leaders, cross, sizes, closed, sure)
