@@ -14,13 +14,12 @@ MIN_CHUNK, MAX_CHUNK = 256, 8192
 
 
 @njit(cache=True, nogil=True)
-def _evaluate(columns, stride, start, parent, variable, out):
-    """Evaluate terms at the points that are the entries start, start + 1, ... of each column."""
+def _evaluate(columns, parent, variable, out):
     for i in range(1, parent.size):
         p = parent[i]
-        first = variable[i] * stride + start
+        v = variable[i]
         for r in range(out.shape[1]):
-            out[i, r] = out[p, r] * columns[first + r]
+            out[i, r] = out[p, r] * columns[v, r]
 
 
 def chunk_rows(n_evaluated: int, chunk_size: int | None) -> int:
@@ -41,38 +40,26 @@ def evaluate(
     """Yield (rows, values of all terms of the plan there), a chunk at a time.
 
     The values have shape (n_terms, n_rows_of_the_chunk), float64 whatever the dtype of X. The
-    array is used again for the next chunk: nobody else writes to it.
+    array is used again for the next chunk.
     """
     n_samples, n_features = X.shape
     n_terms = plan.parent.size
     rows = min(rows, n_samples)
-    # Columns that lie in memory one after the other are read where they are.
-    in_place = X.flags.f_contiguous and X.flags.writeable and X.dtype == np.float64
-    if in_place:
-        columns = X.T.reshape(-1)
-    else:
-        used = np.zeros(n_features, dtype=bool)
-        used[plan.variable[1:]] = True
-        used = np.flatnonzero(used)
-        columns = np.empty(n_features * rows)
-    buffer = np.empty(n_terms * rows)
-    values = buffer[:0].reshape(n_terms, 0)
+    used = np.zeros(n_features, dtype=bool)
+    used[plan.variable[1:]] = True
+    used = np.flatnonzero(used)
+    columns_buffer = np.empty(n_features * rows)
+    values_buffer = np.empty(n_terms * rows)
     for start in range(0, n_samples, rows):
         here = slice(start, min(start + rows, n_samples))
         size = here.stop - start
-        if size != values.shape[1]:
-            values = buffer[: n_terms * size].reshape(n_terms, size)
-            values[0] = 1.0
-        if sample_weight is not None:
-            np.sqrt(sample_weight[here], out=values[0])
-        if in_place:
-            _evaluate(columns, n_samples, start, plan.parent, plan.variable, values)
+        columns = columns_buffer[: n_features * size].reshape(n_features, size)
+        if 2 * used.size > n_features:
+            columns[...] = X[here].T
         else:
-            copy = columns[: n_features * size].reshape(n_features, size)
-            if 2 * used.size > n_features:
-                copy[...] = X[here].T
-            else:
-                for column in used:
-                    copy[column] = X[here, column]
-            _evaluate(columns, size, 0, plan.parent, plan.variable, values)
+            for column in used:
+                columns[column] = X[here, column]
+        values = values_buffer[: n_terms * size].reshape(n_terms, size)
+        values[0] = 1.0 if sample_weight is None else np.sqrt(sample_weight[here])
+        _evaluate(columns, plan.parent, plan.variable, values)
         yield here, values

@@ -22,9 +22,6 @@ from vanishing.algebra.evaluation import chunk_rows, evaluate
 from vanishing.algebra.monomials import Plan, variables_plan
 
 
-_SMALL = 1 << 18  # numbers of which a copy, column by column, is kept
-
-
 @njit(cache=True, nogil=True, fastmath={"reassoc"})
 def _add_squares(values, out):
     for i in range(values.shape[0]):
@@ -228,8 +225,6 @@ class Rows(Reader):
     """The rows of one array: `Block` says which."""
 
     def __init__(self, X, sample_weight=None, chunk_size=None):
-        if X.size <= _SMALL:
-            X = np.asfortranarray(X, dtype=np.float64)  # once, and not in every pass
         self.block = Block(X, sample_weight, chunk_size)
         self.n_samples, self.n_features = X.shape
         self.total_weight = float(len(X) if sample_weight is None else sample_weight.sum())
