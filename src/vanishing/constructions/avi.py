@@ -192,9 +192,7 @@ class _Construction(Construction):
             if j < end:
                 size = k + int(np.searchsorted(joined, j))
                 found[j] = row[kept[:size]] / row[column]
-        self.extend(
-            border, np.array(joined, dtype=np.intp), *stacked(found, k + len(joined))
-        )
+        self.extend(border, np.array(joined, dtype=np.intp), *stacked(found, k + len(joined)))
 
     def _leading(self, gram, plan, columns, b) -> dict[int, np.ndarray]:
         """Return the rows of the echelon form by their pivot columns, all passes together."""

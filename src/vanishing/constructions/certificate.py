@@ -250,11 +250,11 @@ def _settle(
                 tight += (rms[t] if t < k else np.sqrt(norm[places[t - k]])) * abs(coef[t])
             error = _error_in_kernels(tight, size)
             if not left - error > psi:
-                if -np.inf < left + error <= psi and length <= radius:
-                    if inflation <= max_inflation:
-                        i += 1
-                        continue
-                return i, size, inflation
+                vanishes = -np.inf < left + error <= psi  # minus infinity is an overflow
+                if not (vanishes and length <= radius and inflation <= max_inflation):
+                    return i, size, inflation
+                i += 1
+                continue
         if size >= max_size:
             return i, size, inflation
         inflation = max(inflation, norm[i] / left)
@@ -325,9 +325,10 @@ class SchurTail(_Tail):
     def settle(self, i, limits: Limits, sure, norm, rms, inflation) -> tuple[int, float]:
         """Go through the open terms from i on while moments decide them.
 
-        Those that leave more than psi over join; those that are sure already, and those whose closed form surely has a mean square
-        of at most psi, is in the ball and is known well enough are passed over: they lead
-        generators. Returns the first term that is neither, and the inflation.
+        Those that leave more than psi over join, as long as there is room. Those that are sure are
+        passed over, and so are those whose closed form surely has a mean square of at most psi, is
+        in the ball and is known well enough: they lead generators. Returns the first term that is
+        neither, and the inflation.
 
         Parameters
         ----------

@@ -338,7 +338,7 @@ class Construction:
         z[independent] = triangle[:r, r:]
         return OrthogonalTail(Factor(lower), z, triangle[r:, r:])
 
-    def is_full(self, joined: list[int]) -> bool:
+    def is_full(self, joined) -> bool:
         """Say whether one more term would exceed max_terms; the construction stops then."""
         if len(self.terms) + len(joined) != self.max_terms:
             return False

@@ -16,7 +16,11 @@ def validated(estimator, X, y=_NO_LABELS, *, reset=True):
     with naming_text(X):
         # An array has no names, and nothing else is to be compared: looking for them would take
         # as long as a small fit's moments.
-        if type(X) is np.ndarray and y is _NO_LABELS and not hasattr(estimator, "feature_names_in_"):
+        if (
+            type(X) is np.ndarray
+            and y is _NO_LABELS
+            and not hasattr(estimator, "feature_names_in_")
+        ):
             checked = check_array(X, dtype=_DTYPES, estimator=estimator, input_name="X")
             if reset:
                 estimator.n_features_in_ = checked.shape[1]
