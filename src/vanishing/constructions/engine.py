@@ -216,8 +216,9 @@ class Construction:
             n_border = len(border.terms)
             if not n_border or not self._fits(8 * n_border * len(self.terms), degree):
                 return
-            terms, parent, variable = border
-            border = Border(terms, start + parent, self.columns[variable])
+            border = border._replace(
+                parent=start + border.parent, variable=self.columns[border.variable]
+            )
             start = len(self.terms)
             first = 0
             while first < n_border and self.stopped is None:
