@@ -269,7 +269,7 @@ class Construction:
 
     def is_finite(self, border: Border, norm: np.ndarray) -> bool:
         """Say whether border terms can be multiplied; stop where they overflow."""
-        if norm.max() < _LARGEST:  # which nan is not
+        if norm[norm.argmax()] < _LARGEST:  # which nan, the largest of all, is not
             return True
         self.stopped = (
             f"terms of degree {border.terms[0].sum()} overflow on these rows. Scale the data, for "
