@@ -163,9 +163,10 @@ def _gb_border(previous):
                 size += 1
     terms = np.empty((size, n_features), dtype=EXPONENT)
     for i in range(size):
-        terms[i] = previous[parent[i]]
+        for v in range(n_features):
+            terms[i, v] = previous[parent[i], v]
         terms[i, variable[i]] += 1
-    return terms, parent[:size].copy(), variable[:size].copy()
+    return terms, parent[:size], variable[:size]
 
 
 @njit(cache=True, nogil=True)

@@ -114,8 +114,9 @@ def certified(z, coef, norm, rms, psi, radius):
     sure : ndarray of bool of shape (b,)
     """
     b, k = z.shape
-    scale, sure = np.sqrt(norm), np.empty(b, dtype=np.bool_)
+    scale, sure = np.empty(b), np.empty(b, dtype=np.bool_)
     for j in range(b):
+        scale[j] = np.sqrt(norm[j])
         residual, length = norm[j], 0.0
         for t in range(k):
             size = abs(coef[j, t])

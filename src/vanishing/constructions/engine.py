@@ -115,11 +115,18 @@ def _leaders(cross, inner, open_terms, joined, others, end):
         leads[open_terms[i]] = False
     for j in others:
         leads[j] = False
-    leaders = np.flatnonzero(leads)
+    leaders = np.empty(end, dtype=np.intp)
+    size = 0
+    for j in range(end):
+        if leads[j]:
+            leaders[size] = j
+            size += 1
+    leaders = leaders[:size]
     rows = np.empty((leaders.size, k + joined.size))
-    sizes = np.full(leaders.size, k)
+    sizes = np.empty(leaders.size, dtype=np.intp)
     for i in range(leaders.size):
         j = leaders[i]
+        sizes[i] = k
         for t in range(k):
             rows[i, t] = cross[t, j]
         for q in range(joined.size):
