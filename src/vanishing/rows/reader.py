@@ -111,9 +111,7 @@ def _add_measured(columns, root, parent, variable, terms, coef, leading, rows, s
         evaluate_chunk(columns, start, root, parent, variable, values)
         linear = sums[: leading.size * size].reshape((leading.size, size))
         np.dot(coef, _taken(values, first_terms, terms, copied_terms), linear)
-        _add_squared_sums(
-            linear, _taken(values, first_leading, leading, copied_leading), squares
-        )
+        _add_squared_sums(linear, _taken(values, first_leading, leading, copied_leading), squares)
 
 
 class Stretch(NamedTuple):
