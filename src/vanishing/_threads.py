@@ -2,13 +2,11 @@
 
 import os
 import threading
-from collections import deque
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from functools import cache
-from itertools import islice
 from numbers import Integral
+from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
@@ -112,26 +110,6 @@ def n_threads() -> int:
     return allowed
 
 
-def _as_here(function, share: int):
-    """Return the function as it runs here, for other threads, each of which may use a share.
-
-    scikit-learn's settings are those of a thread; NumPy's errors and our threads, of a context.
-    """
-    from sklearn import config_context, get_config
-
-    config, context = get_config(), copy_context()
-
-    def shared(item):
-        _allowed.set(share)
-        return function(item)
-
-    def run(item):
-        with config_context(**config):
-            return context.copy().run(shared, item)
-
-    return run
-
-
 def spread(function, items, n_jobs=None) -> list:
     """Return ``[function(item) for item in items]``, with ``n_jobs`` threads.
 
@@ -140,20 +118,19 @@ def spread(function, items, n_jobs=None) -> list:
     fits would restore those of one another.
     """
     with threads(n_jobs):
-        n_items = len(items)
-        allowed = n_threads() if n_items > 1 else 1
+        allowed = n_threads() if len(items) > 1 else 1
         if allowed <= 1:
             return [function(item) for item in items]
-        n_workers = min(allowed, n_items)
-        with ThreadPoolExecutor(n_workers) as pool:
-            return list(pool.map(_as_here(function, allowed // n_workers), items))
+        found = _InAnyOrder()
+        _share_out(function, items, allowed, min(allowed, len(items)), found)
+        return [found.answers[place] for place in range(len(items))]
 
 
 def fold(function, items, combine, n_items=None):
     """Combine ``function(item)`` of all items in their order, whatever the number of threads.
 
-    That is ``combine(combine(f(a), f(b)), f(c))``, to the last bit. Items are taken one by one, in
-    this thread, and few of them and of the answers are held at a time.
+    That is ``combine(combine(f(a), f(b)), f(c))``, to the last bit. Items are taken one by one,
+    whenever a thread is free, and few of them and of the answers are held at a time.
 
     Parameters
     ----------
@@ -168,48 +145,117 @@ def fold(function, items, combine, n_items=None):
     -------
     answer : the combined one, or None
     """
-    total = None
-
-    def add(answer):
-        nonlocal total
-        if answer is not None:
-            total = answer if total is None else combine(total, answer)
-
     allowed = 1 if n_items is not None and n_items <= 1 else n_threads()
-    if allowed <= 1:
-        for item in items:
-            add(function(item))
-        return total
     n_workers = allowed if n_items is None else min(allowed, n_items)
-    run = _as_here(function, allowed // n_workers)
-    items, waiting = iter(items), deque()  # (an item in a box, the future of its answer)
-    with ThreadPoolExecutor(n_workers - 1) as pool:  # this thread works, too
+    found = _InOrder(combine, 2 * n_workers)
+    if n_workers > 1:
+        _share_out(function, items, allowed, n_workers, found)
+    else:
+        for item in items:
+            found.add(function(item))
+    return found.total
+
+
+class _InAnyOrder:
+    """Keeps answers as they come."""
+
+    def __init__(self):
+        self.answers = {}
+
+    def take(self, place: int, answer) -> None:
+        self.answers[place] = answer
+
+    def give_up(self) -> None:
+        """Let nobody wait."""
+
+
+class _InOrder:
+    """Combines answers in the order of their items, whichever comes first.
+
+    Whoever brings an answer combines all that are there; who is ahead by ``limit`` answers waits.
+    """
+
+    def __init__(self, combine, limit: int):
+        self.combine = combine
+        self.limit = limit
+        self.total = None
+        self.waiting: dict[int, Any] = {}
+        self.next = 0
+        self.is_busy = self.is_over = False
+        self.changed = threading.Condition()
+
+    def add(self, answer) -> None:
+        if answer is not None:
+            self.total = answer if self.total is None else self.combine(self.total, answer)
+
+    def take(self, place: int, answer) -> None:
+        with self.changed:
+            self.waiting[place] = answer
+            self.changed.wait_for(lambda: place < self.next + self.limit or self.is_over)
+            if self.is_busy:
+                return
+            self.is_busy = True
+        while True:
+            with self.changed:
+                if self.next not in self.waiting:
+                    self.is_busy = False
+                    return
+                answer = self.waiting.pop(self.next)
+            self.add(answer)
+            with self.changed:
+                self.next += 1
+                self.changed.notify_all()
+
+    def give_up(self) -> None:
+        with self.changed:
+            self.is_over = True
+            self.changed.notify_all()
+
+
+def _share_out(function, items, allowed: int, n_workers: int, found) -> None:
+    """Let threads, this one among them, take items one after the other and bring the answers.
+
+    The first error, in the order of the items, is raised; nobody takes items after one.
+    """
+    from sklearn import config_context, get_config
+
+    config, context = get_config(), copy_context()  # of this thread, and of what runs in it
+    items, taking, over = iter(items), threading.Lock(), threading.Event()
+    errors: dict[int, BaseException] = {}
+    n_taken = 0
+
+    def work() -> None:
+        nonlocal n_taken
+        _allowed.set(allowed // n_workers)
+        place = 0
         try:
-            while True:
-                for item in islice(items, 2 * n_workers - len(waiting)):
-                    box = [item]
-                    waiting.append((box, pool.submit(_unpacked, run, box)))
-                if not waiting:
-                    return total
-                if not waiting[0][1].done():
-                    _help(run, waiting)
-                add(waiting.popleft()[1].result())
-        except BaseException:
-            for _, future in waiting:
-                future.cancel()
-            raise
+            while not over.is_set():
+                with taking:
+                    place = n_taken
+                    item = next(items, over)
+                    if item is over:
+                        return
+                    n_taken += 1
+                found.take(place, function(item))
+        except BaseException as error:
+            errors[place] = error
+            over.set()
+            found.give_up()
 
+    def run() -> None:
+        with config_context(**config):
+            context.copy().run(work)
 
-def _unpacked(run, box: list):
-    # Whoever waits for the answer does not hold on to the item.
-    return run(box.pop())
-
-
-def _help(run, waiting: deque) -> None:
-    """Take the first item that no other thread has begun with."""
-    for place, (box, future) in enumerate(waiting):
-        if future.cancel():
-            done: Future = Future()
-            done.set_result(_unpacked(run, box))
-            waiting[place] = box, done
-            return
+    others = [threading.Thread(target=run, daemon=True) for _ in range(n_workers - 1)]
+    started = []
+    try:
+        for thread in others:
+            thread.start()
+            started.append(thread)
+        run()
+    finally:
+        over.set()
+        for thread in started:
+            thread.join()
+    if errors:
+        raise errors[min(errors)]

@@ -1,7 +1,7 @@
 """Polynomials as results: immutable, evaluable on any rows, printable, exportable."""
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
 

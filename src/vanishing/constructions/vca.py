@@ -57,6 +57,9 @@ class VCA(GeneratorTransformer):
         Whether `transform` returns ``|g(x)|`` rather than ``g(x)``.
     chunk_size : int or None, default=None
         Rows read at a time; None chooses chunks that stay in the cache.
+    n_jobs : int or None, default=None
+        Threads over chunks of rows, in `fit` and `transform`; the results are the same. -1 means
+        all cores.
     verbose : int, default=0
         Print a line a degree.
 
@@ -100,6 +103,7 @@ class VCA(GeneratorTransformer):
         max_terms=None,
         absolute=True,
         chunk_size=None,
+        n_jobs=None,
         verbose=0,
     ):
         self.psi = psi
@@ -107,6 +111,7 @@ class VCA(GeneratorTransformer):
         self.max_terms = max_terms
         self.absolute = absolute
         self.chunk_size = chunk_size
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
     def fit_rows(self, rows):
