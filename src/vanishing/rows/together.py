@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from sklearn import config_context, get_config
 
-from vanishing._threads import n_threads
+from vanishing._threads import n_threads, threads
 from vanishing.rows.questions import Question, SourceRows
 
 
@@ -137,13 +137,13 @@ def read_together(work, source, labels, *, chunk_size=None, scale=None) -> list:
         with config_context(**config), threads(1):
             results[member] = meeting.work(lambda: work(reader))
 
-    threads = [
+    workers = [
         threading.Thread(target=copy_context().run, args=(run, member, label), daemon=True)
         for member, label in enumerate(labels)
     ]
     started = []
     try:
-        for thread in threads:
+        for thread in workers:
             thread.start()
             started.append(thread)
         meeting.chair(source)
