@@ -22,6 +22,7 @@ NO_WEIGHTS = np.empty(0)
 # What a thread does at a time: so many chunks at most, and so many multiply-adds. Enough to make
 # little of handing it over, and little of the sums of all rows.
 _CHUNKS, _ROWS, _WORK = 32, 1 << 13, 1 << 25
+_COLUMN_BYTES = 1 << 19  # of columns that are copied for one compiled call
 
 
 @njit(cache=True, nogil=True)
@@ -61,6 +62,16 @@ def stretches(n_rows: int, rows: int, work: int) -> list[slice]:
     n_chunks = min(_WORK // (rows * max(1, work)), max(_CHUNKS, _ROWS // rows))
     size = rows * max(1, n_chunks)
     return [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
+
+
+def batches(
+    X: np.ndarray, rows: int, variable: np.ndarray | None = None
+) -> Iterator[tuple[slice, np.ndarray]]:
+    """Yield (rows, their columns), a few chunks of ``rows`` rows at a time; see `columns_of`."""
+    size = rows * max(1, _COLUMN_BYTES // (8 * X.shape[1] * rows))
+    for start in range(0, len(X), size):
+        here = slice(start, min(start + size, len(X)))
+        yield here, columns_of(X, here, variable)
 
 
 def columns_of(X: np.ndarray, here: slice, variable: np.ndarray | None = None) -> np.ndarray:

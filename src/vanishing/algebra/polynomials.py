@@ -13,8 +13,8 @@ from vanishing._threads import one_blas_thread, spread
 from vanishing.algebra import monomials
 from vanishing.algebra.evaluation import (
     NO_WEIGHTS,
+    batches,
     chunk_rows,
-    columns_of,
     evaluate,
     evaluate_chunk,
     stretches,
@@ -42,9 +42,7 @@ def _fill(linear, values, leading, leading_coef, absolute, out):
 
 
 @njit(cache=True, nogil=True)
-def _fill_stretch(
-    columns, parent, variable, terms, coef, leading, leading_coef, absolute, rows, out
-):
+def _fill_rows(columns, parent, variable, terms, coef, leading, leading_coef, absolute, rows, out):
     """Evaluate generators on all rows of the columns, chunk by chunk."""
     n_terms, n_rows, n_polynomials = parent.size, columns.shape[1], leading.size
     rows = min(rows, n_rows)
@@ -460,5 +458,6 @@ class Generators(PolynomialSequence):
 
     def _evaluate(self, X, absolute, rows, out):
         plan, terms, coef, leading = self.compiled
-        columns = columns_of(X, slice(0, len(X)), plan.variable)
-        _fill_stretch(columns, *plan, terms, coef, leading, self.leading_coef, absolute, rows, out)
+        weights = (terms, coef, leading, self.leading_coef)
+        for here, columns in batches(X, rows, plan.variable):
+            _fill_rows(columns, *plan, *weights, absolute, rows, out[here])

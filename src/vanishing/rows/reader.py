@@ -25,8 +25,8 @@ from scipy.linalg import qr
 from vanishing._threads import fold
 from vanishing.algebra.evaluation import (
     NO_WEIGHTS,
+    batches,
     chunk_rows,
-    columns_of,
     evaluate_chunk,
     evaluated,
     stretches,
@@ -119,27 +119,39 @@ class Stretch(NamedTuple):
 
     Attributes
     ----------
-    columns : ndarray of shape (n_features, n_rows)
-        In float64, whatever the dtype of the rows.
-    root : ndarray of shape (n_rows,)
-        Square roots of the weights; empty: all are 1.
+    X : ndarray of shape (n_rows, n_features)
+    weight : ndarray of shape (n_rows,) or None
     rows : int
         Rows of a chunk.
+    variable : ndarray of int or None
+        The columns that are needed, as a plan has them; None means all.
     """
 
-    columns: np.ndarray
-    root: np.ndarray
+    X: np.ndarray
+    weight: np.ndarray | None
     rows: int
+    variable: np.ndarray | None
+
+    def batches(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield (columns, roots of the weights) of a few chunks at a time.
+
+        The columns have shape (n_features, n_rows), float64 whatever the dtype of the rows; the
+        roots (n_rows,), or (0,) if there are no weights.
+        """
+        for here, columns in batches(self.X, self.rows, self.variable):
+            yield columns, NO_WEIGHTS if self.weight is None else np.sqrt(self.weight[here])
 
     def chunks(self) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
-        """Yield (columns, root weights or None) chunk by chunk."""
-        for start in range(0, self.columns.shape[1], self.rows):
-            here = slice(start, start + self.rows)
-            yield self.columns[:, here], self.root[here] if self.root.size else None
+        """Yield (columns, roots of the weights or None) chunk by chunk."""
+        for columns, root in self.batches():
+            for start in range(0, columns.shape[1], self.rows):
+                here = slice(start, start + self.rows)
+                yield columns[:, here], root[here] if root.size else None
 
     def evaluated(self, plan: Plan) -> Iterator[np.ndarray]:
         """Yield the values of all terms of a plan, times root weights, chunk by chunk."""
-        return evaluated(self.columns, self.root, plan, self.rows)
+        for columns, root in self.batches():
+            yield from evaluated(columns, root, plan, self.rows)
 
 
 class Block:
@@ -192,8 +204,8 @@ class Block:
         weight = self.sample_weight
 
         def answer(here: slice) -> tuple:
-            root = NO_WEIGHTS if weight is None else np.sqrt(weight[here])
-            return function(Stretch(columns_of(self.X, here, variable), root, rows))
+            some = None if weight is None else weight[here]
+            return function(Stretch(self.X[here], some, rows, variable))
 
         cuts = stretches(len(self.X), rows, work)
         return fold(answer, cuts, combine, len(cuts))
@@ -217,9 +229,8 @@ class Block:
 
         def of(stretch: Stretch):
             total, squares = np.zeros((left.size, right.size)), np.zeros(right.size)
-            _add_products(
-                stretch.columns, stretch.root, *plan, left, right, stretch.rows, total, squares
-            )
+            for columns, root in stretch.batches():
+                _add_products(columns, root, *plan, left, right, stretch.rows, total, squares)
             return total, squares
 
         with np.errstate(over="ignore", invalid="ignore"):  # whoever asks looks at the squares
@@ -247,9 +258,8 @@ class Block:
 
         def of(stretch: Stretch):
             squares = np.zeros(len(coef))
-            _add_measured(
-                stretch.columns, stretch.root, *plan, terms, coef, leading, stretch.rows, squares
-            )
+            for columns, root in stretch.batches():
+                _add_measured(columns, root, *plan, terms, coef, leading, stretch.rows, squares)
             return (squares,)
 
         with np.errstate(over="ignore", invalid="ignore"):
