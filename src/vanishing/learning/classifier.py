@@ -61,7 +61,8 @@ class VanishingClassifier(PipelineClassifier):
     final_estimator : classifier, default=None
         Any scikit-learn classifier in place of ``L1SquaredHingeSVC(C)``.
     n_jobs : int, default=None
-        Threads over the classes.
+        Threads over the classes and over chunks of rows, also in prediction; the results are the
+        same. -1 means all cores.
 
     Attributes
     ----------
