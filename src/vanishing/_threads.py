@@ -5,10 +5,11 @@ import threading
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from functools import cache
-from numbers import Integral
 from typing import Any
 
 from threadpoolctl import ThreadpoolController
+
+from vanishing.checks import check_jobs
 
 _lock = threading.Lock()
 _holders: dict[int, int] = {}  # how often each thread has asked for the limit
@@ -88,8 +89,7 @@ def threads(n_jobs):
     if n_jobs is None:
         yield
         return
-    if not isinstance(n_jobs, Integral):
-        raise TypeError(f"n_jobs must be an integer or None; got {n_jobs!r}.")
+    check_jobs(n_jobs)
     from joblib import effective_n_jobs
 
     wanted, before = effective_n_jobs(n_jobs), _allowed.get()

@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from vanishing._threads import one_blas_thread, threads
 from vanishing.algebra.polynomials import Generators, default_names
-from vanishing.checks import check_choice, check_flag, check_number, check_weights
+from vanishing.checks import check_choice, check_flag, check_jobs, check_number, check_weights
 from vanishing.constructions.engine import Remarks
 from vanishing.constructions.notebook import HTMLRepresentation
 from vanishing.persistence import Savable, register
@@ -89,6 +89,7 @@ class GeneratorTransformer(Savable, HTMLRepresentation, TransformerMixin, BaseEs
             if getattr(self, name) is not None:
                 check_number(name, getattr(self, name), low=1, integer=True)
         check_flag("absolute", self.absolute)
+        check_jobs(self.n_jobs)
 
     def fit(self, X, y=None, sample_weight=None):
         """Construct the generators of the approximate vanishing ideal of the rows of X.

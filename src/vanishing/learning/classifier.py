@@ -7,7 +7,7 @@ from sklearn.preprocessing import MinMaxScaler, QuantileTransformer, StandardSca
 from sklearn.svm import LinearSVC
 
 from vanishing._threads import threads
-from vanishing.checks import check_flag, check_number
+from vanishing.checks import check_flag, check_jobs, check_number
 from vanishing.constructions.base import all_or_nothing
 from vanishing.constructions.engine import Remarks
 from vanishing.learning.default import resolved
@@ -167,6 +167,7 @@ class VanishingClassifier(PipelineClassifier):
         check_number("C", self.C, low=0, low_open=True)
         check_scale(self.scale)
         check_flag("clip", self.clip)
+        check_jobs(self.n_jobs)
         VanishingFeatures(self.transformer).check_parameters()
         resolved(self.transformer, self.psi)
         check_class_weight(self.class_weight)

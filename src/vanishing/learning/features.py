@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from vanishing._threads import one_blas_thread, spread, threads
+from vanishing.checks import check_jobs
 from vanishing.constructions.base import (
     GeneratorTransformer,
     adopt_columns,
@@ -324,7 +325,8 @@ class VanishingFeatures(
         )
 
     def check_parameters(self):
-        """Raise TypeError unless the transformer is an estimator."""
+        """Raise TypeError or ValueError unless the parameters are valid."""
+        check_jobs(self.n_jobs)
         if self.transformer is not None and not hasattr(self.transformer, "fit"):
             raise TypeError(
                 f"transformer must be a construction of generators such as OAVI(), or None; got "

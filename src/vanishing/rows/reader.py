@@ -27,8 +27,8 @@ from vanishing.algebra.evaluation import (
     NO_WEIGHTS,
     batches,
     chunk_rows,
+    evaluate,
     evaluate_chunk,
-    evaluated,
     stretches,
 )
 from vanishing.algebra.monomials import Plan, variables_plan
@@ -133,10 +133,9 @@ class Stretch(NamedTuple):
     variable: np.ndarray | None
 
     def batches(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield (columns, roots of the weights) of a few chunks at a time.
+        """Yield (columns, roots of the weights) of a few chunks at a time; see `batches`.
 
-        The columns have shape (n_features, n_rows), float64 whatever the dtype of the rows; the
-        roots (n_rows,), or (0,) if there are no weights.
+        The roots are empty if there are no weights.
         """
         for here, columns in batches(self.X, self.rows, self.variable):
             yield columns, NO_WEIGHTS if self.weight is None else np.sqrt(self.weight[here])
@@ -150,8 +149,8 @@ class Stretch(NamedTuple):
 
     def evaluated(self, plan: Plan) -> Iterator[np.ndarray]:
         """Yield the values of all terms of a plan, times root weights, chunk by chunk."""
-        for columns, root in self.batches():
-            yield from evaluated(columns, root, plan, self.rows)
+        found = evaluate(self.X, plan, rows=self.rows, sample_weight=self.weight)
+        return (values for _, values in found)
 
 
 class Block:
