@@ -5,11 +5,10 @@ import threading
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from functools import cache
+from numbers import Integral
 from typing import Any
 
 from threadpoolctl import ThreadpoolController
-
-from vanishing.checks import check_jobs
 
 _lock = threading.Lock()
 _holders: dict[int, int] = {}  # how often each thread has asked for the limit
@@ -77,6 +76,16 @@ def one_blas_thread():
 
 # How many threads whoever runs here may use, itself included; None: nobody has said so.
 _allowed: ContextVar[int | None] = ContextVar("allowed", default=None)
+
+
+def check_jobs(n_jobs) -> None:
+    """Raise TypeError or ValueError unless ``n_jobs`` is a number of threads, or None."""
+    if n_jobs is None:
+        return
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral):
+        raise TypeError(f"n_jobs must be an integer or None; got {n_jobs!r}.")
+    if n_jobs == 0:
+        raise ValueError("n_jobs must not be 0: -1 means all cores, None means one.")
 
 
 @contextmanager

@@ -21,16 +21,6 @@ def check_number(name, value, *, low, high=np.inf, integer=False, low_open=False
         raise ValueError(what)
 
 
-def check_jobs(n_jobs):
-    """Raise TypeError or ValueError unless ``n_jobs`` is a number of threads, or None."""
-    if n_jobs is None:
-        return
-    if isinstance(n_jobs, (bool, np.bool_)) or not isinstance(n_jobs, numbers.Integral):
-        raise TypeError(f"n_jobs must be an integer or None; got {n_jobs!r}.")
-    if n_jobs == 0:
-        raise ValueError("n_jobs must not be 0: -1 means all cores, None means one.")
-
-
 def check_choice(name, value, choices):
     """Raise ValueError unless ``value`` is one of the strings in ``choices``."""
     if not (isinstance(value, str) and value in choices):

@@ -92,23 +92,6 @@ def batches(
         yield here, columns
 
 
-def _evaluated(
-    columns: np.ndarray, root: np.ndarray, plan: Plan, rows: int
-) -> Iterator[np.ndarray]:
-    """Yield the values of all terms of the plan, ``rows`` rows at a time.
-
-    The values have shape (n_terms, n_rows_of_the_chunk). The array is used again for the next
-    chunk. ``root`` are the square roots of weights; empty: all are 1.
-    """
-    n_terms, n_rows = plan.parent.size, columns.shape[1]
-    buffer = np.empty(n_terms * min(rows, n_rows))
-    for start in range(0, n_rows, rows):
-        size = min(rows, n_rows - start)
-        values = buffer[: n_terms * size].reshape(n_terms, size)
-        evaluate_chunk(columns, start, root, plan.parent, plan.variable, values)
-        yield values
-
-
 def evaluate(
     X: np.ndarray, plan: Plan, *, rows: int, sample_weight: np.ndarray | None = None
 ) -> Iterator[tuple[slice, np.ndarray]]:
@@ -117,10 +100,12 @@ def evaluate(
     The values have shape (n_terms, n_rows_of_the_chunk), float64 whatever the dtype of X. The
     array is used again for the next chunk.
     """
-    start = 0
+    n_terms = plan.parent.size
+    buffer = np.empty(n_terms * min(rows, len(X)))
     for here, columns in batches(X, rows, plan.variable):
         root = NO_WEIGHTS if sample_weight is None else np.sqrt(sample_weight[here])
-        for values in _evaluated(columns, root, plan, rows):
-            stop = start + values.shape[1]
-            yield slice(start, stop), values
-            start = stop
+        for start in range(here.start, here.stop, rows):
+            chunk = slice(start, min(start + rows, here.stop))
+            values = buffer[: n_terms * (chunk.stop - start)].reshape(n_terms, -1)
+            evaluate_chunk(columns, start - here.start, root, plan.parent, plan.variable, values)
+            yield chunk, values

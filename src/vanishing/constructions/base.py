@@ -6,9 +6,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from vanishing._threads import one_blas_thread, threads
+from vanishing._threads import check_jobs, one_blas_thread, threads
 from vanishing.algebra.polynomials import Generators, default_names
-from vanishing.checks import check_choice, check_flag, check_jobs, check_number, check_weights
+from vanishing.checks import check_choice, check_flag, check_number, check_weights
 from vanishing.constructions.engine import Remarks
 from vanishing.constructions.notebook import HTMLRepresentation
 from vanishing.persistence import Savable, register

@@ -6,8 +6,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import MinMaxScaler, QuantileTransformer, StandardScaler
 from sklearn.svm import LinearSVC
 
-from vanishing._threads import threads
-from vanishing.checks import check_flag, check_jobs, check_number
+from vanishing._threads import check_jobs, threads
+from vanishing.checks import check_flag, check_number
 from vanishing.constructions.base import all_or_nothing
 from vanishing.constructions.engine import Remarks
 from vanishing.learning.default import resolved

@@ -7,8 +7,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from vanishing._threads import one_blas_thread, spread, threads
-from vanishing.checks import check_jobs
+from vanishing._threads import check_jobs, one_blas_thread, spread, threads
 from vanishing.constructions.base import (
     GeneratorTransformer,
     adopt_columns,

@@ -295,7 +295,8 @@ def _places(plan: Plan, which) -> np.ndarray:
 def stacked_triangle(above: np.ndarray, below: np.ndarray) -> np.ndarray:
     """Return the triangular factor of two matrices, one on top of the other."""
     stacked = np.vstack([above, below])
-    return qr(stacked, mode="r", overwrite_a=True, check_finite=False)[0][: stacked.shape[1]]
+    factor = qr(stacked, mode="r", overwrite_a=True, check_finite=False)[0]
+    return factor[: stacked.shape[1]].copy()  # the rest is as long as the rows
 
 
 def combine(question: str, first: tuple, second: tuple) -> tuple:
