@@ -1,4 +1,4 @@
-"""Many columns: 20,000 rows that depend on five hidden variables, and rows where nothing vanishes."""
+"""Many columns: rows that depend on five hidden variables, and rows where nothing vanishes."""
 
 import time
 

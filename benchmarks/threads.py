@@ -79,8 +79,6 @@ class Threads:
         one = OAVI(psi=0.0005, max_degree=3, n_jobs=1)
         if source == "dask":
             raise NotImplementedError("the scheduler has its threads already")
-        return ratio(
-            lambda: one.fit(self.rows), self.time_fit, repeat=3, clock=time.perf_counter
-        )
+        return ratio(lambda: one.fit(self.rows), self.time_fit, repeat=3, clock=time.perf_counter)
 
     track_speedup.unit = "ratio"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from benchmarks.__main__ import cases, suites  # noqa: E402
+from benchmarks.__main__ import cases, suites
 
 SUITES = list(suites())
 

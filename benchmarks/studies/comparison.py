@@ -1,7 +1,8 @@
 """Laws found and seconds beside other methods, on the same tables with the same judge.
 
     python -m pip install -e . -r benchmarks/studies/comparison-requirements.txt
-    python benchmarks/studies/comparison.py [--noise 0 .01] [--time-limit 8] [--methods PyOperon ...]
+    python benchmarks/studies/comparison.py [--noise 0 .01] [--time-limit 8]
+        [--methods PyOperon ...]
 
 Tables: every fourth Feynman formula (noise in the target) and the five laws of `laws.py variables`
 (no column singled out, noise in all columns). Every fit has a process of its own, on one core;

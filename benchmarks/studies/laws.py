@@ -4,11 +4,13 @@ A law counts as found if, on fresh rows without noise (within the ranges, and a 
 terms have exactly one vanishing combination, which uses every term and depends on the target. Only
 the best law of a table is judged. Seconds are those of one core, after one fit that compiles.
 
-    python benchmarks/studies/laws.py feynman [--noise 0 .001 .01 .1] [--every 4] [--only I.8.14 ...]
+    python benchmarks/studies/laws.py feynman [--noise 0 .001 .01 .1] [--every 4]
+        [--only I.8.14 ...]
     python benchmarks/studies/laws.py textbooks [--noise 0 .01 .1]
     python benchmarks/studies/laws.py random [--tables 200]
     python benchmarks/studies/laws.py smooth [--noise .01]
-    python benchmarks/studies/laws.py robustness [--every 4] [--conditions "300 rows" "other units" ...]
+    python benchmarks/studies/laws.py robustness [--every 4]
+        [--conditions "300 rows" "other units" ...]
     python benchmarks/studies/laws.py variables [--seeds 20] [--estimate] [--no-target]
     python benchmarks/studies/laws.py without-target [--noise 0 .001]
 

@@ -4,21 +4,19 @@ A quantity counts as right if it is constant along the runs without noise: its d
 is at most 2 % of its spread. A fit counts as right if all its quantities are, and as many of them
 are independent as the system has. Seconds are the best of several fits on one core.
 
-    python benchmarks/studies/motion.py systems [--noise 0 .01 .05] [--seeds 20] [--first 100]
-                                         [--known] [--only Kepler ...]
-    python benchmarks/studies/motion.py rows [--rows 1000000]
+    python benchmarks/studies/motion.py [--noise 0 .01 .05] [--seeds 20] [--first 100]
+        [--known] [--only Kepler ...]
 """
 
 import argparse
 import sys
 import time
-import warnings
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from vanishing import OAVI, ConservedQuantities
+from vanishing import ConservedQuantities
 
 sys.path.append(str(Path(__file__).parents[2] / "tests"))
 from moving import CONSERVED, SYSTEMS, simulated
@@ -77,54 +75,15 @@ def systems(arguments):
             )
 
 
-def rows(arguments):
-    """Compare a fit to many rows with OAVI of the same degree: oscillators, wandering points."""
-    n_runs, per_run = 1000, arguments.rows // 1000
-    groups = np.repeat(np.arange(n_runs), per_run)
-    for n_columns, degree in ((2, 3), (2, 4), (4, 3), (6, 3)):
-        for noise in (0.0, 0.01, None):
-            X = many_rows(n_runs, per_run, n_columns, noise)
-            oavi = OAVI(psi=1e-9, oracle="ls", max_degree=degree)
-            model = ConservedQuantities(degree)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # nothing vanishes
-                other, _ = seconds(partial(oavi.fit, X), 5)
-            own, _ = seconds(partial(model.fit, X, groups=groups), 5)
-            kind = "wandering" if noise is None else f"noise {100 * noise:g} %"
-            print(
-                f"| {n_columns} | {degree} | {kind} | {len(model.quantities_)} | {own:.2f} | "
-                f"{other:.2f} | {own / other:.1f} |",
-                flush=True,
-            )
-
-
-def many_rows(n_runs, per_run, n_columns, noise):
-    """Return runs of oscillators, with position and speed of each, or of positions alone."""
-    random = np.random.default_rng(0)
-    time_ = np.linspace(0, 10, per_run)
-    phase = random.uniform(0, 2 * np.pi, (n_runs, n_columns, 1))
-    size = random.uniform(0.5, 2, (n_runs, n_columns, 1))
-    if noise is not None:  # columns in pairs
-        phase[:, 1::2] = phase[:, ::2] + np.pi / 2
-        size[:, 1::2] = size[:, ::2]
-    pair = np.arange(n_columns) if noise is None else np.arange(n_columns) // 2
-    speed = np.sqrt(1.0 + pair)[:, None]
-    X = (size * np.cos(speed * time_ + phase)).transpose(0, 2, 1).reshape(-1, n_columns)
-    return X + (noise or 0.0) * random.normal(size=X.shape)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=("systems", "rows"))
     parser.add_argument("--noise", type=float, nargs="+", default=[0.0, 0.01, 0.05])
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--only", nargs="+", choices=list(SYSTEMS))
     parser.add_argument("--known", action="store_true", help="tell the estimator the noise")
-    parser.add_argument("--rows", type=int, default=1_000_000)
-    arguments = parser.parse_args()
-    {"systems": systems, "rows": rows}[arguments.what](arguments)
+    systems(parser.parse_args())
 
 
 if __name__ == "__main__":

@@ -1,10 +1,9 @@
-"""Noise: what debiasing and gradients cost, and errors of coefficients beside other fits.
+"""Noise: errors of coefficients beside other fits.
 
-``cost``: debiasing moments, and the Gram matrix of the gradients, beside the pass over the rows
-that the moments come from. ``errors``: mean largest error of a conic's coefficients (that of x1^2
-scaled to 1) by the number of rows and the noise, and seconds per fit.
+The mean largest error of a conic's coefficients (that of x1^2 scaled to 1) by the number of rows
+and the noise, and seconds per fit.
 
-    python benchmarks/studies/noise.py [cost] [errors] [--seeds 10] [--rows 1000 10000]
+    python benchmarks/studies/noise.py [--seeds 10] [--rows 1000 10000]
 """
 
 import argparse
@@ -14,9 +13,7 @@ import warnings
 import numpy as np
 from scipy.linalg import eigh
 
-from vanishing import ABM, OAVI, Moments
-from vanishing.constructions.gradient import GradientConstruction
-from vanishing.rows.reader import Rows
+from vanishing import OAVI, Moments
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # SciPy moves it to a package of its own
@@ -25,65 +22,6 @@ with warnings.catch_warnings():
 SHAPES = ("half circle", "ellipse")
 ODR_ROWS = 10_000  # at most: a hundred thousand take minutes
 START = np.array([-0.8, 0.1, 0.1, 0.8, 0.1, 1.0])  # of what iterates: about the truth
-
-
-def best_of(function, repeat=5):
-    times = []
-    for _ in range(repeat):
-        start = time.perf_counter()
-        result = function()
-        times.append(time.perf_counter() - start)
-    return result, min(times)
-
-
-# ------------------------------------------------------------------------------------------- cost
-
-
-class Timed(GradientConstruction):
-    """Notes the seconds that H takes, all degrees together."""
-
-    seconds = 0.0
-
-    def _gradients(self, border, weights):
-        start = time.perf_counter()
-        found = super()._gradients(border, weights)
-        self.seconds += time.perf_counter() - start
-        return found
-
-
-def slopes(X, degree):
-    """Return the seconds for the Gram matrices of the gradients of all terms up to a degree."""
-    options = ABM(1e-300, max_degree=degree, normalization="gradient")
-    found = []
-    for _ in range(3):
-        construction = Timed(options, Rows(X), np.arange(X.shape[1]))
-        construction.run()
-        found.append(construction.seconds)
-    return min(found)
-
-
-def cost(n_samples=100_000):
-    """Print the milliseconds of debiasing and of H beside those of the pass over the rows."""
-    print(f"{n_samples} rows; milliseconds\n")
-    print("| columns | degree | moments | pass | debiasing, first | debiasing, again | H |")
-    print("| --- | --- | --- | --- | --- | --- | --- |")
-    rng = np.random.default_rng(0)
-    for n_features, degree in ((2, 3), (3, 3), (5, 2), (5, 3), (8, 2)):
-        X = rng.uniform(-1, 1, (n_samples, n_features))
-        raw, passing = best_of(lambda X=X, d=degree: Moments(X.shape[1], d).update(X), 3)
-
-        def debias(raw=raw):
-            vars(raw).pop("debias", None)  # the map is kept from one time to the next
-            return raw.debiased(0.1)
-
-        again = best_of(lambda raw=raw: raw.debiased(0.1))[1]
-        values = [passing, best_of(debias)[1], again, slopes(X[:2000], degree)]
-        shown = " | ".join(f"{1000 * value:.2f}" for value in values)
-        print(f"| {n_features} | {degree} | {len(raw.terms)} | {shown} |")
-    print()
-
-
-# ----------------------------------------------------------------------------------------- errors
 
 
 def sample(shape, m, noise, seed):
@@ -197,14 +135,10 @@ def written(values):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", nargs="*", default=["cost", "errors"], help="cost, errors")
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--rows", type=int, nargs="+", default=[1000, 10_000, 100_000])
     arguments = parser.parse_args()
-    if "cost" in arguments.what:
-        cost()
-    if "errors" in arguments.what:
-        errors(arguments.seeds, arguments.rows)
+    errors(arguments.seeds, arguments.rows)
 
 
 if __name__ == "__main__":

@@ -5,9 +5,9 @@ protocols. *Unsupervised*: fitted to all rows and asked about them. *Novelty*: f
 normal rows, asked about all others, several splits. All detectors have their defaults; those that
 depend on units see standardised columns. ``alarms``: share of fresh normal rows that detectors call
 outliers when a rate is asked for. ``pump``: columns q, w, q*w, q^2, one of them off by 5 %, and
-which columns are blamed. ``line``: the ends of y = x. ``speed``: seconds for fit and scores.
+which columns are blamed. ``line``: the ends of y = x.
 
-    python benchmarks/studies/outliers.py [sets] [alarms] [pump] [line] [speed] [--folder DIR] [--splits 10]
+    python benchmarks/studies/outliers.py [sets] [alarms] [pump] [line] [--folder DIR] [--splits 10]
 """
 
 import argparse
@@ -238,34 +238,9 @@ def line(seeds):
     print_table(["y = x", "nominal", "of the ten rows at each end flagged"], rows)
 
 
-def speed(repeat=5):
-    rows = []
-    random = np.random.default_rng(0)
-    for shape in ((100_000, 10), (10_000, 60)):
-        X = random.normal(size=shape)
-        row = [f"{shape[0]:,} x {shape[1]}"]
-        for label in (OURS, "IsolationForest"):
-            best = []
-            for _ in range(repeat):
-                start, used = time.perf_counter(), time.process_time()
-                model = detectors()[label]().fit(X)
-                fitted, fit_used = time.perf_counter() - start, time.process_time() - used
-                model.score_samples(X)
-                whole, all_used = time.perf_counter() - start, time.process_time() - used
-                best.append((fitted, fit_used, whole, all_used))
-            row += [f"{value:.2f}" for value in np.min(best, axis=0)]
-        rows.append(row)
-    told = [
-        f"{name}: {what}"
-        for name in (OURS, "IsolationForest")
-        for what in ("fit s", "fit processor s", "fit and scores s", "both processor s")
-    ]
-    print_table(["rows x columns", *told], rows)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    known = ("sets", "alarms", "pump", "line", "speed")
+    known = ("sets", "alarms", "pump", "line")
     parser.add_argument("what", nargs="*", default=known, metavar="WHAT", help=", ".join(known))
     parser.add_argument("--folder", help="tables; default: outliers/ in the folder VANISHING_DATA")
     parser.add_argument("--splits", type=int, default=10)
@@ -285,8 +260,6 @@ def main():
         run_pump(options.splits)
     if "line" in options.what:
         line(options.splits)
-    if "speed" in options.what:
-        speed()
 
 
 if __name__ == "__main__":
