@@ -33,6 +33,7 @@ class Family:
         self.X, self.X_test, self.y, self.y_test = halves(name)
         self.algorithm = clone(ALGORITHMS[algorithm])
         self.features = VanishingFeatures(self.algorithm).fit(self.X, self.y)
+        self.time_transform()
 
     def time_fit(self, *_):
         self.features.fit(self.X, self.y)

@@ -54,6 +54,7 @@ class Transform:
     def setup(self, name, psi):
         parts, self.X = classes(name)
         self.models = fitted(parts, psi=psi, oracle="ls")
+        self.time_transform()
 
     def time_transform(self, *_):
         for model in self.models:

@@ -37,7 +37,7 @@ class Motion:
         n_columns, degree = shape
         self.X = many_rows(n_runs, 1000, n_columns, KINDS[kind])
         self.groups = np.repeat(np.arange(n_runs), 1000)
-        self.model = ConservedQuantities(degree)
+        self.model = ConservedQuantities(degree).fit(self.X[:5000], groups=self.groups[:5000])
         self.oavi = OAVI(psi=1e-9, oracle="ls", max_degree=degree)
 
     def time_fit(self, *_):

@@ -20,6 +20,7 @@ class Noise:
         n_features, self.degree = shape
         self.X = np.random.default_rng(0).uniform(-1, 1, (100_000, n_features))
         self.moments = self.read()
+        self.time_debias_again()
 
     def read(self):
         return Moments(self.X.shape[1], self.degree).update(self.X)

@@ -67,6 +67,7 @@ class Together:
         starts = np.zeros((len(self.signs), len(self.columns)))
         self.problems = [self.signs, np.full_like(self.signs, C), starts]
         self.options = {"tol": 1e-4, "max_iter": 1000}
+        self.time_together()
 
     def time_together(self, *_):
         with one_blas_thread():
