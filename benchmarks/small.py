@@ -30,12 +30,12 @@ class Fit:
         for part in self.parts:
             self.model.fit(part)
 
-    def time_validation(self, *_):
+    def validate(self):
         for part in self.parts:
             check_array(part)
 
     def track_over_validation(self, *_):
-        return ratio(self.time_fit, self.time_validation, repeat=50)
+        return ratio(self.time_fit, self.validate, repeat=50)
 
     track_over_validation.unit = "ratio"
 

@@ -1,11 +1,11 @@
 """What threads are good for: fits to a memory map, as it is, as blocks and through Dask."""
 
-import os
 import time
 from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
+from joblib import cpu_count
 
 from vanishing import OAVI, Blocks
 
@@ -47,7 +47,7 @@ class Threads:
 
     def setup(self, rows, source, n_threads):
         shape = tuple(map(int, rows.split(" x ")))
-        cores = len(os.sched_getaffinity(0))
+        cores = cpu_count()
         if n_threads > cores or (shape[0] >= MANY and cores < 8):
             raise NotImplementedError("there are not enough cores")
         if source == "dask" and not find_spec("dask"):

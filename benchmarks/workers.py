@@ -1,10 +1,10 @@
 """Dask's worker processes, each with one thread, beside the array in this process."""
 
-import os
 import time
 from importlib.util import find_spec
 
 import numpy as np
+from joblib import cpu_count
 
 from vanishing import OAVI
 
@@ -23,7 +23,7 @@ class Workers:
         if not find_spec("distributed"):
             raise NotImplementedError("Dask's workers come with the package distributed")
         n_blocks, self.size = map(int, blocks.split(" x "))
-        cores = len(os.sched_getaffinity(0))
+        cores = cpu_count()
         if n_workers > cores or (n_blocks > 16 and cores < 8):
             raise NotImplementedError("there are not enough cores")
         self.X = np.concatenate([wide(self.size, 10, seed) for seed in range(n_blocks)])
