@@ -1,6 +1,8 @@
-"""Fitted models for other systems: the source of a Python module or of a C function."""
+"""Fitted models for other systems: Python, C, SQL and ONNX."""
 
 from vanishing.export.c import to_c
+from vanishing.export.onnx import to_onnx
 from vanishing.export.python import to_python
+from vanishing.export.sql import to_sql
 
-__all__ = ["to_c", "to_python"]
+__all__ = ["to_c", "to_onnx", "to_python", "to_sql"]

@@ -9,7 +9,7 @@ from vanishing._version import __version__
 from vanishing.algebra.writing import printable
 from vanishing.export.computation import Computation, Value, in_order
 from vanishing.export.models import computation_of
-from vanishing.export.notation import ELEMENTWISE, SUM, Notation, Text, combined, number
+from vanishing.export.notation import ELEMENTWISE, SUM, Notation, Text, number, weighted_sum
 from vanishing.export.python import function_name
 
 _WIDTH = 92  # of a line of numbers
@@ -186,7 +186,7 @@ class _Source(Notation):
         read_often = {
             id(value.inputs[0])
             for value in values
-            if value.operation == "largest" or (value.operation == "linear" and value.width > 1)
+            if value.operation == "linear" and value.width > 1
         }
         for value in values:
             is_written_often = used[id(value)] > 1 or id(value) in read_often
@@ -274,23 +274,12 @@ class _Source(Notation):
             start += part.width
         return lambda i: Text(f"{name}[{i}]")
 
-    def _largest(self, value: Value) -> Entry:
-        (part,) = value.inputs
-        known, name = self.known[id(part)], self._name("v")
-        self.lines += [
-            f"double {name} = {known('0').text};",
-            f"for (int i = 1; i < {part.width}; i++) {name} = fmax({name}, {known('i').text});",
-        ]
-        return lambda i: Text(name)
-
     def _linear(self, value: Value) -> Entry:
         matrix, offset = value.data["matrix"], value.data["offset"]
         known = self.known[id(value.inputs[0])]
         if np.count_nonzero(matrix) <= _STRAIGHT:
-            texts = [
-                _sum(row, shift, known) for row, shift in zip(matrix, offset.tolist(), strict=True)
-            ]
-            return self._written(texts)
+            pairs = zip(matrix, offset, strict=True)
+            return self._written([weighted_sum(*pair, lambda j: known(str(j))) for pair in pairs])
         name = self._name("v")
         rows, places = np.nonzero(matrix)
         start = self._table(offset)("i").text
@@ -392,22 +381,3 @@ class _Source(Notation):
         else:
             self.lines += [head, *(f"    {line}" for line in lines), "};"]
         return name
-
-
-def _sum(row: np.ndarray, offset: float, known: Entry) -> Text:
-    """Write a row of a matrix times a vector, and a number."""
-    found = None
-    for place in np.flatnonzero(row)[::-1].tolist():
-        size = number(abs(row[place]))
-        part = known(str(place))
-        part = part if size.text == "1.0" else combined("multiply", size, part)
-        found = _added(found, part, row[place] < 0.0)
-    if offset or found is None:
-        found = _added(found, number(abs(offset)), offset < 0.0)
-    return found
-
-
-def _added(total: Text | None, part: Text, is_negative: bool) -> Text:
-    if total is not None:
-        return combined("subtract" if is_negative else "add", total, part)
-    return Text(f"-{part.atom}", SUM) if is_negative else part

@@ -50,8 +50,8 @@ class Value:
         "columns" (the row itself), "constant", "take" (some entries), "join", "linear" (a matrix
         times the input, and an offset), "add", "subtract", "multiply", "divide", "minimum" or
         "maximum" (of two inputs, of one width or one of them of width 1), "power", "clip",
-        "zero_below" (0 where the input is below a limit), "quantiles", "largest" (of all entries),
-        or a function out of `FUNCTIONS`.
+        "zero_below" (0 where the input is below a limit), "quantiles", or a function out of
+        `FUNCTIONS`.
     inputs : tuple of Value
     width : int
         How many entries it has.
@@ -131,8 +131,14 @@ class Value:
         return Value("quantiles", (self,), self.width, {"steps": list(steps)})
 
     def largest(self) -> "Value":
-        """Return the largest entry."""
-        return Value("largest", (self,), 1)
+        """Return the largest entry: of each two, of each two of these, and so on."""
+        value = self
+        while value.width > 1:
+            half = value.width // 2
+            larger = value.take(np.arange(half)).maximum(value.take(np.arange(half, 2 * half)))
+            rest = [value.take([value.width - 1])] if value.width % 2 else []
+            value = join([larger, *rest])
+        return value
 
     def sum(self) -> "Value":
         """Return the sum of the entries."""

@@ -54,9 +54,7 @@ def quantities_computation(model: ConservedQuantities | ConservedQuantity) -> Co
     places = {i: i for i in range(len(names))}
     values = [_value(quantity_formula(q), x, places).noted([str(q)]) for q in quantities]
     out = tuple(f"quantity{i}" for i in range(len(values)))
-    return Computation(
-        type(model).__name__, "transformer", names, {"features": join(values)}, out
-    )
+    return Computation(type(model).__name__, "transformer", names, {"features": join(values)}, out)
 
 
 def _value(node: Node, x: Value, places: dict[int, int]) -> Value:

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from vanishing.algebra import monomials
 from vanishing.constructions.base import GeneratorTransformer, input_names
-from vanishing.export.computation import Computation, Value, columns, constant, join
+from vanishing.export.computation import Computation, Value, columns, join
 from vanishing.export.detectors import scores
 from vanishing.export.formulas import law_computation, quantities_computation
 from vanishing.export.scaling import scaled, transformed
@@ -66,10 +66,8 @@ def computation_of(model) -> Computation:
         told = classes[1:] if len(classes) == 2 else classes
         return Computation(*common, "classifier", names, found, tuple(map(str, told)), classes)
     x = _transformed(x, last)
-    out = [f"x{i}" for i in range(x.width)]
-    if hasattr(last, "get_feature_names_out"):
-        out = [str(name) for name in last.get_feature_names_out()]
-    return Computation(*common, "transformer", names, {"features": x}, tuple(out))
+    out = tuple(f"feature{i}" for i in range(x.width))
+    return Computation(*common, "transformer", names, {"features": x}, out)
 
 
 def _steps(model) -> list:

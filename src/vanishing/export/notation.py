@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import ClassVar, NamedTuple
 
+import numpy as np
+
 from vanishing.export.computation import FUNCTIONS, Value
 
 SUM, PRODUCT, ATOM = range(3)  # how tightly a text holds together
@@ -12,15 +14,20 @@ _OPERATORS = {
     "multiply": ("*", PRODUCT),
     "divide": ("/", PRODUCT),
 }
+_AT_ONCE = 50  # terms of a sum
 ELEMENTWISE = frozenset([*_OPERATORS, *FUNCTIONS, "minimum", "maximum"])
 ELEMENTWISE |= {"power", "clip", "zero_below"}
 
 
 class Text(NamedTuple):
-    """An expression as text, and what it is: a sum, a product, or what needs no brackets."""
+    """An expression as text, and what it is: a sum, a product, or what needs no brackets.
+
+    A negative number counts as a sum.
+    """
 
     text: str
     rank: int = ATOM
+    is_negative_number: bool = False
 
     @property
     def atom(self) -> str:
@@ -30,15 +37,48 @@ class Text(NamedTuple):
 
 def number(value: float) -> Text:
     """Write a number with all its digits."""
-    return Text(repr(float(value)), SUM if str(value).startswith("-") else ATOM)
+    text = repr(float(value))
+    is_negative = text.startswith("-")
+    return Text(text, SUM if is_negative else ATOM, is_negative)
 
 
 def combined(operation: str, left: Text, right: Text) -> Text:
     """Write a sum, difference, product or quotient."""
+    if operation in ("add", "subtract") and right.is_negative_number:
+        operation = "subtract" if operation == "add" else "add"
+        right = Text(right.text[1:])
     symbol, rank = _OPERATORS[operation]
     first = left.text if left.rank >= rank else left.atom
     second = right.text if right.rank > rank else right.atom
     return Text(f"{first} {symbol} {second}", rank)
+
+
+def weighted_sum(coef: np.ndarray, offset: float, entry: Callable[[int], Text]) -> Text:
+    """Write the sum of numbers times entries of a vector, the last ones first, and of a number.
+
+    Long sums are sums of sums: what reads them has no room for thousands of brackets.
+    """
+    parts = []
+    for place in np.flatnonzero(coef)[::-1].tolist():
+        size, text = number(abs(coef[place])), entry(place)
+        text = text if size.text == "1.0" else combined("multiply", size, text)
+        parts.append((text, coef[place] < 0.0))
+    if offset or not parts:
+        parts.append((number(abs(offset)), offset < 0.0))
+    while len(parts) > _AT_ONCE:
+        starts = range(0, len(parts), _AT_ONCE)
+        parts = [(_total(parts[start : start + _AT_ONCE]), False) for start in starts]
+    return _total(parts)
+
+
+def _total(parts: list[tuple[Text, bool]]) -> Text:
+    """Write a sum of parts, of which some are subtracted."""
+    (total, is_negative), *rest = parts
+    if is_negative:
+        total = Text(f"-{total.atom}", SUM)
+    for part, is_negative in rest:
+        total = combined("subtract" if is_negative else "add", total, part)
+    return total
 
 
 class Notation:

@@ -247,8 +247,6 @@ class _Source(Notation):
             return Text(f"{inputs[0].atom}[{self.array('places', places)}]")
         if operation == "join":
             return Text(f"np.concatenate([{', '.join(text.text for text in inputs)}])")
-        if operation == "largest":
-            return Text(f"{inputs[0].atom}.max(axis=0, keepdims=True)")
         if operation == "linear":
             product = f"{self._matrix(data['matrix'])} @ {inputs[0].atom}"
             if not data["offset"].any():
