@@ -23,13 +23,15 @@ _KEYWORDS = """
     return short signed sizeof static static_assert static_cast struct switch template this
     thread_local throw true try typedef typeid typename typeof union unsigned using virtual void
     volatile wchar_t while xor xor_eq
-""".split()
+"""
 _LIBRARY = """
     abs acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1
     fabs fdim floor fma fmax fmin fmod frexp gamma hypot ilogb isfinite isinf isnan j0 j1 jn ldexp
     lgamma log log10 log1p log2 logb lrint lround modf nan nearbyint nextafter pow remainder remquo
     rint round scalbn signbit signgam sin sinh sqrt tan tanh tgamma trunc y0 y1 yn
-""".split()
+"""
+_OUTPUTS = {"classifier": "decision", "detector": "decision", "transformer": "features"}
+_TAKEN = {*re.findall(r"\w+", _KEYWORDS + _LIBRARY), *_OUTPUTS.values()}
 
 Entry = Callable[[str], Text]  # from an index to an entry of a vector
 
@@ -74,8 +76,8 @@ def to_c(model, name=None) -> str:
     """
     computation = computation_of(model)
     name = function_name(computation) if name is None else name
-    reserved = isinstance(name, str) and name in {*_KEYWORDS, *_LIBRARY, *_OUTPUTS.values()}
-    if not isinstance(name, str) or not re.fullmatch("[A-Za-z][A-Za-z0-9_]*", name) or reserved:
+    is_name = isinstance(name, str) and re.fullmatch("[A-Za-z][A-Za-z0-9_]*", name)
+    if not is_name or name in _TAKEN:
         raise ValueError(f"name must be a name that a function may have in C; got {name!r}.")
     if not computation.names:
         raise ValueError("the model has no generators, so that there is nothing to export.")
@@ -94,9 +96,6 @@ def to_c(model, name=None) -> str:
             "",
         ]
     )
-
-
-_OUTPUTS = {"classifier": "decision", "detector": "decision", "transformer": "features"}
 
 
 def _heading(computation: Computation) -> list[str]:
@@ -135,7 +134,7 @@ def _start(computation: Computation, name: str) -> list[str]:
         f"{result} {name}(const double *x, double *{out})",
         "{",
         f"for (int i = 0; i < {n}; i++) {{",
-        f"    if (x[i] == x[i]) continue;  /* not NaN */",
+        "    if (x[i] == x[i]) continue;  /* not NaN */",
         f"    {written}",
         f"    {unknown}",
         "}",

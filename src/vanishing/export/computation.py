@@ -1,4 +1,4 @@
-"""What a model computes from a row, as a few operations on short vectors: all exports write this."""
+"""What a model computes from a row, as a few operations on vectors: what every export writes."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence

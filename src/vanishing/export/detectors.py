@@ -31,7 +31,7 @@ def _parts(x: Value, model: Model) -> tuple[Value, Value]:
     features = model.features
     off = _deviation(x, features)
     if not features.n:
-        return constant(FLOOR), (off * off).maximum(FLOOR)
+        return constant(FLOOR), off.maximum(FLOOR)
     z = (x.take(features.varying) - features.centre) / features.scale
     z = z.clip(-SCORE_LIMIT, SCORE_LIMIT)
     values = _values(z, features)
@@ -42,8 +42,7 @@ def _parts(x: Value, model: Model) -> tuple[Value, Value]:
     bulk = bulk / (doubt + 1.0).apply("sqrt")
     law = _of(values, model.law.coef) / noise
     broken = (law * law).sum()
-    if off is not None:
-        broken = broken + off * off
+    broken = broken + off if len(features.constant) else broken
     return (bulk * bulk).largest().maximum(FLOOR), broken.maximum(FLOOR)
 
 
@@ -58,13 +57,12 @@ def _values(z: Value, features: Features) -> Value:
     if features.counts:
         component = z.linear(features.directions.T)
         for degree, p in enumerate(features.counts, start=2):
-            places = [(a,) for a in range(p)]
-            level = component
+            level, first = component.take(np.arange(p)), list(range(p))  # the first factor of each
             for _ in range(degree - 1):
-                # Those with the first component first; factors do not fall.
-                longer = [(a, i) for a in range(p) for i, row in enumerate(places) if row[0] >= a]
-                level = level.take([i for _, i in longer]) * component.take([a for a, _ in longer])
-                places = [(a, *places[i]) for a, i in longer]
+                # Those with the first component first; factors come in order.
+                longer = [(a, i) for a in range(p) for i, b in enumerate(first) if b >= a]
+                first, places = map(list, zip(*longer, strict=True))
+                level = level.take(places) * component.take(first)
             found.append(level)
     return join(found)
 
@@ -83,9 +81,10 @@ def _relative_noise(sizes: Value, noise: Noise) -> Value:
     return (sizes / noise.mean).clip(np.where(varies, LOOSE[0], 1.0), high)
 
 
-def _deviation(x: Value, features: Features) -> Value | None:
-    """Return how far constant columns are from their values; None where none is constant."""
+def _deviation(x: Value, features: Features) -> Value:
+    """Return the square of how far constant columns are from their values, in all."""
     if not len(features.constant):
-        return None
+        return constant(0.0)
     far = (x.take(features.constant) - features.value).apply("abs") / features.tolerance
-    return far.largest().zero_below(SAME).minimum(_FARTHEST)
+    far = far.largest().zero_below(SAME).minimum(_FARTHEST)
+    return far * far

@@ -109,7 +109,7 @@ def _classifier(x: Value, model) -> tuple[dict[str, Value], np.ndarray]:
             "final_estimator out, or take LogisticRegression or LinearSVC."
         )
     parts = [part.subset(part.used) for part in found.parts]
-    weights = np.vstack([part.weights for part in parts])
+    weights = np.vstack([np.asarray(part.weights) for part in parts])
     if len(weights):
         decision = _linear(features(scaled(x, core.scaling_), parts), weights, final.intercept_)
     else:  # nothing vanishes: the intercept decides, for every row there is
@@ -176,13 +176,12 @@ def _monomials(x: Value, plan: monomials.Plan) -> Value:
     for i, parent in enumerate(plan.parent[1:], start=1):
         degree[i] = degree[parent] + 1
     levels: list[Value] = []
+    start = 0  # of the terms of one degree less
     for d in range(1, int(degree.max(initial=0)) + 1):
         here = np.flatnonzero(degree == d)
         level = x.take(plan.variable[here])
-        if levels:
-            level = levels[-1].take(plan.parent[here] - start) * level
+        levels.append(levels[-1].take(plan.parent[here] - start) * level if levels else level)
         start = here[0]
-        levels.append(level)
     return join(levels)
 
 

@@ -197,9 +197,9 @@ class _Graph:
     def outlier_label(self, decision: Value) -> None:
         """Add -1 for outliers and 1 for others."""
         is_outlier = self.add("Less", self.known[id(decision)], self.number(0.0))
-        signs = (self.numbers(np.array([[sign]], dtype=np.int64)) for sign in (-1, 1))
-        signs = self.add("Where", is_outlier, *signs)
-        self.add("Reshape", signs, self.numbers(np.array([-1], dtype=np.int64)), name="label")
+        signs = [self.numbers(np.array([[sign]], dtype=np.int64)) for sign in (-1, 1)]
+        label = self.add("Where", is_outlier, *signs)
+        self.add("Reshape", label, self.numbers(np.array([-1], dtype=np.int64)), name="label")
         self.outputs.append(self.described("label", "int64", [None]))
 
     # -- Values -----------------------------------------------------------------------------------

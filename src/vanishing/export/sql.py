@@ -44,10 +44,10 @@ def to_sql(model, output=None) -> str:
 
     Notes
     -----
-    Names of columns are quoted: ``"a ""quoted"" name"``. Columns are cast to DOUBLE PRECISION, since
-    SQL divides whole numbers without a rest. Where a column is NULL the result is. What has no
-    value, such as the logarithm of a negative number, is NULL in SQLite and an error in PostgreSQL.
-    With ``scale="quantile"`` the text is long: a line for each quantile of each column.
+    Names of columns are quoted: ``"a ""quoted"" name"``. Columns are cast to DOUBLE PRECISION,
+    since SQL divides whole numbers without a rest. Where a column is NULL the result is. What has
+    no value, such as the logarithm of a negative number, is NULL in SQLite and an error in
+    PostgreSQL. With ``scale="quantile"`` the text is long: a line for each quantile of each column.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def to_sql(model, output=None) -> str:
     if len(texts) == 1:
         return texts[0]
     names = computation.names
-    if len(names) != value.width:
+    if output == "probabilities" and computation.classes is not None:
         names = tuple(map(str, computation.classes.tolist()))
     return ",\n".join(
         f"{text} AS {_identifier(name)}" for text, name in zip(texts, names, strict=True)
@@ -270,7 +270,7 @@ class _Source(Notation):
         return f"(SELECT {text}\nFROM ({inner}) AS {self.prefix}_{self._level(names)})"
 
     def _last_levels(self, names: frozenset[str]) -> dict[str, int]:
-        """Return all names that some need, in their order, with the last subquery that reads each."""
+        """Return all names that some need, in order, and the last subquery that reads each."""
         last = dict.fromkeys(names, self._level(names))
         for name in reversed(self.named):
             if name in last:
@@ -297,8 +297,8 @@ class _Source(Notation):
             cases = f"WHEN {x} > 0.0 THEN 1.0 WHEN {x} < 0.0 THEN -1.0 WHEN {x} = 0.0 THEN 0.0"
             return Text(f"CASE {cases} END")
         if name == "cbrt":
-            root = "POWER({}, 0.3333333333333333)".format
-            return Text(f"CASE WHEN {x} < 0.0 THEN -{root(f'-{x}')} ELSE {root(x)} END")
+            left, right = (f"POWER({size}, 0.3333333333333333)" for size in (f"-{x}", x))
+            return Text(f"CASE WHEN {x} < 0.0 THEN -{left} ELSE {right} END")
         if name == "arcsinh":  # which not every database has
             root = f"SQRT({x} * {x} + 1.0)"
             return Text(f"CASE WHEN {x} < 0.0 THEN -LN({root} - {x}) ELSE LN({root} + {x}) END")
@@ -327,8 +327,10 @@ class _Source(Notation):
 
     def clip(self, operand: Text, low: Text, high: Text) -> Text:
         """Write a value that is not below one limit and not above another."""
-        x, low, high = operand.text, low.text, high.text
-        return Text(f"CASE WHEN {x} < {low} THEN {low} WHEN {x} > {high} THEN {high} ELSE {x} END")
+        x = operand.text
+        below = f"WHEN {x} < {low.text} THEN {low.text}"
+        above = f"WHEN {x} > {high.text} THEN {high.text}"
+        return Text(f"CASE {below} {above} ELSE {x} END")
 
     def zero_below(self, operand: Text, limit: Text) -> Text:
         """Write a value, or 0 where it is below a limit."""
@@ -351,9 +353,8 @@ def _steps(x: Text, steps: Steps) -> Text:
             text = combined("add", text, combined("multiply", distance, number(slope)))
         if at == start:
             return text.text
-        return (
-            f"CASE WHEN {x.text} = {number(base).text} THEN {number(at).text} ELSE {text.text} END"
-        )
+        is_knot = f"{x.text} = {number(base).text}"
+        return f"CASE WHEN {is_knot} THEN {number(at).text} ELSE {text.text} END"
 
     def choice(low: int, high: int) -> str:
         if low == high:

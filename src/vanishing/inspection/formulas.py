@@ -1,4 +1,4 @@
-"""What laws, quantities and detectors compute: expressions and arrays, for everyone who writes it."""
+"""What laws, quantities and detectors compute, for everyone who writes it elsewhere."""
 
 from typing import NamedTuple
 
