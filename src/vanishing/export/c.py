@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 
@@ -84,7 +85,8 @@ def to_c(model, name=None) -> str:
     output = next(iter(computation.outputs.values()))
     source = _Source()
     found = source.vector(output)
-    lines = [*_start(computation, name), *source.lines, *_end(computation, output, found)]
+    end = _end(computation, output, found)  # which may need one more table
+    lines = [*_start(computation, name), *source.lines, *end]
     return "\n".join(
         [
             *_heading(computation),
@@ -255,8 +257,8 @@ class _Source(Notation):
         known = self.known[id(value.inputs[0])]
         if value.width == 1:
             return lambda i: known(str(places[0]))
-        table = self._numbers("int", places)
-        return lambda i: known(str(places[int(i)]) if i.isdigit() else f"{table}[{i}]")
+        table = self._when_used("int", places)
+        return lambda i: known(str(places[int(i)]) if i.isdigit() else f"{table()}[{i}]")
 
     def _join(self, value: Value) -> Entry:
         name = self._name("v")
@@ -361,8 +363,12 @@ class _Source(Notation):
         """Return numbers, one for each entry; one number where all are the same."""
         if (values == values[0]).all():
             return lambda i: number(values[0])
-        name = self._numbers("double", values)
-        return lambda i: number(values[int(i)]) if i.isdigit() else Text(f"{name}[{i}]")
+        table = self._when_used("double", values)
+        return lambda i: number(values[int(i)]) if i.isdigit() else Text(f"{table()}[{i}]")
+
+    def _when_used(self, kind: str, values: np.ndarray) -> Callable[[], str]:
+        """Return a function that returns the name of a table, which it writes when called first."""
+        return cache(lambda: self._numbers(kind, values))
 
     def _numbers(self, kind: str, values: np.ndarray) -> str:
         """Write a table; return its name."""
