@@ -7,42 +7,113 @@ import subprocess
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_iris
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import (
+    MaxAbsScaler,
+    MinMaxScaler,
+    QuantileTransformer,
+    RobustScaler,
+    StandardScaler,
+)
+from sklearn.svm import LinearSVC
 
-from vanishing.export import to_c, to_onnx, to_python, to_sql
+from vanishing import (
+    ABM,
+    AVI,
+    OAVI,
+    VCA,
+    ContrastiveVanishing,
+    L1SquaredHingeSVC,
+    Law,
+    LawFinder,
+    VanishingClassifier,
+    VanishingClassifierCV,
+    VanishingFeatures,
+    VanishingOutlierDetector,
+)
+from vanishing.export import to_onnx, to_python, to_sql
 
-TARGETS = ("python", "c", "sql", "onnx")
+X, Y = load_iris(return_X_y=True)
+Z = MinMaxScaler().fit_transform(X)
+WORDS = np.array(["no", "yes", "don't \\ know\n"])
+WITH_CONSTANT = np.column_stack([X, np.full(len(X), 7.0)])
+
+MODELS = {
+    "oavi": lambda: OAVI().fit(Z),
+    "signed": lambda: OAVI(absolute=False, oracle="ls").fit(Z),
+    "nothing": lambda: OAVI(psi=0, max_degree=1).fit(Z),
+    "abm": lambda: ABM().fit(Z),
+    "avi": lambda: AVI().fit(Z),
+    "vca": lambda: VCA(psi=0.01, max_degree=4).fit(Z),
+    "vca_nothing": lambda: VCA(psi=1e-9, max_degree=2).fit(Z),
+    "features": lambda: VanishingFeatures().fit(Z, WORDS[Y]),
+    "classifier": lambda: VanishingClassifier(clip=True).fit(X, WORDS[Y]),
+    "two_classes": lambda: VanishingClassifier(VCA(), scale=False).fit(Z, Y == 1),
+    "quantile": lambda: VanishingClassifier(scale="quantile").fit(X, Y.astype(np.float32)),
+    "standard": lambda: VanishingClassifier(scale=StandardScaler()).fit(
+        X, Y.astype(object).astype(str)
+    ),
+    "logistic": lambda: VanishingClassifier(final_estimator=LogisticRegression()).fit(X, Y),
+    "constant": lambda: VanishingClassifier(OAVI(psi=0, max_degree=1)).fit(X, Y > 0),
+    "search": lambda: VanishingClassifierCV(psis=(0.01,), Cs=(10.0,)).fit(X, Y),
+    "svm": lambda: L1SquaredHingeSVC().fit(X, Y),
+    "pipeline": lambda: make_pipeline(
+        MinMaxScaler((-1, 1), clip=True), "passthrough", OAVI(), LinearSVC()
+    ).fit(X, Y),
+    "contrastive": lambda: VanishingClassifier(ContrastiveVanishing(), clip=False).fit(X, Y),
+    "log": lambda: VanishingClassifier(scale="log").fit(X, Y > 0),
+    "robust": lambda: VanishingClassifier(scale=RobustScaler()).fit(X, Y),
+    "largest": lambda: VanishingClassifier(
+        ABM(), scale=make_pipeline(StandardScaler(with_std=False), MaxAbsScaler())
+    ).fit(X, Y > 1),
+    "constant_column": lambda: make_pipeline(
+        QuantileTransformer(n_quantiles=30), VanishingClassifier()
+    ).fit(WITH_CONSTANT[:, [4, 0, 1, 2]], Y),
+    "detector": lambda: VanishingOutlierDetector(random_state=0).fit(X),
+    "detector_of_degree_3": lambda: make_pipeline(
+        StandardScaler(), VanishingOutlierDetector(3, random_state=0)
+    ).fit(np.tile(X, (8, 1)) + np.random.default_rng(0).normal(0, 0.01, (1200, 4))),
+    "detector_of_constants": lambda: VanishingOutlierDetector(random_state=0).fit(
+        WITH_CONSTANT[:, [4, 0, 1, 4]]
+    ),
+    "map": lambda: make_pipeline(
+        StandardScaler(with_mean=False), QuantileTransformer(n_quantiles=20), ABM()
+    ).fit(X),
+}
+
 COMPILER = next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), None)
 # No warning is passed over, nor a trigraph that a name would like to be.
 FLAGS = ["-std=c99", "-trigraphs", "-Wall", "-Wextra", "-Werror", "-pedantic", "-O1", "-fPIC"]
+
+
+FUNCTIONS = ("transform", "predict", "decision_function", "predict_proba", "score_samples")
 
 
 def run_python(model, X):
     """Return what the functions of the exported module return, by their names."""
     module = {}
     exec(to_python(model), module)
-    names = ("transform", "predict", "residual", "decision_function", "predict_proba")
-    return {name: module[name](X) for name in (*names, "score_samples") if name in module}
+    return {name: module[name](X) for name in (*FUNCTIONS, "residual") if name in module}
 
 
-def compiled(models, folder):
-    """Return a library that has the function ``model_i`` of each model."""
+def compiled(sources, folder):
+    """Return a library of C sources."""
     if COMPILER is None:
         pytest.skip("there is no C compiler")
-    sources = []
-    for i, model in enumerate(models):
-        sources.append(folder / f"model_{i}.c")
-        sources[-1].write_text(to_c(model, f"model_{i}"), encoding="ascii")
-    library = folder / "models.so"
-    subprocess.run([COMPILER, *FLAGS, "-shared", "-o", library, *sources, "-lm"], check=True)
+    source, library = folder / "models.c", folder / "models.so"
+    source.write_text("\n".join(sources), encoding="ascii")
+    subprocess.run([COMPILER, *FLAGS, "-shared", "-o", library, source, "-lm"], check=True)
     return ctypes.CDLL(str(library))
 
 
-def run_c(function, model, X, width):
+def run_c(function, model, X, width=1):
     """Return (what a function returns, what it writes) of each row."""
     X = np.ascontiguousarray(X, dtype=np.float64)
     out = np.full((len(X), width), np.inf)
     returned = []
-    predicts = hasattr(model, "residual")  # a law
+    predicts = isinstance(model, (Law, LawFinder))
     function.restype = ctypes.c_double if predicts else ctypes.c_int
     pointer = ctypes.POINTER(ctypes.c_double)
     for row, written in zip(X, out, strict=True):

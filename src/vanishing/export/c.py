@@ -146,7 +146,7 @@ def _start(computation: Computation, name: str) -> list[str]:
 def _end(computation: Computation, output: Value, found: Entry) -> list[str]:
     """Return how the function ends: by writing and returning what was found."""
     if computation.kind == "law":
-        return [f"return {found('0').text};"]
+        return ["(void)x;  /* of which a law may make no use */", f"return {found('0').text};"]
     out = _OUTPUTS[computation.kind]
     write = f"for (int i = 0; i < {output.width}; i++) {out}[i] = {found('i').text};"
     if output.width == 1:
@@ -285,11 +285,9 @@ class _Source(Notation):
         rows, places = np.nonzero(matrix)
         start = self._table(offset)("i").text
         if 2 * len(rows) > matrix.size:
-            table = self._numbers("double", matrix.ravel())
-            inner = f"for (int j = 0; j < {matrix.shape[1]}; j++)"
-            coef, place = f"{table}[i * {matrix.shape[1]} + j]", "j"
-            if (matrix == 1.0).all():
-                coef = ""
+            inner, place, coef = f"for (int j = 0; j < {matrix.shape[1]}; j++)", "j", ""
+            if (matrix != 1.0).any():
+                coef = f"{self._numbers('double', matrix.ravel())}[i * {matrix.shape[1]} + j]"
         else:
             ends = self._numbers("int", np.searchsorted(rows, np.arange(len(matrix) + 1)))
             place = self._numbers("int", places) + "[j]"
