@@ -50,7 +50,7 @@ MODELS = {
     "vca_nothing": lambda: VCA(psi=1e-9, max_degree=2).fit(Z),
     "features": lambda: VanishingFeatures().fit(Z, WORDS[Y]),
     "classifier": lambda: VanishingClassifier(clip=True).fit(X, WORDS[Y]),
-    "two_classes": lambda: VanishingClassifier(VCA(), scale=False).fit(Z, Y == 1),
+    "two_classes": lambda: VanishingClassifier(VCA(max_degree=3), scale=False).fit(Z, Y == 1),
     "quantile": lambda: VanishingClassifier(scale="quantile").fit(X, Y.astype(np.float32)),
     "standard": lambda: VanishingClassifier(scale=StandardScaler()).fit(
         X, Y.astype(object).astype(str)

@@ -86,6 +86,8 @@ def to_c(model, name=None) -> str:
     source = _Source()
     found = source.vector(output)
     end = _end(computation, output, found)  # which may need one more table
+    if not source.reads_row:
+        end.insert(0, "(void)x;  /* it says the same of every row */")
     lines = [*_start(computation, name), *source.lines, *end]
     return "\n".join(
         [
@@ -146,7 +148,7 @@ def _start(computation: Computation, name: str) -> list[str]:
 def _end(computation: Computation, output: Value, found: Entry) -> list[str]:
     """Return how the function ends: by writing and returning what was found."""
     if computation.kind == "law":
-        return ["(void)x;  /* of which a law may make no use */", f"return {found('0').text};"]
+        return [f"return {found('0').text};"]
     out = _OUTPUTS[computation.kind]
     write = f"for (int i = 0; i < {output.width}; i++) {out}[i] = {found('i').text};"
     if output.width == 1:
@@ -180,6 +182,7 @@ class _Source(Notation):
         self.lines: list[str] = []
         self.known: dict[int, Entry] = {}
         self.n_names = 0
+        self.reads_row = False
 
     def vector(self, output: Value) -> Entry:
         """Write all that a vector needs; return how its entries are written."""
@@ -247,7 +250,11 @@ class _Source(Notation):
     # -- Other operations -------------------------------------------------------------------------
 
     def _columns(self, value: Value) -> Entry:
-        return lambda i: Text(f"x[{i}]")
+        def entry(i: str) -> Text:
+            self.reads_row = True
+            return Text(f"x[{i}]")
+
+        return entry
 
     def _constant(self, value: Value) -> Entry:
         return self._table(value.data["values"])

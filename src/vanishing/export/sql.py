@@ -56,7 +56,7 @@ def to_sql(model, output=None) -> str:
     >>> from vanishing.export import to_sql
     >>> table = pd.DataFrame({"F": [2.0, 4.1, 5.9], "x": [1.0, 2.0, 3.0]})
     >>> print(to_sql(check_law("F = k*x", table)))
-    1.979... * CAST("x" AS DOUBLE PRECISION)
+    1.99... * CAST("x" AS DOUBLE PRECISION)
     """
     computation = computation_of(model)
     output = _output(computation, output)
