@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from vanishing.algebra import monomials
 from vanishing.constructions.base import GeneratorTransformer, input_names
+from vanishing.constructions.exact import BuchbergerMoller
 from vanishing.export.computation import Computation, Value, columns, join
 from vanishing.export.detectors import scores
 from vanishing.export.formulas import law_computation, quantities_computation
@@ -85,10 +86,16 @@ def _transformed(x: Value, step) -> Value:
     """Return what a transformer makes of rows."""
     if isinstance(step, (GeneratorTransformer, VanishingFeatures)):
         return features(x, anatomy(step).parts)
+    if isinstance(step, BuchbergerMoller):
+        raise TypeError(
+            "a BuchbergerMoller cannot be exported: its polynomials are exact, and other systems "
+            "have floating-point numbers. OAVI(psi=0) finds them in these."
+        )
     if hasattr(step, "predict") and not hasattr(step, "transform"):
         raise TypeError(
             f"a {type(step).__name__} cannot be exported: of models that predict, those of "
-            "vanishing, LogisticRegression and LinearSVC can, as the last step."
+            "vanishing, LogisticRegression and LinearSVC can, as the last step; of a search, its "
+            "best_estimator_."
         )
     return transformed(x, step)
 

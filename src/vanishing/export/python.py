@@ -8,7 +8,7 @@ from vanishing._version import __version__
 from vanishing.algebra.writing import printable
 from vanishing.export.computation import FUNCTIONS, Computation, Value, in_order
 from vanishing.export.models import computation_of
-from vanishing.export.notation import ELEMENTWISE, PRODUCT, SUM, Notation, Text, number
+from vanishing.export.notation import ELEMENTWISE, PRODUCT, Notation, Text, combined, number
 
 _WIDTH = 90  # of a line of numbers
 _RESERVED = (
@@ -214,7 +214,7 @@ class _Source(Notation):
         values, used = in_order(outputs, self.times_written)
         for value in values:
             text = self._text(value)
-            is_simple = value.operation in ("constant", "columns") or value.operation == "take"
+            is_simple = value.operation in ("constant", "columns", "take")
             if value.notes or (used[id(value)] > 1 and not is_simple):
                 text = self._named(text, value.notes)
             self.known[id(value)] = text
@@ -248,10 +248,10 @@ class _Source(Notation):
         if operation == "join":
             return Text(f"np.concatenate([{', '.join(text.text for text in inputs)}])")
         if operation == "linear":
-            product = f"{self._matrix(data['matrix'])} @ {inputs[0].atom}"
+            product = Text(f"{self._matrix(data['matrix'])} @ {inputs[0].atom}", PRODUCT)
             if not data["offset"].any():
-                return Text(product, PRODUCT)
-            return Text(f"{product} + {self._column('offset', data['offset']).atom}", SUM)
+                return product
+            return combined("add", product, self._column("offset", data["offset"]))
         self.helpers.add(_QUANTILES)
         parts = [f"({', '.join(_array(part) for part in one)})" for one in data["steps"]]
         steps = self.constant("steps", "[\n    " + ",\n    ".join(parts) + ",\n]")

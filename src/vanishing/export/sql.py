@@ -266,7 +266,7 @@ class _Source(Notation):
                     "have room for: fit one with fewer generators or terms, or use to_c."
                 )
             source = f"\nFROM ({inner}) AS {self.prefix}_{level}" if level else ""
-            # It is one row. Without DISTINCT databases put texts in place of names, again and again.
+            # It is one row. Without DISTINCT databases put texts in place of names, over and over.
             inner = f"SELECT DISTINCT {', '.join([*kept, *new])}{source}"
         return f"(SELECT {text}\nFROM ({inner}) AS {self.prefix}_{self._level(names)})"
 
