@@ -48,6 +48,7 @@ def to_sql(model, output=None) -> str:
     since SQL divides whole numbers without a rest. Where a column is NULL the result is. What has
     no value, such as the logarithm of a negative number, is NULL in SQLite and an error in
     PostgreSQL. With ``scale="quantile"`` the text is long: a line for each quantile of each column.
+    SQLite has LN, EXP and SQRT if it was built with mathematical functions, as it mostly is.
 
     Examples
     --------
