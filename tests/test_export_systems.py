@@ -1,5 +1,6 @@
 """Models as ONNX graphs, C functions and SQL: run there, they say what the model says."""
 
+import importlib
 import os
 import re
 from pathlib import Path
@@ -37,6 +38,7 @@ from vanishing import (
     check_law,
 )
 from vanishing.export import to_c, to_onnx, to_python, to_sql
+from vanishing.export.computation import Computation, columns
 from vanishing.laws.terms import FUNCTIONS, Factor, Term, monomial
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -140,6 +142,21 @@ def test_the_onnx_graph_computes_what_the_model_does(models, name):
         if has_chances:
             same(found["probabilities"], model.predict_proba(rows), tolerance)
         np.testing.assert_array_equal(found["label"], model.predict(rows))
+
+
+def test_what_is_below_a_limit_is_zero(monkeypatch, tmp_path):
+    # Detectors have it for rounding of constant columns, which no score shows.
+    value = columns(2).zero_below(0.5)
+    one = Computation("map", "transformer", ("a", "b"), {"features": value}, ("f", "g"))
+    for system in ("python", "c", "sql", "onnx"):
+        module = importlib.import_module(f"vanishing.export.{system}")
+        monkeypatch.setattr(module, "computation_of", lambda model: one)
+    rows = np.array([[0.4, 0.5], [0.6, -3.0]])
+    expected = [[0.0, 0.5], [0.6, 0.0]]
+    same(run_python(None, rows)["transform"], expected)
+    same(run_c(compiled([to_c(None)], tmp_path).transform, None, rows, 2)[1], expected)
+    same(run_sql(table_of(rows, ["a", "b"]), None), expected)
+    same(run_onnx(None, rows)["variable"], expected)
 
 
 @pytest.mark.parametrize("name", EMPTY)
