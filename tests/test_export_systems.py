@@ -38,7 +38,7 @@ from vanishing import (
     check_law,
 )
 from vanishing.export import to_c, to_onnx, to_python, to_sql
-from vanishing.export.computation import Computation, columns
+from vanishing.export.computation import Computation, columns, join
 from vanishing.laws.terms import FUNCTIONS, Factor, Term, monomial
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -144,17 +144,25 @@ def test_the_onnx_graph_computes_what_the_model_does(models, name):
         np.testing.assert_array_equal(found["label"], model.predict(rows))
 
 
-def test_what_is_below_a_limit_is_zero(monkeypatch, tmp_path):
+def test_operations_that_few_models_show(monkeypatch, tmp_path):
+    x = columns(2)
     # Detectors have it for rounding of constant columns, which no score shows.
-    value = columns(2).zero_below(0.5)
-    one = Computation("map", "transformer", ("a", "b"), {"features": value}, ("f", "g"))
+    below = x.zero_below(0.5)
+    cube = x.take([0]) * x.take([0]) * x.take([0])
+    repeated = cube.take([0, 0]) * x  # as the terms above a single one
+    parts = join([below, cube, repeated])
+    halves = np.where(np.arange(130) % 2, 0.0, 1.0)[:, np.newaxis]
+    sparse = cube.linear(halves).take([128])  # of one entry
+    value = join([parts, sparse])
+    one = Computation("map", "transformer", ("a", "b"), {"features": value}, tuple("fghijk"))
     for system in ("python", "c", "sql", "onnx"):
         module = importlib.import_module(f"vanishing.export.{system}")
         monkeypatch.setattr(module, "computation_of", lambda model: one)
     rows = np.array([[0.4, 0.5], [0.6, -3.0]])
-    expected = [[0.0, 0.5], [0.6, 0.0]]
+    below, cubes = np.array([[0.0, 0.5], [0.6, 0.0]]), rows[:, :1] ** 3
+    expected = np.hstack([below, cubes, cubes * rows, cubes])
     same(run_python(None, rows)["transform"], expected)
-    same(run_c(compiled([to_c(None)], tmp_path).transform, None, rows, 2)[1], expected)
+    same(run_c(compiled([to_c(None)], tmp_path).transform, None, rows, 6)[1], expected)
     same(run_sql(table_of(rows, ["a", "b"]), None), expected)
     same(run_onnx(None, rows)["variable"], expected)
 

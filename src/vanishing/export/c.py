@@ -262,7 +262,7 @@ class _Source(Notation):
     def _take(self, value: Value) -> Entry:
         places = value.data["places"]
         known = self.known[id(value.inputs[0])]
-        if value.width == 1:
+        if value.width and (places == places[0]).all():
             return lambda i: known(str(places[0]))
         table = self._when_used("int", places)
         return lambda i: known(str(places[int(i)]) if i.isdigit() else f"{table()}[{i}]")
@@ -291,7 +291,7 @@ class _Source(Notation):
         name = self._name("v")
         rows, places = np.nonzero(matrix)
         start = self._table(offset)("i").text
-        if 2 * len(rows) > matrix.size:
+        if 2 * len(rows) > matrix.size or matrix.shape[1] == 1:
             inner, place, coef = f"for (int j = 0; j < {matrix.shape[1]}; j++)", "j", ""
             if (matrix != 1.0).any():
                 coef = f"{self._numbers('double', matrix.ravel())}[i * {matrix.shape[1]} + j]"
