@@ -30,13 +30,15 @@ if hasattr(os, "register_at_fork"):
 @cache
 def _controller() -> ThreadpoolController:
     # Finding the libraries takes milliseconds: once a process.
-    return ThreadpoolController()
+    return ThreadpoolController().select(user_api="blas")
 
 
 def _set_limit():
     global _limit
-    _limit = _controller().limit(limits=1, user_api="blas")
-    _limit.__enter__()
+    blas = _controller()
+    if any(library.num_threads != 1 for library in blas.lib_controllers):
+        _limit = blas.limit(limits=1)
+        _limit.__enter__()
 
 
 @contextmanager

@@ -3,15 +3,30 @@
 from contextlib import contextmanager
 
 import numpy as np
+from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
+_DTYPES = [np.float64, np.float32]
+_NO_LABELS = "no_validation"  # scikit-learn's word for it
 _SHOWN = 40  # characters of a value that a message shows
 
 
-def validated(estimator, X, y="no_validation", *, reset=True):
+def validated(estimator, X, y=_NO_LABELS, *, reset=True):
     """Return rows as float64 or float32 (with labels if given), or say what is wrong with them."""
     with naming_text(X):
-        return validate_data(estimator, X, y, reset=reset, dtype=[np.float64, np.float32])
+        # An array has no names, and nothing else is to be compared: looking for them would take
+        # as long as a small fit's moments.
+        if (
+            type(X) is np.ndarray
+            and y is _NO_LABELS
+            and not hasattr(estimator, "feature_names_in_")
+        ):
+            checked = check_array(X, dtype=_DTYPES, estimator=estimator, input_name="X")
+            if reset:
+                estimator.n_features_in_ = checked.shape[1]
+            if checked.shape[1] == estimator.n_features_in_:
+                return checked
+        return validate_data(estimator, X, y, reset=reset, dtype=_DTYPES)
 
 
 @contextmanager
