@@ -142,7 +142,7 @@ def test_the_entry_point_is_declared():
     }
 
 
-@pytest.mark.parametrize("name", ["open_table", "_fit"])
+@pytest.mark.parametrize("name", ["prepared", "_fit"])
 def test_an_interruption_is_a_sentence_and_leaves_nothing(folder, out, name):
     code = (
         "import os, signal; from vanishing.cli import fit, main; "
