@@ -6,7 +6,7 @@ import inspect
 import re
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -14,11 +14,11 @@ from typer import Option
 
 from vanishing.algebra.writing import printable
 from vanishing.cli.console import fail, progress
-from vanishing.rows.table_base import Layout
+from vanishing.rows.table_base import EncodingError, Layout
 from vanishing.rows.table_cells import SECONDS, seconds_of
 from vanishing.rows.table_kinds import Choices
 from vanishing.rows.table_look import Prepared, look
-from vanishing.rows.table_recipe import MISSING, Recipe
+from vanishing.rows.table_recipe import MISSING, Recipe, TableProblemsError
 from vanishing.rows.tables import open_table
 
 _SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "space": " ", "bar": "|", r"\t": "\t"}
@@ -177,11 +177,21 @@ def prepared(
     target : str, default=None
         A column of numbers to explain.
     """
+    given = {**roles, "id": options.id}
+    known = {role: name for role, name in given.items() if name is not None}
     with progress(f"Reading {data.name}"):
-        table = open_table(data, layout=options.layout)
-        given = {**roles, "id": options.id}
-        known = {role: name for role, name in given.items() if name is not None}
-        found = look(table, options.choices(), known, target=target)
+        try:
+            table = open_table(data, layout=options.layout)
+            found = look(table, options.choices(), known, target=target)
+        except EncodingError as problem:
+            # In this encoding all can be read, and what else is wrong be said.
+            table = open_table(data, layout=replace(options.layout, encoding="latin-1"))
+            said = f"{str(problem).removeprefix(f'{data} ')} {problem.remedy}"
+            try:
+                look(table, options.choices(), known, target=target)
+            except TableProblemsError as more:
+                raise TableProblemsError(data, [f"the file {said}", *more.problems]) from None
+            raise
     for note in found.notes:
         say(note)
     return found

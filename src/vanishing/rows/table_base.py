@@ -36,6 +36,10 @@ class TableError(ValueError):
         self.remedy = remedy
 
 
+class EncodingError(TableError):
+    """A file is not text in the encoding in which it is read."""
+
+
 class NoFileError(TableError, FileNotFoundError):
     """There is no such file."""
 
@@ -69,7 +73,7 @@ def reading(path):
             f"{path} cannot be read: it is damaged, or not compressed as its name says."
         ) from error
     except UnicodeDecodeError as error:
-        raise TableError(
+        raise EncodingError(
             f"{path} is not text in {error.encoding.upper()} (byte {error.start} of what was being "
             f"read is 0x{error.object[error.start]:02x}).",
             remedy="--encoding latin-1, or another, says what it is.",

@@ -14,7 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from vanishing.rows.table_base import FLAGS, Table, TableError, floats, text_of
+from vanishing.rows.table_base import (
+    FLAGS,
+    Table,
+    TableError,
+    as_float,
+    floats,
+    text_of,
+)
 
 _FIELD = 1 << 30  # characters of a field, where a line is looked for
 # Those of four bytes first: they begin as others do.
@@ -46,7 +53,7 @@ class CsvTable(Table):
     """A CSV file; commas, semicolons or tabs separate its fields, or what its layout says.
 
     Lines before the names that begin with # are comments, and so are those below that begin with #
-    and have too many or too few fields.
+    and have no number after their first field.
     """
 
     @contextmanager
@@ -151,7 +158,7 @@ class CsvTable(Table):
             is_number = pd.api.types.is_numeric_dtype  # which bool is
             for frame in frames:
                 if not is_number(frame[names[0]]):
-                    frame = frame[~_comments(frame[names[0]], frame[names[-1]])]
+                    frame = frame[[not _is_comment(row) for row in _with_sign(frame)]]
                 columns = [frame[names[i]] for i in places]
                 yield [c.to_numpy() if is_number(c) else c.to_numpy(object) for c in columns]
 
@@ -182,8 +189,7 @@ class CsvTable(Table):
         """Yield the line and the fields of each row, without those of comments and of names."""
         records = _records(file, self.separator, strict)
         for line, fields in islice(records, int(self.has_header), None):
-            uneven = len(fields) != len(self.names) or not fields[-1]
-            if not (uneven and fields[0].startswith("#")):
+            if not _is_comment(fields):
                 yield self.skipped + line, fields
 
     def _cells(self, column):
@@ -228,12 +234,17 @@ def _is_content(line: str) -> bool:
     return bool(line.strip()) and not line.startswith("#")
 
 
-def _comments(first, last) -> np.ndarray:
-    """Say which rows are comments, by their first and last cells."""
-    begins = np.array([type(c) is str and c.startswith("#") for c in first], dtype=bool)
-    if begins.any():
-        begins &= np.array([text_of(cell) == "" for cell in last], dtype=bool)
-    return begins
+def _is_comment(fields) -> bool:
+    """Say whether a line with these fields is no row: it begins with #, and has no numbers."""
+    first, *others = fields
+    return first.startswith("#") and not np.isfinite([as_float(field) for field in others]).any()
+
+
+def _with_sign(frame) -> Iterator[tuple]:
+    """Yield the rows of a frame, only their first cells where these do not begin with #."""
+    first, *others = (frame.iloc[:, i].to_numpy(object) for i in range(frame.shape[1]))
+    for i, cell in enumerate(map(text_of, first)):
+        yield (cell, *(column[i] for column in others)) if cell.startswith("#") else (cell,)
 
 
 def is_row_of_numbers(names: list[str]) -> bool:

@@ -51,9 +51,10 @@ class Choices:
 
 
 class Found(NamedTuple):
-    """What a column is; or, without a column, why it is left out or cannot be used.
+    """What a column is, or why it is left out.
 
-    ``decimals`` are the signs that ``--decimal`` may be given to read it.
+    With a problem, the column is what it would be with the option that helps. ``decimals`` are the
+    signs that ``--decimal`` may be given to read it.
     """
 
     column: Column | None = None
@@ -100,17 +101,18 @@ def _share(texts: dict[str, int], value_of: Callable[[str], float]) -> int:
 
 
 def _dates(name, texts, choices) -> Found:
-    option = shlex.quote(name)
+    option, order = shlex.quote(name), order_of(texts)
     if choices.dates is None:
         return Found(
+            DateColumn(name, order=order or "dmy"),
             problem=f"column {name!r}: dates such as {texts[0]!r}. --dates days makes days since "
-            f"the first of them, --drop {option} leaves them out."
+            f"the first of them, --drop {option} leaves them out.",
         )
-    order = order_of(texts)
     if order is None:
         return Found(
+            DateColumn(name),
             problem=f"column {name!r}: dates such as {texts[0]!r} may have the day first, or the "
-            f"month. Write them as 2024-12-31; --drop {option} leaves them out."
+            f"month. Write them as 2024-12-31; --drop {option} leaves them out.",
         )
     unit, origin = choices.dates
     if origin is None:
@@ -166,11 +168,12 @@ def _text(name, texts, n_rows, choices) -> Found:
             problem=f"column {name!r}: {n_texts} different texts, such as {example!r}, more than "
             f"the {_TEXTS} that --categories one-hot takes. --drop {option} leaves it out."
         )
+    column = CategoryColumn(name, texts=tuple(sorted(texts)))
     if choices.categories is None:
         columns = "a column" if n_texts == 1 else f"{n_texts} columns"
         return Found(
+            column,
             problem=f"column {name!r}: text such as {example!r}. --categories one-hot makes "
-            f"{columns} of 0 and 1, --drop {option} or --categories drop leaves it out."
+            f"{columns} of 0 and 1, --drop {option} or --categories drop leaves it out.",
         )
-    column = CategoryColumn(name, texts=tuple(sorted(texts)))
     return Found(column, note=f"column {name!r}: {n_texts} columns of 0 and 1.")

@@ -80,12 +80,16 @@ class _Look:
         self.names = readable_names(table.names)
         self.problems: list[str] = []
         self.notes: list[str] = []
+        self.decimals: dict[str, str] = {}  # of columns that need another sign than was given
+        self.unusable: dict[str, int] = {}  # cells, by column
 
     def prepared(self) -> Prepared:
         """Return the rows that can be used, or raise what is wrong."""
         self._check_names()
+        if self.problems:  # those of the columns are better looked for when these are known
+            raise TableProblemsError(self.table.path, self.problems)
         wanted = self._wanted()
-        roles = {role: name for role, name in self.roles.items() if name in self.names}
+        roles = self.roles
         with_text = {role: name for role, name in roles.items() if role != "time"}
         cells = self._read(wanted, list(with_text.values()))
         n_rows = len(next(iter(cells.values()))) if cells else 0
@@ -102,7 +106,9 @@ class _Look:
         if not usable.any():
             raise TableError(f"{self.table.path} has no rows that can be used.")
         if not usable.all():
-            self.notes.append(f"{np.count_nonzero(~usable)} of {n_rows} rows are left out.")
+            self.notes.append(
+                f"{np.count_nonzero(~usable)} of {n_rows} rows are left out{self._why()}."
+            )
         names = [name for column in columns for name in column.outputs]
         X, texts = X[usable], {role: column[usable] for role, column in texts.items()}
         self._point_out(X, names, texts.get("target"))
@@ -150,7 +156,7 @@ class _Look:
         kept = [name for name in self.names if name not in aside]
         if self.choices.only:
             kept = [name for name in kept if name in self.choices.only]
-        return kept if self.target not in self.names else [*kept, self.target]
+        return kept if self.target is None else [*kept, self.target]
 
     # -- Cells ------------------------------------------------------------------------------------
 
@@ -178,20 +184,24 @@ class _Look:
             if not self.table.names[self.names.index(name)].strip() and self._is_index(cells[name]):
                 continue
             found = recognised(name, cells[name], self.choices)
-            if found.column is not None and len(found.column.outputs) > 1 and name == self.target:
-                found = found._replace(problem=f"column {name!r}: text, which no law explains.")
             if found.decimals:
                 commas.setdefault(found.decimals, []).append((name, found.example))
+                self.decimals[name] = found.decimals[0]
+                choices = replace(self.choices, decimal=found.decimals[0])
+                found = recognised(name, cells[name], choices)
+            if found.column is not None and len(found.column.outputs) > 1 and name == self.target:
+                found = found._replace(problem=f"column {name!r}: text, which no law explains.")
             self.problems += [found.problem] if found.problem else []
             self.notes += [found.note] if found.note else []
             columns += [found.column] if found.column is not None else []
         for signs, which in commas.items():
             names = [name for name, _ in which]
-            told = " or ".join(f"--decimal {sign}" for sign in signs)
+            takes = {",": "--decimal , takes the comma", ".": "--decimal . takes the point"}
+            told = ", ".join(takes[sign] for sign in signs)
             word = "column" if len(names) == 1 else "columns"
             self.problems.append(
-                f"{word} {listed(names)}: numbers such as {which[0][1]!r}. {told} says which sign "
-                "comes before the decimals; the other may separate thousands."
+                f"{word} {listed(names)}: numbers such as {which[0][1]!r}. {told} for the decimal "
+                "sign, and other signs for marks between thousands."
             )
         outputs = [name for column in columns for name in column.outputs]
         twice = [name for name in dict.fromkeys(outputs) if outputs.count(name) > 1]
@@ -213,13 +223,14 @@ class _Look:
 
     def _values(self, columns, cells) -> tuple[list[Column], list[np.ndarray]]:
         """Return the columns, which know their medians now, and their numbers, or NaN."""
-        known, values, filled = [], [], []
+        known, values = [], []
         for column in columns:
             here = cells[column.name]
-            found = column.values(here, self.choices.decimal)
+            found = column.values(here, self.decimals.get(column.name, self.choices.decimal))
             column = replace(column, fill=_fill(column, found))
             wrong = np.flatnonzero(np.isnan(found).any(axis=1))
             if wrong.size:
+                self.unusable[column.name] = len(wrong)
                 if self.choices.missing == "error":
                     # Of rows that are too long something else is said.
                     wrong = wrong[[row not in self.table.too_long for row in wrong.tolist()]]
@@ -227,13 +238,17 @@ class _Look:
                         self.problems.append(unusable(column.name, here, wrong, self.table))
                 elif self.choices.missing == "median" and column.name != self.target:
                     found[wrong] = column.filling()
-                    filled.append(f"{column.name!r} ({len(wrong)})")
             known.append(column)
             values.append(found)
-        if filled:
-            shown = ", ".join(filled[:LISTED]) + (", ..." if len(filled) > LISTED else "")
-            self.notes.append(f"cells filled in with the median of their column: {shown}.")
+        if self.choices.missing == "median" and self.unusable:
+            self.notes.append(f"cells are filled in with the median of the column{self._why()}.")
         return known, values
+
+    def _why(self) -> str:
+        """Say how many cells of which columns cannot be used, in brackets."""
+        said = [f"{name!r}: {count}" for name, count in self.unusable.items()]
+        more = ", ..." if len(said) > LISTED else ""
+        return f" (cells that cannot be used, {', '.join(said[:LISTED])}{more})" if said else ""
 
     def _fit_the_names(self, n_rows) -> np.ndarray:
         """Say which rows have no more fields than there are names."""
@@ -244,7 +259,9 @@ class _Look:
             where, n_fields = next(iter(too_long.values()))
             more = "" if len(too_long) == 1 else f", and {len(too_long) - 1} more rows are too long"
             all_of_them = len(too_long) == n_rows
-            help = "A name may be missing." if all_of_them else "--missing drop leaves them out."
+            help = (
+                "A name may be missing." if all_of_them else "--missing drop leaves such rows out."
+            )
             self.problems.append(
                 f"{where} has {n_fields} fields, but there are {len(self.names)} names{more}. "
                 f"{help}"
@@ -278,7 +295,11 @@ class _Look:
 
     def _point_out(self, X, names, labels):
         """Note columns that say nothing, and those that look like identifiers."""
-        constant = [name for name, column in zip(names, X.T, strict=True) if np.ptp(column) == 0]
+        constant = [
+            name
+            for name, column in zip(names, X.T, strict=True)
+            if np.ptp(column) == 0 and abs(column[0]) < _EXACT
+        ]
         if constant and len(X) > 1:
             word = "column" if len(constant) == 1 else "columns"
             does = "is the same on all rows and says" if len(constant) == 1 else "are the same"
@@ -316,6 +337,8 @@ def _fill(column: Column, values: np.ndarray) -> float:
 def _looks_like_identifier(name: str, column: np.ndarray, labels) -> str:
     """Say why a column looks like an identifier, or nothing."""
     n_rows = len(column)
+    if n_rows >= _MANY and np.abs(column).min() > _EXACT:
+        return "whole numbers with more digits than can be computed with"
     if n_rows < _MANY or len(np.unique(column)) < n_rows:
         return ""
     steps = np.diff(column)
@@ -327,8 +350,6 @@ def _looks_like_identifier(name: str, column: np.ndarray, labels) -> str:
             return "it goes up or down from row to row, and the rows are ordered by class"
     if not whole:
         return ""
-    if np.abs(column).max() > _EXACT:
-        return "whole numbers with more digits than can be computed with"
     counts = np.ptp(column) == n_rows - 1
     if ordered or counts or name.casefold().split("_")[-1] in ("id", "no", "nr", "index", "key"):
         return "a different whole number in each row" + (", in their order" if ordered else "")

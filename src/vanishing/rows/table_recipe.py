@@ -161,6 +161,5 @@ def unusable(name: str, cells: np.ndarray, wrong: np.ndarray, table: Table, star
     said = f"{table.where(start + int(wrong[0]))}, column {name!r}: {problem_of(texts[0])}"
     if len(texts) > 1:
         others = list(dict.fromkeys(text.strip() for text in texts[1:]))
-        cells_are = "cell" if len(texts) == 2 else "cells"
-        said += f", and so are {len(texts) - 1} more {cells_are} ({listed(others, 3)})"
+        said += f"; {len(texts) - 1} more of the column cannot be used ({listed(others, 3)})"
     return f"{said}. --missing drop leaves such rows out, --missing median fills them in."
