@@ -114,11 +114,11 @@ def _told(name, model, found, scores, is_outlier, top, explain):
         return
     yield f"The {len(order)} oddest rows:"
     reasons = model.explain(X.iloc[order]) if explain else [[]] * len(order)
-    for place, found in zip(order, reasons, strict=True):
+    for place, why in zip(order, reasons, strict=True):
         flag = "outlier" if is_outlier[place] else "normal"
         called = f" ({found.texts['id'][place]})" if "id" in found.texts else ""
         yield f"  row {found.rows[place] + 1}{called}: score {scores[place]:.3g}, {flag}"
-        for reason in found:
+        for reason in why:
             yield f"    {_said(reason)}"
 
 

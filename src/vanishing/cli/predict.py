@@ -90,7 +90,7 @@ def _lines(loaded: Given, answer: _Answer, name: str | None) -> tuple[str, int]:
             step(description=f"Predicting: {n_rows} rows")
     answer.said(n_rows)
     if n_unusable:
-        say(f"{n_unusable} of {n_rows} rows have cells that cannot be used: theirs are empty here.")
+        say(f"{n_unusable} of {n_rows} rows cannot be used: what is said of them is empty.")
     return text.getvalue(), n_rows
 
 
@@ -104,15 +104,13 @@ def _answer(loaded: Given, column: str | None) -> _Answer:
         return _of_laws(loaded, column)
     if column is not None:
         fail("--column is for laws, and the model is none: leave it out.", 2)
-    if not hasattr(model, "n_features_in_"):
+    if not (hasattr(model, "transform") or hasattr(model, "predict")):
         fail(f"A {type(model).__name__} says nothing of rows.")
     columns = loaded.columns()
     if isinstance(model, VanishingOutlierDetector):
         return _Answer(columns, ["score", "outlier"], _scores(loaded, columns))
     if hasattr(model, "decision_function"):
         return _of_classes(loaded, columns)
-    if not hasattr(model, "transform"):
-        fail(f"A {type(model).__name__} says nothing of rows.")
     header = [str(name) for name in model.get_feature_names_out()]
     if not header:
         fail(f"The {type(model).__name__} has no equations to evaluate.")

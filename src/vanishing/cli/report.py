@@ -86,7 +86,7 @@ def _rows(loaded: Given, columns: list[str], texts: list[str]) -> tuple:
     n_rows = sum(len(part.usable) for part in parts)
     X = np.concatenate([part.X for part in parts])
     if len(X) < n_rows:
-        say(f"{n_rows - len(X)} of {n_rows} rows have cells that cannot be used: left out.")
+        say(f"{n_rows - len(X)} of {n_rows} rows cannot be used, and are left out.")
     if not len(X):
         fail(f"{loaded.table.path} has no rows that can be used.")
     found = {

@@ -150,7 +150,7 @@ def _numbers(name, texts, total, plain, choices) -> Found | None:
             problem=f"column {name!r}: numbers with different units ({listed(list(units))}). Write "
             f"them in one; --drop {shlex.quote(name)} leaves them out."
         )
-    return Found(Column(name)) if 2 * plain > total else None
+    return Found(Column(name)) if 2 * plain >= total else None
 
 
 def _text(name, texts, n_rows, choices) -> Found:

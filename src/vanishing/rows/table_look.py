@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from vanishing.rows.table_base import LISTED, Table, TableError, floats, listed
-from vanishing.rows.table_columns import CategoryColumn, Column, FlagColumn
+from vanishing.rows.table_columns import CategoryColumn, Column, DateColumn, FlagColumn
 from vanishing.rows.table_csv import is_row_of_numbers
-from vanishing.rows.table_kinds import Choices, recognised
+from vanishing.rows.table_kinds import Choices, Found, recognised
 from vanishing.rows.table_recipe import Recipe, TableProblemsError, readable_names, unusable
 from vanishing.rows.tables import classes_of
 
@@ -91,7 +91,8 @@ class _Look:
         wanted = self._wanted()
         roles = self.roles
         with_text = {role: name for role, name in roles.items() if role != "time"}
-        cells = self._read(wanted, list(with_text.values()))
+        beside = [roles["time"]] if "time" in roles else []
+        cells = self._read([*wanted, *beside], list(with_text.values()))
         n_rows = len(next(iter(cells.values()))) if cells else 0
         texts = {role: cells[name] for role, name in with_text.items()}
         columns, values = self._values(self._columns(wanted, cells), cells)
@@ -111,9 +112,13 @@ class _Look:
             )
         names = [name for column in columns for name in column.outputs]
         X, texts = X[usable], {role: column[usable] for role, column in texts.items()}
-        self._point_out(X, names, texts.get("target"))
+        self._point_out(X, names, texts.get("target"), columns)
+        times = [recognised(name, cells[name], self.choices) for name in beside]
+        if any(found.column is None or found.problem for found in times):
+            roles = with_text  # times are no part of a fit, and need not be numbers
+            times = []
         recipe = Recipe(
-            columns=tuple(columns),
+            columns=(*columns, *(found.column for found in times if found.column)),
             layout=self.choices.layout,
             decimal=self.choices.decimal,
             missing=self.choices.missing,
@@ -189,8 +194,8 @@ class _Look:
                 self.decimals[name] = found.decimals[0]
                 choices = replace(self.choices, decimal=found.decimals[0])
                 found = recognised(name, cells[name], choices)
-            if found.column is not None and len(found.column.outputs) > 1 and name == self.target:
-                found = found._replace(problem=f"column {name!r}: text, which no law explains.")
+            if name == self.target and (isinstance(found.column, CategoryColumn | None)):
+                found = Found(Column(name))  # numbers are explained, and what is none is told
             self.problems += [found.problem] if found.problem else []
             self.notes += [found.note] if found.note else []
             columns += [found.column] if found.column is not None else []
@@ -293,7 +298,7 @@ class _Look:
 
     # -- What looks odd ---------------------------------------------------------------------------
 
-    def _point_out(self, X, names, labels):
+    def _point_out(self, X, names, labels, columns):
         """Note columns that say nothing, and those that look like identifiers."""
         constant = [
             name
@@ -305,8 +310,9 @@ class _Look:
             does = "is the same on all rows and says" if len(constant) == 1 else "are the same"
             does += "" if len(constant) == 1 else " on all rows and say"
             self.notes.append(f"{word} {listed(constant)} {does} nothing.")
+        dates = {column.name for column in columns if isinstance(column, DateColumn)}
         for name, column in zip(names, X.T, strict=True):
-            reason = _looks_like_identifier(name, column, labels)
+            reason = _looks_like_identifier(name, column, labels, name in dates)
             if reason and name != self.target and name in self.names:
                 option = shlex.quote(name)
                 self.notes.append(
@@ -334,7 +340,7 @@ def _fill(column: Column, values: np.ndarray) -> float:
     return float(middle >= 0.5) if isinstance(column, FlagColumn) else middle
 
 
-def _looks_like_identifier(name: str, column: np.ndarray, labels) -> str:
+def _looks_like_identifier(name: str, column: np.ndarray, labels, is_date: bool) -> str:
     """Say why a column looks like an identifier, or nothing."""
     n_rows = len(column)
     if n_rows >= _MANY and np.abs(column).min() > _EXACT:
@@ -348,7 +354,7 @@ def _looks_like_identifier(name: str, column: np.ndarray, labels) -> str:
         changes = np.count_nonzero(labels[1:] != labels[:-1])
         if changes + 1 == len(set(labels.tolist())):
             return "it goes up or down from row to row, and the rows are ordered by class"
-    if not whole:
+    if not whole or is_date:
         return ""
     counts = np.ptp(column) == n_rows - 1
     if ordered or counts or name.casefold().split("_")[-1] in ("id", "no", "nr", "index", "key"):
