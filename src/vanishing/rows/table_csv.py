@@ -99,7 +99,8 @@ class CsvTable(Table):
         self.separator = max(separators, key=lambda s: len(next(_records(head, s), (1, []))[1]))
         records = _records(head, self.separator)
         _, names = next(records)
-        named = self._names_in_comment(lines, len(names)) if is_row_of_numbers(names) else None
+        numeric = bool(np.isfinite(floats(names)).all())
+        named = self._names_in_comment(lines, len(names)) if numeric else None
         self.has_header = self.layout.header is not False
         if named is not None and self.layout.header is None:
             self.skipped -= 1
@@ -145,6 +146,7 @@ class CsvTable(Table):
             pd.read_csv(
                 file,
                 sep=self.separator,
+                skipinitialspace=self.separator == " ",
                 header=0 if self.has_header else None,
                 names=names,
                 index_col=False,
@@ -278,7 +280,9 @@ def _records(text, separator, strict=False) -> Iterator[tuple[int, list[str]]]:
     limit = csv.field_size_limit(_FIELD)
     try:
         lines = io.StringIO(text, newline="") if isinstance(text, str) else text
-        reader = csv.reader(lines, delimiter=separator, strict=strict)
+        # Spaces between fields may be several.
+        spaces = separator == " "
+        reader = csv.reader(lines, delimiter=separator, strict=strict, skipinitialspace=spaces)
         line = 1
         for fields in reader:
             if len(fields) > 1 or (fields and fields[0].strip()):
