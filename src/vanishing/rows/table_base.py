@@ -325,12 +325,17 @@ def _check_characters(text: str) -> None:
         raise ValueError("there are characters in it that no number has")
 
 
+def shortened(text: str) -> str:
+    """Return as much of the text of a cell as a message shows."""
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
+
+
 def problem_of(value) -> str:
     """Say, as the end of a sentence, what is wrong with a value that is no finite number."""
     text = "" if value is None else str(value)
     if not text.strip():
         return "the cell is empty"
-    shown = repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "...")
+    shown = repr(shortened(text))
     if re.fullmatch(r"\s*[+-]?\d+,\d+\s*", text):
         return f"{shown} is not a number (it has a comma; use a point)"
     number = as_float(text)

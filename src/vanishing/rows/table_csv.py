@@ -160,7 +160,8 @@ class CsvTable(Table):
             is_number = pd.api.types.is_numeric_dtype  # which bool is
             for frame in frames:
                 if not is_number(frame[names[0]]):
-                    frame = frame[[not _is_comment(row) for row in _with_sign(frame)]]
+                    comments = [_is_comment(row) for row in _with_sign(frame)]
+                    frame = frame[~np.array(comments, dtype=bool)]
                 columns = [frame[names[i]] for i in places]
                 yield [c.to_numpy() if is_number(c) else c.to_numpy(object) for c in columns]
 

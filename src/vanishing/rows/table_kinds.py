@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vanishing.rows.table_base import LOOK, Layout, listed
+from vanishing.rows.table_base import LOOK, Layout, listed, shortened
 from vanishing.rows.table_cells import (
     day_of,
     flags_of,
@@ -139,7 +139,7 @@ def _numbers(name, texts, total, plain, choices) -> Found | None:
         if most > plain + with_unit and 2 * most > total:
             signs = tuple(sign for sign, count in found.items() if count == most)
             example = next(t for t in texts if math.isnan(measured(t, None)[0]))
-            return Found(decimals=signs, example=example)
+            return Found(decimals=signs, example=shortened(example))
     if 2 * with_unit > total and len(units) == 1:
         (unit,) = units
         return Found(
@@ -157,7 +157,7 @@ def _text(name, texts, n_rows, choices) -> Found:
     option, n_texts = shlex.quote(name), len(texts)
     if choices.categories == "drop":
         return Found(note=f"column {name!r} is left out: it holds text.")
-    example = next(iter(texts))
+    example = shortened(next(iter(texts)))
     if n_texts == n_rows > 1:
         return Found(
             problem=f"column {name!r}: a different text in each row, such as {example!r}. --id "

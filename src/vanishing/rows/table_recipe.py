@@ -6,7 +6,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vanishing.rows.table_base import LOOK, Layout, Table, TableError, listed, problem_of, text_of
+from vanishing.rows.table_base import (
+    LOOK,
+    Layout,
+    Table,
+    TableError,
+    listed,
+    problem_of,
+    shortened,
+    text_of,
+)
 from vanishing.rows.table_columns import Column
 
 MISSING = ("error", "drop", "median")
@@ -160,6 +169,6 @@ def unusable(name: str, cells: np.ndarray, wrong: np.ndarray, table: Table, star
     texts = [text_of(value) for value in cells[wrong].tolist()]
     said = f"{table.where(start + int(wrong[0]))}, column {name!r}: {problem_of(texts[0])}"
     if len(texts) > 1:
-        others = list(dict.fromkeys(text.strip() for text in texts[1:]))
+        others = list(dict.fromkeys(shortened(text.strip()) for text in texts[1:]))
         said += f"; {len(texts) - 1} more of the column cannot be used ({listed(others, 3)})"
     return f"{said}. --missing drop leaves such rows out, --missing median fills them in."
