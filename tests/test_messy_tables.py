@@ -140,7 +140,7 @@ def test_all_problems_come_in_one_go(call, tmp_path):
     path, result = fitted(call, "much of this at once", tmp_path, [])
     head, *lines = result.stderr.splitlines()
     assert head == f"{path} has 6 problems:" and len(lines) == 6
-    for words in ("UTF-8", "'Probe'", "'Tag'", "'Farbe'", "'2,274'", "'-' is not a number"):
+    for words in ("UTF-8", "'Probe'", "'Tag'", "'Farbe'", "'2,274'", "'-' is no value"):
         assert sum(words in line for line in lines) == 1
     _, options = messy.FILES["much of this at once"]
     assert {word for word in options if word.startswith("--")} <= set(result.stderr.split())

@@ -107,9 +107,9 @@ class _Look:
         if not usable.any():
             raise TableError(f"{self.table.path} has no rows that can be used.")
         if not usable.all():
-            self.notes.append(
-                f"{np.count_nonzero(~usable)} of {n_rows} rows are left out{self._why()}."
-            )
+            n_lost = np.count_nonzero(~usable)
+            verb = "is" if n_lost == 1 else "are"
+            self.notes.append(f"{n_lost} of {n_rows} rows {verb} left out{self._why()}.")
         names = [name for column in columns for name in column.outputs]
         X, texts = X[usable], {role: column[usable] for role, column in texts.items()}
         self._point_out(X, names, texts.get("target"), columns)

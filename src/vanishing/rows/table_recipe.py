@@ -16,6 +16,7 @@ from vanishing.rows.table_base import (
     shortened,
     text_of,
 )
+from vanishing.rows.table_cells import is_missing
 from vanishing.rows.table_columns import Column
 
 MISSING = ("error", "drop", "median")
@@ -167,7 +168,9 @@ def readable_names(names: Sequence[str]) -> list[str]:
 def unusable(name: str, cells: np.ndarray, wrong: np.ndarray, table: Table, start: int = 0) -> str:
     """Say which cells of a column cannot be used, the first of them first, and what may be done."""
     texts = [text_of(value) for value in cells[wrong].tolist()]
-    said = f"{table.where(start + int(wrong[0]))}, column {name!r}: {problem_of(texts[0])}"
+    first = texts[0].strip()
+    problem = f"{first!r} is no value" if first and is_missing(first) else problem_of(texts[0])
+    said = f"{table.where(start + int(wrong[0]))}, column {name!r}: {problem}"
     if len(texts) > 1:
         others = list(dict.fromkeys(shortened(text.strip()) for text in texts[1:]))
         said += f"; {len(texts) - 1} more of the column cannot be used ({listed(others, 3)})"
