@@ -458,3 +458,52 @@ def test_what_is_suggested_can_be_typed(table):
     with pytest.raises(TableProblemsError) as raised:
         table("my text,b\nx,1\ny,2\nx,3\n")
     assert f"--drop {shlex.quote('my text')}" in str(raised.value)
+
+
+def test_typed_files_keep_their_numbers(call, tmp_path):
+    pytest.importorskip("pyarrow")
+    pytest.importorskip("openpyxl")
+    frame = pd.DataFrame(CLEAN, columns=["a", "b", "c"])
+    frame["wet"] = np.arange(60) % 3 == 0
+    frame["day"] = pd.to_datetime([str(day) for day in messy.days()])
+    frame["kind"] = np.where(np.array(LABELS) == "big", 1, 0)
+    found = []
+    for name in ("t.csv", "t.parquet", "t.xlsx"):
+        path = tmp_path / name
+        {"csv": frame.to_csv, "xlsx": frame.to_excel}.get(path.suffix[1:], frame.to_parquet)(
+            path, index=False
+        )
+        base = ["fit", path, "--target", "kind", "--out", tmp_path / "m.json", "--dates", "days"]
+        # Numbers that are no text have no decimal sign.
+        sign = [] if name == "t.csv" else ["--decimal", ","]
+        result = call(*base, "--test-size", 0, *sign)
+        assert result.returncode == 0, result.stderr
+        result = call("predict", tmp_path / "m.json", path, "--out", "-")
+        assert result.returncode == 0, result.stderr
+        found.append(result.stdout)
+    assert found[0] == found[1] == found[2]
+
+
+def test_words_for_yes_and_no_may_be_missing_later(call, tmp_path):
+    rows = [[*row, str(i % 3 == 0)] for i, row in enumerate(messy.clean())]
+    rows[0][-1] = "wet"
+    path = tmp_path / "t.csv"
+    path.write_text(messy.written(rows))
+    base = ["fit", path, "--target", "kind", "--out", tmp_path / "m.json", "--test-size", 0]
+    assert call(*base).returncode == 0
+    rows[3][-1] = ""
+    path.write_text(messy.written(rows))
+    result = call("predict", tmp_path / "m.json", path, "--out", "-", "--missing", "drop")
+    assert result.returncode == 0 and "1 of 60 rows" in result.stderr
+
+
+def test_cells_that_take_long_to_look_at_are_looked_at_in_time(table):
+    hostile = "1" + " " * 100_000 + "!"
+    with pytest.raises(TableProblemsError):
+        table(f"a,b\n{hostile},1\n2,2\n")
+
+
+def test_nothing_is_left_to_look_at(call, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a\n1\n2\n")
+    check_failed(call("outliers", path, "--drop", "a"), "no column left to look at")

@@ -106,10 +106,14 @@ class Table:
         As they are in the file: some may be empty, or occur twice.
     lenient : bool
         Whether a line with too many fields is a row of empty cells rather than an error.
+    typed : bool
+        Whether cells are numbers in the file, whatever sign comes before decimals.
     too_long : dict of int to (str, int)
         Such rows, counted from 0 while they are read: where they are, and how many fields they
         have.
     """
+
+    typed = True
 
     def __init__(self, path: Path, layout: Layout = LOOK):
         self.path = path
@@ -240,7 +244,10 @@ class Table:
         with reading(self.path):
             for found in self._columns(list(places), set(texts), rows):
                 if len(found[0]):
-                    yield [self._cells(column) for column in found]
+                    yield [
+                        _texts(column) if place in texts else self._cells(column)
+                        for place, column in zip(places, found, strict=True)
+                    ]
 
     def blocks(self, columns: Sequence[str], target: str | None = None, **options) -> Iterator:
         """Read some rows at a time, as DataFrames; parameters as of `arrays`."""
@@ -284,6 +291,10 @@ def _pandas():
             "Rows of files need pandas: install with python -m pip install 'vanishing[app]'."
         ) from None
     return pd
+
+
+def _texts(column) -> np.ndarray:
+    return np.array([text_of(value) for value in column.tolist()], dtype=object)
 
 
 def text_of(value) -> str:

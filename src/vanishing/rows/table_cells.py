@@ -11,6 +11,7 @@ _ERRORS = ("#na", "#n/a", "#value!", "#div/0!", "#ref!", "#num!", "#name?")
 _MISSING = frozenset((*_NOTHING, *_ERRORS, "missing", "<na>"))
 _FLAGS = [("no", "yes"), ("false", "true"), ("n", "y"), ("f", "t"), ("off", "on")]
 _CURRENCIES = "$€£¥"
+_LONG = 60  # characters of what is no number with a unit, and takes long to be looked at
 _SPACES = " \u00a0\u202f\u2009"  # also those that do not break a line
 _MARKS = {".": f",'\u2019{_SPACES}", ",": f".'\u2019{_SPACES}"}  # between thousands
 _GROUPED = {
@@ -66,7 +67,7 @@ def number(text: str, decimal: str | None) -> float:
 
 def measured(text: str, decimal: str | None) -> tuple[float, str]:
     """Return the number in a cell, NaN if there is none, and its unit or sign, such as kg or %."""
-    match = _MEASURED.fullmatch(text.strip().replace("\u2212", "-"))
+    match = _MEASURED.fullmatch(text.strip().replace("\u2212", "-")) if len(text) < _LONG else None
     if match is None:
         return float("nan"), ""
     return number(match[2], decimal), match[1] + (match[3] or "")

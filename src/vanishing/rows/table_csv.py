@@ -23,6 +23,7 @@ from vanishing.rows.table_base import (
     text_of,
 )
 
+_LEAVE_OUT = "--missing drop leaves such rows out."
 _FIELD = 1 << 30  # characters of a field, where a line is looked for
 # Those of four bytes first: they begin as others do.
 _MARKS = {
@@ -55,6 +56,8 @@ class CsvTable(Table):
     Lines before the names that begin with # are comments, and so are those below that begin with #
     and have no number after their first field.
     """
+
+    typed = False
 
     @contextmanager
     def _text(self):
@@ -177,7 +180,8 @@ class CsvTable(Table):
                         if not self.lenient:
                             raise TableError(
                                 f"{self.path} cannot be read: line {line} has {len(fields)} "
-                                f"fields, but the first line has {width}."
+                                f"fields, but the first line has {width}.",
+                                remedy=_LEAVE_OUT,
                             )
                         self.too_long[row] = (f"line {line}", len(fields))
                         fields = []
@@ -196,7 +200,7 @@ class CsvTable(Table):
                 yield self.skipped + line, fields
 
     def _cells(self, column):
-        if column.dtype != object:
+        if column.dtype.kind in "iuf":
             return column.astype(np.float64)
         return np.array([v if type(v) is str else text_of(v) for v in column], dtype=object)
 

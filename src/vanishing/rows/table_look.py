@@ -104,7 +104,7 @@ class _Look:
             self._check_labels(texts["target"][usable], roles["target"])
         if self.problems:
             raise TableProblemsError(self.table.path, self.problems)
-        if not usable.any():
+        if n_rows and not usable.any():
             raise TableError(f"{self.table.path} has no rows that can be used.")
         if not usable.all():
             n_lost = np.count_nonzero(~usable)
@@ -171,7 +171,8 @@ class _Look:
         if not names:
             return {}
         places = [self.names.index(name) for name in names]
-        texts = places if self.choices.decimal == "," else places[len(wanted) :]
+        signs = self.choices.decimal == "," and not self.table.typed
+        texts = places if signs else places[len(wanted) :]
         self.table.lenient = True
         blocks = list(self.table.cells(places, texts))
         if not blocks:

@@ -103,7 +103,7 @@ class Recipe:
         start = 0
         for found in table.cells(
             [*places, *beside],
-            {*beside, *(places if self.decimal == "," else as_text)},
+            {*beside, *(places if self.decimal == "," and not table.typed else as_text)},
             rows=rows,
         ):
             made = recipe._made(found, table, start)

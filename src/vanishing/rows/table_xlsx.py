@@ -93,7 +93,7 @@ class ExcelTable(Table):
 
 
 def _column(values, as_text: bool) -> np.ndarray:
-    if not as_text and {type(value) for value in values} <= {int, float, bool}:
+    if not as_text and {type(value) for value in values} <= {int, float}:
         return np.array(values, dtype=np.float64)
     return np.array([_text(value) for value in values], dtype=object)
 
