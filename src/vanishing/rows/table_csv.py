@@ -9,7 +9,7 @@ import lzma
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import islice
+from itertools import islice, takewhile
 from typing import Any
 
 import numpy as np
@@ -94,16 +94,18 @@ class CsvTable(Table):
             head = file.read(1 << 20)
         if not head.strip():
             raise TableError(f"{self.path} is empty.")
-        lines = io.StringIO(head, newline="").readlines()
-        self.skipped = next((i for i, line in enumerate(lines) if _is_content(line)), 0)
+        above = list(takewhile(_is_no_row, io.StringIO(head, newline="")))
+        if sum(map(len, above)) == len(head):
+            above = []
+        self.skipped = len(above)
         # The most columns win, and commas where there are as many.
         separators = self.layout.separator or ",;\t"
-        head = "".join(lines[self.skipped :])
+        head = head[sum(map(len, above)) :]
         self.separator = max(separators, key=lambda s: len(next(_records(head, s), (1, []))[1]))
         records = _records(head, self.separator)
         _, names = next(records)
         numeric = bool(np.isfinite(floats(names)).all())
-        named = self._names_in_comment(lines, len(names)) if numeric else None
+        named = self._names_in_comment(above, len(names)) if numeric else None
         self.has_header = self.layout.header is not False
         if named is not None and self.layout.header is None:
             self.skipped -= 1
@@ -116,11 +118,11 @@ class CsvTable(Table):
         self.uneven = len(next(records, (2, []))[1]) > len(names)
         return names
 
-    def _names_in_comment(self, lines, width) -> list[str] | None:
+    def _names_in_comment(self, above, width) -> list[str] | None:
         """Return the names of a line "# a b" above rows of numbers."""
-        if not self.skipped or not lines[self.skipped - 1].startswith("#"):
+        if not above or not above[-1].startswith("#"):
             return None
-        _, names = next(_records(lines[self.skipped - 1].lstrip("#"), self.separator), (1, []))
+        _, names = next(_records(above[-1].lstrip("#"), self.separator), (1, []))
         return [name.strip() for name in names] if len(names) == width else None
 
     def _columns(self, places, texts, rows):
@@ -237,8 +239,8 @@ def _encoding(start: bytes, given: str | None) -> str:
     return given or "utf-8"
 
 
-def _is_content(line: str) -> bool:
-    return bool(line.strip()) and not line.startswith("#")
+def _is_no_row(line: str) -> bool:
+    return not line.strip() or line.startswith("#")
 
 
 def _is_comment(fields) -> bool:

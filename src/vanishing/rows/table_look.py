@@ -99,9 +99,11 @@ class _Look:
         X = np.column_stack([np.empty((n_rows, 0)), *values])
         usable = np.isfinite(X).all(axis=1) & self._fit_the_names(n_rows)
         for role in {"target", "run"} & set(texts):
-            usable &= self._labelled(texts[role], roles[role])
-        if "target" in texts:
-            self._check_labels(texts["target"][usable], roles["target"])
+            labelled = self._labelled(texts[role], roles[role])
+            usable &= labelled
+            if role == "target":
+                counted = labelled if self.choices.missing == "error" else usable
+                self._check_labels(texts[role][counted], roles[role])
         if self.problems:
             raise TableProblemsError(self.table.path, self.problems)
         if n_rows and not usable.any():
@@ -195,7 +197,8 @@ class _Look:
                 self.decimals[name] = found.decimals[0]
                 choices = replace(self.choices, decimal=found.decimals[0])
                 found = recognised(name, cells[name], choices)
-            if name == self.target and (isinstance(found.column, CategoryColumn | None)):
+            is_text = found.column is None or isinstance(found.column, CategoryColumn)
+            if name == self.target and is_text:
                 found = Found(Column(name))  # numbers are explained, and what is none is told
             self.problems += [found.problem] if found.problem else []
             self.notes += [found.note] if found.note else []
@@ -307,10 +310,7 @@ class _Look:
             if np.ptp(column) == 0 and abs(column[0]) < _EXACT
         ]
         if constant and len(X) > 1:
-            word = "column" if len(constant) == 1 else "columns"
-            does = "is the same on all rows and says" if len(constant) == 1 else "are the same"
-            does += "" if len(constant) == 1 else " on all rows and say"
-            self.notes.append(f"{word} {listed(constant)} {does} nothing.")
+            self.notes.append(f"of no use, since the same on all rows: {listed(constant)}.")
         dates = {column.name for column in columns if isinstance(column, DateColumn)}
         for name, column in zip(names, X.T, strict=True):
             reason = _looks_like_identifier(name, column, labels, name in dates)
