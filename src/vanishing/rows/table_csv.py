@@ -114,8 +114,8 @@ class CsvTable(Table):
         elif not self.has_header:
             names = [f"x{i}" for i in range(len(names))]
             records = _records(head, self.separator)
-        # pandas cuts what all lines have too much.
-        self.uneven = len(next(records, (2, []))[1]) > len(names)
+        # pandas cuts what all lines have too much, and takes a space at the end for a field.
+        self.uneven = self.separator == " " or len(next(records, (2, []))[1]) > len(names)
         return names
 
     def _names_in_comment(self, above, width) -> list[str] | None:
@@ -151,7 +151,6 @@ class CsvTable(Table):
             pd.read_csv(
                 file,
                 sep=self.separator,
-                skipinitialspace=self.separator == " ",
                 header=0 if self.has_header else None,
                 names=names,
                 index_col=False,
