@@ -702,7 +702,7 @@ def test_demo(tmp_path):
         "y^2 + 0.991*x^2 - 0.9963 = 0",
         "polynomial SVM",
         "of 360",
-        "flavanoids*proline ≈ ",
+        "flavanoids ≈ ",
         "In words: ",
         str(path),
         "vanishing fit table.csv",

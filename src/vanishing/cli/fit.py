@@ -51,7 +51,7 @@ def fit(
         ),
     ] = None,
     tune: Annotated[
-        bool, Option("--tune", help="Choose psi, C, scaling and oracle by cross-validation.")
+        bool, Option("--tune", help="Choose equations, psi, C and scaling by cross-validation.")
     ] = False,
     test_size: Annotated[
         float, Option(min=0.0, max=0.9, help="Share of rows held out for the error; 0: none.")
