@@ -507,3 +507,20 @@ def test_nothing_is_left_to_look_at(call, tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a\n1\n2\n")
     check_failed(call("outliers", path, "--drop", "a"), "no column left to look at")
+
+
+def test_what_fills_in_is_of_the_fit(tmp_path, table):
+    recipe = table("a,b,colour\n1,2,x\n3,8,y\n8,9,y\n", categories="one-hot").recipe
+    path = tmp_path / "new.csv"
+    path.write_text("colour,b,a\n?,,100\nx,200,n/a\n")
+    (part,) = recipe.changed(missing="median").parts(
+        open_table(path), ["a", "b", "colour_x", "colour_y"]
+    )
+    assert part.X.tolist() == [[100.0, 8.0, 0.0, 1.0], [3.0, 200.0, 1.0, 0.0]]
+
+
+def test_comments_are_left_out_of_uneven_files_as_well(table):
+    prepared = table("a,b\n1,2,\n# dry\n# wet, warm, fine\n3,4\n5,6,7\n", missing="drop")
+    assert prepared.X.tolist() == [[1.0, 2.0], [3.0, 4.0]] and prepared.rows.tolist() == [0, 1]
+    with pytest.raises(TableProblemsError, match="line 6 has 3 fields, but there are 2 names"):
+        table("a,b\n1,2,\n# dry\n# wet, warm, fine\n3,4\n5,6,7\n")
