@@ -49,7 +49,7 @@ class TableOptions:
         str | None,
         _option(
             help="Rows with cells that cannot be used: drop; or median, to fill them in; or error.",
-            default="error",
+            default="error; with a model, as in its fit",
         ),
     ] = None
     categories: Annotated[
