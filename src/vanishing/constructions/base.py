@@ -111,8 +111,10 @@ class GeneratorTransformer(Savable, HTMLRepresentation, TransformerMixin, BaseEs
         self.check_parameters()
         with all_or_nothing(self):
             rows = self._reader(X, sample_weight)
-            self.fit_rows(rows).warn()
-            warn_of_small_columns(self, rows, input_names(self))
+            remarks = self.fit_rows(rows)
+            remarks.warn()
+            if not remarks.problems:  # one warning is enough
+                warn_of_small_columns(self, rows, input_names(self))
             return self
 
     def _reader(self, X, sample_weight) -> Reader:
