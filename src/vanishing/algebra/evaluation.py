@@ -70,10 +70,13 @@ def batches(
     """Yield (rows, their columns), a few chunks of ``rows`` rows at a time.
 
     The columns have shape (n_features, n_rows_of_the_batch), float64 whatever the dtype of X. The
-    array is used again for the next batch. ``variable`` is that of a plan: where it needs few of
-    the columns, the others are not filled.
+    array is used again for the next batch, unless X is in memory column by column already.
+    ``variable`` is that of a plan: where it needs few of the columns, the others are not filled.
     """
     n_samples, n_features = X.shape
+    if X.dtype == np.float64 and X.flags.f_contiguous and X.flags.writeable:
+        yield slice(0, n_samples), X.T
+        return
     size = min(n_samples, rows * max(1, _COLUMN_BYTES // (8 * n_features * rows)))
     few = None
     if variable is not None:

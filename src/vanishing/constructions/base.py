@@ -11,6 +11,7 @@ from vanishing.algebra.polynomials import Generators, default_names
 from vanishing.checks import check_choice, check_flag, check_number, check_weights
 from vanishing.constructions.engine import Remarks
 from vanishing.constructions.notebook import HTMLRepresentation
+from vanishing.constructions.small_columns import warn_of_small_columns
 from vanishing.persistence import Savable, register
 from vanishing.rows.device import evaluate_generators, is_device_array
 from vanishing.rows.questions import SourceRows
@@ -110,7 +111,10 @@ class GeneratorTransformer(Savable, HTMLRepresentation, TransformerMixin, BaseEs
         """
         self.check_parameters()
         with all_or_nothing(self), threads(self.n_jobs):
-            self.fit_rows(self._reader(X, sample_weight)).warn()
+            remarks = self.fit_rows(self._reader(X, sample_weight))
+            remarks.warn()
+            if remarks.small and not remarks.problems:  # one warning is enough
+                warn_of_small_columns(self.psi, remarks.small, input_names(self))
             return self
 
     def _reader(self, X, sample_weight) -> Reader:

@@ -270,9 +270,8 @@ class SchurTail(_Tail):
     """Schur complements of the open terms from their moments, a block at a time.
 
     ``inner`` holds the moments mean(u_i u_j) of the open terms, whose diagonal is to be less by
-    ``shift``. Inside a block the complement is
-    updated with every term that joins; the terms behind it learn of the block when it is done,
-    by two BLAS-3 operations.
+    ``shift``. Inside a block the complement is updated with every term that joins; the terms behind
+    it learn of the block when it is done, by two BLAS-3 operations.
 
     ``scale`` holds sum |c_t| rms(t) of the closed forms over O. When term p joins, the closed form
     of term j loses a multiple z_pj / pivot_p of that of p, so that the scales here stay upper

@@ -112,9 +112,9 @@ class VanishingClassifierCV(PipelineClassifier):
     >>> X, y = load_iris(return_X_y=True)
     >>> model = VanishingClassifierCV().fit(X, y)
     >>> model.best_params_
-    {'psi': 0.1, 'C': 1.0, 'scale': 'minmax', 'transformer': 'contrastive', 'max_degree': 1}
+    {'psi': 0.001, 'C': 1.0, 'scale': 'minmax', 'transformer': 'contrastive', 'max_degree': 1}
     >>> print(f"{model.best_score_:.2f}")
-    0.97
+    0.98
     """
 
     def __init__(

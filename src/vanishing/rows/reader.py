@@ -33,6 +33,8 @@ from vanishing.algebra.evaluation import (
 )
 from vanishing.algebra.monomials import Plan, variables_plan
 
+_SMALL = 1 << 18  # numbers that are put column by column once, rather than in every pass
+
 
 @njit(cache=True, nogil=True, fastmath={"reassoc"})
 def _add_squares(values, out):
@@ -373,6 +375,8 @@ class Rows(Reader):
     """The rows of one array: `Block` says which."""
 
     def __init__(self, X, sample_weight=None, chunk_size=None):
+        if X.size <= _SMALL:
+            X = np.require(X, np.float64, ["F", "W"])
         self.block = Block(X, sample_weight, chunk_size)
         self.n_samples, self.n_features = X.shape
         self.total_weight = float(len(X) if sample_weight is None else sample_weight.sum())
