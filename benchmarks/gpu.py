@@ -126,6 +126,8 @@ class Classifier:
     track_fit.unit = "s"
 
     def track_memory(self, *_):
+        if not self.device.peak():
+            raise NotImplementedError("there is no GPU")
         return self.device.peak() / 2**30
 
     track_memory.unit = "GiB"
