@@ -1,25 +1,29 @@
-"""Make the pictures of the three questions: ``python docs/make_front_images.py``.
+"""Make the pictures beside code: ``python docs/make_front_images.py`` writes docs/images.
 
-They show what the code of README.md computes: it is run, and its variables are drawn.
+They show what the code of README.md and of some pages computes: it is run, and its variables are
+drawn.
 """
 
+import os
 import re
+import shutil
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 
-DOCS = Path(__file__).parent
+DOCS = Path(__file__).resolve().parent
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#9a9a9a"
 
 
-def computed():
-    """Run the code of the README's first three questions and return its variables."""
-    text = (DOCS.parent / "README.md").read_text(encoding="utf-8")
+def computed(page, n_blocks):
+    """Run the first blocks of code of a page, in docs, and return its variables."""
+    text = (DOCS / page).read_text(encoding="utf-8")
     names: dict = {}
-    for code in re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S)[:3]:
-        exec(compile(code, "README.md", "exec"), names)
+    for code in re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S)[:n_blocks]:
+        exec(compile(code, page, "exec"), names)
     return names
 
 
@@ -29,9 +33,9 @@ def laws(names):
     fig, (left, right) = plt.subplots(1, 2, sharey=True, figsize=(7.2, 2.9))
     p = gas["p"] / 1000
     left.plot(gas["T"], p, ".", color=GREY, ms=4, mec="none")
-    left.set(xlabel="T / K", ylabel="p / kPa", title="What was measured")
+    left.set(xlabel="T, in K", ylabel="p, in kPa", title="What was measured")
     right.plot(law.predict(gas[["n", "T", "V"]]) / 1000, p, ".", color=BLUE, ms=4, mec="none")
-    right.set(xlabel="8.316 n T / V / kPa", title="What was found: " + f"${law.to_latex()}$")
+    right.set(xlabel="8.316 n T / V, in kPa", title=f"What was found: {law}")
     return fig
 
 
@@ -45,7 +49,7 @@ def outliers(names):
     off = 100 * (pump["power"] / law.predict(pump) - 1)
     right.plot(off, ".", color=GREY, ms=4, mec="none")
     right.plot(row, off[row], "o", color=ORANGE)
-    right.set(xlabel="row", ylabel="off the law, %", title="but it breaks a law")
+    right.set(xlabel="row", ylabel="off the law, %", title=f"but it breaks {law}")
     return fig
 
 
@@ -78,11 +82,18 @@ def main():
             "axes.titlesize": 11,
         }
     )
-    names = computed()
-    for make in (laws, outliers, classes):
-        fig = make(names)
-        fig.savefig(DOCS / "images" / f"front_{make.__name__}.png")
-        plt.close(fig)
+    os.chdir(DOCS)  # where the tables are
+    names = computed("../README.md", 3)
+    drawn = {f"front_{make.__name__}": make(names) for make in (laws, outliers, classes)}
+    drawn["choosing_psi"] = computed("choosing_psi.md", 2)["display"].figure_
+    drawn["tutorial_outliers"] = computed("tutorial_outliers.md", 3)["display"].figure_
+    with TemporaryDirectory() as folder:  # the page makes a table of new parts in a terminal
+        shutil.copy("parts.csv", folder)
+        os.chdir(folder)
+        Path("new.csv").write_text("width,height,area\n50,40,1580\n")
+        drawn["tutorial_classes"] = computed("tutorial_classes.md", 3)["fig"]
+    for name, fig in drawn.items():
+        fig.savefig(DOCS / "images" / f"{name}.png")
 
 
 if __name__ == "__main__":
