@@ -164,12 +164,12 @@ def _meaning(found) -> list[str]:
 def _legend(shown) -> list[str]:
     found = shown.anatomy
     clipped = "clipped to the range of the training rows" if _clips(found) else ""
-    if shown.original:
-        return ["Columns are in their original units."]
     if found.units is None:
         return [f"Columns are as {_scalers(found)} has scaled them."]
     if _scalers(found) == "nothing":
         return [f"Columns are as they were given: {clipped or 'nothing was scaled'}."]
+    if shown.original:
+        return ["Columns are in their original units."]
     lines = [f"Columns are scaled{clipped and f', then {clipped}'}; a name stands for:"]
     for name, scale, offset in zip(found.names, *found.units, strict=True):
         origin, width = (-offset / scale, 1.0 / scale) if scale else (0.0, np.inf)

@@ -6,18 +6,17 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from vanishing.algebra.markup import isolated, number, text
-from vanishing.algebra.units import Readable, readable
+from vanishing.algebra.units import readable
+from vanishing.algebra.writing import DIGITS
 from vanishing.inspection.anatomy import anatomy
 
 _EQUATIONS = 10  # that a notebook shows
 _TERMS = 12  # of an equation
 
 
-def equation(shown, limit=_TERMS) -> str:
-    """Write an equation: a polynomial of this library, or what `readable` has made of one."""
-    if isinstance(shown, Readable):
-        return shown.write("html", limit)
-    return shown.equation("html", limit=limit)
+def equation(generator, limit=_TERMS, digits=DIGITS) -> str:
+    """Write that a polynomial of this library is zero, its leading term alone on the left."""
+    return generator.equation("html", digits=digits, limit=limit)
 
 
 _STYLE = """<style>
@@ -77,7 +76,7 @@ def _row(found, part, i) -> str:
     else:
         if found.units is not None and not shown.original:
             note = " <small>(in scaled columns)</small>"
-        written, error = equation(shown) + note, shown.error
+        written, error = shown.write("html", _TERMS) + note, shown.error
         size = abs(float(shown.polynomial.coef[-1]))  # weights are of left minus right side
     cells = [] if found.classes is None else [isolated(part.label)]
     numbers = [error] if part.sizes is None else [error, part.sizes[i] * size]

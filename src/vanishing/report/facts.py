@@ -13,7 +13,8 @@ from sklearn.utils.validation import validate_data
 import vanishing.bounds as bounds
 from vanishing.algebra.distances import distance_to_variety
 from vanishing.algebra.polynomials import Polynomial, default_names
-from vanishing.algebra.units import Readable, readable
+from vanishing.algebra.units import readable
+from vanishing.algebra.writing import DIGITS
 from vanishing.constructions.exact import BuchbergerMoller
 from vanishing.inspection import Anatomy, Importances, Part, anatomy, places
 from vanishing.inspection.importance import of_scaled
@@ -34,7 +35,8 @@ class Equation:
 
     place: int  # among the generators of its class, in the order they were found
     generator: Polynomial | None  # in the columns the generators take; None: too large to expand
-    original: Readable | None  # in the columns as given; None: there it would be too long
+    original: Polynomial | None  # in the columns as given
+    digits: Any  # that the coefficients of the latter need
     degree: int
     mse: float  # on the rows of the fit
     measured: float  # mean square on the rows given, of its class where they have labels
@@ -272,12 +274,13 @@ def _variety(k: int, part: Part, rows, units, importances: Importances | None) -
     listed = order[: min(_LISTED_OF_CLASS, max(20, _LISTED // rows.n_classes))].tolist()
     equations = []
     for i in listed:
-        generator, original = _written(generators, i, units)
+        generator, original, digits = _written(generators, i, units)
         equations.append(
             Equation(
                 place=i,
                 generator=generator,
                 original=original,
+                digits=digits,
                 degree=generators.degree if generator is None else generator.degree,
                 mse=float(generators.mse[i]),
                 measured=float(measured[i]),
@@ -297,14 +300,14 @@ def _variety(k: int, part: Part, rows, units, importances: Importances | None) -
     )
 
 
-def _written(generators, i, units) -> tuple[Polynomial | None, Readable | None]:
-    """Return a generator, and the same in the columns as given."""
+def _written(generators, i, units) -> tuple[Polynomial | None, Polynomial | None, Any]:
+    """Return a generator, the same in the columns as given, and how many digits that needs."""
     try:
         generator = generators[i]
     except ValueError:  # components that are too large to be expanded
-        return None, None
+        return None, None, DIGITS
     shown = readable(generator, units)
-    return generator, shown if shown.original else None
+    return generator, shown.polynomial if shown.original else None, shown.digits
 
 
 def _means(generators, rows) -> tuple[np.ndarray, np.ndarray]:

@@ -2,7 +2,6 @@
 
 import math
 
-from vanishing.algebra.units import readable
 from vanishing.report import charts
 from vanishing.report.facts import QUANTILES, Facts, Variety
 from vanishing.report.frame import asset, rendered
@@ -54,14 +53,14 @@ def page_of(facts: Facts, *, title=None, data_name=None) -> str:
 def _first_equation(facts: Facts):
     """Return the equation that counts most and whose it is, if it is short; else None."""
     found = [
-        (e.importance, e.original or readable(e.generator, None), v)
+        (e.importance, e, v)
         for v in facts.varieties
         for e in v.equations
         if e.generator is not None
     ]
     if facts.coef is not None:
         found.sort(key=lambda one: -one[0])
-    return found[0][1:] if found and len(found[0][1].polynomial.coef) <= 6 else None
+    return found[0][1:] if found and len(found[0][1].generator.coef) <= 6 else None
 
 
 def _class_table(facts: Facts, variety: Variety) -> dict:
