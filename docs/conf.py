@@ -188,28 +188,9 @@ html_theme_options = {
     "footer_end": [],
     "secondary_sidebar_items": ["page-toc"],
 }
-# Pages without pages below them, and examples, whose code is wide.
-html_sidebars = {
-    page: []
-    for page in (
-        "index",
-        "start",
-        "idea",
-        "choosing_psi",
-        "faq",
-        "glossary",
-        "comparison",
-        "laws",
-        "outliers",
-        "motion",
-        "command_line",
-        "results",
-        "performance",
-        "gallery/*",
-        "changelog",
-        "contributing",
-    )
-}
+# Only the reference has a column of names beside it: code and figures are wide.
+html_sidebars = {page.stem: [] for page in Path(__file__).parent.glob("*.md")}
+html_sidebars |= {"gallery/*": []}
 html_show_sourcelink = False
 html_copy_source = False
 

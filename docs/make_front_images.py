@@ -30,42 +30,42 @@ def computed(page, n_blocks):
 def laws(names):
     """Draw pressure against temperature, and against what the law says."""
     gas, law = names["gas"], names["finder"].laws_[0]
-    fig, (left, right) = plt.subplots(1, 2, sharey=True, figsize=(7.2, 2.9))
+    fig, (left, right) = plt.subplots(1, 2, sharey=True, figsize=(7.2, 3.2))
     p = gas["p"] / 1000
     left.plot(gas["T"], p, ".", color=GREY, ms=4, mec="none")
-    left.set(xlabel="T, in K", ylabel="p, in kPa", title="What was measured")
+    left.set(xlabel="T, in K", ylabel="p, in kPa", title="What was measured:\nn, T, V and p")
     right.plot(law.predict(gas[["n", "T", "V"]]) / 1000, p, ".", color=BLUE, ms=4, mec="none")
-    right.set(xlabel="8.316 n T / V, in kPa", title=f"What was found: {law}")
+    right.set(xlabel="8.316 n T / V, in kPa", title=f"What was found:\n{law}")
     return fig
 
 
 def outliers(names):
     """Draw head against flow, and how far rows are off the law that one of them breaks."""
     pump, row, law = names["pump"], names["row"], names["detector"].laws_[0].solve("power")
-    fig, (left, right) = plt.subplots(1, 2, figsize=(7.2, 2.9))
+    fig, (left, right) = plt.subplots(1, 2, figsize=(7.2, 3.2))
     left.plot(pump["flow"], pump["head"], ".", color=GREY, ms=4, mec="none")
     left.plot(*pump.loc[row, ["flow", "head"]], "o", color=ORANGE)
     left.set(xlabel="flow", ylabel="head", title=f"Row {row} looks like any other")
     off = 100 * (pump["power"] / law.predict(pump) - 1)
     right.plot(off, ".", color=GREY, ms=4, mec="none")
     right.plot(row, off[row], "o", color=ORANGE)
-    right.set(xlabel="row", ylabel="off the law, %", title=f"but it breaks {law}")
+    right.set(xlabel="row", ylabel="power is off by, in %", title="but it breaks a law")
     return fig
 
 
 def classes(names):
     """Draw area against width times height, with the equation of each class."""
     parts, kind = names["parts"], names["kind"]
-    fig, ax = plt.subplots(figsize=(7.2, 3.2))
+    fig, ax = plt.subplots(figsize=(7.2, 3.4))
     product = parts["width"] * parts["height"]
     line = np.array([0.0, product.max()])
     shares = {"rectangle": 1.0, "ellipse": np.pi / 4, "triangle": 0.5}
     for (name, share), colour in zip(shares.items(), (BLUE, ORANGE, GREEN), strict=True):
         here = kind == name
-        ax.plot(product[here], parts["area"][here], ".", color=colour, mec="none", label=name)
+        ax.plot(product[here], parts["area"][here], ".", color=colour, ms=7, mec="none", label=name)
         ax.plot(line, share * line, color=colour, lw=0.8)
     ax.set(xlabel="width times height", ylabel="area", title="Each class has its own equation")
-    ax.legend(frameon=False)
+    ax.legend(frameon=False, handletextpad=0.1)
     return fig
 
 
@@ -78,8 +78,8 @@ def main():
             "figure.constrained_layout.use": True,
             "figure.dpi": 100,
             "savefig.dpi": 150,
-            "font.size": 11,
-            "axes.titlesize": 11,
+            "font.size": 13,
+            "axes.titlesize": 13,
         }
     )
     os.chdir(DOCS)  # where the tables are
