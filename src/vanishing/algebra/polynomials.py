@@ -106,7 +106,8 @@ class BasePolynomial(Immutable):
         ----------
         style : {"text", "latex", "html"}, default="text"
         digits : int or array-like of int of shape (n_terms,), default=4
-            Digits of a number; one number per term keeps zeros at the end.
+            Digits of a number; one number per term keeps zeros at the end, and leaves out terms
+            that have 0 digits.
         limit : int, default=None
             How many terms are written on the right; dots stand for the others.
         equals : str, default=None

@@ -118,7 +118,7 @@ def digits_that_matter(original, scale, offset) -> np.ndarray:
     Returns
     -------
     digits : ndarray of int of shape (n_terms,)
-        Between 1 and 17.
+        At most 17; 0 for a term that does not matter, which `Polynomial.equation` leaves out.
 
     Examples
     --------
@@ -141,6 +141,7 @@ def digits_that_matter(original, scale, offset) -> np.ndarray:
         last = np.floor(np.log10(max(step, least) / np.prod(size**terms, axis=1)))
         digits = np.floor(np.log10(coef)) + 1.0 - last
     digits = np.clip(np.nan_to_num(digits, nan=17.0, posinf=17.0), 1, 17).astype(np.int64)
+    digits[coef < 0.5 * 10.0**last] = 0
     if step > least:
         return digits
     # Of an equation that holds to rounding, zeros at the end of a number say nothing.
@@ -148,8 +149,8 @@ def digits_that_matter(original, scale, offset) -> np.ndarray:
 
 
 def _without_zeros(value, digits) -> int:
-    mantissa = f"{value:.{digits - 1}e}".partition("e")[0]
-    return max(1, len(mantissa.replace(".", "").rstrip("0")))
+    mantissa = f"{value:.{max(0, digits - 1)}e}".partition("e")[0]
+    return min(digits, max(1, len(mantissa.replace(".", "").rstrip("0"))))
 
 
 def mean_square(polynomial) -> float:

@@ -199,8 +199,8 @@ def write_equation(
     """Write ``polynomial = 0`` with its last term alone on the left.
 
     On the right a positive term comes first, if there is one, and ``limit`` is how many terms are
-    written there. ``style`` is one for people, and ``equals`` its sign of equality by default; the
-    other parameters are those of `write`.
+    written there. A term with 0 digits is left out. ``style`` is one for people, and ``equals`` its
+    sign of equality by default; the other parameters are those of `write`.
 
     Examples
     --------
@@ -217,7 +217,8 @@ def write_equation(
     if not coef[-1]:  # too small for a number
         return f"{write(terms, coef, names, style, digits=digits, limit=limit)}{equals}0"
     right = -coef[:-1] / coef[-1]
-    order = np.flatnonzero(right)[::-1]
+    matters = True if np.ndim(digits) == 0 else np.asarray(digits)[:-1] > 0
+    order = np.flatnonzero((right != 0) & matters)[::-1]
     first = next((i for i in order if right[i] > 0), None)
     if first is not None:
         order = np.array([first, *(i for i in order if i != first)])
