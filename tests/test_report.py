@@ -880,6 +880,13 @@ def test_units_can_be_switched(browser, tmp_path, iris):
 def test_without_scripts_everything_but_the_picture_is_there(browser, tmp_path, iris):
     browser.open(write_report(*iris, tmp_path / "report.html"), script=False)
     root = browser.send("DOM.getDocument")["root"]["nodeId"]
-    for selector in ("h1", "#equations-0 .original", ".confusion", "svg.chart", "#guarantees p", "noscript p"):
+    for selector in (
+        "h1",
+        "#equations-0 .original",
+        ".confusion",
+        "svg.chart",
+        "#guarantees p",
+        "noscript p",
+    ):
         found = browser.send("DOM.querySelector", nodeId=root, selector=selector)["nodeId"]
         assert browser.send("DOM.getBoxModel", nodeId=found)["model"]["height"] > 10

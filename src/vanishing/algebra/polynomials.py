@@ -281,6 +281,24 @@ def _rebuild_polynomial(terms, coef, mse, feature_names, coef_std=None):
     return Polynomial(terms, coef, mse=mse, feature_names=feature_names, coef_std=coef_std)
 
 
+def aligned(polynomials) -> str | None:
+    """Write the first equations of a sequence in LaTeX, aligned at their signs of equality.
+
+    None where there are none, or where components are too large to be expanded.
+    """
+    try:
+        some = polynomials[:_NOTEBOOK]
+        lines = [g.equation("latex", limit=_NOTEBOOK_TERMS, equals=" &= ") for g in some]
+    except ValueError:
+        return None
+    if not lines:
+        return None
+    if len(polynomials) > _NOTEBOOK:
+        lines.append(rf"&\quad \text{{({len(polynomials) - _NOTEBOOK:,} more)}}")
+    inner = " \\\\\n".join(lines)
+    return f"$$\n\\begin{{aligned}}\n{inner}\n\\end{{aligned}}\n$$"
+
+
 class PolynomialSequence(Immutable, Sequence):
     """The generators of a fitted model, one of which is made when it is asked for."""
 
@@ -309,20 +327,7 @@ class PolynomialSequence(Immutable, Sequence):
         return f"<{len(self)} generators of degree up to {self.degree}>"
 
     def _repr_latex_(self) -> str | None:
-        """Write the first equations below one another, aligned at their signs of equality."""
-        try:
-            lines = [
-                g.equation("latex", limit=_NOTEBOOK_TERMS, equals=" &= ")
-                for g in self[:_NOTEBOOK]
-            ]
-        except ValueError:  # components too large to be expanded
-            return None
-        if not lines:
-            return None
-        if len(self) > _NOTEBOOK:
-            lines.append(rf"&\quad \text{{({len(self) - _NOTEBOOK:,} more)}}")
-        inner = " \\\\\n".join(lines)
-        return f"$$\n\\begin{{aligned}}\n{inner}\n\\end{{aligned}}\n$$"
+        return aligned(self)
 
     def table(self) -> dict[str, list]:
         """Return one line per generator as columns, for a DataFrame of any library."""

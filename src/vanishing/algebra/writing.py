@@ -85,7 +85,7 @@ class Style:
     """How the parts of a polynomial are written."""
 
     name: Callable[[str], str] = _name
-    number: Callable[[float | Fraction, int, bool], str] = _rounded  # maybe with zeros at its end
+    number: Callable[..., str] = _rounded  # of a value and its digits; maybe with zeros at its end
     scientific: Callable[[str, int], str] = _scientific  # digits times a power of ten
     power: Callable[[str, int | str], str] = "{}^{}".format
     times: Callable[[Iterable[str]], str] = lambda written: "*"  # given all names as written

@@ -288,4 +288,3 @@ def _print_equations(printer, model, X, y):
     printer.print(table)
     if sentence is not None:
         printer.print(sentence)
-

@@ -39,4 +39,3 @@ def table_of(explanations, rows, decided, transformer):
             numbers = (one["value"] / size, one["weight"] * size, one["contribution"])
             lines.append((row, label, one["class"], text, units, *numbers))
     return pd.DataFrame(lines, columns=names)
-

@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from vanishing._threads import one_blas_thread, spread
+from vanishing.algebra.polynomials import aligned
 from vanishing.constructions.base import (
     GeneratorTransformer,
     adopt_columns,
@@ -85,6 +86,9 @@ class GeneratorsOfClasses(Sequence):
     def __repr__(self) -> str:
         degree = max(part.degree for part in self._parts)
         return f"<{len(self)} generators of degree up to {degree}, of {len(self._parts)} classes>"
+
+    def _repr_latex_(self) -> str | None:
+        return aligned(self)
 
 
 class VanishingFeatures(
