@@ -136,7 +136,7 @@ class VanishingFeatures(
         self.n_jobs = n_jobs
 
     def fit(self, X, y=None, sample_weight=None):
-        """Fit one transformer a class.
+        """Fit one transformer per class.
 
         Parameters
         ----------
