@@ -12,8 +12,9 @@ from sklearn.model_selection import LeaveOneOut, ShuffleSplit, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
 import vanishing
-from vanishing import OAVI, VanishingClassifier, VanishingClassifierCV
+from vanishing import OAVI, ContrastiveVanishing, VanishingClassifier, VanishingClassifierCV
 from vanishing.learning import trials, tuning
+from vanishing.learning.search import BETWEEN, CS
 from vanishing.learning.search import search as run
 
 MOONS = make_moons(400, noise=0.25, random_state=0)
@@ -21,24 +22,25 @@ CIRCLES = make_circles(300, noise=0.02, factor=0.5, random_state=0)
 
 
 def looked_at(search):
-    """Return psi, scale and oracle of the points with a score, in their order, each once."""
+    """Return psi and what else was chosen at the points with a score, in order, each once."""
     results = search.cv_results_
     seen = np.isfinite(results["mean_test_score"])
     points = [p for p, is_seen in zip(results["params"], seen, strict=True) if is_seen]
-    return list(dict.fromkeys((p["psi"], p.get("scale"), p.get("oracle")) for p in points))
+    names = ("psi", "scale", "transformer", "max_degree", "oracle")
+    return list(dict.fromkeys(tuple(point.get(name) for name in names) for point in points))
 
 
 def test_psi_goes_down_while_it_pays():
     search = VanishingClassifierCV(OAVI(), scale=True).fit(*MOONS)
     psis = [psi for psi, *_ in looked_at(search)]
-    assert psis == tuning.descending()[: len(psis)]  # none is left out
-    means = search.cv_results_["mean_test_score"].reshape(-1, 3)
-    best = np.nanmax(means, axis=1)
+    assert psis == tuning.descending(trials.Choice())[: len(psis)]  # none is left out
+    scores = search.cv_results_["mean_test_score"]
+    best = np.array([np.nanmax(scores[search.cv_results_["param_psi"] == psi]) for psi in psis])
     # It went on to two that brought nothing, hardly further, and chose the best of all: models of
     # as many generators as the one before do not count.
     assert 2 <= len(psis) - 1 - best.argmax() <= 4
     assert len(psis) > 4
-    assert search.best_score_ == np.nanmax(means)
+    assert search.best_score_ == np.nanmax(scores)
     assert search.best_params_["psi"] == psis[int(best.argmax())]
 
 
@@ -46,7 +48,7 @@ def test_nothing_is_better_than_no_mistakes():
     search = VanishingClassifierCV().fit(*CIRCLES)
     assert search.best_score_ == 1.0
     points = looked_at(search)
-    assert {point[1:] for point in points} == {("minmax", "pcg")}
+    assert {point[1:] for point in points} == {("minmax", "contrastive", 1, None)}
     assert search.best_params_["psi"] == points[-1][0]
 
 
@@ -67,21 +69,73 @@ def test_threads_change_nothing(n_jobs):
 def test_what_is_given_is_not_searched_over():
     X, y = MOONS
     everything = VanishingClassifierCV().fit(X, y)
-    assert set(everything.best_params_) == {"psi", "C", "scale", "oracle"}
-    assert len({point[1:] for point in looked_at(everything)}) > 1
-    for given, absent in (
-        ({"transformer": OAVI(oracle="ls")}, {"oracle"}),
-        ({"scale": "quantile"}, {"scale"}),
-        ({"transformer": OAVI(), "scale": False}, {"scale", "oracle"}),
+    assert {"psi", "C", "scale", "transformer"} < set(everything.best_params_)
+    assert {point[2] for point in looked_at(everything)} == {"contrastive", "oavi"}
+    for given, searched in (
+        ({"transformer": OAVI(oracle="ls")}, {"scale"}),
+        ({"transformer": ContrastiveVanishing(slack=0.1)}, {"scale"}),
+        ({"scale": "quantile"}, {"transformer", "oracle", "max_degree"}),
+        ({"psis": (0.1, 0.01)}, {"scale", "oracle"}),
+        ({"transformer": OAVI(), "scale": False}, set()),
     ):
         search = VanishingClassifierCV(**given).fit(X, y)
-        assert set(search.best_params_) == {"psi", "C", "scale", "oracle"} - absent
-        assert not {f"param_{name}" for name in absent} & set(search.cv_results_)
-        used = search.classifier_.transformer
-        assert used.oracle == search.best_params_.get(
-            "oracle", given.get("transformer", used).oracle
-        )
-        assert search.classifier_.scale == search.best_params_.get("scale", given.get("scale"))
+        columns = {name for name in search.cv_results_ if name.startswith("param_")}
+        assert columns == {f"param_{name}" for name in {"psi", "C", *searched}}
+        assert set(search.best_params_) <= {"psi", "C", *searched}
+        used = search.classifier_
+        assert used.scale == search.best_params_.get("scale", given.get("scale"))
+        if "transformer" in given:
+            kept = given["transformer"].get_params() | {"psi": search.best_params_["psi"]}
+            assert used.transformer.get_params() == kept
+
+
+def test_a_parameter_that_does_not_apply_is_masked():
+    search = VanishingClassifierCV().fit(*MOONS)
+    results = search.cv_results_
+    for name in ("max_degree", "oracle"):
+        has = [name in point for point in results["params"]]
+        np.testing.assert_array_equal(~results[f"param_{name}"].mask, has)
+        assert 0 < sum(has) < len(has)
+
+
+def test_other_C_are_tried_beside_the_best():
+    """Those that are given are not added to."""
+    X, y = MOONS
+    for transformer in (None, OAVI()):
+        search = VanishingClassifierCV(transformer, scale=True).fit(X, y)
+        results = search.cv_results_
+        seen = np.isfinite(results["mean_test_score"])
+        assert {0.1, 1.0, 10.0} < set(results["param_C"][seen]) <= {*CS, *BETWEEN}
+    given = VanishingClassifierCV(OAVI(), scale=True, Cs=(0.1, 1.0, 10.0)).fit(X, y)
+    assert set(given.cv_results_["param_C"]) == {0.1, 1.0, 10.0}
+    assert given.best_score_ <= search.best_score_
+
+
+def test_few_mistakes_are_not_told_from_chance():
+    """A square in halves: few rows are wrong with lines, and OAVI is not looked at."""
+    X = np.random.default_rng(0).uniform(size=(300, 2))
+    search = VanishingClassifierCV().fit(X, X[:, 0] > X[:, 1])
+    assert (1.0 - search.best_score_) * len(X) < 10
+    assert {point[1:3] for point in looked_at(search)} == {("minmax", "contrastive")}
+
+
+def test_degrees_that_the_rows_do_not_bear_are_left_out():
+    """A degree has five rows per term at least, but for the first."""
+    rng = np.random.default_rng(0)
+    X, y = rng.uniform(size=(90, 5)), np.arange(90) % 2
+    degrees = {point[3] for point in looked_at(VanishingClassifierCV().fit(X, y))}
+    assert degrees == {1, None}  # 21 terms of degree 2, 60 rows in a training fold
+    X, y = rng.uniform(size=(180, 5)), np.arange(180) % 2
+    degrees = {point[3] for point in looked_at(VanishingClassifierCV().fit(X, y))}
+    assert degrees == {1, 2, None}
+
+
+def test_a_degree_that_brings_nothing_does_not_end_the_climb():
+    """A board of three by three fields: lines and conics are no better than chance."""
+    X = np.random.default_rng(0).uniform(0, 3, size=(900, 2))
+    search = VanishingClassifierCV(scale="minmax").fit(X, np.floor(X).sum(axis=1) % 2)
+    contrastive = [point for point in search.cv_results_["params"] if "max_degree" in point]
+    assert {point["max_degree"] for point in contrastive} >= {1, 2, 3, 4}
 
 
 def test_a_given_grid_is_looked_at_in_full():
@@ -99,8 +153,12 @@ def test_scores_are_those_of_the_classifier_itself():
     results = search.cv_results_
     for i in np.flatnonzero(np.isfinite(results["mean_test_score"]))[::5]:
         point = results["params"][i]
+        if point["transformer"] == "contrastive":
+            transformer = ContrastiveVanishing(max_degree=point["max_degree"], max_terms=None)
+        else:
+            transformer = OAVI(oracle=point["oracle"])
         model = VanishingClassifier(
-            OAVI(oracle=point["oracle"]), psi=point["psi"], C=point["C"], scale=point["scale"]
+            transformer, psi=point["psi"], C=point["C"], scale=point["scale"]
         )
         for fold, (train, test) in enumerate(StratifiedKFold(3).split(X, y)):
             score = model.fit(X[train], y[train]).score(X[test], y[test])
@@ -161,7 +219,7 @@ def test_what_takes_too_much_is_skipped_and_named(monkeypatch):
     assert "too long" in message
     results = search.cv_results_
     skipped = np.isnan(results["mean_test_score"])
-    assert skipped.reshape(-1, 3).all(axis=1).any()
+    assert any(skipped[results["param_psi"] == psi].all() for psi in results["param_psi"])
     assert results["rank_test_score"][skipped].min() > (~skipped).sum()
     assert np.isfinite(search.best_score_)
     with config_context(working_memory=0.01):

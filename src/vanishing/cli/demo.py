@@ -171,7 +171,7 @@ def _compare():
     from sklearn.preprocessing import MinMaxScaler
     from sklearn.svm import SVC
 
-    from vanishing import VanishingClassifierCV
+    from vanishing import OAVI, VanishingClassifierCV
 
     def result(model, size, X, y, X_test, y_test):
         start = time.perf_counter()
@@ -196,7 +196,8 @@ def _compare():
             split = (X, y, X_test, y_test)
             if not seed:
                 first = X_test, y_test
-            vanishing.append(result(VanishingClassifierCV(), _size, *split))
+            readable = VanishingClassifierCV(OAVI(oracle="omp"))  # few terms per equation
+            vanishing.append(result(readable, _size, *split))
             step(advance=1)
             svm = make_pipeline(MinMaxScaler(), SVC(kernel="poly", coef0=1.0))
             svms.append(result(GridSearchCV(svm, grid, cv=3), _svm_size, *split))

@@ -48,7 +48,7 @@ def fit(
         ),
     ] = None,
     tune: Annotated[
-        bool, Option("--tune", help="Choose psi, C, scaling and oracle by cross-validation.")
+        bool, Option("--tune", help="Choose equations, psi, C and scaling by cross-validation.")
     ] = False,
     drop: Annotated[
         list[str] | None,

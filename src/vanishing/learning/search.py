@@ -1,5 +1,6 @@
 """The search for psi, C, scaling and oracle by cross-validation."""
 
+from functools import partial
 from numbers import Integral
 
 import numpy as np
@@ -11,6 +12,7 @@ from vanishing._threads import one_blas_thread
 from vanishing.checks import check_flag, check_number
 from vanishing.constructions.base import all_or_nothing
 from vanishing.constructions.engine import Remarks
+from vanishing.learning.candidates import Free, families, others
 from vanishing.learning.classifier import VanishingClassifier
 from vanishing.learning.default import resolved
 from vanishing.learning.features import VanishingFeatures
@@ -29,19 +31,21 @@ from vanishing.learning.tuning import MOST_ROWS, Tuning
 from vanishing.persistence import register
 from vanishing.rows.sources import refuse
 
-ORACLES = ("pcg", "omp")  # that a search chooses among where it may
-CS = (0.1, 1.0, 10.0)
-_MEASURED = ("fit_times", "score_times")
+CS = (0.1, 1.0, 10.0)  # values of C that are tried first
+BETWEEN = (0.03, 0.3, 3.0, 30.0)  # and beside the best of these
+_MEASURED = ("fit_times", "score_times", "scores")
 _TIMES = ("mean_fit_time", "std_fit_time", "mean_score_time", "std_score_time")
 
 
 class VanishingClassifierCV(PipelineClassifier):
-    """`VanishingClassifier` with psi, C, scaling and oracle chosen by cross-validation.
+    """`VanishingClassifier` with psi, C, scaling and generators chosen by cross-validation.
 
-    By default psi goes down from 0.1 until smaller ones stop paying, first with columns scaled into
-    [0, 1] and the oracle "pcg". Where that makes so many mistakes that a difference can mean
-    something, other scalings and the oracle "omp" are compared with it, and the best is taken if it
-    is better by half a standard error. What the user gives is not searched over.
+    By default the simplest comes first: columns scaled into [0, 1] and linear forms that tell the
+    classes apart (`ContrastiveVanishing` with degree 1), then higher degrees while they gain; each
+    with psi going down until smaller ones stop paying. Where that makes so many mistakes that a
+    difference can mean something, the generators of `OAVI` are tried, then other scalings and
+    oracles, and what is better by half a standard error is taken. What the user gives is not
+    searched over.
 
     Nothing is learned from a fold's validation rows: scaling, generators and classifier see the
     other folds only. Features are computed once for all C, and the classifiers of growing C start
@@ -50,14 +54,15 @@ class VanishingClassifierCV(PipelineClassifier):
     Parameters
     ----------
     transformer : estimator, default=None
-        Constructs the generators of a class, and has a parameter ``psi``; None means ``OAVI()``
-        with the oracle "pcg" or "omp".
+        Constructs the generators of a class, and has a parameter ``psi``; None means
+        ``ContrastiveVanishing()``, or ``OAVI()`` with the oracle "pcg" or "omp".
     psis : "auto" or sequence of float, default="auto"
-        Values of psi to look at, all of them; "auto" goes down from 0.1 while it pays. Of equal
-        scores the first psi and the smallest C win.
-    Cs : sequence of float, default=(0.1, 1.0, 10.0)
-        Values of C. With psis="auto" those that were clearly worse with one psi are not tried with
-        the next.
+        Values of psi to look at, all of them; "auto" goes down from a large one while it pays. Of
+        equal scores the first psi and the smallest C win. Values that are given are those of
+        ``OAVI()`` where there is no transformer.
+    Cs : "auto" or sequence of float, default="auto"
+        Values of C; "auto" means 0.1, 1 and 10, and those beside the best of them in the end. With
+        psis="auto" those that were clearly worse with one psi are not tried with the next.
     cv : int, splitter or iterable, default=3
         As in scikit-learn; an integer means stratified folds.
     scoring : str, callable or None, default=None
@@ -75,7 +80,8 @@ class VanishingClassifierCV(PipelineClassifier):
     Attributes
     ----------
     best_params_ : dict
-        {"psi": ..., "C": ...}, and "scale" and "oracle" where they were searched over.
+        {"psi": ..., "C": ...}, and what else was searched over: "scale"; "transformer", which is
+        "contrastive", with "max_degree", or "oavi", with "oracle".
     best_score_ : float
         Mean score of the best parameters over the folds.
     best_index_ : int
@@ -84,7 +90,7 @@ class VanishingClassifierCV(PipelineClassifier):
         As of scikit-learn's GridSearchCV: ``param_psi``, ``param_C``, ``params``,
         ``split0_test_score``, ..., ``mean_test_score``, ``std_test_score``, ``rank_test_score``,
         and times; in the order in which they were looked at. NaN where that was not worth it, or
-        would have taken too long or too much memory.
+        would have taken too long or too much memory; masked where a parameter does not apply.
     classifier_ : VanishingClassifier
         Fitted to all rows with the best parameters.
     n_generators_, n_terms_, sparsity_, generators_ :
@@ -104,7 +110,7 @@ class VanishingClassifierCV(PipelineClassifier):
     >>> X, y = load_iris(return_X_y=True)
     >>> model = VanishingClassifierCV().fit(X, y)
     >>> model.best_params_
-    {'psi': 0.005, 'C': 1.0, 'scale': 'minmax', 'oracle': 'pcg'}
+    {'psi': 0.1, 'C': 1.0, 'scale': 'minmax', 'transformer': 'contrastive', 'max_degree': 1}
     >>> print(f"{model.best_score_:.2f}")
     0.97
     """
@@ -114,7 +120,7 @@ class VanishingClassifierCV(PipelineClassifier):
         transformer=None,
         *,
         psis="auto",
-        Cs=CS,
+        Cs="auto",
         cv=3,
         scoring=None,
         scale="auto",
@@ -177,17 +183,20 @@ class VanishingClassifierCV(PipelineClassifier):
         elif self.scoring is not None and not callable(self.scoring):
             raise TypeError(f"scoring must be one name, a callable or None; got {self.scoring!r}.")
 
-    def grid(self) -> tuple[list[float] | None, list[float]]:
-        """Return the values of psi to try, None for "auto", and those of C in growing order."""
-        Cs = sorted(self._numbers("Cs"))
+    def grid(self) -> tuple[list[float] | None, list[float], list[float]]:
+        """Return values to try: of psi, None for "auto"; of C, growing; and the first ones of C."""
+        if _is_auto(self.Cs):
+            Cs, first = sorted((*CS, *BETWEEN)), list(CS)
+        else:
+            Cs = first = sorted(self._numbers("Cs"))
         for C in Cs:
             check_number("every C of Cs", C, low=0, low_open=True)
         if _is_auto(self.psis):
-            return None, Cs
+            return None, Cs, first
         psis = self._numbers("psis")
         for psi in psis:
             check_number("every psi of psis", psi, low=0, high=1, high_open=True)
-        return psis, Cs
+        return psis, Cs, first
 
     def _numbers(self, name: str) -> list[float]:
         given = getattr(self, name)
@@ -196,8 +205,9 @@ class VanishingClassifierCV(PipelineClassifier):
                 raise TypeError
             values = [float(value) for value in given]
         except (TypeError, ValueError):
-            auto = "'auto' or " if name == "psis" else ""
-            raise TypeError(f"{name} must be {auto}a sequence of numbers; got {given!r}.") from None
+            raise TypeError(
+                f"{name} must be 'auto' or a sequence of numbers; got {given!r}."
+            ) from None
         if not values:
             raise ValueError(f"{name} is empty: give at least one value to try.")
         return list(dict.fromkeys(values))  # each once
@@ -209,9 +219,8 @@ class VanishingClassifierCV(PipelineClassifier):
         ``splits`` scores of shape (n_splits, len(params)), NaN where there is none.
         """
         found = dict(zip(_TIMES, times, strict=True))
-        for name in params[0]:
-            values = np.ma.MaskedArray([p[name] for p in params], mask=np.zeros(len(params), bool))
-            found[f"param_{name}"] = values
+        for name in dict.fromkeys(name for point in params for name in point):
+            found[f"param_{name}"] = _column(params, name)
         found["params"] = params
         found |= {f"split{i}_test_score": scores for i, scores in enumerate(splits)}
         mean = found["mean_test_score"] = splits.mean(axis=0)
@@ -242,6 +251,15 @@ def _is_auto(value) -> bool:
     return isinstance(value, str) and value == "auto"
 
 
+def _column(params: list[dict], name: str) -> np.ma.MaskedArray:
+    """Return the values of a parameter, masked at points that do not have it."""
+    missing = [name not in point for point in params]
+    if not any(missing):
+        return np.ma.MaskedArray([point[name] for point in params], mask=missing)
+    values = np.array([point.get(name) for point in params], dtype=object)
+    return np.ma.MaskedArray(values, mask=missing)
+
+
 # -- The search -----------------------------------------------------------------------------------
 
 
@@ -264,15 +282,15 @@ def search(
     """
     model.check_parameters()
     refuse(model, X)
-    psis, Cs = model.grid()
+    psis, Cs, first_Cs = model.grid()
     with all_or_nothing(model):
         rows = labelled_rows(model, X, y, sample_weight)
         check_two_classes(rows.classes)
         trials = Trials(model, _folds(model.cv, rows, y), Progress(on_step))
         if psis is None:
             trials = trials.thinned(MOST_ROWS)
-        scales = SCALINGS if _is_auto(model.scale) else ()
-        tuning = Tuning(trials, psis, scales, ORACLES if model.transformer is None else ())
+        free = Free(_is_auto(model.scale), model.transformer is None, psis is None)
+        tuning = Tuning(trials, psis, families(free, trials), partial(others, free))
         interrupted = False
         with one_blas_thread():
             try:
@@ -281,18 +299,25 @@ def search(
                 if not tuning.looks:
                     raise
                 interrupted = True
-        look, place = tuning.best()
-        looks = list(tuning.looks.values())
-        fits, scores = (np.hstack([getattr(at, name) for at in looks]) for name in _MEASURED)
-        model._store(
-            [{"psi": at.point.psi, "C": C, **at.point.choice.params()} for at in looks for C in Cs],
-            [fits.mean(axis=0), fits.std(axis=0), scores.mean(axis=0), scores.std(axis=0)],
-            np.hstack([at.scores for at in looks]),
-            list(tuning.looks).index(look.point) * len(Cs) + place,
+        best, place = tuning.best()
+        tried = [
+            (at, i)
+            for at in tuning.looks.values()
+            for i, C in enumerate(Cs)
+            if C in first_Cs or np.isfinite(at.scores[0, i])
+        ]
+        fits, scores, splits = (
+            np.array([getattr(at, name)[:, i] for at, i in tried]).T for name in _MEASURED
         )
-        classifier = trials.classifier(look.point, Cs[place])
+        model._store(
+            [{"psi": at.point.psi, "C": Cs[i], **at.point.choice.params()} for at, i in tried],
+            [fits.mean(axis=0), fits.std(axis=0), scores.mean(axis=0), scores.std(axis=0)],
+            splits,
+            next(k for k, (at, i) in enumerate(tried) if at is best and i == place),
+        )
+        classifier = trials.classifier(best.point, Cs[place])
         classifier.n_jobs = model.n_jobs
-        remarks = _refit(model, classifier, rows.present(), trials.temperature(look, place))
+        remarks = _refit(model, classifier, rows.present(), trials.temperature(best, place))
         _with_remarks(model, remarks, tuning, interrupted).warn()
         return model
 
@@ -322,7 +347,7 @@ def _edges(model) -> list[str]:
     means, params = model.cv_results_["mean_test_score"], model.cv_results_["params"]
     found = []
     for name, given in (("psi", model.psis), ("C", model.Cs)):
-        if _is_auto(given) or (name == "C" and tuple(given) == CS):
+        if _is_auto(given):
             continue
         values = sorted({point[name] for point in params})
         best = model.best_params_[name]
@@ -383,7 +408,7 @@ def _fold(rows: LabelledRows, train, test) -> tuple[LabelledRows, LabelledRows]:
 
 # -- What is saved --------------------------------------------------------------------------------
 
-_CHOSEN = ("scale", "oracle")
+_CHOSEN = ("scale", "transformer", "oracle", "max_degree")
 _SCORES = ("mean_test_score", "std_test_score", "rank_test_score")
 
 
@@ -394,7 +419,11 @@ def _write(writer, model) -> dict:
         **writer.classes(model),
         "best_index": int(model.best_index_),
         "cv_results": {
-            **{name: [p[name] for p in results["params"]] for name in results["params"][0]},
+            **{
+                name: [point.get(name) for point in results["params"]]
+                for name in ("psi", "C", *_CHOSEN)
+                if f"param_{name}" in results
+            },
             **{name: writer.plain(results[name]) for name in (*_TIMES, *_SCORES)},
             "split_test_scores": [writer.plain(split) for split in splits],
         },
@@ -423,8 +452,9 @@ def _read(reader, node, model):
     params = [{"psi": psi, "C": C} for psi, C in zip(psis, Cs, strict=True)]
     for name, values in zip(_CHOSEN, chosen, strict=True):
         if values is not None:
-            for point, value in zip(params, reader.names(values, name, len(psis)), strict=True):
-                point[name] = value
+            for point, value in zip(params, reader.listed(values, name, len(psis)), strict=True):
+                if value is not None:
+                    point[name] = _chosen(reader, value, name)
     best = reader.integer(best, "best_index", 0, len(psis) - 1)
     model._store(params, columns[: len(_TIMES)], np.array(splits), best)
     reader.require(np.isfinite(model.best_score_), "best_index is that of no score.")
@@ -432,6 +462,14 @@ def _read(reader, node, model):
     same = model.classifier_.n_features_in_ == model.n_features_in_
     same &= np.array_equal(model.classifier_.classes_, model.classes_)
     reader.require(same, "the classifier is of other columns or classes.")
+
+
+def _chosen(reader, value, name: str) -> str | int:
+    """Return one value of what was searched over beside psi and C."""
+    if name == "max_degree":
+        return reader.integer(value, name, 1)
+    (value,) = reader.names([value], name, 1)
+    return value
 
 
 register(VanishingClassifierCV, _write, _read)

@@ -12,6 +12,7 @@ from sklearn.metrics import check_scoring
 
 from vanishing._threads import spread
 from vanishing.constructions.base import adopt_columns
+from vanishing.constructions.contrastive import ContrastiveVanishing
 from vanishing.learning.classifier import VanishingClassifier
 from vanishing.learning.default import resolved
 from vanishing.learning.features import class_readers
@@ -27,10 +28,20 @@ _KEPT = 5000  # decision values of a fold that are kept, to learn a temperature 
 
 
 class Choice(NamedTuple):
-    """What a search chooses among beside psi and C; None is what the user gave."""
+    """What a search chooses among beside psi and C; None is what the user gave, or does not apply.
+
+    The transformer is "oavi", with an oracle, or "contrastive", with a degree.
+    """
 
     scale: str | None = None
+    transformer: str | None = None
     oracle: str | None = None
+    max_degree: int | None = None
+
+    @property
+    def is_contrastive(self) -> bool:
+        """Whether generators are chosen for being large on the other classes."""
+        return self.transformer == "contrastive"
 
     def params(self) -> dict[str, Any]:
         """Return what was searched over."""
@@ -154,11 +165,12 @@ class Trials:
         self.model = model
         self.folds = folds
         self.progress = progress
-        psis, self.Cs = model.grid()
+        psis, self.Cs, self.first_Cs = model.grid()
         self._in_order = psis is None  # one psi after the other
         self.n_rows = max(len(train.y) for train, _ in folds)
-        n_classes = len(folds[0][0].classes)
-        self.n_problems = 1 if n_classes == 2 else n_classes  # of the linear SVM
+        self.n_columns = folds[0][0].X.shape[1]
+        self.n_classes = len(folds[0][0].classes)
+        self.n_problems = 1 if self.n_classes == 2 else self.n_classes  # of the linear SVM
         self._scaled: dict[Any, list[_Fold]] = {}
 
     def thinned(self, n_rows: int) -> "Trials":
@@ -171,14 +183,18 @@ class Trials:
 
     def classifier(self, point: Point, C: float) -> VanishingClassifier:
         """Return the classifier that a point and C stand for, to be fitted."""
-        model, (scale, oracle) = self.model, point.choice
-        transformer = clone(resolved(model.transformer)).set_params(psi=point.psi)
-        if oracle is not None:
-            transformer.set_params(oracle=oracle)
+        model, choice = self.model, point.choice
+        if choice.is_contrastive:
+            degree = choice.max_degree
+            transformer = ContrastiveVanishing(point.psi, max_degree=degree, max_terms=None)
+        else:
+            transformer = clone(resolved(model.transformer)).set_params(psi=point.psi)
+            if choice.oracle is not None:
+                transformer.set_params(oracle=choice.oracle)
         return VanishingClassifier(
             transformer,
             C=C,
-            scale=model.scale if scale is None else scale,
+            scale=model.scale if choice.scale is None else choice.scale,
             clip=model.clip,
             class_weight=model.class_weight,
         )
@@ -214,6 +230,16 @@ class Trials:
                 if len(done) == len(folds):
                     looks[point] = self._look(point, done, Cs)
         return [looks[point] for point in points]
+
+    def look_at(self, point: Point, Cs: Sequence[float], looks: dict[Point, Look]) -> Look:
+        """Return what ``looks`` say of a point with some C, after a look with those that lack."""
+        known = looks.get(point)
+        if known is not None:
+            Cs = [C for C in Cs if np.isnan(known.scores[0, self.Cs.index(C)])]
+        if Cs:
+            (new,) = self.look([point], Cs)
+            looks[point] = new if known is None else known.joined(new)
+        return looks[point]
 
     def _look(self, point: Point, trials: list[_Trial], Cs) -> Look:
         tables = np.full((3, len(trials), len(self.Cs)), np.nan)

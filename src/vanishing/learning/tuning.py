@@ -1,16 +1,18 @@
 """Which points a search looks at.
 
-A given grid is looked at in full. Otherwise psi goes down from 0.1 until smaller ones stop paying:
-that is where the time goes, and where overfitting starts. Other scalings and oracles than the first
-run against it, from large psi to small, on some of the rows if there are many; the best, if it is
-better by half a standard error, is walked through in turn. Where the first makes next to no
-mistakes the difference to another could be nothing but chance, and none is looked at.
+A given grid is looked at in full. Otherwise families of classifiers are tried, the simplest first,
+each from a large psi down until smaller ones stop paying: that is where the time goes, and where
+overfitting starts. A more intricate one is taken if it is better by half a standard error. Other
+scalings and oracles run against the first of a family, from large psi to small, on some of the rows
+if there are many; the best is walked through in turn. Where next to no mistakes are left the
+difference to another could be nothing but chance, and no further one is looked at.
 
 What is skipped because of its size depends on counts, never on a clock: the answer is the same on
 any machine and with any number of threads.
 """
 
-from itertools import product
+from collections.abc import Callable, Sequence
+from math import sqrt
 
 import numpy as np
 from sklearn import get_config
@@ -20,23 +22,28 @@ from vanishing.learning.trials import Choice, Look, Point, Trials, skipped
 _SMALLEST_PSI = 1e-8
 _FEW_MISTAKES = 10  # on held-out rows: with fewer, no other choice can be told from chance
 _SURE = 0.5  # standard errors by which another choice has to be better
+_BEHIND = 2.0  # standard errors from which on no variant of a choice is looked at
+_ROUNDING = 1e-12  # of a score
 _SCREENED = 10_000  # training rows on which scalings and oracles are compared
 MOST_ROWS = 30_000  # training rows of a fold that looks for psi are fitted to
 # The work of a look: entries that one pass of the linear SVMs over the features of a fold reads.
 _MOST_WORK = 8e7  # of the next psi; with more, a search takes minutes
 _MOST_VAIN_WORK = 3e6  # of the next psi after one that brought nothing
-# Values of psi that may bring nothing before smaller ones are left alone. Many rows bear a small
-# psi, and tell whether it pays.
+# Values of psi, or degrees, that may bring nothing before the next are left alone. Many rows bear a
+# small psi, and tell whether it pays.
 _PATIENCE, _MANY_ROWS, _MORE_PATIENCE = 2, 5000, 3
 _GROWTH = 2.0  # of the number of generators from one psi to the next, that is reckoned with
-_MOST_SCREENED_WORK = 1e7  # the same, where scalings and oracles are compared
+_MOST_VAIN_CLIMB = 3e5  # of a degree that brought nothing, for one more to be tried
+MOST_SCREENED_WORK = 1e7  # the same, where scalings, oracles and degrees are compared
 
 
-def descending() -> list[float]:
-    """Return the values of psi that a search goes through, the paper's and on."""
-    found = []
-    for power in range(1, 9):
-        found += [10.0**-power, 0.5 * 10.0**-power]
+def descending(choice: Choice) -> list[float]:
+    """Return the values of psi that a search goes through: for OAVI the paper's, and on."""
+    tens = [10.0**-power for power in range(1, 9)]
+    if choice.is_contrastive:
+        found = [0.5, *tens]
+    else:
+        found = [psi for ten in tens for psi in (ten, 0.5 * ten)]
     return [float(f"{psi:g}") for psi in found if psi >= _SMALLEST_PSI]
 
 
@@ -47,53 +54,59 @@ class Tuning:
     ----------
     trials : Trials
     psis : list of float or None
-        A given grid, or None to go down from 0.1.
-    scales, oracles : sequence of str
-        To choose among, simplest first; empty where the user has chosen.
+        A given grid, or None to go down from a large one.
+    families : sequence of sequence of Choice
+        Families of classifiers to choose among, the simplest first; the choices of each are tried
+        one after the other while they gain.
+    others : callable
+        ``others(choice)`` returns those that differ from a choice in scaling or oracle.
 
     Attributes
     ----------
     looks : dict of Point: Look
-    choices : list of Choice
-        That were walked through.
     skipped : list of str
         What was not looked at, and why.
     """
 
-    def __init__(self, trials: Trials, psis, scales, oracles):
+    def __init__(
+        self,
+        trials: Trials,
+        psis: Sequence[float] | None,
+        families: Sequence[Sequence[Choice]],
+        others: Callable[[Choice], Sequence[Choice]],
+    ):
         self.trials = trials
         self.psis = psis
-        self.scales = scales or [None]
-        self.oracles = oracles or [None]
+        self.families = families
+        self.others = others
         self.looks: dict[Point, Look] = {}
         self.screened: dict[Point, Look] = {}  # on some of the rows
-        self.choices: list[Choice] = []
         self.skipped: list[str] = []
+        self._taken: Choice | None = None
 
     def run(self) -> None:
         """Look at what is worth it."""
-        first = Choice(self.scales[0], self.oracles[0])
-        self.choices = [first]
-        self._walk(first)
-        if len(self.scales) * len(self.oracles) > 1 and self._mistakes() >= _FEW_MISTAKES:
-            (other, psi), place = self._other(first)
-            if other != first:
-                look, _ = self.best()
-                self.choices.append(other)
-                # Larger C take longest, and were no better.
-                self._walk(other, psi, look.best, self.trials.Cs[max(0, place - 1) : place + 1])
+        firsts = []
+        for family in self.families:
+            firsts.append(self._climb(family))
+            if self._mistakes() < _FEW_MISTAKES:
+                return
+        # A family that is clearly behind has no variant that catches up.
+        behind = [self._ahead(self.best(), self._best_of(first)) > _BEHIND for first in firsts]
+        for first, is_so in zip(firsts, behind, strict=True):
+            if not is_so:
+                self._sharpen(first)
+                self._compare(first)
 
     def best(self) -> tuple[Look, int]:
-        """Return the look with the best mean score, and the place of its C.
+        """Return the best look at what is taken, and the place of its C.
 
-        Of equal ones the first psi and the smallest C. Scalings and oracles that were not walked
-        through do not count.
+        Of equal ones the first psi and the smallest C.
         """
-        looks = [
-            look
-            for look in self.looks.values()
-            if look.values and look.point.choice in self.choices
-        ]
+        return self._best_of(self._taken or next(iter(self.looks)).choice)
+
+    def _best_of(self, choice: Choice) -> tuple[Look, int]:
+        looks = [at for at in self.looks.values() if at.values and at.point.choice == choice]
         look = max(looks, key=lambda look: look.best)  # the first of equals
         return look, int(np.nanargmax(look.means))
 
@@ -101,40 +114,69 @@ class Tuning:
         look, place = self.best()
         return int(np.count_nonzero(~look.correct[place]))
 
+    def _climb(self, family: Sequence[Choice]) -> Choice:
+        """Walk through the choices of a family while they gain; return the best of them."""
+        found, n_vain = family[0], 0
+        for choice in family:
+            self._walk(choice)
+            look, _ = new = self._best_of(choice)
+            if choice != found:
+                n_vain += 1
+                if self._ahead(new, self._best_of(found)) > _SURE:
+                    found, n_vain = choice, 0
+            work = self._work(choice, [look.n_generators])
+            if n_vain >= (_PATIENCE if work <= _MOST_VAIN_CLIMB else 1) or self._perfect(look):
+                break
+        return found
+
     # -- From large psi to small ------------------------------------------------------------------
 
-    def _walk(self, choice: Choice, largest=1.0, best=-np.inf, Cs: list[float] | None = None):
-        """Look at a given grid; or go down from a psi, with some C, to beat the best until now."""
-        if self.psis is not None:
+    def _walk(self, choice: Choice, largest=1.0, Cs: Sequence[float] | None = None) -> None:
+        """Look at a given grid, or go down from a psi with some C; take the choice if it is best.
+
+        Where a grid of C is not given, they are the first ones.
+        """
+        if self.psis is None:
+            self._descend(choice, largest, self.trials.first_Cs if Cs is None else Cs)
+        else:
             points = [Point(choice, psi) for psi in self.psis]
-            self.trials.look(points, looks=self.looks)
-            return
-        n_vain = 0
+            self.trials.look(points, self.trials.first_Cs, self.looks)
+        self._consider(choice)
+
+    def _consider(self, choice: Choice) -> None:
+        """Take a choice if it is better by some standard errors."""
+        if self._taken is None or self._ahead(self._best_of(choice), self.best()) > _SURE:
+            self._taken = choice
+
+    def _descend(self, choice: Choice, largest: float, Cs: Sequence[float]) -> None:
+        n_vain, best = 0, -np.inf
         sizes: list[int] = []  # generators of the models until now
-        for psi in descending():
+        for psi in descending(choice):
             if psi > largest:
                 continue
             point = Point(choice, psi)
-            too_much = self._too_much(sizes)
+            too_much = self._too_much(choice, sizes)
             if too_much is not None:
                 nothing = skipped(point, len(self.trials.folds), len(self.trials.Cs))
                 self.looks.setdefault(point, nothing)
                 self.skipped.append(f"{_named(point)} and smaller ones, {too_much}")
                 return
-            (look,) = self.trials.look([point], Cs, self.looks)
+            look = self.trials.look_at(point, Cs, self.looks)
             if look.best > best:
                 best, n_vain = look.best, 0
-            elif not sizes or look.n_generators != sizes[-1]:  # else it may be the same
+            elif choice.is_contrastive or look.n_generators != sizes[-1]:  # else it may be the same
                 n_vain += 1
             sizes.append(look.n_generators)
-            if n_vain >= self._patience(sizes) or self._perfect(look):
+            if n_vain >= self._patience(choice, sizes) or self._perfect(look):
                 return
             Cs = self._promising(look)
 
-    def _patience(self, sizes: list[int]) -> int:
-        if self._work(sizes) > _MOST_VAIN_WORK:
+    def _patience(self, choice: Choice, sizes: list[int]) -> int:
+        if self._work(choice, sizes) > _MOST_VAIN_WORK:
             return 1
-        return _MORE_PATIENCE if self.trials.n_rows >= _MANY_ROWS else _PATIENCE
+        # Of contrastive generators psi goes down in larger steps.
+        many = self.trials.n_rows >= _MANY_ROWS and not choice.is_contrastive
+        return _MORE_PATIENCE if many else _PATIENCE
 
     def _perfect(self, look: Look) -> bool:
         """Say whether nothing can be better: no mistakes, where these are what is scored."""
@@ -153,46 +195,61 @@ class Tuning:
         promising = look.means >= look.best - error
         return [C for C, is_so in zip(self.trials.Cs, promising, strict=True) if is_so]
 
-    def _work(self, sizes: list[int]) -> float:
+    def _work(self, choice: Choice, sizes: list[int]) -> float:
         """Return the work that the next psi takes, from the numbers of generators until now."""
-        growth = sizes[-1] / max(sizes[-2], 1) if len(sizes) > 1 else 1.0
-        n_entries = self.trials.n_rows * sizes[-1] * min(max(growth, 1.0), _GROWTH)
-        return n_entries * self.trials.n_problems
+        growth = 1.0  # of contrastive ones there are no more than terms
+        if len(sizes) > 1 and not choice.is_contrastive:
+            growth = min(max(sizes[-1] / max(sizes[-2], 1), 1.0), _GROWTH)
+        return self.trials.n_rows * sizes[-1] * growth * self.trials.n_problems
 
-    def _too_much(self, sizes: list[int]) -> str | None:
+    def _too_much(self, choice: Choice, sizes: list[int]) -> str | None:
         """Say why the next psi is not looked at."""
         if not sizes:
             return None
-        work = self._work(sizes)
+        work = self._work(choice, sizes)
         # The features of a fold, and the columns that the SVM makes of these.
         if 16.0 * work / self.trials.n_problems > get_config()["working_memory"] * 2**20:
             return "whose features would not fit into scikit-learn's working_memory"
         return "which would take too long" if work > _MOST_WORK else None
 
+    def _sharpen(self, choice: Choice) -> None:
+        """Look at the C beside the best one of a choice, where these are not given."""
+        look, place = self._best_of(choice)
+        self.trials.look_at(look.point, self.trials.Cs[max(0, place - 1) : place + 2], self.looks)
+        self._consider(choice)
+
     # -- Other scalings and oracles ---------------------------------------------------------------
 
-    def _other(self, first: Choice) -> tuple[Point, int]:
-        """Return where the best of the other choices is, or the first if none is clearly better.
+    def _compare(self, first: Choice) -> None:
+        """Let other scalings and oracles run against a choice; walk through the best of them."""
+        found = self._other(first, self.others(first))
+        if found is not None:
+            look, place = found
+            # Larger C take longest, and were no better.
+            choice = look.point.choice
+            self._walk(choice, look.point.psi, self._C_and_smaller(place))
+            self._sharpen(choice)
 
-        A point, and the place of its C.
-        """
-        look, place = self.best()
+    def _other(self, first: Choice, others: Sequence[Choice]) -> tuple[Look, int] | None:
+        """Return the best look at other choices and the place of its C, if it is clearly better."""
+        look, place = self._best_of(first)
         trials = self.trials.thinned(_SCREENED)
         psis = [
             point.psi
             for point, at in self.looks.items()
-            if point.psi >= look.point.psi and self._work([at.n_generators]) <= _MOST_SCREENED_WORK
+            if point.choice == first
+            and point.psi >= look.point.psi
+            and self._work(first, [at.n_generators]) <= MOST_SCREENED_WORK
         ]
         if not psis:
-            return look.point, place
-        best = self._known_or_new(trials, Point(first, min(psis)), place), place
-        reference = best
-        for choice in map(Choice._make, product(self.scales, self.oracles)):
-            if choice != first:
-                found = self._race(trials, choice, first, psis, place)
-                if found and found[0].means[found[1]] > best[0].means[best[1]]:
-                    best = found if self._better(reference, found) else best
-        return best[0].point, best[1]
+            return None
+        reference = self._known_or_new(trials, Point(first, min(psis)), place), place
+        best = reference
+        for choice in others:
+            found = self._race(trials, choice, first, psis, place)
+            if found and found[0].means[found[1]] > best[0].means[best[1]]:
+                best = found if self._ahead(found, reference) > _SURE else best
+        return None if best is reference else best
 
     def _race(self, trials: Trials, choice: Choice, first: Choice, psis, place: int):
         """Let a choice run against the first from large psi to small; return its best look and C.
@@ -201,7 +258,8 @@ class Tuning:
         more evenly a scaling spreads rows, the more features there are.
         """
         best = None
-        for at in range(max(0, place - 1), place + 1):
+        for C in self._C_and_smaller(place):
+            at = trials.Cs.index(C)
             found = None
             for psi in psis:
                 new = self._known_or_new(trials, Point(choice, psi), at)
@@ -215,27 +273,28 @@ class Tuning:
                 best = found, at
         return best
 
+    def _C_and_smaller(self, place: int) -> list[float]:
+        """Return those of the first C that are next to one from below."""
+        first, most = self.trials.first_Cs, self.trials.Cs[place]
+        return [value for value in first if value <= most][-2:] or first[:1]
+
     def _known_or_new(self, trials: Trials, point: Point, place: int) -> Look:
         """Return a look at a point with one C; on all rows it may have been taken already."""
-        C = trials.Cs[place]
         looks = self.looks if trials is self.trials else self.screened
-        known = looks.get(point)
-        if known is None or np.isnan(known.scores[0, place]):
-            (new,) = trials.look([point], [C])
-            looks[point] = new if known is None else known.joined(new)
-        return looks[point]
+        return trials.look_at(point, [trials.Cs[place]], looks)
 
-    def _better(self, old: tuple[Look, int], new: tuple[Look, int]) -> bool:
-        """Say whether the new look's score, at the place of a C, is better by some standard errors.
+    def _ahead(self, new: tuple[Look, int], old: tuple[Look, int]) -> float:
+        """Return by how many standard errors a look's score, at the place of a C, is better.
 
         By the rows on which one is right and the other wrong, where mistakes are what is scored.
         """
         if self.trials.model.scoring is None:
             right, wrong = (look.correct[place] for look, place in (new, old))
-            gained, lost = np.count_nonzero(right & ~wrong), np.count_nonzero(wrong & ~right)
-            return gained - lost > _SURE * np.sqrt(gained + lost)
+            gained, lost = int((right & ~wrong).sum()), int((wrong & ~right).sum())
+            return (gained - lost) / sqrt(max(gained + lost, 1))
         gain = new[0].scores[:, new[1]] - old[0].scores[:, old[1]]
-        return gain.mean() > _SURE * gain.std() / np.sqrt(max(len(gain) - 1, 1))
+        error = gain.std() / np.sqrt(max(len(gain) - 1, 1))
+        return float(gain.mean() / max(error, _ROUNDING))
 
 
 def _named(point: Point) -> str:
