@@ -730,7 +730,7 @@ def test_demo(tmp_path):
         "y^2 = 0.9963 - 0.991*x^2",
         "polynomial SVM",
         "of 360",
-        "flavanoids*proline = ",
+        "flavanoids = 0.47",
         "In words: ",
         str(path),
         "vanishing fit table.csv",
