@@ -2,7 +2,9 @@
 
 For each data set, psi and C: the time of one fit, liblinear's (LinearSVC, its default tolerance, at
 most 10,000 iterations, median of three seeds), their ratio, and how far our objective is above or
-below liblinear's, relatively.
+below liblinear's, relatively. Then problems of many classes on the same features: their time
+together, one after the other, and its ratio to that of one look at all features for all of them,
+which nobody can do without.
 
     python benchmarks/svm.py [--data-home DIR] [--psis 0.005,0.0005] [htru ...]
 """
@@ -12,11 +14,14 @@ import time
 import warnings
 
 import numpy as np
+from sklearn.datasets import load_digits, make_classification
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import LinearSVC
 
 from vanishing import OAVI, L1SquaredHingeSVC, VanishingFeatures, datasets
+from vanishing._threads import one_blas_thread
+from vanishing.learning.svm_solver import as_columns, solve, solve_together, targets
 
 NAMES = ("bank", "seeds", "htru", "skin", "credit", "spam")
 
@@ -35,6 +40,55 @@ def timed(model, X, y):
     start = time.perf_counter()
     model.fit(X, y)
     return time.perf_counter() - start
+
+
+def many_classes():
+    """Return labelled rows of ten and of thirty classes, in [0, 1]."""
+    sets = {"digits": load_digits(return_X_y=True)}
+    shape = {"n_informative": 8, "n_redundant": 0, "n_classes": 30, "n_clusters_per_class": 1}
+    sets["thirty"] = make_classification(3000, 8, **shape, random_state=0)
+    return {name: (MinMaxScaler().fit_transform(X), y) for name, (X, y) in sets.items()}
+
+
+def best(function, repeats=3):
+    """Return the least processor time of a call."""
+    seconds = []
+    for _ in range(repeats):
+        start = time.process_time()
+        function()
+        seconds.append(time.process_time() - start)
+    return min(seconds)
+
+
+def compare_together(psi=0.01):
+    """Print what it takes to solve the problems of many classes together and alone."""
+    print(
+        f"\n{'data':<8}{'C':>6}{'classes':>9}{'rows x features':>17}{'together s':>12}"
+        f"{'alone s':>9}{'ratio':>7}{'looks':>8}"
+    )
+    for name, (X, y) in many_classes().items():
+        features = VanishingFeatures(OAVI(psi=psi)).fit_transform(X, y)
+        columns, signs = as_columns(features, True), targets(y, y.max() + 1)
+        starts = np.zeros((len(signs), len(columns)))
+        look = best(lambda columns=columns, signs=signs: signs @ columns.T)
+        for C in (0.1, 1.0, 10.0):
+            problems = [signs, np.full_like(signs, C), starts]
+            options = {"tol": 1e-4, "max_iter": 1000}
+
+            def together(columns=columns, problems=problems, options=options):
+                solve_together(columns, *problems, **options)
+
+            def alone(columns=columns, problems=problems, options=options):
+                for problem in zip(*problems, strict=True):
+                    solve(columns, *problem, **options)
+
+            seconds, apart = best(together), best(alone)
+            shape = f"{features.shape[0]} x {features.shape[1]}"
+            print(
+                f"{name:<8}{C:>6}{len(signs):>9}{shape:>17}{seconds:>12.4f}{apart:>9.4f}"
+                f"{apart / seconds:>7.2f}{seconds / look:>8.0f}",
+                flush=True,
+            )
 
 
 def main():
@@ -76,6 +130,8 @@ def main():
                 )
     for name, values in ratios.items():
         print(f"{name}: {np.exp(np.mean(np.log(values))):.0f} times faster in the geometric mean")
+    with one_blas_thread():
+        compare_together()
 
 
 if __name__ == "__main__":

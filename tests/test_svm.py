@@ -9,7 +9,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
 from vanishing import L1SquaredHingeSVC
-from vanishing.learning.svm_solver import as_columns, solve
+from vanishing.learning import svm_solver
+from vanishing.learning.svm_model import minimise_model
+from vanishing.learning.svm_solver import as_columns, solve, solve_together, targets
 
 
 def problem(n_samples, n_features, seed=0):
@@ -99,6 +101,65 @@ def test_starting_from_the_solution_takes_no_step():
     again, _, steps = solve(columns, target, np.ones(len(y)), w, tol=1e-6, max_iter=1000)
     assert steps == 0
     np.testing.assert_array_equal(again, w)
+
+
+def many_classes(n_classes, n_samples=600, n_features=300):
+    """Rows of many classes, and features that nearly depend on each other."""
+    rng = np.random.default_rng(0)
+    centres = rng.standard_normal((n_classes, 6))
+    y = np.arange(n_samples) % n_classes
+    X = centres[y] + rng.standard_normal((n_samples, 6))
+    mixed = X @ rng.standard_normal((6, n_features))
+    return np.abs(mixed + 0.01 * rng.standard_normal(mixed.shape)), y
+
+
+def test_threads_change_no_bit():
+    X, y = many_classes(8)
+    columns = as_columns(X, True)
+    assert columns.size * 8 >= svm_solver._WORTH_THREADS
+    models = []
+    for n_jobs in (None, 2, 5):
+        model = L1SquaredHingeSVC(0.1)
+        model.classes_ = np.arange(8)
+        assert model.fit_columns(columns, y, n_jobs=n_jobs) is None
+        models.append(model)
+    for model in models[1:]:
+        np.testing.assert_array_equal(model.coef_, models[0].coef_)
+        np.testing.assert_array_equal(model.intercept_, models[0].intercept_)
+    np.testing.assert_array_equal(L1SquaredHingeSVC(0.1).fit(X, y).coef_, models[0].coef_)
+
+
+@pytest.mark.parametrize("C", [0.1, 100.0])
+def test_problems_solved_together_are_those_solved_alone(C):
+    X, y = many_classes(4, 200, 60)
+    columns, signs = as_columns(X, True), targets(y, 4)
+    costs = np.full((4, len(y)), C) * np.arange(1, 5)[:, np.newaxis]
+    starts = np.zeros((4, 61))
+    together = solve_together(columns, signs, costs, starts, tol=1e-6, max_iter=1000)
+    for sign, cost, (w, gap, _) in zip(signs, costs, together, strict=True):
+        alone, _, _ = solve(columns, sign, cost, starts[0], tol=1e-6, max_iter=1000)
+        values = [objective(v[:-1], v[-1], X, sign, cost) for v in (w, alone)]
+        np.testing.assert_allclose(*values, rtol=2e-6)
+        assert gap <= 1e-6
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e4])
+def test_model_is_minimised_where_columns_nearly_depend(scale):
+    rng = np.random.default_rng(1)
+    columns = rng.standard_normal((60, 5)) @ rng.standard_normal((5, 400))
+    columns += 1e-3 * rng.standard_normal(columns.shape)
+    columns[-1] = columns[0]  # exactly
+    hessian, w = scale * columns @ columns.T, np.zeros(60)
+    w[:30] = rng.standard_normal(30)
+    gradient = columns @ rng.standard_normal(400)
+
+    def violation(at):
+        slope = gradient + hessian @ (at - w)
+        return np.where(at == 0.0, np.abs(slope) - 1.0, np.abs(slope + np.sign(at))).max()
+
+    new = minimise_model(hessian, gradient, w)
+    assert violation(new) <= 0.051 * violation(w)
+    assert 0 < np.count_nonzero(new) < 60
 
 
 def test_dependent_and_zero_columns():

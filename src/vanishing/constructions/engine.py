@@ -135,6 +135,9 @@ class Construction:
             n_border = len(border.terms)
             if not n_border or not self._fits(8 * n_border * len(self.terms), degree):
                 return
+            self.stopped = self.too_wide(degree, n_border)
+            if self.stopped is not None:
+                return
             border = border._replace(
                 parent=start + border.parent, variable=self.columns[border.variable]
             )
@@ -151,6 +154,10 @@ class Construction:
                 )
             if self.stopped is not None:
                 return
+
+    def too_wide(self, degree: int, n_border: int) -> str | None:
+        """Say why a border is left alone, if its terms are too many to be of use."""
+        return None
 
     def _fits(self, n_bytes: int, degree: int) -> bool:
         """Say whether so much fits into scikit-learn's working memory; else stop."""

@@ -100,6 +100,6 @@ def fit_parts(
         final.check_parameters()
         final.classes_ = rows.classes
         with one_blas_thread():
-            problem = final.fit_columns(columns, rows.y, rows.weight, before)
+            problem = final.fit_columns(columns, rows.y, rows.weight, before, n_jobs)
         before = final
         yield parts(final, problem)

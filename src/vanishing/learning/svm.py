@@ -16,7 +16,7 @@ from vanishing.learning.labels import (
     labelled_rows,
     labels,
 )
-from vanishing.learning.svm_solver import as_columns, solve, targets
+from vanishing.learning.svm_solver import as_columns, solve_together, targets
 from vanishing.persistence import Savable, register
 from vanishing.rows.sources import refuse
 from vanishing.rows.validation import validated
@@ -124,11 +124,12 @@ class L1SquaredHingeSVC(Savable, ClassifierMixin, BaseEstimator):
                 warn(f"L1SquaredHingeSVC: {problem}", ConvergenceWarning)
             return self
 
-    def fit_columns(self, columns, y, weight=None, start=None) -> str | None:
+    def fit_columns(self, columns, y, weight=None, start=None, n_jobs=None) -> str | None:
         """Fit to features that have been laid out by `svm_solver.as_columns`.
 
         ``y`` are places in ``classes_``, which is set already; ``start`` a fitted classifier on
-        the same features to start from. Returns what to warn of.
+        the same features to start from, ``n_jobs`` threads over the problems. Returns what to
+        warn of.
         """
         n_classes = len(self.classes_)
         self.n_features_in_ = len(columns) - self.fit_intercept
@@ -140,10 +141,15 @@ class L1SquaredHingeSVC(Savable, ClassifierMixin, BaseEstimator):
             weights[:, : self.n_features_in_] = start.coef_
             weights[:, self.n_features_in_ :] = start.intercept_[:, np.newaxis]
         return self.store(
-            [
-                solve(columns, target, cost, w, tol=self.tol, max_iter=self.max_iter)
-                for target, cost, w in zip(targets(y, n_classes), costs, weights, strict=True)
-            ]
+            solve_together(
+                columns,
+                targets(y, n_classes),
+                costs,
+                weights,
+                tol=self.tol,
+                max_iter=self.max_iter,
+                n_jobs=n_jobs,
+            )
         )
 
     def store(self, solutions) -> str | None:

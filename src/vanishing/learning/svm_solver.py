@@ -13,9 +13,10 @@ so that P(w) - D(a) bounds the distance of w from the optimum for any a that is 
 
 The method is proximal Newton on a working set. While the set of margin violators stays the same
 the loss is quadratic, with the Gram matrix of the columns over the violators for its Hessian: a
-step minimises the l1-penalised quadratic model on the working set's columns, by coordinate descent
-in compiled code, and a few steps usually do. Every pass ends with a look at all features, which
-chooses the next working set and measures the gap.
+step minimises the l1-penalised quadratic model on the working set's columns (see `svm_model`), and
+a few steps usually do. Every pass ends with a look at all features, which chooses the next working
+set and measures the gap. The problems of several classes look at the same time: the features are
+read once for all of them.
 
 Where costs are so large that the penalty is a rounding error of the loss at the start, the problem
 is solved with smaller costs first.
@@ -27,168 +28,38 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from vanishing._threads import spread
+from vanishing.learning.svm_model import minimise_model, worst_violation
+
 _SMALLEST_WORKING_SET = 20
+_COLUMNS_A_BLOCK = 1024  # of products with the residuals of several problems
+_WORTH_THREADS = 1_000_000  # entries of the features, once per problem: less is done at once
+_STILL_STEEP = 0.1  # share of the slope that is left at the end of a step which is too short
+_LONGEST = 4.0  # of its full length
 _STEPS_A_PASS = 10  # Newton steps on a working set before all features are looked at again
-_SWEEPS_A_ROUND = 20
-_MAX_ROUNDS = 25
 _MAX_STALE = 5  # passes that lead nowhere after which none is expected to lead anywhere
 _STEEP = 1e6  # entry of the gradient at zero beyond which costs are approached in stages
 _STAGE = 100.0  # ratio of costs of one stage to those of the stage before
 _STAGE_TOL = 1e-3
 _STAGE_STEPS = 100
 _LARGEST = 1e125  # of weighted features: sums and products of their squares are still finite
-_TINY = np.finfo(np.float64).tiny
-_RIDGE = 1e-14  # relative; makes the model strictly convex where columns depend on each other
 
 
-@njit(cache=True, nogil=True)
-def _violation(slope, w):
-    """Return how far a coordinate is from its optimality condition."""
-    if w > 0.0:
-        return abs(slope + 1.0)
-    if w < 0.0:
-        return abs(slope - 1.0)
-    return abs(slope) - 1.0
+class _Point(NamedTuple):
+    """The decision values z = Xw of the rows, and what the loss and its gradient need of them."""
 
-
-@njit(cache=True, nogil=True)
-def _worst_violation(gradient, w):
-    """Return how far the coordinates are from their optimality conditions at most."""
-    worst = 0.0
-    for j in range(w.size):
-        worst = max(worst, _violation(gradient[j], w[j]))
-    return worst
-
-
-@njit(cache=True, nogil=True)
-def _descend(hessian, gradient, w, ridge, tol, max_sweeps):
-    """Minimise gradient'd + d'H d / 2 + ||w + d||_1 over d by coordinate descent.
-
-    ``w`` becomes w + d and ``gradient`` that of the quadratic there. Returns whether it ended
-    because no coordinate violates its optimality condition by more than ``tol``.
-    """
-    k = w.size
-    for _ in range(max_sweeps):
-        worst = 0.0
-        for j in range(k):
-            old = w[j]
-            slope = gradient[j]
-            violation = _violation(slope, old)
-            if violation <= 0.0:
-                continue
-            worst = max(worst, violation)
-            # The minimiser along coordinate j: a soft threshold at 1 / h.
-            h = hessian[j, j] + ridge
-            new = old - slope / h
-            new = max(new - 1.0 / h, 0.0) + min(new + 1.0 / h, 0.0)
-            change = new - old
-            if change != 0.0:
-                w[j] = new
-                for i in range(k):
-                    gradient[i] += change * hessian[j, i]
-                gradient[j] += change * ridge
-        if worst <= tol:
-            return True
-    return False
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _towards_minimiser(hessian, gradient, w, ridge, support):
-    """Return the way d to the minimiser for the signs that the weights of the support have.
-
-    Also the model's slope and curvature along d; a slope of zero where rounding shows no way.
-    """
-    size = support.size
-    # In units in which the diagonal is one, for columns of very different size.
-    unit = np.empty(size)
-    pull = np.empty(size)
-    for i in range(size):
-        unit[i] = math.sqrt(hessian[support[i], support[i]] + ridge)
-        pull[i] = gradient[support[i]] + (1.0 if w[support[i]] > 0.0 else -1.0)
-    scaled = np.empty((size, size))
-    for i in range(size):
-        for j in range(size):
-            scaled[i, j] = hessian[support[i], support[j]] / (unit[i] * unit[j])
-        scaled[i, i] = 1.0 + _RIDGE
-    d = np.zeros(size)
-    try:
-        d = -np.linalg.solve(scaled, pull / unit) / unit
-    except Exception:  # exactly singular; compiled code knows no other kind
-        return d, 0.0, 0.0
-    slope = 0.0
-    curvature = 0.0
-    for i in range(size):
-        slope += d[i] * pull[i]
-        along = ridge * d[i]
-        for j in range(size):
-            along += hessian[support[i], support[j]] * d[j]
-        curvature += d[i] * along
-    return d, slope, curvature
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _jump(hessian, gradient, w, ridge):
-    """Go towards the minimiser for the signs that the weights have, as far as it leads down.
-
-    Along the way d the model is a parabola between the points t where a weight changes its sign,
-    at which its slope rises by 2 |d_j|.
-    """
-    support = np.flatnonzero(w)
-    d, slope, curvature = _towards_minimiser(hessian, gradient, w, ridge, support)
-    if not (-np.inf < slope < 0.0 < curvature < np.inf):
-        return  # rounding, or overflow: neither infinite nor NaN leads down
-    times = np.full(support.size, np.inf)  # when a weight changes its sign
-    for i in range(support.size):
-        if w[support[i]] * d[i] < 0.0:
-            times[i] = -w[support[i]] / d[i]
-    # The first parabola whose bottom is before its end, or the corner where it begins.
-    step = -slope / curvature
-    zero = -1
-    start = 0.0
-    for i in np.argsort(times, kind="mergesort"):
-        if step <= times[i]:
-            break
-        start = times[i]
-        slope += 2.0 * abs(d[i])
-        step = -slope / curvature
-        if step <= start:
-            step, zero = start, i
-            break
-    for i in range(support.size):
-        j = support[i]
-        new = 0.0 if i == zero else w[j] + step * d[i]
-        change = new - w[j]
-        w[j] = new
-        for p in range(gradient.size):
-            gradient[p] += change * hessian[j, p]
-        gradient[j] += ridge * change
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _minimise_model(hessian, gradient, w):
-    """Minimise gradient'd + d'H d / 2 + ||w + d||_1 over d; return w + d.
-
-    Ends when no coordinate violates its optimality condition by more than a twentieth of the worst
-    at the start. Coordinate descent, which usually takes a few sweeps, finds out which weights are
-    not zero; where columns nearly depend on each other it would take forever to find their values.
-    """
-    gradient, w = gradient.copy(), w.copy()
-    ridge = _RIDGE * np.trace(hessian) / w.size + _TINY
-    tol = 0.05 * max(1e-12, _worst_violation(gradient, w))
-    landed = np.full_like(w, np.nan)
-    for _ in range(_MAX_ROUNDS):
-        if _descend(hessian, gradient, w, ridge, tol, _SWEEPS_A_ROUND):
-            break
-        _jump(hessian, gradient, w, ridge)
-        if np.all(np.abs(w - landed) <= 1e-12 * np.abs(w)):
-            break  # as far as numbers go: descent leads away and the jump back
-        landed[:] = w
-    return w
+    z: np.ndarray
+    residual: np.ndarray
+    violators: np.ndarray
+    loss: float
+    dual_sum: float  # sum_i 2 c_i slack_i
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc"})
-def _evaluate(y, cost, z, dz, step, new_z, residual, violators):
-    """Move z by step * dz; return the loss there and sum_i 2 c_i slack_i."""
+def _moved(y, cost, z, dz, step):
+    """Return the point at z + step * dz."""
+    new_z, residual = np.empty(z.size), np.empty(z.size)
+    violators = np.empty(z.size, dtype=np.bool_)
     loss = 0.0
     total = 0.0
     for i in range(z.size):
@@ -199,7 +70,52 @@ def _evaluate(y, cost, z, dz, step, new_z, residual, violators):
         violators[i] = slack > 0.0
         loss += cost[i] * slack * slack
         total += dual
-    return loss, total
+    return _Point(new_z, residual, violators, loss, total)
+
+
+@njit(cache=True, nogil=True)
+def _rise(w, direction):
+    """Return the slope of ||w||_1 along a direction."""
+    total = 0.0
+    for j in range(w.size):
+        ahead = w[j] if w[j] != 0.0 else direction[j]
+        total += direction[j] if ahead > 0.0 else -direction[j]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _towards(columns, y, cost, point, v, new, slope):
+    """Search along the way from the weights v to new ones.
+
+    Returns whether a step was taken, and weights, point and slope after it.
+    """
+    direction = new - v
+    dz = direction @ columns
+    # Backtracking: a share of the decrease that the linear model with the full penalty promises.
+    # Near the optimum the decrease drowns in rounding while the gradient still has digits to gain.
+    l1 = np.abs(v).sum()
+    rounding = 1e-14 * (point.loss + l1)
+    promised = slope @ direction + np.abs(new).sum() - l1
+    step = 1.0
+    while step > 1e-10:
+        moved = _moved(y, cost, point.z, dz, step)
+        new = v + step * direction
+        objective = moved.loss + np.abs(new).sum()
+        if point.loss + l1 - objective >= -1e-4 * step * promised - rounding:
+            break
+        step *= 0.5
+    else:
+        return False, v, point, slope
+    # As rows cease to violate their margins the loss bends less than its model does, and the way
+    # leads on: to where the slope along it would be zero if it kept changing as on the full step.
+    first = slope @ direction + _rise(v, direction)
+    last = moved.residual @ dz + _rise(new, direction)
+    if step == 1.0 and last < _STILL_STEEP * first < 0.0:
+        step = min(first / (first - last), _LONGEST)
+        beyond, further = v + step * direction, _moved(y, cost, point.z, dz, step)
+        if further.loss + np.abs(beyond).sum() < objective:
+            new, moved = beyond, further
+    return True, new, moved, columns @ moved.residual
 
 
 def duality_gap(objective, loss, dual_sum, steepest):
@@ -218,49 +134,89 @@ def duality_gap(objective, loss, dual_sum, steepest):
     return objective - t * (dual_sum - t * loss)
 
 
-class _Point:
-    """The decision values z = Xw of the rows, and what the loss and its gradient need of them."""
+@njit(cache=True, nogil=True)
+def _sizes(w, gradient):
+    """Return ||w||_1, the largest entry of the gradient, and the worst violation."""
+    l1 = 0.0
+    steepest = 0.0
+    for j in range(w.size):
+        l1 += abs(w[j])
+        steepest = max(steepest, abs(gradient[j]))
+    return l1, steepest, worst_violation(gradient, w)
 
-    def __init__(self, y, cost, z, dz, step):
-        self.y, self.cost = y, cost
-        self.z, self.residual = np.empty((2, z.size))
-        self.violators = np.empty(z.size, dtype=np.bool_)
-        self.loss, self.dual_sum = _evaluate(
-            y, cost, z, dz, step, self.z, self.residual, self.violators
-        )
 
-    def moved(self, dz, step) -> "_Point":
-        return _Point(self.y, self.cost, self.z, dz, step)
+def _measured(point, w, gradient):
+    """Return the objective, the duality gap and the worst violation at weights w."""
+    l1, steepest, violation = _sizes(w, gradient)
+    objective = point.loss + l1
+    return objective, duality_gap(objective, point.loss, point.dual_sum, steepest), violation
 
-    def gap(self, objective, steepest):
-        """Return P - D for the dual point that the slacks suggest."""
-        return duality_gap(objective, self.loss, self.dual_sum, steepest)
+
+@njit(cache=True, nogil=True)
+def _gathered(columns, rows, scale):
+    """Return the entries of columns in some rows, times the scale of each row."""
+    out = np.empty((len(columns), rows.size))
+    for j in range(len(columns)):
+        column = columns[j]
+        for i in range(rows.size):
+            out[j, i] = column[rows[i]] * scale[i]
+    return out
 
 
 class _Hessian:
-    """Gram matrix of columns over the margin violators, kept up to date as those change."""
+    """Gram matrix of the working columns over the margin violators, kept up to date."""
 
-    def __init__(self, columns: np.ndarray, cost: np.ndarray):
-        self.columns = columns
-        self.cost = cost
+    def __init__(self, cost: np.ndarray):
+        self.scale = np.sqrt(2.0 * cost)
+        self.working = np.zeros(0, dtype=int)
+        self.gram = np.zeros((0, 0))
+        self.n_known = 0  # of the working columns, those whose products are in the matrix
         self.violators = np.zeros(cost.size, dtype=bool)
-        self.gram = np.zeros((len(columns), len(columns)))
+        self.n_changes = 0  # of violators since the matrix was made
 
-    def at(self, violators: np.ndarray) -> np.ndarray:
+    def work_on(self, chosen: np.ndarray) -> np.ndarray:
+        """Change the working columns and return their places; those that stay come first.
+
+        All columns are in order, so that nobody has to copy them.
+        """
+        if chosen.all() and self.working.size < chosen.size:
+            self.working = np.zeros(0, dtype=int)
+        stay, new = chosen[self.working], chosen.copy()
+        new[self.working] = False
+        known = self.gram[: stay.size, : stay.size][stay][:, stay]
+        self.n_known = len(known)
+        self.working = np.concatenate([self.working[stay], np.flatnonzero(new)])
+        self.gram = np.zeros((self.working.size, self.working.size))
+        self.gram[: self.n_known, : self.n_known] = known
+        return self.working
+
+    def at(self, columns: np.ndarray, violators: np.ndarray) -> np.ndarray:
+        """Return the matrix of the working columns, which are given, over other violators."""
         changed = violators != self.violators
-        if 2 * np.count_nonzero(changed) > np.count_nonzero(violators):
-            self.gram[...] = 0.0
-            self._add(np.flatnonzero(violators), 1.0)
-        else:
-            self._add(np.flatnonzero(changed & violators), 1.0)
-            self._add(np.flatnonzero(changed & self.violators), -1.0)
-        self.violators = violators
+        n_changed, n_violators = map(int, map(np.count_nonzero, (changed, violators)))
+        self.n_changes += n_changed
+        size = len(self.gram)
+        # Made anew where that is as quick, and now and then, for the errors of rounding.
+        many = n_changed > n_violators or self.n_changes > 4 * n_violators
+        if many or 2 * self.n_known < size:
+            self.n_known = self.n_changes = 0
+        known = slice(self.n_known)
+        if self.n_known:
+            for rows, sign in ((changed & violators, 1.0), (changed & self.violators, -1.0)):
+                if rows.any():
+                    values = self._values(columns[known], rows)
+                    self.gram[known, known] += sign * (values @ values.T)
+        if self.n_known < size:
+            values = self._values(columns, violators)
+            new = values[self.n_known :] if self.n_known else values
+            self.gram[self.n_known :] = new @ values.T
+            self.gram[known, self.n_known :] = self.gram[self.n_known :, known].T
+        self.n_known, self.violators = size, violators
         return self.gram
 
-    def _add(self, rows: np.ndarray, sign: float) -> None:
-        if rows.size:
-            chosen = self.columns[:, rows] * np.sqrt(2.0 * self.cost[rows])
-            self.gram += sign * (chosen @ chosen.T)
+    def _values(self, columns: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        places = np.flatnonzero(rows)
+        return _gathered(columns, places, self.scale[places])
 
 
 def solve(columns, y, cost, w, *, tol, max_iter):
@@ -289,40 +245,94 @@ def solve(columns, y, cost, w, *, tol, max_iter):
     n_iter : int
         Newton steps taken.
     """
-    if not float(np.abs(columns).max(initial=0.0)) * math.sqrt(cost.sum()) < _LARGEST:
+    (solution,) = solve_together(columns, [y], [cost], [w], tol=tol, max_iter=max_iter)
+    return solution
+
+
+def solve_together(columns, targets, costs, starts, *, tol, max_iter, n_jobs=None):
+    """Solve problems on the same features, as `solve` does each of them.
+
+    A look at all features reads these once for all problems, which between two looks go their own
+    ways in ``n_jobs`` threads.
+
+    Returns
+    -------
+    solutions : list of (w, gap, n_iter)
+    """
+    largest = max(float(columns.max(initial=0.0)), -float(columns.min(initial=0.0)))
+    if not largest * math.sqrt(max(cost.sum() for cost in costs)) < _LARGEST:
         raise ValueError(
             "the squares of the features overflow in the loss. Scale the features, for example "
             "into [0, 1], or take a smaller C."
         )
-    steepest = float(np.abs(columns @ (2.0 * cost * y)).max(initial=0.0))
-    n_stages = math.ceil(math.log(max(steepest / _STEEP, 1.0), _STAGE))
-    n_iter = 0
+    paths = [
+        _path(columns, *problem, largest=largest, tol=tol, max_iter=max_iter)
+        for problem in zip(targets, costs, starts, strict=True)
+    ]
+    solutions: list = [None] * len(paths)
+
+    def go_on(answer):
+        p, gradient = answer
+        try:
+            return p, paths[p].send(gradient)
+        except StopIteration as end:
+            solutions[p] = end.value
+            return p, None
+
+    def each(function, items):
+        if small:
+            return [function(item) for item in items]
+        return spread(function, items, n_jobs)
+
+    small = columns.size * len(paths) < _WORTH_THREADS
+    answers = [(p, None) for p in range(len(paths))]
+    while answers:
+        asked = [question for question in each(go_on, answers) if question[1] is not None]
+        gradients = _products(columns, [residual for _, residual in asked], each)
+        answers = [(p, gradient) for (p, _), gradient in zip(asked, gradients, strict=True)]
+    return solutions
+
+
+def _products(columns, vectors, each):
+    """Return the products of all columns with each of the vectors."""
+    if len(vectors) <= 2:  # reading the columns for each is as quick
+        return each(lambda vector: columns @ vector, vectors)
+    stacked = np.array(vectors)
+    starts = range(0, len(columns), _COLUMNS_A_BLOCK)
+    blocks = each(lambda start: stacked @ columns[start : start + _COLUMNS_A_BLOCK].T, starts)
+    return np.concatenate(blocks, axis=1)
+
+
+def _path(columns, y, cost, w, *, largest, tol, max_iter):
+    """Solve a problem; a generator that asks for the products of all columns with vectors."""
+    n_stages, n_iter = 0, 0
+    if 2.0 * largest * cost.sum() > _STEEP:  # maybe: no entry of the gradient at zero is larger
+        steepest = float(np.abs((yield 2.0 * cost * y)).max(initial=0.0))
+        n_stages = math.ceil(math.log(max(steepest / _STEEP, 1.0), _STAGE))
     for stage in range(n_stages, 0, -1):
         steps, enough = min(_STAGE_STEPS, max_iter - n_iter), max(tol, _STAGE_TOL)
-        w, gap, n_taken = _solve_stage(
+        w, gap, n_taken = yield from _stage(
             columns, y, cost / _STAGE**stage, w, tol=enough, max_iter=steps
         )
         n_iter += n_taken
         if gap > enough and n_taken < steps:
             break  # rounding hides the way, and larger costs do not show it
-    w, gap, n_taken = _solve_stage(columns, y, cost, w, tol=tol, max_iter=max_iter - n_iter)
+    w, gap, n_taken = yield from _stage(columns, y, cost, w, tol=tol, max_iter=max_iter - n_iter)
     return w, gap, n_iter + n_taken
 
 
-def _solve_stage(columns, y, cost, w, *, tol, max_iter):
-    """Minimise P(w) as `solve` does, with these costs from the start."""
+def _stage(columns, y, cost, w, *, tol, max_iter):
+    """Minimise P(w) as `_path` does, with these costs from the start."""
     w = w.copy()
     support = np.flatnonzero(w)
-    point = _Point(y, cost, np.zeros(len(y)), w[support] @ columns[support], 1.0)
-    working, hessian = None, None
+    point = _moved(y, cost, np.zeros(len(y)), w[support] @ columns[support], 1.0)
+    hessian = _Hessian(cost)
     best_w, best_gap, least = w, np.inf, np.inf
     n_iter = n_stale = 0
     while True:
         # All features: the gradient, the gap.
-        gradient = columns @ point.residual
-        size = np.abs(gradient)
-        objective = point.loss + np.abs(w).sum()
-        gap = point.gap(objective, size.max())
+        gradient = yield point.residual
+        objective, gap, _ = _measured(point, w, gradient)
         # Where rounding hides any progress the gap goes up and down: the best point counts.
         relative = gap / objective if objective else 0.0
         n_stale += 1
@@ -334,54 +344,39 @@ def _solve_stage(columns, y, cost, w, *, tol, max_iter):
         if relative <= tol or n_iter >= max_iter or n_stale >= _MAX_STALE:
             return best_w, best_gap, n_iter
 
-        # The working set: the support, and of the others those that violate most.
-        support = w != 0.0
-        chosen = np.flatnonzero(support | (size > 1.0))
-        limit = max(_SMALLEST_WORKING_SET, 2 * np.count_nonzero(support))
-        if chosen.size > limit:
-            rank = np.where(support[chosen], np.inf, size[chosen])
-            chosen = np.sort(chosen[np.argpartition(-rank, limit)[:limit]])
-        start = point
-        if working is None or not np.array_equal(chosen, working):
-            working, hessian = chosen, _Hessian(columns[chosen], cost)
-
-        # Newton steps on it, until its own gap is small beside that of all features.
+        # Newton steps on a working set, until its own gap is small beside that of all features.
+        # While that says nothing, as with large costs: until what is wrong is wrong elsewhere.
+        size = np.abs(gradient)
+        working = hessian.work_on(_working_set(w, size))
+        own = columns if working.size == len(columns) else columns[working]
         v, slope = w[working], gradient[working]
-        enough = max(0.3 * tol * objective, 0.1 * gap)
+        size[working] = 0.0
+        enough, elsewhere = max(0.3 * tol * objective, 0.1 * gap), 0.1 * (size.max() - 1.0)
+        progressed = False
         for _ in range(min(_STEPS_A_PASS, max_iter - n_iter)):
-            v, new_point = _newton_step(hessian, point, v, slope)
+            new = minimise_model(hessian.at(own, point.violators), slope, v)
             n_iter += 1
-            if new_point is point:
+            moved, v, point, slope = _towards(own, y, cost, point, v, new, slope)
+            progressed |= moved
+            _, own_gap, violation = _measured(point, v, slope)
+            if not moved or own_gap <= enough or violation <= elsewhere:
                 break
-            point = new_point
-            slope = hessian.columns @ point.residual
-            if point.gap(point.loss + np.abs(v).sum(), np.abs(slope).max()) <= enough:
-                break
-        w[working] = v
-        if point is start:  # rounding hides any further progress: no step will ever be taken
+        if not progressed:  # rounding hides the way, now and for ever
             return best_w, best_gap, n_iter
+        w[working] = v
+        del own  # other problems need the memory before the next look
 
 
-def _newton_step(hessian, point, v, slope):
-    """Minimise the quadratic model and search along the way there; return weights and point."""
-    new = _minimise_model(hessian.at(point.violators), slope, v)
-    direction = new - v
-    dz = direction @ hessian.columns
-
-    # Backtracking: a share of the decrease that the linear model with the full penalty promises.
-    # Near the optimum the decrease drowns in rounding while the gradient still has digits to gain.
-    l1 = np.abs(v).sum()
-    rounding = 1e-14 * (point.loss + l1)
-    promised = slope @ direction + np.abs(new).sum() - l1
-    step = 1.0
-    while step > 1e-10:
-        moved = point.moved(dz, step)
-        new = v + step * direction
-        progress = point.loss + l1 - moved.loss - np.abs(new).sum()
-        if progress >= -1e-4 * step * promised - rounding:
-            return new, moved
-        step *= 0.5
-    return v, point
+def _working_set(w, size):
+    """Mark the features of the support, and of the others those with the largest gradients."""
+    chosen = w != 0.0
+    others = np.flatnonzero(~chosen & (size > 1.0))
+    n_support = np.count_nonzero(chosen)
+    limit = max(_SMALLEST_WORKING_SET - n_support, n_support)
+    if others.size > limit:
+        others = others[np.argpartition(-size[others], limit)[:limit]]
+    chosen[others] = True
+    return chosen
 
 
 # Steps that a pass over the rows tries, the longest first.
@@ -445,7 +440,7 @@ def solve_in_passes(look, n_columns: int, n_problems: int, *, tol, max_iter):
             gaps[p] = gap / objective if objective else 0.0
             if gaps[p] <= tol or n_iter[p] >= max_iter:
                 continue
-            new = _minimise_model(found.hessian, found.gradient, w[p])
+            new = minimise_model(found.hessian, found.gradient, w[p])
             direction[p] = new - w[p]
             promised[p] = found.gradient @ direction[p] + np.abs(new).sum() - np.abs(w[p]).sum()
             n_iter[p] += 1

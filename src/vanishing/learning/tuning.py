@@ -22,7 +22,7 @@ from vanishing.learning.trials import Choice, Look, Point, Trials, skipped
 _SMALLEST_PSI = 1e-8
 _FEW_MISTAKES = 10  # on held-out rows: with fewer, no other choice can be told from chance
 _SURE = 0.5  # standard errors by which another choice has to be better
-_BEHIND = 2.0  # standard errors from which on no variant of a choice is looked at
+_BEHIND = 2.0  # standard errors from which on no variant of a choice, and no dear psi, is tried
 _ROUNDING = 1e-12  # of a score
 _SCREENED = 10_000  # training rows on which scalings and oracles are compared
 MOST_ROWS = 30_000  # training rows of a fold that looks for psi are fitted to
@@ -92,7 +92,7 @@ class Tuning:
             if self._mistakes() < _FEW_MISTAKES:
                 return
         # A family that is clearly behind has no variant that catches up.
-        behind = [self._ahead(self.best(), self._best_of(first)) > _BEHIND for first in firsts]
+        behind = [self._is_behind(first) for first in firsts]
         for first, is_so in zip(firsts, behind, strict=True):
             if not is_so:
                 self._sharpen(first)
@@ -113,6 +113,10 @@ class Tuning:
     def _mistakes(self) -> int:
         look, place = self.best()
         return int(np.count_nonzero(~look.correct[place]))
+
+    def _is_behind(self, choice: Choice) -> bool:
+        """Say whether a choice is clearly worse than what is taken."""
+        return self._ahead(self.best(), self._best_of(choice)) > _BEHIND
 
     def _climb(self, family: Sequence[Choice]) -> Choice:
         """Walk through the choices of a family while they gain; return the best of them."""
@@ -168,6 +172,9 @@ class Tuning:
                 n_vain += 1
             sizes.append(look.n_generators)
             if n_vain >= self._patience(choice, sizes) or self._perfect(look):
+                return
+            dear = self._work(choice, sizes) > _MOST_VAIN_WORK
+            if dear and self._taken is not None and self._is_behind(choice):
                 return
             Cs = self._promising(look)
 
