@@ -11,7 +11,7 @@ from vanishing.algebra.writing import DIGITS
 from vanishing.inspection.anatomy import anatomy
 
 _EQUATIONS = 10  # that a notebook shows
-_TERMS = 12  # of an equation
+_TERMS = 14  # of an equation, on its right side
 
 
 def equation(generator, limit=_TERMS, digits=DIGITS) -> str:
