@@ -233,8 +233,9 @@ class _Construction(Construction):
         if not (wide and self.open_ended):
             return None
         return (
-            f"the border of degree {degree} has {n_border:,} terms, for {int(n_rows):,} rows, and is "
-            f"not taken. Take a larger psi or fewer columns, or give max_degree={degree} to have it"
+            f"the border of degree {degree} has {n_border:,} terms, for {int(n_rows):,} rows, and "
+            "is not taken. Take a larger psi or fewer columns, or give "
+            f"max_degree={degree} to have it"
         )
 
     def settle(self, border: Border):

@@ -165,9 +165,11 @@ class VanishingFeatures(
 
         Parameters
         ----------
-        X, y, sample_weight :
+        X, y : rows and labels
             As `fit` takes them.
         psis : sequence of float
+            Tolerances in [0, 1), in any order.
+        sample_weight : array-like of shape (n_samples,), default=None
 
         Returns
         -------
