@@ -13,7 +13,7 @@ from vanishing.constructions.certificate import (
     bounds_from_moments,
     bounds_from_rows,
 )
-from vanishing.constructions.engine import Construction
+from vanishing.constructions.engine import Construction, stacked
 
 _ZERO = 1e-11  # root mean square of what is zero up to rounding, next to its terms
 _SMALLEST = 1e-150  # entry of a unit vector whose square is not zero
@@ -49,6 +49,9 @@ class AVI(MonomialTransformer):
         Whether `transform` returns ``|g(x)|`` rather than ``g(x)``.
     chunk_size : int or None, default=None
         Rows read at a time; None chooses chunks that stay in the cache.
+    n_jobs : int or None, default=None
+        Threads over chunks of rows, in `fit` and `transform`; the results are the same. -1 means
+        all cores.
     verbose : int, default=0
         Print a line a degree.
 
@@ -84,6 +87,7 @@ degree_, sparsity_, n_coefficients_, feature_order_, n_features_in_, feature_nam
         feature_order="given",
         absolute=True,
         chunk_size=None,
+        n_jobs=None,
         verbose=0,
     ):
         self.psi = psi
@@ -94,6 +98,7 @@ degree_, sparsity_, n_coefficients_, feature_order_, n_features_in_, feature_nam
         self.feature_order = feature_order
         self.absolute = absolute
         self.chunk_size = chunk_size
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
     def _construction(self, rows, columns):
@@ -168,7 +173,7 @@ class _Construction(Construction):
             return
         cross, norm, inner = moments
         k, b = cross.shape
-        slab = self.slab(border, cross, norm, inner, np.arange(b))
+        slab = self.slab(border, cross, norm, inner, np.zeros(b, dtype=bool))
         gram = np.block([[slab.inner, cross.T], [cross, self.gram[:k, :k]]])
         # Column i of the echelon form is border term b - 1 - i, then O from its last term on.
         order = np.concatenate([np.arange(b)[::-1], b + np.arange(k)[::-1]])
@@ -184,8 +189,7 @@ class _Construction(Construction):
             self.stopped = f"O has reached max_terms={self.max_terms} terms"
             end = joined[int(room)]
             joined = joined[: int(room)]
-        for n, j in enumerate(joined):
-            self.grow_gram(slab, joined[:n], j)
+        self.grow_gram(slab, joined, 0)
         found = {}
         kept = np.concatenate([b + np.arange(k)[::-1], b - 1 - np.array(joined, dtype=np.intp)])
         for column, row in leading.items():
@@ -193,7 +197,7 @@ class _Construction(Construction):
             if j < end:
                 size = k + int(np.searchsorted(joined, j))
                 found[j] = row[kept[:size]] / row[column]
-        self.extend(border, np.array(joined, dtype=np.intp), found)
+        self.extend(border, np.array(joined, dtype=np.intp), *stacked(found, k + len(joined)))
 
     def _leading(self, gram, plan, columns, b) -> dict[int, np.ndarray]:
         """Return the rows of the echelon form by their pivot columns, all passes together."""

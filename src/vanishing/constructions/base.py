@@ -6,11 +6,12 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from vanishing._threads import one_blas_thread
+from vanishing._threads import check_jobs, one_blas_thread, threads
 from vanishing.algebra.polynomials import Generators, default_names
 from vanishing.checks import check_choice, check_flag, check_number, check_weights
 from vanishing.constructions.engine import Remarks
 from vanishing.constructions.notebook import HTMLRepresentation
+from vanishing.constructions.small_columns import warn_of_small_columns
 from vanishing.persistence import Savable, register
 from vanishing.rows.device import evaluate_generators, is_device_array
 from vanishing.rows.questions import SourceRows
@@ -89,6 +90,7 @@ class GeneratorTransformer(Savable, HTMLRepresentation, TransformerMixin, BaseEs
             if getattr(self, name) is not None:
                 check_number(name, getattr(self, name), low=1, integer=True)
         check_flag("absolute", self.absolute)
+        check_jobs(self.n_jobs)
 
     def fit(self, X, y=None, sample_weight=None):
         """Construct the generators of the approximate vanishing ideal of the rows of X.
@@ -108,8 +110,12 @@ class GeneratorTransformer(Savable, HTMLRepresentation, TransformerMixin, BaseEs
         self : object
         """
         self.check_parameters()
-        with all_or_nothing(self):
-            self.fit_rows(self._reader(X, sample_weight)).warn()
+        with all_or_nothing(self), threads(self.n_jobs):
+            rows = self._reader(X, sample_weight)
+            remarks = self.fit_rows(rows)
+            remarks.warn()
+            if not remarks.problems:  # one warning is enough
+                warn_of_small_columns(self, rows, input_names(self))
             return self
 
     def _reader(self, X, sample_weight) -> Reader:
@@ -153,11 +159,12 @@ class GeneratorTransformer(Savable, HTMLRepresentation, TransformerMixin, BaseEs
         for model in models:
             model.check_parameters()
         like = clone(self)
-        rows = remembering(like._reader(X, sample_weight))
-        # The smallest psi asks for nearly all the moments that the others need.
-        for model in sorted(models, key=lambda model: model.psi):
-            adopt_columns(model, like)
-            model.fit_rows(rows).warn()
+        with threads(self.n_jobs):
+            rows = remembering(like._reader(X, sample_weight))
+            # The smallest psi asks for nearly all the moments that the others need.
+            for model in sorted(models, key=lambda model: model.psi):
+                adopt_columns(model, like)
+                model.fit_rows(rows).warn()
         return models
 
     def fit_rows(self, rows: Reader) -> Remarks:
@@ -203,8 +210,9 @@ class GeneratorTransformer(Savable, HTMLRepresentation, TransformerMixin, BaseEs
         if source is not None:
             check_layout(self, source.layout)
             return source.map(self.transform, self.n_generators_, source.layout.dtype)
-        X = validated(self, X, reset=False)
-        return self.generators_.evaluate(X, absolute=self.absolute, chunk_size=self.chunk_size)
+        with threads(self.n_jobs):
+            X = validated(self, X, reset=False)
+            return self.generators_.evaluate(X, absolute=self.absolute, chunk_size=self.chunk_size)
 
     def get_feature_names_out(self, input_features=None):
         """Return a name for each output: the polynomial, shortened where it is long.
