@@ -111,11 +111,10 @@ class GeneratorTransformer(Savable, HTMLRepresentation, TransformerMixin, BaseEs
         """
         self.check_parameters()
         with all_or_nothing(self), threads(self.n_jobs):
-            rows = self._reader(X, sample_weight)
-            remarks = self.fit_rows(rows)
+            remarks = self.fit_rows(self._reader(X, sample_weight))
             remarks.warn()
-            if not remarks.problems:  # one warning is enough
-                warn_of_small_columns(self, rows, input_names(self))
+            if remarks.small and not remarks.problems:  # one warning is enough
+                warn_of_small_columns(self.psi, remarks.small, input_names(self))
             return self
 
     def _reader(self, X, sample_weight) -> Reader:

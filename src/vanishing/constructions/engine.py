@@ -18,6 +18,7 @@ from vanishing.algebra import monomials
 from vanishing.algebra.monomials import CONSTANT_PLAN, Border, Plan
 from vanishing.checks import too_large
 from vanishing.constructions.certificate import DEPENDENT, EPS, Factor, OrthogonalTail
+from vanishing.constructions.small_columns import varies_little
 from vanishing.rows.reader import Reader
 
 # A border is settled in one pass over the rows if the products among all of its terms cost less
@@ -34,6 +35,7 @@ class Remarks(NamedTuple):
     name: str  # of the algorithm
     problems: tuple[str, ...]  # what did not go as it should have
     nothing: str | None  # that there are no generators
+    small: tuple[int, ...] = ()  # columns that vary less than psi
 
     def warn(self) -> None:
         """Give one warning with all there is to say, or none."""
@@ -189,6 +191,7 @@ class Construction:
         self.n_generators = 0
         self.n_short = 0  # terms that vanish, but not with coefficients that may be used
         self.stopped: str | None = None  # why the construction ended early
+        self.small: list[int] = []  # columns that vary less than psi
 
     def leading_coef(self, coef: np.ndarray):
         """Return the leading coefficient that normalises coefficients given relative to 1.
@@ -279,7 +282,15 @@ class Construction:
         else:
             (cross, norm), inner = self.rows.products(plan, slice(0, k), here), None
             cross = np.ascontiguousarray(cross)
-        return (cross, norm, inner) if self.is_finite(border, norm) else None
+        if not self.is_finite(border, norm):
+            return None
+        self.look_at_columns(border, cross[0], norm)
+        return cross, norm, inner
+
+    def look_at_columns(self, border: Border, mean: np.ndarray, norm: np.ndarray) -> None:
+        """Note the columns that vary less than psi, from the moments of degree 1."""
+        if border.parent[-1] == 0 and self.psi > 0.0:
+            self.small += border.variable[varies_little(mean, norm, self.psi)].tolist()
 
     def is_finite(self, border: Border, norm: np.ndarray) -> bool:
         """Say whether border terms can be multiplied; stop where they overflow."""
@@ -425,4 +436,5 @@ class Construction:
     def remarks(self) -> Remarks:
         """Say why it stopped early, which terms joined O, and whether nothing vanishes."""
         shortfall = self.shortfall() if self.n_short else None
-        return remarks_on(self.name, self.psi, self.n_generators, self.stopped, shortfall)
+        found = remarks_on(self.name, self.psi, self.n_generators, self.stopped, shortfall)
+        return found._replace(small=tuple(self.small))

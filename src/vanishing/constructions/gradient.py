@@ -60,6 +60,7 @@ class GradientConstruction(Construction):
         cross, norm = self.rows.products(plan, slice(0, k + b), slice(k, k + b))
         if not self.is_finite(border, norm):
             return
+        self.look_at_columns(border, cross[0], norm)
         cross = np.ascontiguousarray(cross)
         slab = Slab(border, cross[:k], norm, cross[k:], np.arange(b), np.zeros(b, dtype=bool))
         gram = np.block([[self.gram[:k, :k], cross[:k]], [cross[:k].T, cross[k:]]])
