@@ -7,6 +7,7 @@ import time
 import tracemalloc
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 import pytest
@@ -39,11 +40,17 @@ def surface(m=120, noise=0.02):
 SURFACE = surface()
 
 
+both = pytest.mark.parametrize("normalization", ["l2", "gradient"])
+
+# The published algorithm, without a bound on the degree that matters here.
+published = partial(VCA, normalization="l2", max_degree=10)
+
+
 def fitted(X, psi=0.005, *, sample_weight=None, **parameters):
-    """A model, whatever it warns of."""
+    """A model of the published algorithm, unless told otherwise, whatever it warns of."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return VCA(psi, **parameters).fit(X, sample_weight=sample_weight)
+        return published(psi, **parameters).fit(X, sample_weight=sample_weight)
 
 
 def kernel(model, Z, degree=None):
@@ -204,9 +211,10 @@ VARIETIES = {
 
 @pytest.mark.parametrize("psi", [0, 1e-12, 1e-6])
 @pytest.mark.parametrize("name", VARIETIES)
-def test_planted_polynomials_are_found(name, psi):
+@both
+def test_planted_polynomials_are_found(name, psi, normalization):
     X, planted = VARIETIES[name]
-    model = fitted(X, psi, max_degree=4)
+    model = fitted(X, psi, max_degree=4, normalization=normalization)
     Z = np.random.default_rng(2).uniform(-1, 1, size=(400, X.shape[1]))
     values = model.generators_.evaluate(Z)
     for polynomial in planted:
@@ -217,9 +225,10 @@ def test_planted_polynomials_are_found(name, psi):
 
 
 @pytest.mark.parametrize("name", ["circle", "sphere", "crossing lines"])
-def test_hypersurface_of_degree_two(name):
+@both
+def test_hypersurface_of_degree_two(name, normalization):
     X, (planted,) = VARIETIES[name]
-    model = fitted(X, 1e-9, max_degree=2)
+    model = fitted(X, 1e-9, max_degree=2, normalization=normalization)
     assert model.n_generators_ == 1
     g = model.generators_[0]
     Z = np.random.default_rng(3).uniform(-2, 2, size=(20, X.shape[1]))
@@ -227,20 +236,22 @@ def test_hypersurface_of_degree_two(name):
     np.testing.assert_allclose(ratio, ratio[0], rtol=1e-8)
 
 
-def test_number_of_components_is_the_hilbert_function():
+@both
+def test_number_of_components_is_the_hilbert_function(normalization):
     # As many components as points at the end; 1 + 2 d on a conic.
-    assert fitted(grid(), 0).n_terms_ == 12
-    assert fitted(circle(), 1e-9, max_degree=5).n_terms_ == 11
-    assert fitted(twisted_cubic(), 1e-9, max_degree=4).n_terms_ == 13
-    assert fitted(UNIFORM[:25], 0).n_terms_ == 25
+    assert fitted(grid(), 0, normalization=normalization).n_terms_ == 12
+    assert fitted(circle(), 1e-9, max_degree=5, normalization=normalization).n_terms_ == 11
+    assert fitted(twisted_cubic(), 1e-9, max_degree=4, normalization=normalization).n_terms_ == 13
+    assert fitted(UNIFORM[:25], 0, normalization=normalization).n_terms_ == 25
 
 
 @pytest.mark.parametrize("psi", [0, 1e-12, 1e-9])
 @pytest.mark.parametrize(("n", "m", "max_degree"), [(1, 60, 8), (2, 150, 8), (3, 150, 5)])
-def test_nothing_vanishes_on_generic_points(psi, n, m, max_degree):
+@both
+def test_nothing_vanishes_on_generic_points(psi, n, m, max_degree, normalization):
     X = np.random.default_rng(4).uniform(size=(m, n))
     with pytest.warns(UserWarning, match="^VCA: nothing vanishes") as record:
-        model = VCA(psi, max_degree=max_degree).fit(X)
+        model = published(psi, max_degree=max_degree, normalization=normalization).fit(X)
     assert len(record) == 1
     assert not issubclass(record[0].category, ConvergenceWarning)
     assert model.n_generators_ == model.degree_ == model.n_coefficients_ == 0
@@ -257,9 +268,10 @@ def test_leaving_out_repeated_pairs_is_not_enough():
 
 
 @pytest.mark.parametrize("psi", [0, 1e-6, 0.001, 0.01, 0.1])
-def test_no_generator_is_zero_off_the_data(psi):
+@both
+def test_no_generator_is_zero_off_the_data(psi, normalization):
     for X in (UNIFORM, UNIFORM[:20], IRIS[:50, :3], IRIS[50:, 1:], twisted_cubic(), sphere()):
-        model = fitted(X, psi, max_degree=5)
+        model = fitted(X, psi, max_degree=5, normalization=normalization)
         values = model.transform(ANYWHERE)
         size = np.linalg.norm(values, axis=0)
         assert np.all(size > 1e-6)
@@ -278,12 +290,13 @@ def test_no_generator_is_zero_off_the_data(psi):
 
 @pytest.mark.parametrize("psi", [0, 0.001, 0.01])
 @pytest.mark.parametrize("X", [UNIFORM, SURFACE, IRIS[:50, :3], twisted_cubic()])
-def test_rows_as_such_do_not_matter(X, psi):
-    model = fitted(X, psi, max_degree=4)
+@both
+def test_rows_as_such_do_not_matter(X, psi, normalization):
+    model = fitted(X, psi, max_degree=4, normalization=normalization)
     rng = np.random.default_rng(7)
-    repeated = fitted(np.repeat(X, 3, axis=0), psi, max_degree=4)
-    permuted = fitted(rng.permutation(X), psi, max_degree=4)
-    chunked = fitted(X, psi, max_degree=4, chunk_size=7)
+    repeated = fitted(np.repeat(X, 3, axis=0), psi, max_degree=4, normalization=normalization)
+    permuted = fitted(rng.permutation(X), psi, max_degree=4, normalization=normalization)
+    chunked = fitted(X, psi, max_degree=4, chunk_size=7, normalization=normalization)
     for other in (repeated, permuted, chunked):
         assert_same(model, other, ANYWHERE)
         # Not only the spaces: the generators themselves.
@@ -295,34 +308,37 @@ def test_rows_as_such_do_not_matter(X, psi):
         )
 
 
-def test_large_eigenspaces_do_not_depend_on_the_order_of_the_rows():
+@both
+def test_large_eigenspaces_do_not_depend_on_the_order_of_the_rows(normalization):
     X = np.random.default_rng(14).uniform(size=(60, 15))
-    model = fitted(X, 0, max_degree=3)
+    model = fitted(X, 0, max_degree=3, normalization=normalization)
     assert np.bincount(model.generators_.degrees)[2:].min() > 70
     assert np.bincount(model.generators_.degrees).max() > 100
-    permuted = fitted(X[::-1], 0, max_degree=3)
+    permuted = fitted(X[::-1], 0, max_degree=3, normalization=normalization)
     Z = np.random.default_rng(15).uniform(size=(20, 15))
     expected = model.transform(Z)
     np.testing.assert_allclose(permuted.transform(Z), expected, rtol=0, atol=1e-6 * expected.max())
 
 
-def test_weights_are_repetitions():
+@both
+def test_weights_are_repetitions(normalization):
     rng = np.random.default_rng(8)
     weight = rng.integers(0, 4, size=len(UNIFORM))
     X = SURFACE[: len(weight)]
-    weighted = fitted(X, 0.01, max_degree=4, sample_weight=weight)
-    repeated = fitted(np.repeat(X, weight, axis=0), 0.01, max_degree=4)
+    weighted = fitted(X, 0.01, max_degree=4, sample_weight=weight, normalization=normalization)
+    repeated = fitted(np.repeat(X, weight, axis=0), 0.01, max_degree=4, normalization=normalization)
     assert weighted.n_generators_ > 0
     assert_same(weighted, repeated, ANYWHERE)
     np.testing.assert_allclose(weighted.mse_, repeated.mse_, rtol=1e-8)
-    scaled = fitted(X, 0.01, max_degree=4, sample_weight=1e-3 * weight)
+    scaled = fitted(X, 0.01, max_degree=4, sample_weight=1e-3 * weight, normalization=normalization)
     assert_same(weighted, scaled, ANYWHERE)
 
 
-def test_rotations_of_the_columns_do_not_matter():
+@both
+def test_rotations_of_the_columns_do_not_matter(normalization):
     rotation = np.linalg.qr(np.random.default_rng(9).normal(size=(3, 3)))[0]
-    model = fitted(SURFACE, 0.02, max_degree=4)
-    turned = fitted(SURFACE @ rotation, 0.02, max_degree=4)
+    model = fitted(SURFACE, 0.02, max_degree=4, normalization=normalization)
+    turned = fitted(SURFACE @ rotation, 0.02, max_degree=4, normalization=normalization)
     assert model.n_generators_ > 0
     assert model.n_terms_ == turned.n_terms_
     np.testing.assert_allclose(
@@ -330,10 +346,11 @@ def test_rotations_of_the_columns_do_not_matter():
     )
 
 
-def test_components_are_orthonormal():
+@both
+def test_components_are_orthonormal(normalization):
     for X in (SURFACE, UNIFORM[:30]):
         # The components of degree 3 are kept for the generators of degree 4.
-        model = fitted(X, 0.01, max_degree=4)
+        model = fitted(X, 0.01, max_degree=4, normalization=normalization)
         assert model.degree_ == 4
         values = components_of(model.generators_.stages, X.T)
         assert len(values) > 10
@@ -401,11 +418,12 @@ def test_expansion_into_monomials():
     assert str(MODEL.generators_).count("\n") == MODEL.n_generators_ - 1
 
 
-def test_expansion_of_planted_polynomials_is_readable():
+@both
+def test_expansion_of_planted_polynomials_is_readable(normalization):
     angle = np.linspace(0, 2 * np.pi, 51)[:-1]
     X = np.column_stack([np.cos(angle), np.sin(angle)])
     for size in (1.0, 1e-4, 1e4):
-        g = fitted(size * X, 0, max_degree=2).generators_[0]
+        g = fitted(size * X, 0, max_degree=2, normalization=normalization).generators_[0]
         assert g.terms.tolist() == [[0, 0], [2, 0], [0, 2]]
         np.testing.assert_allclose(g.coef / g.coef[-1], [-(size**2), 1.0, 1.0], rtol=1e-9)
 
@@ -498,13 +516,13 @@ def test_max_degree_and_max_terms():
     model = fitted(UNIFORM, 0.3, max_degree=3)
     assert model.degree_ <= 3
     with pytest.warns(ConvergenceWarning, match="max_terms=6"):
-        small = VCA(0.01, max_terms=6).fit(UNIFORM)
+        small = published(0.01, max_terms=6).fit(UNIFORM)
     assert small.n_terms_ == 4  # degree 2 would have added six
     assert np.all(small.mse_ <= 0.01)
     # What was found before stays.
     X = np.column_stack([UNIFORM[:, :2], UNIFORM[:, 0]])
     with pytest.warns(ConvergenceWarning, match="max_terms=3"):
-        found = VCA(1e-6, max_terms=3).fit(X)
+        found = published(1e-6, max_terms=3).fit(X)
     assert found.n_terms_ == 3
     assert found.n_generators_ == 1
 
@@ -514,7 +532,7 @@ def test_working_memory():
         config_context(working_memory=0.02),
         pytest.warns(ConvergenceWarning, match="candidates of degree 4 would need") as record,
     ):
-        model = VCA(0.001).fit(IRIS[:50])
+        model = published(0.001).fit(IRIS[:50])
     assert len(record) == 1
     assert model.degree_ == 1
     assert model.n_generators_ > 0
@@ -554,7 +572,7 @@ def test_small_inputs():
 )
 def test_bad_parameters(parameters, error):
     with pytest.raises(error, match=next(iter(parameters))):
-        VCA(**parameters).fit(UNIFORM)
+        published(**parameters).fit(UNIFORM)
 
 
 def test_verbose(capsys):
@@ -594,14 +612,17 @@ def test_features_and_classifier():
 
 @pytest.mark.parametrize("psi", [0.1, 0.005])
 @pytest.mark.parametrize("name", ["bank", "seeds", "htru"])
-def test_data_sets(name, psi):
+@both
+def test_data_sets(name, psi, normalization):
     for X in training_classes(name):
-        model = fitted(X, psi, max_degree=4)
+        model = fitted(X, psi, max_degree=4, normalization=normalization)
         assert np.all(model.mse_ <= psi)
         assert model.n_generators_ > 0
         Z = np.random.default_rng(12).uniform(size=(100, X.shape[1]))
         assert np.all(np.linalg.norm(model.transform(Z), axis=0) > 1e-6)
-        other = fitted(np.random.default_rng(13).permutation(X), psi, max_degree=4)
+        other = fitted(
+            np.random.default_rng(13).permutation(X), psi, max_degree=4, normalization=normalization
+        )
         assert_same(model, other, Z)
 
 
@@ -610,7 +631,7 @@ def test_spam_in_seconds_and_bounded_memory():
     start = time.perf_counter()
     tracemalloc.start()
     with pytest.warns(ConvergenceWarning, match="candidates of degree 3"):
-        models = [VCA(0.001).fit(X) for X in classes]
+        models = [published(0.001).fit(X) for X in classes]
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert time.perf_counter() - start < 5.0

@@ -139,6 +139,11 @@ class ComponentAnalysis:
         basis = None
         if degree > 2:  # products of independent linear polynomials are independent
             basis = self._nonzero(left, right, projection, bound)
+        if slopes is not None and basis is not None:
+            # Gradients say the same in every basis: as many of the candidates will do.
+            chosen = _independent(basis)
+            left, right, basis = left[chosen], right[chosen], None
+            projection, squares = projection[:, chosen], squares[chosen]
         if slopes is None:
             limit = psi
             eigenvalues, vectors = self._spectrum(left, right, projection, basis, careful)
@@ -382,6 +387,13 @@ def _squares(generators: Components, stretch: Stretch) -> tuple[np.ndarray]:
             values *= root
         squares += np.einsum("ij,ij->i", values, values)
     return (squares,)
+
+
+def _independent(basis: np.ndarray) -> np.ndarray:
+    """Return as many candidates, far from dependent, as there are columns in their basis."""
+    n_candidates, size = basis.shape
+    preference = np.linspace(1.0, 0.999, n_candidates)  # among equals the first
+    return np.sort(qr(basis.T * preference, mode="r", pivoting=True)[1][:size])
 
 
 def _canonical_rotation(rows: np.ndarray) -> np.ndarray:

@@ -86,7 +86,7 @@ class VCA(GeneratorTransformer):
         self,
         psi=0.005,
         *,
-        max_degree=10,
+        max_degree=3,
         max_terms=None,
         normalization="gradient",
         absolute=True,
