@@ -38,6 +38,39 @@ def _stacked(first: tuple, second: tuple) -> tuple:
     return tuple(stacked_triangle(a, b) for a, b in zip(first, second, strict=True))
 
 
+def _empty(size: int, careful: bool) -> np.ndarray:
+    """Return the products of no values: a matrix, or a triangle without rows."""
+    return np.zeros((0 if careful else size, size), order="F")
+
+
+def _with_products(total: np.ndarray, values: np.ndarray, careful: bool) -> np.ndarray:
+    """Add ``values @ values.T`` to a lower triangle of sums, or the values to a careful triangle."""
+    if careful:
+        return stacked_triangle(total, values.T)
+    return dsyrk(1.0, values.T, 1.0, total, trans=1, lower=1, overwrite_c=1)
+
+
+def _symmetric(lower: np.ndarray) -> np.ndarray:
+    return np.tril(lower) + np.tril(lower, -1).T
+
+
+def _steepness_of_degree_two(left, right, projection, slopes, careful) -> np.ndarray:
+    """Return the mean products of the derivatives of products of components of degree 1.
+
+    These are linear in the constant and F_1, which are orthonormal: their coefficients say all.
+    """
+    k, size = len(slopes), len(left)
+    total = _empty(size, careful)
+    for i, slope in enumerate(slopes, start=1):
+        coef = np.zeros((size, 1 + k))
+        coef[:, 0] = -slope * projection[i]
+        for here, other in ((left, right), (right, left)):
+            along = np.flatnonzero(here == i)
+            coef[along, other[along]] += slope
+        total = _with_products(total, coef, careful)
+    return total if careful else _symmetric(total)
+
+
 class ComponentAnalysis:
     """One run of VCA: the stages as they grow.
 
@@ -251,18 +284,12 @@ class ComponentAnalysis:
         def residuals(values, candidates):
             return (candidates if basis is None else basis.T @ candidates) - project @ values
 
-        def added(total, found):
-            if careful:
-                return stacked_triangle(total, found.T)
-            return dsyrk(1.0, found.T, 1.0, total, trans=1, lower=1, overwrite_c=1)
-
         def sums(chunks):
-            empty = np.zeros((0 if careful else size, size), order="F")
-            totals = [empty.copy(order="F") for _ in range(n_functions)]
+            totals = [_empty(size, careful) for _ in range(n_functions)]
             for values, candidates, derivatives in chunks:
-                totals[0] = added(totals[0], residuals(values, candidates))
+                totals[0] = _with_products(totals[0], residuals(values, candidates), careful)
                 for along in derivatives:
-                    totals[1] = added(totals[1], residuals(*along))
+                    totals[1] = _with_products(totals[1], residuals(*along), careful)
             return tuple(totals)
 
         totals = self._sums(
@@ -275,10 +302,7 @@ class ComponentAnalysis:
             at_least=2 * size if careful else 1,
         )
         if not careful:
-            lower = np.tril_indices(size, -1)
-            for total in totals:
-                total[lower[::-1]] = total[lower]
-            return [total / self.rows.total_weight for total in totals]
+            return [_symmetric(total / self.rows.total_weight) for total in totals]
         found = []
         for total in totals:
             found.append(np.zeros((size, size)))
@@ -299,9 +323,13 @@ class ComponentAnalysis:
         Combinations that are zero on the rows together with their gradients are left out: they
         lie in the ideal that the generators of lower degrees generate, and cannot be normalised.
         """
-        squares, steepness = self._products(
-            left, right, projection, basis, slopes, careful=careful
-        )
+        if len(self.stages) == 1:
+            (squares,) = self._products(left, right, projection, basis, careful=careful)
+            steepness = _steepness_of_degree_two(left, right, projection, slopes, careful)
+        else:
+            squares, steepness = self._products(
+                left, right, projection, basis, slopes, careful=careful
+            )
         if careful:
             both = np.vstack([squares, steepness])
             q, sigma, directions = np.linalg.svd(both, full_matrices=False)
