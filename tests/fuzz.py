@@ -369,6 +369,8 @@ def draw_parameters(draw, estimator, n):
         parameters |= {"normalization": "gradient", "border": "gb"}
         if draw.later.uniform() < 0.2:
             parameters["psi"] *= 10.0 ** draw.later.integers(1, 20)
+    if estimator is VCA:
+        parameters["normalization"] = "gradient" if draw.later.uniform() < 0.6 else "l2"
     if estimator is AVI:
         parameters["pivot_tol"] = draw.choice([1e-3, 1e-3, 1e-8, 0.5])
     if estimator is OAVI:
@@ -387,7 +389,8 @@ def draw_parameters(draw, estimator, n):
         name = draw.choice([name for name in BAD if name in estimator().get_params()])
         parameters[name] = draw.choice(BAD[name])
         # As a squared distance psi may be any number.
-        if (name, parameters[name]) != ("psi", 1.0) or "normalization" not in parameters:
+        by_gradients = parameters.get("normalization") == "gradient"
+        if (name, parameters[name]) != ("psi", 1.0) or not by_gradients:
             draw.refuse.append(f"{name}={parameters[name]!r}")
     return parameters
 

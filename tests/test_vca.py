@@ -12,6 +12,7 @@ from functools import partial
 import numpy as np
 import pytest
 from helpers import training_classes
+from scipy.linalg import eigh
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import load_iris
@@ -20,7 +21,7 @@ from sklearn.preprocessing import minmax_scale
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from vanishing import VanishingClassifier, VanishingFeatures
-from vanishing.algebra.components import components_of
+from vanishing.algebra.components import components_of, derivatives_of
 from vanishing.constructions.vca import VCA
 from vanishing.polynomials import Polynomial
 
@@ -75,10 +76,11 @@ class Plain:
     """Livni et al.'s algorithm with whole columns of values and whole polynomials.
 
     A polynomial is its coefficients on all monomials; products are convolutions. With
-    ``zeros=True`` combinations that are zero as polynomials are not left out.
+    ``zeros=True`` combinations that are zero as polynomials are not left out. With
+    ``normalization="gradient"`` mean squared gradients are 1, as in Kera and Hasegawa's.
     """
 
-    def __init__(self, X, psi, max_degree, *, zeros=False):
+    def __init__(self, X, psi, max_degree, *, zeros=False, normalization="l2"):
         m, n = X.shape
         grid = itertools.product(range(max_degree + 1), repeat=n)
         self.terms = [e for e in grid if sum(e) <= max_degree]
@@ -108,7 +110,11 @@ class Plain:
                 basis = left[:, sigma > 1e-9 * sigma[0]].T
             reduced = basis @ candidates
             gram = self.values(reduced) @ self.values(reduced).T / m
-            eigenvalues, vectors = np.linalg.eigh(gram)
+            steepness = None
+            if normalization == "gradient":
+                slopes = [reduced @ slope.T for slope in self.derivatives(X)]
+                steepness = sum(slope @ slope.T for slope in slopes) / m
+            eigenvalues, vectors = eigh(gram, steepness)
             found = vectors.T @ reduced
             vanish = eigenvalues <= max(psi, 1e-15)
             self.generators.append(found[vanish])
@@ -120,6 +126,13 @@ class Plain:
 
     def values(self, polynomials):
         return polynomials @ self.monomials.T
+
+    def derivatives(self, X):
+        """Of the monomials, by each column."""
+        for j in range(X.shape[1]):
+            lower = [tuple(a - (i == j) for i, a in enumerate(e)) for e in self.terms]
+            places = [self.place.get(e, 0) for e in lower]
+            yield self.monomials[:, places] * np.array([e[j] for e in self.terms])
 
     def times(self, f, g):
         out = np.zeros(len(f))
@@ -147,8 +160,28 @@ class Plain:
     ],
 )
 def test_plain_transcription(X, psi, max_degree):
-    plain = Plain(X, psi, max_degree)
-    model = fitted(X, psi, max_degree=max_degree)
+    check_transcription(X, psi, max_degree, "l2")
+
+
+@pytest.mark.parametrize(
+    ("X", "psi", "max_degree"),
+    [
+        (UNIFORM, 0.01, 5),
+        (UNIFORM, 0.02, 3),
+        (SURFACE, 0.003, 4),
+        (SURFACE, 0.02, 5),
+        (UNIFORM[:30, :2], 0.005, 6),
+        (IRIS[:50], 0.001, 4),
+        (IRIS[50:100], 0.0005, 3),
+    ],
+)
+def test_plain_transcription_by_gradients(X, psi, max_degree):
+    check_transcription(X, psi, max_degree, "gradient")
+
+
+def check_transcription(X, psi, max_degree, normalization):
+    plain = Plain(X, psi, max_degree, normalization=normalization)
+    model = fitted(X, psi, max_degree=max_degree, normalization=normalization)
     assert model.n_terms_ == plain.n_terms
     counts = [len(found) for found in plain.generators]
     assert sum(counts) > 0
@@ -379,6 +412,88 @@ def test_columns_of_any_size():
     assert exact.n_generators_ == 1
 
 
+# ----------------------------------------------------------------------------------- gradients
+
+
+@pytest.mark.parametrize(
+    ("X", "psi", "atol"),
+    [
+        (SURFACE, 0.002, 1e-10),
+        (SURFACE, 0.01, 1e-10),
+        (IRIS[:50, :3], 0.002, 1e-10),
+        (UNIFORM[:40, :2], 0.01, 1e-10),
+        (twisted_cubic(), 0.002, 1e-10),
+        (twisted_cubic(), 1e-12, 1e-3),  # from products, next to 1
+        (twisted_cubic(), 1e-15, 1e-6),  # on the rows
+        (twisted_cubic(), 0, 1e-6),
+        (UNIFORM[:20], 0, 1e-6),
+    ],
+)
+def test_gradients_have_mean_square_one_and_are_uncorrelated(X, psi, atol):
+    model = fitted(X, psi, max_degree=4, normalization="gradient")
+    assert model.n_generators_ > 0
+    slopes = np.array([g.gradient(X) for g in model.generators_]) / np.sqrt(len(X))
+    for degree in np.unique(model.generators_.degrees):
+        here = slopes[model.generators_.degrees == degree].reshape(-1, X.size)
+        np.testing.assert_allclose(here @ here.T, np.eye(len(here)), rtol=0, atol=atol)
+
+
+@pytest.mark.parametrize("size", [1e-80, 1e-3, 30.0, 1e8])
+def test_psi_is_in_the_squared_unit_of_the_columns(size):
+    for X, psi in ((SURFACE, 0.004), (IRIS[:50], 0.002), (UNIFORM, 0.02)):
+        model = fitted(X, psi, normalization="gradient")
+        scaled = fitted(size * X, size**2 * psi, normalization="gradient")
+        assert model.n_generators_ == scaled.n_generators_ > 0
+        assert model.n_terms_ == scaled.n_terms_
+        np.testing.assert_allclose(scaled.mse_ / size**2, model.mse_, rtol=1e-6)
+        expected = size * model.transform(X)
+        np.testing.assert_allclose(scaled.transform(size * X), expected, atol=1e-6 * expected.max())
+
+
+def test_psi_is_a_squared_distance_in_every_degree():
+    rng = np.random.default_rng(16)
+    noise = 0.01 * rng.normal(size=400)
+    t = rng.uniform(-1, 1, size=400)
+    line = np.column_stack([t, noise])
+    angle = np.pi * t
+    circle = (1.0 + noise[:, np.newaxis]) * np.column_stack([np.cos(angle), np.sin(angle)])
+    slope = 3 * t**2 - 1
+    across = np.column_stack([-slope, np.ones(400)]) / np.sqrt(1 + slope**2)[:, np.newaxis]
+    cubic = np.column_stack([t, t**3 - t]) + noise[:, np.newaxis] * across
+    for degree, X in enumerate((line, circle, cubic), start=1):
+        smallest = 0.5 * np.mean(noise**2)
+        assert fitted(X, smallest, max_degree=degree, normalization="gradient").n_generators_ == 0
+        model = fitted(X, 4 * smallest, max_degree=degree, normalization="gradient")
+        assert (model.n_generators_, model.degree_) == (1, degree)
+        np.testing.assert_allclose(model.mse_, np.mean(noise**2), rtol=0.2)
+
+
+def test_components_do_not_vanish():
+    """Nothing that F spans in a degree has a mean square of psi times that of its gradient."""
+    for X, psi in ((SURFACE, 0.004), (UNIFORM, 0.01), (IRIS[:50], 0.002)):
+        stages = fitted(X, psi, max_degree=4, normalization="gradient").generators_.stages
+        values = components_of(stages, X.T)
+        slopes = np.linalg.norm(stages[0].combine[: stages[0].n_components], axis=1)
+        pairs = derivatives_of(stages, values, slopes, np.array([0]), np.array([0]))
+        derivatives = np.array([along for along, _ in pairs])
+        gram = np.einsum("kir,kjr->ij", derivatives, derivatives) / len(X)
+        start = 1
+        for stage in stages:
+            here = slice(start, start + stage.n_components)
+            assert np.linalg.eigvalsh(gram[here, here]).max(initial=0.0) < 1.0 / psi
+            start += stage.n_components
+
+
+def test_the_default_is_quick_and_small():
+    """The published normalisation has 2,964 components here, and took half a minute."""
+    X = np.vstack(training_classes("htru"))
+    start = time.process_time()
+    model = VCA(0.001).fit(X)
+    assert time.process_time() - start < 5.0
+    assert model.max_degree == model.degree_ == 3
+    assert 20 < model.n_terms_ < 100
+
+
 # ------------------------------------------------------------------------------------- results
 
 
@@ -564,6 +679,7 @@ def test_small_inputs():
         ({"psi": -0.1}, ValueError),
         ({"psi": 1.0}, ValueError),
         ({"psi": "a"}, TypeError),
+        ({"normalization": "coefficients"}, ValueError),
         ({"max_degree": 0}, ValueError),
         ({"max_degree": 1.5}, TypeError),
         ({"max_terms": 0}, ValueError),

@@ -22,24 +22,33 @@ class VCA(GeneratorTransformer):
     VCA knows no monomials. It keeps components F, orthonormal with respect to the mean over the
     rows: F_0 is the constant, and the candidates of degree d are the products of components in
     F_1 and in F_{d-1} (the columns for d = 1). The residuals of the candidates after projection
-    on all components of lower degrees are combined, by unit vectors, into uncorrelated ones: those
-    with a mean square of at most psi are generators, the others, divided by the root of it, are
-    F_d. Combinations of candidates that are zero as polynomials are left out.
+    on all components of lower degrees are combined into uncorrelated ones, which are normalised:
+    those with a mean square of at most psi are generators, the others, divided by the root of it,
+    are F_d. Combinations of candidates that are zero as polynomials are left out.
 
-    Neither the order of the columns nor rotations of them matter. The generators are not sparse,
-    and since components have mean square 1, a small psi decides on the columns mainly: fits with
-    many columns are large unless psi or max_degree bound them.
+    Neither the order of the columns nor rotations of them matter. The generators are not sparse.
 
     Parameters
     ----------
-    psi : float in [0, 1), default=0.005
+    psi : float, default=0.005
         Largest mean squared value of a generator on the training rows; 0 means exact up to
-        rounding.
-    max_degree : int, default=10
-        Largest degree of a generator.
+        rounding. At least 0, and with ``normalization="l2"`` below 1.
+    max_degree : int, default=3
+        Largest degree of a generator. With k components of degree 1, degree d has up to
+        ``(k + d - 1)! / d! / (k - 1)!`` candidates, and an eigenvalue problem of that size: raise
+        it where columns are few.
     max_terms : int or None, default=None
         Largest number of components in F, with the constant. The fit stops, with a warning, before
         it would be exceeded.
+    normalization : {"gradient", "l2"}, default="gradient"
+        What is 1 of a generator. "gradient": the mean squared length of its gradient on the rows,
+        so that its mean square is, to first order, the mean squared distance of the rows from its
+        zeros. psi bounds that in every degree, and is any number, in the squared unit of the
+        columns: the generators are the same, up to a factor, when all columns are multiplied by a
+        number and psi by its square. "l2": the l2-norm of its coefficients on the candidates, as
+        published. As these have mean squares of about 1 from degree 2 on, psi is there relative
+        to the spread of the rows: little vanishes, and F grows until it interpolates the rows
+        unless max_degree or max_terms bound it.
     absolute : bool, default=True
         Whether `transform` returns ``|g(x)|`` rather than ``g(x)``.
     chunk_size : int or None, default=None
@@ -70,6 +79,9 @@ class VCA(GeneratorTransformer):
     R. Livni, D. Lehavi, S. Schein, H. Nachlieli, S. Shalev-Shwartz, A. Globerson, "Vanishing
     component analysis", ICML 2013.
 
+    H. Kera, Y. Hasegawa, "Gradient boosts the approximate vanishing ideal", AAAI 2020:
+    gradients as the unit.
+
     Examples
     --------
     >>> import numpy as np
@@ -77,7 +89,7 @@ class VCA(GeneratorTransformer):
     >>> angle = np.linspace(0, 2 * np.pi, 51)[:-1]
     >>> X = np.column_stack([np.cos(angle), np.sin(angle)])
     >>> print(VCA(psi=1e-6, max_degree=2).fit(X).generators_[0])
-    1.414*x1^2 + 1.414*x0^2 - 1.414
+    0.5*x1^2 + 0.5*x0^2 - 0.5
     """
 
     reads_sources = False  # its components are fitted to rows in memory
