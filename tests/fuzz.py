@@ -454,7 +454,7 @@ def check_mse(model, values, rounding, weight, psi):
     require(np.isfinite(found).all() and (found >= 0).all(), f"mse_ {found}")
     roots = root_mean_square(values, weight)
     slack = root_mean_square(rounding, weight) + 1e-150
-    if getattr(model, "normalization", None) == "gradient":  # of what may underflow before
+    if isinstance(model, ABM) and model.normalization == "gradient":  # of what may underflow before
         slack = slack + 1e-161 * model.leading_coef_
     off = np.abs(np.sqrt(found.astype(np.longdouble)) - roots) > 1e-8 * roots + slack
     require(not off.any(), f"mse_ {found[off]} measured as {(roots[off] ** 2).astype(float)}")

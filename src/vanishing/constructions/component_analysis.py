@@ -157,14 +157,14 @@ class ComponentAnalysis:
         size = squares.max()
         zero = (_ZERO_COLUMN if degree == 1 else _ZERO) * size
         slopes = None
-        unit = 1.0  # in which mean squares are compared with psi: for gradients, that of columns
+        unit = 1.0  # of psi
         if degree > 1 and self.by_gradients:
             unit = self.variances.max()
-        psi = max(self.psi, zero * unit)
+        psi = max(self.psi / unit, zero)
         if degree > 1 and self.by_gradients:
-            slopes = np.sqrt(psi) / np.sqrt(self.variances)
+            slopes = np.sqrt(psi) * np.sqrt(unit / self.variances)
         # The error of eigenvalues that come from products must be well below psi.
-        careful = psi < 100 * bound * EPS * size * unit
+        careful = psi < 100 * bound * EPS * size
         if careful:
             projection += self._projection(left, right, n_candidates, projection)[0]
         if degree == 1:
@@ -182,7 +182,7 @@ class ComponentAnalysis:
             eigenvalues, vectors = self._spectrum(left, right, projection, basis, careful)
         else:
             limit = 0.5
-            zero = zero * unit / (zero * unit + psi)
+            zero = zero / (zero + psi)
             eigenvalues, vectors = self._pencil(left, right, projection, basis, careful, slopes)
         eigenvalues[eigenvalues <= zero] = 0.0
         kept = eigenvalues > limit
@@ -193,7 +193,7 @@ class ComponentAnalysis:
         eigenvalues, vectors, n_kept = eigenvalues[order], vectors[:, order], int(kept.sum())
         vectors[:, :n_kept] /= np.sqrt(eigenvalues[:n_kept])
         if slopes is not None:
-            vectors[:, n_kept:] *= np.sqrt(psi / (1.0 - eigenvalues[n_kept:]))
+            vectors[:, n_kept:] *= np.sqrt(unit) * np.sqrt(psi / (1.0 - eigenvalues[n_kept:]))
         if degree == 1:
             self.variances = eigenvalues[:n_kept]
         if basis is None:
