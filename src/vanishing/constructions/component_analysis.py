@@ -2,7 +2,8 @@
 
 import math
 import time
-from functools import partial, reduce
+from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 from scipy.linalg import qr
@@ -44,7 +45,7 @@ def _empty(size: int, careful: bool) -> np.ndarray:
 
 
 def _with_products(total: np.ndarray, values: np.ndarray, careful: bool) -> np.ndarray:
-    """Add ``values @ values.T`` to a lower triangle of sums, or the values to a careful triangle."""
+    """Add ``values @ values.T`` to the lower triangle of sums, or values to a careful triangle."""
     if careful:
         return stacked_triangle(total, values.T)
     return dsyrk(1.0, values.T, 1.0, total, trans=1, lower=1, overwrite_c=1)
@@ -138,9 +139,9 @@ class ComponentAnalysis:
     def _fits(self, degree, n_candidates, bound) -> bool:
         """Say whether a degree's arrays and the model fit into the working memory; else stop."""
         model = sum(stage.combine.size + stage.project.size for stage in self.stages)
-        n_numbers = (
-            model + n_candidates * (self.n_terms + 2 * bound) + bound * (self.n_terms + 4 * bound)
-        )
+        n_tall, n_square = (3, 8) if self.by_gradients else (2, 4)
+        n_numbers = model + n_candidates * (self.n_terms + n_tall * bound)
+        n_numbers += bound * (self.n_terms + n_square * bound)
         self.stopped = too_large(f"the {n_candidates} candidates of degree {degree}", 8 * n_numbers)
         return self.stopped is None
 
@@ -156,13 +157,9 @@ class ComponentAnalysis:
             return
         size = squares.max()
         zero = (_ZERO_COLUMN if degree == 1 else _ZERO) * size
-        slopes = None
-        unit = 1.0  # of psi
-        if degree > 1 and self.by_gradients:
-            unit = self.variances.max()
+        by_gradients = self.by_gradients and degree > 1
+        unit = self.variances.max() if by_gradients else 1.0  # of psi
         psi = max(self.psi / unit, zero)
-        if degree > 1 and self.by_gradients:
-            slopes = np.sqrt(psi) * np.sqrt(unit / self.variances)
         # The error of eigenvalues that come from products must be well below psi.
         careful = psi < 100 * bound * EPS * size
         if careful:
@@ -172,18 +169,18 @@ class ComponentAnalysis:
         basis = None
         if degree > 2:  # products of independent linear polynomials are independent
             basis = self._nonzero(left, right, projection, bound)
-        if slopes is not None and basis is not None:
+        if by_gradients and basis is not None:
             # Gradients say the same in every basis: as many of the candidates will do.
             chosen = _independent(basis)
             left, right, basis = left[chosen], right[chosen], None
             projection, squares = projection[:, chosen], squares[chosen]
-        if slopes is None:
+        if by_gradients:
+            limit, zero = 0.5, zero / (zero + psi)
+            slopes = np.sqrt(psi) * np.sqrt(unit / self.variances)
+            eigenvalues, vectors = self._pencil(left, right, projection, careful, slopes)
+        else:
             limit = psi
             eigenvalues, vectors = self._spectrum(left, right, projection, basis, careful)
-        else:
-            limit = 0.5
-            zero = zero / (zero + psi)
-            eigenvalues, vectors = self._pencil(left, right, projection, basis, careful, slopes)
         eigenvalues[eigenvalues <= zero] = 0.0
         kept = eigenvalues > limit
         if self.n_terms + kept.sum() > self.max_terms:
@@ -192,10 +189,14 @@ class ComponentAnalysis:
         order = np.argsort(~kept, kind="stable")  # components first
         eigenvalues, vectors, n_kept = eigenvalues[order], vectors[:, order], int(kept.sum())
         vectors[:, :n_kept] /= np.sqrt(eigenvalues[:n_kept])
-        if slopes is not None:
+        if by_gradients:
             vectors[:, n_kept:] *= np.sqrt(unit) * np.sqrt(psi / (1.0 - eigenvalues[n_kept:]))
         if degree == 1:
             self.variances = eigenvalues[:n_kept]
+        self._append(left, right, squares, projection, basis, eigenvalues, vectors, n_kept)
+
+    def _append(self, left, right, squares, projection, basis, eigenvalues, vectors, n_kept):
+        """Add a degree whose combinations are normalised, the components first."""
         if basis is None:
             combine = np.ascontiguousarray(vectors.T)
         else:
@@ -215,7 +216,7 @@ class ComponentAnalysis:
         self.stages.append(stage)
         # Next to their own terms: some candidate may be so large that much is zero next to it.
         scale = np.abs(combine[n_kept:]) @ np.sqrt(squares) + np.abs(project[n_kept:]).sum(axis=1)
-        largest = np.full(len(scale), np.inf) if degree == 1 else 100.0 * _ZERO * scale**2
+        largest = np.full(len(scale), np.inf) if left is None else 100.0 * _ZERO * scale**2
         self.largest = np.concatenate([self.largest, largest])
         self.n_terms += stage.n_components
         self.n_generators += stage.n_generators
@@ -235,7 +236,7 @@ class ComponentAnalysis:
             for columns, root in stretch.chunks():
                 values = components_of(self.stages, columns)
                 candidates = candidates_of(values, columns, left, right)
-                derivatives = iter(())
+                derivatives: Iterator[tuple[np.ndarray, np.ndarray]] = iter(())
                 if slopes is not None:
                     derivatives = derivatives_of(self.stages, values, slopes, left, right)
                 if root is None:
@@ -317,18 +318,18 @@ class ComponentAnalysis:
         _, sigma, right_vectors = np.linalg.svd(total)
         return sigma[::-1] ** 2, right_vectors[::-1].T
 
-    def _pencil(self, left, right, projection, basis, careful, slopes):
+    def _pencil(self, left, right, projection, careful, slopes):
         """Return shares v'Av / v'(A + psi B)v, ascending, and v with v'(A + psi B)v = 1.
 
         Combinations that are zero on the rows together with their gradients are left out: they
         lie in the ideal that the generators of lower degrees generate, and cannot be normalised.
         """
         if len(self.stages) == 1:
-            (squares,) = self._products(left, right, projection, basis, careful=careful)
+            (squares,) = self._products(left, right, projection, None, careful=careful)
             steepness = _steepness_of_degree_two(left, right, projection, slopes, careful)
         else:
             squares, steepness = self._products(
-                left, right, projection, basis, slopes, careful=careful
+                left, right, projection, None, slopes, careful=careful
             )
         if careful:
             both = np.vstack([squares, steepness])

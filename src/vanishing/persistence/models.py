@@ -4,7 +4,8 @@ A class says beside itself what it saves: it calls `register` with two functions
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -29,7 +30,7 @@ class Kind(NamedTuple):
     read: Callable
     ours: bool = True
     result: bool = False
-    earlier: dict = {}
+    earlier: Mapping = MappingProxyType({})
 
 
 _kinds: dict[str, Kind] = {}
