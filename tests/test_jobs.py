@@ -162,6 +162,18 @@ def test_motion():
     assert np.array_equal(*(fit.transform(X) for fit in fits))
 
 
+@pytest.mark.parametrize("n_jobs", JOBS)
+def test_rows_that_are_not_finite_are_refused(n_jobs):
+    X = surface(400_000)
+    X[123_456, 1] = np.nan
+    with pytest.raises(ValueError, match="Input X contains NaN"):
+        OAVI(n_jobs=n_jobs).fit(X)
+    X[123_456, 1] = 1e200  # whose sums may overflow, though it is finite
+    X[7, 1] = 1e308
+    X[8, 1] = 1e308
+    OAVI(psi=5e-4, max_degree=1, n_jobs=n_jobs)._reader(X, None)
+
+
 def test_cuts_do_not_depend_on_threads():
     for n_rows, rows, work in [(0, 10, 1), (1, 10, 1), (10**6, 264, 10), (10**6, 264, 10**7)]:
         cuts = stretches(n_rows, rows, work)

@@ -22,7 +22,7 @@ from vanishing.learning.trials import Choice, Look, Point, Trials, skipped
 _SMALLEST_PSI = 1e-8
 _FEW_MISTAKES = 10  # on held-out rows: with fewer, no other choice can be told from chance
 _SURE = 0.5  # standard errors by which another choice has to be better
-_BEHIND = 2.0  # standard errors from which on no variant of a choice is looked at
+_BEHIND = 2.0  # standard errors from which on no variant of a choice, and no dear psi, is tried
 _ROUNDING = 1e-12  # of a score
 _SCREENED = 10_000  # training rows on which scalings and oracles are compared
 MOST_ROWS = 30_000  # training rows of a fold that looks for psi are fitted to
@@ -92,7 +92,7 @@ class Tuning:
             if self._mistakes() < _FEW_MISTAKES:
                 return
         # A family that is clearly behind has no variant that catches up.
-        behind = [self._ahead(self.best(), self._best_of(first)) > _BEHIND for first in firsts]
+        behind = [self._is_behind(first) for first in firsts]
         for first, is_so in zip(firsts, behind, strict=True):
             if not is_so:
                 self._sharpen(first)
@@ -113,6 +113,10 @@ class Tuning:
     def _mistakes(self) -> int:
         look, place = self.best()
         return int(np.count_nonzero(~look.correct[place]))
+
+    def _is_behind(self, choice: Choice) -> bool:
+        """Say whether a choice is clearly worse than what is taken."""
+        return self._ahead(self.best(), self._best_of(choice)) > _BEHIND
 
     def _climb(self, family: Sequence[Choice]) -> Choice:
         """Walk through the choices of a family while they gain; return the best of them."""
@@ -169,6 +173,9 @@ class Tuning:
             sizes.append(look.n_generators)
             if n_vain >= self._patience(choice, sizes) or self._perfect(look):
                 return
+            dear = self._work(choice, sizes) > _MOST_VAIN_WORK
+            if dear and self._taken is not None and self._is_behind(choice):
+                return
             Cs = self._promising(look)
 
     def _patience(self, choice: Choice, sizes: list[int]) -> int:
@@ -214,9 +221,14 @@ class Tuning:
 
     def _sharpen(self, choice: Choice) -> None:
         """Look at the C beside the best one of a choice, where these are not given."""
-        look, place = self._best_of(choice)
-        self.trials.look_at(look.point, self.trials.Cs[max(0, place - 1) : place + 2], self.looks)
+        self._sharpened(self.trials, self._best_of(choice), self.looks)
         self._consider(choice)
+
+    def _sharpened(self, trials: Trials, found: tuple[Look, int], looks) -> tuple[Look, int]:
+        """Return a look with the C beside one, too, and the place of the best of them."""
+        look, place = found
+        look = trials.look_at(look.point, trials.Cs[max(0, place - 1) : place + 2], looks)
+        return look, int(np.nanargmax(look.means))
 
     # -- Other scalings and oracles ---------------------------------------------------------------
 
@@ -243,13 +255,17 @@ class Tuning:
         ]
         if not psis:
             return None
+        looks = self.looks if trials is self.trials else self.screened
         reference = self._known_or_new(trials, Point(first, min(psis)), place), place
-        best = reference
-        for choice in others:
-            found = self._race(trials, choice, first, psis, place)
-            if found and found[0].means[found[1]] > best[0].means[best[1]]:
-                best = found if self._ahead(found, reference) > _SURE else best
-        return None if best is reference else best
+        raced = [self._race(trials, choice, first, psis, place) for choice in others]
+        found = [each for each in raced if each and self._ahead(each, reference) > _SURE]
+        if not found:
+            return None
+        best = max(found, key=_mean)
+        tied = [each for each in found if self._ahead(best, each) <= _SURE]
+        if len(tied) > 1:  # the C beside theirs may tell them apart
+            tied = [self._sharpened(trials, each, looks) for each in tied]
+        return max(tied, key=_mean)
 
     def _race(self, trials: Trials, choice: Choice, first: Choice, psis, place: int):
         """Let a choice run against the first from large psi to small; return its best look and C.
@@ -295,6 +311,11 @@ class Tuning:
         gain = new[0].scores[:, new[1]] - old[0].scores[:, old[1]]
         error = gain.std() / np.sqrt(max(len(gain) - 1, 1))
         return float(gain.mean() / max(error, _ROUNDING))
+
+
+def _mean(found: tuple[Look, int]) -> float:
+    look, place = found
+    return look.means[place]
 
 
 def _named(point: Point) -> str:

@@ -55,7 +55,7 @@ class ConservedQuantities(Savable, TransformerMixin, BaseEstimator):
         cannot be told, at most 1 %. Where something varies far less than the noise that is given,
         the same is done with noise in proportion to that.
     n_jobs : int, default=None
-        Threads over rows.
+        Threads over rows. The result does not depend on it.
     random_state : int, RandomState or None, default=0
         Which runs are held out.
     verbose : int, default=0

@@ -29,10 +29,10 @@ from vanishing.oracles.matching_pursuit import omp
 from vanishing.oracles.solution import Oracle, Solution, Status
 
 ORACLES = {
-    "pcg": Oracle(pcg, constrained=True),
-    "bpcg": Oracle(bpcg, constrained=True),
-    "cg": Oracle(cg, constrained=True),
-    "afw": Oracle(afw, constrained=True),
+    "pcg": Oracle(pcg, constrained=True, refits=True),
+    "bpcg": Oracle(bpcg, constrained=True, refits=True),
+    "cg": Oracle(cg, constrained=True, refits=True),
+    "afw": Oracle(afw, constrained=True, refits=True),
     "agd": Oracle(agd, constrained=False),
     "ls": Oracle(ls, constrained=False, closed_form=True, refitted=True),
     "omp": Oracle(omp, constrained=True, refitted=True),

@@ -28,7 +28,7 @@ def refitted(gram, cross, norm, coef, mse, *, radius):
     rounding then: where terms nearly depend on each other.
     """
     chosen = np.flatnonzero(coef)
-    values, new_mse = _solve(gram, cross, float(norm), chosen)
+    values, new_mse = least_squares(gram, cross, float(norm), chosen)
     if not new_mse < mse or np.abs(values).sum() > radius:
         return coef, mse
     new = np.zeros_like(coef)
@@ -37,7 +37,7 @@ def refitted(gram, cross, norm, coef, mse, *, radius):
 
 
 @njit(cache=True, nogil=True)
-def _solve(gram, cross, norm, chosen):
+def least_squares(gram, cross, norm, chosen):
     """Return least squares on the chosen terms by Cholesky, and f there; inf if they depend."""
     size = chosen.size
     factor = np.empty((size, size))

@@ -18,11 +18,18 @@ Ties are the rule, not the exception: after an exact line search both vertices o
 the same inner product with the gradient, and rounding would choose the next away vertex. Of all
 vertices that are the best but for rounding the first is taken, in index order, ``+e_i`` before
 ``-e_i``, so that row order, chunks and weights do not change the result.
+
+With ``refit=True`` the coefficients are least squares on the terms that the steps have chosen,
+where that stays in the ball. Thousands of steps then buy nothing: on many terms they go on shifting
+weight among those in use, which least squares does at once. So a long run is corrected: every few
+steps the iterate moves to least squares on its terms, and goes on from there. A short run is what
+it is without ``refit``.
 """
 
 import numpy as np
 from numba import njit
 
+from vanishing.oracles.closed_form import least_squares, refitted
 from vanishing.oracles.solution import Solution, Status
 
 _PAIRWISE, _BLENDED, _AWAY, _VANILLA = range(4)
@@ -35,6 +42,10 @@ _TIE = 1e-13
 _STALE_FACTOR = 1e-3
 _MAX_AGE = 256
 _NOTHING = -1e300  # less than any inner product
+# Where coefficients are refitted in the end, what the steps choose are terms. With so many steps
+# behind them, least squares on the terms in use takes them on, and again after at least as many as
+# the second: after more where so many terms are in use that least squares is dear.
+_MANY_STEPS, _FURTHER_STEPS = 1000, 16
 
 
 @njit(cache=True, nogil=True)
@@ -105,7 +116,30 @@ def _active_vertex(half_gradient, plus, minus, direction, tie):
 
 
 @njit(cache=True, nogil=True)
-def _run(rule, gram, cross, norm, psi, radius, eps, tol, max_iter, plus, minus):
+def _correct(gram, cross, norm, radius, mse, plus, minus):
+    """Move to least squares on the terms in use, where that is better and inside the ball.
+
+    Weight that is not needed goes to the first term's two vertices, half to each.
+    """
+    chosen = np.flatnonzero(plus != minus)
+    values, new_mse = least_squares(gram, cross, norm, chosen)
+    slack = radius - np.abs(values).sum()
+    if not new_mse < mse or slack < 0.0:
+        return False
+    plus[:] = 0.0
+    minus[:] = 0.0
+    for i in range(chosen.size):
+        if values[i] > 0.0:
+            plus[chosen[i]] = values[i] / radius
+        else:
+            minus[chosen[i]] = -values[i] / radius
+    plus[0] += 0.5 * slack / radius
+    minus[0] += 0.5 * slack / radius
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _run(rule, gram, cross, norm, psi, radius, eps, tol, max_iter, refit, plus, minus):
     k = cross.size
     largest = 1.0
     for i in range(k):
@@ -119,6 +153,7 @@ def _run(rule, gram, cross, norm, psi, radius, eps, tol, max_iter, plus, minus):
     age = 0
     n_iter = 0
     progress = np.inf
+    correction = _MANY_STEPS if refit else max_iter + 1  # the step before which it is made
     while True:
         steepest = _steepest(half_gradient)
         h_dot_v = mse - norm - c_dot_v
@@ -133,6 +168,16 @@ def _run(rule, gram, cross, norm, psi, radius, eps, tol, max_iter, plus, minus):
             continue
         if found:
             return mse, gap, n_iter, _FOUND
+        if n_iter >= correction:
+            correction = 2 * n_iter
+            if _correct(gram, cross, norm, radius, mse, plus, minus):
+                n_used = np.count_nonzero(plus != minus)
+                correction = n_iter + max(_FURTHER_STEPS, n_used * n_used // k)
+                mse, c_dot_v = _refresh(gram, cross, norm, radius, plus, minus, half_gradient)
+                refreshed_mse = mse
+                age = 0
+                progress = np.inf
+                continue
         if mse - gap > psi:
             return mse, gap, n_iter, _NONE_EXISTS
         if gap <= eps * psi:
@@ -223,29 +268,32 @@ def _run(rule, gram, cross, norm, psi, radius, eps, tol, max_iter, plus, minus):
             age = 0
 
 
-def _solve(rule, gram, cross, norm, psi, radius, eps, tol, max_iter):
+def _solve(rule, gram, cross, norm, psi, radius, eps, tol, max_iter, refit):
     plus, minus = np.zeros((2, cross.size))
     mse, gap, n_iter, status = _run(
-        rule, gram, cross, norm, psi, radius, eps, tol, max_iter, plus, minus
+        rule, gram, cross, norm, psi, radius, eps, tol, max_iter, refit, plus, minus
     )
-    return Solution(radius * (plus - minus), mse, gap, n_iter, Status(status))
+    coef = radius * (plus - minus)
+    if refit:
+        coef, mse = refitted(gram, cross, norm, coef, mse, radius=radius)
+    return Solution(coef, mse, gap, n_iter, Status(status))
 
 
-def pcg(gram, cross, norm, *, psi, radius, eps=1e-3, tol=1e-6, max_iter=10_000):
+def pcg(gram, cross, norm, *, psi, radius, eps=1e-3, tol=1e-6, max_iter=10_000, refit=False):
     """Solve CCOP by pairwise conditional gradients, the paper's Algorithm 3."""
-    return _solve(_PAIRWISE, gram, cross, norm, psi, radius, eps, tol, max_iter)
+    return _solve(_PAIRWISE, gram, cross, norm, psi, radius, eps, tol, max_iter, refit)
 
 
-def bpcg(gram, cross, norm, *, psi, radius, eps=1e-3, tol=1e-6, max_iter=10_000):
+def bpcg(gram, cross, norm, *, psi, radius, eps=1e-3, tol=1e-6, max_iter=10_000, refit=False):
     """Solve CCOP by blended pairwise conditional gradients."""
-    return _solve(_BLENDED, gram, cross, norm, psi, radius, eps, tol, max_iter)
+    return _solve(_BLENDED, gram, cross, norm, psi, radius, eps, tol, max_iter, refit)
 
 
-def afw(gram, cross, norm, *, psi, radius, eps=1e-3, tol=1e-6, max_iter=10_000):
+def afw(gram, cross, norm, *, psi, radius, eps=1e-3, tol=1e-6, max_iter=10_000, refit=False):
     """Solve CCOP by away-step Frank-Wolfe."""
-    return _solve(_AWAY, gram, cross, norm, psi, radius, eps, tol, max_iter)
+    return _solve(_AWAY, gram, cross, norm, psi, radius, eps, tol, max_iter, refit)
 
 
-def cg(gram, cross, norm, *, psi, radius, eps=1e-3, tol=1e-6, max_iter=10_000):
+def cg(gram, cross, norm, *, psi, radius, eps=1e-3, tol=1e-6, max_iter=10_000, refit=False):
     """Solve CCOP by Frank-Wolfe with exact line search."""
-    return _solve(_VANILLA, gram, cross, norm, psi, radius, eps, tol, max_iter)
+    return _solve(_VANILLA, gram, cross, norm, psi, radius, eps, tol, max_iter, refit)

@@ -39,6 +39,7 @@ class Oracle:
     constrained: bool  # coefficients stay in the l1-ball (CCOP), or the radius plays no part (COP)
     closed_form: bool = False  # least squares at once, or step by step until psi is reached
     refitted: bool = False  # coefficients are least squares on the terms that they use
+    refits: bool = False  # they are so with ``refit=True``, and it stops as soon as these reach psi
 
     def __call__(self, gram, cross, norm, **options) -> Solution:
         """Call the solver."""

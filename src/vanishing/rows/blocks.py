@@ -21,6 +21,7 @@ class Blocks:
         iterated over again and again, such as a list of blocks. A block is an array or a DataFrame
         of rows; or, where labels or sample weights are needed, a tuple (rows, labels) or (rows,
         labels, weights), in which labels may be None. All blocks have the same columns and dtype.
+        With ``n_jobs`` the threads take blocks in turns, never two at a time.
 
     Examples
     --------
