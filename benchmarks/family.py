@@ -18,7 +18,8 @@ ALGORITHMS = {
     "ABM": ABM(PSI),
     "ABM bb": ABM(PSI, border="bb"),
     "AVI": AVI(PSI),
-    "VCA, d <= 3": VCA(PSI, max_degree=3),
+    "VCA": VCA(PSI),
+    "VCA l2, d <= 3": VCA(PSI, normalization="l2", max_degree=3),
 }
 
 
