@@ -151,13 +151,15 @@ class Components(PolynomialSequence):
             start = end
         return out
 
-    def _chunks(self, X, absolute, chunk_size):
-        rows = chunk_rows(self.n_evaluated, chunk_size)
-        with one_blas_thread():
-            for start in range(0, len(X), rows):
-                here = slice(start, start + rows)
-                values = self.values(np.array(X[here].T, dtype=np.float64, order="C"))
-                yield here, np.abs(values, out=values) if absolute else values
+    def _chunking(self, chunk_size):
+        work = sum(stage.combine.size + stage.project.size for stage in self.stages)
+        return chunk_rows(self.n_evaluated, chunk_size), work
+
+    def _evaluate(self, X, absolute, rows, out):
+        for start in range(0, len(X), rows):
+            here = slice(start, start + rows)
+            values = self.values(np.array(X[here].T, dtype=np.float64, order="C"))
+            out[here] = np.abs(values, out=values).T if absolute else values.T
 
     # -- Expansion into monomials -------------------------------------------------------------
 

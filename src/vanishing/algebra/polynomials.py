@@ -1,7 +1,7 @@
 """Polynomials as results: immutable, evaluable on any rows, printable, exportable."""
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
 
@@ -9,9 +9,16 @@ import numpy as np
 from numba import njit
 from sklearn.utils import check_array
 
-from vanishing._threads import one_blas_thread
+from vanishing._threads import one_blas_thread, spread
 from vanishing.algebra import monomials
-from vanishing.algebra.evaluation import chunk_rows, evaluate
+from vanishing.algebra.evaluation import (
+    NO_WEIGHTS,
+    batches,
+    chunk_rows,
+    evaluate,
+    evaluate_chunk,
+    stretches,
+)
 from vanishing.algebra.immutable import Immutable, read_only
 from vanishing.algebra.writing import DIGITS, check_told_apart, write
 
@@ -32,6 +39,27 @@ def _fill(linear, values, leading, leading_coef, absolute, out):
                 for r in range(r0, r1):
                     value = linear[j, r] + c * values[t, r]
                     out[r, j] = abs(value) if absolute else value
+
+
+@njit(cache=True, nogil=True)
+def _fill_rows(columns, parent, variable, terms, coef, leading, leading_coef, absolute, rows, out):
+    """Evaluate generators on all rows of the columns, chunk by chunk."""
+    n_terms, n_rows, n_polynomials = parent.size, columns.shape[1], leading.size
+    rows = min(rows, n_rows)
+    memory = np.empty(n_terms * rows)
+    copied = np.empty(terms.size * rows)
+    sums = np.zeros(n_polynomials * rows)
+    for start in range(0, n_rows, rows):
+        size = min(rows, n_rows - start)
+        values = memory[: n_terms * size].reshape((n_terms, size))
+        evaluate_chunk(columns, start, NO_WEIGHTS, parent, variable, values)
+        linear = sums[: n_polynomials * size].reshape((n_polynomials, size))
+        if terms.size:
+            used = copied[: terms.size * size].reshape((terms.size, size))
+            for i in range(terms.size):
+                used[i] = values[terms[i]]
+            np.dot(coef, used, linear)
+        _fill(linear, values, leading, leading_coef, absolute, out[start : start + size])
 
 
 def default_names(n_features: int) -> list[str]:
@@ -299,12 +327,18 @@ class PolynomialSequence(Immutable, Sequence):
         return np.column_stack(found) if found else np.zeros((len(X), 0))
 
     @abstractmethod
-    def _chunks(self, X, absolute, chunk_size) -> Iterator[tuple[slice, np.ndarray]]:
-        """Yield (rows, values of all generators on them) chunk by chunk."""
+    def _chunking(self, chunk_size) -> tuple[int, int]:
+        """Return how many rows to evaluate at a time, and how many multiply-adds a row takes."""
 
-    def _evaluate(self, X, absolute, chunk_size, out):
-        for here, values in self._chunks(X, absolute, chunk_size):
-            out[here] = values.T
+    @abstractmethod
+    def _evaluate(self, X, absolute: bool, rows: int, out) -> None:
+        """Write the values of all generators on rows, a stretch of chunks of ``rows`` each."""
+
+    def _by_stretches(self, function, n_samples: int, chunk_size) -> None:
+        """Call ``function(some rows, rows of a chunk)`` for all rows, in several threads."""
+        rows, work = self._chunking(chunk_size)
+        with one_blas_thread():
+            spread(lambda here: function(here, rows), stretches(n_samples, rows, work))
 
     def evaluate(self, X, *, absolute=False, chunk_size=None, out=None) -> np.ndarray:
         """Evaluate all generators on rows: (n_samples, |G|) in the dtype of X.
@@ -315,7 +349,11 @@ class PolynomialSequence(Immutable, Sequence):
         if out is None:
             out = np.empty((len(X), len(self)), dtype=X.dtype)
         if len(self):
-            self._evaluate(X, absolute, chunk_size, out)
+            self._by_stretches(
+                lambda here, rows: self._evaluate(X[here], absolute, rows, out[here]),
+                len(X),
+                chunk_size,
+            )
         return out
 
     def combine(self, X, weights, *, absolute=False, chunk_size=None) -> np.ndarray:
@@ -324,9 +362,14 @@ class PolynomialSequence(Immutable, Sequence):
         ``weights`` has shape (|G|, n_outputs).
         """
         out = np.zeros((len(X), weights.shape[1]))
+
+        def combine(here: slice, rows: int) -> None:
+            values = np.empty((here.stop - here.start, len(self)))
+            self._evaluate(X[here], absolute, rows, values)
+            np.matmul(values, weights, out=out[here])
+
         if len(self):
-            for here, values in self._chunks(X, absolute, chunk_size):
-                np.matmul(values.T, weights, out=out[here])
+            self._by_stretches(combine, len(X), chunk_size)
         return out
 
 
@@ -408,22 +451,13 @@ class Generators(PolynomialSequence):
             self.terms, self.leading_terms, self.coef, self.leading_coef, self.mse, feature_names
         )
 
-    def _parts(self, X, chunk_size):
-        """Yield (rows, linear part of all generators, values of all terms) chunk by chunk."""
-        plan, terms, coef, _ = self.compiled
-        rows = chunk_rows(plan.parent.size + len(self), chunk_size)
-        with one_blas_thread():
-            for here, values in evaluate(X, plan, rows=rows):
-                yield here, coef @ values[terms], values
+    def _chunking(self, chunk_size):
+        plan, _, coef, _ = self.compiled
+        n_terms = plan.parent.size
+        return chunk_rows(n_terms + len(self), chunk_size), n_terms + coef.size
 
-    def _chunks(self, X, absolute, chunk_size):
-        leading = self.compiled[-1]
-        for here, linear, values in self._parts(X, chunk_size):
-            linear += self.leading_coef[:, np.newaxis] * values[leading]
-            yield here, np.abs(linear, out=linear) if absolute else linear
-
-    def _evaluate(self, X, absolute, chunk_size, out):
-        # Without a second array of all values.
-        leading = self.compiled[-1]
-        for here, linear, values in self._parts(X, chunk_size):
-            _fill(linear, values, leading, self.leading_coef, absolute, out[here])
+    def _evaluate(self, X, absolute, rows, out):
+        plan, terms, coef, leading = self.compiled
+        weights = (terms, coef, leading, self.leading_coef)
+        for here, columns in batches(X, rows, plan.variable):
+            _fill_rows(columns, *plan, *weights, absolute, rows, out[here])

@@ -56,6 +56,9 @@ class ABM(FitsMoments, MonomialTransformer):
         Whether `transform` returns ``|g(x)|`` rather than ``g(x)``.
     chunk_size : int or None, default=None
         Rows read at a time; None chooses chunks that stay in the cache.
+    n_jobs : int or None, default=None
+        Threads over chunks of rows, in `fit` and `transform`; the results are the same. -1 means
+        all cores.
     verbose : int, default=0
         Print a line a degree.
 
@@ -94,6 +97,7 @@ degree_, sparsity_, n_coefficients_, feature_order_, n_features_in_, feature_nam
         normalization="coefficients",
         absolute=True,
         chunk_size=None,
+        n_jobs=None,
         verbose=0,
     ):
         self.psi = psi
@@ -104,6 +108,7 @@ degree_, sparsity_, n_coefficients_, feature_order_, n_features_in_, feature_nam
         self.normalization = normalization
         self.absolute = absolute
         self.chunk_size = chunk_size
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
     def _psi_below(self):  # a squared distance may be any number

@@ -49,6 +49,9 @@ class AVI(MonomialTransformer):
         Whether `transform` returns ``|g(x)|`` rather than ``g(x)``.
     chunk_size : int or None, default=None
         Rows read at a time; None chooses chunks that stay in the cache.
+    n_jobs : int or None, default=None
+        Threads over chunks of rows, in `fit` and `transform`; the results are the same. -1 means
+        all cores.
     verbose : int, default=0
         Print a line a degree.
 
@@ -84,6 +87,7 @@ degree_, sparsity_, n_coefficients_, feature_order_, n_features_in_, feature_nam
         feature_order="given",
         absolute=True,
         chunk_size=None,
+        n_jobs=None,
         verbose=0,
     ):
         self.psi = psi
@@ -94,6 +98,7 @@ degree_, sparsity_, n_coefficients_, feature_order_, n_features_in_, feature_nam
         self.feature_order = feature_order
         self.absolute = absolute
         self.chunk_size = chunk_size
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
     def _construction(self, rows, columns):

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from vanishing._threads import one_blas_thread
+from vanishing._threads import one_blas_thread, threads
 from vanishing.algebra.polynomials import Generators, default_names
 from vanishing.checks import check_choice, check_flag, check_number, check_weights
 from vanishing.constructions.engine import Remarks
@@ -108,7 +108,7 @@ class GeneratorTransformer(Savable, HTMLRepresentation, TransformerMixin, BaseEs
         self : object
         """
         self.check_parameters()
-        with all_or_nothing(self):
+        with all_or_nothing(self), threads(self.n_jobs):
             self.fit_rows(self._reader(X, sample_weight)).warn()
             return self
 
@@ -153,11 +153,12 @@ class GeneratorTransformer(Savable, HTMLRepresentation, TransformerMixin, BaseEs
         for model in models:
             model.check_parameters()
         like = clone(self)
-        rows = remembering(like._reader(X, sample_weight))
-        # The smallest psi asks for nearly all the moments that the others need.
-        for model in sorted(models, key=lambda model: model.psi):
-            adopt_columns(model, like)
-            model.fit_rows(rows).warn()
+        with threads(self.n_jobs):
+            rows = remembering(like._reader(X, sample_weight))
+            # The smallest psi asks for nearly all the moments that the others need.
+            for model in sorted(models, key=lambda model: model.psi):
+                adopt_columns(model, like)
+                model.fit_rows(rows).warn()
         return models
 
     def fit_rows(self, rows: Reader) -> Remarks:
@@ -203,8 +204,9 @@ class GeneratorTransformer(Savable, HTMLRepresentation, TransformerMixin, BaseEs
         if source is not None:
             check_layout(self, source.layout)
             return source.map(self.transform, self.n_generators_, source.layout.dtype)
-        X = validated(self, X, reset=False)
-        return self.generators_.evaluate(X, absolute=self.absolute, chunk_size=self.chunk_size)
+        with threads(self.n_jobs):
+            X = validated(self, X, reset=False)
+            return self.generators_.evaluate(X, absolute=self.absolute, chunk_size=self.chunk_size)
 
     def get_feature_names_out(self, input_features=None):
         """Return a name for each output: the polynomial, shortened where it is long.

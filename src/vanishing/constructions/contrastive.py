@@ -75,6 +75,9 @@ class ContrastiveVanishing(MonomialTransformer):
         Whether `transform` returns ``|g(x)|`` or ``g(x)``.
     chunk_size : int, default=None
         Rows evaluated at a time; None chooses a chunk that stays in the cache.
+    n_jobs : int, default=None
+        Threads over chunks of rows, in `fit` and `transform`; the results are the same. -1 means
+        all cores.
 
     Attributes
     ----------
@@ -130,6 +133,7 @@ class ContrastiveVanishing(MonomialTransformer):
         slack=0.0,
         absolute=True,
         chunk_size=None,
+        n_jobs=None,
     ):
         self.psi = psi
         self.max_degree = max_degree
@@ -138,6 +142,7 @@ class ContrastiveVanishing(MonomialTransformer):
         self.slack = slack
         self.absolute = absolute
         self.chunk_size = chunk_size
+        self.n_jobs = n_jobs
 
     def check_parameters(self):
         """Raise TypeError or ValueError unless the parameters are valid."""

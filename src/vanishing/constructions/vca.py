@@ -3,6 +3,7 @@
 import math
 import time
 from contextlib import suppress
+from functools import partial, reduce
 
 import numpy as np
 from scipy.linalg import qr
@@ -16,7 +17,7 @@ from vanishing.constructions.base import EQUATION, GeneratorTransformer, input_n
 from vanishing.constructions.certificate import EPS
 from vanishing.constructions.engine import Remarks, remarks_on
 from vanishing.persistence import register
-from vanishing.rows.reader import Rows
+from vanishing.rows.reader import Rows, Stretch, stacked_triangle
 
 # Mean squares that are zero up to rounding, relative to those of the candidates: of columns, and
 # of products of components, which carry rounding of their own, divided by small roots.
@@ -56,6 +57,9 @@ class VCA(GeneratorTransformer):
         Whether `transform` returns ``|g(x)|`` rather than ``g(x)``.
     chunk_size : int or None, default=None
         Rows read at a time; None chooses chunks that stay in the cache.
+    n_jobs : int or None, default=None
+        Threads over chunks of rows, in `fit` and `transform`; the results are the same. -1 means
+        all cores.
     verbose : int, default=0
         Print a line a degree.
 
@@ -99,6 +103,7 @@ class VCA(GeneratorTransformer):
         max_terms=None,
         absolute=True,
         chunk_size=None,
+        n_jobs=None,
         verbose=0,
     ):
         self.psi = psi
@@ -106,6 +111,7 @@ class VCA(GeneratorTransformer):
         self.max_terms = max_terms
         self.absolute = absolute
         self.chunk_size = chunk_size
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
     def fit_rows(self, rows):
@@ -145,6 +151,14 @@ class VCA(GeneratorTransformer):
         bar = "|" if self.absolute else ""
         degrees = self.generators_.degrees
         return np.array([f"{bar}vca_d{d}_{i}{bar}" for i, d in enumerate(degrees)], dtype=object)
+
+
+def _added(first: tuple, second: tuple) -> tuple:
+    return tuple(a + b for a, b in zip(first, second, strict=True))
+
+
+def _stacked(first: tuple, second: tuple) -> tuple:
+    return (stacked_triangle(*first, *second),)
 
 
 class _Construction:
@@ -267,25 +281,44 @@ class _Construction:
 
     # -- Passes over the rows -----------------------------------------------------------------
 
-    def _blocks(self, left, right, n_candidates, at_least=1):
-        """Yield the values of F and of the candidates chunk by chunk, times root weights."""
-        for columns, root in self.rows.blocks(self.n_terms + n_candidates, at_least):
-            values = components_of(self.stages, columns)
-            candidates = candidates_of(values, columns, left, right)
-            if root is not None:
-                values *= root
-                candidates = candidates * root
-            yield values, candidates
+    def _sums(self, function, left, right, n_candidates, *, combine=_added, at_least=1):
+        """Return what ``function(values)`` says of all rows, some of them at a time.
+
+        ``values()`` yields those of F and of the candidates chunk by chunk, times root weights.
+        """
+
+        def values(stretch: Stretch):
+            for columns, root in stretch.chunks():
+                values = components_of(self.stages, columns)
+                candidates = candidates_of(values, columns, left, right)
+                if root is not None:
+                    values *= root
+                    candidates = candidates * root
+                yield values, candidates
+
+        n_evaluated = self.n_terms + n_candidates
+        return self.rows.fold(
+            lambda stretch: function(values(stretch)),
+            combine,
+            n_evaluated,
+            n_evaluated * n_candidates,
+            at_least=at_least,
+        )
 
     def _projection(self, left, right, n_candidates, known=None):
         """Return mean(F c') and mean(c^2) of the candidates, or of their residuals so far."""
-        total = np.zeros((self.n_terms, n_candidates))
-        squares = np.zeros(n_candidates)
-        for values, candidates in self._blocks(left, right, n_candidates):
-            if known is not None:
-                candidates = candidates - known.T @ values
-            total += values @ candidates.T
-            squares += np.einsum("ij,ij->i", candidates, candidates)
+
+        def sums(chunks):
+            total = np.zeros((self.n_terms, n_candidates))
+            squares = np.zeros(n_candidates)
+            for values, candidates in chunks:
+                if known is not None:
+                    candidates = candidates - known.T @ values
+                total += values @ candidates.T
+                squares += np.einsum("ij,ij->i", candidates, candidates)
+            return total, squares
+
+        total, squares = self._sums(sums, left, right, n_candidates)
         return total / self.rows.total_weight, squares / self.rows.total_weight
 
     def _spectrum(self, left, right, projection, basis, careful):
@@ -297,17 +330,29 @@ class _Construction:
         n_candidates = projection.shape[1]
         project = (projection if basis is None else projection @ basis).T
         size = len(project)
-        factor = np.zeros((0 if careful else size, size), order="F")
-        at_least = 2 * size if careful else 1
-        for values, candidates in self._blocks(left, right, n_candidates, at_least):
-            residuals = (candidates if basis is None else basis.T @ candidates) - project @ values
-            if careful:
-                stacked = np.vstack([factor, residuals.T])
-                factor = qr(stacked, mode="r", overwrite_a=True, check_finite=False)[0][:size]
-            else:
-                factor = dsyrk(1.0, residuals.T, 1.0, factor, trans=1, lower=1, overwrite_c=1)
+
+        def residuals(chunks):
+            for values, candidates in chunks:
+                combined = candidates if basis is None else basis.T @ candidates
+                yield combined - project @ values
+
+        def products(chunks):
+            total = np.zeros((size, size), order="F")
+            for found in residuals(chunks):
+                total = dsyrk(1.0, found.T, 1.0, total, trans=1, lower=1, overwrite_c=1)
+            return (total,)
+
+        def triangle(chunks):
+            return (
+                reduce(stacked_triangle, (r.T for r in residuals(chunks)), np.zeros((0, size))),
+            )
+
         if not careful:
-            return np.linalg.eigh(factor / self.rows.total_weight, UPLO="L")
+            (total,) = self._sums(products, left, right, n_candidates)
+            return np.linalg.eigh(total / self.rows.total_weight, UPLO="L")
+        (factor,) = self._sums(
+            triangle, left, right, n_candidates, combine=_stacked, at_least=2 * size
+        )
         full = np.zeros((size, size))
         full[: len(factor)] = factor
         _, sigma, right_vectors = np.linalg.svd(full / np.sqrt(self.rows.total_weight))
@@ -350,14 +395,12 @@ class _Construction:
         """Return the generators, with their mean squares measured on the rows."""
         found = Components(self.stages, np.zeros(self.n_generators), self.scale, feature_names)
         found = found.subset(slice(None))
-        squares = np.zeros(len(found))
+        mse = np.zeros(0)
         if len(found):
-            for columns, root in self.rows.blocks(found.n_evaluated):
-                values = found.values(columns)
-                if root is not None:
-                    values *= root
-                squares += np.einsum("ij,ij->i", values, values)
-        mse = squares / self.rows.total_weight
+            work = sum(stage.combine.size for stage in found.stages)
+            measure = partial(_squares, found)
+            (squares,) = self.rows.fold(measure, _added, found.n_evaluated, work)
+            mse = squares / self.rows.total_weight
         found = Components(found.stages, mse, self.scale, feature_names)
         vanishes = mse <= (self.psi if self.psi > 0.0 else self.largest)
         if not vanishes.all():
@@ -376,6 +419,17 @@ class _Construction:
                 "mean square is above psi, are left out. Scale the columns into [0, 1]."
             )
         return remarks_on("VCA", self.psi, self.n_generators, self.stopped, shortfall)
+
+
+def _squares(generators: Components, stretch: Stretch) -> tuple[np.ndarray]:
+    """Return the sums of squares of generators over some rows."""
+    squares = np.zeros(len(generators))
+    for columns, root in stretch.chunks():
+        values = generators.values(columns)
+        if root is not None:
+            values *= root
+        squares += np.einsum("ij,ij->i", values, values)
+    return (squares,)
 
 
 def _canonical_rotation(rows: np.ndarray) -> np.ndarray:

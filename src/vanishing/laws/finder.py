@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from vanishing._threads import one_blas_thread
+from vanishing._threads import one_blas_thread, threads
 from vanishing._warnings import warn
 from vanishing.algebra.polynomials import default_names
 from vanishing.algebra.quantities import Units, read_units
@@ -18,6 +19,7 @@ from vanishing.checks import check_choice, check_flag, check_number, check_weigh
 from vanishing.constructions.base import all_or_nothing
 from vanishing.laws.dictionary import given_stages
 from vanishing.laws.law import read_law, write_law
+from vanishing.laws.passes import ROWS
 from vanishing.laws.sample import Draw, Sample, columns_of, row_keys
 from vanishing.laws.search import Options, OutOfTime
 from vanishing.laws.targets import Answer, law_of_target
@@ -109,7 +111,8 @@ class LawFinder(Savable, RegressorMixin, BaseEstimator):
     max_time : float, default=None
         Seconds after which the search ends with what it has.
     n_jobs : int, default=None
-        Threads over columns, where there is no target. The result does not depend on it.
+        Threads over rows, and over columns where there is no target. The result does not depend on
+        it.
     random_state : int, RandomState or None, default=0
         Which rows the search looks at, of more than 10,000.
     verbose : int, default=0
@@ -214,7 +217,7 @@ class LawFinder(Savable, RegressorMixin, BaseEstimator):
         self : object
         """
         self.check_parameters()
-        with all_or_nothing(self), one_blas_thread():
+        with all_or_nothing(self), one_blas_thread(), threads(self.n_jobs):
             rows = self._rows(X, y, sample_weight)
             self._store(self._answer(rows))
         return self
@@ -224,7 +227,7 @@ class LawFinder(Savable, RegressorMixin, BaseEstimator):
         noise = self._noise_per_column(rows)
         try:
             if self.target_name_ is None:
-                return laws_of_columns(rows, options, noise, self.n_laws, self.n_jobs, progress)
+                return laws_of_columns(rows, options, noise, self.n_laws, progress)
             if noise is not None or _is_estimate(self.noise):
                 answer = law_with_noise_in_all(rows, options, noise, progress)
                 if answer is not None:
@@ -272,9 +275,7 @@ class LawFinder(Savable, RegressorMixin, BaseEstimator):
             else:
                 X_, y_ = validated(self, X), None
             part = _ordered(X_, y_, check_weights(sample_weight, len(X_)))
-
-            def ask(question, combine):
-                return question(part)
+            ask: Callable = partial(part.ask, rows=ROWS)
         else:
             adopt_layout(self, source.layout)
             ask = source.ask

@@ -12,7 +12,7 @@ from vanishing.laws.solving import solved
 from vanishing.laws.terms import Evaluator, Term
 from vanishing.rows.source import Part
 
-_ROWS = 50_000  # evaluated at once
+ROWS = 50_000  # evaluated at once
 
 
 class Sums(NamedTuple):
@@ -44,8 +44,8 @@ class Distances:
         if self.held_out is not None:
             weight = weight * is_held_out(columns, self.held_out)
         total = np.zeros(len(columns) + 2)
-        for start in range(0, len(weight), _ROWS):
-            here = slice(start, start + _ROWS)
+        for start in range(0, len(weight), ROWS):
+            here = slice(start, start + ROWS)
             w = weight[here]
             evaluator = Evaluator(np.ascontiguousarray(columns[:, here]))
             with np.errstate(all="ignore"):
@@ -74,8 +74,8 @@ class Measure:
         columns = columns_of(part)
         weight = np.ones(columns.shape[1]) if part.weight is None else part.weight
         parts = [
-            self._sums(np.ascontiguousarray(columns[:, start : start + _ROWS]), w)
-            for start, w in ((i, weight[i : i + _ROWS]) for i in range(0, len(weight), _ROWS))
+            self._sums(np.ascontiguousarray(columns[:, start : start + ROWS]), w)
+            for start, w in ((i, weight[i : i + ROWS]) for i in range(0, len(weight), ROWS))
         ]
         return reduce(self.combine, parts)
 

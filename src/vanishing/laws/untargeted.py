@@ -20,7 +20,7 @@ from vanishing.laws.variety import Equation
 _ROUNDING = 1e-9  # error relative to the spread of columns
 
 
-def laws_of_columns(rows, options, noise, n_laws: int, n_jobs, progress) -> Answer:
+def laws_of_columns(rows, options, noise, n_laws: int, progress) -> Answer:
     """Return laws among the columns of X, none of which is singled out."""
     symmetric, places, units = _symmetric(rows, options, noise, progress)
     equations = [] if symmetric is None else symmetric.equations(n_laws)
@@ -33,7 +33,6 @@ def laws_of_columns(rows, options, noise, n_laws: int, n_jobs, progress) -> Answ
     answers = spread(
         lambda target: _law_in_turn(rows, options, progress, target),
         [int(place) for place in places],
-        n_jobs,
     )
     spreads = np.std(rows.sample.columns, axis=1)
     found = [

@@ -6,6 +6,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import MinMaxScaler, QuantileTransformer, StandardScaler
 from sklearn.svm import LinearSVC
 
+from vanishing._threads import threads
 from vanishing.checks import check_flag, check_number
 from vanishing.constructions.base import all_or_nothing
 from vanishing.constructions.engine import Remarks
@@ -60,7 +61,8 @@ class VanishingClassifier(PipelineClassifier):
     final_estimator : classifier, default=None
         Any scikit-learn classifier in place of ``L1SquaredHingeSVC(C)``.
     n_jobs : int, default=None
-        Threads over the classes.
+        Threads over the classes and over chunks of rows, also in prediction; the results are the
+        same. -1 means all cores.
 
     Attributes
     ----------
@@ -140,7 +142,7 @@ class VanishingClassifier(PipelineClassifier):
         self : VanishingClassifier
         """
         self.check_parameters()
-        with all_or_nothing(self):
+        with all_or_nothing(self), threads(self.n_jobs):
             source = source_of(X, y, sample_weight)
             if source is None:
                 rows = labelled_rows(self, X, y, sample_weight).present()

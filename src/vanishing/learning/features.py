@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from vanishing._threads import one_blas_thread, spread
+from vanishing._threads import one_blas_thread, spread, threads
 from vanishing.constructions.base import (
     GeneratorTransformer,
     adopt_columns,
@@ -48,7 +48,8 @@ def class_readers(rows: LabelledRows, chunk_size=None, *, remember=True) -> list
 
 def _fit_ours(estimator, reader: Reader):
     estimator.n_features_in_ = reader.n_features
-    return estimator, estimator.fit_rows(reader)
+    with threads(estimator.n_jobs):
+        return estimator, estimator.fit_rows(reader)
 
 
 def _fit_any(estimator, rows: LabelledRows):
@@ -100,7 +101,8 @@ class VanishingFeatures(
     transformer : estimator, default=None
         `OAVI` or another construction of generators; None means ``OAVI()``.
     n_jobs : int, default=None
-        Threads over the classes.
+        Threads over the classes and over chunks of rows, in `fit` and `transform`; the results are
+        the same. -1 means all cores.
 
     Attributes
     ----------
@@ -148,7 +150,7 @@ class VanishingFeatures(
         -------
         self : VanishingFeatures
         """
-        with all_or_nothing(self):
+        with all_or_nothing(self), threads(self.n_jobs):
             source = source_of(X, y, sample_weight)
             if source is None:
                 self.fit_labelled(labelled_rows(self, X, y, sample_weight).present()).warn()
@@ -209,7 +211,7 @@ class VanishingFeatures(
         if ours:
             transformer.check_parameters()
         self.classes_ = rows.classes
-        with one_blas_thread():
+        with one_blas_thread(), threads(self.n_jobs):
             if ours and getattr(transformer, "sees_others", False):
                 found = self._fit_all(transformer, rows, readers)
             elif isinstance(rows, LabelledRows):
@@ -217,7 +219,6 @@ class VanishingFeatures(
                 found = spread(
                     lambda label: self._fit_class(transformer, rows, label, readers, ours),
                     range(len(self.classes_)),
-                    self.n_jobs,
                 )
             else:
                 self.n_features_in_ = rows.source.layout.n_features
@@ -250,7 +251,7 @@ class VanishingFeatures(
                 readers = [Rows(part.X, part.weight, transformer.chunk_size) for part in parts]
 
             def ask(work):
-                return spread(work, readers, self.n_jobs)
+                return spread(work, readers)
         else:
             self.n_features_in_ = rows.source.layout.n_features
 
@@ -261,13 +262,13 @@ class VanishingFeatures(
                     range(len(rows.classes)),
                     chunk_size=transformer.chunk_size,
                     scale=rows.scale,
-                    n_jobs=self.n_jobs,
                 )
 
         estimators = [clone(transformer) for _ in rows.classes]
         for estimator in estimators:
             estimator.n_features_in_ = self.n_features_in_
-        return transformer.fit_classes(estimators, ask, self.n_features_in_)
+        with threads(transformer.n_jobs):
+            return transformer.fit_classes(estimators, ask, self.n_features_in_)
 
     def _fit_source(self, transformer, rows: LabelledSource):
         if not getattr(transformer, "reads_sources", False):
@@ -282,7 +283,6 @@ class VanishingFeatures(
             range(len(rows.classes)),
             chunk_size=transformer.chunk_size,
             scale=rows.scale,
-            n_jobs=self.n_jobs,
         )
 
     def _store(self, transformers):
@@ -348,6 +348,10 @@ class VanishingFeatures(
     def values_of(self, X):
         """Return what `transform` does, but never as a table: `set_output` plays no part."""
         check_is_fitted(self)
+        with threads(self.n_jobs):
+            return self._values_of(X)
+
+    def _values_of(self, X):
         if is_device_array(X):
             X = checked_device_array(self, X)
             return namespace(X).concat([t.transform(X) for t in self.transformers_], axis=1)

@@ -12,12 +12,11 @@ slack grows beyond `_LARGEST_SLACK`, where a row is as far on the wrong side as 
 right one.
 """
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from vanishing._threads import one_blas_thread
+from vanishing._threads import one_blas_thread, spread
 from vanishing.learning.labels import LabelledRows, LabelledSource, class_weights
 from vanishing.learning.passes import Features, Problems, added, pieces, positive, summed
 from vanishing.learning.svm import L1SquaredHingeSVC
@@ -60,7 +59,7 @@ def temperature_of(
         look = _Hessians(None, problems, weights)
         with one_blas_thread():
             left_out = _LeftOut(look, _factors(look(part)))
-            scores = np.concatenate([left_out(piece) for piece in look.pieces(part)])
+            scores = np.concatenate(spread(left_out, look.pieces(part)))
         return learn_temperature(scores, rows.y, _weights(rows.y, rows.weight, by_class))
     look = _Hessians(Features(parts, rows.scale), problems, weights)
     return _learn_elsewhere(rows, look, by_class)
@@ -93,7 +92,7 @@ class _Hessians(NamedTuple):
 
     def __call__(self, part: Part) -> tuple[np.ndarray, ...]:
         """Return the sums over a block of rows."""
-        return summed(self._hessians(piece) for piece in self.pieces(part))
+        return summed(self._hessians, self.pieces(part))
 
     def _hessians(self, piece: Part):
         values = self.values(piece)
@@ -105,8 +104,8 @@ class _Hessians(NamedTuple):
             found.append(chosen.T @ (chosen * curvature[:, None]))
         return found
 
-    def pieces(self, part: Part) -> Iterator[Part]:
-        """Yield some rows of a block at a time."""
+    def pieces(self, part: Part) -> list[Part]:
+        """Return the rows of a block in pieces."""
         return pieces(part, self.weights.shape[1])
 
     def values(self, piece: Part):
@@ -173,7 +172,7 @@ class _Slopes(NamedTuple):
 
     def __call__(self, part: Part) -> np.ndarray:
         """Return the sums over a block of rows."""
-        (found,) = summed(self._slopes(piece) for piece in self.left_out.look.pieces(part))
+        (found,) = summed(self._slopes, self.left_out.look.pieces(part))
         return found
 
     def _slopes(self, piece: Part):

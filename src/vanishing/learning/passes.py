@@ -4,12 +4,12 @@ What a pass computes from the rows stays where they are, and so do their labels,
 classes: what comes back are sums, once per block.
 """
 
-from collections.abc import Callable, Iterator
-from functools import reduce
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
+from vanishing._threads import fold
 from vanishing.learning.features import VanishingFeatures
 from vanishing.learning.labels import LabelledSource, class_weights
 from vanishing.learning.svm import L1SquaredHingeSVC
@@ -128,7 +128,7 @@ class _Look(NamedTuple):
     def __call__(self, part: Part) -> tuple[np.ndarray, ...]:
         """Return losses, dual sums, gradients and Hessians, an entry a problem each."""
         n_columns = self.weights.shape[1]
-        return summed(self._sums(piece) for piece in pieces(part, n_columns))
+        return summed(self._sums, pieces(part, n_columns))
 
     def _sums(self, piece: Part):
         values = self.features(piece.X)
@@ -151,16 +151,11 @@ class _Look(NamedTuple):
         return tuple(xp.stack(sums) for sums in zip(*found, strict=True))
 
 
-def pieces(part: Part, n_columns: int) -> Iterator[Part]:
-    """Yield rows of a block, as many at a time as suits the place where they are."""
+def pieces(part: Part, n_columns: int) -> list[Part]:
+    """Return the rows of a block, as many in a piece as suits the place where they are."""
     on_cpu = not is_device_array(part.X) or is_on_cpu(part.X)
     size = _CACHED_BYTES if on_cpu else _DEVICE_BYTES
-    rows = max(256, size // (8 * (n_columns + len(STEPS))))
-    n_samples = part.X.shape[0]
-    for start in range(0, n_samples, rows):
-        here = slice(start, min(start + rows, n_samples))
-        weight = None if part.weight is None else part.weight[here]
-        yield Part(part.X[here, :], part.y[here], weight)
+    return part.pieces(max(256, size // (8 * (n_columns + len(STEPS)))))
 
 
 def positive(xp, values):
@@ -173,6 +168,6 @@ def added(first, second):
     return tuple(a + b for a, b in zip(first, second, strict=True))
 
 
-def summed(answers) -> tuple[np.ndarray, ...]:
+def summed(function: Callable, found: list[Part]) -> tuple[np.ndarray, ...]:
     """Return the sums of the answers of pieces: added up where these are, then brought here."""
-    return tuple(to_numpy(total) for total in reduce(added, answers))
+    return tuple(to_numpy(total) for total in fold(function, found, added, len(found)))

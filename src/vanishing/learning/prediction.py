@@ -7,6 +7,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from vanishing._threads import spread, threads
 from vanishing._warnings import warn
 from vanishing.algebra.polynomials import default_names
 from vanishing.constructions.notebook import HTMLRepresentation
@@ -94,7 +95,8 @@ class PipelineClassifier(
         return scaled
 
     def _features(self, X):
-        return or_constant(self._fitted.features_.values_of(self._scaled(X)))
+        with threads(self.n_jobs):
+            return or_constant(self._fitted.features_.values_of(self._scaled(X)))
 
     def _decisive(self):
         """Return (generators, weights, absolute) of each class; None: no linear SVM decides."""
@@ -143,17 +145,21 @@ class PipelineClassifier(
         decisive = self._decisive()
         if decisive is None:
             return self._fitted.final_estimator_.decision_function(self._features(X))
-        X = self._validated(X)
+        with threads(self.n_jobs):
+            scores = self._decided(self._validated(X), decisive)
+        return scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def _decided(self, X, decisive):
+        """Return the decision values of validated rows, of shape (n_samples, n_outputs)."""
         on_device = is_device_array(X)
         size = _DEVICE_ROWS if on_device else _ROWS
         intercept = self._fitted.final_estimator_.intercept_
         scores = np.tile(intercept, (1 if on_device else len(X), 1))
         if on_device:
             scores = like(X, np.zeros((X.shape[0], 1))) + like(X, scores)
-        far = self._far_rows()
-        # Some rows at a time: scaled rows are another array, maybe of another precision.
-        for start in range(0, X.shape[0], size):
-            here = slice(start, min(start + size, X.shape[0]))
+
+        def decide(here: slice) -> FarRows:
+            far = FarRows()
             scaled = self._fitted.scaling_(X[here, :], far)
             for generators, weights, absolute in decisive:
                 if on_device:
@@ -161,8 +167,16 @@ class PipelineClassifier(
                 else:
                     part = generators.combine(scaled, weights, absolute=absolute)
                 scores[here, :] += part
+            return far
+
+        n_samples = X.shape[0]
+        # Some rows at a time: scaled rows are another array, maybe of another precision.
+        cuts = [slice(start, min(start + size, n_samples)) for start in range(0, n_samples, size)]
+        far = self._far_rows()
+        for found in map(decide, cuts) if on_device else spread(decide, cuts):
+            far.add(found)
         self._tell(far)
-        return scores[:, 0] if len(self.classes_) == 2 else scores
+        return scores
 
     def predict(self, X):
         """Return the predicted labels.

@@ -126,6 +126,13 @@ class FarRows:
         here = xp.any(xp.abs(X - centre) > reach, axis=1)
         self.n_far += int(xp.sum(xp.astype(here, xp.int64) if on_device else here))
 
+    def add(self, other: "FarRows") -> None:
+        """Count rows that have been counted by themselves."""
+        self.n_rows += other.n_rows
+        self.n_far += other.n_far
+        if other.worst > self.worst:
+            self.column, self.worst = other.column, other.worst
+
     @property
     def many(self) -> bool:
         """Whether these are more rows than ordinary data has so far outside."""

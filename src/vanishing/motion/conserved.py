@@ -1,14 +1,14 @@
 """The estimator `ConservedQuantities`, which asks runs for what stays the same along each."""
 
 from collections.abc import Callable
-from functools import reduce
+from functools import partial
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from vanishing._threads import one_blas_thread, spread
+from vanishing._threads import one_blas_thread, spread, threads
 from vanishing._warnings import warn
 from vanishing.algebra.polynomials import default_names
 from vanishing.checks import check_number, check_weights
@@ -55,7 +55,7 @@ class ConservedQuantities(Savable, TransformerMixin, BaseEstimator):
         cannot be told, at most 1 %. Where something varies far less than the noise that is given,
         the same is done with noise in proportion to that.
     n_jobs : int, default=None
-        Threads over rows.
+        Threads over rows. The result does not depend on it.
     random_state : int, RandomState or None, default=0
         Which runs are held out.
     verbose : int, default=0
@@ -156,7 +156,7 @@ class ConservedQuantities(Savable, TransformerMixin, BaseEstimator):
         self : object
         """
         self.check_parameters()
-        with all_or_nothing(self), one_blas_thread():
+        with all_or_nothing(self), one_blas_thread(), threads(self.n_jobs):
             ask = self._rows(X, groups, sample_weight)
             names = self._names()
             self._say("looking at the runs")
@@ -196,17 +196,7 @@ class ConservedQuantities(Savable, TransformerMixin, BaseEstimator):
         if source is not None:
             adopt_layout(self, source.layout)
             return source.ask
-        part = self._part(X, groups, sample_weight, reset=True)
-
-        def ask(question, combine):
-            n_rows = len(part.X)
-            pieces = [
-                Part(*(None if p is None else p[start : start + _ROWS] for p in part))
-                for start in range(0, n_rows, _ROWS)
-            ]
-            return reduce(combine, spread(question, pieces, self.n_jobs))
-
-        return ask
+        return partial(self._part(X, groups, sample_weight, reset=True).ask, rows=_ROWS)
 
     def _part(self, X, groups, sample_weight, *, reset) -> Part:
         """Return validated rows in memory that have a weight, and their runs."""
@@ -315,7 +305,11 @@ class ConservedQuantities(Savable, TransformerMixin, BaseEstimator):
         if not self.quantities_:
             warn("nothing is conserved, so that there are no values.")
             return np.empty((len(X), 0))
-        return np.column_stack([quantity(X) for quantity in self.quantities_])
+
+        def values(part: Part) -> np.ndarray:
+            return np.column_stack([quantity(part.X) for quantity in self.quantities_])
+
+        return np.vstack(spread(values, Part(X, None, None).pieces(_ROWS), self.n_jobs))
 
     def get_feature_names_out(self, input_features=None):
         """Return the quantities as text, one name per column of `transform`."""

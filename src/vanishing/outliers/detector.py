@@ -5,7 +5,7 @@ from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from vanishing._threads import one_blas_thread, spread
+from vanishing._threads import one_blas_thread, spread, threads
 from vanishing._warnings import warn
 from vanishing.algebra.polynomials import default_names
 from vanishing.checks import check_choice, check_number, check_weights
@@ -13,7 +13,7 @@ from vanishing.constructions.base import all_or_nothing
 from vanishing.outliers.drift import errors_on, followed
 from vanishing.outliers.equations import Found, constant_laws, laws_from
 from vanishing.outliers.from_moments import state_from
-from vanishing.outliers.passes import pieces, weights_of
+from vanishing.outliers.passes import PIECE, weights_of
 from vanishing.outliers.quantiles import quantiles
 from vanishing.outliers.reasons import reasons_of
 from vanishing.outliers.saving import read_known, read_state, write_known, write_state
@@ -143,7 +143,7 @@ class VanishingOutlierDetector(Savable, OutlierMixin, BaseEstimator):
         self : object
         """
         self.check_parameters()
-        with all_or_nothing(self), one_blas_thread():
+        with all_or_nothing(self), one_blas_thread(), threads(self.n_jobs):
             source = source_of(X, None, sample_weight)
             part = None
             if source is None:
@@ -153,7 +153,7 @@ class VanishingOutlierDetector(Savable, OutlierMixin, BaseEstimator):
                 adopt_layout(self, source.layout)
                 ask = source.ask
             seed = int(check_random_state(self.random_state).randint(2**31))
-            state, rows, weight = fit_state(ask, seed, self.max_degree, self.n_jobs)
+            state, rows, weight = fit_state(ask, seed, self.max_degree)
             self._start(state, np.random.default_rng(seed + 1))
             self._set_threshold(part, rows, weight)
         if state.n_rows <= self.n_features_in_:
@@ -414,14 +414,13 @@ class VanishingOutlierDetector(Savable, OutlierMixin, BaseEstimator):
         if source is not None:
             check_layout(self, source.layout)
             return source.map(method, None, dtype)
-        X = validated(self, X, reset=False)
-        with one_blas_thread():
-            return of_rows(X)
+        with one_blas_thread(), threads(self.n_jobs):
+            return of_rows(validated(self, X, reset=False))
 
     def _scores(self, X) -> np.ndarray:
         model = self._state.model
-        parts = pieces(Part(X, None, None))
-        found = spread(lambda part: model.scores(to_numpy(part.X)), parts, self.n_jobs)
+        parts = Part(X, None, None).pieces(PIECE)
+        found = spread(lambda part: model.scores(to_numpy(part.X)), parts)
         return np.concatenate(found)
 
     def _decisions(self, X) -> np.ndarray:

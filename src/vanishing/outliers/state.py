@@ -62,7 +62,7 @@ class State(NamedTuple):
         return self.n_rows * self.sums[0].weight / self.weight
 
 
-def fit_state(ask, seed: int, max_degree: int, n_jobs) -> tuple[State, np.ndarray, np.ndarray]:
+def fit_state(ask, seed: int, max_degree: int) -> tuple[State, np.ndarray, np.ndarray]:
     """Fit to all rows; return also the rows of a sample, and what they count.
 
     Parameters
@@ -71,9 +71,8 @@ def fit_state(ask, seed: int, max_degree: int, n_jobs) -> tuple[State, np.ndarra
         ``ask(question, combine)`` returns the combined answers of all blocks.
     seed : int
     max_degree : int
-    n_jobs : int or None
     """
-    drawn = Sampled(seed, n_jobs)
+    drawn = Sampled(seed)
     sample = ask(drawn, drawn.combine)
     n_rows = 0 if sample is None else sample.n_samples
     if n_rows < LEAST_ROWS:
@@ -93,7 +92,7 @@ def fit_state(ask, seed: int, max_degree: int, n_jobs) -> tuple[State, np.ndarra
         for fold in folds[1:]:
             sums = accumulate.combine(sums, fold)
     else:
-        summed = Summed(accumulate, accumulate.combine, n_jobs)
+        summed = Summed(accumulate, accumulate.combine)
         sums = ask(summed, summed.combine)
     built = build(features, sums, different * sums[0].weight / total, X, weight)
     scores = out_of_fold_scores(built.model, sums, folds, X)

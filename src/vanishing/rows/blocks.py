@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from vanishing._threads import fold
 from vanishing.rows import device, source
 from vanishing.rows.tables import open_table
 
@@ -20,6 +21,7 @@ class Blocks:
         iterated over again and again, such as a list of blocks. A block is an array or a DataFrame
         of rows; or, where labels or sample weights are needed, a tuple (rows, labels) or (rows,
         labels, weights), in which labels may be None. All blocks have the same columns and dtype.
+        With ``n_jobs`` the threads take blocks in turns, never two at a time.
 
     Examples
     --------
@@ -128,7 +130,7 @@ def _n_rows(X) -> int:
 
 
 class BlockSource(source.Source):
-    """Blocks read one after the other, in this process."""
+    """Blocks read one after the other, in this process, and asked in several threads."""
 
     def __init__(self, X, y=None, sample_weight=None):
         self.blocks = X if isinstance(X, Blocks) else Blocks(X)
@@ -137,6 +139,7 @@ class BlockSource(source.Source):
         if self.y is not None and self.y.ndim != 1:
             raise ValueError(f"y must be 1-dimensional; its shape is {self.y.shape}.")
         self.last = None  # iterator
+        self.n_blocks: int | None = None  # known after a pass
         self.layout, self.unit = self._first_look()
 
     def _first_look(self):
@@ -193,13 +196,20 @@ class BlockSource(source.Source):
                 raise ValueError(f"the blocks have {start} rows, but {name} has {len(given)}.")
 
     def ask(self, question, combine):
-        """Ask each block in turn: one is in memory at a time."""
-        found = None
-        for i, item in enumerate(self._items()):
-            found = source.joined(
-                combine, [found, source.answer(question, self.layout, self.unit, i, *item)]
-            )
-        return found
+        """Ask each block in turn: as many are in memory at a time as there are threads."""
+
+        def answer(numbered):
+            i, item = numbered
+            return source.answer(question, self.layout, self.unit, i, *item)
+
+        return fold(answer, self._numbered(), combine, self.n_blocks)
+
+    def _numbered(self):
+        n_blocks = 0
+        for item in self._items():
+            yield n_blocks, item
+            n_blocks += 1
+        self.n_blocks = n_blocks
 
     def map(self, method, n_columns, dtype):
         """Return `Blocks` of the method of each block."""

@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 from sklearn.utils import check_array
 
-from vanishing._threads import one_blas_thread
+from vanishing._threads import fold, one_blas_thread, threads
 from vanishing._warnings import warn
 from vanishing.algebra import monomials
-from vanishing.algebra.evaluation import chunk_rows, evaluate
+from vanishing.algebra.evaluation import chunk_rows, evaluate, stretches
 from vanishing.checks import check_nonnegative, check_number
 from vanishing.persistence.files import read_bounded, write_atomically
 from vanishing.rows.noise import Debiasing, estimate
@@ -99,7 +99,7 @@ class Moments:
         self.n_samples = 0
         self.noise: np.ndarray | None = None
 
-    def update(self, X, sample_weight=None) -> "Moments":
+    def update(self, X, sample_weight=None, *, n_jobs=None) -> "Moments":
         """Add rows.
 
         Parameters
@@ -107,6 +107,8 @@ class Moments:
         X : array-like of shape (n_samples, n_features)
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights of the rows, in the same unit in all updates.
+        n_jobs : int or None, default=None
+            Threads over chunks of rows; the sums are the same. -1 means all cores.
 
         Returns
         -------
@@ -124,13 +126,8 @@ class Moments:
         if sample_weight is not None:
             # In their own unit, which is that of other updates; a batch may have no weight at all.
             sample_weight = check_nonnegative(sample_weight, len(X))
-        sums = np.zeros(self._plan.parent.size)
-        rows = chunk_rows(sums.size, None)
-        with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
-            for here, values in evaluate(X, self._plan, rows=rows):
-                weight = np.ones(values.shape[1]) if sample_weight is None else sample_weight[here]
-                sums += values @ weight
-            sums = self.sums + sums[self._position]
+        with one_blas_thread(), threads(n_jobs), np.errstate(over="ignore", invalid="ignore"):
+            sums = self.sums + self._sums(X, sample_weight)
         if not np.isfinite(sums).all():
             raise ValueError(
                 f"moments of degree {2 * self.max_degree} overflow on these rows. Scale the data, "
@@ -139,6 +136,21 @@ class Moments:
         counted = len(X) if sample_weight is None else int(np.count_nonzero(sample_weight))
         self.sums, self.n_samples = sums, self.n_samples + counted  # or neither, if interrupted
         return self
+
+    def _sums(self, X: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
+        """Return the weighted sums of all monomials over rows."""
+        n_terms = self._plan.parent.size
+        rows = chunk_rows(n_terms, None)
+
+        def of(here: slice) -> np.ndarray:
+            w = np.ones(here.stop - here.start) if weight is None else weight[here]
+            sums = np.zeros(n_terms)
+            for chunk, values in evaluate(X[here], self._plan, rows=rows):
+                sums += values @ w[chunk]
+            return sums
+
+        cuts = stretches(len(X), rows, 2 * n_terms)
+        return fold(of, cuts, np.add, len(cuts))[self._position]
 
     @property
     def total_weight(self) -> float:

@@ -14,11 +14,23 @@ they are: it asks every block, combines the answers and divides by the total wei
 one array; `questions` has the reader of rows that are elsewhere.
 """
 
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 from scipy.linalg import qr
 
-from vanishing.algebra.evaluation import chunk_rows, evaluate
+from vanishing._threads import fold
+from vanishing.algebra.evaluation import (
+    NO_WEIGHTS,
+    batches,
+    chunk_rows,
+    evaluate_chunk,
+    evaluated,
+    stretches,
+)
 from vanishing.algebra.monomials import Plan, variables_plan
 
 
@@ -41,35 +53,112 @@ def _add_squared_sums(left, right, out):
         out[i] += total
 
 
-class _Scratch:
-    """Memory used again for every chunk: asking for it anew can cost as much as using it."""
-
-    def __init__(self):
-        self.memory = np.empty(0)
-
-    def __call__(self, *shape: int) -> np.ndarray:
-        size = shape[0] * shape[1]
-        if size > self.memory.size:
-            self.memory = np.empty(size)
-        return self.memory[:size].reshape(shape)
+@njit(cache=True, nogil=True)
+def _first(places):
+    """Return the first of places that follow one another; -1 where they do not."""
+    for i in range(1, places.size):
+        if places[i] != places[0] + i:
+            return -1
+    return places[0] if places.size else 0
 
 
-class _Selection:
-    """Rows of the values of a chunk: a slice of them, or a copy of those with given indices."""
+@njit(cache=True, nogil=True)
+def _taken(values, first, places, memory):
+    """Return rows of the values: as they are where they follow one another, else a copy."""
+    if first >= 0:
+        return values[first : first + places.size]
+    size = values.shape[1]
+    out = memory[: places.size * size].reshape((places.size, size))
+    for i in range(places.size):
+        out[i] = values[places[i]]
+    return out
 
-    def __init__(self, which):
-        self.which = which
-        self.scratch = _Scratch()
 
-    def __call__(self, values: np.ndarray) -> np.ndarray:
-        if isinstance(self.which, slice):
-            return values[self.which]
-        out = self.scratch(len(self.which), values.shape[1])
-        return np.take(values, self.which, axis=0, out=out, mode="clip")  # "raise" would copy
+@njit(cache=True, nogil=True)
+def _add_products(columns, root, parent, variable, left, right, rows, total, squares):
+    """Add the products of ``left`` and ``right``, and the squares of these, chunk by chunk."""
+    n_terms, n_rows = parent.size, columns.shape[1]
+    rows = min(rows, n_rows)
+    first_left, first_right = _first(left), _first(right)
+    memory = np.empty(n_terms * rows)
+    copied_left = np.empty(left.size * rows if first_left < 0 else 0)
+    copied_right = np.empty(right.size * rows if first_right < 0 else 0)
+    product = np.empty_like(total)
+    for start in range(0, n_rows, rows):
+        size = min(rows, n_rows - start)
+        values = memory[: n_terms * size].reshape((n_terms, size))
+        evaluate_chunk(columns, start, root, parent, variable, values)
+        values_left = _taken(values, first_left, left, copied_left)
+        values_right = _taken(values, first_right, right, copied_right)
+        np.dot(values_left, values_right.T, product)
+        total += product
+        _add_squares(values_right, squares)
+
+
+@njit(cache=True, nogil=True)
+def _add_measured(columns, root, parent, variable, terms, coef, leading, rows, squares):
+    """Add the squares of ``coef @ terms + leading``, chunk by chunk."""
+    n_terms, n_rows = parent.size, columns.shape[1]
+    rows = min(rows, n_rows)
+    first_terms, first_leading = _first(terms), _first(leading)
+    memory = np.empty(n_terms * rows)
+    copied_terms = np.empty(terms.size * rows if first_terms < 0 else 0)
+    copied_leading = np.empty(leading.size * rows if first_leading < 0 else 0)
+    sums = np.empty(leading.size * rows)
+    for start in range(0, n_rows, rows):
+        size = min(rows, n_rows - start)
+        values = memory[: n_terms * size].reshape((n_terms, size))
+        evaluate_chunk(columns, start, root, parent, variable, values)
+        linear = sums[: leading.size * size].reshape((leading.size, size))
+        np.dot(coef, _taken(values, first_terms, terms, copied_terms), linear)
+        _add_squared_sums(linear, _taken(values, first_leading, leading, copied_leading), squares)
+
+
+class Stretch(NamedTuple):
+    """Rows that a thread reads at a time, in chunks.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_rows, n_features)
+    weight : ndarray of shape (n_rows,) or None
+    rows : int
+        Rows of a chunk.
+    variable : ndarray of int or None
+        The columns that are needed, as a plan has them; None means all.
+    """
+
+    X: np.ndarray
+    weight: np.ndarray | None
+    rows: int
+    variable: np.ndarray | None
+
+    def batches(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield (columns, roots of the weights) of a few chunks at a time.
+
+        The columns have shape (n_features, n_rows), float64 whatever the dtype of the rows; the
+        roots (n_rows,), or (0,) if there are no weights.
+        """
+        for here, columns in batches(self.X, self.rows, self.variable):
+            yield columns, NO_WEIGHTS if self.weight is None else np.sqrt(self.weight[here])
+
+    def chunks(self) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
+        """Yield (columns, roots of the weights or None) chunk by chunk."""
+        for columns, root in self.batches():
+            for start in range(0, columns.shape[1], self.rows):
+                here = slice(start, start + self.rows)
+                yield columns[:, here], root[here] if root.size else None
+
+    def evaluated(self, plan: Plan) -> Iterator[np.ndarray]:
+        """Yield the values of all terms of a plan, times root weights, chunk by chunk."""
+        for columns, root in self.batches():
+            yield from evaluated(columns, root, plan, self.rows)
 
 
 class Block:
     """Rows that are at hand, read in chunks; what it answers are sums, to be added up.
+
+    Chunks and stretches of them do not depend on the number of threads, and sums are added in the
+    order of the rows: the answer is the same, to the last bit.
 
     Parameters
     ----------
@@ -86,26 +175,66 @@ class Block:
         self.sample_weight = sample_weight
         self.chunk_size = chunk_size
 
-    def _chunks(self, plan: Plan, n_evaluated: int, at_least: int = 1):
+    def fold(
+        self,
+        function: Callable[[Stretch], tuple],
+        combine: Callable,
+        n_evaluated: int,
+        work: int,
+        *,
+        at_least: int = 1,
+        variable: np.ndarray | None = None,
+    ) -> tuple:
+        """Return what ``function(stretch)`` says of all rows, combined in their order.
+
+        Parameters
+        ----------
+        function, combine : callable
+            As `_threads.fold` takes them.
+        n_evaluated : int
+            Values per row, for a choice of chunks.
+        work : int
+            Multiply-adds per row, for a choice of stretches.
+        at_least : int
+            Rows of a chunk.
+        variable : ndarray of int or None
+            The columns that are needed, as a plan has them; None means all.
+        """
         rows = max(at_least, chunk_rows(n_evaluated, self.chunk_size))
-        return evaluate(self.X, plan, rows=rows, sample_weight=self.sample_weight)
+        weight = self.sample_weight
+
+        def answer(here: slice) -> tuple:
+            some = None if weight is None else weight[here]
+            return function(Stretch(self.X[here], some, rows, variable))
+
+        cuts = stretches(len(self.X), rows, work)
+        return fold(answer, cuts, combine, len(cuts))
+
+    def _planned(self, question: str, function, plan: Plan, work: int, at_least=1) -> tuple:
+        return self.fold(
+            function,
+            partial(combine, question),
+            plan.parent.size,
+            plan.parent.size + work,
+            at_least=at_least,
+            variable=plan.variable,
+        )
 
     def products(self, plan: Plan, left, right) -> tuple[np.ndarray, np.ndarray]:
         """Return sum(t u) for t in ``left`` and u in ``right``, and sum(u^2): one BLAS-3 product.
 
         ``left`` and ``right`` are slices or index arrays into the terms of the plan.
         """
-        index = np.arange(plan.parent.size)
-        total = np.zeros((index[left].size, index[right].size))
-        squares = np.zeros(total.shape[1])
-        product = np.empty_like(total)
-        take_left, take_right = _Selection(left), _Selection(right)
+        left, right = _places(plan, left), _places(plan, right)
+
+        def of(stretch: Stretch):
+            total, squares = np.zeros((left.size, right.size)), np.zeros(right.size)
+            for columns, root in stretch.batches():
+                _add_products(columns, root, *plan, left, right, stretch.rows, total, squares)
+            return total, squares
+
         with np.errstate(over="ignore", invalid="ignore"):  # whoever asks looks at the squares
-            for _, values in self._chunks(plan, index.size):
-                values_right = take_right(values)
-                total += np.matmul(take_left(values), values_right.T, out=product)
-                _add_squares(values_right, squares)
-        return total, squares
+            return self._planned("products", of, plan, left.size * right.size)
 
     def triangular(self, plan: Plan, terms: np.ndarray) -> tuple[np.ndarray]:
         """Return R with R'R = the products of ``terms``, by orthogonal transformations alone.
@@ -113,36 +242,55 @@ class Block:
         The rows never enter as products, so that R is as good as the rows themselves: R of the
         stacked chunks is R of (R of the chunks before, the next chunk).
         """
-        factor = np.zeros((0, terms.size))
-        for _, values in self._chunks(plan, plan.parent.size, at_least=2 * terms.size):
-            factor = stacked_triangle(factor, values[terms].T)
-        return (factor,)
+
+        def of(stretch: Stretch):
+            factor = np.zeros((0, terms.size))
+            for values in stretch.evaluated(plan):
+                factor = stacked_triangle(factor, values[terms].T)
+            return (factor,)
+
+        return self._planned("triangular", of, plan, 2 * terms.size**2, 2 * terms.size)
 
     def squared_sums(self, plan: Plan, terms, coef: np.ndarray, leading) -> tuple[np.ndarray]:
         """Return sum(f^2) of polynomials ``coef @ terms + leading`` by evaluating them."""
-        squares = np.zeros(len(coef))
-        take_terms, take_leading, sums = _Selection(terms), _Selection(leading), _Scratch()
-        for _, values in self._chunks(plan, plan.parent.size):
-            linear = np.matmul(coef, take_terms(values), out=sums(len(coef), values.shape[1]))
-            _add_squared_sums(linear, take_leading(values), squares)
-        return (squares,)
+        terms, leading = _places(plan, terms), _places(plan, leading)
+        coef = np.require(coef, np.float64, ["C", "W"])
+
+        def of(stretch: Stretch):
+            squares = np.zeros(len(coef))
+            for columns, root in stretch.batches():
+                _add_measured(columns, root, *plan, terms, coef, leading, stretch.rows, squares)
+            return (squares,)
+
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self._planned("squared_sums", of, plan, coef.size)
 
     def column_sums(self) -> tuple[np.ndarray]:
         """Return the weighted sums of the columns."""
         plan = variables_plan(self.X.shape[1])
-        sums = np.zeros(self.X.shape[1])
-        for _, values in self._chunks(plan, plan.parent.size):
-            sums += values[1:] @ values[0]
-        return (sums,)
+
+        def of(stretch: Stretch):
+            return (sum(values[1:] @ values[0] for values in stretch.evaluated(plan)),)
+
+        return self._planned("column_sums", of, plan, 0)
 
     def centred_products(self, mean: np.ndarray) -> tuple[np.ndarray]:
         """Return the weighted products of the columns, less their means."""
         plan = variables_plan(self.X.shape[1])
-        total = np.zeros((mean.size, mean.size))
-        for _, values in self._chunks(plan, plan.parent.size):
-            centred = values[1:] - mean[:, np.newaxis] * values[0]
-            total += centred @ centred.T
-        return (total,)
+
+        def of(stretch: Stretch):
+            total = np.zeros((mean.size, mean.size))
+            for values in stretch.evaluated(plan):
+                centred = values[1:] - mean[:, np.newaxis] * values[0]
+                total += centred @ centred.T
+            return (total,)
+
+        return self._planned("centred_products", of, plan, mean.size**2)
+
+
+def _places(plan: Plan, which) -> np.ndarray:
+    """Return the places of some terms of a plan, given as a slice or as indices."""
+    return np.arange(plan.parent.size)[which]
 
 
 def stacked_triangle(above: np.ndarray, below: np.ndarray) -> np.ndarray:
@@ -232,15 +380,9 @@ class Rows(Reader):
     def _ask(self, question, *details):
         return getattr(self.block, question)(*details)
 
-    def blocks(self, n_evaluated: int, at_least: int = 1):
-        """Yield (columns, root weights) chunk by chunk, for what is no combination of monomials.
+    def fold(self, function, combine, n_evaluated: int, work: int, *, at_least: int = 1) -> tuple:
+        """Return what ``function(stretch)`` says of all rows; for what is no sum of monomials.
 
-        The columns have shape (n_features, n_rows_of_the_chunk), float64 whatever the dtype of X;
-        the square roots of the weights shape (n_rows_of_the_chunk,), or are None.
+        See `Block.fold`.
         """
-        X, weight = self.block.X, self.block.sample_weight
-        rows = max(at_least, chunk_rows(n_evaluated, self.block.chunk_size))
-        for start in range(0, len(X), rows):
-            here = slice(start, start + rows)
-            root = None if weight is None else np.sqrt(weight[here])
-            yield np.array(X[here].T, dtype=np.float64, order="C"), root
+        return self.block.fold(function, combine, n_evaluated, work, at_least=at_least)

@@ -48,9 +48,9 @@ class RememberedRows(Reader):
         self._count()
         return answer
 
-    def blocks(self, n_evaluated: int, at_least: int = 1):
-        """Yield the rows chunk by chunk; see `Rows.blocks`."""
-        return self.rows.blocks(n_evaluated, at_least)  # type: ignore[attr-defined]
+    def fold(self, *arguments, **options):
+        """Return what a function says of all rows; see `Rows.fold`."""
+        return self.rows.fold(*arguments, **options)  # type: ignore[attr-defined]
 
     def products(self, plan: Plan, left, right):
         """Return the moments mean(t u) for t in ``left`` and u in ``right``, and mean(u^2)."""

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import check_array
 
-from vanishing._threads import one_blas_thread
+from vanishing._threads import fold, one_blas_thread
 from vanishing.rows import device
 from vanishing.rows.validation import naming_text
 
@@ -32,6 +32,20 @@ class Part(NamedTuple):
     X: Any  # a NumPy array or one of a device
     y: Any  # a NumPy array or None; of a source that is `coded`, an array where the rows are
     weight: Any  # likewise
+
+    def pieces(self, rows: int) -> list["Part"]:
+        """Return the rows in pieces of ``rows`` rows, always the same ones."""
+        n_samples = self.X.shape[0]
+        cuts = [slice(start, min(start + rows, n_samples)) for start in range(0, n_samples, rows)]
+        return [
+            Part(self.X[cut, :], *(None if p is None else p[cut] for p in (self.y, self.weight)))
+            for cut in cuts
+        ]
+
+    def ask(self, question: Callable[["Part"], Any], combine: Callable, rows: int) -> Any:
+        """Return what all pieces of ``rows`` rows say, combined in their order."""
+        found = self.pieces(rows)
+        return fold(question, found, combine, len(found))
 
 
 def names_of(X) -> tuple[str, ...] | None:

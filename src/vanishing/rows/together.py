@@ -5,9 +5,9 @@ from collections.abc import Callable
 from contextvars import copy_context
 from typing import Any, NamedTuple
 
-from joblib import effective_n_jobs
 from sklearn import config_context, get_config
 
+from vanishing._threads import n_threads, threads
 from vanishing.rows.questions import Question, SourceRows
 
 
@@ -33,14 +33,14 @@ class _Questions(NamedTuple):
 class _Meeting:
     """Where threads bring questions, and wait until all of them have one or are done."""
 
-    def __init__(self, n_members: int, n_jobs: int | None):
+    def __init__(self, n_members: int):
         self.changed = threading.Condition()
         self.asked: dict[int, Question] = {}
         self.answers: dict[int, Any] = {}
         self.n_busy = n_members
         self.failed = False
         # Of the threads that do not wait, only so many work at a time.
-        self.places = threading.Semaphore(effective_n_jobs(n_jobs))
+        self.places = threading.Semaphore(n_threads())
 
     def ask(self, member: int, question: Question):
         """Bring a question; return its answer after the next pass."""
@@ -111,11 +111,11 @@ class _Member(SourceRows):
         return self.meeting.ask(self.member, question)
 
 
-def read_together(work, source, labels, *, chunk_size=None, scale=None, n_jobs=None) -> list:
+def read_together(work, source, labels, *, chunk_size=None, scale=None) -> list:
     """Return ``work(reader)`` for the rows of each class, with as few passes as the longest needs.
 
-    Each class is worked on in a thread of its own, ``n_jobs`` of them at a time; a question waits
-    until the other classes have one, too, or are done.
+    Each class is worked on in a thread of its own, as many at a time as may be used; a question
+    waits until the other classes have one, too, or are done. A pass uses all these threads.
 
     Parameters
     ----------
@@ -127,24 +127,23 @@ def read_together(work, source, labels, *, chunk_size=None, scale=None, n_jobs=N
         The places of the classes.
     chunk_size, scale :
         As `SourceRows` takes them.
-    n_jobs : int or None
     """
-    meeting = _Meeting(len(labels), n_jobs)
+    meeting = _Meeting(len(labels))
     config = get_config()  # scikit-learn's is that of a thread
     results: list = [None] * len(labels)
 
     def run(member, label):
         reader = _Member(meeting, member, source, chunk_size, label=label, scale=scale)
-        with config_context(**config):
+        with config_context(**config), threads(1):
             results[member] = meeting.work(lambda: work(reader))
 
-    threads = [
+    workers = [
         threading.Thread(target=copy_context().run, args=(run, member, label), daemon=True)
         for member, label in enumerate(labels)
     ]
     started = []
     try:
-        for thread in threads:
+        for thread in workers:
             thread.start()
             started.append(thread)
         meeting.chair(source)
