@@ -12,7 +12,13 @@ from vanishing.checks import check_choice, check_flag, check_number, check_weigh
 from vanishing.constructions.engine import Remarks
 from vanishing.constructions.notebook import HTMLRepresentation
 from vanishing.persistence import Savable, register
-from vanishing.rows.device import beside, evaluate_generators, is_device_array
+from vanishing.rows.device import (
+    are_few,
+    beside,
+    evaluate_generators,
+    here_as_floats,
+    is_device_array,
+)
 from vanishing.rows.questions import SourceRows
 from vanishing.rows.reader import Reader, Rows
 from vanishing.rows.remembered import remembering
@@ -197,7 +203,7 @@ class GeneratorTransformer(Savable, HTMLRepresentation, TransformerMixin, BaseEs
         check_is_fitted(self, "generators_")
         if not self.reads_sources:
             refuse(self, X)
-        (rows,) = near(X)
+        rows = here_as_floats(X) if are_few(X) else X
         if is_device_array(rows):
             rows = checked_device_array(self, rows)
             return evaluate_generators(

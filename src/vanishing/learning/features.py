@@ -26,8 +26,10 @@ from vanishing.learning.labels import (
 )
 from vanishing.persistence import Savable, register
 from vanishing.rows.device import (
+    are_few,
     beside,
     floating_dtype,
+    here_as_floats,
     is_device_array,
     namespace,
     slices,
@@ -360,7 +362,7 @@ class VanishingFeatures(
             return self._values_of(X)
 
     def _values_of(self, X):
-        (rows,) = near(X)
+        rows = here_as_floats(X) if are_few(X) else X
         if is_device_array(rows):
             return self._values_there(checked_device_array(self, rows))
         source = source_of(rows)

@@ -172,9 +172,9 @@ class PipelineClassifier(
         size = piece_rows(X.shape[1]) if on_device else _ROWS
         intercept = self._fitted.final_estimator_.intercept_[np.newaxis, :]
         if on_device:
-            xp = namespace(X)
-            zeros = xp.zeros((X.shape[0], 1), dtype=xp.float64, device=X.device)
-            scores = zeros + like(X, intercept)
+            shape, xp = (X.shape[0], intercept.shape[1]), namespace(X)
+            scores = xp.empty(shape, dtype=xp.float64, device=X.device)
+            scores[...] = like(X, intercept)
         else:
             scores = np.tile(intercept, (len(X), 1))
 

@@ -19,8 +19,9 @@ _CHUNK_BYTES = 1 << 30
 # Entries of rows that are copied at a time, to select or scale them: 512 MiB in float64.
 _PIECE = 1 << 26
 
-# Entries of rows that the CPU fits sooner than an accelerator, whose every step has to be started.
-_FEW = 1 << 20
+# Entries of rows that the CPU is done with sooner than an accelerator, whose every step has to be
+# started: measured on an H200, three and ten columns; the rows go to the CPU and answers back.
+_FEW_TO_FIT, _FEW_TO_EVALUATE = 1 << 16, 1 << 14
 
 
 def is_device_array(X) -> bool:
@@ -50,9 +51,10 @@ def is_on_cpu(X) -> bool:
     return "cpu" in str(X.device).lower()
 
 
-def are_few(X) -> bool:
+def are_few(X, *, to_fit: bool = False) -> bool:
     """Say whether X is rows of an accelerator that the CPU is quicker with."""
-    return is_device_array(X) and not is_on_cpu(X) and math.prod(X.shape) < _FEW
+    few = _FEW_TO_FIT if to_fit else _FEW_TO_EVALUATE
+    return is_device_array(X) and not is_on_cpu(X) and math.prod(X.shape) < few
 
 
 def to_numpy(X) -> np.ndarray:
@@ -105,6 +107,15 @@ def library_of(X):
 def beside(X, values):
     """Return NumPy values where X is: as they are, or on X's device."""
     return like(X, values) if is_device_array(X) else values
+
+
+def already_there(X, given, values: np.ndarray):
+    """Return what was given for NumPy values if it is that and where X is, else send the values."""
+    if is_device_array(given) and given.device == X.device:
+        given = given.detach() if hasattr(given, "detach") else given
+        if str(given.dtype).rpartition(".")[2] == values.dtype.name:
+            return given
+    return like(X, values)
 
 
 def there(X, values):

@@ -136,11 +136,14 @@ def is_empty(X) -> bool:
 _PLAIN = ("bool", "int8", "int16", "int32", "int64", "uint8", "float32", "float64")
 
 
-def labels_beside(part: Part) -> Part:
-    """Return rows of a device with labels there, too, unless they are text."""
+def labels_beside(part: Part, given) -> Part:
+    """Return rows of a device with labels there, too, unless they are text.
+
+    ``given`` are the labels as they were given, which may be there already.
+    """
     y = part.y
     if y is not None and y.dtype.name in _PLAIN:
-        y = device.like(part.X, y)
+        y = device.already_there(part.X, given, y)
     return part._replace(y=y)
 
 

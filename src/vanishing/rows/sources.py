@@ -29,14 +29,17 @@ class DeviceSource(Source):
     """
 
     def __init__(self, X, y=None, sample_weight=None):
-        self.X = X
+        self.X, self.y = X, y
         unit = 1.0
         if sample_weight is not None:
             unit = unit_of(given_weights(sample_weight).max(initial=0.0))
         rows = device.checked(X)  # once: nobody else changes it
         y, weight = checked_beside(y, sample_weight, X.shape[0], unit)
         self.kept = None if weight is None or weight.all() else weight > 0
-        self.part = Part(rows, y, None if weight is None else device.like(X, weight))
+        if weight is not None:
+            given = sample_weight if unit == 1.0 else None
+            weight = device.already_there(X, given, weight)
+        self.part = Part(rows, y, weight)
         dtype = device.floating_dtype(rows)
         self.layout = Layout(X.shape[1], None, str(dtype).rpartition(".")[2])
 
@@ -60,7 +63,7 @@ class DeviceSource(Source):
 
     def labelled(self):
         """Move labels to the device, once for all passes."""
-        return self._with(labels_beside(self.part))
+        return self._with(labels_beside(self.part, self.y))
 
     def coded(self, classes):
         """Find the places of all labels, once for all passes."""
@@ -75,11 +78,11 @@ class DeviceSource(Source):
 
 
 def near(X, *beside) -> tuple:
-    """Return rows, and what is given beside them: as NumPy arrays if an accelerator has few rows.
+    """Return rows to be fitted to, and what is given beside them.
 
-    The CPU is quicker with these, whatever is asked of them.
+    As NumPy arrays if they are so few rows of an accelerator that the CPU is quicker with them.
     """
-    if not device.are_few(X):
+    if not device.are_few(X, to_fit=True):
         return X, *beside
     here = (None if part is None else device.to_numpy(part) for part in beside)
     return device.here_as_floats(X), *here
