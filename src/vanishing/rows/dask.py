@@ -52,20 +52,26 @@ class DaskSource(source.Source):
         """
         from dask.delayed import Delayed
         from dask.highlevelgraph import HighLevelGraph
+        from dask.task_spec import List, Task, TaskRef
 
         name = f"pass-{uuid4().hex}"  # of its own: other answers are to be found each time
         ask = partial(source.answer, question, self.layout, self.unit)
         join = partial(source.joined, combine)
-        tasks = {(name, 0, i): (ask, i, *keys) for i, keys in enumerate(self.keys)}
-        level, answers = 0, list(tasks)
+        answers = [
+            Task((name, 0, i), ask, i, *(None if key is None else TaskRef(key) for key in keys))
+            for i, keys in enumerate(self.keys)
+        ]
+        level, tasks = 0, {task.key: task for task in answers}
         while len(answers) > 1:
             level += 1
             groups = [answers[i : i + _FAN_IN] for i in range(0, len(answers), _FAN_IN)]
-            joined = {(name, level, i): (join, group) for i, group in enumerate(groups)}
-            tasks |= joined
-            answers = list(joined)
+            answers = [
+                Task((name, level, i), join, List(*(task.ref() for task in group)))
+                for i, group in enumerate(groups)
+            ]
+            tasks |= {task.key: task for task in answers}
         graph = HighLevelGraph.from_collections(name, tasks, dependencies=self.graphs)
-        return Delayed(answers[0], graph, layer=name)
+        return Delayed(answers[0].key, graph, layer=name)
 
     def map(self, method, n_columns, dtype):
         """Return a Dask array of the method of each block, with the same chunks."""
