@@ -7,6 +7,7 @@ With ``python -m pip install -e '.[docs]'`` it is built by
 import os
 import re
 import warnings
+from importlib.metadata import metadata
 from pathlib import Path
 
 from docutils import nodes
@@ -119,6 +120,7 @@ def _plain_figures(gallery_conf, fname):
 
 
 _ORDER = [
+    "tour",
     "gas_law",
     "kepler",
     "thin_lens",
@@ -205,8 +207,15 @@ html_sidebars = {
         "gallery/*",
         "changelog",
         "contributing",
+        "stability",
     )
 }
+# The address of the source, once there is one (CONTRIBUTING.md, "Switching it on").
+_urls = dict(url.split(", ", 1) for url in metadata("vanishing").get_all("Project-URL"))
+if "example.org" not in _urls["Source"]:
+    html_theme_options["icon_links"] = [
+        {"name": "Source", "url": _urls["Source"], "icon": "fa-solid fa-code"}
+    ]
 html_show_sourcelink = False
 html_copy_source = False
 

@@ -142,7 +142,7 @@ def test_the_entry_point_is_declared():
     }
 
 
-@pytest.mark.parametrize("name", ["open_table", "_fit"])
+@pytest.mark.parametrize("name", ["prepared", "_fit"])
 def test_an_interruption_is_a_sentence_and_leaves_nothing(folder, out, name):
     code = (
         "import os, signal; from vanishing.cli import fit, main; "
@@ -461,11 +461,11 @@ def test_a_table_without_rows(call, folder, tmp_path, out):
 
 
 def test_predict_with_what_is_no_classifier_or_no_model(call, folder, tmp_path, out):
-    vanishing.OAVI().fit([[0.0], [0.5]]).save(tmp_path / "oavi.json")
+    vanishing.BuchbergerMoller().fit([[0], [1]]).save(tmp_path / "exact.json")
     damaged = tmp_path / "damaged.json"
     damaged.write_text((folder / "two.json").read_text()[:500])
     for path, problem in [
-        (tmp_path / "oavi.json", "holds a OAVI"),
+        (tmp_path / "exact.json", "A BuchbergerMoller says nothing of rows"),
         (tmp_path / "no.json", "There is no model"),
         (damaged, "is no model that can be loaded"),
         (folder / "iris.csv", "is no model that can be loaded"),
@@ -677,7 +677,11 @@ def test_report(call, folder, tmp_path, out):
     iris = pd.read_csv(folder / "iris.csv")
     iris.assign(more=1).to_csv(tmp_path / "more.csv", index=False)
     iris.assign(species="rose").to_csv(tmp_path / "rose.csv", index=False)
-    arguments = ["report", folder / "iris.json", tmp_path / "more.csv", "--out", out / "r.html"]
+    # The command line has saved which column the labels were in, and Python has not.
+    result = call("report", folder / "iris.json", tmp_path / "more.csv", "--out", path)
+    assert result.returncode == 0, result.stderr
+    vanishing.load(folder / "iris.json").save(tmp_path / "iris.json")
+    arguments = ["report", tmp_path / "iris.json", tmp_path / "more.csv", "--out", out / "r.html"]
     check_failed(call(*arguments), "'species' and 'more'", "--target")
     check_failed(call(*arguments, "--target", "colour"), "no column 'colour'")
     arguments[2] = tmp_path / "rose.csv"

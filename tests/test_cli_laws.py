@@ -322,7 +322,7 @@ def test_a_law_can_be_solved_for_another_column(call, folder, tmp_path, out):
     values = np.array(result.stdout.splitlines()[1:], dtype=float)
     np.testing.assert_allclose(values, table["V"], rtol=0.1)
     arguments = ["predict", folder / "gas.json", path, "--out", out / "p.csv"]
-    check_failed(call(*arguments), "lacks 'V', which the law needs")
+    check_failed(call(*arguments), "lacks the column 'V', which the law needs")
     check_failed(call(*arguments, "--column", "q"), "'q' does not occur")
 
 
@@ -367,7 +367,7 @@ def test_report(call, folder, tmp_path, name):
 def test_reports_that_cannot_be(call, folder, tmp_path, out):
     gas().drop(columns="T").to_csv(tmp_path / "t.csv", index=False)
     arguments = ["report", folder / "gas.json", tmp_path / "t.csv", "--out", out / "r.html"]
-    check_failed(call(*arguments), "lacks 'T', which the laws are about")
+    check_failed(call(*arguments), "lacks the column 'T', which a report of the laws needs")
     check_failed(call(*arguments, "--target", "V"), "the laws know theirs, 'p'", code=2)
 
 

@@ -227,7 +227,8 @@ def test_files_that_are_no_tables(tmp_path, write):
     for path, problem in [
         (tmp_path / "nothing.csv", "There is no file "),
         (tmp_path, "is a folder, not a file."),
-        (write(TEXT, "t.xlsx"), "is of no known kind"),
+        (write(TEXT, "t.xlsx"), "is damaged"),
+        (write(TEXT, "t.doc"), "is of no known kind"),
         (write(TEXT, "t"), "is of no known kind"),
     ]:
         with pytest.raises(TableError, match=problem):

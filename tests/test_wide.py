@@ -1,4 +1,4 @@
-"""Wide data: long runs of an oracle are cut short, and borders that no one can use are left alone."""
+"""Wide data: long runs of an oracle are cut short, borders that no one can use left alone."""
 
 import numpy as np
 import pytest

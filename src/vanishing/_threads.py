@@ -30,13 +30,15 @@ if hasattr(os, "register_at_fork"):
 @cache
 def _controller() -> ThreadpoolController:
     # Finding the libraries takes milliseconds: once a process.
-    return ThreadpoolController()
+    return ThreadpoolController().select(user_api="blas")
 
 
 def _set_limit():
     global _limit
-    _limit = _controller().limit(limits=1, user_api="blas")
-    _limit.__enter__()
+    blas = _controller()
+    if any(library.num_threads != 1 for library in blas.lib_controllers):
+        _limit = blas.limit(limits=1)
+        _limit.__enter__()
 
 
 @contextmanager
@@ -78,6 +80,16 @@ def one_blas_thread():
 _allowed: ContextVar[int | None] = ContextVar("allowed", default=None)
 
 
+def check_jobs(n_jobs) -> None:
+    """Raise TypeError or ValueError unless ``n_jobs`` is a number of threads, or None."""
+    if n_jobs is None:
+        return
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral):
+        raise TypeError(f"n_jobs must be an integer or None; got {n_jobs!r}.")
+    if n_jobs == 0:
+        raise ValueError("n_jobs must not be 0: -1 means all cores, None means one.")
+
+
 @contextmanager
 def threads(n_jobs):
     """Let what is inside use ``n_jobs`` threads, as joblib counts them, but no more than it may.
@@ -88,8 +100,7 @@ def threads(n_jobs):
     if n_jobs is None:
         yield
         return
-    if not isinstance(n_jobs, Integral):
-        raise TypeError(f"n_jobs must be an integer or None; got {n_jobs!r}.")
+    check_jobs(n_jobs)
     from joblib import effective_n_jobs
 
     wanted, before = effective_n_jobs(n_jobs), _allowed.get()

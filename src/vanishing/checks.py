@@ -7,18 +7,19 @@ import numpy as np
 
 def check_number(name, value, *, low, high=np.inf, integer=False, low_open=False, high_open=False):
     """Raise TypeError or ValueError unless ``value`` is a number in the given range."""
-    kind = numbers.Integral if integer else numbers.Real
     high_open = high_open or high == np.inf
-    what = (
-        f"{name} must be {'an integer' if integer else 'a number'} in "
-        f"{'(' if low_open else '['}{low}, {high}{')' if high_open else ']'}; got {value!r}."
-    )
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, kind):
-        raise TypeError(what)
-    above = value > low if low_open else value >= low
-    below = value < high if high_open else value <= high
+    above = below = False
+    fits = isinstance(value, numbers.Integral if integer else numbers.Real)
+    fits = fits and not isinstance(value, (bool, np.bool_))
+    if fits:
+        above = value > low if low_open else value >= low
+        below = value < high if high_open else value <= high
     if not (above and below):  # NaN is neither
-        raise ValueError(what)
+        first, last = "(" if low_open else "[", ")" if high_open else "]"
+        raise (ValueError if fits else TypeError)(
+            f"{name} must be {'an integer' if integer else 'a number'} in {first}{low}, "
+            f"{high}{last}; got {value!r}."
+        )
 
 
 def check_choice(name, value, choices):

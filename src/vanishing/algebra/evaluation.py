@@ -48,7 +48,7 @@ def evaluate_chunk(columns, start, root, parent, variable, out):
 def chunk_rows(n_evaluated: int, chunk_size: int | None) -> int:
     """Return how many rows to evaluate at a time when there are ``n_evaluated`` terms."""
     if chunk_size is not None:
-        return chunk_size
+        return int(chunk_size)
     rows = max(MIN_CHUNK, min(MAX_CHUNK, CHUNK_BYTES // (8 * n_evaluated)))
     return rows + 8  # not a power of two: terms would share the same few places of the cache
 
@@ -67,52 +67,48 @@ def stretches(n_rows: int, rows: int, work: int) -> list[slice]:
 def batches(
     X: np.ndarray, rows: int, variable: np.ndarray | None = None
 ) -> Iterator[tuple[slice, np.ndarray]]:
-    """Yield (rows, their columns), a few chunks of ``rows`` rows at a time; see `columns_of`."""
-    size = rows * max(1, _COLUMN_BYTES // (8 * X.shape[1] * rows))
-    for start in range(0, len(X), size):
-        here = slice(start, min(start + size, len(X)))
-        yield here, columns_of(X, here, variable)
+    """Yield (rows, their columns), a few chunks of ``rows`` rows at a time.
 
-
-def columns_of(X: np.ndarray, here: slice, variable: np.ndarray | None = None) -> np.ndarray:
-    """Return the columns of some rows in float64, side by side; only those a plan needs, if few.
-
-    ``variable`` is that of the plan. The other columns are not filled.
+    The columns have shape (n_features, n_rows_of_the_batch), float64 whatever the dtype of X. The
+    array is used again for the next batch, unless X is in memory column by column already.
+    ``variable`` is that of a plan: where it needs few of the columns, the others are not filled.
     """
-    n_features = X.shape[1]
-    columns = np.empty((n_features, here.stop - here.start))
+    n_samples, n_features = X.shape
+    if X.dtype == np.float64 and X.flags.f_contiguous and X.flags.writeable:
+        yield slice(0, n_samples), X.T
+        return
+    size = min(n_samples, rows * max(1, _COLUMN_BYTES // (8 * n_features * rows)))
+    few = None
     if variable is not None:
         used = np.zeros(n_features, dtype=bool)
         used[variable[1:]] = True
-        if 2 * np.count_nonzero(used) <= n_features:
-            for column in np.flatnonzero(used):
+        few = np.flatnonzero(used) if 2 * np.count_nonzero(used) <= n_features else None
+    buffer = np.empty(n_features * size)
+    for start in range(0, n_samples, max(1, size)):
+        here = slice(start, min(start + size, n_samples))
+        columns = buffer[: n_features * (here.stop - start)].reshape(n_features, -1)
+        if few is None:
+            columns[...] = X[here].T
+        else:
+            for column in few:
                 columns[column] = X[here, column]
-            return columns
-    columns[...] = X[here].T
-    return columns
+        yield here, columns
 
 
-def evaluated(columns: np.ndarray, root: np.ndarray, plan: Plan, rows: int) -> Iterator[np.ndarray]:
-    """Yield the values of all terms of the plan, ``rows`` rows at a time.
-
-    The values have shape (n_terms, n_rows_of_the_chunk). The array is used again for the next
-    chunk. ``root`` are the square roots of weights; empty: all are 1.
-    """
-    n_terms, n_rows = plan.parent.size, columns.shape[1]
-    buffer = np.empty(n_terms * min(rows, n_rows))
-    for start in range(0, n_rows, rows):
-        size = min(rows, n_rows - start)
-        values = buffer[: n_terms * size].reshape(n_terms, size)
-        evaluate_chunk(columns, start, root, plan.parent, plan.variable, values)
-        yield values
-
-
-def evaluate(X: np.ndarray, plan: Plan, *, rows: int) -> Iterator[tuple[slice, np.ndarray]]:
+def evaluate(
+    X: np.ndarray, plan: Plan, *, rows: int, sample_weight: np.ndarray | None = None
+) -> Iterator[tuple[slice, np.ndarray]]:
     """Yield (rows, values of all terms of the plan there), a chunk at a time.
 
-    The values have shape (n_terms, n_rows_of_the_chunk), float64 whatever the dtype of X.
+    The values have shape (n_terms, n_rows_of_the_chunk), float64 whatever the dtype of X. The
+    array is used again for the next chunk.
     """
-    for start in range(0, len(X), rows):
-        here = slice(start, min(start + rows, len(X)))
-        columns = columns_of(X, here, plan.variable)
-        yield here, next(evaluated(columns, NO_WEIGHTS, plan, rows))
+    n_terms = plan.parent.size
+    buffer = np.empty(n_terms * min(rows, len(X)))
+    for here, columns in batches(X, rows, plan.variable):
+        root = NO_WEIGHTS if sample_weight is None else np.sqrt(sample_weight[here])
+        for start in range(here.start, here.stop, rows):
+            chunk = slice(start, min(start + rows, here.stop))
+            values = buffer[: n_terms * (chunk.stop - start)].reshape(n_terms, -1)
+            evaluate_chunk(columns, start - here.start, root, plan.parent, plan.variable, values)
+            yield chunk, values

@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 
 EXPONENT = np.uint16  # degrees up to 65,535, two bytes a variable
+_BYTES = np.dtype(EXPONENT).itemsize
 MAX_DEGREE = int(np.iinfo(EXPONENT).max)
 
 
@@ -114,38 +115,92 @@ def border(previous: np.ndarray, kind: str) -> Border:
     Border
         The border terms in DegLex order, without duplicates.
     """
-    n_terms, n_features = previous.shape
     if kind == "gb":
-        # With all divisors in O, so is the quotient by the last variable of the term: going on
-        # from the last variable of each term of O meets every candidate exactly once. And every
-        # variable of the term occurs in O, from degree 2 on.
-        used = previous.any(axis=0)
-        if used.any():
-            last = n_features - 1 - np.argmax(previous[:, ::-1] > 0, axis=1)
-            choices = used & (np.arange(n_features) >= last[:, np.newaxis])
-        else:
-            choices = np.ones((n_terms, n_features), dtype=bool)
-    else:
-        choices = np.ones((n_terms, n_features), dtype=bool)
-    parent, variable = np.nonzero(choices)
+        terms, parent, variable = _gb_border(np.ascontiguousarray(previous, dtype=EXPONENT))
+        return Border(terms.astype(previous.dtype, copy=False), parent, variable)
+    parent, variable = np.nonzero(np.ones(previous.shape, dtype=bool))
     terms = previous[parent]
     terms[np.arange(len(terms)), variable] += 1
-    if kind == "gb":
-        index, _, quotients = divisors(terms)
-        known, _ = contains(keys(previous), keys(quotients))
-        keep = np.ones(len(terms), dtype=bool)
-        keep[index[~known]] = False
-        keep = np.flatnonzero(keep)
-        order = keep[np.argsort(keys(terms[keep]), kind="stable")]
-    else:
-        _, order = np.unique(keys(terms), return_index=True)
+    _, order = np.unique(keys(terms), return_index=True)
     return Border(terms[order], parent[order], variable[order])
+
+
+@njit(cache=True, nogil=True)
+def _gb_border(previous):
+    """Return the terms of the reduced border, their parents and variables.
+
+    A term is the list of its variables, the last one first: (v, w, ...) with v >= w >= ..., and
+    such lists compare as the terms do. With all divisors in O, so is the quotient by the first of
+    the list. Going through v, and for each v through the terms whose first variable is at most v,
+    which are the first ones, therefore meets every candidate (v, term) once, in order.
+    """
+    n_terms, n_features = previous.shape
+    degree = 0
+    for v in range(n_features):
+        degree += previous[0, v]
+    lists = np.empty((n_terms, degree), dtype=np.int32)
+    end = np.zeros(n_features + 1, dtype=np.intp)  # of the terms whose first variable is below v
+    for i in range(n_terms):
+        c = 0
+        for v in range(n_features - 1, -1, -1):
+            for _ in range(previous[i, v]):
+                lists[i, c] = v
+                c += 1
+        end[lists[i, 0] + 1 if degree else 1] += 1
+    for v in range(n_features):
+        end[v + 1] += end[v]
+    size = 0
+    for v in range(n_features):
+        size += end[v + 1]
+    parent = np.empty(size, dtype=np.intp)
+    variable = np.empty(size, dtype=np.intp)
+    size = 0
+    for v in range(n_features):
+        for i in range(end[v + 1]):
+            if _has_divisors(lists, i, v, end[v], end[v + 1]):
+                parent[size] = i
+                variable[size] = v
+                size += 1
+    terms = np.empty((size, n_features), dtype=EXPONENT)
+    for i in range(size):
+        for v in range(n_features):
+            terms[i, v] = previous[parent[i], v]
+        terms[i, variable[i]] += 1
+    return terms, parent[:size], variable[:size]
+
+
+@njit(cache=True, nogil=True)
+def _has_divisors(lists, i, v, first, stop):
+    """Say whether all divisors of (v, term i) are terms: those from first to stop start with v."""
+    degree = lists.shape[1]
+    for left_out in range(degree):
+        w = lists[i, left_out]
+        if w == v or (left_out and w == lists[i, left_out - 1]):
+            continue  # the quotient by v is term i, and that by w has been looked for
+        low, high = first, stop
+        while low < high:
+            middle = (low + high) // 2
+            smaller, same = False, True
+            for c in range(1, degree):
+                wanted = lists[i, c - 1 if c <= left_out else c]
+                if lists[middle, c] != wanted:
+                    smaller, same = lists[middle, c] < wanted, False
+                    break
+            if same:
+                break
+            if smaller:
+                low = middle + 1
+            else:
+                high = middle
+        if low >= high:
+            return False
+    return True
 
 
 def border_bytes(previous: np.ndarray) -> int:
     """Return about how much memory `border` needs: candidates, their divisors, and keys."""
     n_terms, n_features = previous.shape
-    return 3 * n_terms * n_features * n_features * np.dtype(EXPONENT).itemsize
+    return 3 * n_terms * n_features * n_features * _BYTES
 
 
 def plan(terms: np.ndarray) -> tuple[Plan, np.ndarray]:

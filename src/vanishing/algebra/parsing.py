@@ -73,6 +73,18 @@ def parse_equation(text: str, names: Sequence[str] | None = None) -> Polynomial:
 
     Without ``=`` the text is the left side and the right one is zero.
 
+    Parameters
+    ----------
+    text : str
+        The equation.
+    names : sequence of str, default=None
+        Names of the variables in the order of the columns, as for `parse_polynomial`.
+
+    Returns
+    -------
+    polynomial : Polynomial
+        Zero where the equation holds.
+
     Examples
     --------
     >>> from vanishing.polynomials import parse_equation

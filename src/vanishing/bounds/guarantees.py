@@ -107,12 +107,14 @@ def rademacher_pipeline(n_features, k, n_samples, tau, weight_bound, *, max_degr
 
     Parameters
     ----------
-    n_features, k, n_samples, max_degree
+    n_features, k, n_samples : int
         As in `rademacher_generators`.
     tau : float >= 2
         Bound on the l1-norm of each generator's coefficients.
     weight_bound : float > 0
         Lambda, the bound on the l1-norm of the weights, the intercept included.
+    max_degree : int, default=None
+        As in `rademacher_generators`.
 
     Returns
     -------
@@ -145,12 +147,14 @@ def vanishing_bound(mse, n_features, k, n_samples, tau, delta, *, max_degree=Non
     ----------
     mse : float
         Mean square of the generator on the rows.
-    n_features, k, n_samples, max_degree
+    n_features, k, n_samples : int
         As in `rademacher_generators`.
     tau : float >= 2
         Bound on the l1-norm of the coefficients.
     delta : float in (0, 1)
         Probability with which the bound may fail.
+    max_degree : int, default=None
+        As in `rademacher_generators`.
 
     Returns
     -------
@@ -262,7 +266,7 @@ def margin_bound(
     ----------
     margin_loss : float in [0, 1]
         Empirical margin loss; see `margin_loss`.
-    n_features, k, n_samples, max_degree
+    n_features, k, n_samples : int
         As in `rademacher_generators`; the rows are those of both classes together.
     tau : float >= 2
         Bound on the l1-norm of each generator's coefficients.
@@ -272,6 +276,8 @@ def margin_bound(
         The margin, in units of the decision values.
     delta : float in (0, 1)
         Probability with which the bound may fail.
+    max_degree : int, default=None
+        As in `rademacher_generators`.
 
     Returns
     -------

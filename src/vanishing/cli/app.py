@@ -12,7 +12,7 @@ from vanishing.cli.console import sentences
 Model = Annotated[Path, typer.Argument(help="What fit, laws, motion or outliers has saved.")]
 Data = Annotated[
     Path,
-    typer.Argument(help="CSV (also .gz, .bz2, .xz, .zip) or Parquet; names in the first line."),
+    typer.Argument(help="CSV (also .gz, .bz2, .xz, .zip), Parquet or .xlsx."),
 ]
 
 app = typer.Typer(

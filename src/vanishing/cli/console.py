@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from vanishing.algebra.writing import printable
+from vanishing.rows.table_base import TableError
 
 _UNWRAPPED = 10_000  # columns of a pipe: its reader wants an equation on one line
 
@@ -69,6 +70,13 @@ def sentences():
             # Whoever read our output has left; nor must Python complain when it flushes the rest.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise SystemExit(1) from None
+        except TableError as error:
+            *lines, last = str(error).splitlines()
+            for line in lines:
+                print(printable(line), file=sys.stderr)
+            # The lines below a heading are set off from it.
+            print(printable(f"{last} {error.remedy}".rstrip()), file=sys.stderr)
+            raise SystemExit(1) from None
         except OSError as error:
             where = f"{error.filename}: " if error.filename else ""
             fail(f"{where}{error.strerror or error}".removesuffix(".") + ".")
@@ -98,49 +106,12 @@ def check_output(path: Path, *inputs: Path):
         fail(f"{path} would be overwritten, and it is what is read: give another name.")
 
 
-def load_model(path: Path, *, predicts=True, also=()):
-    """Load a model; leave with a sentence where it is none, or neither classifier nor law.
-
-    With ``also``, models of further classes, by their names, will do.
-    """
+def check_model(path: Path):
+    """Leave with a sentence where there is no file of a model."""
     if path.is_dir():
         fail(f"{path} is a folder, not a model.")
     if not path.exists():
         fail(f"There is no model {path}.")
-    from vanishing import load
-
-    model = load(path)
-    kinds = ("VanishingClassifier", "VanishingClassifierCV", "LawFinder", "Law", *also)
-    if predicts and type(model).__name__ not in kinds:
-        *some, last = kinds
-        fail(
-            f"{path} holds a {type(model).__name__}: this command needs a {', '.join(some)} or "
-            f"{last}."
-        )
-    return model
-
-
-def columns_of(model, table) -> list[str]:
-    """Return the columns of a table that a model wants, in its order."""
-    names = getattr(model, "feature_names_in_", None)
-    if names is None:  # fitted to an array
-        if len(table.names) != model.n_features_in_:
-            fail(
-                f"The model knows its {model.n_features_in_} columns by their order only, and "
-                f"{table.path} has {len(table.names)}: give a table of these columns alone."
-            )
-        return table.names
-    known = set(table.names)
-    missing = [name for name in names if name not in known]
-    if missing:
-        columns = "the column" if len(missing) == 1 else "the columns"
-        fail(f"{table.path} lacks {columns} {listed(missing)}, which the model needs.")
-    return list(names)
-
-
-def rows_of(model, X):
-    """Return rows with names if the model knows names."""
-    return X if hasattr(model, "feature_names_in_") else X.to_numpy()
 
 
 def noise_of(texts: list[str], names: list[str]) -> float | dict[str, float]:
@@ -166,14 +137,6 @@ def _size_of_noise(text: str) -> float:
     if not 0 <= number < float("inf"):
         fail(f"--noise must be numbers that are not negative; got {text!r}.", 2)
     return number
-
-
-def listed(values, limit=5) -> str:
-    """Write some values as a list in a sentence."""
-    shown = [repr(value) for value in values[:limit]]
-    if len(values) > limit:
-        return ", ".join(shown) + f" and {len(values) - limit} more"
-    return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
 
 
 def share(part, whole) -> str:

@@ -10,9 +10,11 @@ from typer import Option
 
 import vanishing
 from vanishing.cli.app import Data, command
-from vanishing.cli.console import check_output, console, fail, listed, progress, share
+from vanishing.cli.console import check_output, console, fail, progress, share
+from vanishing.cli.tables import TableOptions, prepared, save_beside, takes_table
 from vanishing.constructions import CONSTRUCTIONS
-from vanishing.rows.tables import classes_of, open_table
+from vanishing.rows.table_base import listed
+from vanishing.rows.tables import classes_of
 
 _BORDERS = ("gb", "bb")
 _FOLDS = 3  # of a search
@@ -25,6 +27,7 @@ def _known():
 
 
 @command("vanishing fit bank.csv --target class --out m.json", _known)
+@takes_table()
 def fit(
     data: Data,
     target: Annotated[str, Option(help="The column of the labels.", show_default=False)],
@@ -50,26 +53,24 @@ def fit(
     tune: Annotated[
         bool, Option("--tune", help="Choose equations, psi, C and scaling by cross-validation.")
     ] = False,
-    drop: Annotated[
-        list[str] | None,
-        Option(help="A column to leave out; may be given again.", show_default=False),
-    ] = None,
     test_size: Annotated[
         float, Option(min=0.0, max=0.9, help="Share of rows held out for the error; 0: none.")
     ] = 0.25,
     seed: Annotated[int, Option(min=0, max=2**32 - 1, help="Decides which rows are held out.")] = 0,
+    *,
+    options: TableOptions,
 ):
     """Find the equations of each class, and a classifier that uses them.
 
-    All columns but the target are used, and must hold numbers. The error is measured on
-    held-out rows; the model that is saved is then fitted to all rows.
+    All columns but the target are used. The error is measured on held-out rows; the model that is
+    saved is then fitted to all rows.
     """
     given = {"psi": psi, "oracle": oracle, "border": border}
     given = {name: value for name, value in given.items() if value is not None}
     _check(algorithm, given, C, tune)
     check_output(out, data)
     start = time.perf_counter()
-    X, y = _read(data, target, drop or [])
+    X, y, recipe = _read(data, target, options)
     # Where no option of the construction is given, a search chooses the oracle, too.
     is_default = not given and CONSTRUCTIONS[algorithm] == "OAVI"
     transformer = None if is_default else getattr(vanishing, CONSTRUCTIONS[algorithm])(**given)
@@ -80,7 +81,7 @@ def fit(
     if held_out is not None:
         printer.print(_held_out_error(model, X, y, *held_out))
     seconds = _fit(model, X, y, "Fitting to all rows")
-    model.save(out)
+    save_beside(model, out, recipe)
     if tune:
         printer.print(_chosen(model))
     again = "Fitted" if held_out is None else "Fitted again,"
@@ -113,15 +114,12 @@ def _check(algorithm, given, C, tune):
             fail(f"--{name} is no option of {algorithm}, which has no {name}.", 2)
 
 
-def _read(data, target, drop):
-    """Return the columns to learn from, and the labels."""
-    with progress(f"Reading {data.name}"):
-        table = open_table(data)
-        columns = table.others([target, *drop])
-        if not columns:
-            fail(f"{data} has no column beside {target!r} to learn from.")
-        X, labels = table.read(columns, target)
-    return X, classes_of(labels, target)
+def _read(data, target, options):
+    """Return the columns to learn from, the labels, and what was done to the table."""
+    found = prepared(data, options, {"target": target})
+    if not found.names:
+        fail(f"{data} has no column beside {target!r} to learn from.")
+    return found.frame(), classes_of(found.texts["target"], target), found.recipe
 
 
 def _model(transformer, C, tune):
@@ -135,8 +133,6 @@ def _held_out(y, target, test_size, seed, tune):
     from sklearn.model_selection import train_test_split
 
     classes, counts = np.unique(y, return_counts=True)
-    if len(classes) < 2:
-        fail(f"Column {target!r} has only the label {str(classes[0])!r}: two are needed.")
     fitted = _FOLDS if tune else 1  # a row of each class in each of the folds
     needed = fitted + bool(test_size)
     fewest = counts.min()

@@ -11,10 +11,11 @@ from typer import Option
 
 from vanishing.cli.app import Data, command
 from vanishing.cli.console import check_output, console, fail, noise_of, progress
-from vanishing.rows.tables import open_table
+from vanishing.cli.tables import TableOptions, prepared, save_beside, takes_table
 
 
 @command("vanishing laws gas.csv --target p --out laws.json")
+@takes_table()
 def laws(
     data: Data,
     out: Annotated[Path, Option(help="Where to save what was found.", show_default=False)],
@@ -52,17 +53,15 @@ def laws(
         str | None,
         Option(help='An equation to check instead: "p*V = R*n*T".', show_default=False),
     ] = None,
-    drop: Annotated[
-        list[str] | None,
-        Option(help="A column to leave out; may be given again.", show_default=False),
-    ] = None,
     max_time: Annotated[
         float | None, Option(help="Seconds after which the search ends.", show_default="no limit")
     ] = None,
+    *,
+    options: TableOptions,
 ):
     """Find the equations that the rows of a table obey, or check one of yours.
 
-    All columns must hold numbers. Where no law is found this is said, and saved, too.
+    Where no law is found this is said, and saved, too.
     """
     given = {
         "functions": functions is not None,
@@ -74,24 +73,22 @@ def laws(
     _check_options([name for name, is_given in given.items() if is_given], units, check, max_time)
     check_output(out, data)
     start = time.perf_counter()
-    table = open_table(data)
-    columns = table.others([*([] if target is None else [target]), *(drop or [])])
-    names = columns if target is None else [*columns, target]
+    found = prepared(data, options, {}, target)
+    names = found.names
     if len(names) < 2:
         fail(f"{data} has too few columns for a law: two are needed.")
     parameters: dict[str, Any] = {}
     if units is not None:
-        parameters["units"] = _read_units(units, names, table.names)
+        parameters["units"] = _read_units(units, names, found.known)
     if check is None:
         parameters |= {"robust": robust, "max_time": max_time}
         parameters |= {"homogeneous": True} if homogeneous else {}
         parameters |= {} if functions is None else {"functions": _functions(functions)}
         parameters |= {"noise": _noise(noise, names, target)} if noise else {}
-    with progress(f"Reading {data.name}"):
-        rows = table.read(names)[0]
-    X, y = (rows, None) if target is None else (rows[columns], rows[target])
+    rows = found.frame()
+    X, y = (rows, None) if target is None else (rows[names[:-1]], rows[target])
     model = _found(X, y, parameters) if check is None else _checked(check, X, y, parameters)
-    model.save(out)
+    save_beside(model, out, found.recipe)
     from vanishing.cli.law_text import write_text
 
     of = "" if target is None else f", of which {target!r} is the target"

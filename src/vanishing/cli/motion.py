@@ -9,10 +9,11 @@ from typer import Option
 
 from vanishing.cli.app import Data, command
 from vanishing.cli.console import check_output, console, fail, noise_of, progress
-from vanishing.rows.tables import open_table
+from vanishing.cli.tables import TableOptions, prepared, save_beside, takes_table
 
 
 @command("vanishing motion pendulum.csv --run run --time t --functions theta=sin,cos")
+@takes_table()
 def motion(
     data: Data,
     run: Annotated[str, Option(help="The column that says which run a row belongs to.")],
@@ -37,23 +38,21 @@ def motion(
             show_default="unknown",
         ),
     ] = None,
-    drop: Annotated[
-        list[str] | None,
-        Option(help="A column to leave out; may be given again.", show_default=False),
-    ] = None,
     out: Annotated[
         Path | None, Option(help="Where to save what was found.", show_default=False)
     ] = None,
+    *,
+    options: TableOptions,
 ):
     """Find what stays the same along every run of a table, and differs between runs.
 
-    All columns but that of the runs must hold numbers. Where nothing is conserved this is said.
+    Where nothing is conserved this is said.
     """
     if out is not None:
         check_output(out, data)
     start = clock.perf_counter()
-    table = open_table(data)
-    columns = table.others([run, *([] if time is None else [time]), *(drop or [])])
+    found = prepared(data, options, {"run": run, "time": time})
+    columns = found.names
     if not columns:
         fail(f"{data} has no columns beside those of runs and times.")
     parameters = {
@@ -62,8 +61,7 @@ def motion(
         "max_degree": max_degree,
         "max_terms": max_terms,
     }
-    with progress(f"Reading {data.name}"):
-        rows, groups = table.read(columns, run)
+    rows, groups = found.frame(), found.texts["run"]
     if all(label.isdecimal() for label in set(groups)):
         groups = groups.astype(np.int64)  # in the order of numbers, not of text
     from vanishing import ConservedQuantities
@@ -72,7 +70,7 @@ def motion(
     with progress("Looking for what is conserved"):
         model = ConservedQuantities(**parameters).fit(rows, groups=groups)
     if out is not None:
-        model.save(out)
+        save_beside(model, out, found.recipe)
     printer = console(wrapped=False)
     printer.print(f"{data.name}: {len(model.runs_)} runs, {len(rows)} rows, {len(columns)} columns")
     write_text(model)

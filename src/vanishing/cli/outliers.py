@@ -11,10 +11,11 @@ from typer import Option
 
 from vanishing.cli.app import Data, command
 from vanishing.cli.console import check_output, console, fail, progress
-from vanishing.rows.tables import open_table
+from vanishing.cli.tables import TableOptions, prepared, save_beside, takes_table
 
 
 @command("vanishing outliers table.csv --out scored.csv --top 20 --explain")
+@takes_table()
 def outliers(
     data: Data,
     out: Annotated[
@@ -28,22 +29,22 @@ def outliers(
     false_alarm_rate: Annotated[
         float, Option(help="Share of normal rows that may be called outliers.")
     ] = 0.01,
-    drop: Annotated[
-        list[str] | None,
-        Option(help="A column to leave out; may be given again.", show_default=False),
-    ] = None,
     save: Annotated[
         Path | None,
-        Option(help="Where to save the detector, for show and report.", show_default=False),
+        Option(
+            help="Where to save the detector, for show, predict and report.", show_default=False
+        ),
     ] = None,
     seed: Annotated[
         int, Option(min=0, max=2**32 - 1, help="Decides which rows are looked at closer.")
     ] = 0,
+    *,
+    options: TableOptions,
 ):
     """Find the rows of a table that break its laws, or are unusual.
 
-    All columns must hold numbers. Rows are counted from 1, without the line of the names. Scores
-    are lower for rows that are odder; those below the threshold count as outliers.
+    Rows are counted from 1, without the line of the names. Scores are lower for rows that are
+    odder; those below the threshold count as outliers.
     """
     to_stdout = out is not None and str(out) == "-"
     if out is not None and not to_stdout:
@@ -52,12 +53,10 @@ def outliers(
         check_output(save, data)
         if save == out:
             fail(f"{save} is given for the scores and for the detector: give two names.", 2)
-    table = open_table(data)
-    columns = table.others(drop or [])
-    if not columns:
+    found = prepared(data, options, {})
+    if not found.names:
         fail(f"{data} has no column left to look at.")
-    with progress(f"Reading {data.name}"):
-        X, _ = table.read(columns)
+    X = found.frame()
     from vanishing import VanishingOutlierDetector
 
     share = "auto" if contamination is None else contamination
@@ -68,9 +67,9 @@ def outliers(
         scores = model.fit(X).score_samples(X)
     is_outlier = scores < model.offset_
     if save is not None:
-        model.save(save)
+        save_beside(model, save, found.recipe)
     if out is not None:
-        text = _lines(scores, is_outlier)
+        text = _lines(found, scores, is_outlier)
         if to_stdout:
             sys.stdout.write(text)
             sys.stdout.flush()
@@ -79,7 +78,7 @@ def outliers(
 
         write_atomically(out, text)
     printer = console(wrapped=False)
-    for line in _told(data.name, model, X, scores, is_outlier, top, explain):
+    for line in _told(data.name, model, found, scores, is_outlier, top, explain):
         printer.print(line)
     if out is not None:
         printer.print(f"Scores of all rows: {out}")
@@ -87,17 +86,21 @@ def outliers(
         printer.print(f"Saved as {save}")
 
 
-def _lines(scores, is_outlier) -> str:
+def _lines(found, scores, is_outlier) -> str:
+    """Return the lines of the CSV file: the name of a row, if it has one, its number, its score."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["row", "score", "outlier"])
-    pairs = zip(scores.tolist(), is_outlier.tolist(), strict=True)
-    writer.writerows([i, score, int(flag)] for i, (score, flag) in enumerate(pairs, start=1))
+    names = [found.recipe.role("id")] if "id" in found.texts else []
+    writer.writerow([*names, "row", "score", "outlier"])
+    columns = [found.texts["id"].tolist()] if names else []
+    columns += [(found.rows + 1).tolist(), scores.tolist(), is_outlier.astype(int).tolist()]
+    writer.writerows(zip(*columns, strict=True))
     return text.getvalue()
 
 
-def _told(name, model, X, scores, is_outlier, top, explain):
+def _told(name, model, found, scores, is_outlier, top, explain):
     """Yield what is printed."""
+    X = found.frame()
     yield (
         f"{name}: {len(X)} rows, {X.shape[1]} columns, {int(is_outlier.sum())} outliers "
         f"(score below {model.offset_:.3g})"
@@ -111,10 +114,11 @@ def _told(name, model, X, scores, is_outlier, top, explain):
         return
     yield f"The {len(order)} oddest rows:"
     reasons = model.explain(X.iloc[order]) if explain else [[]] * len(order)
-    for place, found in zip(order, reasons, strict=True):
+    for place, why in zip(order, reasons, strict=True):
         flag = "outlier" if is_outlier[place] else "normal"
-        yield f"  row {place + 1}: score {scores[place]:.3g}, {flag}"
-        for reason in found:
+        called = f" ({found.texts['id'][place]})" if "id" in found.texts else ""
+        yield f"  row {found.rows[place] + 1}{called}: score {scores[place]:.3g}, {flag}"
+        for reason in why:
             yield f"    {_said(reason)}"
 
 

@@ -1,30 +1,25 @@
-"""The command ``predict``: labels and decision values, or what laws say, of the rows of a table."""
+"""The command ``predict``: what a saved model says of the rows of a table."""
 
 import csv
 import io
 import sys
 import warnings
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from typer import Option
 
 from vanishing.cli.app import Data, Model, command
-from vanishing.cli.console import (
-    check_output,
-    columns_of,
-    console,
-    fail,
-    listed,
-    load_model,
-    progress,
-    rows_of,
-)
-from vanishing.rows.tables import open_table
+from vanishing.cli.console import check_output, console, fail, progress
+from vanishing.cli.models import Given, given
+from vanishing.cli.tables import TableOptions, say, takes_table
+from vanishing.rows.table_base import listed
 
 
 @command("vanishing predict m.json new.csv --out labels.csv")
+@takes_table(fitted=False)
 def predict(
     model: Model,
     data: Data,
@@ -33,26 +28,26 @@ def predict(
         str | None,
         Option(help="Of laws: the column to solve for.", show_default="the target"),
     ] = None,
+    *,
+    options: TableOptions,
 ):
-    """Write a CSV file with the label and the decision values of each row; or what a law says.
+    """Write a CSV file with what a model says of each row.
 
-    Columns that the model does not know are ignored. With two classes there is one decision
-    value: positive where the second class, which the column is named after, is predicted. Of
-    laws, the first that has the column is solved for it; a cell is empty where there is no
-    solution.
+    Of a classifier, the label and the decision values; with two classes there is one decision
+    value: positive where the second class, which the column is named after, is predicted. Of laws,
+    the first that has the column is solved for it; a cell is empty where there is no solution. Of
+    outliers, the score and 1 where it is one. Of other models, the values of their equations or
+    quantities.
+
+    Columns that the model does not know are ignored, and the others are treated as in the fit. A
+    row that cannot be used has empty cells.
     """
     to_stdout = str(out) == "-"
     if not to_stdout:
         check_output(out, model, data)
-    fitted, table = load_model(model), open_table(data)
-    from vanishing.inspection.laws import is_about_laws
-
-    if is_about_laws(fitted):
-        text, n_rows = _law_lines(fitted, table, column)
-    else:
-        if column is not None:
-            fail("--column is for laws, and the model is a classifier: leave it out.", 2)
-        text, n_rows = _lines(fitted, table)
+    loaded = given(model, data, options)
+    answer = _answer(loaded, column)
+    text, n_rows = _lines(loaded, answer, loaded.role("id", options.id))
     if to_stdout:
         sys.stdout.write(text)
         sys.stdout.flush()
@@ -63,65 +58,135 @@ def predict(
         console().print(f"{n_rows} rows predicted: {out}")
 
 
-def _lines(model, table) -> tuple[str, int]:
+class _Answer(NamedTuple):
+    """How rows are answered: from which columns, under which names, and what is said at the end."""
+
+    columns: list[str]
+    header: list[str]
+    values: Callable[[np.ndarray], list[list]]
+    said: Callable[[int], None] = lambda n_rows: None
+
+
+def _lines(loaded: Given, answer: _Answer, name: str | None) -> tuple[str, int]:
     """Return the lines of the CSV file, and of how many rows they are."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    beside = [] if name is None else [name]
+    writer.writerow([*beside, *answer.header])
+    n_rows = n_unusable = 0
+    with progress("Predicting") as step, np.errstate(all="ignore"):
+        for part in loaded.parts(answer.columns, beside):
+            rows: list[list] = [[""] * len(answer.header) for _ in part.usable]
+            if len(part.X):
+                found = answer.values(part.X)
+                for place, values in zip(np.flatnonzero(part.usable), found, strict=True):
+                    rows[place] = values
+            if name is not None:
+                names = part.texts[name].tolist()
+                rows = [[one, *row] for one, row in zip(names, rows, strict=True)]
+            writer.writerows(rows)
+            n_rows += len(rows)
+            n_unusable += len(rows) - len(part.X)
+            step(description=f"Predicting: {n_rows} rows")
+    answer.said(n_rows)
+    if n_unusable:
+        say(f"{n_unusable} of {n_rows} rows cannot be used: what is said of them is empty.")
+    return text.getvalue(), n_rows
+
+
+def _answer(loaded: Given, column: str | None) -> _Answer:
+    """Return what answers for a model, by its kind."""
+    from vanishing import VanishingOutlierDetector
+    from vanishing.inspection.laws import is_about_laws
+
+    model = loaded.model
+    if is_about_laws(model):
+        return _of_laws(loaded, column)
+    if column is not None:
+        fail("--column is for laws, and the model is none: leave it out.", 2)
+    if not (hasattr(model, "transform") or hasattr(model, "predict")):
+        fail(f"A {type(model).__name__} says nothing of rows.")
+    columns = loaded.columns()
+    if isinstance(model, VanishingOutlierDetector):
+        return _Answer(columns, ["score", "outlier"], _scores(loaded, columns))
+    if hasattr(model, "decision_function"):
+        return _of_classes(loaded, columns)
+    header = [str(name) for name in model.get_feature_names_out()]
+    if not header:
+        fail(f"The {type(model).__name__} has no equations to evaluate.")
+    return _Answer(
+        columns,
+        header,
+        lambda X: np.asarray(model.transform(loaded.rows(X, columns))).tolist(),
+    )
+
+
+def _scores(loaded: Given, columns: list[str]):
+    model = loaded.model
+
+    def values(X):
+        scores = model.score_samples(loaded.rows(X, columns))
+        is_outlier = (scores < model.offset_).astype(int)
+        return [list(pair) for pair in zip(scores.tolist(), is_outlier.tolist(), strict=True)]
+
+    return values
+
+
+def _of_classes(loaded: Given, columns: list[str]) -> _Answer:
     from vanishing.learning.labels import labels
-    from vanishing.learning.prediction import warn_of, watched
+    from vanishing.learning.prediction import PipelineClassifier, warn_of, watched
     from vanishing.learning.scaling import FarRows
 
-    columns, far = columns_of(model, table), FarRows()
-    counting = watched(model, far)
+    model, far, lost = loaded.model, FarRows(), []
+    counting = watched(model, far) if isinstance(model, PipelineClassifier) else model
     # The decision value of two classes is the second one's.
     classes = model.classes_.tolist()
     decided = classes[1:] if len(classes) == 2 else classes
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["label", *(f"decision_{label}" for label in decided)])
-    n_rows = n_lost = 0
-    with progress("Predicting") as step, np.errstate(all="ignore"):
-        for X, _ in table.blocks(columns):
-            scores = counting.decision_function(rows_of(model, X))
-            values = scores.reshape(len(X), -1)
-            predicted = labels(model.classes_, scores).tolist()
-            writer.writerows([a, *b] for a, b in zip(predicted, values.tolist(), strict=True))
-            n_rows += len(X)
-            n_lost += int(np.count_nonzero(~np.isfinite(values).all(axis=1)))
-            step(description=f"Predicting: {n_rows} rows")
-    if n_lost:
-        warnings.warn(
-            f"the decision values of {n_lost} of {n_rows} rows are too large to be numbers: these "
-            "rows are far outside of those that the model was fitted to.",
-            stacklevel=2,
-        )
-    else:
-        warn_of(model, far)
-    return text.getvalue(), n_rows
+
+    def answers(X):
+        scores = counting.decision_function(loaded.rows(X, columns))
+        values = scores.reshape(len(X), -1)
+        lost.append(int(np.count_nonzero(~np.isfinite(values).all(axis=1))))
+        predicted = labels(model.classes_, scores).tolist()
+        return [[a, *b] for a, b in zip(predicted, values.tolist(), strict=True)]
+
+    def said(n_rows):
+        if sum(lost):
+            warnings.warn(
+                f"the decision values of {sum(lost)} of {n_rows} rows are too large to be numbers: "
+                "these rows are far outside of those that the model was fitted to.",
+                stacklevel=2,
+            )
+        elif counting is not model:
+            warn_of(model, far)
+
+    return _Answer(columns, ["label", *(f"decision_{label}" for label in decided)], answers, said)
 
 
 # -- Laws -----------------------------------------------------------------------------------------
 
 
-def _law_lines(model, table, column) -> tuple[str, int]:
-    """Return the lines of the CSV file of a law, and of how many rows they are."""
-    law = _solved(model, column)
-    columns, names = _columns_of_law(model, law, table)
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([law.target])
-    n_rows = n_lost = 0
-    with progress("Predicting") as step:
-        for X, _ in table.blocks(columns):
-            predicted = law.predict(X.set_axis(names, axis=1))
-            writer.writerows([value if np.isfinite(value) else ""] for value in predicted.tolist())
-            n_rows += len(X)
-            n_lost += int(np.count_nonzero(~np.isfinite(predicted)))
-            step(description=f"Predicting: {n_rows} rows")
-    if n_lost:
-        warnings.warn(
-            f"the law has no solution on {n_lost} of {n_rows} rows, whose cells are empty.",
-            stacklevel=2,
-        )
-    return text.getvalue(), n_rows
+def _of_laws(loaded: Given, column: str | None) -> _Answer:
+    """Return what answers for the first law that has a column, solved for it."""
+    import pandas as pd
+
+    law = _solved(loaded.model, column)
+    columns, names = _columns_of_law(loaded, law)
+    lost = []
+
+    def values(X):
+        predicted = law.predict(pd.DataFrame(X, columns=names))
+        lost.append(int(np.count_nonzero(~np.isfinite(predicted))))
+        return [[value if np.isfinite(value) else ""] for value in predicted.tolist()]
+
+    def said(n_rows):
+        if sum(lost):
+            warnings.warn(
+                f"the law has no solution on {sum(lost)} of {n_rows} rows, whose cells are empty.",
+                stacklevel=2,
+            )
+
+    return _Answer(columns, [law.target], values, said)
 
 
 def _solved(model, column):
@@ -141,12 +206,11 @@ def _solved(model, column):
     return next(law for law in found.laws if column in law.columns).solve(column)
 
 
-def _columns_of_law(model, law, table) -> tuple[list[str], list[str]]:
+def _columns_of_law(loaded: Given, law) -> tuple[list[str], list[str]]:
     """Return the columns of a table that a law needs, and what it calls them."""
+    model = loaded.model
     if hasattr(model, "n_features_in_") and not hasattr(model, "feature_names_in_"):
-        return columns_of(model, table), list(law.names[: law.n_inputs])
+        return loaded.columns(), list(law.names[: law.n_inputs])
     needed = [name for name in law.columns if name != law.target]
-    missing = [name for name in needed if name not in table.names]
-    if missing:
-        fail(f"{table.path} lacks {listed(missing)}, which the law needs.")
+    loaded.check_has(needed, "the law")
     return needed, needed

@@ -3,22 +3,20 @@
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 from typer import Option
 
 from vanishing.cli.app import Data, Model, command
-from vanishing.cli.console import (
-    check_output,
-    columns_of,
-    console,
-    fail,
-    listed,
-    load_model,
-    rows_of,
-)
-from vanishing.rows.tables import known_classes, open_table
+from vanishing.cli.console import check_output, console, fail
+from vanishing.cli.models import Given, given
+from vanishing.cli.tables import TableOptions, say, takes_table
+from vanishing.rows.table_base import listed
+from vanishing.rows.table_recipe import readable_names
+from vanishing.rows.tables import known_classes
 
 
 @command("vanishing report m.json bank.csv --out report.html")
+@takes_table(fitted=False)
 def report(
     model: Model,
     data: Data,
@@ -27,46 +25,52 @@ def report(
         str | None,
         Option(
             help="The column of the labels; laws know theirs.",
-            show_default="the only one that is no column of the model",
+            show_default="that of the fit, or the only one that is no column of the model",
         ),
     ] = None,
     run: Annotated[
         str | None,
-        Option(help="Of motion: the column that says which run a row is of.", show_default=False),
+        Option(
+            help="Of motion: the column that says which run a row is of.",
+            show_default="that of the fit",
+        ),
     ] = None,
     time: Annotated[
-        str | None, Option(help="Of motion: the column of times.", show_default=False)
+        str | None, Option(help="Of motion: the column of times.", show_default="that of the fit")
     ] = None,
+    *,
+    options: TableOptions,
 ):
     """Write one HTML file about a model, and how it does on rows; or about laws.
 
-    Rows need labels for a classifier, a column of runs for what is conserved (--run), and nothing
-    for laws and outliers.
+    Rows of a classifier may have labels, without which nothing is said of errors. What is conserved
+    needs a column of runs.
     """
     check_output(out, model, data)
-    fitted = load_model(model, also=("VanishingOutlierDetector", "ConservedQuantities"))
-    table = open_table(data)
-    from vanishing import ConservedQuantities, VanishingOutlierDetector
+    loaded = given(model, data, options)
+    from vanishing import ConservedQuantities
     from vanishing.inspection.laws import is_about_laws
 
+    fitted = loaded.model
     y, motion = None, {}
     if isinstance(fitted, ConservedQuantities):
         _refuse(target=target)
-        X, motion = _rows_of_runs(fitted, table, run, time)
+        X, motion = _rows_of_runs(loaded, run, time)
     else:
         _refuse(run=run, time=time)
         if is_about_laws(fitted):
-            X = _rows_of_laws(fitted, table, target)
-        elif isinstance(fitted, VanishingOutlierDetector):
-            _refuse(target=target)
-            X = rows_of(fitted, table.read(columns_of(fitted, table))[0])
+            X = _rows_of_laws(loaded, target)
+        elif hasattr(fitted, "classes_"):
+            X, y = _labelled_rows(loaded, target)
         else:
-            X, y = _labelled_rows(fitted, table, target)
+            _refuse(target=target)
+            X = _rows(loaded, loaded.columns(), [])[0]
     from vanishing.report import write_report
 
     with console(error=True).status("Writing the report"):
         write_report(fitted, X, y, out, data_name=data.name, **motion)
-    console().print(f"Report on {len(X)} rows: {out}")
+    labels = " without labels" if y is None and hasattr(fitted, "classes_") else ""
+    console().print(f"Report on {len(X)} rows{labels}: {out}")
 
 
 def _refuse(**options):
@@ -76,50 +80,76 @@ def _refuse(**options):
             fail(f"--{name} must be left out here: the model has no use for it.", 2)
 
 
-def _rows_of_runs(fitted, table, run, time):
+def _rows(loaded: Given, columns: list[str], texts: list[str]) -> tuple:
+    """Return the rows that can be used, and text beside them."""
+    parts = list(loaded.parts(columns, texts))
+    n_rows = sum(len(part.usable) for part in parts)
+    X = np.concatenate([part.X for part in parts])
+    if len(X) < n_rows:
+        say(f"{n_rows - len(X)} of {n_rows} rows cannot be used, and are left out.")
+    if not len(X):
+        fail(f"{loaded.table.path} has no rows that can be used.")
+    found = {
+        name: np.concatenate([part.texts[name][part.usable] for part in parts]) for name in texts
+    }
+    return loaded.rows(X, columns), found
+
+
+def _rows_of_runs(loaded: Given, run, time):
     """Return the columns that quantities are made of, and the runs and times."""
+    run, time = loaded.role("run", run), loaded.role("time", time)
     if run is None:
         fail("Name the column that says which run a row is of: --run.", 2)
     aside = [run] if time is None else [run, time]
-    table.others(aside)  # which exist
-    if hasattr(fitted, "feature_names_in_"):
-        columns = columns_of(fitted, table)
+    if hasattr(loaded.model, "feature_names_in_"):
+        columns = loaded.columns()
     else:
-        columns = table.others(aside)
-    X, groups = table.read(columns, run)
-    t = None if time is None else table.read([time])[0][time].to_numpy()
-    return rows_of(fitted, X), {"groups": groups, "t": t}
+        columns = [name for name in readable_names(loaded.table.names) if name not in aside]
+    n_columns = len(columns)
+    wanted = columns if time is None else [*columns, time]
+    parts = list(loaded.parts(wanted, [run]))
+    values = np.concatenate([part.X for part in parts])
+    groups = np.concatenate([part.texts[run][part.usable] for part in parts])
+    t = None if time is None else values[:, -1]
+    return loaded.rows(values[:, :n_columns], columns), {"groups": groups, "t": t}
 
 
-def _labelled_rows(fitted, table, target):
-    """Return the columns that a classifier wants, and the labels."""
+def _labelled_rows(loaded: Given, target):
+    """Return the columns that a classifier wants, and the labels if there are any."""
+    fitted, table = loaded.model, loaded.table
+    target = loaded.role("target", target)
+    names = readable_names(table.names)
     if hasattr(fitted, "feature_names_in_"):
-        columns = columns_of(fitted, table)
-        others = [name for name in table.names if name not in columns]
-        if target is None and len(others) != 1:
-            what = "no column" if not others else f"the columns {listed(others)}"
+        columns = loaded.columns()
+        used = {column.name for column in loaded.recipe_for(columns).columns}
+        others = [name for name in names if name not in used]
+        if target is None and len(others) > 1 and loaded.recipe.role("target") is None:
             fail(
-                f"{table.path} has {what} beside the model's: name the labels' column with "
-                "--target."
+                f"{table.path} has the columns {listed(others)} beside the model's: name the "
+                "labels' column with --target."
             )
-        target = others[0] if target is None else target
+        if target is None and loaded.recipe.role("target") is None:
+            target = next(iter(others), None)
+    elif target is None:
+        columns = loaded.columns()
     else:
-        if target is None:
-            fail("The model knows no names of columns: name the labels' column with --target.")
-        columns = table.others([target])
-    X, labels = table.read(columns, target)
-    y = known_classes(labels, fitted.classes_, target)
-    return rows_of(fitted, X), y
+        columns = [name for name in names if name != target]
+    if target is None:
+        return _rows(loaded, columns, [])[0], None
+    X, texts = _rows(loaded, columns, [target])
+    return X, known_classes(texts[target], fitted.classes_, target)
 
 
-def _rows_of_laws(model, table, target):
+def _rows_of_laws(loaded: Given, target):
     """Return the columns that laws are about, the target among them."""
     from vanishing.inspection import law_anatomy
 
-    found = law_anatomy(model)
+    found = law_anatomy(loaded.model)
     if target is not None and target != found.target:
         fail(f"--target must be left out here: the laws know theirs, {found.target!r}.", 2)
-    missing = [name for name in found.names if name not in table.names]
-    if missing:
-        fail(f"{table.path} lacks {listed(missing)}, which the laws are about.")
-    return table.read(found.names)[0]
+    names = list(found.names)
+    loaded.check_has(names, "a report of the laws")
+    import pandas as pd
+
+    parts = list(loaded.parts(names, []))
+    return pd.DataFrame(np.concatenate([part.X for part in parts]), columns=names)

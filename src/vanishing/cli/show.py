@@ -5,7 +5,7 @@ from typing import Annotated
 from typer import Option
 
 from vanishing.cli.app import Model, command
-from vanishing.cli.console import fail, load_model
+from vanishing.cli.console import check_model, fail
 
 _TOP = 10  # equations per class, to read
 
@@ -40,7 +40,10 @@ def show(
         fail(f"--units must be scaled or original; got {units!r}.", 2)
     if len(formats) > 1:
         fail(f"Choose one of {' and '.join(f'--{name}' for name in formats)}.", 2)
-    fitted = load_model(model, predicts=False)
+    check_model(model)
+    from vanishing import load
+
+    fitted = load(model)
     from vanishing.cli import equations, law_text, motion_text, outlier_text
     from vanishing.inspection.laws import is_about_laws
     from vanishing.motion.conserved import ConservedQuantities

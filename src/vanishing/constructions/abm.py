@@ -1,6 +1,7 @@
 """ABM: the approximate Buchberger-Moeller algorithm, from moments."""
 
 import numpy as np
+from numba import njit
 from scipy.linalg import norm, solve_triangular
 
 from vanishing.algebra.monomials import Border
@@ -8,16 +9,18 @@ from vanishing.checks import check_choice
 from vanishing.constructions.base import MonomialTransformer, savable
 from vanishing.constructions.certificate import (
     EPS,
+    UNBOUNDED,
     Factor,
+    Limits,
     OrthogonalTail,
     SchurTail,
-    bounds_from_moments,
+    certified,
 )
-from vanishing.constructions.engine import Construction, Slab
+from vanishing.constructions.engine import Construction, Slab, stacked
 from vanishing.constructions.from_moments import FitsMoments, is_debiased
 from vanishing.constructions.gradient import DebiasedConstruction, GradientConstruction
 
-_SECULAR_STEPS = 60
+_SECULAR_STEPS = 100
 _INVERSE_STEPS = 1000
 _SMALLEST = 1e-300  # leading coefficient of a unit vector that can be divided by
 
@@ -130,6 +133,30 @@ degree_, sparsity_, n_coefficients_, feature_order_, n_features_in_, feature_nam
         return kind(self, rows, columns)
 
 
+@njit(cache=True, nogil=True, error_model="numpy")
+def _solve_secular(mu, w, norm, psi):
+    """Turn each row of w into w_i / (lambda - mu_i) for its smallest lambda.
+
+    That is the smallest root of d - lambda - sum_i w_i^2 / (mu_i - lambda), which lies below psi,
+    and psi below all mu, where the function falls and is concave: from psi on, the steps of
+    Newton's method go down and never beyond the root.
+    """
+    for j in range(w.shape[0]):
+        root = psi if mu[0] > psi else mu[0] * (1.0 - 1e-12)
+        for _ in range(_SECULAR_STEPS):
+            value, slope = norm[j] - root, -1.0
+            for i in range(mu.size):
+                part = w[j, i] / (mu[i] - root)
+                value -= w[j, i] * part
+                slope -= part * part
+            lower = max(0.0, root - value / slope)
+            if not (value < 0.0 and lower < root):
+                break
+            root = lower
+        for i in range(mu.size):
+            w[j, i] /= root - mu[i]
+
+
 class _Construction(Construction):
     """Border terms decided by the smallest eigenvalue of the bordered Gram matrix.
 
@@ -146,6 +173,8 @@ class _Construction(Construction):
     def __init__(self, options, rows, columns):
         super().__init__(options, rows, columns)
         self.shifted = Factor(np.sqrt(np.full((1, 1), 1.0 - self.psi)))  # of G - psi I
+        room = UNBOUNDED if self.max_terms is None else self.max_terms
+        self.limits = Limits(0.0, np.inf, np.inf, room)  # of what is left with psi taken away
         # Once moments cannot decide a term the rows decide: from here on, L of G itself.
         self.factor = Factor(np.ones((1, 1))) if self.psi == 0 else None
 
@@ -164,63 +193,72 @@ class _Construction(Construction):
             self.factor = Factor(np.ones((1, 1)))
         if self.factor is None:
             z = self.shifted.forward(cross)
-            scale = self.scale(norm, self.shifted.coefficients(z))
-            schur = norm - self.psi - np.einsum("ij,ij->j", z, z)
+            closed = self.shifted.coefficients(z)
             # What vanishes with some of O vanishes with all of it: these lead generators.
-            sure = bounds_from_moments(schur, scale, size)[1] <= 0.0
-        may_join = np.flatnonzero(~sure)
-        slab = self.slab(border, cross, norm, inner, may_join)
-        joined: list[int] = []
+            rms = np.sqrt(self.gram.diagonal()[:size])
+            scale, sure = certified(z.T, closed.T, norm, rms, self.psi, np.inf)
+        slab = self.slab(border, cross, norm, inner, sure)
+        joined = np.zeros(0, dtype=np.intp)
         found: dict[int, np.ndarray] = {}
-        # Border terms that lead generators, to be given their coefficients together.
-        leaders: list[int] = []
-        end = len(norm)
-        start = 0
+        start, end = 0, len(norm)
         if self.factor is None:
-            start, end = self._by_moments(slab, z[:, may_join], scale[may_join], joined, leaders)
-        if self.factor is not None and start < may_join.size and self.stopped is None:
-            end = self._by_rows(slab, start, joined, found)
-        leaders += np.flatnonzero(sure[:end]).tolist()
-        found |= self._eigenvectors(slab, joined, sorted(leaders))
-        self.extend(border, slab.open[joined], found)
+            joined, start, end = self._by_moments(
+                slab, slab.of_open(z.T).T, slab.of_open(scale), rms
+            )
+        others = slab.open[start:][~slab.sure[start:]].tolist()  # left for the rows to decide
+        if self.factor is not None and start < slab.open.size and self.stopped is None:
+            joined, end = self._by_rows(slab, start, joined, found)
+        # What is sure, and what moments decided and did not let join O, leads a generator.
+        leaders, cross, sizes = slab.leaders(joined, [j for j in others if j < end], end)
+        coef = self._eigenvectors(cross, sizes, slab.norm[leaders])
+        if found:
+            found |= dict(zip(leaders.tolist(), coef, strict=True))
+            leaders, coef = stacked(found, cross.shape[1])
+        self.extend(border, slab.open[joined], leaders, coef)
 
-    def _by_moments(self, slab: Slab, z, scale, joined, leaders) -> tuple[int, int]:
+    def _by_moments(self, slab: Slab, z, scale, rms) -> tuple[np.ndarray, int, int]:
         """Go through the open terms in order while their moments can decide.
 
-        Returns the open term and the border term before which it ended.
+        Returns the open terms that joined O, and the open term and the border term before which it
+        ended.
         """
-        inner = slab.inner[slab.open]
-        inner.flat[:: inner.shape[1] + 1] -= self.psi
-        tail = SchurTail(self.shifted, z, inner, scale)
-        for i, j in enumerate(slab.open):
-            schur = tail.residual(i)
-            low, high = tail.bounds(schur, tail.scale[i])
-            if low <= 0.0 < high:  # not so clear: with the closed form itself
-                low, high = tail.bounds(schur, self.scale(slab.norm[j], tail.coefficients(i)))
-            if high <= 0.0:
-                leaders.append(j)
-                continue
+        inner, norm = slab.of_open(slab.inner), slab.of_open(slab.norm)
+        tail = SchurTail(self.shifted, z, inner, scale, self.psi)
+        joined = tail.joined_places
+        i, n_open, end = 0, slab.open.size, len(slab.norm)
+        while i < n_open:
+            i, _ = tail.settle(i, self.limits, slab.sure, norm, rms, 0.0)
+            n_before, joined = len(joined), tail.joined_places
+            self.grow_gram(slab, joined, n_before)
+            if i == n_open:
+                break
+            j = slab.open[i]
+            scale_of_closed = self.scale(slab.norm[j], tail.coefficients(i))
+            low, _ = tail.bounds(tail.residual(i), scale_of_closed)
             if low <= 0.0 and self.rows.sees_rows:
                 self.factor = Factor(np.ones((1, 1)))
-                return i, j
+                return joined, i, j
             self.n_short += low <= 0.0  # rounding hides whether it vanishes
             if self.is_full(joined):
-                self.shifted = tail.grown_factor()
-                return i, j
-            self.grow_gram(slab, joined, j)
+                end = j
+                break
+            joined = np.append(joined, i)
+            self.grow_gram(slab, joined, len(joined) - 1)
             tail.join(i, dependent=low <= 0.0)
-            joined.append(i)
+            i += 1
         self.shifted = tail.grown_factor()
-        return slab.open.size, len(slab.norm)
+        return joined, i, end
 
-    def _by_rows(self, slab: Slab, start: int, joined, found) -> int:
+    def _by_rows(self, slab: Slab, start: int, joined, found) -> tuple[np.ndarray, int]:
         """Go through the open terms from ``start`` on with a factor of the evaluated terms.
 
-        Returns the border term before which it ended.
+        Returns the open terms that joined O, and the border term before which it ended.
         """
         n_before = len(joined)
         tail = self.on_the_rows(slab, joined, self._independent(n_before), start)
         for i, j in enumerate(slab.open[start:]):
+            if slab.sure[start + i]:
+                continue
             # What vanishes exactly does so in any unit, and is the closed form.
             coef, mse = (
                 self._smallest(tail, i) if self.psi else (tail.coefficients(i), tail.residual(i))
@@ -241,12 +279,12 @@ class _Construction(Construction):
             if low <= self.psi or dependent:
                 self.n_short += 1
             if self.is_full(joined):
-                return j
-            self.grow_gram(slab, joined, j)
+                return joined, j
+            joined = np.append(joined, start + i)
+            self.grow_gram(slab, joined, len(joined) - 1)
             tail.join(i, dependent)
-            joined.append(start + i)
         self.factor = tail.grown_factor()
-        return len(slab.norm)
+        return joined, len(slab.norm)
 
     def _independent(self, n_joined: int) -> Factor:
         """Return a factor that says which terms of O are independent: all, unless rows said no."""
@@ -288,32 +326,19 @@ class _Construction(Construction):
         coef[used] = vector[:-1] / vector[-1]
         return coef, mse
 
-    def _eigenvectors(self, slab: Slab, joined, leaders) -> dict[int, np.ndarray]:
+    def _eigenvectors(self, cross, sizes, norm) -> np.ndarray:
         """Return the smallest eigenvectors for border terms whose eigenvalue is at most psi.
 
-        With G = Q diag(mu) Q' and w = Q'c the eigenvalues of the bordered matrix are the roots of
-        the secular function d - lambda - sum_i w_i^2 / (mu_i - lambda). The smallest lies below
-        psi, and psi below all mu, where the function falls: bisection cannot miss it. One
-        decomposition serves all terms with the same O.
+        ``cross`` has their moments as rows, ``sizes`` how many of these count. With
+        G = Q diag(mu) Q' and w = Q'c the eigenvalues of the bordered matrix are the roots of the
+        secular function, and the coefficients Q w / (lambda - mu). One decomposition serves all
+        terms with the same O.
         """
-        found: dict[int, np.ndarray] = {}
-        k = len(self.terms)
-        sizes = k + np.searchsorted(slab.open[joined], leaders)
-        for size in np.unique(sizes):
-            terms = [j for j, s in zip(leaders, sizes, strict=True) if s == size]
+        found = np.zeros(cross.shape)
+        for size in set(sizes.tolist()):
+            here = np.flatnonzero(sizes == size)
             mu, Q = np.linalg.eigh(self.gram[:size, :size])
-            cross = np.concatenate(
-                [slab.cross[:, terms], slab.inner[np.ix_(terms, joined[: size - k])].T]
-            )
-            w = Q.T @ cross
-            low, high = np.zeros(len(terms)), np.full(len(terms), self.psi)
-            for _ in range(_SECULAR_STEPS):
-                middle = 0.5 * (low + high)
-                value = (
-                    slab.norm[terms] - middle - (w**2 / (mu[:, np.newaxis] - middle)).sum(axis=0)
-                )
-                low, high = np.where(value > 0.0, middle, low), np.where(value > 0.0, high, middle)
-            coef = -Q @ (w / (mu[:, np.newaxis] - low))
-            coef = self.without_rounding(coef, slab.norm[terms])
-            found |= dict(zip(terms, np.ascontiguousarray(coef.T), strict=True))
+            w = cross[here, :size] @ Q
+            _solve_secular(mu, w, norm[here], self.psi)
+            found[here, :size] = self.without_rounding(Q @ w.T, norm[here]).T
         return found

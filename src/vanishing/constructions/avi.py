@@ -13,7 +13,7 @@ from vanishing.constructions.certificate import (
     bounds_from_moments,
     bounds_from_rows,
 )
-from vanishing.constructions.engine import Construction
+from vanishing.constructions.engine import Construction, stacked
 
 _ZERO = 1e-11  # root mean square of what is zero up to rounding, next to its terms
 _SMALLEST = 1e-150  # entry of a unit vector whose square is not zero
@@ -173,7 +173,7 @@ class _Construction(Construction):
             return
         cross, norm, inner = moments
         k, b = cross.shape
-        slab = self.slab(border, cross, norm, inner, np.arange(b))
+        slab = self.slab(border, cross, norm, inner, np.zeros(b, dtype=bool))
         gram = np.block([[slab.inner, cross.T], [cross, self.gram[:k, :k]]])
         # Column i of the echelon form is border term b - 1 - i, then O from its last term on.
         order = np.concatenate([np.arange(b)[::-1], b + np.arange(k)[::-1]])
@@ -189,8 +189,7 @@ class _Construction(Construction):
             self.stopped = f"O has reached max_terms={self.max_terms} terms"
             end = joined[int(room)]
             joined = joined[: int(room)]
-        for n, j in enumerate(joined):
-            self.grow_gram(slab, joined[:n], j)
+        self.grow_gram(slab, joined, 0)
         found = {}
         kept = np.concatenate([b + np.arange(k)[::-1], b - 1 - np.array(joined, dtype=np.intp)])
         for column, row in leading.items():
@@ -198,7 +197,7 @@ class _Construction(Construction):
             if j < end:
                 size = k + int(np.searchsorted(joined, j))
                 found[j] = row[kept[:size]] / row[column]
-        self.extend(border, np.array(joined, dtype=np.intp), found)
+        self.extend(border, np.array(joined, dtype=np.intp), *stacked(found, k + len(joined)))
 
     def _leading(self, gram, plan, columns, b) -> dict[int, np.ndarray]:
         """Return the rows of the echelon form by their pivot columns, all passes together."""

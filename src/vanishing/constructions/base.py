@@ -6,11 +6,12 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from vanishing._threads import one_blas_thread, threads
+from vanishing._threads import check_jobs, one_blas_thread, threads
 from vanishing.algebra.polynomials import Generators, default_names
 from vanishing.checks import check_choice, check_flag, check_number, check_weights
 from vanishing.constructions.engine import Remarks
 from vanishing.constructions.notebook import HTMLRepresentation
+from vanishing.constructions.small_columns import warn_of_small_columns
 from vanishing.persistence import Savable, register
 from vanishing.rows.device import (
     are_few,
@@ -96,6 +97,7 @@ class GeneratorTransformer(Savable, HTMLRepresentation, TransformerMixin, BaseEs
             if getattr(self, name) is not None:
                 check_number(name, getattr(self, name), low=1, integer=True)
         check_flag("absolute", self.absolute)
+        check_jobs(self.n_jobs)
 
     def fit(self, X, y=None, sample_weight=None):
         """Construct the generators of the approximate vanishing ideal of the rows of X.
@@ -116,7 +118,10 @@ class GeneratorTransformer(Savable, HTMLRepresentation, TransformerMixin, BaseEs
         """
         self.check_parameters()
         with all_or_nothing(self), threads(self.n_jobs):
-            self.fit_rows(self._reader(X, sample_weight)).warn()
+            remarks = self.fit_rows(self._reader(X, sample_weight))
+            remarks.warn()
+            if remarks.small and not remarks.problems:  # one warning is enough
+                warn_of_small_columns(self.psi, remarks.small, input_names(self))
             return self
 
     def _reader(self, X, sample_weight) -> Reader:

@@ -10,7 +10,10 @@ of the digits), `OrthogonalTail` from an orthogonal factorisation of the evaluat
 digits the rows have), for the terms that moments cannot decide.
 """
 
+from typing import NamedTuple
+
 import numpy as np
+from numba import njit
 from scipy.linalg.lapack import dtrtrs
 
 EPS = np.finfo(np.float64).eps
@@ -21,6 +24,7 @@ _TINY = np.finfo(np.float64).tiny  # below it numbers lose digits
 # roots of numbers that have not overflowed, below 1e155.
 DEPENDENT = 1e300
 
+UNBOUNDED = int(np.iinfo(np.int64).max)  # number of terms
 _BLOCK = 64  # terms eliminated between two BLAS-3 updates
 
 
@@ -32,8 +36,16 @@ def bounds_from_moments(mse, scale, size):
     error is below one per cent of the distance to psi wherever the interval excludes psi. Products
     that underflow err by more.
     """
-    error = 100.0 * (size + 10) * (EPS * scale * scale + _TINY)
+    error = _error(scale, size)
     return mse - error, mse + error
+
+
+def _error(scale, size):
+    return 100.0 * (size + 10) * (EPS * scale * scale + _TINY)
+
+
+_compiled = njit(cache=True, nogil=True, error_model="numpy")
+_error_in_kernels = _compiled(_error)
 
 
 def bounds_from_rows(mse, scale, size):
@@ -64,11 +76,11 @@ class Factor:
         return np.flatnonzero(self.lower.diagonal() < DEPENDENT)
 
     def extended(self, rows: np.ndarray) -> "Factor":
-        """Return the factor with further rows, which bring their own lower triangle."""
+        """Return the factor with further rows, zeros behind their diagonal entries."""
         k, size = len(self), len(self) + len(rows)
         lower = np.zeros((size, size))
         lower[:k, :k] = self.lower
-        lower[k:] = np.tril(rows, k)
+        lower[k:] = rows
         return Factor(lower)
 
     def forward(self, cross: np.ndarray) -> np.ndarray:
@@ -78,6 +90,41 @@ class Factor:
     def coefficients(self, z: np.ndarray) -> np.ndarray:
         """Return the minimisers v = -L^{-T} z for each column z."""
         return -_solve_lower(self.lower, z, transposed=True)
+
+
+@_compiled
+def certified(z, coef, norm, rms, psi, radius):
+    """Say which border terms lead generators for sure: over O, and so over any larger one.
+
+    Parameters
+    ----------
+    z, coef : ndarrays of shape (b, k)
+        L^{-1} c of the border terms, and their closed forms.
+    norm : ndarray of shape (b,)
+        Mean squares of the border terms.
+    rms : ndarray of shape (k,)
+        Roots of the mean squares of O.
+    psi, radius : float
+        Largest mean square and l1-norm of closed forms.
+
+    Returns
+    -------
+    scale : ndarray of shape (b,)
+        sum |c_t| rms(t) over all terms of the closed forms.
+    sure : ndarray of bool of shape (b,)
+    """
+    b, k = z.shape
+    scale, sure = np.empty(b), np.empty(b, dtype=np.bool_)
+    for j in range(b):
+        scale[j] = np.sqrt(norm[j])
+        residual, length = norm[j], 0.0
+        for t in range(k):
+            size = abs(coef[j, t])
+            residual -= z[j, t] * z[j, t]
+            scale[j] += rms[t] * size
+            length += size
+        sure[j] = residual + _error_in_kernels(scale[j], k) <= psi and length <= radius
+    return scale, sure
 
 
 class _Tail:
@@ -95,9 +142,19 @@ class _Tail:
         k, s = z.shape
         self.factor = factor
         self.size = k
-        self.joined: list[int] = []
+        self.places = np.empty(s, dtype=np.intp)  # of the terms that joined
         self.z = np.zeros((k + s, s))  # gains a row with every term that joins
         self.z[:k] = z
+
+    @property
+    def joined_places(self) -> np.ndarray:
+        """The open terms that joined."""
+        return self.places[: self.size - len(self.factor)]
+
+    @property
+    def joined(self) -> list[int]:
+        """The same as a list."""
+        return self.joined_places.tolist()
 
     def _reach(self, i: int) -> None:
         """Bring z up to date for open term i."""
@@ -108,7 +165,8 @@ class _Tail:
 
     def grown_factor(self) -> Factor:
         """Return the factor with the rows it gains for the terms that joined."""
-        return self.factor.extended(self.z[: self.size, self.joined].T)
+        joined = self.joined_places
+        return self.factor.extended(self.z[: self.size, joined].T) if joined.size else self.factor
 
     def coefficients(self, i: int) -> np.ndarray:
         """Return the closed form for open term i over O and the terms that joined so far."""
@@ -137,34 +195,109 @@ class _Tail:
         return self.residual(i) + upper @ upper + lower @ lower
 
 
+class Limits(NamedTuple):
+    """What decides whether a border term leads a generator."""
+
+    psi: float  # largest mean square of a generator
+    radius: float  # largest l1-norm of its closed form
+    inflation: float  # largest inflation that closed forms from moments stand
+    size: int  # largest number of terms in O
+
+
+@_compiled
+def _join(schur, row, scale, p, start, pivot):
+    """Eliminate term p of a block: the row of L' that it brings, and what the others lose."""
+    n = schur.shape[0]
+    row[start + p] = pivot
+    for q in range(p + 1, n):
+        row[start + q] = schur[p, q] / pivot
+    for q in range(p + 1, n):
+        share = row[start + q]
+        scale[start + q] += scale[start + p] / pivot * abs(share)
+        if share != 0.0:
+            for r in range(q, n):
+                schur[q, r] -= share * row[start + r]
+
+
+@_compiled
+def _settle(
+    i, start, size, lower, z, schur, scale, places, sure, norm, rms,
+    psi, radius, max_inflation, max_size, inflation,
+):  # fmt: skip
+    """Settle the terms of a block from i on; see `SchurTail.settle`."""
+    k = lower.shape[0]
+    coef = np.empty(z.shape[0])
+    while i < start + schur.shape[0]:
+        if sure[i]:
+            i += 1
+            continue
+        left = schur[i - start, i - start]
+        if not left - _error_in_kernels(scale[i], size) > psi:
+            # Not so clear: with the closed form itself, L' v = -z from the bottom up.
+            for t in range(size):
+                coef[t] = -z[t, i]
+            tight, length = np.sqrt(norm[i]), 0.0
+            for t in range(size - 1, -1, -1):
+                if t >= k:
+                    column = places[t - k]
+                    coef[t] /= z[t, column]
+                    for u in range(t):
+                        coef[u] -= z[u, column] * coef[t]
+                else:
+                    coef[t] /= lower[t, t]
+                    for u in range(t):
+                        coef[u] -= lower[t, u] * coef[t]
+                length += abs(coef[t])
+                tight += (rms[t] if t < k else np.sqrt(norm[places[t - k]])) * abs(coef[t])
+            error = _error_in_kernels(tight, size)
+            if not left - error > psi:
+                vanishes = -np.inf < left + error <= psi  # minus infinity is an overflow
+                if not (vanishes and length <= radius and inflation <= max_inflation):
+                    return i, size, inflation
+                i += 1
+                continue
+        if size >= max_size:
+            return i, size, inflation
+        inflation = max(inflation, norm[i] / left)
+        _join(schur, z[size], scale, i - start, start, np.sqrt(left))
+        places[size - k] = i
+        size += 1
+        i += 1
+    return i, size, inflation
+
+
 class SchurTail(_Tail):
     """Schur complements of the open terms from their moments, a block at a time.
 
-    ``inner`` holds the moments mean(u_i u_j) of the open terms. Inside a block the complement is
-    updated with every term that joins; the terms behind it learn of the block when it is done,
-    by two BLAS-3 operations.
+    ``inner`` holds the moments mean(u_i u_j) of the open terms, whose diagonal is to be less by
+    ``shift``. Inside a block the complement is updated with every term that joins; the terms behind
+    it learn of the block when it is done, by two BLAS-3 operations.
 
     ``scale`` holds sum |c_t| rms(t) of the closed forms over O. When term p joins, the closed form
     of term j loses a multiple z_pj / pivot_p of that of p, so that the scales here stay upper
     bounds without any closed form being computed.
     """
 
-    def __init__(self, factor: Factor, z: np.ndarray, inner: np.ndarray, scale: np.ndarray):
+    def __init__(self, factor: Factor, z, inner, scale, shift=0.0):
         super().__init__(factor, z)
         self.inner = inner
+        self.shift = shift
         self.scale = scale
         self._start_block(0)
 
     def _start_block(self, start: int) -> None:
         self.start, self.stop = start, min(start + _BLOCK, len(self.inner))
-        self.size_before, self.joined_before = self.size, len(self.joined)
+        self.size_before = self.size
         z = self.z[: self.size, self.start : self.stop]
         block = self.inner[self.start : self.stop, self.start : self.stop]
         self.schur = block - z.T @ z
+        if self.shift:
+            self.schur.flat[:: len(self.schur) + 1] -= self.shift
 
     def _finish_block(self) -> None:
-        new = self.joined[self.joined_before :]
-        if new and self.stop < len(self.inner):
+        k = len(self.factor)
+        new = self.places[self.size_before - k : self.size - k]
+        if new.size and self.stop < len(self.inner):
             old, later = slice(0, self.size_before), slice(self.stop, None)
             rest = self.inner[new, later] - self.z[old, new].T @ self.z[old, later]
             lower = self.z[self.size_before : self.size, new].T
@@ -185,13 +318,51 @@ class SchurTail(_Tail):
         """Let open term i join O."""
         p = i - self.start
         pivot = DEPENDENT if dependent else np.sqrt(self.schur[p, p])
-        row = self.schur[p, p:] / pivot
-        row[0] = pivot
-        self.z[self.size, i : self.stop] = row
-        self.schur[p + 1 :, p + 1 :] -= np.multiply.outer(row[1:], row[1:])
-        self.scale[i + 1 : self.stop] += (self.scale[i] / pivot) * np.abs(row[1:])
+        _join(self.schur, self.z[self.size], self.scale, p, self.start, pivot)
+        self.places[self.size - len(self.factor)] = i
         self.size += 1
-        self.joined.append(i)
+
+    def settle(self, i, limits: Limits, sure, norm, rms, inflation) -> tuple[int, float]:
+        """Go through the open terms from i on while moments decide them.
+
+        Those that leave more than psi over join, as long as there is room. Those that are sure are
+        passed over, and so are those whose closed form surely has a mean square of at most psi, is
+        in the ball and is known well enough: they lead generators. Returns the first term that is
+        neither, and the inflation.
+
+        Parameters
+        ----------
+        i : int
+        limits : Limits
+        sure : ndarray of bool of shape (s,)
+            Which open terms lead generators.
+        norm : ndarray of shape (s,)
+            Mean squares of the open terms.
+        rms : ndarray of shape (k,)
+            Roots of the mean squares of O.
+        inflation : float
+            Largest ratio, so far, of a term's mean square to what of it the terms before leave
+            over.
+        """
+        while True:
+            self._reach(i)
+            i, self.size, inflation = _settle(
+                i,
+                self.start,
+                self.size,
+                self.factor.lower,
+                self.z,
+                self.schur,
+                self.scale,
+                self.places,
+                sure,
+                norm,
+                rms,
+                *limits,
+                inflation,
+            )
+            if i < self.stop or i == len(self.inner):
+                return i, inflation
 
     def bounds(self, mse: float, scale: float) -> tuple[float, float]:
         """Return an interval that holds the true mse of a polynomial."""
@@ -225,8 +396,8 @@ class OrthogonalTail(_Tail):
             self.z[self.size, i:] = row
             self.z[self.size, i] = pivot
             self.triangle[:, i + 1 :] -= np.multiply.outer(direction, row[1:])
+        self.places[self.size - len(self.factor)] = i
         self.size += 1
-        self.joined.append(i)
 
     def bounds(self, mse: float, scale: float) -> tuple[float, float]:
         """Return an interval that holds the true mse of a polynomial."""

@@ -4,11 +4,12 @@ A construction goes through the borders degree by degree. What it does with the 
 which of them join O and which lead a generator, is up to the algorithm: `OAVI`, `ABM`, `AVI`.
 """
 
+import math
 import time
 from typing import NamedTuple
 
 import numpy as np
-from scipy import linalg
+from numba import njit
 from sklearn import get_config
 from sklearn.exceptions import ConvergenceWarning
 
@@ -17,6 +18,7 @@ from vanishing.algebra import monomials
 from vanishing.algebra.monomials import CONSTANT_PLAN, Border, Plan
 from vanishing.checks import too_large
 from vanishing.constructions.certificate import DEPENDENT, EPS, Factor, OrthogonalTail
+from vanishing.constructions.small_columns import varies_little
 from vanishing.rows.reader import Reader
 
 # A border is settled in one pass over the rows if the products among all of its terms cost less
@@ -33,6 +35,7 @@ class Remarks(NamedTuple):
     name: str  # of the algorithm
     problems: tuple[str, ...]  # what did not go as it should have
     nothing: str | None  # that there are no generators
+    small: tuple[int, ...] = ()  # columns that vary less than psi
 
     def warn(self) -> None:
         """Give one warning with all there is to say, or none."""
@@ -51,11 +54,13 @@ def remarks_on(name, psi, n_generators: int, stopped: str | None, shortfall=None
             f"the construction stopped early: {stopped}. The generators found until then are "
             "valid.",
         )
-    nothing = (
-        f"nothing vanishes, no generator with mse <= {psi} was found, and transform will return no "
-        "columns. Take a larger psi or max_degree, or scale the data."
-    )
-    return Remarks(name, tuple(problems), None if n_generators else nothing)
+    nothing = None
+    if not n_generators:
+        nothing = (
+            f"nothing vanishes, no generator with mse <= {psi} was found, and transform will "
+            "return no columns. Take a larger psi or max_degree, or scale the data."
+        )
+    return Remarks(name, tuple(problems), nothing)
 
 
 class Slab(NamedTuple):
@@ -65,16 +70,92 @@ class Slab(NamedTuple):
     cross: np.ndarray  # (k, b): moments with O
     norm: np.ndarray  # (b,): their own
     inner: np.ndarray  # (b, s): moments of border terms with open terms
-    open: np.ndarray  # (s,): the border terms that may join O
+    open: np.ndarray  # (s,): the border terms that may join O, and others
+    sure: np.ndarray  # (s,): which of these are the others: they lead generators
 
-    def cross_over(self, joined: list[int], j: int) -> np.ndarray:
+    def of_open(self, values: np.ndarray) -> np.ndarray:
+        """Return the values of the open terms, from those of all border terms."""
+        return values if self.open.size == self.norm.size else values[self.open]
+
+    def leaders(self, joined: np.ndarray, others: list[int], end: int):
+        """Return the border terms before ``end`` that are left to lead generators.
+
+        These have not joined O and are none of the others. Also their moments with O and all that
+        joined it, one row per term, and how many of those terms precede each of them.
+        """
+        apart = np.array(others, dtype=np.intp)
+        return _leaders(self.cross, self.inner, self.open, joined, apart, end)
+
+    def cross_over(self, joined, j: int) -> np.ndarray:
         """Return the moments of border term j with O and the open terms that joined it."""
         return np.concatenate([self.cross[:, j], self.inner[j, joined]])
 
-    def plan_over(self, plan: Plan, joined: list[int], terms) -> Plan:
+    def plan_over(self, plan: Plan, joined, terms) -> Plan:
         """Plan the evaluation of O, the open terms that joined it, and further border terms."""
         chosen = np.concatenate([self.open[joined], terms])
         return plan.extended(self.border.parent[chosen], self.border.variable[chosen])
+
+
+@njit(cache=True, nogil=True)
+def _grow(gram, cross, inner, norm, open_terms, joined, first):
+    """Write the moments of terms that joined, with O and among each other, into the Gram matrix."""
+    k = cross.shape[0]
+    for p in range(first, joined.size):
+        j = open_terms[joined[p]]
+        for t in range(k):
+            gram[k + p, t] = gram[t, k + p] = cross[t, j]
+        for q in range(p):
+            gram[k + p, k + q] = gram[k + q, k + p] = inner[j, joined[q]]
+        gram[k + p, k + p] = norm[j]
+
+
+@njit(cache=True, nogil=True)
+def _leaders(cross, inner, open_terms, joined, others, end):
+    k = cross.shape[0]
+    leads = np.ones(end, dtype=np.bool_)
+    for i in joined:
+        leads[open_terms[i]] = False
+    for j in others:
+        leads[j] = False
+    leaders = np.empty(end, dtype=np.intp)
+    size = 0
+    for j in range(end):
+        if leads[j]:
+            leaders[size] = j
+            size += 1
+    leaders = leaders[:size]
+    rows = np.empty((leaders.size, k + joined.size))
+    sizes = np.empty(leaders.size, dtype=np.intp)
+    for i in range(leaders.size):
+        j = leaders[i]
+        sizes[i] = k
+        for t in range(k):
+            rows[i, t] = cross[t, j]
+        for q in range(joined.size):
+            rows[i, k + q] = inner[j, joined[q]]
+            sizes[i] += open_terms[joined[q]] < j
+    return leaders, rows, sizes
+
+
+@njit(cache=True, nogil=True)
+def _round(coef, norm, rms):
+    """Set to zero what is rounding, in each row."""
+    for j in range(coef.shape[0]):
+        scale = np.sqrt(norm[j])
+        for t in range(rms.size):
+            scale += rms[t] * abs(coef[j, t])
+        for t in range(rms.size):
+            if rms[t] * abs(coef[j, t]) <= 10.0 * EPS * scale:
+                coef[j, t] = 0.0
+
+
+def stacked(found: dict[int, np.ndarray], size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the border terms that lead generators, in order, and their coefficients as rows."""
+    leaders = sorted(found)
+    coef = np.zeros((len(leaders), size))
+    for row, j in zip(coef, leaders, strict=True):
+        row[: len(found[j])] = found[j]
+    return np.array(leaders, dtype=np.intp), coef
 
 
 class Construction:
@@ -97,21 +178,31 @@ class Construction:
         self.max_degree = min(options.max_degree, monomials.MAX_DEGREE, rows.max_degree)
         self.max_terms = options.max_terms
         self.verbose = options.verbose
+        self.memory = get_config()["working_memory"] * 2**20
         self.terms = np.zeros((1, len(columns)), dtype=monomials.EXPONENT)
         self.plan = CONSTANT_PLAN
-        self.gram = np.ones((16, 16))  # capacity; the leading |O| x |O| block counts
+        self.gram = np.empty((16, 16))  # capacity; the leading |O| x |O| block counts
+        self.gram[0, 0] = 1.0
         nothing = np.zeros(0, dtype=np.intp)
         self.leading = [Border(self.terms[:0], nothing, nothing)]
-        self.coef: list[np.ndarray] = []  # one per generator, as long as O was at that moment
-        self.leads: list[float] = []  # leading coefficients that normalise them
+        self.sizes = [nothing]  # of O when the generators were found
+        self.coef: list[np.ndarray] = []  # rows of them: on O as it was after their slab
+        self.leads: list[float] = []  # leading coefficients, if they are not those of `unit_norm`
+        self.n_generators = 0
         self.n_short = 0  # terms that vanish, but not with coefficients that may be used
         self.stopped: str | None = None  # why the construction ended early
+        self.small: list[int] = []  # columns that vary less than psi
 
-    def leading_coef(self, coef: np.ndarray) -> float:
-        """Return the leading coefficient that normalises coefficients given relative to 1."""
-        return (
-            1.0 / linalg.norm(np.append(coef, 1.0), check_finite=False) if self.unit_norm else 1.0
-        )
+    def leading_coef(self, coef: np.ndarray):
+        """Return the leading coefficient that normalises coefficients given relative to 1.
+
+        One for each row, if there are several.
+        """
+        if not self.unit_norm:
+            return np.ones(coef.shape[:-1])
+        largest = np.abs(coef).max(axis=-1, initial=1.0)  # squares might overflow
+        parts = coef / largest[..., np.newaxis]
+        return 1.0 / (largest * np.sqrt(largest**-2.0 + np.einsum("...i,...i", parts, parts)))
 
     def settle(self, border: Border) -> None:
         """Let each of the border terms become the leading term of a generator or join O."""
@@ -145,12 +236,13 @@ class Construction:
             first = 0
             while first < n_border and self.stopped is None:
                 last = first + self._slab_size()
-                self.settle(Border(*(part[first:last] for part in border)))
+                whole = last - first >= n_border
+                self.settle(border if whole else Border(*(part[first:last] for part in border)))
                 first = last
             if self.verbose:
                 print(
                     f"[{self.name}] degree {degree}: border {n_border}, |O| {len(self.terms)}, "
-                    f"|G| {len(self.coef)}, {time.perf_counter() - began:.3f} s"
+                    f"|G| {self.n_generators}, {time.perf_counter() - began:.3f} s"
                 )
             if self.stopped is not None:
                 return
@@ -161,14 +253,15 @@ class Construction:
 
     def _fits(self, n_bytes: int, degree: int) -> bool:
         """Say whether so much fits into scikit-learn's working memory; else stop."""
-        self.stopped = too_large(f"the border of degree {degree}", n_bytes)
+        if n_bytes > self.memory:
+            self.stopped = too_large(f"the border of degree {degree}", n_bytes)
         return self.stopped is None
 
     def _slab_size(self) -> int:
         """Return how many border terms to settle together: arrays of (k + b) b numbers fit."""
-        budget = get_config()["working_memory"] * 2**20 / (8 * 3)
+        budget = self.memory / (8 * 3)
         k = len(self.terms)
-        size = (np.sqrt(k * k + 4.0 * budget) - k) / 2.0
+        size = (math.sqrt(k * k + 4.0 * budget) - k) / 2.0
         return max(SMALL_BORDER, int(min(size, self.max_slab)))
 
     # -- Moments of a border ------------------------------------------------------------------
@@ -184,14 +277,24 @@ class Construction:
         here = slice(k, k + b)
         if b <= SMALL_BORDER or self.rows.n_samples * b * b <= SMALL_PRODUCTS:
             products, norm = self.rows.products(plan, slice(0, k + b), here)
+            products = np.ascontiguousarray(products)
             cross, inner = products[:k], products[k:]
         else:
             (cross, norm), inner = self.rows.products(plan, slice(0, k), here), None
-        return (cross, norm, inner) if self.is_finite(border, norm) else None
+            cross = np.ascontiguousarray(cross)
+        if not self.is_finite(border, norm):
+            return None
+        self.look_at_columns(border, cross[0], norm)
+        return cross, norm, inner
+
+    def look_at_columns(self, border: Border, mean: np.ndarray, norm: np.ndarray) -> None:
+        """Note the columns that vary less than psi, from the moments of degree 1."""
+        if border.parent[-1] == 0 and self.psi > 0.0:
+            self.small += border.variable[varies_little(mean, norm, self.psi)].tolist()
 
     def is_finite(self, border: Border, norm: np.ndarray) -> bool:
         """Say whether border terms can be multiplied; stop where they overflow."""
-        if (norm < _LARGEST).all():
+        if norm[norm.argmax()] < _LARGEST:  # which nan, the largest of all, is not
             return True
         self.stopped = (
             f"terms of degree {border.terms[0].sum()} overflow on these rows. Scale the data, for "
@@ -199,17 +302,22 @@ class Construction:
         )
         return False
 
-    def slab(self, border: Border, cross, norm, inner, may_join: np.ndarray) -> Slab:
-        """Return the slab, with the moments of the terms that may join O with all others."""
+    def slab(self, border: Border, cross, norm, inner, sure: np.ndarray) -> Slab:
+        """Return the slab, with the moments of the terms that may join O with all others.
+
+        These are the terms that do not lead generators for sure.
+        """
         k, b = len(self.terms), len(border.terms)
-        if inner is not None:
-            inner = inner[:, may_join]
-        elif may_join.size:
+        if inner is not None:  # leaving some of them out would take longer
+            return Slab(border, cross, norm, inner, np.arange(b), sure)
+        may_join = np.flatnonzero(~sure)
+        if may_join.size:
             plan = self.plan.extended(border.parent, border.variable)
             inner, _ = self.rows.products(plan, slice(k, k + b), k + may_join)
+            inner = np.ascontiguousarray(inner)
         else:
             inner = np.zeros((b, 0))
-        return Slab(border, cross, norm, inner, may_join)
+        return Slab(border, cross, norm, inner, may_join, np.zeros(may_join.size, dtype=bool))
 
     def scale(self, norm, coef):
         """Return sum |c_t| rms(t) of polynomials: what rounding errors are relative to."""
@@ -218,9 +326,9 @@ class Construction:
 
     def without_rounding(self, coef, norm):
         """Return coefficients with zeros for those that are rounding errors of the others."""
-        rms = np.sqrt(self.gram.diagonal()[: len(coef)])
-        share = (np.abs(coef).T * rms).T
-        return np.where(share <= 10.0 * EPS * self.scale(norm, coef), 0.0, coef)
+        rows = np.array(coef.T, ndmin=2, order="C")
+        _round(rows, np.atleast_1d(norm), np.sqrt(self.gram.diagonal()[: len(coef)]))
+        return rows.T.reshape(coef.shape)
 
     def vanishes(self, slab, joined, j, coef, bounds, lead=None) -> bool:
         """Say whether the mse of a polynomial is at most psi, evaluating it where in doubt."""
@@ -256,46 +364,52 @@ class Construction:
         z[independent] = triangle[:r, r:]
         return OrthogonalTail(Factor(lower), z, triangle[r:, r:])
 
-    def is_full(self, joined: list[int]) -> bool:
+    def is_full(self, joined) -> bool:
         """Say whether one more term would exceed max_terms; the construction stops then."""
         if len(self.terms) + len(joined) != self.max_terms:
             return False
         self.stopped = f"O has reached max_terms={self.max_terms} terms"
         return True
 
-    def grow_gram(self, slab, joined, j):
-        """Add border term j to the Gram matrix of O and the terms that joined it."""
+    def grow_gram(self, slab, joined, first):
+        """Add the open terms that joined O, from the first-th on, to its Gram matrix."""
         size = len(self.terms) + len(joined)
-        if size == len(self.gram):
+        if size > len(self.gram):
             larger = np.zeros((2 * size, 2 * size))
-            larger[:size, :size] = self.gram
+            larger[: len(self.gram), : len(self.gram)] = self.gram
             self.gram = larger
-        self.gram[size, :size] = self.gram[:size, size] = slab.cross_over(joined, j)
-        self.gram[size, size] = slab.norm[j]
+        joined = np.asarray(joined, dtype=np.intp)
+        _grow(self.gram, slab.cross, slab.inner, slab.norm, slab.open, joined, first)
 
-    def extend(self, border: Border, joined: np.ndarray, found: dict[int, np.ndarray], leads=None):
-        """Add the border terms that joined to O and the generators found to G.
+    def extend(self, border: Border, joined, leaders, coef, leads=None):
+        """Add the border terms that joined to O and those that lead generators to G.
 
-        ``found`` has the coefficients for each border term that leads a generator, relative to a
-        leading coefficient of 1; ``leads`` what to multiply them by.
+        ``coef`` has the coefficients of each of the latter as a row, relative to a leading
+        coefficient of 1; ``leads`` what to multiply them by.
         """
-        self.terms = np.concatenate([self.terms, border.terms[joined]])
-        self.plan = self.plan.extended(border.parent[joined], border.variable[joined])
-        leading = sorted(found)
-        self.leading.append(Border(*(part[leading] for part in border)))
-        self.coef += [found[j] for j in leading]
-        self.leads += [self.leading_coef(found[j]) if leads is None else leads[j] for j in leading]
+        if len(leaders):
+            self.leading.append(Border(*(part[leaders] for part in border)))
+            self.sizes.append(len(self.terms) + joined.searchsorted(leaders))
+            self.coef.append(coef)
+            self.n_generators += len(leaders)
+            if leads is not None:
+                self.leads += leads
+        if len(joined):
+            self.terms = np.concatenate([self.terms, border.terms[joined]])
+            self.plan = self.plan.extended(border.parent[joined], border.variable[joined])
 
     def result(self) -> dict:
         """Return what `MonomialTransformer._store` takes."""
-        k, g = len(self.terms), len(self.coef)
+        k, g = len(self.terms), self.n_generators
         leading = Border(*(np.concatenate(parts) for parts in zip(*self.leading, strict=True)))
         coef = np.zeros((g, k))
-        for row, values in zip(coef, self.coef, strict=True):
-            row[: len(values)] = values
+        first = 0
+        for rows in self.coef:
+            coef[first : first + len(rows), : rows.shape[1]] = rows
+            first += len(rows)
         plan = self.plan.extended(leading.parent, leading.variable)
         mse = self.rows.mse(plan, slice(0, k), coef, slice(k, None)) if g else np.zeros(0)
-        leading_coef = np.array(self.leads)
+        leading_coef = np.array(self.leads) if self.leads else self.leading_coef(coef)
         coef *= leading_coef.reshape(-1, 1)
         mse *= leading_coef**2
         return {
@@ -303,7 +417,7 @@ class Construction:
             "leading_terms": self._in_input_columns(leading.terms),
             "coef": coef,
             "leading_coef": leading_coef,
-            "sizes": np.array([len(values) for values in self.coef], dtype=np.int64),
+            "sizes": np.concatenate(self.sizes),
             "mse": mse,
         }
 
@@ -322,4 +436,5 @@ class Construction:
     def remarks(self) -> Remarks:
         """Say why it stopped early, which terms joined O, and whether nothing vanishes."""
         shortfall = self.shortfall() if self.n_short else None
-        return remarks_on(self.name, self.psi, len(self.coef), self.stopped, shortfall)
+        found = remarks_on(self.name, self.psi, self.n_generators, self.stopped, shortfall)
+        return found._replace(small=tuple(self.small))

@@ -19,7 +19,7 @@ from scipy.linalg import cholesky, eigh, qr, solve_triangular
 from vanishing.algebra import monomials
 from vanishing.algebra.monomials import Border
 from vanishing.constructions.certificate import EPS, bounds_from_moments, bounds_from_rows
-from vanishing.constructions.engine import Construction, Remarks, Slab
+from vanishing.constructions.engine import Construction, Remarks, Slab, stacked
 from vanishing.rows.noise import KURTOSIS
 
 _FLAT = 1e-10  # of the gradients of the terms: those so small count as no smaller
@@ -60,7 +60,9 @@ class GradientConstruction(Construction):
         cross, norm = self.rows.products(plan, slice(0, k + b), slice(k, k + b))
         if not self.is_finite(border, norm):
             return
-        slab = Slab(border, cross[:k], norm, cross[k:], np.arange(b))
+        self.look_at_columns(border, cross[0], norm)
+        cross = np.ascontiguousarray(cross)
+        slab = Slab(border, cross[:k], norm, cross[k:], np.arange(b), np.zeros(b, dtype=bool))
         gram = np.block([[self.gram[:k, :k], cross[:k]], [cross[:k].T, cross[k:]]])
         slope = self._gradients(border, self.weights)
         plain = slope if (self.weights == 1.0).all() else self._gradients(border, np.ones(n))
@@ -90,9 +92,11 @@ class GradientConstruction(Construction):
             if not seen.dependent:
                 used.append(k + j)
                 self.independent.append(k + len(joined))
-            self.grow_gram(slab, joined, j)
             joined.append(j)
-        self.extend(border, np.array(joined, dtype=int), found, leads)
+            self.grow_gram(slab, joined, len(joined) - 1)
+        leaders, coef = stacked(found, k + len(joined))
+        leads_in_order = [leads[j] for j in leaders.tolist()]
+        self.extend(border, np.array(joined, dtype=np.intp), leaders, coef, leads_in_order)
 
     def _look_at(self, G, H) -> None:
         """See the Gram matrices of O and the whole border before its terms are settled."""

@@ -6,12 +6,15 @@ from vanishing.algebra.monomials import Border
 from vanishing.checks import check_choice, check_flag, check_number
 from vanishing.constructions.base import MonomialTransformer, savable
 from vanishing.constructions.certificate import (
+    UNBOUNDED,
     Factor,
+    Limits,
     OrthogonalTail,
     SchurTail,
     bounds_from_moments,
+    certified,
 )
-from vanishing.constructions.engine import Construction, Slab
+from vanishing.constructions.engine import Construction, Slab, stacked
 from vanishing.constructions.from_moments import FitsMoments, is_debiased
 from vanishing.constructions.gradient import DebiasedConstruction
 from vanishing.oracles import ORACLES, Status, named
@@ -229,6 +232,13 @@ class _Construction(Construction):
         self.open_ended &= options.max_degree >= _OPEN_ENDED
         self.factor = Factor(np.ones((1, 1)))
         self.inflation = 1.0
+        # A closed form on the edge of the ball may be a digit outside when it is computed again.
+        self.limits = Limits(
+            self.psi,
+            self.radius * (1.0 - 1e-9) if self.ball else np.inf,
+            _MAX_INFLATION if self.closed_form else np.inf,
+            UNBOUNDED if self.max_terms is None else self.max_terms,
+        )
         self.n_iter = 0
 
     def too_wide(self, degree: int, n_border: int) -> str | None:
@@ -251,61 +261,73 @@ class _Construction(Construction):
         cross, norm, inner = moments
         z = self.factor.forward(cross)
         closed = self.factor.coefficients(z)
-        scale = self.scale(norm, closed)
-        sure = np.zeros(len(norm), dtype=bool)
-        if self.certify:
-            # A term that vanishes against O of now does so against any larger O, and its closed
-            # form stays in the ball. All others are open: they may join O.
-            residual = norm - np.einsum("ij,ij->j", z, z)
-            sure = bounds_from_moments(residual, scale, len(self.terms))[1] <= self.psi
-            sure &= self._moments_suffice()
-            if self.ball:
-                sure &= np.abs(closed).sum(axis=0) <= self.radius
-        may_join = np.flatnonzero(~sure)
-        slab = self.slab(border, cross, norm, inner, may_join)
-        joined, found, end = self._settle_open(slab, z[:, may_join], scale[may_join])
-        sure = np.flatnonzero(sure[:end])
-        if sure.size:
-            found |= self._settle_sure(slab, joined, sure, closed[:, sure])
-        self.extend(border, slab.open[joined], found)
+        rms = np.sqrt(self.gram.diagonal()[: len(z)])
+        radius = self.radius if self.ball else np.inf
+        # A term that vanishes against O of now does so against any larger O, and its closed form
+        # stays in the ball. All others are open: they may join O.
+        scale, sure = certified(z.T, closed.T, norm, rms, self.psi, radius)
+        if not (self.certify and self._moments_suffice()):
+            sure[:] = False
+        slab = self.slab(border, cross, norm, inner, sure)
+        joined, found, end = self._settle_open(slab, slab.of_open(z.T).T, slab.of_open(scale), rms)
+        # All that has neither joined O nor been found leads a generator.
+        leaders, cross, sizes = slab.leaders(joined, list(found), end)
+        coef = cross
+        if leaders.size:
+            coef = self._settle_leaders(slab, joined, leaders, cross, sizes, closed, sure)
+        if found:
+            found |= dict(zip(leaders.tolist(), coef, strict=True))
+            leaders, coef = stacked(found, cross.shape[1])
+        self.extend(border, slab.open[joined], leaders, coef)
 
     # -- Border terms that may join O ---------------------------------------------------------
 
-    def _settle_open(self, slab: Slab, z: np.ndarray, scale: np.ndarray):
+    def _settle_open(self, slab: Slab, z: np.ndarray, scale: np.ndarray, rms: np.ndarray):
         """Go through the open terms in order: each joins O or leads a generator.
 
-        Returns which open terms joined O, the generators as {border term: coefficients}, and the
-        border term before which it stopped.
+        Returns which open terms joined O, the generators that moments alone could not decide about
+        as {border term: coefficients}, and the border term before which it stopped.
         """
-        joined: list[int] = []
-        found = {}
-        tail: SchurTail | OrthogonalTail = SchurTail(self.factor, z, slab.inner[slab.open], scale)
+        joined = np.zeros(0, dtype=np.intp)
+        found: dict[int, np.ndarray] = {}
+        inner, norm = slab.of_open(slab.inner), slab.of_open(slab.norm)
+        tail: SchurTail | OrthogonalTail = SchurTail(self.factor, z, inner, scale)
         offset = 0
-        end = len(slab.norm)
-        for i, j in enumerate(slab.open):
-            residual = tail.residual(i - offset)
-            from_moments = isinstance(tail, SchurTail)
-            low = tail.bounds(residual, tail.scale[i])[0] if isinstance(tail, SchurTail) else 0.0
-            if low <= self.psi or not self.certify:  # not so clear: with the closed form itself
-                closed, residual, low, high = self._closed_form(tail, i - offset, slab.norm[j])
-                in_doubt = high > self.psi or not self._moments_suffice()
-                in_doubt &= from_moments and self.rows.sees_rows
-                if self.certify and low <= self.psi and in_doubt:
-                    tail, offset = self.on_the_rows(slab, joined, tail.grown_factor(), i), i
-                    closed, residual, low, high = self._closed_form(tail, 0, slab.norm[j])
+        i, n_open, end = 0, slab.open.size, len(slab.norm)
+        while i < n_open:
+            if self.certify and isinstance(tail, SchurTail):
+                i, self.inflation = tail.settle(
+                    i, self.limits, slab.sure, norm, rms, self.inflation
+                )
+                n_before, joined = len(joined), tail.joined_places
+                self.grow_gram(slab, joined, n_before)
+                if i == n_open:
+                    break
+            if slab.sure[i]:
+                i += 1
+                continue
+            j = slab.open[i]
+            closed, residual, low, high = self._closed_form(tail, i - offset, slab.norm[j])
+            in_doubt = high > self.psi or not self._moments_suffice()
+            in_doubt &= isinstance(tail, SchurTail) and self.rows.sees_rows
+            if self.certify and low <= self.psi and in_doubt:
+                tail, offset = self.on_the_rows(slab, joined, tail.grown_factor(), i), i
+                closed, residual, low, high = self._closed_form(tail, 0, slab.norm[j])
             if low <= self.psi or not self.certify:
                 coef = self._generator(slab, joined, tail, i - offset, j, closed, residual)
                 if coef is not None:
                     found[j] = coef
+                    i += 1
                     continue
             if self.is_full(joined):
                 end = j
                 break
-            self.grow_gram(slab, joined, j)
+            joined = np.append(joined, i)
+            self.grow_gram(slab, joined, len(joined) - 1)
             if low > 0.0:
                 self.inflation = max(self.inflation, slab.norm[j] / residual)
             tail.join(i - offset, dependent=low <= 0.0)
-            joined.append(i)
+            i += 1
         self.factor = tail.grown_factor()
         return joined, found, end
 
@@ -334,41 +356,41 @@ class _Construction(Construction):
             self.n_short += 1
         return None
 
-    # -- Border terms that vanish against the terms of lower degree already -------------------
+    # -- Border terms that lead generators ----------------------------------------------------
 
-    def _settle_sure(self, slab, joined, sure, closed) -> dict[int, np.ndarray]:
-        """Return the generators of the terms that surely lead one, over O at their moment.
+    def _settle_leaders(self, slab, joined, leaders, cross, sizes, closed, sure) -> np.ndarray:
+        """Return the coefficients of terms that surely lead a generator, over O at their moment.
 
-        ``closed`` are the closed forms over O before any border term joined: if nothing better is
-        found, they will do.
+        ``cross`` has their moments as rows, ``sizes`` how many of these count. ``closed`` are the
+        closed forms over O before any border term joined: if nothing better is found, they will do
+        for those that are ``sure`` without the terms that joined.
         """
-        k = len(self.terms)
-        cross = np.concatenate([slab.cross[:, sure], slab.inner[np.ix_(sure, joined)].T])
-        sizes = k + np.searchsorted(slab.open[joined], sure)
         if self.closed_form:
-            return dict(zip(sure, self._closed_forms(cross, sizes, slab.norm[sure]), strict=True))
-        found = {}
+            return self._closed_forms(cross, sizes, slab.norm[leaders])
+        k = len(self.terms)
+        found = np.zeros(cross.shape)
         short = []
-        cross_rows = np.ascontiguousarray(cross.T)
-        for i, (j, size) in enumerate(zip(sure, sizes, strict=True)):
-            coef, mse = self._ask(cross_rows[i, :size], slab.norm[j])
+        for i, (j, size) in enumerate(zip(leaders, sizes, strict=True)):
+            coef, mse = self._ask(cross[i, :size], slab.norm[j])
             bounds = bounds_from_moments(mse, self.scale(slab.norm[j], coef), size)
             if self.vanishes(slab, joined[: size - k], j, coef, bounds):
-                found[j] = coef
+                found[i, :size] = coef
             else:
                 short.append(i)
-        closed_forms = self._closed_forms(cross[:, short], sizes[short], slab.norm[sure[short]])
+        closed_forms = self._closed_forms(cross[short], sizes[short], slab.norm[leaders[short]])
         for i, coef in zip(short, closed_forms, strict=True):
-            outside = self.ball and np.abs(coef).sum() > self.radius
-            found[sure[i]] = np.append(closed[:, i], np.zeros(sizes[i] - k)) if outside else coef
+            outside = self.ball and sure[leaders[i]] and np.abs(coef).sum() > self.radius
+            if outside:
+                found[i, :k] = closed[:, leaders[i]]
+            else:
+                found[i] = coef
         return found
 
-    def _closed_forms(self, cross, sizes, norm) -> list[np.ndarray]:
-        """Return the closed form of each column of ``cross`` over the first ``size`` terms of O."""
-        z = self.factor.forward(cross)
+    def _closed_forms(self, cross, sizes, norm) -> np.ndarray:
+        """Return the closed form of each row of ``cross`` over the first ``size`` terms of O."""
+        z = self.factor.forward(cross.T)
         z[np.arange(len(z))[:, np.newaxis] >= sizes] = 0.0  # L' is upper triangular: zeros stay
-        coef = self.without_rounding(self.factor.coefficients(z), norm)
-        return [row[:size] for row, size in zip(np.ascontiguousarray(coef.T), sizes, strict=True)]
+        return self.without_rounding(self.factor.coefficients(z), norm).T
 
     # -- Small things -------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from vanishing.checks import too_large
 from vanishing.constructions.base import EQUATION, GeneratorTransformer, input_names
 from vanishing.constructions.certificate import EPS
 from vanishing.constructions.engine import Remarks, remarks_on
+from vanishing.constructions.small_columns import varies_little
 from vanishing.persistence import register
 from vanishing.rows.reader import Rows, Stretch, stacked_triangle
 
@@ -171,6 +172,7 @@ class _Construction:
         self.max_terms = np.inf if options.max_terms is None else options.max_terms
         self.verbose = options.verbose
         self.stages: list[Stage] = []
+        self.small = np.zeros(0, dtype=np.intp)  # columns that vary less than psi
         self.n_terms = 1
         self.n_generators = 0
         self.n_short = 0  # generators that are left out
@@ -243,6 +245,8 @@ class _Construction:
             projection += self._projection(left, right, n_candidates, projection)[0]
         if degree == 1:
             self.scale = np.sqrt(squares)
+            if self.psi > 0.0:
+                self.small = np.flatnonzero(varies_little(projection[0], squares, self.psi))
         basis = None
         if degree > 2:  # products of independent linear polynomials are independent
             basis = self._nonzero(left, right, projection, bound)
@@ -418,7 +422,8 @@ class _Construction:
                 f"{self.n_short} generators that are zero next to the largest values, but whose "
                 "mean square is above psi, are left out. Scale the columns into [0, 1]."
             )
-        return remarks_on("VCA", self.psi, self.n_generators, self.stopped, shortfall)
+        found = remarks_on("VCA", self.psi, self.n_generators, self.stopped, shortfall)
+        return found._replace(small=tuple(self.small.tolist()))
 
 
 def _squares(generators: Components, stretch: Stretch) -> tuple[np.ndarray]:

@@ -46,17 +46,18 @@ class Law(Immutable, Savable):
         the last.
     covariance : array-like of shape (n_terms, n_terms), default=None
         Of the coefficients; zero for one that others are relative to.
-    error, relative_error, held_out_error : float, default=nan
-        Rms error in units of the target, its ratio to the size of the target, and the rms error
-        on rows held out.
+    error, relative_error : float, default=nan
+        Rms error in units of the target, and its ratio to the size of the target.
+    branch : {1, -1}, default=1
+        Sign of a root, where the equation has two.
     evidence : float, default=nan
         How much better the law is than the best one that is really different, in nats.
     lack_of_fit : float, default=nan
         What columns still explain of the residuals: about N(0, 1) where that is nothing.
+    held_out_error : float, default=nan
+        Rms error on rows held out.
     errors : array-like of shape (n_columns,), default=None
         Rms errors in units of each column.
-    branch : {1, -1}, default=1
-        Sign of a root, where the equation has two.
     n_samples : int, default=0
         How many rows the law was fitted to.
     verdict : str, default=""
@@ -247,7 +248,8 @@ class Law(Immutable, Savable):
 
         Parameters
         ----------
-        X, y
+        X : array-like of shape (n_samples, n_inputs), or frame
+        y : array-like of shape (n_samples,), default=None
             As for `term_values`.
 
         Returns

@@ -187,6 +187,7 @@ def sparse_supports(gram, cross, norm, max_terms) -> list[tuple[tuple[int, ...],
     cross : array of shape (k,)
     norm : float
         The residual of a support is norm - c' G^-1 c over its terms.
+    max_terms : int
 
     Returns
     -------

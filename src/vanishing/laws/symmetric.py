@@ -47,6 +47,11 @@ class Symmetric:
     weight : array of shape (n_rows,)
     noise : array of shape (n_columns,) or None
         Standard deviations, scaled; None where they are to be found, in proportion to the spread.
+    options : Options
+    progress : callable
+        Called now and then, to say that the search goes on.
+    must : int, default=None
+        A column that an equation must have.
     """
 
     def __init__(self, columns, weight, noise, options, progress, must=None):
@@ -54,7 +59,7 @@ class Symmetric:
         self.max_degree, self.max_terms = options.max_degree, options.max_terms
         self.robust, self.progress = options.robust, progress
         self.dimensions = options.dimensions
-        self.must = must  # a column that an equation must have
+        self.must = must
         self.is_estimated = self.was_estimated = False
         self.count = float(weight.sum())
         self.spread = np.sqrt(

@@ -6,7 +6,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import MinMaxScaler, QuantileTransformer, StandardScaler
 from sklearn.svm import LinearSVC
 
-from vanishing._threads import threads
+from vanishing._threads import check_jobs, threads
 from vanishing.checks import check_flag, check_number
 from vanishing.constructions.base import all_or_nothing
 from vanishing.constructions.engine import Remarks
@@ -168,6 +168,7 @@ class VanishingClassifier(PipelineClassifier):
         check_number("C", self.C, low=0, low_open=True)
         check_scale(self.scale)
         check_flag("clip", self.clip)
+        check_jobs(self.n_jobs)
         VanishingFeatures(self.transformer).check_parameters()
         resolved(self.transformer, self.psi)
         check_class_weight(self.class_weight)

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from vanishing._threads import one_blas_thread, spread, threads
+from vanishing._threads import check_jobs, one_blas_thread, spread, threads
 from vanishing.constructions.base import (
     GeneratorTransformer,
     adopt_columns,
@@ -172,9 +172,11 @@ class VanishingFeatures(
 
         Parameters
         ----------
-        X, y, sample_weight :
+        X, y : rows and labels
             As `fit` takes them.
         psis : sequence of float
+            Tolerances in [0, 1), in any order.
+        sample_weight : array-like of shape (n_samples,), default=None
 
         Returns
         -------
@@ -334,7 +336,8 @@ class VanishingFeatures(
         )
 
     def check_parameters(self):
-        """Raise TypeError unless the transformer is an estimator."""
+        """Raise TypeError or ValueError unless the parameters are valid."""
+        check_jobs(self.n_jobs)
         if self.transformer is not None and not hasattr(self.transformer, "fit"):
             raise TypeError(
                 f"transformer must be a construction of generators such as OAVI(), or None; got "

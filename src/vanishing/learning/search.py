@@ -70,7 +70,9 @@ class VanishingClassifierCV(PipelineClassifier):
         ``sample_weight`` where `fit` does.
     scale : "auto", bool, "minmax", "quantile", "log" or transformer, default="auto"
         As in `VanishingClassifier`; "auto" chooses among "minmax", "quantile" and "log".
-    clip, class_weight :
+    clip : bool, default=True
+        As in `VanishingClassifier`.
+    class_weight : dict, "balanced" or None, default=None
         As in `VanishingClassifier`.
     n_jobs : int, default=None
         Threads over folds, and over the psi of a given grid.
@@ -110,9 +112,9 @@ class VanishingClassifierCV(PipelineClassifier):
     >>> X, y = load_iris(return_X_y=True)
     >>> model = VanishingClassifierCV().fit(X, y)
     >>> model.best_params_
-    {'psi': 0.1, 'C': 1.0, 'scale': 'minmax', 'transformer': 'contrastive', 'max_degree': 1}
+    {'psi': 0.001, 'C': 1.0, 'scale': 'minmax', 'transformer': 'contrastive', 'max_degree': 1}
     >>> print(f"{model.best_score_:.2f}")
-    0.97
+    0.98
     """
 
     def __init__(
@@ -271,7 +273,7 @@ def search(
     Parameters
     ----------
     model : VanishingClassifierCV
-    X, y, sample_weight :
+    X, y, sample_weight : rows, labels and weights
         As its `fit` takes them.
     on_step : callable, default=None
         Called as ``on_step(done, planned)`` after each fit to a fold, maybe from another thread.

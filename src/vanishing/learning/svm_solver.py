@@ -404,7 +404,7 @@ def solve_in_passes(look, n_columns: int, n_problems: int, *, tol, max_iter):
     look : callable
         ``look(problems, weights, directions)`` makes a pass and returns a `Look` for each problem.
     n_columns, n_problems : int
-    tol, max_iter :
+    tol, max_iter : float, int
         As in `solve`.
 
     Returns

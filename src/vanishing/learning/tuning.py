@@ -221,9 +221,14 @@ class Tuning:
 
     def _sharpen(self, choice: Choice) -> None:
         """Look at the C beside the best one of a choice, where these are not given."""
-        look, place = self._best_of(choice)
-        self.trials.look_at(look.point, self.trials.Cs[max(0, place - 1) : place + 2], self.looks)
+        self._sharpened(self.trials, self._best_of(choice), self.looks)
         self._consider(choice)
+
+    def _sharpened(self, trials: Trials, found: tuple[Look, int], looks) -> tuple[Look, int]:
+        """Return a look with the C beside one, too, and the place of the best of them."""
+        look, place = found
+        look = trials.look_at(look.point, trials.Cs[max(0, place - 1) : place + 2], looks)
+        return look, int(np.nanargmax(look.means))
 
     # -- Other scalings and oracles ---------------------------------------------------------------
 
@@ -250,13 +255,17 @@ class Tuning:
         ]
         if not psis:
             return None
+        looks = self.looks if trials is self.trials else self.screened
         reference = self._known_or_new(trials, Point(first, min(psis)), place), place
-        best = reference
-        for choice in others:
-            found = self._race(trials, choice, first, psis, place)
-            if found and found[0].means[found[1]] > best[0].means[best[1]]:
-                best = found if self._ahead(found, reference) > _SURE else best
-        return None if best is reference else best
+        raced = [self._race(trials, choice, first, psis, place) for choice in others]
+        found = [each for each in raced if each and self._ahead(each, reference) > _SURE]
+        if not found:
+            return None
+        best = max(found, key=_mean)
+        tied = [each for each in found if self._ahead(best, each) <= _SURE]
+        if len(tied) > 1:  # the C beside theirs may tell them apart
+            tied = [self._sharpened(trials, each, looks) for each in tied]
+        return max(tied, key=_mean)
 
     def _race(self, trials: Trials, choice: Choice, first: Choice, psis, place: int):
         """Let a choice run against the first from large psi to small; return its best look and C.
@@ -302,6 +311,11 @@ class Tuning:
         gain = new[0].scores[:, new[1]] - old[0].scores[:, old[1]]
         error = gain.std() / np.sqrt(max(len(gain) - 1, 1))
         return float(gain.mean() / max(error, _ROUNDING))
+
+
+def _mean(found: tuple[Look, int]) -> float:
+    look, place = found
+    return look.means[place]
 
 
 def _named(point: Point) -> str:

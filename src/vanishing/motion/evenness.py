@@ -46,7 +46,7 @@ def evenness(terms: Sequence[Term], coef, columns: np.ndarray, run: np.ndarray, 
 
     Parameters
     ----------
-    terms, coef
+    terms, coef : sequence of Term, array of shape (n_terms,)
         Of the quantity.
     columns : array of shape (n_columns, n_rows)
     run : array of int of shape (n_rows,)

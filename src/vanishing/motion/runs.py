@@ -142,7 +142,7 @@ class Scatter:
         ----------
         fold : {0, 1}
         runs : array of int
-        weight, square, mean
+        weight, square, mean : arrays with a row for each of these runs
             Of these runs' new rows.
         rows : list of arrays of shape (n, n_monomials)
             Whose sum of outer products is the scatter about these means.

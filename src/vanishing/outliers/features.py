@@ -15,7 +15,7 @@ _WILD = 10.0  # standard deviations in units of the range of the middle 90 % of 
 _NORMAL_RANGE = 3.29  # that range in standard deviations of a normal distribution
 _LOOKED_AT = 2000  # rows, for that range
 _CONSTANT = 1e-12  # spread of a column relative to its size
-_SAME = 1e-6  # deviation of a constant column, relative to its size, that counts as 1
+SAME = 1e-6  # deviation of a constant column, relative to its size, that counts as 1
 
 
 class Features(NamedTuple):
@@ -68,13 +68,13 @@ class Features(NamedTuple):
         with np.errstate(over="ignore"):
             far = np.abs(X[:, self.constant] - self.value) / self.tolerance
         # Rounding of values that were computed is no deviation.
-        far[far < _SAME] = 0.0
+        far[far < SAME] = 0.0
         return np.minimum(far.max(axis=1), 1e100)
 
     @property
     def tolerance(self) -> np.ndarray:
         """Deviations of constant columns that count as 1."""
-        return _SAME * np.where(self.value == 0.0, 1.0, np.abs(self.value))
+        return SAME * np.where(self.value == 0.0, 1.0, np.abs(self.value))
 
     def values(self, z: np.ndarray) -> np.ndarray:
         """Return the features of standardised rows, shape (size, n_rows)."""

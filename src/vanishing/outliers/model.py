@@ -17,16 +17,16 @@ from vanishing.outliers.robust import (
 )
 
 LAW = 0.05  # residual of a column relative to its spread, below which a law determines it
-_LOOSE, _STRICT = (0.5, 1.0), (0.1, 3.0)  # range of local noise relative to its mean
+LOOSE, _STRICT = (0.5, 1.0), (0.1, 3.0)  # range of local noise relative to its mean
 # Noise varies slowly along the rows. Without a ridge it would also follow the small differences of
 # columns that a law ties together, which are the residuals themselves.
 _NOISE_RIDGE = 0.1
-_HALF, _MOST_DOUBT = 4.0, 2.0  # equations of half of the rows vary that much more; a limit
+_HALF, MOST_DOUBT = 4.0, 2.0  # equations of half of the rows vary that much more; a limit
 _TINY = 1e-300
 _ROUNDING = 1e-14
 _EXACT = 1e-3  # size of the residuals of laws that hold up to rounding
 _BLURRED = 0.05  # the same for combinations of laws, among which a row that breaks one is hidden
-_FLOOR = 1e-8  # parts of scores below it are rounding
+FLOOR = 1e-8  # parts of scores below it are rounding
 
 
 class Residuals(NamedTuple):
@@ -74,7 +74,7 @@ class Noise(NamedTuple):
         """Return sizes relative to their means, where laws determine columns, and 1 elsewhere."""
         varies = self.high > self.mean
         found = np.ones(sizes.shape)
-        found[varies] = np.maximum(sizes[varies] / self.mean[varies, None], _LOOSE[0])
+        found[varies] = np.maximum(sizes[varies] / self.mean[varies, None], LOOSE[0])
         return found
 
 
@@ -129,7 +129,7 @@ class Model(NamedTuple):
         """
         z = self.features.standardised(X, SCORE_LIMIT)
         values = self.features.values(z)
-        doubt = np.minimum(squared_lengths(self.doubt @ values), _MOST_DOUBT)
+        doubt = np.minimum(squared_lengths(self.doubt @ values), MOST_DOUBT)
         noise = self.noise(z)
         bulk = (self.bulk.coef.T @ values) / (np.sqrt(1.0 + doubt) * self.noise.relative(noise))
         return bulk, (self.law.coef.T @ values) / noise
@@ -138,8 +138,8 @@ class Model(NamedTuple):
         """Return log a (unusual) and log b (breaks a law) of rows, shape (2, n_rows)."""
         bulk, law = self.residuals(X)
         off = np.square(self.features.deviation(X))
-        a = np.square(bulk).max(axis=0, initial=_FLOOR)
-        return np.log(np.maximum([a, squared_lengths(law) + off], _FLOOR))
+        a = np.square(bulk).max(axis=0, initial=FLOOR)
+        return np.log(np.maximum([a, squared_lengths(law) + off], FLOOR))
 
     def scaled(self, parts: np.ndarray) -> np.ndarray:
         """Return parts of scores relative to those of the training rows."""
@@ -225,7 +225,7 @@ def build(features: Features, sums: tuple[Sums, Sums], n_bulk: float, X, weight)
 
 def _limited(coef: np.ndarray, mean: np.ndarray, strict: np.ndarray) -> Noise:
     """Return noise that stays near its mean, unless residuals are those of laws."""
-    low, high = np.where(strict, np.array([_STRICT]).T, np.array([_LOOSE]).T)
+    low, high = np.where(strict, np.array([_STRICT]).T, np.array([LOOSE]).T)
     return Noise(coef, mean, low * mean, high * mean)
 
 

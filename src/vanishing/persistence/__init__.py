@@ -1,6 +1,13 @@
 """Models on disk: a document of values. A class says beside itself what of it is saved."""
 
-from vanishing.persistence.document import ModelFileError, Savable, layout, load, save
+from vanishing.persistence.document import (
+    ModelFileError,
+    Savable,
+    layout,
+    load,
+    load_with_table,
+    save,
+)
 from vanishing.persistence.models import Reader, Writer, register, register_result
 
 __all__ = [
@@ -10,6 +17,7 @@ __all__ = [
     "Writer",
     "layout",
     "load",
+    "load_with_table",
     "register",
     "register_result",
     "save",

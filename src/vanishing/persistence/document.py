@@ -38,7 +38,7 @@ class Savable:
         save(self, path)
 
 
-def save(model, path):
+def save(model, path, *, table=None):
     """Save a fitted model as a JSON file.
 
     The format is documented in docs/model_format.md. It holds no code, so that callables, and
@@ -51,6 +51,9 @@ def save(model, path):
         A fitted estimator of this library, or a scikit-learn Pipeline of such and known ones.
     path : str or path-like
         A file that exists is replaced, at once: it is never half written.
+    table : dict, default=None
+        How the table of the fit became numbers, as JSON values, to be kept beside the model: what
+        the command line does.
 
     Examples
     --------
@@ -70,7 +73,8 @@ def save(model, path):
     except _PROBLEMS as problem:
         raise ValueError(f"this {type(model).__name__} cannot be saved: {problem}") from problem
     head = {"format": FORMAT, "version": VERSION, "library": __version__, "sha256": "0" * 64}
-    content = (layout({**head, "model": node}) + "\n").encode("utf-8", "backslashreplace")
+    parts = {"model": node} if table is None else {"model": node, "table": table}
+    content = (layout({**head, **parts}) + "\n").encode("utf-8", "backslashreplace")
     content = content.replace(b"0" * 64, hashlib.sha256(content).hexdigest().encode(), 1)
     write_or_say(path, content, "the model is not saved")
 
@@ -100,6 +104,11 @@ def load(path, *, max_bytes=MAX_BYTES):
     OSError
         If it cannot be read.
     """
+    return load_with_table(path, max_bytes=max_bytes)[0]
+
+
+def load_with_table(path, *, max_bytes=MAX_BYTES) -> tuple:
+    """Load a model as `load` does, and what was saved beside it about its table, or None."""
     path = Path(path)
     try:
         content = read_bounded(path, max_bytes)
@@ -135,8 +144,8 @@ def _read_document(content: bytes, max_bytes):
             f"it has format version {version!r}, and this version of the library reads versions 1 "
             f"to {VERSION}."
         )
-    _, _, library, digest, node = fields(
-        document, "the file", ("format", "version", "library", "sha256", "model")
+    _, _, library, digest, node, table = fields(
+        document, "the file", ("format", "version", "library", "sha256", "model"), ("table",)
     )
     string(library, "library")
     if not re.fullmatch("[0-9a-f]{64}", string(digest, "sha256")):
@@ -144,7 +153,9 @@ def _read_document(content: bytes, max_bytes):
     content = content.replace(digest.encode(), b"0" * 64, 1)
     if hashlib.sha256(content).hexdigest() != digest:
         raise Refused("it was altered after it was saved (its checksum does not fit).")
-    return Reader(max_bytes).model(node)
+    if table is not None and not isinstance(table, dict):
+        raise Refused("the table is not an object.")
+    return Reader(max_bytes).model(node), table
 
 
 def layout(node, indent="") -> str:

@@ -27,11 +27,13 @@ from vanishing.algebra.evaluation import (
     NO_WEIGHTS,
     batches,
     chunk_rows,
+    evaluate,
     evaluate_chunk,
-    evaluated,
     stretches,
 )
 from vanishing.algebra.monomials import Plan, variables_plan
+
+_SMALL = 1 << 18  # numbers that are put column by column once, rather than in every pass
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc"})
@@ -133,10 +135,9 @@ class Stretch(NamedTuple):
     variable: np.ndarray | None
 
     def batches(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield (columns, roots of the weights) of a few chunks at a time.
+        """Yield (columns, roots of the weights) of a few chunks at a time; see `batches`.
 
-        The columns have shape (n_features, n_rows), float64 whatever the dtype of the rows; the
-        roots (n_rows,), or (0,) if there are no weights.
+        The roots are empty if there are no weights.
         """
         for here, columns in batches(self.X, self.rows, self.variable):
             yield columns, NO_WEIGHTS if self.weight is None else np.sqrt(self.weight[here])
@@ -150,8 +151,8 @@ class Stretch(NamedTuple):
 
     def evaluated(self, plan: Plan) -> Iterator[np.ndarray]:
         """Yield the values of all terms of a plan, times root weights, chunk by chunk."""
-        for columns, root in self.batches():
-            yield from evaluated(columns, root, plan, self.rows)
+        found = evaluate(self.X, plan, rows=self.rows, sample_weight=self.weight)
+        return (values for _, values in found)
 
 
 class Block:
@@ -296,7 +297,8 @@ def _places(plan: Plan, which) -> np.ndarray:
 def stacked_triangle(above: np.ndarray, below: np.ndarray) -> np.ndarray:
     """Return the triangular factor of two matrices, one on top of the other."""
     stacked = np.vstack([above, below])
-    return qr(stacked, mode="r", overwrite_a=True, check_finite=False)[0][: stacked.shape[1]]
+    factor = qr(stacked, mode="r", overwrite_a=True, check_finite=False)[0]
+    return factor[: stacked.shape[1]].copy()  # the rest is as long as the rows
 
 
 def combine(question: str, first: tuple, second: tuple) -> tuple:
@@ -373,6 +375,8 @@ class Rows(Reader):
     """The rows of one array: `Block` says which."""
 
     def __init__(self, X, sample_weight=None, chunk_size=None):
+        if X.size <= _SMALL:
+            X = np.require(X, np.float64, ["F", "W"])
         self.block = Block(X, sample_weight, chunk_size)
         self.n_samples, self.n_features = X.shape
         self.total_weight = float(len(X) if sample_weight is None else sample_weight.sum())

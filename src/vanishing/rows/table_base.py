@@ -9,6 +9,7 @@ import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,22 @@ _DAMAGED = (EOFError, gzip.BadGzipFile, lzma.LZMAError, zipfile.BadZipFile, zlib
 
 
 class TableError(ValueError):
-    """Why a file cannot be used: one sentence."""
+    """Why a file cannot be used: one sentence.
+
+    Parameters
+    ----------
+    message : str
+    remedy : str
+        What may be typed on the command line to use it nevertheless.
+    """
+
+    def __init__(self, message, *, remedy=""):
+        super().__init__(message)
+        self.remedy = remedy
+
+
+class EncodingError(TableError):
+    """A file is not text in the encoding in which it is read."""
 
 
 class NoFileError(TableError, FileNotFoundError):
@@ -30,6 +46,19 @@ class NoFileError(TableError, FileNotFoundError):
 
 class NoPackageError(TableError, ImportError):
     """A package that reads such files is not installed."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a file is written, as far as its reader is told; None: it looks."""
+
+    separator: str | None = None
+    encoding: str | None = None
+    header: bool | None = None
+    sheet: str | None = None
+
+
+LOOK = Layout()  # at the file
 
 
 @contextmanager
@@ -44,9 +73,10 @@ def reading(path):
             f"{path} cannot be read: it is damaged, or not compressed as its name says."
         ) from error
     except UnicodeDecodeError as error:
-        raise TableError(
-            f"{path} is not text in UTF-8 (byte {error.start} of what was being read is "
-            f"0x{error.object[error.start]:02x})."
+        raise EncodingError(
+            f"{path} is not text in {error.encoding.upper()} (byte {error.start} of what was being "
+            f"read is 0x{error.object[error.start]:02x}).",
+            remedy="--encoding latin-1, or another, says what it is.",
         ) from error
     except OSError as error:
         raise TableError(f"{path} cannot be read: {error.strerror or error}.") from error
@@ -58,7 +88,8 @@ def reading(path):
             reason = f"line {line} has {found} fields, but the first line has {wanted}"
         else:
             reason = " ".join(str(error).split()).removesuffix(".")
-        raise TableError(f"{path} cannot be read: {reason}.") from error
+        remedy = "--encoding utf-16, if that is what it is." if "NUL" in reason else ""
+        raise TableError(f"{path} cannot be read: {reason}.", remedy=remedy) from error
 
 
 class Table:
@@ -67,15 +98,28 @@ class Table:
     Parameters
     ----------
     path : Path
+    layout : Layout
 
     Attributes
     ----------
     names : list of str
         As they are in the file: some may be empty, or occur twice.
+    lenient : bool
+        Whether a line with too many fields is a row of empty cells rather than an error.
+    typed : bool
+        Whether cells are numbers in the file, whatever sign comes before decimals.
+    too_long : dict of int to (str, int)
+        Such rows, counted from 0 while they are read: where they are, and how many fields they
+        have.
     """
 
-    def __init__(self, path: Path):
+    typed = True
+
+    def __init__(self, path: Path, layout: Layout = LOOK):
         self.path = path
+        self.layout = layout
+        self.lenient = False
+        self.too_long: dict[int, tuple[str, int]] = {}
         self.names = self._names()
         self.places: dict[str, list[int]] = defaultdict(list)
         for i, name in enumerate(self.names):
@@ -84,11 +128,15 @@ class Table:
     def _names(self) -> list[str]:
         raise NotImplementedError
 
-    def _columns(self, places: list[int], label: int | None, rows: int) -> Iterator[list]:
-        """Yield, some rows at a time, the columns at some places; one may be that of the labels.
+    def _columns(self, places: list[int], texts: set[int], rows: int) -> Iterator[list]:
+        """Yield, some rows at a time, the columns at some places; some of them as text.
 
         A column has ``tolist`` and slices.
         """
+        raise NotImplementedError
+
+    def _cells(self, column) -> np.ndarray:
+        """Return a column that is all numbers as float64, and others as text, "" for no value."""
         raise NotImplementedError
 
     def _parsed(self, column, name: str) -> np.ndarray | None:
@@ -99,7 +147,7 @@ class Table:
         """Return labels, none of them missing, as numbers if they are, like those ``before``."""
         raise NotImplementedError
 
-    def _where(self, row: int) -> str:
+    def where(self, row: int) -> str:
         """Say where a row is, counted from 0."""
         raise NotImplementedError
 
@@ -159,7 +207,7 @@ class Table:
         start = 0
         with reading(self.path):
             wanted = places if last is None else [*places, last]
-            for found in self._columns(wanted, last, rows):
+            for found in self._columns(wanted, set() if last is None else {last}, rows):
                 X = np.empty((len(found[0]), len(columns)))
                 for i, name in enumerate(columns):
                     X[:, i] = self._numbers(found[i], name, start)
@@ -175,6 +223,31 @@ class Table:
                     yield X, labels
         if not start:
             raise TableError(f"{self.path} has no rows.")
+
+    def cells(self, places, texts=(), *, rows: int = _ROWS) -> Iterator[list[np.ndarray]]:
+        """Read some rows at a time, as they are written, whatever is in them.
+
+        Parameters
+        ----------
+        places : sequence of int
+            Of the columns to read.
+        texts : collection of int
+            Those of them that come as text in any case.
+        rows : int
+            Of a block.
+
+        Yields
+        ------
+        columns : list of ndarray
+            Of float64 where all cells are numbers, and of text elsewhere, "" for no value.
+        """
+        with reading(self.path):
+            for found in self._columns(list(places), set(texts), rows):
+                if len(found[0]):
+                    yield [
+                        _texts(column) if place in texts else self._cells(column)
+                        for place, column in zip(places, found, strict=True)
+                    ]
 
     def blocks(self, columns: Sequence[str], target: str | None = None, **options) -> Iterator:
         """Read some rows at a time, as DataFrames; parameters as of `arrays`."""
@@ -196,7 +269,7 @@ class Table:
         wrong = np.flatnonzero(~np.isfinite(numbers))
         if wrong.size:
             (value,) = column[wrong[0] : wrong[0] + 1].tolist()
-            raise TableError(f"{self._cell(start + wrong[0], name)}: {_problem(value)}.")
+            raise TableError(f"{self._cell(start + wrong[0], name)}: {problem_of(value)}.")
         return numbers
 
     def _check_labels(self, column, name, start) -> None:
@@ -207,7 +280,7 @@ class Table:
                 raise TableError(f"{self._cell(place, name)}: the cell is empty.")
 
     def _cell(self, row, name) -> str:
-        return f"{self.path}, {self._where(int(row))}, column {name!r}"
+        return f"{self.path}, {self.where(int(row))}, column {name!r}"
 
 
 def _pandas():
@@ -220,6 +293,23 @@ def _pandas():
     return pd
 
 
+def _texts(column) -> np.ndarray:
+    return np.array([text_of(value) for value in column.tolist()], dtype=object)
+
+
+def text_of(value) -> str:
+    """Return what a cell holds as text, "" where it holds nothing."""
+    return "" if value is None or value != value else str(value)
+
+
+def listed(values, limit=5) -> str:
+    """Write some values as a list in a sentence."""
+    shown = [repr(value) for value in values[:limit]]
+    if len(values) > limit:
+        return ", ".join(shown) + f" and {len(values) - limit} more"
+    return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
+
+
 def floats(values: list) -> np.ndarray:
     """Return text as numbers, NaN where it is none; columns of true and false are numbers, too."""
     if FLAGS.keys() >= set(values):
@@ -228,10 +318,10 @@ def floats(values: list) -> np.ndarray:
         _check_characters("".join(values))
         return np.array([float(value) for value in values])
     except (TypeError, ValueError):  # look at each of them
-        return np.array([_float(value) for value in values])
+        return np.array([as_float(value) for value in values])
 
 
-def _float(value) -> float:
+def as_float(value) -> float:
     """Return a cell as a number, NaN if it is none; pandas makes huge integers of some text."""
     try:
         _check_characters(str(value))
@@ -246,15 +336,20 @@ def _check_characters(text: str) -> None:
         raise ValueError("there are characters in it that no number has")
 
 
-def _problem(value) -> str:
+def shortened(text: str) -> str:
+    """Return as much of the text of a cell as a message shows."""
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
+
+
+def problem_of(value) -> str:
     """Say, as the end of a sentence, what is wrong with a value that is no finite number."""
     text = "" if value is None else str(value)
     if not text.strip():
         return "the cell is empty"
-    shown = repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "...")
+    shown = repr(shortened(text))
     if re.fullmatch(r"\s*[+-]?\d+,\d+\s*", text):
         return f"{shown} is not a number (it has a comma; use a point)"
-    number = _float(text)
+    number = as_float(text)
     if np.isnan(number) and text.strip().lower().lstrip("+-") != "nan":
         return f"{shown} is not a number"
     return f"{str(number)!r} is not a finite number"

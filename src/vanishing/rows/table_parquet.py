@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from vanishing.rows.table_base import NoPackageError, Table, TableError
+from vanishing.rows.table_base import NoPackageError, Table, TableError, text_of
 
 
 class ParquetTable(Table):
@@ -25,7 +25,7 @@ class ParquetTable(Table):
         index = described.get("index_columns") if isinstance(described, dict) else None
         return [name for name in schema.names if not (isinstance(index, list) and name in index)]
 
-    def _columns(self, places, label, rows):
+    def _columns(self, places, texts, rows):
         from pyarrow import types
 
         names = [self.names[i] for i in places]
@@ -52,11 +52,20 @@ class ParquetTable(Table):
             self._refuse(column, name)
         return column.cast("float64", safe=False).to_numpy(zero_copy_only=False)
 
+    def _cells(self, column):
+        from pyarrow import types
+
+        tests = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean)
+        if any(test(column.type) for test in tests):
+            return column.cast("float64", safe=False).to_numpy(zero_copy_only=False)
+        return np.array([text_of(value) for value in column.tolist()], dtype=object)
+
     def _refuse(self, column, name):
         raise TableError(f"Column {name!r} of {self.path} holds {column.type}, not numbers.")
 
     def _values(self, column, before, name, start):
         return np.asarray(column)
 
-    def _where(self, row):
+    def where(self, row):
+        """Say where a row is, counted from 0."""
         return f"row {row + 1}"

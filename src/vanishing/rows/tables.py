@@ -1,8 +1,8 @@
-"""Tables on disk, CSV (also compressed) and Parquet: columns of numbers, and labels.
+"""Tables on disk, CSV (also compressed), Parquet and workbooks: columns of numbers, and labels.
 
 What cannot be used is refused in one sentence that says where it is. Rows as DataFrames need
-pandas, and Parquet needs pyarrow: the extra ``app``. CSV alone needs neither; pandas, where it is
-installed, reads it several times as fast as the standard library.
+pandas, Parquet pyarrow, and workbooks openpyxl: the extra ``app``. CSV alone needs none of them;
+pandas, where it is installed, reads it several times as fast as the standard library.
 """
 
 from collections import Counter
@@ -10,21 +10,24 @@ from pathlib import Path
 
 import numpy as np
 
-from vanishing.rows.table_base import LISTED, NoFileError, Table, TableError, reading
+from vanishing.rows.table_base import LISTED, LOOK, Layout, NoFileError, Table, TableError, reading
 from vanishing.rows.table_csv import CsvTable
 from vanishing.rows.table_parquet import ParquetTable
+from vanishing.rows.table_xlsx import ExcelTable
 
 __all__ = ["TableError", "classes_of", "known_classes", "open_table"]
 
 
-def open_table(path, kind=None) -> Table:
+def open_table(path, kind=None, layout: Layout = LOOK) -> Table:
     """Look at a file's columns.
 
     Parameters
     ----------
     path : path-like
     kind : {"csv", "parquet"}, default=None
-        None goes by the ending: .csv, .tsv or .txt, maybe compressed, or .parquet.
+        None goes by the ending: .csv, .tsv or .txt, maybe compressed, .parquet or .xlsx.
+    layout : Layout
+        How the file is written, where that is known.
 
     Returns
     -------
@@ -42,12 +45,14 @@ def open_table(path, kind=None) -> Table:
         if not path.is_file():
             raise TableError(f"{path} is a pipe or a device, not a file.")
         if kind == "csv" or (kind is None and ending in ([".csv"], [".tsv"], [".txt"])):
-            return CsvTable(path)
+            return CsvTable(path, layout)
         if kind == "parquet" or (ending in ([".parquet"], [".pq"]) and not compressed):
-            return ParquetTable(path)
+            return ParquetTable(path, layout)
+        if kind is None and ending in ([".xlsx"], [".xlsm"]) and not compressed:
+            return ExcelTable(path, layout)
     raise TableError(
-        f"{path} is of no known kind: give a file .csv (or .csv.gz, .csv.bz2, .csv.xz, .csv.zip) "
-        "or .parquet."
+        f"{path} is of no known kind: give a file .csv (or .csv.gz, .csv.bz2, .csv.xz, .csv.zip), "
+        ".parquet or .xlsx."
     )
 
 

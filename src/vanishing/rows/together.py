@@ -125,7 +125,7 @@ def read_together(work, source, labels, *, chunk_size=None, scale=None) -> list:
         With places of classes for labels: `Source.coded`.
     labels : sequence of int
         The places of the classes.
-    chunk_size, scale :
+    chunk_size, scale : int, callable or None
         As `SourceRows` takes them.
     """
     meeting = _Meeting(len(labels))

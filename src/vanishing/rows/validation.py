@@ -4,18 +4,21 @@ from contextlib import contextmanager
 
 import numpy as np
 from sklearn import get_config
+from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from vanishing._threads import n_threads, spread
 
+_DTYPES = [np.float64, np.float32]
+_NO_LABELS = "no_validation"  # scikit-learn's word for it
 _SHOWN = 40  # characters of a value that a message shows
 _LARGE = 1 << 23  # bytes of rows that several threads look at, so many rows at a time
 _PIECE = 1 << 17
 
 
-def validated(estimator, X, y="no_validation", *, reset=True):
+def validated(estimator, X, y=_NO_LABELS, *, reset=True):
     """Return rows as float64 or float32 (with labels if given), or say what is wrong with them."""
-    options = {"reset": reset, "dtype": [np.float64, np.float32]}
+    options = {"reset": reset, "dtype": _DTYPES}
     with naming_text(X):
         if (
             getattr(X, "nbytes", 0) > _LARGE
@@ -25,6 +28,18 @@ def validated(estimator, X, y="no_validation", *, reset=True):
             found = validate_data(estimator, X, y, ensure_all_finite=False, **options)
             if _is_finite(found if isinstance(found, np.ndarray) else found[0]):
                 return found
+        # An array has no names, and nothing else is to be compared: looking for them would take
+        # as long as a small fit's moments.
+        if (
+            type(X) is np.ndarray
+            and y is _NO_LABELS
+            and not hasattr(estimator, "feature_names_in_")
+        ):
+            checked = check_array(X, dtype=_DTYPES, estimator=estimator, input_name="X")
+            if reset:
+                estimator.n_features_in_ = checked.shape[1]
+            if checked.shape[1] == estimator.n_features_in_:
+                return checked
         return validate_data(estimator, X, y, **options)
 
 

@@ -1,0 +1,210 @@
+"""Tables on the command line: the options that say how one is read, and what is said about it."""
+
+import codecs
+import functools
+import inspect
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated
+
+from typer import Option
+
+from vanishing.algebra.writing import printable
+from vanishing.cli.console import fail, progress
+from vanishing.rows.table_base import EncodingError, Layout
+from vanishing.rows.table_cells import SECONDS, seconds_of
+from vanishing.rows.table_kinds import Choices
+from vanishing.rows.table_look import Prepared, look
+from vanishing.rows.table_recipe import MISSING, Recipe, TableProblemsError
+from vanishing.rows.tables import open_table
+
+_SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "space": " ", "bar": "|", r"\t": "\t"}
+_CATEGORIES = ("one-hot", "drop")
+
+# Those that matter where a model knows what is done to the columns.
+_READING = ("id", "missing", "decimal", "separator", "encoding", "header", "sheet")
+
+
+def _option(*names, default: bool | str = False, **details):
+    return Option(*names, show_default=default, rich_help_panel="The table", **details)
+
+
+@dataclass(frozen=True)
+class TableOptions:
+    """What is typed about a table; None where nothing is."""
+
+    drop: Annotated[
+        list[str] | None, _option(help="A column to leave out; may be given again.")
+    ] = None
+    only: Annotated[
+        list[str] | None, _option(help="A column to use, and no others; may be given again.")
+    ] = None
+    id: Annotated[
+        str | None, _option(help="A column that names the rows; kept for predictions.")
+    ] = None
+    missing: Annotated[
+        str | None,
+        _option(
+            help="Rows with cells that cannot be used: drop; or median, to fill them in; or error.",
+            default="error; with a model, as in its fit",
+        ),
+    ] = None
+    categories: Annotated[
+        str | None,
+        _option(help="Columns of text: one-hot (a column of 0 and 1 for each text) or drop."),
+    ] = None
+    dates: Annotated[
+        str | None,
+        _option(
+            help=f"Dates as numbers: {', '.join(SECONDS)} since the first, or 'days since "
+            "2000-01-01'."
+        ),
+    ] = None
+    decimal: Annotated[
+        str | None,
+        _option(help="Comes before decimals: . or , (the other may separate thousands)."),
+    ] = None
+    separator: Annotated[
+        str | None, _option(help="Between fields: ; tab space, or another character.")
+    ] = None
+    encoding: Annotated[
+        str | None, _option(help="Of the text, such as latin-1.", default="utf-8")
+    ] = None
+    header: Annotated[
+        bool | None,
+        _option("--header/--no-header", help="Whether the first line has the names."),
+    ] = None
+    sheet: Annotated[str | None, _option(help="Of a workbook.")] = None
+
+    def __post_init__(self):
+        """Leave with a sentence where a value cannot be."""
+        for name, known in (
+            ("missing", MISSING),
+            ("decimal", (".", ",")),
+            ("categories", _CATEGORIES),
+        ):
+            value = getattr(self, name)
+            if value is not None and value not in known:
+                fail(f"--{name} must be one of {' '.join(known)}; got {value!r}.", 2)
+        if self.separator is not None and len(self._separator) != 1:
+            fail(f"--separator must be one character, or a word; got {self.separator!r}.", 2)
+        if self.encoding is not None:
+            try:
+                "".encode(codecs.lookup(self.encoding).name)
+            except (LookupError, ValueError):
+                fail(f"--encoding {self.encoding!r} is not known.", 2)
+        if self.drop and self.only:
+            fail("--only says which columns are used: leave --drop out.", 2)
+
+    @property
+    def _separator(self) -> str:
+        return _SEPARATORS.get(self.separator or "", self.separator or "")
+
+    @property
+    def layout(self) -> Layout:
+        """Return how the file is written."""
+        return Layout(self._separator or None, self.encoding, self.header, self.sheet)
+
+    def choices(self) -> Choices:
+        """Return what is to become of the columns."""
+        return Choices(
+            drop=tuple(self.drop or ()),
+            only=tuple(self.only or ()),
+            missing=self.missing or "error",
+            categories=self.categories,
+            dates=self._dates(),
+            decimal=self.decimal,
+            layout=self.layout,
+        )
+
+    def _dates(self) -> tuple[str, float | None] | None:
+        if self.dates is None:
+            return None
+        match = re.fullmatch(rf"({'|'.join(SECONDS)})(?: since (.+))?", self.dates.strip())
+        origin = None if match is None or match[2] is None else seconds_of(match[2], "dmy")
+        if match is None or origin != origin:
+            fail(
+                f"--dates must be {', '.join(SECONDS)}, or such as 'days since 2000-01-01'; got "
+                f"{self.dates!r}.",
+                2,
+            )
+        return match[1], origin
+
+
+def takes_table(*, fitted: bool = True) -> Callable:
+    """Return a decorator that gives a command the options about a table, as ``options``.
+
+    Parameters
+    ----------
+    fitted : bool
+        Whether something is fitted to the table. What is done to its columns then is a choice, and
+        with a model it is known.
+    """
+    known = inspect.signature(TableOptions).parameters
+    added = [p for name, p in known.items() if fitted or name in _READING]
+
+    def decorate(function):
+        @functools.wraps(function)
+        def command(**given):
+            options = TableOptions(**{p.name: given.pop(p.name) for p in added})
+            return function(**given, options=options)
+
+        own = inspect.signature(function).parameters.values()
+        parameters = [p.replace(kind=p.KEYWORD_ONLY) for p in own if p.name != "options"]
+        parameters += [p.replace(kind=p.KEYWORD_ONLY) for p in added]
+        # typer looks at both.
+        command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        command.__annotations__ = {p.name: p.annotation for p in parameters}
+        return command
+
+    return decorate
+
+
+def prepared(
+    data: Path, options: TableOptions, roles: dict[str, str | None], target: str | None = None
+) -> Prepared:
+    """Read a table to fit to, and say on the error stream what is odd about it.
+
+    Parameters
+    ----------
+    data : Path
+    options : TableOptions
+    roles : dict
+        Columns that are not learned from, by what they are; None for those that are not given.
+    target : str, default=None
+        A column of numbers to explain.
+    """
+    given = {**roles, "id": options.id}
+    known = {role: name for role, name in given.items() if name is not None}
+    with progress(f"Reading {data.name}"):
+        try:
+            table = open_table(data, layout=options.layout)
+            found = look(table, options.choices(), known, target=target)
+        except EncodingError as problem:
+            # In this encoding all can be read, and what else is wrong be said.
+            table = open_table(data, layout=replace(options.layout, encoding="latin-1"))
+            said = f"{str(problem).removeprefix(f'{data} ')} {problem.remedy}"
+            try:
+                look(table, options.choices(), known, target=target)
+            except TableProblemsError as more:
+                raise TableProblemsError(data, [f"the file {said}", *more.problems]) from None
+            raise
+    for note in found.notes:
+        say(note)
+    return found
+
+
+def save_beside(model, path: Path, recipe: Recipe):
+    """Save a model, and what was done to its table in the same file."""
+    from vanishing.persistence import save
+    from vanishing.rows.table_saved import node_of
+
+    save(model, path, table=node_of(recipe))
+
+
+def say(note: str):
+    """Print a note on the error stream."""
+    print(printable(f"Note: {note}"), file=sys.stderr)

@@ -1,0 +1,42 @@
+"""Columns that vary less than psi: each vanishes as a constant does, and that is said once."""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from vanishing._warnings import warn
+
+_LISTED = 5  # columns that a warning names
+_ROUNDING = 1e-13  # of a mean square, in which a variance is lost
+
+
+def varies_little(mean: np.ndarray, norm: np.ndarray, psi: float) -> np.ndarray:
+    """Say of which columns the variance is at most psi; constant ones are no news.
+
+    ``mean`` and ``norm`` are their means and mean squares.
+    """
+    variance = norm - mean**2
+    return (variance > _ROUNDING * norm) & (variance <= psi)
+
+
+def warn_of_small_columns(psi: float, columns: Iterable[int], names) -> None:
+    """Warn of columns whose variance is at most psi, if there are any.
+
+    For what a user has called ``fit`` of. Whoever fits several of them, of classes or of folds, on
+    columns that it has scaled, does not ask.
+    """
+    small = [str(names[i]) for i in sorted(columns)]
+    if not small:
+        return
+    shown = ", ".join(small[:_LISTED]) + (", ..." if len(small) > _LISTED else "")
+    which = (
+        f"each of {len(small)} columns ({shown}), which count as constants"
+        if len(small) > 1
+        else f"the column {shown}, which counts as a constant"
+    )
+    # Without numbers that change from fold to fold: Python shows the same warning once.
+    warn(
+        f"psi={psi:g} is at least the variance of {which} here. Take a smaller psi; or scale "
+        "the columns, unless they are: with MaxAbsScaler for short laws, with MinMaxScaler for "
+        "classification."
+    )

@@ -1,0 +1,393 @@
+"""Models as the source of one C function."""
+
+import re
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+
+from vanishing._version import __version__
+from vanishing.algebra.writing import printable
+from vanishing.export.computation import Computation, Value, in_order
+from vanishing.export.models import computation_of
+from vanishing.export.notation import ELEMENTWISE, SUM, Notation, Text, number, weighted_sum
+from vanishing.export.python import function_name
+
+_WIDTH = 92  # of a line of numbers
+_STRAIGHT = 60  # products that are written one by one; a loop is over a table
+_INDENT = "    "
+_KEYWORDS = """
+    alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl const
+    constexpr continue decltype default delete do double dynamic_cast else enum explicit export
+    extern false float for friend goto if inline int long main mutable namespace new noexcept not
+    not_eq nullptr operator or or_eq private protected public register reinterpret_cast restrict
+    return short signed sizeof static static_assert static_cast struct switch template this
+    thread_local throw true try typedef typeid typename typeof union unsigned using virtual void
+    volatile wchar_t while xor xor_eq
+"""
+_LIBRARY = """
+    abs acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1
+    fabs fdim floor fma fmax fmin fmod frexp gamma hypot ilogb isfinite isinf isnan j0 j1 jn ldexp
+    lgamma log log10 log1p log2 logb lrint lround modf nan nearbyint nextafter pow remainder remquo
+    rint round scalbn signbit signgam sin sinh sqrt tan tanh tgamma trunc y0 y1 yn
+"""
+_OUTPUTS = {"classifier": "decision", "detector": "decision", "transformer": "features"}
+_TAKEN = {*re.findall(r"\w+", _KEYWORDS + _LIBRARY), *_OUTPUTS.values()}
+
+Entry = Callable[[str], Text]  # from an index to an entry of a vector
+
+
+def to_c(model, name=None) -> str:
+    """Write a fitted model as the source of one C function.
+
+    It is plain C99 (and C++) that needs ``math.h`` alone, allocates nothing and may be called by
+    several threads. It computes in double precision what the model does for one row.
+
+    Parameters
+    ----------
+    model : estimator, Pipeline or Law
+        As `to_python` takes it.
+    name : str, default=None
+        Name of the function, by default that of `to_python`.
+
+    Returns
+    -------
+    source : str
+        Of a function of ``const double *x``, the row, whose columns a comment names. Of a
+        classifier, ``int predict(const double *x, double *decision)`` returns the place of the
+        predicted class, which a comment names too, and writes the decision values (one of two
+        classes, else one per class) unless ``decision`` is a null pointer; of a detector, it
+        returns -1 for an outlier and 1 for another row, and writes the decision value. Of a
+        transformer, ``void transform(const double *x, double *features)`` writes the features. Of a
+        law, ``double predict(const double *x)`` returns the prediction, or ``residual`` what is
+        zero where the law holds. Where a column is NaN all values are, no class is predicted (-1),
+        and a row is neither an outlier nor not (0).
+
+    Examples
+    --------
+    >>> from vanishing import OAVI
+    >>> from vanishing.export import to_c
+    >>> model = OAVI(psi=0).fit([[0.0, 0.0], [0.5, 0.5], [1.0, 1.0]])
+    >>> print(to_c(model, "line"))
+    /* A fitted OAVI, written by vanishing ...
+    <BLANKLINE>
+    void line(const double *x, double *features)
+    {
+    ...
+    """
+    computation = computation_of(model)
+    name = function_name(computation) if name is None else name
+    is_name = isinstance(name, str) and re.fullmatch("[A-Za-z][A-Za-z0-9_]*", name)
+    if not is_name or name in _TAKEN:
+        raise ValueError(f"name must be a name that a function may have in C; got {name!r}.")
+    if not computation.names:
+        raise ValueError("the model has no generators, so that there is nothing to export.")
+    output = next(iter(computation.outputs.values()))
+    source = _Source()
+    found = source.vector(output)
+    end = _end(computation, output, found)  # which may need one more table
+    if not source.reads_row:
+        end.insert(0, "(void)x;  /* it says the same of every row */")
+    lines = [*_start(computation, name), *source.lines, *end]
+    return "\n".join(
+        [
+            *_heading(computation),
+            "#include <math.h>",
+            "",
+            *lines[:2],
+            *(f"{_INDENT}{line}" for line in lines[2:]),
+            "}",
+            "",
+        ]
+    )
+
+
+def _heading(computation: Computation) -> list[str]:
+    lines = [f"A fitted {computation.title}, written by vanishing {__version__}.", "", "Columns:"]
+    lines += [f"    x[{i}]  {name!r}" for i, name in enumerate(computation.columns)]
+    if computation.classes is not None:
+        lines += ["Classes:"]
+        lines += [f"    {i}  {label!r}" for i, label in enumerate(computation.classes.tolist())]
+    return _comment(lines)
+
+
+def _comment(lines) -> list[str]:
+    """Return a comment that no text can end, or carry beyond its line."""
+    safe = []
+    for line in lines:
+        text = printable(line).encode("ascii", "backslashreplace").decode("ascii")
+        text = re.sub(r"\*(?=/)|/(?=\*)|\?(?=\?)", r"\g<0> ", text).rstrip()
+        safe.append(text + "." if text.endswith("\\") else text)
+    first, *rest = safe
+    found = [f"/* {first}", *(f"   {line}".rstrip() for line in rest)]
+    return [*found[:-1], f"{found[-1]} */"]
+
+
+def _start(computation: Computation, name: str) -> list[str]:
+    """Return how the function begins."""
+    kind, n = computation.kind, len(computation.columns)
+    if kind == "law":
+        return [f"double {name}(const double *x)", "{"]
+    out, width = _OUTPUTS[kind], len(computation.names)
+    result = "void" if kind == "transformer" else "int"
+    unknown = {"transformer": "return;", "classifier": "return -1;", "detector": "return 0;"}[kind]
+    written = f"for (int j = 0; j < {width}; j++) {out}[j] = NAN;"
+    if kind != "transformer":
+        written = f"if ({out}) {written}"
+    return [
+        f"{result} {name}(const double *x, double *{out})",
+        "{",
+        f"for (int i = 0; i < {n}; i++) {{",
+        "    if (x[i] == x[i]) continue;  /* not NaN */",
+        f"    {written}",
+        f"    {unknown}",
+        "}",
+    ]
+
+
+def _end(computation: Computation, output: Value, found: Entry) -> list[str]:
+    """Return how the function ends: by writing and returning what was found."""
+    if computation.kind == "law":
+        return [f"return {found('0').text};"]
+    out = _OUTPUTS[computation.kind]
+    write = f"for (int i = 0; i < {output.width}; i++) {out}[i] = {found('i').text};"
+    if output.width == 1:
+        write = f"{out}[0] = {found('0').text};"
+    if computation.kind == "transformer":
+        return [write]
+    write = f"if ({out}) {write}"
+    if computation.kind == "detector":
+        return [write, f"return {found('0').text} < 0.0 ? -1 : 1;"]
+    if output.width == 1:
+        return [write, f"return {found('0').text} > 0.0;"]
+    return [
+        write,
+        "int best = 0;",
+        f"for (int i = 1; i < {output.width}; i++)",
+        f"    if ({found('i').text} > {found('best').text}) best = i;",
+        "return best;",
+    ]
+
+
+class _Source(Notation):
+    """The body of a function as it grows: tables, and a loop or a number for each vector."""
+
+    functions = {  # noqa: RUF012
+        **{name: name for name in ("sqrt", "cbrt", "exp", "log", "sin", "cos", "tan", "tanh")},
+        **{"abs": "fabs", "arcsin": "asin", "arccos": "acos", "arctan": "atan"},
+        **{"arctanh": "atanh", "arcsinh": "asinh"},
+    }
+
+    def __init__(self):
+        self.lines: list[str] = []
+        self.known: dict[int, Entry] = {}
+        self.n_names = 0
+        self.reads_row = False
+
+    def vector(self, output: Value) -> Entry:
+        """Write all that a vector needs; return how its entries are written."""
+        values, used = in_order([output], self.times_written)
+        read_often = {
+            id(value.inputs[0])
+            for value in values
+            if value.operation == "linear" and value.width > 1
+        }
+        for value in values:
+            is_written_often = used[id(value)] > 1 or id(value) in read_often
+            if value.notes:
+                self.lines += _comment(value.notes)
+            if value.operation in ELEMENTWISE:
+                entry = self._elementwise(value)
+                if value.notes or is_written_often or value is output:
+                    entry = self._stored(value.width, entry)
+            else:
+                entry = getattr(self, f"_{value.operation}")(value)
+            self.known[id(value)] = entry
+        return self.known[id(output)]
+
+    def times_written(self, value: Value) -> int:
+        """Return how often the text of an operation holds that of its input."""
+        return 2 if value.operation in ("zero_below", "sign", "quantiles") else 1
+
+    # -- Entry by entry ---------------------------------------------------------------------------
+
+    def _elementwise(self, value: Value) -> Entry:
+        inputs = [(self.known[id(part)], part.width) for part in value.inputs]
+        tables = {key: self._table(value.data[key]) for key in value.data if key in ("low", "high")}
+
+        def entry(i: str) -> Text:
+            operands = [known("0" if width == 1 else i) for known, width in inputs]
+            return self.entry(value, operands, lambda key: tables[key](i))
+
+        return entry
+
+    def function(self, name: str, argument: Text) -> Text:
+        """Write a function of something."""
+        if name == "sign":
+            return Text(f"({argument.atom} > 0.0) - ({argument.atom} < 0.0)", SUM)
+        return super().function(name, argument)
+
+    def power(self, base: Text, exponent: float) -> Text:
+        """Write a power."""
+        return Text(f"pow({base.text}, {exponent!r})")
+
+    def smaller(self, left: Text, right: Text) -> Text:
+        """Write the smaller one of two values."""
+        return Text(f"fmin({left.text}, {right.text})")
+
+    def larger(self, left: Text, right: Text) -> Text:
+        """Write the larger one of two values."""
+        return Text(f"fmax({left.text}, {right.text})")
+
+    def clip(self, operand: Text, low: Text, high: Text) -> Text:
+        """Write a value that is not below one limit and not above another."""
+        return self.smaller(self.larger(operand, low), high)
+
+    def zero_below(self, operand: Text, limit: Text) -> Text:
+        """Write a value, or 0 where it is below a limit."""
+        return Text(f"({operand.text} < {limit.text} ? 0.0 : {operand.text})")
+
+    # -- Other operations -------------------------------------------------------------------------
+
+    def _columns(self, value: Value) -> Entry:
+        def entry(i: str) -> Text:
+            self.reads_row = True
+            return Text(f"x[{i}]")
+
+        return entry
+
+    def _constant(self, value: Value) -> Entry:
+        return self._table(value.data["values"])
+
+    def _take(self, value: Value) -> Entry:
+        places = value.data["places"]
+        known = self.known[id(value.inputs[0])]
+        if value.width and (places == places[0]).all():
+            return lambda i: known(str(places[0]))
+        table = self._when_used("int", places)
+        return lambda i: known(str(places[int(i)]) if i.isdigit() else f"{table()}[{i}]")
+
+    def _join(self, value: Value) -> Entry:
+        name = self._name("v")
+        self.lines.append(f"double {name}[{value.width}];")
+        start = 0
+        for part in value.inputs:
+            known = self.known[id(part)]
+            if part.width == 1:
+                self.lines.append(f"{name}[{start}] = {known('0').text};")
+            elif part.width:
+                place = f"{start} + i" if start else "i"
+                loop = f"for (int i = 0; i < {part.width}; i++)"
+                self.lines.append(f"{loop} {name}[{place}] = {known('i').text};")
+            start += part.width
+        return lambda i: Text(f"{name}[{i}]")
+
+    def _linear(self, value: Value) -> Entry:
+        matrix, offset = value.data["matrix"], value.data["offset"]
+        known = self.known[id(value.inputs[0])]
+        if np.count_nonzero(matrix) <= _STRAIGHT:
+            pairs = zip(matrix, offset, strict=True)
+            return self._written([weighted_sum(*pair, lambda j: known(str(j))) for pair in pairs])
+        name = self._name("v")
+        rows, places = np.nonzero(matrix)
+        start = self._table(offset)("i").text
+        if 2 * len(rows) > matrix.size or matrix.shape[1] == 1:
+            inner, place, coef = f"for (int j = 0; j < {matrix.shape[1]}; j++)", "j", ""
+            if (matrix != 1.0).any():
+                coef = f"{self._numbers('double', matrix.ravel())}[i * {matrix.shape[1]} + j]"
+        else:
+            ends = self._numbers("int", np.searchsorted(rows, np.arange(len(matrix) + 1)))
+            place = self._numbers("int", places) + "[j]"
+            coef = self._numbers("double", matrix[rows, places]) + "[j]"
+            inner = f"for (int j = {ends}[i]; j < {ends}[i + 1]; j++)"
+        product = f"{coef} * {known(place).atom}" if coef else known(place).text
+        self.lines += [
+            f"double {name}[{value.width}];",
+            f"for (int i = 0; i < {value.width}; i++) {{",
+            f"    double sum = {start};",
+            f"    {inner} sum += {product};",
+            f"    {name}[i] = sum;",
+            "}",
+        ]
+        return lambda i: Text(f"{name}[{i}]")
+
+    def _quantiles(self, value: Value) -> Entry:
+        """Search for the place of each entry among its knots, by halves."""
+        steps = value.data["steps"]
+        known, name = self.known[id(value.inputs[0])], self._name("v")
+        ends = self._numbers("int", np.cumsum([0, *(len(one.knots) for one in steps)]))
+        knots, base, at, start, slope = (
+            self._numbers("double", np.concatenate(parts)) for parts in zip(*steps, strict=True)
+        )
+        self.lines += [
+            f"double {name}[{value.width}];",
+            f"for (int i = 0; i < {value.width}; i++) {{",
+            f"    const double t = {known('i').text};",
+            f"    int low = {ends}[i], high = {ends}[i + 1];",
+            "    while (low < high) {",
+            "        const int middle = (low + high) / 2;",
+            f"        if ({knots}[middle] <= t) low = middle + 1;",
+            "        else high = middle;",
+            "    }",
+            "    low += i;  /* there is one line more than there are knots */",
+            f"    {name}[i] = {start}[low] + (t - {base}[low]) * {slope}[low];",
+            f"    if (t == {base}[low]) {name}[i] = {at}[low];",
+            "}",
+        ]
+        return lambda i: Text(f"{name}[{i}]")
+
+    # -- Names ------------------------------------------------------------------------------------
+
+    def _name(self, letter: str) -> str:
+        self.n_names += 1
+        return f"{letter}{self.n_names}"
+
+    def _stored(self, width: int, entry: Entry) -> Entry:
+        """Store a vector under a name."""
+        name = self._name("v")
+        if width == 1:
+            self.lines.append(f"const double {name} = {entry('0').text};")
+            return lambda i: Text(name)
+        self.lines += [
+            f"double {name}[{width}];",
+            f"for (int i = 0; i < {width}; i++) {name}[i] = {entry('i').text};",
+        ]
+        return lambda i: Text(f"{name}[{i}]")
+
+    def _written(self, texts: list[Text]) -> Entry:
+        """Store a vector whose entries are written one by one."""
+        name = self._name("v")
+        if len(texts) == 1:
+            self.lines.append(f"const double {name} = {texts[0].text};")
+            return lambda i: Text(name)
+        self.lines.append(f"double {name}[{len(texts)}];")
+        self.lines += [f"{name}[{i}] = {text.text};" for i, text in enumerate(texts)]
+        return lambda i: Text(f"{name}[{i}]")
+
+    def _table(self, values: np.ndarray) -> Entry:
+        """Return numbers, one for each entry; one number where all are the same."""
+        if (values == values[0]).all():
+            return lambda i: number(values[0])
+        table = self._when_used("double", values)
+        return lambda i: number(values[int(i)]) if i.isdigit() else Text(f"{table()}[{i}]")
+
+    def _when_used(self, kind: str, values: np.ndarray) -> Callable[[], str]:
+        """Return a function that returns the name of a table, which it writes when called first."""
+        return cache(lambda: self._numbers(kind, values))
+
+    def _numbers(self, kind: str, values: np.ndarray) -> str:
+        """Write a table; return its name."""
+        name = self._name("c")
+        lines, line = [], ""
+        for text in map(repr, values.tolist()):
+            if line and len(line) + len(text) > _WIDTH:
+                lines.append(line.rstrip())
+                line = ""
+            line += f"{text}, "
+        lines.append(line.rstrip(", "))
+        head = f"static const {kind} {name}[{len(values)}] = {{"
+        if len(lines) == 1 and len(head) + len(lines[0]) <= _WIDTH:
+            self.lines.append(f"{head}{lines[0]}}};")
+        else:
+            self.lines += [head, *(f"    {line}" for line in lines), "};"]
+        return name

@@ -1,0 +1,90 @@
+"""Scores of detectors of outliers as computations."""
+
+import numpy as np
+
+from vanishing.export.computation import Value, constant, join
+from vanishing.inspection.formulas import score_model
+from vanishing.outliers.detector import VanishingOutlierDetector
+from vanishing.outliers.features import FIT_LIMIT, SAME, SCORE_LIMIT, Features
+from vanishing.outliers.model import FLOOR, LOOSE, MOST_DOUBT, Model, Noise
+
+_FARTHEST = 1e100  # deviation of a constant column
+
+
+def scores(x: Value, detector: VanishingOutlierDetector) -> dict[str, Value]:
+    """Return the decision values and the scores, as `decision_function` and `score_samples`."""
+    model = score_model(detector)
+    notes = ["Laws of the columns:", *(f"    {law}" for law in detector.laws_)]
+    unusual, broken = _parts(x, model)
+    score = _relative(unusual, model, 0).maximum(_relative(broken, model, 1)) * -1.0
+    score = score.noted(notes if len(notes) > 1 else ())
+    return {"decision": score - float(detector.offset_), "score": score}
+
+
+def _relative(part: Value, model: Model, i: int) -> Value:
+    """Return a part of scores relative to that of the training rows."""
+    return (part.apply("log") - float(model.centre[i])) / float(model.spread[i])
+
+
+def _parts(x: Value, model: Model) -> tuple[Value, Value]:
+    """Return a (unusual) and b (breaks a law) of a row."""
+    features = model.features
+    off = _deviation(x, features)
+    if not features.n:
+        return constant(FLOOR), off.maximum(FLOOR)
+    z = (x.take(features.varying) - features.centre) / features.scale
+    z = z.clip(-SCORE_LIMIT, SCORE_LIMIT)
+    values = _values(z, features)
+    doubt = _of(values, model.doubt.T)
+    doubt = (doubt * doubt).sum().minimum(MOST_DOUBT)
+    noise = _noise(z, model.noise)
+    bulk = _of(values, model.bulk.coef) / (_relative_noise(noise, model.noise))
+    bulk = bulk / (doubt + 1.0).apply("sqrt")
+    law = _of(values, model.law.coef) / noise
+    broken = (law * law).sum()
+    broken = broken + off if len(features.constant) else broken
+    return (bulk * bulk).largest().maximum(FLOOR), broken.maximum(FLOOR)
+
+
+def _of(values: Value, coef: np.ndarray) -> Value:
+    """Return combinations of the features; the first feature is 1."""
+    return values.linear(coef[1:].T, coef[0])
+
+
+def _values(z: Value, features: Features) -> Value:
+    """Return the features of a row but the first: columns, and products of components."""
+    found = [z]
+    if features.counts:
+        component = z.linear(features.directions.T)
+        for degree, p in enumerate(features.counts, start=2):
+            level, first = component.take(np.arange(p)), list(range(p))  # the first factor of each
+            for _ in range(degree - 1):
+                # Those with the first component first; factors come in order.
+                longer = [(a, i) for a in range(p) for i, b in enumerate(first) if b >= a]
+                first, places = map(list, zip(*longer, strict=True))
+                level = level.take(places) * component.take(first)
+            found.append(level)
+    return join(found)
+
+
+def _noise(z: Value, noise: Noise) -> Value:
+    z = z.clip(-FIT_LIMIT, FIT_LIMIT)
+    sizes = join([z, z * z]).linear(noise.coef[1:].T, noise.coef[0])
+    return sizes.clip(noise.low, noise.high)
+
+
+def _relative_noise(sizes: Value, noise: Noise) -> Value:
+    """Return noise relative to its mean where laws determine columns, and 1 elsewhere."""
+    varies = noise.high > noise.mean
+    # Nothing is above the upper end, which is the limit of the noise itself.
+    high = np.where(varies, 2.0 * noise.high / noise.mean, 1.0)
+    return (sizes / noise.mean).clip(np.where(varies, LOOSE[0], 1.0), high)
+
+
+def _deviation(x: Value, features: Features) -> Value:
+    """Return the square of how far constant columns are from their values, in all."""
+    if not len(features.constant):
+        return constant(0.0)
+    far = (x.take(features.constant) - features.value).apply("abs") / features.tolerance
+    far = far.largest().zero_below(SAME).minimum(_FARTHEST)
+    return far * far

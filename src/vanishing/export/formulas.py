@@ -1,0 +1,97 @@
+"""Laws and conserved quantities as computations."""
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from vanishing.export.computation import Computation, Value, columns, constant, in_order, join
+from vanishing.inspection import law_anatomy
+from vanishing.inspection.formulas import law_formula, quantity_formula
+from vanishing.laws.expressions import (
+    Apply,
+    Column,
+    Node,
+    Number,
+    Power,
+    Sum,
+    Symbol,
+    is_negative,
+    product,
+    quotient,
+)
+from vanishing.motion.conserved import ConservedQuantities
+from vanishing.motion.quantity import ConservedQuantity
+
+
+def law_computation(model) -> Computation:
+    """Return what a law, or the best one of a finder, says of a row."""
+    found = law_anatomy(model)
+    law = model if not found.laws and found.best is model else next(iter(found.laws), None)
+    if law is None:
+        raise ValueError(
+            f"no law was found, so that there is nothing to export: {found.verdict} An equation of "
+            "front_ can be exported."
+        )
+    formula = law_formula(law)
+    x = columns(len(formula.columns))
+    places = {column: i for i, column in enumerate(formula.columns)}
+    value = _for_each_row(_value(formula.node, x, places), x)
+    value = value.noted([str(law) if formula.is_solved else f"0 where {law}"])
+    names = tuple(law.names[i] for i in formula.columns)
+    output = "prediction" if formula.is_solved else "residual"
+    entry = str(law.target) if formula.is_solved else output
+    return Computation(type(model).__name__, "law", names, {output: value}, (entry,))
+
+
+def quantities_computation(model: ConservedQuantities | ConservedQuantity) -> Computation:
+    """Return the values of what is conserved."""
+    if isinstance(model, ConservedQuantity):
+        quantities = [model]
+    else:
+        check_is_fitted(model, "quantities_")
+        quantities = list(model.quantities_)
+        if not quantities:
+            raise ValueError(f"there is no conserved quantity to export: {model.verdict_}")
+    names = quantities[0].names
+    x = columns(len(names))
+    places = {i: i for i in range(len(names))}
+    values = [_value(quantity_formula(q), x, places).noted([str(q)]) for q in quantities]
+    out = tuple(f"quantity{i}" for i in range(len(values)))
+    return Computation(type(model).__name__, "transformer", names, {"features": join(values)}, out)
+
+
+def _for_each_row(value: Value, x: Value) -> Value:
+    """Return a value that depends on the row, if only in form: a law may say that x is 3."""
+    if any(part.operation == "columns" for part in in_order([value])[0]):
+        return value
+    return x.linear(np.zeros((1, x.width))) + value
+
+
+def _value(node: Node, x: Value, places: dict[int, int]) -> Value:
+    """Return an expression as a vector of one entry."""
+    if isinstance(node, (Number, Symbol)):
+        return constant(node.value)
+    if isinstance(node, Column):
+        return x.take([places[node.place]])
+    if isinstance(node, Apply):
+        return _value(node.argument, x, places).apply(node.name)
+    if isinstance(node, Power) and node.exponent > 0.0:
+        base = _value(node.base, x, places)
+        return base.apply("sqrt") if node.exponent == 0.5 else base.power(node.exponent)
+    if isinstance(node, Sum):
+        total = _value(node.parts[0], x, places)
+        for part in node.parts[1:]:
+            if is_negative(part):
+                total = total - _value(product(Number(-1.0), part), x, places)
+            else:
+                total = total + _value(part, x, places)
+        return total
+    number, above, below = quotient(node)
+    factors = [_value(factor, x, places) for factor in above]
+    if number.value != 1.0 or not factors:
+        factors.insert(0, constant(number.value))
+    result = factors[0]
+    for factor in factors[1:]:
+        result = result * factor
+    for divisor in below:
+        result = result / _value(divisor, x, places)
+    return result

@@ -1,0 +1,330 @@
+"""Models as the source of a Python module that needs NumPy alone."""
+
+import keyword
+
+import numpy as np
+
+from vanishing._version import __version__
+from vanishing.algebra.writing import printable
+from vanishing.export.computation import FUNCTIONS, Computation, Value, in_order
+from vanishing.export.models import computation_of
+from vanishing.export.notation import ELEMENTWISE, PRODUCT, Notation, Text, combined, number
+
+_WIDTH = 90  # of a line of numbers
+_RESERVED = (
+    *("np", "FEATURE_NAMES", "N_FEATURES", "CLASSES"),
+    *("decision_function", "predict_proba", "score_samples"),
+)
+
+_SPARSE = '''
+def _sparse(shape, rows, columns, values):
+    """Return an array that is zero but for some entries."""
+    array = np.zeros(shape)
+    array[rows, columns] = values
+    return array
+'''
+
+_QUANTILES = '''
+def _quantiles(X, steps):
+    """Replace values by their quantiles: straight lines between knots, and values at these."""
+    out = np.empty(X.shape)
+    for j, (x, (knots, base, at, start, slope)) in enumerate(zip(X, steps)):
+        k = np.searchsorted(knots, x, side="right")
+        out[j] = np.where(x == base[k], at[k], start[k] + (x - base[k]) * slope[k])
+    return out
+'''
+
+_IN_CHUNKS = '''
+def _in_chunks(X, output):
+    """Return an output of all rows, of which some are looked at at a time."""
+    X = np.asarray(X, dtype=np.float64)
+    if X.ndim != 2 or X.shape[1] != N_FEATURES:
+        raise ValueError(f"X must have {N_FEATURES} columns; its shape is {X.shape}.")
+    starts = range(0, max(1, len(X)), 4096)
+    return np.concatenate([_values(X[start : start + 4096])[output] for start in starts])
+'''
+
+_CLASSIFIER = '''
+def decision_function(X):
+    """Return decision values: (n_rows,) for two classes, else (n_rows, n_classes)."""
+    scores = _in_chunks(X, 0)
+    return scores[:, 0] if len(CLASSES) == 2 else scores
+
+
+def {name}(X):
+    """Return the predicted label of each row."""
+    scores = decision_function(X)
+    return CLASSES[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
+'''
+
+_PROBABILITIES = '''
+def predict_proba(X):
+    """Return the probabilities of the classes: (n_rows, n_classes)."""
+    return _in_chunks(X, 1)
+'''
+
+_DETECTOR = '''
+def score_samples(X):
+    """Return how normal rows are: the lower, the less."""
+    return _in_chunks(X, 1)[:, 0]
+
+
+def decision_function(X):
+    """Return the scores less the threshold: negative for outliers."""
+    return _in_chunks(X, 0)[:, 0]
+
+
+def {name}(X):
+    """Return -1 for outliers and 1 for others."""
+    return np.where(decision_function(X) < 0.0, -1, 1)
+'''
+
+_TRANSFORMER = '''
+def {name}(X):
+    """Return the features of rows: (n_rows, {width})."""
+    return _in_chunks(X, 0)
+'''
+
+_LAW = '''
+def {name}(X):
+    """Return {what} of each row."""
+    return _in_chunks(X, 0)[:, 0]
+'''
+
+
+def to_python(model, name=None) -> str:
+    """Write a fitted model as a Python module that needs NumPy and nothing else.
+
+    The module computes in float64 what the model does: the same labels, and the same values up to
+    rounding. Only the generators and monomials that are needed are evaluated.
+
+    Parameters
+    ----------
+    model : estimator, Pipeline or Law
+        A fitted `OAVI`, `ABM`, `AVI`, `VCA`, `ContrastiveVanishing`, `VanishingFeatures`,
+        `VanishingClassifier`, `VanishingClassifierCV`, `L1SquaredHingeSVC`,
+        `VanishingOutlierDetector`, `LawFinder` (its best law) or `ConservedQuantities`; a `Law` or
+        `ConservedQuantity`; or a scikit-learn Pipeline that ends with an estimator of these other
+        than those of laws and motion. MinMaxScaler, MaxAbsScaler, StandardScaler, RobustScaler,
+        QuantileTransformer (to a uniform distribution), LogisticRegression and LinearSVC may be
+        parts of it.
+    name : str, default=None
+        Name of the function; by default "predict" for classifiers and detectors, which have
+        ``decision_function`` and others beside it, and for laws that are solved for a column;
+        "residual" for other laws; and "transform" for all else.
+
+    Returns
+    -------
+    source : str
+        Of a module with the function, FEATURE_NAMES, N_FEATURES and, for classifiers, CLASSES. It
+        takes rows whose columns are those of FEATURE_NAMES, in this order: of a law, all but the
+        one it is solved for.
+
+    Examples
+    --------
+    >>> from vanishing import OAVI
+    >>> from vanishing.export import to_python
+    >>> model = OAVI(psi=0).fit([[0.0, 0.0], [0.5, 0.5], [1.0, 1.0]])
+    >>> module = {}
+    >>> exec(to_python(model), module)
+    >>> float(module["transform"]([[0.25, 0.75]])[0, 0])
+    0.5
+    """
+    computation = computation_of(model)
+    name = function_name(computation) if name is None else name
+    _check_name(name)
+    source = _Source()
+    body = source.body(list(computation.outputs.values()))
+    constants = [
+        f"FEATURE_NAMES = {_wrapped(list(computation.columns))}",
+        f"N_FEATURES = {len(computation.columns)}",
+    ]
+    if computation.classes is not None:
+        dtype = computation.classes.dtype
+        told = "object" if dtype.kind == "O" else repr(dtype.str)
+        labels = _wrapped(computation.classes.tolist())
+        constants.append(f"CLASSES = np.array({labels}, dtype={told})")
+    return "\n".join(
+        [
+            f'"""A fitted {computation.title}, written by vanishing {__version__}."""',
+            "",
+            "import numpy as np",
+            "",
+            *constants,
+            *sorted(source.helpers),
+            *source.constants,
+            f'\n\ndef _values(X):\n    """Go through the steps of the model."""\n{body}',
+            _IN_CHUNKS,
+            _functions(computation, name),
+        ]
+    )
+
+
+def function_name(computation: Computation) -> str:
+    """Return the name that the function has if none is given."""
+    if computation.kind == "transformer":
+        return "transform"
+    return "residual" if "residual" in computation.outputs else "predict"
+
+
+def _check_name(name) -> None:
+    if (
+        not isinstance(name, str)
+        or not name.isidentifier()
+        or not name.isascii()
+        or name.startswith("_")
+        or keyword.iskeyword(name)
+        or name in _RESERVED
+    ):
+        raise ValueError(f"name must be a name that a function may have here; got {name!r}.")
+
+
+def _functions(computation: Computation, name: str) -> str:
+    """Return the functions that people call."""
+    if computation.kind == "classifier":
+        found = _CLASSIFIER.format(name=name)
+        return found + ("\n" + _PROBABILITIES if "probabilities" in computation.outputs else "")
+    if computation.kind == "detector":
+        return _DETECTOR.format(name=name)
+    if computation.kind == "law":
+        solved = "prediction" in computation.outputs
+        what = "the prediction" if solved else "what is zero where the law holds"
+        return _LAW.format(name=name, what=what)
+    return _TRANSFORMER.format(name=name, width=len(computation.names))
+
+
+class _Source(Notation):
+    """The source of a module as it grows: constants, helpers, and statements.
+
+    Arrays have a row for each entry and a column for each row of the table.
+    """
+
+    functions = {name: f"np.{name}" for name in FUNCTIONS}  # noqa: RUF012
+
+    def __init__(self):
+        self.constants: list[str] = []
+        self.n_constants: dict[str, int] = {}
+        self.helpers: set[str] = set()
+        self.statements: list[str] = []
+        self.known: dict[int, Text] = {}
+        self.n_values = 0
+
+    def body(self, outputs: list[Value]) -> str:
+        """Return the lines of a function that returns values."""
+        values, used = in_order(outputs, self.times_written)
+        for value in values:
+            text = self._text(value)
+            is_simple = value.operation in ("constant", "columns", "take")
+            if value.notes or (used[id(value)] > 1 and not is_simple):
+                text = self._named(text, value.notes)
+            self.known[id(value)] = text
+        found = ", ".join(f"{self.known[id(value)].atom}.T" for value in outputs)
+        lines = ["X = np.ascontiguousarray(X.T)", *self.statements, f"return ({found},)"]
+        lines = ['with np.errstate(all="ignore"):', *("    " + line for line in lines)]
+        return "".join(f"    {line}\n" for line in lines)
+
+    def _named(self, text: Text, notes) -> Text:
+        self.statements += [f"# {printable(note)}" for note in notes]
+        self.n_values += 1
+        name = f"v{self.n_values}"
+        self.statements.append(f"{name} = {text.text}")
+        return Text(name)
+
+    def _text(self, value: Value) -> Text:
+        """Write an operation."""
+        inputs = [self.known[id(part)] for part in value.inputs]
+        operation, data = value.operation, value.data
+        if operation in ELEMENTWISE:
+            return self.entry(value, inputs, lambda key: self._column(key, data[key]))
+        if operation == "columns":
+            return Text("X")
+        if operation == "constant":
+            return self._column("values", data["values"])
+        if operation == "take":
+            places = data["places"]
+            if len(places) == 1:
+                return Text(f"{inputs[0].atom}[{places[0]}:{places[0] + 1}]")
+            return Text(f"{inputs[0].atom}[{self.array('places', places)}]")
+        if operation == "join":
+            return Text(f"np.concatenate([{', '.join(text.text for text in inputs)}])")
+        if operation == "linear":
+            product = Text(f"{self._matrix(data['matrix'])} @ {inputs[0].atom}", PRODUCT)
+            if not data["offset"].any():
+                return product
+            return combined("add", product, self._column("offset", data["offset"]))
+        self.helpers.add(_QUANTILES)
+        parts = [f"({', '.join(_array(part) for part in one)})" for one in data["steps"]]
+        steps = self.constant("steps", "[\n    " + ",\n    ".join(parts) + ",\n]")
+        return Text(f"_quantiles({inputs[0].text}, {steps})")
+
+    def times_written(self, value: Value) -> int:
+        """Return how often the text of an operation holds that of its input."""
+        return 2 if value.operation == "zero_below" else 1
+
+    def power(self, base: Text, exponent: float) -> Text:
+        """Write a power."""
+        whole = exponent.is_integer() and abs(exponent) < 1e9
+        return Text(f"{base.atom}**{int(exponent) if whole else exponent!r}", PRODUCT)
+
+    def smaller(self, left: Text, right: Text) -> Text:
+        """Write the smaller one of two values."""
+        return Text(f"np.minimum({left.text}, {right.text})")
+
+    def larger(self, left: Text, right: Text) -> Text:
+        """Write the larger one of two values."""
+        return Text(f"np.maximum({left.text}, {right.text})")
+
+    def clip(self, operand: Text, low: Text, high: Text) -> Text:
+        """Write a value that is not below one limit and not above another."""
+        return Text(f"np.clip({operand.text}, {low.text}, {high.text})")
+
+    def zero_below(self, operand: Text, limit: Text) -> Text:
+        """Write a value, or 0 where it is below a limit."""
+        return Text(f"np.where({operand.text} < {limit.text}, 0.0, {operand.text})")
+
+    # -- Constants --------------------------------------------------------------------------------
+
+    def constant(self, name: str, value: str) -> str:
+        """Give an expression a name of its own; return it."""
+        self.n_constants[name] = place = self.n_constants.get(name, 0) + 1
+        name = f"_{name}_{place}"
+        self.constants.append(f"{name} = {value}")
+        return name
+
+    def array(self, name: str, values) -> str:
+        """Give an array a name of its own; return it."""
+        return self.constant(name, _array(values))
+
+    def _column(self, name: str, values: np.ndarray) -> Text:
+        """Return numbers, one for each entry; one number where all are the same."""
+        if (values == values[0]).all():
+            return number(values[0])
+        return Text(self.array(name, values[:, np.newaxis]))
+
+    def _matrix(self, matrix: np.ndarray) -> str:
+        rows, places = np.nonzero(matrix)
+        if 2 * len(rows) > matrix.size:
+            return self.array("coef", matrix)
+        self.helpers.add(_SPARSE)
+        parts = (rows, places, matrix[rows, places])
+        names = ("rows", "columns", "values")
+        arrays = [self.array(name, part) for name, part in zip(names, parts, strict=True)]
+        return self.constant("coef", f"_sparse({matrix.shape}, {', '.join(arrays)})")
+
+
+def _wrapped(values: list) -> str:
+    """Return a list as source, on lines of moderate length."""
+    lines = [""]
+    for text in map(repr, values):
+        if len(lines[-1]) + len(text) > _WIDTH and lines[-1]:
+            lines.append("")
+        lines[-1] += f"{text}, "
+    lines = [line.rstrip() for line in lines]
+    return f"[{lines[0].rstrip(',')}]" if len(lines) == 1 else "\n    ".join(["[", *lines]) + "\n]"
+
+
+def _array(values) -> str:
+    values = np.asarray(values)
+    dtype = "int" if values.dtype.kind in "iu" else "float"
+    shape = "" if values.ndim == 1 else f".reshape({values.shape})"
+    return f"np.array({_wrapped(values.ravel().tolist())}, dtype={dtype}){shape}"

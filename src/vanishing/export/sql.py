@@ -1,0 +1,369 @@
+"""Models as expressions of SQL over the columns of a table."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from vanishing.checks import check_choice
+from vanishing.export.computation import Computation, Steps, Value, in_order
+from vanishing.export.models import computation_of
+from vanishing.export.notation import PRODUCT, Notation, Text, combined, number, weighted_sum
+
+_REPEATED = 200  # characters that may be written again; beyond, what they say gets a name
+_MOST_NAMES = 1600  # columns of a query: databases have limits
+_PRODUCTS = 8  # whole powers up to this one are written as products
+
+Place = tuple[int, int]  # of an entry: the id of its vector, and its place there
+
+
+def to_sql(model, output=None) -> str:
+    r"""Write a fitted model as an expression of SQL over the columns of a table.
+
+    It is standard SQL, as SQLite, PostgreSQL and DuckDB read it. Scaling is part of it. What is
+    used several times and is long has a name in a subquery without a table, so that the text
+    remains an expression: ``f"SELECT {to_sql(model)} FROM measurements"``.
+
+    Parameters
+    ----------
+    model : estimator, Pipeline or Law
+        As `to_python` takes it.
+    output : str, default=None
+        Of a classifier, "decision" (the default with two classes: positive for the second),
+        "label" (the default with more classes) or "probabilities"; of a detector, "decision" (the
+        default: negative for outliers), "score" or "label" (-1 or 1); of all else what there is:
+        "features", "prediction" or "residual".
+
+    Returns
+    -------
+    text : str
+        One expression; where there are several values, such as features or decision values of
+        more than two classes, expressions with names, ``... AS "name"``, separated by commas.
+
+    Notes
+    -----
+    Names of columns are quoted: ``"a ""quoted"" name"``. Columns are cast to DOUBLE PRECISION,
+    since SQL divides whole numbers without a rest. Where a column is NULL the result is. What has
+    no value, such as the logarithm of a negative number, is NULL in SQLite and an error in
+    PostgreSQL. With ``scale="quantile"`` the text is long: a line for each quantile of each column.
+    SQLite has LN, EXP and SQRT if it was built with mathematical functions, as it mostly is.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from vanishing import check_law
+    >>> from vanishing.export import to_sql
+    >>> table = pd.DataFrame({"F": [2.0, 4.1, 5.9], "x": [1.0, 2.0, 3.0]})
+    >>> print(to_sql(check_law("F = k*x", table)))
+    1.99... * CAST("x" AS DOUBLE PRECISION)
+    """
+    computation = computation_of(model)
+    output = _output(computation, output)
+    if not computation.names:
+        raise ValueError("the model has no generators, so that there is nothing to export.")
+    if output == "label":
+        return _label(computation)
+    value = computation.outputs[output]
+    source = _Source(computation.columns, value, 1)
+    texts = [source.expression([(id(value), i)]) for i in range(value.width)]
+    if len(texts) == 1:
+        return texts[0]
+    names = computation.names
+    if output == "probabilities" and computation.classes is not None:
+        names = tuple(map(str, computation.classes.tolist()))
+    return ",\n".join(
+        f"{text} AS {_identifier(name)}" for text, name in zip(texts, names, strict=True)
+    )
+
+
+def _output(computation: Computation, output) -> str:
+    """Return which output is asked for."""
+    first, *others = computation.outputs
+    choices = [first, *others, *(["label"] if first == "decision" else [])]
+    if output is not None:
+        check_choice("output", output, choices)
+        return output
+    return "label" if computation.kind == "classifier" and len(computation.names) > 1 else first
+
+
+def _label(computation: Computation) -> str:
+    """Write the label of a row."""
+    value = computation.outputs["decision"]
+    places = [(id(value), i) for i in range(value.width)]
+    source = _Source(computation.columns, value, 2 + value.width)
+    classes = [-1, 1] if computation.classes is None else computation.classes.tolist()
+    labels = [_literal(label) for label in classes]
+    if len(places) > 1:
+        return source.expression(places, lambda texts: _largest_of(texts, labels))
+    # A detector's decision value 0 is not an outlier's; that of a classifier is the first class's.
+    below, above = ("<", ">=") if computation.kind == "detector" else ("<=", ">")
+    return source.expression(
+        places,
+        lambda texts: (
+            f"CASE WHEN {texts[0].text} {above} 0.0 THEN {labels[1]} "
+            f"WHEN {texts[0].text} {below} 0.0 THEN {labels[0]} END"
+        ),
+    )
+
+
+def _largest_of(texts: list[Text], labels: list[str]) -> str:
+    """Write the label of the largest value, of the first of these if there are several."""
+    total = " + ".join(text.atom for text in texts)
+    cases = [f"WHEN {total} IS NULL THEN NULL"]
+    for i, (text, label) in enumerate(zip(texts[:-1], labels, strict=False), start=1):
+        larger = " AND ".join(f"{text.atom} >= {other.atom}" for other in texts[i:])
+        cases.append(f"WHEN {larger} THEN {label}")
+    return f"CASE {' '.join(cases)} ELSE {labels[-1]} END"
+
+
+def _literal(label) -> str:
+    """Write a label."""
+    if isinstance(label, bool):
+        return "TRUE" if label else "FALSE"
+    if isinstance(label, (int, float)):
+        return repr(label)
+    return "'" + _encodable(str(label), "the label").replace("'", "''") + "'"
+
+
+def _identifier(name: str) -> str:
+    """Write the name of a column."""
+    return '"' + _encodable(name, "the column").replace('"', '""') + '"'
+
+
+def _encodable(text: str, what: str) -> str:
+    if "\x00" in text or any("\ud800" <= c <= "\udfff" for c in text):
+        raise ValueError(
+            f"{what} {text!r} cannot be written in SQL: it holds a zero byte or half a character. "
+            "Rename it."
+        )
+    return text
+
+
+class _Named(NamedTuple):
+    """What has a name in a subquery."""
+
+    text: str
+    names: frozenset[str]  # that occur in the text
+    level: int
+
+
+class _Source(Notation):
+    """Texts of the entries of vectors, and those of them that have names.
+
+    Parameters
+    ----------
+    columns : tuple of str
+    output : Value
+    times : int
+        How often each of its entries will be written.
+    """
+
+    functions = {  # noqa: RUF012
+        **{name: name.upper() for name in ("abs", "sqrt", "exp", "sin", "cos", "tan", "tanh")},
+        **{"log": "LN", "arcsin": "ASIN", "arccos": "ACOS", "arctan": "ATAN", "arctanh": "ATANH"},
+    }
+
+    def __init__(self, columns: tuple[str, ...], output: Value, times: int):
+        self.columns = columns
+        self.prefix = "v"
+        while any(re.fullmatch(rf"{self.prefix}\d+", name.lower()) for name in columns):
+            self.prefix += "v"
+        self.texts: dict[Place, Text] = {}
+        self.names_in: dict[Place, frozenset[str]] = {}
+        self.named: dict[str, _Named] = {}
+        values, _ = in_order([output])
+        written = self._count(values, output, times)
+        for value in values:
+            for i in range(value.width):
+                if written[id(value), i]:
+                    self._write(value, i, written[id(value), i])
+
+    def _count(self, values: list[Value], output: Value, times: int) -> Counter:
+        """Return how often each entry is written."""
+        written: Counter = Counter({(id(output), i): times for i in range(output.width)})
+        for value in reversed(values):
+            for i in range(value.width):
+                count = written[id(value), i]
+                if count:
+                    is_same = value.operation in ("take", "join")
+                    each = count if is_same else self.times_written(value)
+                    for place in self._needed(value, i):
+                        written[place] += each
+        return written
+
+    def _needed(self, value: Value, i: int) -> list[Place]:
+        """Return the entries that an entry is computed from."""
+        inputs = value.inputs
+        if value.operation == "take":
+            return [(id(inputs[0]), int(value.data["places"][i]))]
+        if value.operation == "join":
+            for part in inputs:
+                if i < part.width:
+                    return [(id(part), i)]
+                i -= part.width
+        if value.operation == "linear":
+            return [(id(inputs[0]), j) for j in np.flatnonzero(value.data["matrix"][i]).tolist()]
+        return [(id(part), 0 if part.width == 1 else i) for part in inputs]
+
+    def _write(self, value: Value, i: int, count: int) -> None:
+        """Write an entry, and give it a name if it is long and will be written again."""
+        needed = self._needed(value, i)
+        text = self._text(value, i, [self.texts[place] for place in needed])
+        names = frozenset[str]().union(*(self.names_in[place] for place in needed))
+        passes = value.operation in ("take", "join")
+        if not passes and len(text.text) > 8 and (count - 1) * len(text.text) > _REPEATED:
+            name = f"{self.prefix}{len(self.named) + 1}"
+            self.named[name] = _Named(text.text, names, self._level(names))
+            text, names = Text(name), frozenset([name])
+        self.texts[id(value), i] = text
+        self.names_in[id(value), i] = names
+
+    def _level(self, names: Iterable[str]) -> int:
+        """Return the subquery, counted from the innermost, in which names are known."""
+        return max((self.named[name].level + 1 for name in names), default=0)
+
+    def _text(self, value: Value, i: int, operands: list[Text]) -> Text:
+        operation, data = value.operation, value.data
+        if operation == "columns":
+            name = self.columns[i]
+            if self.columns.count(name) > 1:
+                raise ValueError(
+                    f"two columns are called {name!r}, and SQL tells columns apart by their names: "
+                    "rename them, and fit the model again."
+                )
+            return Text(f"CAST({_identifier(name)} AS DOUBLE PRECISION)")
+        if operation == "constant":
+            return number(data["values"][i])
+        if operation in ("take", "join"):
+            return operands[0]
+        if operation == "linear":
+            row = data["matrix"][i]
+            entries = dict(zip(np.flatnonzero(row).tolist(), operands, strict=True))
+            return weighted_sum(row, data["offset"][i], entries.__getitem__)
+        if operation == "quantiles":
+            return _steps(operands[0], data["steps"][i])
+        return self.entry(value, operands, lambda key: number(data[key][i]))
+
+    def expression(self, places: list[Place], write=lambda texts: texts[0].text) -> str:
+        """Return an expression of some entries, with all that has names in it."""
+        names = frozenset[str]().union(*(self.names_in[place] for place in places))
+        text = write([self.texts[place] for place in places])
+        if not names:
+            return text
+        last = self._last_levels(names)
+        inner = ""
+        for level in range(self._level(names)):
+            kept = [name for name in last if self.named[name].level < level < last[name]]
+            new = [
+                f"{self.named[name].text} AS {name}"
+                for name in last
+                if self.named[name].level == level
+            ]
+            if len(kept) + len(new) > _MOST_NAMES:
+                raise ValueError(
+                    f"the model needs {len(kept) + len(new)} values at once, more than databases "
+                    "have room for: fit one with fewer generators or terms, or use to_c."
+                )
+            source = f"\nFROM ({inner}) AS {self.prefix}_{level}" if level else ""
+            # It is one row. Without DISTINCT databases put texts in place of names, over and over.
+            inner = f"SELECT DISTINCT {', '.join([*kept, *new])}{source}"
+        return f"(SELECT {text}\nFROM ({inner}) AS {self.prefix}_{self._level(names)})"
+
+    def _last_levels(self, names: frozenset[str]) -> dict[str, int]:
+        """Return all names that some need, in order, and the last subquery that reads each."""
+        last = dict.fromkeys(names, self._level(names))
+        for name in reversed(self.named):
+            if name in last:
+                for inner in self.named[name].names:
+                    last[inner] = max(last.get(inner, 0), self.named[name].level)
+        return {name: last[name] for name in self.named if name in last}
+
+    # -- Entry by entry ---------------------------------------------------------------------------
+
+    def times_written(self, value: Value) -> int:
+        """Return how often the text of an operation holds that of its input."""
+        operation, data = value.operation, value.data
+        if operation == "power" and _is_small(data["exponent"]):
+            return int(data["exponent"])
+        if operation == "quantiles":
+            return 3 * max(len(one.knots) for one in data["steps"])
+        several = {"clip": 3, "minimum": 3, "maximum": 3, "zero_below": 2}
+        return {**several, "sign": 3, "cbrt": 3, "arcsinh": 7}.get(operation, 1)
+
+    def function(self, name: str, argument: Text) -> Text:
+        """Write a function of something."""
+        x = argument.atom
+        if name == "sign":
+            cases = f"WHEN {x} > 0.0 THEN 1.0 WHEN {x} < 0.0 THEN -1.0 WHEN {x} = 0.0 THEN 0.0"
+            return Text(f"CASE {cases} END")
+        if name == "cbrt":
+            left, right = (f"POWER({size}, 0.3333333333333333)" for size in (f"-{x}", x))
+            return Text(f"CASE WHEN {x} < 0.0 THEN -{left} ELSE {right} END")
+        if name == "arcsinh":  # which not every database has
+            root = f"SQRT({x} * {x} + 1.0)"
+            return Text(f"CASE WHEN {x} < 0.0 THEN -LN({root} - {x}) ELSE LN({root} + {x}) END")
+        return super().function(name, argument)
+
+    def power(self, base: Text, exponent: float) -> Text:
+        """Write a power."""
+        if _is_small(exponent):
+            return Text(" * ".join([base.atom] * int(exponent)), PRODUCT)
+        return Text(f"POWER({base.text}, {exponent!r})")
+
+    def smaller(self, left: Text, right: Text) -> Text:
+        """Write the smaller one of two values."""
+        return self._chosen(left, ">", right)
+
+    def larger(self, left: Text, right: Text) -> Text:
+        """Write the larger one of two values."""
+        return self._chosen(left, "<", right)
+
+    @staticmethod
+    def _chosen(left: Text, sign: str, right: Text) -> Text:
+        """Write the right one of two values where the comparison holds, else the left."""
+        # Where one is NULL, so is what is chosen.
+        other = f"WHEN {right.text} IS NOT NULL THEN {left.text}"
+        return Text(f"CASE WHEN {left.text} {sign} {right.text} THEN {right.text} {other} END")
+
+    def clip(self, operand: Text, low: Text, high: Text) -> Text:
+        """Write a value that is not below one limit and not above another."""
+        x = operand.text
+        below = f"WHEN {x} < {low.text} THEN {low.text}"
+        above = f"WHEN {x} > {high.text} THEN {high.text}"
+        return Text(f"CASE {below} {above} ELSE {x} END")
+
+    def zero_below(self, operand: Text, limit: Text) -> Text:
+        """Write a value, or 0 where it is below a limit."""
+        return Text(f"CASE WHEN {operand.text} < {limit.text} THEN 0.0 ELSE {operand.text} END")
+
+
+def _is_small(exponent: float) -> bool:
+    """Say whether a power is written as a product."""
+    return exponent.is_integer() and 2 <= exponent <= _PRODUCTS
+
+
+def _steps(x: Text, steps: Steps) -> Text:
+    """Write a function that consists of straight lines, whose place is found by halves."""
+
+    def line(k: int) -> str:
+        base, at, start, slope = (part[k] for part in steps[1:])
+        text = number(start)
+        if slope:
+            distance = combined("subtract", x, number(base))
+            text = combined("add", text, combined("multiply", distance, number(slope)))
+        if at == start:
+            return text.text
+        is_knot = f"{x.text} = {number(base).text}"
+        return f"CASE WHEN {is_knot} THEN {number(at).text} ELSE {text.text} END"
+
+    def choice(low: int, high: int) -> str:
+        if low == high:
+            return line(low)
+        middle = (low + high) // 2
+        left, right = choice(low, middle), choice(middle + 1, high)
+        knot = number(steps.knots[middle]).text
+        return f"CASE WHEN {x.text} < {knot} THEN {left} ELSE {right} END"
+
+    return Text(f"CASE WHEN {x.text} IS NOT NULL THEN {choice(0, len(steps.knots))} END")

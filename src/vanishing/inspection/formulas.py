@@ -1,0 +1,55 @@
+"""What laws, quantities and detectors compute, for everyone who writes it elsewhere."""
+
+from typing import NamedTuple
+
+from sklearn.utils.validation import check_is_fitted
+
+from vanishing.laws.expressions import Node, Number, of_term, total
+from vanishing.laws.law import Law
+from vanishing.motion.quantity import ConservedQuantity
+from vanishing.outliers.detector import VanishingOutlierDetector
+from vanishing.outliers.model import Model
+
+
+class LawFormula(NamedTuple):
+    """What a law says of a row.
+
+    Attributes
+    ----------
+    node : Node
+        In the columns of the law, by their places.
+    is_solved : bool
+        Whether it is the target; else it is what the law says is zero.
+    columns : tuple of int
+        Those it may depend on: all, without the target where the law is solved for it.
+    """
+
+    node: Node
+    is_solved: bool
+    columns: tuple[int, ...]
+
+
+def law_formula(law: Law) -> LawFormula:
+    """Return the target of a law, or its residual where no column or none in closed form is."""
+    places = range(len(law.names))
+    if law.target is not None and law._solution is not None:
+        column = law.names.index(law.target)
+        return LawFormula(law._solution, True, tuple(i for i in places if i != column))
+    return LawFormula(_total(law), False, tuple(places))
+
+
+def quantity_formula(quantity: ConservedQuantity) -> Node:
+    """Return a quantity as an expression in its columns, by their places."""
+    return _total(quantity)
+
+
+def _total(equation: Law | ConservedQuantity) -> Node:
+    """Return the sum of coefficients times terms."""
+    pairs = zip(equation.coef, equation._terms, strict=True)
+    return total([of_term(term, Number(float(c))) for c, term in pairs])
+
+
+def score_model(detector: VanishingOutlierDetector) -> Model:
+    """Return everything that the scores of a fitted detector depend on."""
+    check_is_fitted(detector)
+    return detector._state.model

@@ -1,0 +1,103 @@
+"""Sheets of workbooks (.xlsx), by openpyxl."""
+
+from contextlib import contextmanager
+
+import numpy as np
+
+from vanishing.rows.table_base import NoPackageError, Table, TableError, listed, text_of
+
+
+class ExcelTable(Table):
+    """A sheet of a workbook; values of formulas are those that were saved."""
+
+    @contextmanager
+    def _book(self):
+        try:
+            import openpyxl
+        except ImportError:
+            raise NoPackageError(
+                "Workbooks need openpyxl: install with python -m pip install 'vanishing[app]'."
+            ) from None
+        try:
+            book = openpyxl.load_workbook(self.path, read_only=True, data_only=True)
+        except (KeyError, SyntaxError) as error:  # an archive or XML of something else
+            raise TableError(f"{self.path} is no workbook that can be read.") from error
+        try:
+            yield book
+        finally:
+            book.close()
+
+    def _names(self):
+        with self._book() as book:
+            # Rows of a sheet with its number, counted from 1, but for those without a value.
+            sheets = {
+                sheet.title: [
+                    (number, row)
+                    for number, row in enumerate(sheet.iter_rows(values_only=True), start=1)
+                    if any(value is not None for value in row)
+                ]
+                for sheet in book.worksheets
+                if self.layout.sheet in (None, sheet.title)
+            }
+            titles = [sheet.title for sheet in book.worksheets]
+        filled = [title for title, rows in sheets.items() if rows]
+        if not sheets:
+            raise TableError(
+                f"{self.path} has no sheet {self.layout.sheet!r}; its sheets are {listed(titles)}."
+            )
+        if not filled:
+            raise TableError(f"{self.path} is empty.")
+        if len(filled) > 1:
+            raise TableError(
+                f"{self.path} has {len(filled)} sheets with values: {listed(filled, 20)}.",
+                remedy="--sheet says which one is meant.",
+            )
+        self.rows = sheets[filled[0]]
+        first = self.rows[0][1]
+        width = max(i for i, value in enumerate(first) if value is not None) + 1
+        if self.layout.header is False:
+            return [f"x{i}" for i in range(width)]
+        del self.rows[0]
+        return [text_of(value) for value in first[:width]]
+
+    def _columns(self, places, texts, rows):
+        width = len(self.names)
+        for start in range(0, len(self.rows), rows):
+            block = []
+            for i, (number, row) in enumerate(self.rows[start : start + rows], start):
+                n_fields = max(j for j, value in enumerate(row) if value is not None) + 1
+                if n_fields > width:
+                    if not self.lenient:
+                        raise TableError(
+                            f"{self.path} cannot be read: row {number} has {n_fields} cells, but "
+                            f"there are {width} names."
+                        )
+                    self.too_long[i] = (f"row {number}", n_fields)
+                    row = ()
+                block.append((*row[:width], *[None] * (width - len(row))))
+            columns = list(zip(*block, strict=True))
+            yield [_column(columns[i], i in texts) for i in places]
+
+    def _parsed(self, column, name):
+        return None if column.dtype == object else column
+
+    def _cells(self, column):
+        return column
+
+    def _values(self, column, before, name, start):
+        return column
+
+    def where(self, row):
+        """Say where a row is, counted from 0."""
+        return f"row {self.rows[row][0]}"
+
+
+def _column(values, as_text: bool) -> np.ndarray:
+    if not as_text and {type(value) for value in values} <= {int, float}:
+        return np.array(values, dtype=np.float64)
+    return np.array([_text(value) for value in values], dtype=object)
+
+
+def _text(value) -> str:
+    # A workbook has no whole numbers, only numbers that are shown without a point.
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else text_of(value)
