@@ -372,7 +372,7 @@ def two_classes(device, n_samples):
 def few(library):
     """Time fits and answers of few rows where they are, and by the CPU."""
     device = Device(library)
-    names = ("_FEW_TO_FIT", "_FEW_TO_EVALUATE")
+    limits = {name: getattr(device_file, name) for name in ("_FEW_TO_FIT", "_FEW_TO_EVALUATE")}
     print(f"milliseconds on {device.name} / by the CPU, x 3 columns")
     print(f"{'rows':>9}{'fit':>16}{'transform':>16}{'classifier':>16}{'predict':>16}")
     for n_samples in (1000, 3000, 10_000, 30_000, 100_000):
@@ -380,7 +380,7 @@ def few(library):
         model, both = OAVI(psi=PSI), VanishingClassifier(psi=PSI)
         found = []
         for limit in (0, 1 << 62):
-            for name in names:
+            for name in limits:
                 setattr(device_file, name, limit)
             parts = (
                 partial(model.fit, X),
@@ -393,6 +393,8 @@ def few(library):
             f"{1e3 * there:.2f} / {1e3 * here:.2f}" for there, here in zip(*found, strict=True)
         )
         print(f"{n_samples:>9}", *(f"{text:>16}" for text in times), sep="", flush=True)
+    for name, limit in limits.items():
+        setattr(device_file, name, limit)
 
 
 def _warm(device, part):
