@@ -29,7 +29,8 @@ ALGORITHMS = {
     "ABM": ABM(),
     "ABM bb": ABM(border="bb"),
     "AVI": AVI(),
-    "VCA, d <= 3": VCA(max_degree=3),
+    "VCA": VCA(),
+    "VCA l2, d <= 3": VCA(normalization="l2", max_degree=3),
 }
 HEADER = (
     "data", "algorithm", "|G|", "|O|", "SPAR", "fit ms", "transform ms", "error %", "repeated",
@@ -93,7 +94,7 @@ def main():
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     separator = " | " if options.markdown else "  "
-    widths = (8, 11, 6, 6, 6, 9, 13, 8, 9, 11)
+    widths = (8, 14, 6, 6, 6, 9, 13, 8, 9, 11)
 
     def show(cells):
         edge = "|" if options.markdown else ""

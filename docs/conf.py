@@ -184,32 +184,15 @@ html_theme_options = {
     "logo": {"text": "vanishing"},
     "navbar_align": "left",
     "navbar_end": ["theme-switcher"],
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 8,
     "show_prev_next": True,
     "footer_start": ["copyright"],
     "footer_end": [],
     "secondary_sidebar_items": ["page-toc"],
 }
-# Pages without pages below them, and examples, whose code is wide.
-html_sidebars = {
-    page: []
-    for page in (
-        "index",
-        "start",
-        "idea",
-        "tutorial_laws",
-        "laws",
-        "outliers",
-        "motion",
-        "command_line",
-        "results",
-        "performance",
-        "gallery/*",
-        "changelog",
-        "contributing",
-        "stability",
-    )
-}
+# Only the reference has a column of names beside it: code and figures are wide.
+html_sidebars = {page.stem: [] for page in Path(__file__).parent.glob("*.md")}
+html_sidebars |= {"gallery/*": []}
 # The address of the source, once there is one (CONTRIBUTING.md, "Switching it on").
 _urls = dict(url.split(", ", 1) for url in metadata("vanishing").get_all("Project-URL"))
 if "example.org" not in _urls["Source"]:

@@ -69,7 +69,7 @@ for name in ("x", "y"):
 
 few = OAVI(psi=0.001, oracle="omp", max_degree=2).fit(X[["x", "y", "c2"]])
 print(few.generators_)
-print(f"\nin truth: y^2 + x^2 - {2 * l1 * l2:.4g}*c2 - {l1**2 + l2**2:.4g} = 0")
+print(f"\nin truth: y^2 = {2 * l1 * l2:.4g}*c2 - x^2 + {l1**2 + l2**2:.4g}")
 
 # %%
 # Its two coefficients give the lengths: the squares of ``l1 + l2`` and ``l1 - l2`` are the sum and
@@ -91,11 +91,11 @@ print(model.generators_)
 
 # %%
 # - The first is the law of cosines again, and two are the circles of the joints' angles.
-# - ``x*s1 - y*c1 + 0.6*s2`` and ``y*s1 + x*c1 - 0.6*c2 - 1`` turn the hand into the frame of the
+# - ``x*s1 = y*c1 - 0.6*s2`` and ``y*s1 = 0.6*c2 - x*c1 + 1`` turn the hand into the frame of the
 #   first link: given (x, y) and one joint, they are linear in the cosine and sine of the other.
 #   That is what inverse kinematics solves.
-# - ``s1*s2 - c1*c2 - 1.667*c1 + 1.667*x`` is forward kinematics, divided by ``l2 = 0.6``, and
-#   ``c1*s2 + s1*c2 + ...`` that of y.
+# - ``s1*s2 = c1*c2 + 1.667*c1 - 1.667*x`` is forward kinematics, divided by ``l2 = 0.6``, and
+#   ``c1*s2 = 1.667*y - s1*c2 - ...`` that of y.
 # - The two that begin with ``x*s2`` and ``y*s2`` follow from the others; a Gröbner basis has them
 #   because their leading terms are no multiples of other leading terms.
 #

@@ -62,15 +62,15 @@ for label, transformer in zip(
     shortest = sorted(transformer.generators_, key=lambda g: len(g.terms))[:4]
     print(label)
     for g in shortest:
-        print(f"    {g} = 0, mean square {g.mse:.4f}")
+        print(f"    {g.equation()}, mean square {g.mse:.4f}")
 
 # %%
 # ``area^2 = 0`` says that kernels of the Canadian variety are small: their area, in scaled
 # columns, is near the smallest of all. Those of Rosa are as wide as their compactness and area
-# let expect. What decided about one kernel, as contributions to the decision value of the
-# predicted variety:
+# let expect. What decided about one kernel, in millimetres and square millimetres, as contributions
+# to the decision value of the predicted variety:
 
 row = X_test[:1]
 print(f"predicted {model.predict(row)[0]}, in truth {y_test[0]}")
-for part in model.explain(row, n_generators=4)[0]:
-    print(f"{part['contribution']:+.2f}  {part['class']}: {part['generator']}")
+for _, part in model.explain(row, n_generators=4, table=True).iterrows():
+    print(f"{part['contribution']:+.2f}  {part['class']}: {part['equation']}")

@@ -308,7 +308,7 @@ def test_polynomial_is_evaluated_exactly():
         g([0.5, 1])
     with pytest.raises(ValueError, match="2 variables, but the point has 3 coordinates"):
         g([1, 2, 3])
-    with pytest.raises(ValueError, match="one coefficient a term"):
+    with pytest.raises(ValueError, match="one coefficient per term"):
         ExactPolynomial([[0, 0], [1, 0]], [1])
 
 

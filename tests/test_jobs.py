@@ -73,6 +73,7 @@ def in_blocks(X, weight=None, size=7_000):
         partial(AVI, psi=5e-4, max_degree=3),
         partial(VCA, psi=5e-4, max_degree=3),
         partial(VCA, psi=0.0, max_degree=1),
+        partial(VCA, psi=0.005, max_degree=3, normalization="l2"),
         partial(ContrastiveVanishing, max_degree=2),
     ],
 )

@@ -11,7 +11,8 @@ import pytest
 
 import vanishing
 
-MODULES = ["bounds", "datasets", "export", "oracles", "plot", "polynomials", "report", "units"]
+MODULES = ["bounds", "datasets", "export", "inspection", "motion", "oracles", "plot"]
+MODULES += ["polynomials", "report", "units"]
 
 
 def run(code):
@@ -21,9 +22,24 @@ def run(code):
 
 
 def test_dir_has_exactly_the_public_names():
-    assert dir(vanishing) == sorted({*vanishing.__all__, *MODULES})
+    assert dir(vanishing) == sorted(vanishing.__all__)
+    assert {*vanishing.__all__} == {*vanishing._PLACES, *MODULES}
+    assert len({*vanishing.__all__}) == len(vanishing.__all__)
     for name in dir(vanishing):
         assert getattr(vanishing, name) is not None
+        assert not name.startswith("_") or name == "__version__"
+
+
+def test_dir_has_no_more_when_every_module_was_imported():
+    code = """
+import importlib, pkgutil, vanishing
+before = dir(vanishing)
+for module in pkgutil.walk_packages(vanishing.__path__, "vanishing."):
+    if ".cli" not in module.name:
+        importlib.import_module(module.name)
+print(dir(vanishing) == before, "learning" in vars(vanishing))
+"""
+    assert run(code) == "True True\n"
 
 
 @pytest.mark.parametrize("name", MODULES)

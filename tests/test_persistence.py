@@ -55,6 +55,7 @@ MODELS = {
     "ABM": lambda: ABM(max_terms=50).fit(Z.astype(np.float32)),
     "AVI": lambda: AVI(psi=0.01).fit(Z),
     "VCA": lambda: VCA(psi=0.01, max_degree=4).fit(Z),
+    "VCA l2": lambda: VCA(psi=0.01, max_degree=4, normalization="l2").fit(Z),
     "VCA nothing": lambda: VCA(psi=1e-9, max_degree=2).fit(Z),
     "VanishingFeatures": lambda: VanishingFeatures(ABM(psi=0.01), n_jobs=2).fit(X / 8, Y),
     "L1SquaredHingeSVC": lambda: L1SquaredHingeSVC(class_weight={0: 1.0, 1: 2}).fit(
@@ -600,6 +601,7 @@ def test_a_classifier_of_format_version_1_loads():
 def test_components_of_format_version_1_load():
     model = vanishing.load(DATA / "model_v1_vca.json")
     assert model.get_params()["psi"] == 1e-6
+    assert model.normalization == "l2"  # which that version had no name for
     values = model.transform([[0.6, 0.8], [1.0, 1.0]])
     np.testing.assert_allclose(values, [[0.0], [2**0.5]], atol=1e-12)
 

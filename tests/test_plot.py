@@ -158,7 +158,7 @@ def test_isosurface_takes_a_polynomial():
         ([(0, 1), (1, 0), (0, 1)], 5, sphere_function, "low < high"),
         ([(0, np.inf)] * 3, 5, sphere_function, "finite"),
         ([(0, 1)] * 3, 1, sphere_function, "resolution"),
-        ([(0, 1)] * 3, 5, lambda X: X, "one value a row"),
+        ([(0, 1)] * 3, 5, lambda X: X, "one value per row"),
     ],
 )
 def test_isosurface_says_what_is_wrong(bounds, resolution, function, match):

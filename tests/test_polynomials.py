@@ -1,14 +1,21 @@
 """Polynomials as results: values, gradients, text, exports."""
 
 import pickle
+import re
 import warnings
 
 import numpy as np
 import pytest
 from reference import evaluate
 
-from vanishing import OAVI
-from vanishing.polynomials import Generators, Polynomial
+from vanishing import ABM, OAVI, VCA, VanishingFeatures
+from vanishing.polynomials import (
+    ExactPolynomial,
+    Generators,
+    Polynomial,
+    parse_equation,
+    parse_polynomial,
+)
 
 X = np.random.default_rng(0).uniform(size=(60, 3))
 CIRCLE = Polynomial([[0, 0], [2, 0], [0, 2]], [-1.0, 1.0, 1.0])
@@ -112,7 +119,7 @@ def test_bad_rows(points):
 
 
 def test_one_coefficient_a_term():
-    with pytest.raises(ValueError, match="one coefficient a term"):
+    with pytest.raises(ValueError, match="one coefficient per term"):
         Polynomial([[0, 0], [1, 0]], [1.0])
 
 
@@ -275,7 +282,7 @@ def test_table_of_generators(library):
     model = fitted()
     frame = frames.DataFrame(model.generators_.table())
     assert list(frame.columns) == ["equation", "degree", "n_terms", "mse"]
-    assert frame["equation"].to_list() == [f"{g} = 0" for g in model.generators_]
+    assert frame["equation"].to_list() == [g.equation() for g in model.generators_]
     assert frame["degree"].to_list() == model.leading_terms_.sum(axis=1).tolist()
     assert frame["n_terms"].to_list() == (1 + np.count_nonzero(model.coef_, axis=1)).tolist()
     assert frame["mse"].to_list() == model.mse_.tolist()
@@ -360,7 +367,9 @@ def test_generators_are_a_sequence():
         assert g.mse == model.mse_[i]
         assert g.degree == model.leading_terms_[i].sum()
         assert len(g.terms) == 1 + np.count_nonzero(model.coef_[i])  # no zeros are carried along
-    assert str(generators).splitlines() == [f"{g} = 0   (mse {g.mse:.2g})" for g in generators]
+    assert str(generators).splitlines() == [
+        f"{g.equation()}   (mse {g.mse:.2g})" for g in generators
+    ]
     assert repr(generators) == f"<{size} generators of degree up to {model.degree_}>"
 
 
@@ -430,3 +439,77 @@ def test_names_of_the_output():
     assert other[0] == names[0][1:-1].replace("x0", "a").replace("x1", "b").replace("x2", "c")
     with pytest.raises(ValueError, match="length"):
         model.get_feature_names_out(["a", "b"])
+
+
+# -- Equations ------------------------------------------------------------------------------------
+
+
+def check_reads_back(g):
+    """The equation is the polynomial over its leading coefficient, to four digits."""
+    left, right = g.equation().split(" = ")
+    leading = parse_polynomial(left, g.feature_names)
+    assert leading.terms.tolist() == [g.leading_term.tolist()] and leading.coef == [1.0]
+    read = parse_equation(f"{left} = {right}", g.feature_names)
+    expected = {
+        tuple(t): c / g.coef[-1] for t, c in zip(g.terms.tolist(), g.coef, strict=True) if c
+    }
+    found = {tuple(t): c for t, c in zip(read.terms.tolist(), read.coef, strict=True)}
+    assert found.keys() == expected.keys()
+    for term, value in expected.items():
+        assert found[term] == pytest.approx(value, rel=1e-3)
+
+
+@pytest.mark.parametrize("model", [OAVI(psi=0.005), ABM(psi=0.005), VCA(psi=0.001, max_degree=2)])
+def test_equations_have_the_leading_term_alone_on_the_left_and_read_back(model):
+    X = np.random.default_rng(0).random((60, 3))
+    X[:, 2] = X[:, 0] * X[:, 1]
+    generators = model.fit(X).generators_
+    assert len(generators) > 0
+    for g in generators:
+        check_reads_back(g)
+
+
+def test_the_first_positive_term_comes_first_on_the_right():
+    terms = [[0, 0], [1, 0], [2, 0], [0, 2]]
+    assert Polynomial(terms, [-3.0, 2.0, 1.0, 2.0]).equation() == "x1^2 = 1.5 - 0.5*x0^2 - x0"
+    assert Polynomial(terms, [3.0, 2.0, 1.0, 1.0]).equation() == "x1^2 = -x0^2 - 2*x0 - 3"
+    assert Polynomial(terms, [3.0, -2.0, 1.0, -1.0]).equation() == "x1^2 = x0^2 - 2*x0 + 3"
+    assert Polynomial(terms[-1:], [4.0]).equation() == "x1^2 = 0"
+    assert Polynomial(terms, [1.0, 1.0, 1.0, 0.0]).equation() == "x0^2 + x0 + 1 = 0"
+    assert Polynomial(terms, [-3.0, 2.0, 1.0, 2.0]).equation(limit=1) == "x1^2 = 1.5 + ..."
+    assert ExactPolynomial(terms[1:], [1, 2, 3]).equation() == "x1^2 = -2/3*x0^2 - 1/3*x0"
+
+
+def test_equations_are_for_people():
+    circle = Polynomial([[0, 0], [2, 0], [0, 2]], [-1.0, 1.0, 1.0])
+    assert circle.equation("latex") == "x_{1}^{2} = 1 - x_{0}^{2}"
+    assert "</sup></span> =\u00a0<span" in circle.equation("html")
+    for style in ("sympy", "python", "prose"):
+        with pytest.raises(ValueError, match="style must be"):
+            circle.equation(style)
+
+
+def test_notebooks_show_latex():
+    X = np.random.default_rng(0).random((200, 2))
+    X[:, 1] = X[:, 0] ** 2
+    names = ["a = b & c", "d"]
+    generators = OAVI(psi=1e-4).fit(X).generators_.renamed(names)
+    for g in generators:
+        assert g._repr_latex_() == f"${g.to_latex()}$"
+    lines = generators._repr_latex_().splitlines()
+    assert lines[:2] == ["$$", r"\begin{aligned}"] and lines[-2:] == [r"\end{aligned}", "$$"]
+    assert len(lines) == 4 + len(generators)
+    for line, g in zip(lines[2:-2], generators, strict=True):
+        left, right = re.split(r" (?<!\\)&= ", line.removesuffix(r" \\"))
+        assert f"{left} = {right}" == g.equation("latex")
+        assert len(re.findall(r"(?<!\\)&", line)) == 1
+    assert generators.subset([])._repr_latex_() is None
+
+
+def test_notebooks_show_the_first_of_many_generators():
+    rng = np.random.default_rng(0)
+    model = VanishingFeatures(OAVI(psi=0.1)).fit(rng.random((60, 12)), np.repeat([0, 1], 30))
+    lines = model.generators_._repr_latex_().splitlines()
+    assert model.n_generators_ > 20
+    assert lines[-3] == rf"&\quad \text{{({model.n_generators_ - 20} more)}}"
+    assert len(lines) == 4 + 21

@@ -43,12 +43,13 @@ from vanishing import (
 )
 from vanishing.algebra.markup import clean, number
 from vanishing.datasets import make_circle, make_sphere, make_two_surfaces
-from vanishing.inspection import importances
+from vanishing.inspection import anatomy, importances
 from vanishing.plot import isosurface
 from vanishing.report import write_report
 from vanishing.report.facts import facts_of
 from vanishing.report.frame import environment
 from vanishing.report.scene import POINTS, scene_of
+from vanishing.units import in_original_units
 
 
 def report(tmp_path, model, X, y=None, **options):
@@ -349,10 +350,27 @@ def test_guarantees_are_those_of_bounds(tmp_path, surfaces):
     model = VanishingClassifier(OAVI(psi=0.001, oracle="omp", max_degree=2), clip=True).fit(X, y)
     page = report(tmp_path, model, X, y)
     expected = bounds.of(model, X, y)
-    verdicts = re.findall(r'class="verdict \w*">(\w+)<', page.source)
-    assert verdicts == ["informative" if b.informative else "vacuous" for b in expected]
+    told = page.words.partition("What theory promises")[2]
     for bound in expected:
-        assert bound.statement in page.words
+        assert (bound.statement in told) == bound.informative
+        assert all(condition in told for condition in bound.conditions if bound.informative)
+    vacuous = [bound for bound in expected if not bound.informative]
+    assert 0 < len(vacuous) < len(expected)
+    needed = min(bound.samples_needed for bound in vacuous if bound.samples_needed is not None)
+    assert f"{len(vacuous)} bounds are vacuous here" in told
+    assert f"from {needed:,} rows per class on" in told
+
+
+def test_where_no_bound_says_anything_that_is_one_sentence(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    X, y = X[y > 0], y[y > 0]
+    model = VanishingClassifier(OAVI(psi=0.01, tau=1000), clip=True).fit(X, y)
+    expected = [bound for bound in bounds.of(model, X, y) if not bound.informative]
+    page = report(tmp_path, model, X, y)
+    informative = [bound for bound in bounds.of(model, X, y) if bound.informative]
+    assert ("Theory promises nothing of use" in page.words) == (not informative)
+    for bound in expected:
+        assert bound.statement not in page.words
 
 
 def test_refusals_of_bounds_are_shown(tmp_path, iris):
@@ -369,7 +387,10 @@ def test_bounds_without_suitable_rows_still_say_how_many_they_need(tmp_path, sur
     with pytest.warns(UserWarning, match="far outside"):
         page = report(tmp_path, model, 3 * X, y)  # outside the cube
     assert "the guarantees are for rows in [-1, 1]^n" in page.words.replace("The g", "the g")
-    assert "not evaluated" in page.words
+    assert "cannot be evaluated on these rows" in page.words
+    needed = [bound.samples_needed for bound in bounds.of(model.features_)]
+    assert any(needed) and "rows needed" in page.words
+    assert all(f"{count:,}" in page.words for count in needed if count is not None)
 
 
 def test_provenance(tmp_path, iris):
@@ -454,7 +475,7 @@ def test_one_column(tmp_path):
     X = np.repeat([[0.0], [0.5], [1.0]], 5, axis=0)
     page = report(tmp_path, OAVI(psi=0).fit(X), X)
     assert not page.all("canvas")
-    assert "x0 3" in page.words.replace("\u2009", " ") or "degree 3" in page.words
+    assert "x03 = 1.5 x02 \u2212 0.5 x0" in page.words
 
 
 def test_a_class_without_rows_and_labels_that_are_unknown(tmp_path, iris):
@@ -581,9 +602,15 @@ def test_representation_escapes_and_is_short(model):
 def test_representation_of_a_classifier_has_the_largest_weights(iris):
     model = iris[0]
     source = model._repr_html_()
-    weights = np.sort(np.abs(model.final_estimator_.coef_).max(axis=0))[::-1]
+    found = anatomy(model)
+    places = [(k, i) for k, part in enumerate(found.parts) for i in part.used]
+    places.sort(key=lambda place: -found.parts[place[0]].sizes[place[1]])
     shown = re.findall(r'class="number">([^<]*)</td></tr>', source)
-    assert shown == [number(w, 3) for w in weights[weights > 0][:10]]
+    assert len(shown) == min(10, len(places))
+    for (k, i), text in zip(places, shown, strict=False):
+        # The equation is in the columns as given, and the weight of its left minus right side.
+        original = in_original_units(found.parts[k].generators[i], *found.units)
+        assert text == number(found.parts[k].sizes[i] * original.leading_coef, 3)
 
 
 def test_representation_of_exact_generators():
@@ -845,14 +872,21 @@ def test_units_can_be_switched(browser, tmp_path, iris):
         "[...document.querySelectorAll('#equations-0 tr:nth-child(1) .eq')]"
         ".filter(e => e.offsetHeight).map(e => e.className)"
     )
-    assert browser.run(shown) == ["eq scaled"]
-    click(browser, "#units-original")
     assert browser.run(shown) == ["eq original"]
+    click(browser, "#units-scaled")
+    assert browser.run(shown) == ["eq scaled"]
 
 
 def test_without_scripts_everything_but_the_picture_is_there(browser, tmp_path, iris):
     browser.open(write_report(*iris, tmp_path / "report.html"), script=False)
     root = browser.send("DOM.getDocument")["root"]["nodeId"]
-    for selector in ("h1", "#equations-0 .eq", ".confusion", "svg.chart", ".verdict", "noscript p"):
+    for selector in (
+        "h1",
+        "#equations-0 .original",
+        ".confusion",
+        "svg.chart",
+        "#guarantees p",
+        "noscript p",
+    ):
         found = browser.send("DOM.querySelector", nodeId=root, selector=selector)["nodeId"]
         assert browser.send("DOM.getBoxModel", nodeId=found)["model"]["height"] > 10

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vanishing.polynomials import Polynomial
+from vanishing.algebra.units import readable
+from vanishing.polynomials import Polynomial, parse_equation
 from vanishing.units import digits_in_original_units, equation, in_original_units
 
 number = st.floats(-4, 4, allow_nan=False).map(lambda value: round(value, 3))
@@ -80,11 +81,68 @@ def test_digits_suffice_for_a_narrow_column_far_from_zero():
     rounded = Polynomial(original.terms, coef)
     np.testing.assert_allclose(rounded(rows), scaled(rows * 0.1 - 200.0), atol=1e-3)
     assert 8 <= digits <= 12
-    assert equation(original, digits) == "0.01*year^2 - 40.1*year + 40200.25 = 0"
+    assert equation(original, digits) == "year^2 = 4010*year - 4020025"
 
 
 def test_four_digits_where_columns_are_of_size_one():
     scaled = Polynomial([[0], [1]], [-1 / 3, 1.0])
     assert digits_in_original_units(scaled, scaled, [1.0], [0.0]) == 4
-    assert equation(scaled) == "x0 - 0.3333 = 0"
-    assert equation(scaled, limit=1) == "x0 + ... = 0"
+    assert equation(scaled) == "x0 = 0.3333"
+
+
+def rounded(mse, seed, fewer=0):
+    """Return how far the written equation is off, and its root mean square, in original units."""
+    rng = np.random.default_rng(seed)
+    terms = np.array([[0, 0], [1, 0], [0, 1], [1, 1], [0, 2]])
+    scaled = Polynomial(terms, [*rng.normal(size=4), 1.0], mse=mse)
+    scale, offset = 10.0 ** rng.uniform(-3, 3, 2), rng.uniform(-20, 20, 2)
+    shown = readable(scaled, (scale, offset))
+    digits = np.maximum(1, np.asarray(shown.digits) - fewer) * (shown.digits > 0)
+    rows = (rng.uniform(size=(200, 2)) - offset) / scale
+    exact = shown.polynomial(rows) / shown.polynomial.leading_coef
+    written = parse_equation(shown._replace(digits=digits).write(), ["x0", "x1"])(rows)
+    # Six digits of the largest leading term are the end.
+    largest = (np.abs(np.array([0.0, 1.0]) - offset[1]) / scale[1]).max() ** 2
+    return np.abs(written - exact).max(), shown.error, largest
+
+
+@pytest.mark.parametrize("mse", [1e-12, 1e-4, 0.09])
+@given(seed=st.integers(0, 10_000))
+def test_digits_that_matter_keep_an_equation_within_a_tenth_of_its_error(mse, seed):
+    off, error, largest = rounded(mse, seed)
+    assert off <= 1.01 * max(0.1 * error, 2e-6 * largest)
+
+
+def test_digits_that_matter_are_not_too_many():
+    """With two fewer, most equations would be off by more than that tenth."""
+    ratios = [np.divide(*rounded(0.09, seed, fewer=2)[:2]) for seed in range(50)]
+    assert np.median(ratios) > 0.1
+
+
+def test_zeros_that_matter_are_written_and_others_are_not():
+    circle = Polynomial([[0, 0], [2, 0], [0, 2]], [-1.0, 1.0, 1.0], feature_names=["x", "y"])
+    scale, offset = [0.5, 0.5], [0.0, 0.0]
+
+    def written(mse):
+        there = Polynomial(circle.terms, circle.coef, mse=mse, feature_names=["x", "y"])
+        return readable(there, (scale, offset)).write()
+
+    assert written(0.0) == "y^2 = 4 - x^2"
+    assert written(1e-4) == "y^2 = 4.000 - x^2"
+    assert written(0.09) == "y^2 = 4.0 - x^2"
+
+
+def test_terms_that_do_not_matter_are_left_out():
+    line = Polynomial([[0, 0], [1, 0], [0, 1]], [-0.5, 1e-4, 1.0], mse=0.01)
+    scale, offset = [0.5, 0.5], [0.0, 0.0]
+    assert readable(line, (scale, offset)).write() == "x1 = 1.00"
+    line = Polynomial(line.terms, line.coef, mse=1e-8)
+    assert readable(line, (scale, offset)).write() == "x1 = 1.00000 - 0.00010*x0"
+
+
+def test_equations_in_columns_that_were_not_scaled_have_four_digits():
+    line = Polynomial([[0], [1]], [-12345.678, 1.0], mse=100.0)
+    assert readable(line, ([1.0], [0.0])).write() == "x0 = 1.235e+04"
+    assert readable(line, None).original is False
+    long = Polynomial(np.eye(9, dtype=int) * 40, np.ones(9))
+    assert readable(long, (np.full(9, 2.0), np.ones(9))).original is False

@@ -7,10 +7,12 @@ import time
 import tracemalloc
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 import pytest
 from helpers import training_classes
+from scipy.linalg import eigh
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import load_iris
@@ -19,7 +21,7 @@ from sklearn.preprocessing import minmax_scale
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from vanishing import VanishingClassifier, VanishingFeatures
-from vanishing.algebra.components import components_of
+from vanishing.algebra.components import components_of, derivatives_of
 from vanishing.constructions.vca import VCA
 from vanishing.polynomials import Polynomial
 
@@ -39,11 +41,17 @@ def surface(m=120, noise=0.02):
 SURFACE = surface()
 
 
+both = pytest.mark.parametrize("normalization", ["l2", "gradient"])
+
+# The published algorithm, without a bound on the degree that matters here.
+published = partial(VCA, normalization="l2", max_degree=10)
+
+
 def fitted(X, psi=0.005, *, sample_weight=None, **parameters):
-    """A model, whatever it warns of."""
+    """A model of the published algorithm, unless told otherwise, whatever it warns of."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return VCA(psi, **parameters).fit(X, sample_weight=sample_weight)
+        return published(psi, **parameters).fit(X, sample_weight=sample_weight)
 
 
 def kernel(model, Z, degree=None):
@@ -68,10 +76,11 @@ class Plain:
     """Livni et al.'s algorithm with whole columns of values and whole polynomials.
 
     A polynomial is its coefficients on all monomials; products are convolutions. With
-    ``zeros=True`` combinations that are zero as polynomials are not left out.
+    ``zeros=True`` combinations that are zero as polynomials are not left out. With
+    ``normalization="gradient"`` mean squared gradients are 1, as in Kera and Hasegawa's.
     """
 
-    def __init__(self, X, psi, max_degree, *, zeros=False):
+    def __init__(self, X, psi, max_degree, *, zeros=False, normalization="l2"):
         m, n = X.shape
         grid = itertools.product(range(max_degree + 1), repeat=n)
         self.terms = [e for e in grid if sum(e) <= max_degree]
@@ -101,7 +110,11 @@ class Plain:
                 basis = left[:, sigma > 1e-9 * sigma[0]].T
             reduced = basis @ candidates
             gram = self.values(reduced) @ self.values(reduced).T / m
-            eigenvalues, vectors = np.linalg.eigh(gram)
+            steepness = None
+            if normalization == "gradient":
+                slopes = [reduced @ slope.T for slope in self.derivatives(X)]
+                steepness = sum(slope @ slope.T for slope in slopes) / m
+            eigenvalues, vectors = eigh(gram, steepness)
             found = vectors.T @ reduced
             vanish = eigenvalues <= max(psi, 1e-15)
             self.generators.append(found[vanish])
@@ -113,6 +126,13 @@ class Plain:
 
     def values(self, polynomials):
         return polynomials @ self.monomials.T
+
+    def derivatives(self, X):
+        """Of the monomials, by each column."""
+        for j in range(X.shape[1]):
+            lower = [tuple(a - (i == j) for i, a in enumerate(e)) for e in self.terms]
+            places = [self.place.get(e, 0) for e in lower]
+            yield self.monomials[:, places] * np.array([e[j] for e in self.terms])
 
     def times(self, f, g):
         out = np.zeros(len(f))
@@ -140,8 +160,28 @@ class Plain:
     ],
 )
 def test_plain_transcription(X, psi, max_degree):
-    plain = Plain(X, psi, max_degree)
-    model = fitted(X, psi, max_degree=max_degree)
+    check_transcription(X, psi, max_degree, "l2")
+
+
+@pytest.mark.parametrize(
+    ("X", "psi", "max_degree"),
+    [
+        (UNIFORM, 0.01, 5),
+        (UNIFORM, 0.02, 3),
+        (SURFACE, 0.003, 4),
+        (SURFACE, 0.02, 5),
+        (UNIFORM[:30, :2], 0.005, 6),
+        (IRIS[:50], 0.001, 4),
+        (IRIS[50:100], 0.0005, 3),
+    ],
+)
+def test_plain_transcription_by_gradients(X, psi, max_degree):
+    check_transcription(X, psi, max_degree, "gradient")
+
+
+def check_transcription(X, psi, max_degree, normalization):
+    plain = Plain(X, psi, max_degree, normalization=normalization)
+    model = fitted(X, psi, max_degree=max_degree, normalization=normalization)
     assert model.n_terms_ == plain.n_terms
     counts = [len(found) for found in plain.generators]
     assert sum(counts) > 0
@@ -204,9 +244,10 @@ VARIETIES = {
 
 @pytest.mark.parametrize("psi", [0, 1e-12, 1e-6])
 @pytest.mark.parametrize("name", VARIETIES)
-def test_planted_polynomials_are_found(name, psi):
+@both
+def test_planted_polynomials_are_found(name, psi, normalization):
     X, planted = VARIETIES[name]
-    model = fitted(X, psi, max_degree=4)
+    model = fitted(X, psi, max_degree=4, normalization=normalization)
     Z = np.random.default_rng(2).uniform(-1, 1, size=(400, X.shape[1]))
     values = model.generators_.evaluate(Z)
     for polynomial in planted:
@@ -217,9 +258,10 @@ def test_planted_polynomials_are_found(name, psi):
 
 
 @pytest.mark.parametrize("name", ["circle", "sphere", "crossing lines"])
-def test_hypersurface_of_degree_two(name):
+@both
+def test_hypersurface_of_degree_two(name, normalization):
     X, (planted,) = VARIETIES[name]
-    model = fitted(X, 1e-9, max_degree=2)
+    model = fitted(X, 1e-9, max_degree=2, normalization=normalization)
     assert model.n_generators_ == 1
     g = model.generators_[0]
     Z = np.random.default_rng(3).uniform(-2, 2, size=(20, X.shape[1]))
@@ -227,20 +269,22 @@ def test_hypersurface_of_degree_two(name):
     np.testing.assert_allclose(ratio, ratio[0], rtol=1e-8)
 
 
-def test_number_of_components_is_the_hilbert_function():
+@both
+def test_number_of_components_is_the_hilbert_function(normalization):
     # As many components as points at the end; 1 + 2 d on a conic.
-    assert fitted(grid(), 0).n_terms_ == 12
-    assert fitted(circle(), 1e-9, max_degree=5).n_terms_ == 11
-    assert fitted(twisted_cubic(), 1e-9, max_degree=4).n_terms_ == 13
-    assert fitted(UNIFORM[:25], 0).n_terms_ == 25
+    assert fitted(grid(), 0, normalization=normalization).n_terms_ == 12
+    assert fitted(circle(), 1e-9, max_degree=5, normalization=normalization).n_terms_ == 11
+    assert fitted(twisted_cubic(), 1e-9, max_degree=4, normalization=normalization).n_terms_ == 13
+    assert fitted(UNIFORM[:25], 0, normalization=normalization).n_terms_ == 25
 
 
 @pytest.mark.parametrize("psi", [0, 1e-12, 1e-9])
 @pytest.mark.parametrize(("n", "m", "max_degree"), [(1, 60, 8), (2, 150, 8), (3, 150, 5)])
-def test_nothing_vanishes_on_generic_points(psi, n, m, max_degree):
+@both
+def test_nothing_vanishes_on_generic_points(psi, n, m, max_degree, normalization):
     X = np.random.default_rng(4).uniform(size=(m, n))
     with pytest.warns(UserWarning, match="^VCA: nothing vanishes") as record:
-        model = VCA(psi, max_degree=max_degree).fit(X)
+        model = published(psi, max_degree=max_degree, normalization=normalization).fit(X)
     assert len(record) == 1
     assert not issubclass(record[0].category, ConvergenceWarning)
     assert model.n_generators_ == model.degree_ == model.n_coefficients_ == 0
@@ -257,9 +301,10 @@ def test_leaving_out_repeated_pairs_is_not_enough():
 
 
 @pytest.mark.parametrize("psi", [0, 1e-6, 0.001, 0.01, 0.1])
-def test_no_generator_is_zero_off_the_data(psi):
+@both
+def test_no_generator_is_zero_off_the_data(psi, normalization):
     for X in (UNIFORM, UNIFORM[:20], IRIS[:50, :3], IRIS[50:, 1:], twisted_cubic(), sphere()):
-        model = fitted(X, psi, max_degree=5)
+        model = fitted(X, psi, max_degree=5, normalization=normalization)
         values = model.transform(ANYWHERE)
         size = np.linalg.norm(values, axis=0)
         assert np.all(size > 1e-6)
@@ -278,12 +323,13 @@ def test_no_generator_is_zero_off_the_data(psi):
 
 @pytest.mark.parametrize("psi", [0, 0.001, 0.01])
 @pytest.mark.parametrize("X", [UNIFORM, SURFACE, IRIS[:50, :3], twisted_cubic()])
-def test_rows_as_such_do_not_matter(X, psi):
-    model = fitted(X, psi, max_degree=4)
+@both
+def test_rows_as_such_do_not_matter(X, psi, normalization):
+    model = fitted(X, psi, max_degree=4, normalization=normalization)
     rng = np.random.default_rng(7)
-    repeated = fitted(np.repeat(X, 3, axis=0), psi, max_degree=4)
-    permuted = fitted(rng.permutation(X), psi, max_degree=4)
-    chunked = fitted(X, psi, max_degree=4, chunk_size=7)
+    repeated = fitted(np.repeat(X, 3, axis=0), psi, max_degree=4, normalization=normalization)
+    permuted = fitted(rng.permutation(X), psi, max_degree=4, normalization=normalization)
+    chunked = fitted(X, psi, max_degree=4, chunk_size=7, normalization=normalization)
     for other in (repeated, permuted, chunked):
         assert_same(model, other, ANYWHERE)
         # Not only the spaces: the generators themselves.
@@ -295,34 +341,37 @@ def test_rows_as_such_do_not_matter(X, psi):
         )
 
 
-def test_large_eigenspaces_do_not_depend_on_the_order_of_the_rows():
+@both
+def test_large_eigenspaces_do_not_depend_on_the_order_of_the_rows(normalization):
     X = np.random.default_rng(14).uniform(size=(60, 15))
-    model = fitted(X, 0, max_degree=3)
+    model = fitted(X, 0, max_degree=3, normalization=normalization)
     assert np.bincount(model.generators_.degrees)[2:].min() > 70
     assert np.bincount(model.generators_.degrees).max() > 100
-    permuted = fitted(X[::-1], 0, max_degree=3)
+    permuted = fitted(X[::-1], 0, max_degree=3, normalization=normalization)
     Z = np.random.default_rng(15).uniform(size=(20, 15))
     expected = model.transform(Z)
     np.testing.assert_allclose(permuted.transform(Z), expected, rtol=0, atol=1e-6 * expected.max())
 
 
-def test_weights_are_repetitions():
+@both
+def test_weights_are_repetitions(normalization):
     rng = np.random.default_rng(8)
     weight = rng.integers(0, 4, size=len(UNIFORM))
     X = SURFACE[: len(weight)]
-    weighted = fitted(X, 0.01, max_degree=4, sample_weight=weight)
-    repeated = fitted(np.repeat(X, weight, axis=0), 0.01, max_degree=4)
+    weighted = fitted(X, 0.01, max_degree=4, sample_weight=weight, normalization=normalization)
+    repeated = fitted(np.repeat(X, weight, axis=0), 0.01, max_degree=4, normalization=normalization)
     assert weighted.n_generators_ > 0
     assert_same(weighted, repeated, ANYWHERE)
     np.testing.assert_allclose(weighted.mse_, repeated.mse_, rtol=1e-8)
-    scaled = fitted(X, 0.01, max_degree=4, sample_weight=1e-3 * weight)
+    scaled = fitted(X, 0.01, max_degree=4, sample_weight=1e-3 * weight, normalization=normalization)
     assert_same(weighted, scaled, ANYWHERE)
 
 
-def test_rotations_of_the_columns_do_not_matter():
+@both
+def test_rotations_of_the_columns_do_not_matter(normalization):
     rotation = np.linalg.qr(np.random.default_rng(9).normal(size=(3, 3)))[0]
-    model = fitted(SURFACE, 0.02, max_degree=4)
-    turned = fitted(SURFACE @ rotation, 0.02, max_degree=4)
+    model = fitted(SURFACE, 0.02, max_degree=4, normalization=normalization)
+    turned = fitted(SURFACE @ rotation, 0.02, max_degree=4, normalization=normalization)
     assert model.n_generators_ > 0
     assert model.n_terms_ == turned.n_terms_
     np.testing.assert_allclose(
@@ -330,10 +379,11 @@ def test_rotations_of_the_columns_do_not_matter():
     )
 
 
-def test_components_are_orthonormal():
+@both
+def test_components_are_orthonormal(normalization):
     for X in (SURFACE, UNIFORM[:30]):
         # The components of degree 3 are kept for the generators of degree 4.
-        model = fitted(X, 0.01, max_degree=4)
+        model = fitted(X, 0.01, max_degree=4, normalization=normalization)
         assert model.degree_ == 4
         values = components_of(model.generators_.stages, X.T)
         assert len(values) > 10
@@ -360,6 +410,88 @@ def test_columns_of_any_size():
     np.testing.assert_allclose(shifted.mse_, plain.mse_, rtol=1e-5)
     exact = fitted(1e4 * crossing_lines() + 7.0, 0, max_degree=2)
     assert exact.n_generators_ == 1
+
+
+# ----------------------------------------------------------------------------------- gradients
+
+
+@pytest.mark.parametrize(
+    ("X", "psi", "atol"),
+    [
+        (SURFACE, 0.002, 1e-10),
+        (SURFACE, 0.01, 1e-10),
+        (IRIS[:50, :3], 0.002, 1e-10),
+        (UNIFORM[:40, :2], 0.01, 1e-10),
+        (twisted_cubic(), 0.002, 1e-10),
+        (twisted_cubic(), 1e-12, 1e-3),  # from products, next to 1
+        (twisted_cubic(), 1e-15, 1e-6),  # on the rows
+        (twisted_cubic(), 0, 1e-6),
+        (UNIFORM[:20], 0, 1e-6),
+    ],
+)
+def test_gradients_have_mean_square_one_and_are_uncorrelated(X, psi, atol):
+    model = fitted(X, psi, max_degree=4, normalization="gradient")
+    assert model.n_generators_ > 0
+    slopes = np.array([g.gradient(X) for g in model.generators_]) / np.sqrt(len(X))
+    for degree in np.unique(model.generators_.degrees):
+        here = slopes[model.generators_.degrees == degree].reshape(-1, X.size)
+        np.testing.assert_allclose(here @ here.T, np.eye(len(here)), rtol=0, atol=atol)
+
+
+@pytest.mark.parametrize("size", [1e-80, 1e-3, 30.0, 1e8])
+def test_psi_is_in_the_squared_unit_of_the_columns(size):
+    for X, psi in ((SURFACE, 0.004), (IRIS[:50], 0.002), (UNIFORM, 0.02)):
+        model = fitted(X, psi, normalization="gradient")
+        scaled = fitted(size * X, size**2 * psi, normalization="gradient")
+        assert model.n_generators_ == scaled.n_generators_ > 0
+        assert model.n_terms_ == scaled.n_terms_
+        np.testing.assert_allclose(scaled.mse_ / size**2, model.mse_, rtol=1e-6)
+        expected = size * model.transform(X)
+        np.testing.assert_allclose(scaled.transform(size * X), expected, atol=1e-6 * expected.max())
+
+
+def test_psi_is_a_squared_distance_in_every_degree():
+    rng = np.random.default_rng(16)
+    noise = 0.01 * rng.normal(size=400)
+    t = rng.uniform(-1, 1, size=400)
+    line = np.column_stack([t, noise])
+    angle = np.pi * t
+    circle = (1.0 + noise[:, np.newaxis]) * np.column_stack([np.cos(angle), np.sin(angle)])
+    slope = 3 * t**2 - 1
+    across = np.column_stack([-slope, np.ones(400)]) / np.sqrt(1 + slope**2)[:, np.newaxis]
+    cubic = np.column_stack([t, t**3 - t]) + noise[:, np.newaxis] * across
+    for degree, X in enumerate((line, circle, cubic), start=1):
+        smallest = 0.5 * np.mean(noise**2)
+        assert fitted(X, smallest, max_degree=degree, normalization="gradient").n_generators_ == 0
+        model = fitted(X, 4 * smallest, max_degree=degree, normalization="gradient")
+        assert (model.n_generators_, model.degree_) == (1, degree)
+        np.testing.assert_allclose(model.mse_, np.mean(noise**2), rtol=0.2)
+
+
+def test_components_do_not_vanish():
+    """Nothing that F spans in a degree has a mean square of psi times that of its gradient."""
+    for X, psi in ((SURFACE, 0.004), (UNIFORM, 0.01), (IRIS[:50], 0.002)):
+        stages = fitted(X, psi, max_degree=4, normalization="gradient").generators_.stages
+        values = components_of(stages, X.T)
+        slopes = np.linalg.norm(stages[0].combine[: stages[0].n_components], axis=1)
+        pairs = derivatives_of(stages, values, slopes, np.array([0]), np.array([0]))
+        derivatives = np.array([along for along, _ in pairs])
+        gram = np.einsum("kir,kjr->ij", derivatives, derivatives) / len(X)
+        start = 1
+        for stage in stages:
+            here = slice(start, start + stage.n_components)
+            assert np.linalg.eigvalsh(gram[here, here]).max(initial=0.0) < 1.0 / psi
+            start += stage.n_components
+
+
+def test_the_default_is_quick_and_small():
+    """The published normalisation has 2,964 components here, and took half a minute."""
+    X = np.vstack(training_classes("htru"))
+    start = time.process_time()
+    model = VCA(0.001).fit(X)
+    assert time.process_time() - start < 5.0
+    assert model.max_degree == model.degree_ == 3
+    assert 20 < model.n_terms_ < 100
 
 
 # ------------------------------------------------------------------------------------- results
@@ -401,11 +533,12 @@ def test_expansion_into_monomials():
     assert str(MODEL.generators_).count("\n") == MODEL.n_generators_ - 1
 
 
-def test_expansion_of_planted_polynomials_is_readable():
+@both
+def test_expansion_of_planted_polynomials_is_readable(normalization):
     angle = np.linspace(0, 2 * np.pi, 51)[:-1]
     X = np.column_stack([np.cos(angle), np.sin(angle)])
     for size in (1.0, 1e-4, 1e4):
-        g = fitted(size * X, 0, max_degree=2).generators_[0]
+        g = fitted(size * X, 0, max_degree=2, normalization=normalization).generators_[0]
         assert g.terms.tolist() == [[0, 0], [2, 0], [0, 2]]
         np.testing.assert_allclose(g.coef / g.coef[-1], [-(size**2), 1.0, 1.0], rtol=1e-9)
 
@@ -498,13 +631,13 @@ def test_max_degree_and_max_terms():
     model = fitted(UNIFORM, 0.3, max_degree=3)
     assert model.degree_ <= 3
     with pytest.warns(ConvergenceWarning, match="max_terms=6"):
-        small = VCA(0.01, max_terms=6).fit(UNIFORM)
+        small = published(0.01, max_terms=6).fit(UNIFORM)
     assert small.n_terms_ == 4  # degree 2 would have added six
     assert np.all(small.mse_ <= 0.01)
     # What was found before stays.
     X = np.column_stack([UNIFORM[:, :2], UNIFORM[:, 0]])
     with pytest.warns(ConvergenceWarning, match="max_terms=3"):
-        found = VCA(1e-6, max_terms=3).fit(X)
+        found = published(1e-6, max_terms=3).fit(X)
     assert found.n_terms_ == 3
     assert found.n_generators_ == 1
 
@@ -514,7 +647,7 @@ def test_working_memory():
         config_context(working_memory=0.02),
         pytest.warns(ConvergenceWarning, match="candidates of degree 4 would need") as record,
     ):
-        model = VCA(0.001).fit(IRIS[:50])
+        model = published(0.001).fit(IRIS[:50])
     assert len(record) == 1
     assert model.degree_ == 1
     assert model.n_generators_ > 0
@@ -546,6 +679,7 @@ def test_small_inputs():
         ({"psi": -0.1}, ValueError),
         ({"psi": 1.0}, ValueError),
         ({"psi": "a"}, TypeError),
+        ({"normalization": "coefficients"}, ValueError),
         ({"max_degree": 0}, ValueError),
         ({"max_degree": 1.5}, TypeError),
         ({"max_terms": 0}, ValueError),
@@ -554,7 +688,7 @@ def test_small_inputs():
 )
 def test_bad_parameters(parameters, error):
     with pytest.raises(error, match=next(iter(parameters))):
-        VCA(**parameters).fit(UNIFORM)
+        published(**parameters).fit(UNIFORM)
 
 
 def test_verbose(capsys):
@@ -594,14 +728,17 @@ def test_features_and_classifier():
 
 @pytest.mark.parametrize("psi", [0.1, 0.005])
 @pytest.mark.parametrize("name", ["bank", "seeds", "htru"])
-def test_data_sets(name, psi):
+@both
+def test_data_sets(name, psi, normalization):
     for X in training_classes(name):
-        model = fitted(X, psi, max_degree=4)
+        model = fitted(X, psi, max_degree=4, normalization=normalization)
         assert np.all(model.mse_ <= psi)
         assert model.n_generators_ > 0
         Z = np.random.default_rng(12).uniform(size=(100, X.shape[1]))
         assert np.all(np.linalg.norm(model.transform(Z), axis=0) > 1e-6)
-        other = fitted(np.random.default_rng(13).permutation(X), psi, max_degree=4)
+        other = fitted(
+            np.random.default_rng(13).permutation(X), psi, max_degree=4, normalization=normalization
+        )
         assert_same(model, other, Z)
 
 
@@ -610,7 +747,7 @@ def test_spam_in_seconds_and_bounded_memory():
     start = time.perf_counter()
     tracemalloc.start()
     with pytest.warns(ConvergenceWarning, match="candidates of degree 3"):
-        models = [VCA(0.001).fit(X) for X in classes]
+        models = [published(0.001).fit(X) for X in classes]
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert time.perf_counter() - start < 5.0

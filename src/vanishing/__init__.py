@@ -31,9 +31,15 @@ __all__ = [
     "datasets",
     "error_bars",
     "export",
+    "inspection",
     "load",
     "motion",
+    "oracles",
+    "plot",
+    "polynomials",
+    "report",
     "save",
+    "units",
 ]
 
 # Where each public name is, unless it is a module itself.
@@ -61,14 +67,15 @@ _PLACES = {
     "save": "persistence",
     "__version__": "_version",
 }
-_MODULES = ["bounds", "datasets", "export", "motion", "oracles", "plot", "polynomials", "report"]
-_MODULES += ["units"]
+_MODULES = ["bounds", "datasets", "export", "inspection", "motion", "oracles", "plot"]
+_MODULES += ["polynomials", "report", "units"]
 
 if TYPE_CHECKING:  # the same, for those who read and do not run
-    from vanishing import (  # noqa: F401
+    from vanishing import (
         bounds,
         datasets,
         export,
+        inspection,
         motion,
         oracles,
         plot,
@@ -112,4 +119,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted([*_PLACES, *_MODULES])
+    return sorted(__all__)

@@ -29,7 +29,7 @@ if hasattr(os, "register_at_fork"):
 
 @cache
 def _controller() -> ThreadpoolController:
-    # Finding the libraries takes milliseconds: once a process.
+    # Finding the libraries takes milliseconds: once per process.
     return ThreadpoolController().select(user_api="blas")
 
 

@@ -59,6 +59,46 @@ def components_of(stages, columns=None, first=None) -> np.ndarray:
     return values
 
 
+def derivatives_of(stages, values, slopes, left, right):
+    """Differentiate F and the candidates along each component of degree 1.
+
+    All are polynomials in F_1, whose gradients are orthogonal. With their lengths as ``slopes``
+    the squares of the derivatives add up to the squared lengths of the gradients.
+
+    Parameters
+    ----------
+    stages : sequence of Stage
+    values : ndarray of shape (|F|, n_rows)
+        As `components_of` returns them.
+    slopes : ndarray of shape (|F_1|,)
+    left, right : ndarray
+        The candidates.
+
+    Yields
+    ------
+    derivatives : ndarray of shape (|F|, n_rows)
+    of_candidates : ndarray of shape (n_candidates, n_rows)
+    """
+    for i, slope in enumerate(slopes, start=1):
+        derivatives = np.zeros_like(values)
+        derivatives[i] = slope
+
+        def of_products(left, right, i=i, slope=slope, derivatives=derivatives):
+            out = values[left] * derivatives[right]
+            along = left == i
+            out[along] += slope * values[right[along]]
+            return out
+
+        k = 1 + len(slopes)
+        for stage in stages[1:]:
+            end = k + stage.n_components
+            products = of_products(stage.left, stage.right)
+            np.matmul(stage.combine[: end - k], products, out=derivatives[k:end])
+            derivatives[k:end] += stage.project[: end - k] @ derivatives[:k]
+            k = end
+        yield derivatives, of_products(left, right)
+
+
 class Components(PolynomialSequence):
     """The generators of a fitted `VCA`: a sequence of `Polynomial`, evaluated together.
 

@@ -45,7 +45,7 @@ def to_fractions(points) -> list[tuple[Fraction, ...]]:
         raise ValueError("there must be at least one point with at least one coordinate.")
     if rows.ndim != 2:
         raise ValueError(
-            "points must be a table with one row a point and the same number of coordinates in "
+            "points must be a table with one row per point and the same number of coordinates in "
             "each row."
         )
     return [tuple(map(to_fraction, row)) for row in rows]

@@ -33,14 +33,30 @@ def isolated(value, limit=_NAME) -> str:
     return f"<bdi{hint}>{shown}</bdi>"
 
 
-def number(value, digits=4) -> str:
-    """Return a number with some digits, as people write it."""
+def number(value, digits=4, zeros=False) -> str:
+    """Return a number with some digits, as people write it; maybe with zeros at its end."""
     if isinstance(value, Fraction):
         return text(value, 40).replace("-", MINUS)
     if not math.isfinite(value):
         return "\u2013" if math.isnan(value) else ("\u221e" if value > 0 else f"{MINUS}\u221e")
-    mantissa, _, exponent = f"{value:.{digits}g}".partition("e")
+    written = with_zeros(value, digits) if zeros else f"{value:.{digits}g}"
+    mantissa, _, exponent = written.partition("e")
     return scientific(mantissa.replace("-", MINUS), int(exponent or 0))
+
+
+def with_zeros(value, digits) -> str:
+    """Return a number with some digits, zeros at its end among them.
+
+    Examples
+    --------
+    >>> from vanishing.algebra.markup import with_zeros
+    >>> [with_zeros(value, 2) for value in (0.999, 0.0123, 519.5, 1e-7, 2.5e9)]
+    ['1.0', '0.012', '520', '1.0e-07', '2.5e+09']
+    """
+    mantissa, _, exponent = f"{value:.{digits - 1}e}".partition("e")
+    if not -5 <= int(exponent) < 7:
+        return f"{mantissa}e{exponent}"
+    return f"{float(f'{mantissa}e{exponent}'):.{max(0, digits - 1 - int(exponent))}f}"
 
 
 def scientific(mantissa: str, exponent: int) -> str:

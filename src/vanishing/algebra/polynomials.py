@@ -20,9 +20,10 @@ from vanishing.algebra.evaluation import (
     stretches,
 )
 from vanishing.algebra.immutable import Immutable, read_only
-from vanishing.algebra.writing import DIGITS, check_told_apart, write
+from vanishing.algebra.writing import DIGITS, check_told_apart, write, write_equation
 
 _TILE = 32
+_NOTEBOOK, _NOTEBOOK_TERMS = 20, 12  # equations that a notebook shows, and terms of one
 
 
 @njit(cache=True, nogil=True)
@@ -79,7 +80,7 @@ class BasePolynomial(Immutable):
         terms = np.array(terms, dtype=np.int64, ndmin=2)
         if len(terms) != len(coef):
             raise ValueError(
-                f"a polynomial needs one coefficient a term; got {len(terms)} terms and "
+                f"a polynomial needs one coefficient per term; got {len(terms)} terms and "
                 f"{len(coef)} coefficients."
             )
         names = default_names(terms.shape[1]) if feature_names is None else feature_names
@@ -106,7 +107,7 @@ class BasePolynomial(Immutable):
         ----------
         style : {"text", "latex", "html", "sympy", "python"}, default="text"
             "sympy" and "python" write all digits of a number, for a program to read.
-        digits : int, default=4
+        digits : int or array-like of int of shape (n_terms,), default=4
             Digits of a number, in the other styles.
         limit : int, default=None
             How many terms are written; dots stand for the others.
@@ -126,8 +127,33 @@ class BasePolynomial(Immutable):
             std=self.coef_std if errors else None,
         )
 
+    def equation(self, style="text", *, digits=DIGITS, limit=None, equals=None) -> str:
+        """Write that the polynomial is zero, with the leading term alone on the left.
+
+        Parameters
+        ----------
+        style : {"text", "latex", "html"}, default="text"
+        digits : int or array-like of int of shape (n_terms,), default=4
+            Digits of a number; one number per term keeps zeros at the end, and leaves out terms
+            that have 0 digits.
+        limit : int, default=None
+            How many terms are written on the right; dots stand for the others.
+        equals : str, default=None
+            What stands between the sides; the style's sign of equality by default.
+
+        Examples
+        --------
+        >>> from vanishing.polynomials import Polynomial
+        >>> Polynomial([[0, 0], [2, 0], [0, 2]], [-1.0, 1.0, 1.0]).equation()
+        'x1^2 = 1 - x0^2'
+        """
+        names = self.feature_names
+        return write_equation(
+            self.terms, self.coef, names, style, digits=digits, limit=limit, equals=equals
+        )
+
     def __str__(self) -> str:
-        """Write the polynomial, largest term first, four digits a coefficient."""
+        """Write the polynomial, largest term first, four digits per coefficient."""
         return self.write()
 
     def shortened(self, limit) -> str:
@@ -140,6 +166,9 @@ class BasePolynomial(Immutable):
     def to_latex(self) -> str:
         """Write the polynomial in LaTeX (without dollar signs)."""
         return self.write("latex")
+
+    def _repr_latex_(self) -> str:
+        return f"${self.write('latex', limit=_NOTEBOOK_TERMS)}$"
 
     def to_sympy(self):
         """Return the polynomial as a SymPy expression in symbols named as the columns."""
@@ -280,6 +309,24 @@ def _rebuild_polynomial(terms, coef, mse, feature_names, coef_std=None):
     return Polynomial(terms, coef, mse=mse, feature_names=feature_names, coef_std=coef_std)
 
 
+def aligned(polynomials) -> str | None:
+    """Write the first equations of a sequence in LaTeX, aligned at their signs of equality.
+
+    None where there are none, or where components are too large to be expanded.
+    """
+    try:
+        some = polynomials[:_NOTEBOOK]
+        lines = [g.equation("latex", limit=_NOTEBOOK_TERMS, equals=" &= ") for g in some]
+    except ValueError:
+        return None
+    if not lines:
+        return None
+    if len(polynomials) > _NOTEBOOK:
+        lines.append(rf"&\quad \text{{({len(polynomials) - _NOTEBOOK:,} more)}}")
+    inner = " \\\\\n".join(lines)
+    return f"$$\n\\begin{{aligned}}\n{inner}\n\\end{{aligned}}\n$$"
+
+
 class PolynomialSequence(Immutable, Sequence):
     """The generators of a fitted model, one of which is made when it is asked for."""
 
@@ -302,16 +349,19 @@ class PolynomialSequence(Immutable, Sequence):
         return self._polynomial(range(len(self))[index])
 
     def __str__(self) -> str:
-        return "\n".join(f"{g} = 0   (mse {g.mse:.2g})" for g in self)
+        return "\n".join(f"{g.equation()}   (mse {g.mse:.2g})" for g in self)
 
     def __repr__(self) -> str:
         return f"<{len(self)} generators of degree up to {self.degree}>"
 
+    def _repr_latex_(self) -> str | None:
+        return aligned(self)
+
     def table(self) -> dict[str, list]:
-        """Return one line a generator as columns, for a DataFrame of any library."""
+        """Return one line per generator as columns, for a DataFrame of any library."""
         polynomials = list(self)
         return {
-            "equation": [f"{g} = 0" for g in polynomials],
+            "equation": [g.equation() for g in polynomials],
             "degree": [g.degree for g in polynomials],
             "n_terms": [len(g.terms) for g in polynomials],
             "mse": [g.mse for g in polynomials],

@@ -4,12 +4,16 @@ import math
 from collections import defaultdict
 from fractions import Fraction
 from itertools import product
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from vanishing.algebra.monomials import deglex_order
 from vanishing.algebra.polynomials import Polynomial
 from vanishing.algebra.writing import DIGITS
+
+_LEAST = 1e-6  # of the leading term: what no digit says more of
+_EXPANDED = 300  # monomials up to which an equation is written in the columns as given
 
 
 def in_original_units(polynomial, scale, offset) -> Polynomial:
@@ -98,6 +102,106 @@ def digits_in_original_units(polynomial, original, scale, offset) -> int:
     return DIGITS + int(np.clip(np.ceil(more), 0, 17 - DIGITS)) if np.isfinite(more) else 17
 
 
+def digits_that_matter(original, scale, offset) -> np.ndarray:
+    """Return how many digits each coefficient of an equation needs.
+
+    So many that rounding all of them changes the difference of the two sides, wherever scaled
+    columns are in [0, 1], by at most a tenth of its root mean square on the rows of the fit; but no
+    more than six digits of the largest leading term there.
+
+    Parameters
+    ----------
+    original : Polynomial
+        In original units, as `in_original_units` writes it.
+    scale, offset : array-like of shape (n_features,)
+
+    Returns
+    -------
+    digits : ndarray of int of shape (n_terms,)
+        At most 17; 0 for a term that does not matter, which `Polynomial.equation` leaves out.
+
+    Examples
+    --------
+    >>> from vanishing.polynomials import Polynomial
+    >>> from vanishing.units import digits_that_matter
+    >>> line = Polynomial([[0], [1]], [-0.123456, 1.0], mse=0.01)
+    >>> digits_that_matter(line, [1.0], [0.0])
+    array([2, 3])
+    >>> line.equation(digits=_)
+    'x0 = 0.12'
+    """
+    scale, offset = np.asarray(scale, dtype=np.float64), np.asarray(offset, dtype=np.float64)
+    terms = original.terms
+    with np.errstate(all="ignore"):
+        size = np.maximum(np.abs(offset / scale), np.abs((1.0 - offset) / scale))
+        coef = np.abs(original.coef / original.coef[-1])
+        error = np.sqrt(np.nan_to_num(original.mse)) / np.abs(original.coef[-1])
+        # A coefficient is rounded by at most half of its last digit.
+        step, least = 0.2 * error / max(1, len(coef) - 1), _LEAST * np.prod(size ** terms[-1])
+        last = np.floor(np.log10(max(step, least) / np.prod(size**terms, axis=1)))
+        digits = np.floor(np.log10(coef)) + 1.0 - last
+    digits = np.clip(np.nan_to_num(digits, nan=17.0, posinf=17.0), 1, 17).astype(np.int64)
+    digits[coef < 0.5 * 10.0**last] = 0
+    if step > least:
+        return digits
+    # Of an equation that holds to rounding, zeros at the end of a number say nothing.
+    return np.array([_without_zeros(value, n) for value, n in zip(coef, digits, strict=True)])
+
+
+def _without_zeros(value, digits) -> int:
+    mantissa = f"{value:.{max(0, digits - 1)}e}".partition("e")[0]
+    return min(digits, max(1, len(mantissa.replace(".", "").rstrip("0"))))
+
+
+def mean_square(polynomial) -> float:
+    """Return the mean square of a polynomial on the rows of the fit: 0 of an exact one."""
+    return getattr(polynomial, "mse", 0.0)
+
+
+class Readable(NamedTuple):
+    """An equation as people read it: a polynomial that is zero, and the digits that matter."""
+
+    polynomial: Any
+    digits: Any  # as `Polynomial.equation` takes them
+    original: bool  # whether in the columns as given
+
+    @property
+    def error(self) -> float:
+        """The root mean square of the difference of the two sides, on the rows of the fit."""
+        size = abs(float(self.polynomial.coef[-1]))
+        return math.sqrt(mean_square(self.polynomial)) / size if size else math.nan
+
+    def write(self, style="text", limit=None) -> str:
+        """Write the equation."""
+        return self.polynomial.equation(style, digits=self.digits, limit=limit)
+
+
+def readable(polynomial, units, limit=_EXPANDED) -> Readable:
+    """Return an equation in the columns as given, where that can be, and else as it is.
+
+    Parameters
+    ----------
+    polynomial : Polynomial
+        In scaled columns.
+    units : tuple of two arrays of shape (n_features,), or None
+        The scale and the offset of `in_original_units`; None where the scaling is another one,
+        after which there is no polynomial in the columns as given.
+    limit : int or None
+        How many monomials an equation may have before it is left as it is.
+    """
+    size = (polynomial.terms + 1).prod(axis=1).sum()
+    if units is None or (limit is not None and size > limit):
+        return Readable(polynomial, DIGITS, False)
+    scale, offset = map(np.asarray, units)
+    if (scale == 1.0).all() and not offset.any():  # how large columns are is not known
+        return Readable(polynomial, DIGITS, True)
+    original = in_original_units(polynomial, *units)
+    return Readable(original, digits_that_matter(original, *units), True)
+
+
 def equation(polynomial, digits=DIGITS, limit=None) -> str:
-    """Write ``polynomial = 0`` with a number of digits, and dots for terms beyond ``limit``."""
-    return f"{polynomial.write(digits=digits, limit=limit)} = 0"
+    """Write that a polynomial is zero, its leading term alone on the left.
+
+    The same as `vanishing.polynomials.Polynomial.equation`.
+    """
+    return polynomial.equation(digits=digits, limit=limit)

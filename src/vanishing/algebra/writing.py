@@ -24,11 +24,13 @@ def printable(text) -> str:
     )
 
 
-def _rounded(value, digits) -> str:
-    return str(value) if isinstance(value, Fraction) else f"{value:.{digits}g}"
+def _rounded(value, digits, zeros=False) -> str:
+    if isinstance(value, Fraction):
+        return str(value)
+    return markup.with_zeros(value, digits) if zeros else f"{value:.{digits}g}"
 
 
-def _in_full(value, digits) -> str:
+def _in_full(value, digits, zeros=False) -> str:
     return str(value) if isinstance(value, Fraction) else repr(float(value))
 
 
@@ -47,10 +49,10 @@ def _latex_name(name: str) -> str:
     return r"\text{" + "".join(escapes.get(c, c) for c in printable(name)) + "}"
 
 
-def _latex_number(value, digits) -> str:
+def _latex_number(value, digits, zeros=False) -> str:
     if isinstance(value, Fraction) and value.denominator != 1:
         return rf"\frac{{{value.numerator}}}{{{value.denominator}}}"
-    mantissa, _, exponent = _rounded(value, digits).partition("e")
+    mantissa, _, exponent = _rounded(value, digits, zeros).partition("e")
     return _latex_scientific(mantissa, int(exponent or 0))
 
 
@@ -83,7 +85,7 @@ class Style:
     """How the parts of a polynomial are written."""
 
     name: Callable[[str], str] = _name
-    number: Callable[[float | Fraction, int], str] = _rounded
+    number: Callable[..., str] = _rounded  # of a value and its digits; maybe with zeros at its end
     scientific: Callable[[str, int], str] = _scientific  # digits times a power of ten
     power: Callable[[str, int | str], str] = "{}^{}".format
     times: Callable[[Iterable[str]], str] = lambda written: "*"  # given all names as written
@@ -91,6 +93,7 @@ class Style:
     after_sign: str = " "  # but not at the beginning
     term: Callable[[str], str] = str
     more: Callable[[int], str] = lambda left: " + ..."  # for the terms left out
+    equals: str = " = "
     formal: bool = False  # read by a program, to which columns of one name are one
 
 
@@ -112,6 +115,7 @@ STYLES = {
         times=lambda written: markup.THIN_SPACE,
         minus=markup.MINUS,
         after_sign="\u00a0",  # lines break before a sign
+        equals=" =\u00a0",
         term='<span class="term">{}</span>'.format,
         more=_html_more,
     ),
@@ -168,8 +172,8 @@ def write(terms, coef, names, style="text", *, digits=DIGITS, limit=None, std=No
         Names of the columns.
     style : {"text", "latex", "html", "sympy", "python"}, default="text"
         "sympy" and "python" write all digits of a number, for a program to read.
-    digits : int, default=4
-        Digits of a number, in the other styles.
+    digits : int or array-like of int of shape (n_terms,), default=4
+        Digits of a number, in the other styles; one number per term keeps zeros at the end.
     limit : int, default=None
         How many terms are written; dots stand for the others.
     std : array-like of shape (n_terms,), default=None
@@ -185,30 +189,81 @@ def write(terms, coef, names, style="text", *, digits=DIGITS, limit=None, std=No
     Symbol('beta')**2*Symbol('x1') - 0.3333333333333333
     beta**2*x1 - 0.3333333333333333
     """
-    check_choice("style", style, STYLES)
-    style = STYLES[style]
-    name = cache(style.name)
-    if style.formal:
-        if std is not None:
-            raise ValueError("standard errors are written for people: as text, LaTeX or HTML.")
-        check_told_apart(terms, names, name)
-    times = style.times(map(name, names))
-    shown = np.flatnonzero(coef)[::-1]
-    text = ""
-    for i in shown[:limit]:
-        row = np.asarray(terms[i]).tolist()
+    writer = _Writer(terms, coef, names, style, digits, std)
+    return writer.sum(np.flatnonzero(coef)[::-1], limit)
+
+
+def write_equation(
+    terms, coef, names, style="text", *, digits=DIGITS, limit=None, equals=None
+) -> str:
+    """Write ``polynomial = 0`` with its last term alone on the left.
+
+    On the right a positive term comes first, if there is one, and ``limit`` is how many terms are
+    written there. A term with 0 digits is left out. ``style`` is one for people, and ``equals`` its
+    sign of equality by default; the other parameters are those of `write`.
+
+    Examples
+    --------
+    >>> from vanishing.algebra.writing import write_equation
+    >>> terms, coef = [[0, 0], [2, 0], [0, 2]], [-2.0, 1.98, 2.0]
+    >>> write_equation(terms, coef, ["x", "y"])
+    'y^2 = 1 - 0.99*x^2'
+    >>> write_equation(terms, coef, ["x", "y"], digits=[3, 2, 2])
+    'y^2 = 1.00 - 0.99*x^2'
+    """
+    check_choice("style", style, [name for name, one in STYLES.items() if not one.formal])
+    equals = STYLES[style].equals if equals is None else equals
+    coef = np.asarray(coef)
+    if not coef[-1]:  # too small for a number
+        return f"{write(terms, coef, names, style, digits=digits, limit=limit)}{equals}0"
+    right = -coef[:-1] / coef[-1]
+    matters = True if np.ndim(digits) == 0 else np.asarray(digits)[:-1] > 0
+    order = np.flatnonzero((right != 0) & matters)[::-1]
+    first = next((i for i in order if right[i] > 0), None)
+    if first is not None:
+        order = np.array([first, *(i for i in order if i != first)])
+    left = _Writer(terms[-1:], [1.0], names, style, DIGITS).sum([0])
+    some = digits if np.ndim(digits) == 0 else np.asarray(digits)[:-1]
+    return left + equals + _Writer(terms[:-1], right, names, style, some).sum(order, limit)
+
+
+class _Writer:
+    """Sums of terms with coefficients, in one style."""
+
+    def __init__(self, terms, coef, names, style, digits, std=None):
+        check_choice("style", style, STYLES)
+        self.style = STYLES[style]
+        self.terms, self.coef, self.names, self.std = terms, coef, names, std
+        self.name = cache(self.style.name)
+        if self.style.formal:
+            if std is not None:
+                raise ValueError("standard errors are written for people: as text, LaTeX or HTML.")
+            check_told_apart(terms, names, self.name)
+        self.digits = np.broadcast_to(digits, len(coef))
+        self.zeros = np.ndim(digits) > 0
+        self.times = self.style.times(map(self.name, names))
+
+    def sum(self, order, limit=None) -> str:
+        """Write some terms, and dots for those beyond ``limit``."""
+        style, text = self.style, ""
+        for i in order[:limit]:
+            sign = style.minus if self.coef[i] < 0 else "+"
+            text += f" {sign}{style.after_sign}" if text else sign.replace("+", "")
+            text += style.term(self.product(i))
+        left = 0 if limit is None else len(order) - limit
+        return text + style.more(left) if left > 0 else text or "0"
+
+    def product(self, i) -> str:
+        """Write a term with the size of its coefficient, which is left out where it is 1."""
+        style, name = self.style, self.name
         factors = [
-            name(names[j]) if e == 1 else style.power(name(names[j]), e)
-            for j, e in enumerate(row)
+            name(self.names[j]) if e == 1 else style.power(name(self.names[j]), e)
+            for j, e in enumerate(np.asarray(self.terms[i]).tolist())
             if e
         ]
-        size = style.number(abs(coef[i]), digits)
-        if std is not None and 0.0 < std[i] < np.inf:
-            size = style.scientific(*with_error(abs(coef[i]), std[i]))
-        if size not in ("1", "1.0") or not factors:
+        size = style.number(abs(self.coef[i]), int(self.digits[i]), self.zeros)
+        if self.std is not None and 0.0 < self.std[i] < np.inf:
+            size = style.scientific(*with_error(abs(self.coef[i]), self.std[i]))
+        if not re.fullmatch(r"1(\.0*)?", size) or not factors:
             factors.insert(0, size)
-        sign = style.minus if coef[i] < 0 else "+"
-        text += f" {sign}{style.after_sign}" if text else sign.replace("+", "")
-        text += style.term(times.join(factors))
-    left = 0 if limit is None else len(shown) - limit
-    return text + style.more(left) if left > 0 else text or "0"
+        return self.times.join(factors)

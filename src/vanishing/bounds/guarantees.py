@@ -244,7 +244,7 @@ def margin_loss(scores, y, rho):
     scores, y = np.asarray(scores, dtype=float), np.asarray(y)
     if scores.ndim != 1 or scores.shape != y.shape or not scores.size:
         raise ValueError(
-            f"scores and y must have one entry a row; got shapes {scores.shape} and {y.shape}."
+            f"scores and y must have one entry per row; got shapes {scores.shape} and {y.shape}."
         )
     if not np.isin(y, (-1, 1)).all():
         raise ValueError("y must be -1 or +1 on every row.")

@@ -9,10 +9,12 @@ from typing import Annotated, NamedTuple
 import numpy as np
 from typer import Option
 
+from vanishing.algebra.writing import in_words
 from vanishing.cli.app import command
 from vanishing.cli.console import check_output, console, progress, share
 
-_STONES, _ROWS = 500, 4  # rows of the table with a law, and those to look at
+_STONES, _ROWS = 500, 4  # rows of the tables with laws, and those to look at
+_WRONG = 57  # the place of the row that breaks them
 _SPLITS = 5
 _TERMS = 4  # of an equation that is short enough for the table
 _SHOWN = 2  # equations of a grower
@@ -23,13 +25,14 @@ _NAMES = {"od280/od315_of_diluted_wines": "dilution"}
 def demo(
     out: Annotated[Path, Option(help="Where to write the report.")] = Path("vanishing_demo.html"),
 ):
-    """See in half a minute what this is: a law in a table, wines told apart, and a report."""
+    """See in seconds what this is for: which law holds, which rows break it, which class is it."""
     out = _place(out)
     check_output(out)
     from vanishing.report import write_report
 
     printer = console()
     _law(printer)
+    _rows(printer)
     _circle(printer)
     (X, y), results = _compare()
     model = results["vanishing"][0].model
@@ -40,11 +43,13 @@ def demo(
     printer.rule("What next", align="left")
     printer.print("The report has the classifier, its equations and its errors in one page:")
     printer.print(f"  {out.resolve()}", soft_wrap=True)
-    printer.print("The law in a table of yours, whose column E is what to explain:")
+    printer.print("The same with a table of yours, in which the column E is what to explain:")
     printer.print("  vanishing laws table.csv --target E --out laws.json")
-    printer.print("Classes in a table of yours, whose column label says what to tell apart:")
+    printer.print("some rows may be wrong:")
+    printer.print("  vanishing outliers table.csv --explain --out scored.csv")
+    printer.print("or the column label says what to tell apart:")
     printer.print("  vanishing fit table.csv --target label --tune --out model.json")
-    printer.print("  vanishing show model.json --units original")
+    printer.print("  vanishing show model.json")
     printer.print("  vanishing report model.json table.csv --out report.html")
 
 
@@ -72,7 +77,7 @@ def _law(printer):
         energy = (energy + rng.normal(scale=0.5, size=_STONES)).rename("E")
         finder = LawFinder().fit(stones, energy)
     law = finder.laws_[0]
-    printer.rule("A law in a table", align="left")
+    printer.rule("1. Which law holds?", align="left")
     printer.print(
         f"{_STONES} stones in flight: mass m in kg, height h in m, speed v in m/s, and the energy "
         "E in J, measured with an error of 0.5 J:"
@@ -85,7 +90,7 @@ def _law(printer):
         table.add_row(*(f"{value:.2f}" for value in row))
     table.add_row(*["..."] * rows.shape[1])
     printer.print(table)
-    printer.print("Which law do they obey? Knowing nothing but the table, the law finder says")
+    printer.print("Knowing nothing but the table, the law finder says")
     printer.print(f"\n  {law}\n")
     printer.print(
         "In it are the acceleration of free fall, 9.81, and the 1/2 of m v^2 / 2, each with the "
@@ -93,6 +98,37 @@ def _law(printer):
     )
     shuffled = LawFinder().fit(stones, pd.Series(rng.permutation(energy), name="E"))
     printer.print(f"With the energies in another order it says: {shuffled.verdict_}\n")
+
+
+def _rows(printer):
+    import pandas as pd
+
+    from vanishing import VanishingOutlierDetector
+
+    rng = np.random.default_rng(0)
+    flow, head = rng.uniform([[20], [10]], [[60], [40]], (2, _STONES))
+    pump = pd.DataFrame({"flow": flow, "head": head, "power": 0.0034 * flow * head})
+    pump["loss"] = 0.0004 * flow**2
+    pump *= 1 + 0.005 * rng.normal(size=pump.shape)
+    pump.loc[_WRONG, "flow"] *= 1.08
+    with progress("Compiling, the first time only"):
+        detector = VanishingOutlierDetector(random_state=0).fit(pump)
+    printer.rule("2. Which rows break it?", align="left")
+    printer.print(
+        f"{_STONES} readings of a pump: flow, head, power and loss, good to half a percent. In row "
+        f"{_WRONG + 1} the flow was misread by 8 %, which nobody would see: others have such a "
+        "flow. The detector finds the laws of the table,\n"
+    )
+    for law in detector.laws_:
+        printer.print(f"  {law}")
+    row = int(detector.score_samples(pump).argmin())
+    reason = detector.explain(pump.iloc[[row]])[0][0]
+    column = reason["columns"][0]
+    printer.print(
+        f"\nand that row {row + 1} is the oddest of all: its {column} is "
+        f"{reason['found'][column]:.1f}, where the other columns say "
+        f"{reason['expected'][column]:.1f}.\n"
+    )
 
 
 def _circle(printer):
@@ -104,19 +140,19 @@ def _circle(printer):
     angle = rng.uniform(0.0, 2.0 * np.pi, 400)
     points = np.column_stack([np.cos(angle), np.sin(angle)]) + rng.normal(scale=0.02, size=(400, 2))
     points = pd.DataFrame(points, columns=["x", "y"])
-    printer.rule("The idea", align="left")
+    printer.rule("3. Which class is it?", align="left")
     with progress("Compiling, the first time only"):
         model = OAVI(psi=0.002, oracle="omp", max_degree=2).fit(points)
     printer.print(
-        "Points of a circle of radius 1 obey x^2 + y^2 - 1 = 0. Vanishing goes the other way, from "
+        "Points of a circle of radius 1 obey y^2 = 1 - x^2. Vanishing goes the other way, from "
         "points to equations: of 400 points near such a circle, knowing nothing but the points, it "
         "says"
     )
     for generator in model.generators_:
-        printer.print(f"\n  {generator} = 0\n")
+        printer.print(f"\n  {generator.equation()}\n")
     printer.print(
-        "which is about zero on the circle and not elsewhere. In the same way each class of a data "
-        "set has equations of its own, and a row is told by the equations that it obeys.\n"
+        "which holds on the circle and not elsewhere. In the same way each class of a data set has "
+        "equations of its own, and a row is told by the equations that it obeys.\n"
     )
 
 
@@ -192,7 +228,6 @@ def _print_comparison(printer, results):
     from rich.table import Table
 
     n_test = 72 * _SPLITS
-    printer.rule("Wines of three growers", align="left")
     printer.print(
         "178 Italian wines, 13 chemical measurements each; who grew them, A, B or C? Vanishing "
         "finds the equations of each grower's wines and weighs them; the rival is a support vector "
@@ -226,7 +261,6 @@ def _print_equations(printer, model, X, y):
 
     from vanishing.cli.equations import shown_of
 
-    printer.rule("The equations", align="left")
     printer.print(
         "Short ones with much weight in the decision, in the units of the measurements, and how "
         "far held-out wines are from them on average: the grower's own, and those of the others."
@@ -240,11 +274,12 @@ def _print_equations(printer, model, X, y):
     for part, equations in shown_of(model, original=True).parts:
         short = [one for one in equations if len(one.polynomial.coef) <= _TERMS]
         for one in short[:_SHOWN]:
-            leading, rest = _solved(one.polynomial)
+            equation = one.shown.write()
+            leading, _, rest = equation.partition(" = ")
             off = np.abs(one.polynomial(X) / one.polynomial.leading_coef)
             own = y == part.label
-            means = f"{off[own].mean():.3g}", f"{off[~own].mean():.3g}"
-            table.add_row(str(part.label), f"{leading} ≈ {rest}", *means)
+            means = in_words(off[own].mean()), in_words(off[~own].mean())
+            table.add_row(str(part.label), equation, *means)
             if sentence is None:
                 sentence = (
                     f"In words: in wines of grower {part.label}, {leading} is about {rest}. "
@@ -254,14 +289,3 @@ def _print_equations(printer, model, X, y):
     printer.print(table)
     if sentence is not None:
         printer.print(sentence)
-
-
-def _solved(polynomial):
-    """Return the two sides of g = 0, written as "the leading term is the rest"."""
-    rest = type(polynomial)(
-        polynomial.terms[:-1],
-        -polynomial.coef[:-1] / polynomial.leading_coef,
-        feature_names=polynomial.feature_names,
-    )
-    leading = type(polynomial)(polynomial.terms[-1:], [1.0], feature_names=polynomial.feature_names)
-    return leading, rest

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from vanishing.algebra.units import digits_in_original_units, equation, in_original_units
-from vanishing.algebra.writing import DIGITS, printable
+from vanishing.algebra.units import Readable, mean_square, readable
+from vanishing.algebra.writing import in_words, printable
 from vanishing.cli.console import console, fail
 from vanishing.inspection import Anatomy, Part, anatomy
 from vanishing.persistence import layout
@@ -15,9 +15,20 @@ from vanishing.persistence import layout
 class Equation(NamedTuple):
     """A generator, in the units asked for, and its weights in the decision values."""
 
-    polynomial: Any
-    digits: int
+    shown: Readable
     weights: np.ndarray  # (n_decisions,), maybe none
+    absolute: bool  # whether a weight multiplies |g|, not g
+
+    @property
+    def polynomial(self) -> Any:
+        """The generator as it is written."""
+        return self.shown.polynomial
+
+    @property
+    def weights_of_difference(self) -> np.ndarray:
+        """The weights of left minus right side, which is the generator over a number."""
+        size = float(self.polynomial.coef[-1])
+        return self.weights * (abs(size) if self.absolute else size)
 
 
 class Shown(NamedTuple):
@@ -28,14 +39,14 @@ class Shown(NamedTuple):
     parts: list[tuple[Part, list[Equation]]]
 
 
-def shown_of(model, *, original=False, top=None, everything=False) -> Shown:
+def shown_of(model, *, original=None, top=None, everything=False) -> Shown:
     """Choose the equations of a model, the most important first.
 
     Parameters
     ----------
     model : estimator
-    original : bool
-        In original units, or else in scaled ones.
+    original : bool or None
+        In original units, or else in scaled ones; None for the former where that can be.
     top : int or None
         How many equations per class; None for all.
     everything : bool
@@ -50,6 +61,7 @@ def shown_of(model, *, original=False, top=None, everything=False) -> Shown:
             f"The columns were scaled by {_scalers(found)}, after which equations are no "
             "polynomials in original units."
         )
+    original = found.units is not None if original is None else original
     parts = []
     for part in found.parts:
         places = part.ranking()[: None if everything else len(part.used)][:top]
@@ -58,11 +70,10 @@ def shown_of(model, *, original=False, top=None, everything=False) -> Shown:
 
 
 def _equation(found, part, i, original) -> Equation:
-    polynomial, digits = part.generators[i], DIGITS
-    if original and found.scale is not None:
-        scaled, polynomial = polynomial, in_original_units(polynomial, *found.units)
-        digits = digits_in_original_units(scaled, polynomial, *found.units)
-    return Equation(polynomial, digits, np.zeros(0) if part.weights is None else part.weights[i])
+    polynomial = part.generators[i]
+    known = original and found.scale is not None
+    shown = readable(polynomial, found.units if known else None, limit=None)
+    return Equation(shown, np.zeros(0) if part.weights is None else part.weights[i], part.absolute)
 
 
 def _scalers(found) -> str:
@@ -96,12 +107,8 @@ def _strongest(found, one) -> tuple[str, str]:
     if not one.weights.size:
         return "", ""
     i = int(np.abs(one.weights).argmax())
-    weight = one.weights[i]
+    weight = one.weights_of_difference[i]
     return f"{weight:+.4g}" if weight else "0", printable(found.decisions[i])
-
-
-def _mse(polynomial) -> float:
-    return getattr(polynomial, "mse", 0.0)  # an exact one vanishes
 
 
 def write_text(shown):
@@ -131,16 +138,15 @@ def _table(found, equations):
     for name, justify in [("weight", "right"), ("for class", "left")][:n_weights]:
         table.add_column(name, justify=justify, no_wrap=True)
     table.add_column("equation", overflow="fold")
-    table.add_column("mean square", justify="right", no_wrap=True)
+    table.add_column("rms error", justify="right", no_wrap=True)
     for one in equations:
         weight = _strongest(found, one)[:n_weights]
-        table.add_row(*weight, equation(one.polynomial, one.digits), f"{_mse(one.polynomial):.2g}")
+        table.add_row(*weight, one.shown.write(), in_words(one.shown.error, 2))
     return table
 
 
 def _meaning(found) -> list[str]:
-    side = "left side of the equation"
-    side = f"|{side}|" if found.parts[0].absolute else f"the {side}"
+    side = "|left - right side|" if found.parts[0].absolute else "left minus right side"
     if not found.decisions:
         return []
     if len(found.decisions) == 1:
@@ -158,12 +164,12 @@ def _meaning(found) -> list[str]:
 def _legend(shown) -> list[str]:
     found = shown.anatomy
     clipped = "clipped to the range of the training rows" if _clips(found) else ""
-    if shown.original:
-        return ["Columns are in their original units."]
     if found.units is None:
         return [f"Columns are as {_scalers(found)} has scaled them."]
     if _scalers(found) == "nothing":
         return [f"Columns are as they were given: {clipped or 'nothing was scaled'}."]
+    if shown.original:
+        return ["Columns are in their original units."]
     lines = [f"Columns are scaled{clipped and f', then {clipped}'}; a name stands for:"]
     for name, scale, offset in zip(found.names, *found.units, strict=True):
         origin, width = (-offset / scale, 1.0 / scale) if scale else (0.0, np.inf)
@@ -179,7 +185,7 @@ def write_latex(shown):
         for one in equations:
             weight, label = _strongest(shown.anatomy, one)
             note = f"  % weight {weight} for class {label}" if weight else ""
-            print(one.polynomial.write("latex", digits=one.digits) + " = 0" + note)
+            print(one.shown.write("latex") + note)
     for line in _legend(shown):
         print(f"% {line}")
 
@@ -228,9 +234,9 @@ def write_json(shown):
 def _generator(found, one) -> dict:
     polynomial = one.polynomial
     return {
-        "equation": equation(polynomial, one.digits),
+        "equation": one.shown.write(),
         "degree": polynomial.degree,
-        "mean_square": _mse(polynomial),
+        "mean_square": mean_square(polynomial),
         "weights": _by_label(found, one.weights),
         "terms": polynomial.terms.tolist(),
         "coefficients": [

@@ -87,8 +87,8 @@ def fit(
     again = "Fitted" if held_out is None else "Fitted again,"
     printer.print(f"{again} to all {len(X)} rows, in {seconds:.2f} s")
     printer.print(
-        f"|G| = {model.n_generators_} equations, |O| = {model.n_terms_} other terms, SPAR = "
-        f"{model.sparsity_:.2f} (share of zero coefficients)"
+        f"{model.n_generators_} equations in {model.n_terms_} other terms; "
+        f"{100 * model.sparsity_:.0f} % of their coefficients are zero"
     )
     printer.print(f"Saved as {out} ({time.perf_counter() - start:.1f} s in all)")
 

@@ -10,12 +10,16 @@ from vanishing.cli.console import check_model, fail
 _TOP = 10  # equations per class, to read
 
 
-@command("vanishing show m.json --units original --top 3")
+@command("vanishing show m.json --top 3")
 def show(
     model: Model,
     units: Annotated[
-        str, Option(help="scaled (columns as the model sees them) or original.")
-    ] = "scaled",
+        str | None,
+        Option(
+            help="original, or scaled (columns as the model sees them).",
+            show_default="original where the scaling allows it",
+        ),
+    ] = None,
     top: Annotated[
         int | None,
         Option(
@@ -36,7 +40,7 @@ def show(
     Laws, those of a detector of outliers, and conserved quantities are always in original units.
     """
     formats = [n for n, on in (("latex", latex), ("sympy", sympy), ("json", json)) if on]
-    if units not in ("scaled", "original"):
+    if units not in (None, "scaled", "original"):
         fail(f"--units must be scaled or original; got {units!r}.", 2)
     if len(formats) > 1:
         fail(f"Choose one of {' and '.join(f'--{name}' for name in formats)}.", 2)
@@ -63,7 +67,7 @@ def show(
         top = _TOP
     shown = equations.shown_of(
         fitted,
-        original=units == "original",
+        original=None if units is None else units == "original",
         top=None if everything else top,
         everything=everything,
     )

@@ -1,18 +1,22 @@
 """HTML of equations and fitted estimators, in which names and labels are text, never markup."""
 
+import math
+
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from vanishing.algebra.markup import isolated, number, text
+from vanishing.algebra.units import readable
+from vanishing.algebra.writing import DIGITS
 from vanishing.inspection.anatomy import anatomy
 
 _EQUATIONS = 10  # that a notebook shows
-_TERMS = 12  # of an equation
+_TERMS = 14  # of an equation, on its right side
 
 
-def equation(generator, limit=_TERMS, digits=4) -> str:
-    """Write ``generator = 0``; ``generator`` is a polynomial of this library."""
-    return f"{generator.write('html', digits=digits, limit=limit)}\u00a0=\u00a00"
+def equation(generator, limit=_TERMS, digits=DIGITS) -> str:
+    """Write that a polynomial of this library is zero, its leading term alone on the left."""
+    return generator.equation("html", digits=digits, limit=limit)
 
 
 _STYLE = """<style>
@@ -46,17 +50,15 @@ def equations_html(estimator, limit=_EQUATIONS) -> str:
     elif by_class:  # the first of each class, then the second, and so on
         places = sorted(sorted(places, key=lambda place: place[::-1])[:limit])
     shown = places[:limit]
-    exact = not hasattr(found.parts[0].model, "mse_")
-    heads = ["class"] * by_class + ["equation"] + ["mean square"] * (not exact)
-    heads += ["|weight|"] * weighted
-    scaled = " in scaled columns" if found.rescales else ""
+    heads = ["class"] * by_class + ["equation", "rms error"] + ["|weight|"] * weighted
+    scaled = " in scaled columns" if found.rescales and found.units is None else ""
     total = found.n_generators
     what = f"{total:,} equation{'' if total == 1 else 's'}{scaled}{order}"
     if len(shown) < total and shown:
         what += f"; {which}:"
     table = ""
     if shown:
-        rows = "".join(_row(found.parts[k], i, by_class) for k, i in shown)
+        rows = "".join(_row(found, found.parts[k], i) for k, i in shown)
         head = "".join(f'<th scope="col">{name}</th>' for name in heads)
         table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
     return (
@@ -65,18 +67,22 @@ def equations_html(estimator, limit=_EQUATIONS) -> str:
     )
 
 
-def _row(part, i, by_class) -> str:
+def _row(found, part, i) -> str:
+    size, note = 1.0, ""
     try:
-        written = equation(part.generators[i])
+        shown = readable(part.generators[i], found.units)
     except ValueError as problem:  # components too large to be expanded
-        written = text(problem)
-    cells = [isolated(part.label)] if by_class else []
-    cells.append(written)
-    numbers = [part.model.mse_[i]] if hasattr(part.model, "mse_") else []
-    numbers += [] if part.sizes is None else [part.sizes[i]]
+        written, error = text(problem), math.sqrt(part.model.mse_[i])
+    else:
+        if found.units is not None and not shown.original:
+            note = " <small>(in scaled columns)</small>"
+        written, error = shown.write("html", _TERMS) + note, shown.error
+        size = abs(float(shown.polynomial.coef[-1]))  # weights are of left minus right side
+    cells = [] if found.classes is None else [isolated(part.label)]
+    numbers = [error] if part.sizes is None else [error, part.sizes[i] * size]
     return (
         "<tr>"
-        + "".join(f"<td>{cell}</td>" for cell in cells)
+        + "".join(f"<td>{cell}</td>" for cell in [*cells, written])
         + "".join(f'<td class="number">{number(value, 3)}</td>' for value in numbers)
         + "</tr>"
     )

@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from vanishing._threads import check_jobs, one_blas_thread, spread, threads
+from vanishing.algebra.polynomials import aligned
 from vanishing.constructions.base import (
     GeneratorTransformer,
     adopt_columns,
@@ -95,6 +96,9 @@ class GeneratorsOfClasses(Sequence):
         degree = max(part.degree for part in self._parts)
         return f"<{len(self)} generators of degree up to {degree}, of {len(self._parts)} classes>"
 
+    def _repr_latex_(self) -> str | None:
+        return aligned(self)
+
 
 class VanishingFeatures(
     DefaultTransformer, Savable, HTMLRepresentation, TransformerMixin, BaseEstimator
@@ -142,7 +146,7 @@ class VanishingFeatures(
         self.n_jobs = n_jobs
 
     def fit(self, X, y=None, sample_weight=None):
-        """Fit one transformer a class.
+        """Fit one transformer per class.
 
         Parameters
         ----------

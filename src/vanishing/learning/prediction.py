@@ -270,8 +270,9 @@ class PipelineClassifier(
             As a table, these in columns, one line for each generator of a row, with "equation" in
             place of "generator", the "row" (by X's index, if it has one), the class that a positive
             contribution speaks "for", and "units": "original", or "scaled" where the scaling is no
-            change of units of each column (quantiles) or the equation would be too long. A table
-            needs pandas.
+            change of units of each column (quantiles) or the equation would be too long. There the
+            value is that of left minus right side, and the weight is one of that. A table needs
+            pandas.
         """
         check_is_fitted(self)
         decisive = self._decisive()

@@ -4,7 +4,8 @@ A class says beside itself what it saves: it calls `register` with two functions
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +21,8 @@ class Kind(NamedTuple):
     """How an estimator is written and read.
 
     ``write(writer, model)`` returns the fitted part, ``read(reader, node, model)`` sets it; of a
-    result, which has no parameters, ``read(reader, node)`` returns it.
+    result, which has no parameters, ``read(reader, node)`` returns it. ``earlier`` are parameters
+    that files of earlier versions do not have, and what they are there.
     """
 
     type: type
@@ -28,12 +30,13 @@ class Kind(NamedTuple):
     read: Callable
     ours: bool = True
     result: bool = False
+    earlier: Mapping = MappingProxyType({})
 
 
 _kinds: dict[str, Kind] = {}
 
 
-def register(cls: type, write: Callable, read: Callable) -> None:
+def register(cls: type, write: Callable, read: Callable, *, earlier: dict | None = None) -> None:
     """Let the estimators of a class be saved, and loaded by its name.
 
     The class has a method ``check_parameters()``, which raises where parameters are invalid.
@@ -47,8 +50,10 @@ def register(cls: type, write: Callable, read: Callable) -> None:
     read : callable
         ``read(reader, node, model)`` sets the fitted part of a model that has its parameters from
         such a dict, and raises `Refused` where that is not what ``write`` returns.
+    earlier : dict, default=None
+        Values of parameters that earlier versions did not have, where they are not the defaults.
     """
-    _kinds[cls.__name__] = Kind(cls, write, read)
+    _kinds[cls.__name__] = Kind(cls, write, read, earlier=earlier or {})
 
 
 def register_result(cls: type, write: Callable, read: Callable) -> None:
@@ -192,7 +197,7 @@ class Reader(ValueReader):
         unknown = sorted(set(parameters) - names)
         if unknown:
             raise Refused(f"{name} has no parameter {unknown[0]!r}.")
-        model = kind.type(**parameters)
+        model = kind.type(**{**kind.earlier, **parameters})
         if kind.ours:
             model.check_parameters()
         return model

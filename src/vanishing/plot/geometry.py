@@ -67,7 +67,7 @@ def isosurface(function, bounds, resolution=40):
     values = np.asarray(function(rows_of(grid)), dtype=np.float64)
     if values.shape != (sizes.prod(),):
         raise ValueError(
-            f"function must return one value a row, shape ({sizes.prod()},); got {values.shape}."
+            f"function must return one value per row, shape ({sizes.prod()},); got {values.shape}."
         )
     return march(values.reshape(sizes), grid)
 

@@ -82,7 +82,7 @@ class OutlierDisplay:
         ]
         self.line_ = left.axhline(self.threshold, color=PALETTE[0], linestyle="--", linewidth=1.5)
         left.set(xlabel="row", ylabel="score (lower is odder)")
-        left.legend(loc="lower right", fontsize="small")
+        left.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, frameon=False)
         order = np.argsort(-self.blamed, kind="stable")[:_MOST_COLUMNS][::-1]
         names = [plain(self.columns[i]) for i in order]
         self.bars_ = right.barh(names, self.blamed[order], color=PALETTE[1])

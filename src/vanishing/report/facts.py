@@ -13,7 +13,8 @@ from sklearn.utils.validation import validate_data
 import vanishing.bounds as bounds
 from vanishing.algebra.distances import distance_to_variety
 from vanishing.algebra.polynomials import Polynomial, default_names
-from vanishing.algebra.units import DIGITS, digits_in_original_units, in_original_units
+from vanishing.algebra.units import readable
+from vanishing.algebra.writing import DIGITS
 from vanishing.constructions.exact import BuchbergerMoller
 from vanishing.inspection import Anatomy, Importances, Part, anatomy, places
 from vanishing.inspection.importance import of_scaled
@@ -25,7 +26,6 @@ _CHUNK = 8192  # rows whose generators are evaluated at a time
 _GRADIENTS = (300, 60)  # rows and generators by which columns are ranked
 _DISTANCES = (400, 20)  # rows and generators of a class by which distances are measured
 _TAYLOR = 3000  # size of the Taylor expansions of these generators together
-_EXPANDED = 300  # monomials up to which an equation is written in the columns as given
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
@@ -36,7 +36,7 @@ class Equation:
     place: int  # among the generators of its class, in the order they were found
     generator: Polynomial | None  # in the columns the generators take; None: too large to expand
     original: Polynomial | None  # in the columns as given
-    digits: int  # that the coefficients of the latter need
+    digits: Any  # that the coefficients of the latter need
     degree: int
     mse: float  # on the rows of the fit
     measured: float  # mean square on the rows given, of its class where they have labels
@@ -99,11 +99,11 @@ class Errors:
 
     @property
     def by_class(self) -> list[tuple[int, float, int, float]]:
-        """Return the rows of each class, those named so, and after each the share of errors."""
-        rows, named = self.confusion.sum(axis=1), self.confusion.sum(axis=0)
+        """Return each class's rows, recall, rows that are predicted to be of it, and precision."""
+        rows, predicted = self.confusion.sum(axis=1), self.confusion.sum(axis=0)
         with np.errstate(invalid="ignore"):
-            missed, mistaken = (1.0 - np.diag(self.confusion) / some for some in (rows, named))
-        return list(zip(rows, missed, named, mistaken, strict=True))
+            recall, precision = (np.diag(self.confusion) / some for some in (rows, predicted))
+        return list(zip(rows, recall, predicted, precision, strict=True))
 
     def interval(self, z=1.96) -> tuple[float, float]:
         """Return Wilson's 95 % interval of the error on rows like these."""
@@ -300,16 +300,14 @@ def _variety(k: int, part: Part, rows, units, importances: Importances | None) -
     )
 
 
-def _written(generators, i, units) -> tuple[Polynomial | None, Polynomial | None, int]:
+def _written(generators, i, units) -> tuple[Polynomial | None, Polynomial | None, Any]:
     """Return a generator, the same in the columns as given, and how many digits that needs."""
     try:
         generator = generators[i]
     except ValueError:  # components that are too large to be expanded
         return None, None, DIGITS
-    if units is None or (generator.terms + 1).prod(axis=1).sum() > _EXPANDED:
-        return generator, None, DIGITS
-    original = in_original_units(generator, *units)
-    return generator, original, digits_in_original_units(generator, original, *units)
+    shown = readable(generator, units)
+    return generator, shown.polynomial if shown.original else None, shown.digits
 
 
 def _means(generators, rows) -> tuple[np.ndarray, np.ndarray]:

@@ -51,16 +51,16 @@ def page_of(facts: Facts, *, title=None, data_name=None) -> str:
 
 
 def _first_equation(facts: Facts):
-    """Return the generator that counts most and whose it is, if it is short; else None."""
+    """Return the equation that counts most and whose it is, if it is short; else None."""
     found = [
-        (e.importance, e.generator, v)
+        (e.importance, e, v, len(e.generator.coef))
         for v in facts.varieties
         for e in v.equations
         if e.generator is not None
     ]
     if facts.coef is not None:
         found.sort(key=lambda one: -one[0])
-    return found[0][1:] if found and len(found[0][1].coef) <= 6 else None
+    return found[0][1:3] if found and found[0][-1] <= 6 else None
 
 
 def _class_table(facts: Facts, variety: Variety) -> dict:
