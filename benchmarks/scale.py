@@ -5,7 +5,7 @@ over as many rows (E: the terms of O, F: the leading terms, W: the coefficients)
 are already evaluated and in the cache. Memory is what a process of its own needs beyond what it
 has before the fit, without the pages of mapped files.
 
-    python benchmarks/scale.py [rows columns large memmap blocks dask gpu classifier]
+    python benchmarks/scale.py [rows columns large memmap blocks dask gpu classifier few memory]
         [--library torch]
 """
 
@@ -27,6 +27,7 @@ from vanishing.algebra import monomials
 from vanishing.algebra.evaluation import chunk_rows, evaluate
 from vanishing.learning import classifier as classifier_file
 from vanishing.learning import pipeline
+from vanishing.rows import device as device_file
 from vanishing.rows.sources import DeviceSource
 
 PSI = 0.0005
@@ -289,6 +290,8 @@ class Device:
             self.synchronise = xp.cuda.synchronize if there else lambda: None
             self.free = xp.cuda.empty_cache
             self.peak = xp.cuda.max_memory_allocated if there else lambda: 0
+            self.held = xp.cuda.memory_allocated if there else lambda: 0
+            self.forget = xp.cuda.reset_peak_memory_stats if there else lambda: None
             xp.manual_seed(0)
         else:
             import cupy as xp
@@ -297,6 +300,8 @@ class Device:
             self.synchronise = xp.cuda.Device().synchronize
             self.free = xp.get_default_memory_pool().free_all_blocks
             self.peak = xp.get_default_memory_pool().total_bytes
+            self.held = xp.get_default_memory_pool().used_bytes
+            self.forget = xp.get_default_memory_pool().free_all_blocks
             xp.random.seed(0)
         self.xp = xp
         self.options["dtype"] = xp.float64
@@ -310,6 +315,13 @@ class Device:
         if self.library == "torch":
             return self.xp.randn(*shape, **self.options)
         return self.xp.random.standard_normal(shape)
+
+    def beside(self, function):
+        """Return the GiB that a function needs at most beside what is held already, and seconds."""
+        self.forget()
+        held = self.held()
+        seconds = self.timed(function)
+        return (self.peak() - held) / 2**30, seconds
 
     def timed(self, function):
         self.synchronise()
@@ -348,6 +360,75 @@ def gpu(library, n_samples):
     )
 
 
+def two_classes(device, n_samples):
+    """Return rows and labels of two classes on a device."""
+    X = device.uniform(n_samples, 3)
+    label = device.uniform(n_samples) < 0.5
+    bend = 0.25 * device.xp.where(label, X[:, 0], X[:, 1])
+    X[:, 2] = 0.5 * X[:, 0] * (1.0 + X[:, 1]) + bend + 0.05 * device.normal(n_samples)
+    return X, label
+
+
+def few(library):
+    """Time fits and answers of few rows where they are, and by the CPU."""
+    device = Device(library)
+    limits = {name: getattr(device_file, name) for name in ("_FEW_TO_FIT", "_FEW_TO_EVALUATE")}
+    print(f"milliseconds on {device.name} / by the CPU, x 3 columns")
+    print(f"{'rows':>9}{'fit':>16}{'transform':>16}{'classifier':>16}{'predict':>16}")
+    for n_samples in (1000, 3000, 10_000, 30_000, 100_000):
+        X, y = two_classes(device, n_samples)
+        model, both = OAVI(psi=PSI), VanishingClassifier(psi=PSI)
+        found = []
+        for limit in (0, 1 << 62):
+            for name in limits:
+                setattr(device_file, name, limit)
+            parts = (
+                partial(model.fit, X),
+                partial(model.transform, X),
+                partial(both.fit, X, y),
+                partial(both.predict, X),
+            )
+            found.append([_warm(device, part) for part in parts])
+        times = (
+            f"{1e3 * there:.2f} / {1e3 * here:.2f}" for there, here in zip(*found, strict=True)
+        )
+        print(f"{n_samples:>9}", *(f"{text:>16}" for text in times), sep="", flush=True)
+    for name, limit in limits.items():
+        setattr(device_file, name, limit)
+
+
+def _warm(device, part):
+    part()
+    return min(device.timed(part) for _ in range(5))
+
+
+def memory(library):
+    """Measure the memory that is needed beside the rows, and rows that are sent in blocks."""
+    device = Device(library)
+    for n_samples in (20_000_000, 100_000_000, 400_000_000):
+        X, y = two_classes(device, n_samples)
+        device.free()
+        both = VanishingClassifier(psi=PSI)
+        for name, part in (
+            ("OAVI", partial(OAVI(psi=PSI).fit, X)),
+            ("classifier", partial(both.fit, X, y)),
+            ("predict", partial(both.predict, X)),
+        ):
+            extra, seconds = device.beside(part)
+            print(f"{n_samples:.0e} {name:<11}{extra:>6.2f} GiB{seconds:>9.3f} s", flush=True)
+        if n_samples == 100_000_000:
+            rows = X.get() if library == "cupy" else X.cpu().numpy()
+        del X, y, part
+        device.free()
+    send = "cuda" if library == "torch" else device.xp.asarray
+    extra, seconds = device.beside(partial(OAVI(psi=PSI).fit, Blocks.from_array(rows, device=send)))
+    copied = device.timed(lambda: device.xp.asarray(rows, **device.options))
+    print(
+        f"{len(rows):.0e} rows sent in blocks: {extra:.2f} GiB, {seconds:.3f} s; copied once: "
+        f"{copied:.3f} s"
+    )
+
+
 def classifier(library, n_samples):
     """Time a fit of the classifier to resident rows of two classes, by its parts.
 
@@ -355,10 +436,7 @@ def classifier(library, n_samples):
     the values of the generators, F = E W, the scores F w, and the Hessian F'F.
     """
     device = Device(library)
-    X = device.uniform(n_samples, 3)
-    label = device.uniform(n_samples) < 0.5
-    bend = 0.25 * device.xp.where(label, X[:, 0], X[:, 1])
-    X[:, 2] = 0.5 * X[:, 0] * (1.0 + X[:, 1]) + bend + 0.05 * device.normal(n_samples)
+    X, label = two_classes(device, n_samples)
     places = {"there": label, "here": (label.get() if library == "cupy" else label.cpu().numpy())}
     seconds, passes = {}, {}
 
@@ -425,9 +503,13 @@ def classifier(library, n_samples):
 
 def main():
     parts = {"rows": rows, "columns": columns, "large": large, "memmap": memmap, "blocks": blocks}
+    on_device = {"few": few, "memory": memory}
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument(
-        "parts", nargs="*", default=list(parts), help=f"{', '.join(parts)}, dask, gpu, classifier"
+        "parts",
+        nargs="*",
+        default=list(parts),
+        help=f"{', '.join(parts)}, dask, gpu, {', '.join(on_device)}, classifier",
     )
     parser.add_argument("--blocks", type=int, default=16, help="of the Dask part")
     parser.add_argument("--block-rows", type=int, default=100_000)
@@ -442,6 +524,8 @@ def main():
             gpu(options.library, int(options.rows or 1e8))
         elif part == "classifier":
             classifier(options.library, int(options.rows or 2e7))
+        elif part in on_device:
+            on_device[part](options.library)
         elif part == "dask":
             workers = [int(number) for number in options.workers.split(",")]
             dask(options.blocks, options.block_rows, workers)
