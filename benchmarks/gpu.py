@@ -3,64 +3,24 @@
 PyTorch without a GPU has its rows on the CPU, and few of them.
 """
 
-import time
-from importlib.util import find_spec
+from unittest.mock import patch
 
-from vanishing import OAVI, VanishingClassifier
+from vanishing import OAVI, Blocks, VanishingClassifier
+from vanishing.rows import device as device_file
+
+from .device import Device
 
 PSI = 0.0005
 LIBRARIES = ("torch", "cupy")
 
 
-class Device:
-    """A library's arrays and its clock."""
-
-    def __init__(self, library, n_samples):
-        if not find_spec(library):
-            raise NotImplementedError(f"{library} is not installed")
-        self.library = library
-        self.options = {}
-        if library == "torch":
-            import torch as xp
-
-            there = xp.cuda.is_available()
-            self.options["device"] = "cuda" if there else "cpu"
-            self.synchronise = xp.cuda.synchronize if there else lambda: None
-            self.peak = xp.cuda.max_memory_allocated if there else lambda: 0
-            xp.manual_seed(0)
-        else:
-            import cupy as xp
-
-            there = xp.cuda.is_available()
-            self.synchronise = lambda: xp.cuda.Device().synchronize()
-            self.peak = xp.get_default_memory_pool().total_bytes
-            xp.random.seed(0)
-        if not there and (library == "cupy" or n_samples > 1_000_000):
-            raise NotImplementedError("there is no GPU")
-        self.xp = xp
-        self.options["dtype"] = xp.float64
-
-    def uniform(self, *shape):
-        if self.library == "torch":
-            return self.xp.rand(*shape, **self.options)
-        return self.xp.random.random(shape)
-
-    def normal(self, *shape):
-        if self.library == "torch":
-            return self.xp.randn(*shape, **self.options)
-        return self.xp.random.standard_normal(shape)
-
-    def seconds(self, function, repeat=3):
-        """Return the least seconds of a call, from idle to idle; the first call is not counted."""
-        function()
-        best = float("inf")
-        for _ in range(repeat):
-            self.synchronise()
-            start = time.perf_counter()
-            function()
-            self.synchronise()
-            best = min(best, time.perf_counter() - start)
-        return best
+def two_classes(device, n_samples):
+    """Return rows and labels of two classes on a device."""
+    X = device.uniform(n_samples, 3)
+    label = device.uniform(n_samples) < 0.5
+    bend = 0.25 * device.xp.where(label, X[:, 0], X[:, 1])
+    X[:, 2] = 0.5 * X[:, 0] * (1.0 + X[:, 1]) + bend + 0.05 * device.normal(n_samples)
+    return X, label
 
 
 class Fit:
@@ -85,6 +45,11 @@ class Fit:
 
     track_transform.unit = "s"
 
+    def track_memory(self, *_):
+        return self.device.memory(lambda: self.model.fit(self.X))
+
+    track_memory.unit = "GiB"
+
     def track_over_products(self, library, n_samples):
         """Track the ratio to E'E, E'F and E W of values that are there, in pieces that fit."""
         device = self.device
@@ -107,18 +72,14 @@ class Fit:
 class Classifier:
     """The classifier on rows x 3 of two classes, with labels on the device or on the CPU."""
 
-    params = (LIBRARIES, (100_000, 20_000_000), ("there", "here"))
+    params = (LIBRARIES, (100_000, 20_000_000, 100_000_000, 400_000_000), ("there", "here"))
     param_names = ("library", "rows", "labels")
 
     def setup(self, library, n_samples, labels):
         self.device = device = Device(library, n_samples)
-        self.X = X = device.uniform(n_samples, 3)
-        label = device.uniform(n_samples) < 0.5
-        bend = 0.25 * device.xp.where(label, X[:, 0], X[:, 1])
-        X[:, 2] = 0.5 * X[:, 0] * (1.0 + X[:, 1]) + bend + 0.05 * device.normal(n_samples)
-        here = label.get() if library == "cupy" else label.cpu().numpy()
-        self.y = here if labels == "here" else label
-        self.model = VanishingClassifier(psi=PSI).fit(X, self.y)
+        self.X, label = two_classes(device, n_samples)
+        self.y = device.on_cpu(label) if labels == "here" else label
+        self.model = VanishingClassifier(psi=PSI).fit(self.X, self.y)
 
     def track_fit(self, *_):
         return self.device.seconds(lambda: self.model.fit(self.X, self.y))
@@ -126,11 +87,14 @@ class Classifier:
     track_fit.unit = "s"
 
     def track_memory(self, *_):
-        if not self.device.peak():
-            raise NotImplementedError("there is no GPU")
-        return self.device.peak() / 2**30
+        return self.device.memory(lambda: self.model.fit(self.X, self.y))
 
     track_memory.unit = "GiB"
+
+    def track_predict_memory(self, *_):
+        return self.device.memory(lambda: self.model.predict(self.X))
+
+    track_predict_memory.unit = "GiB"
 
     def track_over_pass(self, library, n_samples, labels):
         """Track the ratio to the bare products of one pass of the SVM: F = E W, F w and F'F."""
@@ -148,3 +112,66 @@ class Classifier:
         return fit / (device.seconds(products) * n_samples / piece)
 
     track_over_pass.unit = "passes"
+
+
+class Few:
+    """Fits and answers of few rows x 3, where they are and by the CPU."""
+
+    params = (LIBRARIES, (1000, 3000, 10_000, 30_000, 100_000), ("there", "by the CPU"))
+    param_names = ("library", "rows", "place")
+
+    def setup(self, library, n_samples, place):
+        self.device = Device(library, n_samples)
+        self.X, self.y = two_classes(self.device, n_samples)
+        self.model, self.both = OAVI(psi=PSI).fit(self.X), VanishingClassifier(psi=PSI)
+        self.both.fit(self.X, self.y)
+        limit = 0 if place == "there" else 1 << 62
+        self.limits = {"_FEW_TO_FIT": limit, "_FEW_TO_EVALUATE": limit}
+
+    def milliseconds(self, function):
+        with patch.multiple(device_file, **self.limits):
+            return 1e3 * self.device.seconds(function, repeat=5)
+
+    def track_fit(self, *_):
+        return self.milliseconds(lambda: self.model.fit(self.X))
+
+    def track_transform(self, *_):
+        return self.milliseconds(lambda: self.model.transform(self.X))
+
+    def track_classifier(self, *_):
+        return self.milliseconds(lambda: self.both.fit(self.X, self.y))
+
+    def track_predict(self, *_):
+        return self.milliseconds(lambda: self.both.predict(self.X))
+
+    for method in (track_fit, track_transform, track_classifier, track_predict):
+        method.unit = "ms"
+    del method
+
+
+class Sent:
+    """OAVI on rows x 3 that stay in NumPy and are sent in blocks, anew in each pass."""
+
+    params = (LIBRARIES, (100_000, 100_000_000))
+    param_names = ("library", "rows")
+
+    def setup(self, library, n_samples):
+        self.device = device = Device(library, n_samples)
+        self.X = device.on_cpu(two_classes(device, n_samples)[0])
+        send = device.options["device"] if library == "torch" else device.xp.asarray
+        self.blocks = Blocks.from_array(self.X, device=send)
+
+    def fit(self):
+        OAVI(psi=PSI).fit(self.blocks)
+
+    def track_over_copy(self, *_):
+        device = self.device
+        copy = device.seconds(lambda: device.xp.asarray(self.X, **device.options))
+        return device.seconds(self.fit) / copy
+
+    track_over_copy.unit = "ratio"
+
+    def track_memory(self, *_):
+        return self.device.memory(self.fit)
+
+    track_memory.unit = "GiB"

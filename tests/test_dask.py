@@ -428,6 +428,18 @@ def test_answers_form_a_tree(monkeypatch):
     assert len(joined) == 2 * (13 + 2 + 1)  # 100, 13, 2, 1
 
 
+def test_a_pass_adds_one_task_per_block_and_a_tree():
+    """To the blocks' own graph, which passes share; each pass is found anew."""
+    rows, y = in_chunks(X, rows=9)[0].persist(), da.from_array(THREE, chunks=9).persist()
+    source = source_of(rows, y)
+    passes = [source._answer(len, max).dask for _ in range(2)]
+    n_tasks = 100 + 13 + 2 + 1
+    for graph in passes:
+        assert len(graph) == n_tasks + 2 * 100  # rows and labels are there
+    assert len({*passes[0], *passes[1]}) == 2 * n_tasks + 2 * 100
+    assert source.ask(lambda part: len(part.X) + len(part.y), lambda a, b: a + b) == 2 * M
+
+
 # ------------------------------------------------------------------------------------- bad input
 
 

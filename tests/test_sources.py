@@ -923,9 +923,16 @@ class Library:
         return np.asarray(array)
 
 
+@pytest.fixture
+def none_are_few(monkeypatch):
+    """Rows of an accelerator stay there, however few they are."""
+    for name in ("_FEW_TO_FIT", "_FEW_TO_EVALUATE"):
+        monkeypatch.setattr(f"vanishing.rows.device.{name}", 0)
+
+
 # The second device of the standard's reference library gives nothing to NumPy unless it is asked.
 @pytest.fixture(params=["array_api_strict", "array_api_strict, device1", "torch"])
-def library(request):
+def library(request, none_are_few):
     return Library(request.param)
 
 
@@ -994,7 +1001,7 @@ def test_features_on_a_device(library):
 
 
 @pytest.fixture
-def transfers(monkeypatch):
+def transfers(monkeypatch, none_are_few):
     """The sizes of all arrays that go to the reference library's device or come from it."""
     compat = pytest.importorskip("array_api_compat")
     strict = pytest.importorskip("array_api_strict")
@@ -1062,7 +1069,7 @@ def test_labels_of_a_device_are_counted_as_others(library, monkeypatch, dtype, f
     totals = np.bincount(places, None if weights is None else weights[kept])
     np.testing.assert_allclose(found.totals, totals, rtol=1e-12)
     assert found.total_weight == pytest.approx(totals.sum(), rel=1e-12)
-    part = source.coded(found.classes).part
+    part = source.coded(found.classes).ask(lambda part: part, None)
     np.testing.assert_array_equal(library.numpy(part.y), places)
     assert weights is None or library.numpy(part.weight).shape == places.shape
 
@@ -1263,3 +1270,146 @@ def test_no_warnings_from_the_library(library):
         model = VanishingClassifier(OAVI(0.002)).fit(library.array(X), TWO, WEIGHTS)
         model.predict(library.array(X))
         model.features_.transform(library.array(X))
+
+
+# ------------------------------------------------------------- how much of a device, and when
+
+
+def test_few_rows_of_an_accelerator_are_fitted_by_the_cpu(monkeypatch):
+    """The very same model; the answers are on the device again, but for text."""
+    library = Library("array_api_strict, device1")
+    monkeypatch.setattr(DeviceSource, "ask", None)
+    rows = library.array(X)
+    expected = OAVI(0.002).fit(X, sample_weight=WEIGHTS)
+    model = OAVI(0.002).fit(rows, sample_weight=library.array(WEIGHTS))
+    np.testing.assert_array_equal(model.coef_, expected.coef_)
+    np.testing.assert_array_equal(library.numpy(model.transform(rows)), expected.transform(X))
+    for y in (THREE, LABELS["strings"]):
+        given = library.array(y) if y is THREE else y
+        expected = VanishingClassifier(OAVI(0.002)).fit(X, y)
+        model = VanishingClassifier(OAVI(0.002)).fit(rows, given)
+        features, final = model.features_, model.final_estimator_
+        np.testing.assert_array_equal(final.coef_, expected.final_estimator_.coef_)
+        values = library.numpy(features.transform(rows))
+        np.testing.assert_array_equal(values, expected.features_.transform(X))
+        predicted = model.predict(rows)
+        predicted = library.numpy(predicted) if y is THREE else predicted
+        np.testing.assert_array_equal(predicted, expected.predict(X))
+        for method in ("decision_function", "predict_proba"):
+            found = library.numpy(getattr(model, method)(rows))
+            np.testing.assert_array_equal(found, getattr(expected, method)(X))
+
+
+def test_few_rows_are_checked_as_those_of_arrays():
+    library = Library("array_api_strict, device1")
+    for method in (OAVI().fit, OAVI(0.002).fit(X).transform):
+        with pytest.raises(ValueError, match="contains NaN"):
+            method(library.array(nan_in_one_place(X)))
+        with pytest.raises(ValueError, match="2D array"):
+            method(library.array(X[0]))
+
+
+@pytest.fixture
+def tables(monkeypatch):
+    """Sizes of all arrays of two dimensions that the reference library allocates."""
+    kind = type(pytest.importorskip("array_api_strict").zeros(1))
+    sizes = []
+
+    def new(cls, values, *arguments, original=kind._new.__func__, **options):
+        if values.ndim == 2 and values.base is None:
+            sizes.append(values.size)
+        return original(cls, values, *arguments, **options)
+
+    monkeypatch.setattr(kind, "_new", classmethod(new))
+    return sizes
+
+
+PIECEWISE = {
+    "OAVI": lambda rows, y, weights: OAVI(0.02, max_degree=2).fit(rows),
+    "weighted": lambda rows, y, weights: OAVI(0.02, max_degree=2).fit(rows, None, weights),
+    "classifier": lambda rows, y, weights: VanishingClassifier(OAVI(0.002, max_degree=2)).fit(
+        rows, y, weights
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", PIECEWISE)
+@pytest.mark.parametrize("dtype", [np.float64, np.uint8])
+def test_memory_on_a_device_does_not_grow_with_the_rows(
+    kind, dtype, none_are_few, tables, monkeypatch
+):
+    """Neither for a class's rows, scaled ones, those with a weight, nor rows in floats."""
+    monkeypatch.setattr("vanishing.rows.device._PIECE", 3 * 64)
+    monkeypatch.setattr("vanishing.rows.device._CHUNK_BYTES", 8 * 640)
+    monkeypatch.setattr("vanishing.learning.passes._DEVICE_BYTES", 1)
+    library = Library("array_api_strict, device1")
+    largest = []
+    for times in (1, 4):
+        data = np.tile((200 * X).astype(dtype) if dtype == np.uint8 else X, (times, 1))
+        y, weights = np.tile(THREE, times), np.tile(WEIGHTS, times)
+        rows = library.array(data)
+        tables.clear()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # bytes are not scaled
+            model = PIECEWISE[kind](rows, y, weights)
+        largest.append(max(tables))
+        if times == 1 and dtype == np.float64:
+            expected = PIECEWISE[kind](X, THREE, WEIGHTS)
+            if kind == "classifier":
+                assert_same_classifier(model, expected, THREE, WEIGHTS)
+            else:
+                assert_same_model(model, expected)
+    assert 0 < largest[1] <= largest[0] < X.size
+
+
+def test_values_on_a_device_are_there_once(none_are_few, tables, monkeypatch):
+    monkeypatch.setattr("vanishing.rows.device._PIECE", 3 * 64)
+    monkeypatch.setattr("vanishing.rows.device._CHUNK_BYTES", 8 * 640)
+    library = Library("array_api_strict, device1")
+    model = VanishingClassifier(OAVI(0.002)).fit(X, THREE)
+    rows = library.array(X)
+    for method, columns in (
+        (model.features_.transform, model.n_generators_),
+        (model.decision_function, 3),
+    ):
+        tables.clear()
+        out = library.numpy(method(rows))
+        np.testing.assert_allclose(out, method(X), atol=1e-8)
+        large = [size for size in tables if size >= M]
+        assert set(large) <= {columns * M}
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_blocks_of_an_array_are_sent_to_a_device(none_are_few, n_jobs):
+    library = Library("array_api_strict, device1")
+    source = Blocks.from_array(X, THREE, WEIGHTS, rows=250, device=library.array)
+    blocks = list(source)
+    assert [library.numpy(rows).shape for rows, *_ in blocks] == [(250, 3)] * 3 + [(150, 3)]
+    np.testing.assert_array_equal(np.concatenate([y for _, y, _ in blocks]), THREE)
+    expected = VanishingClassifier(OAVI(0.002)).fit(X, THREE, WEIGHTS)
+    model = VanishingClassifier(OAVI(0.002), n_jobs=n_jobs).fit(source)
+    assert_same_classifier(model, expected, THREE, WEIGHTS)
+    found = np.concatenate([library.numpy(block) for block in model.predict(source)])
+    np.testing.assert_array_equal(found, model.predict(X))
+    assert (
+        len(list(Blocks.from_array(X, device=library.array))) == 1
+    )  # an accelerator is to be busy
+
+
+def test_blocks_for_a_device_of_pytorch(monkeypatch, tmp_path):
+    torch = pytest.importorskip("torch")
+    mapped = np.memmap(tmp_path / "rows", dtype=np.float64, mode="w+", shape=X.shape)
+    mapped[:] = X
+    mapped.flush()
+    mapped = np.memmap(tmp_path / "rows", dtype=np.float64, mode="r", shape=X.shape)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        source = Blocks.from_array(mapped, rows=250, device="cpu")
+        assert all(isinstance(rows, torch.Tensor) for rows, *_ in source)
+        assert_same_model(OAVI(0.002).fit(source), OAVI(0.002).fit(X))
+
+
+def test_a_device_of_pytorch_needs_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(ImportError, match=r"device='cuda' is one of PyTorch: install .*cupy.asarr"):
+        OAVI().fit(Blocks.from_array(X, device="cuda"))

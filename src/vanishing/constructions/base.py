@@ -13,7 +13,13 @@ from vanishing.constructions.engine import Remarks
 from vanishing.constructions.notebook import HTMLRepresentation
 from vanishing.constructions.small_columns import warn_of_small_columns
 from vanishing.persistence import Savable, register
-from vanishing.rows.device import evaluate_generators, is_device_array
+from vanishing.rows.device import (
+    are_few,
+    beside,
+    evaluate_generators,
+    here_as_floats,
+    is_device_array,
+)
 from vanishing.rows.questions import SourceRows
 from vanishing.rows.reader import Reader, Rows
 from vanishing.rows.remembered import remembering
@@ -21,6 +27,7 @@ from vanishing.rows.sources import (
     adopt_layout,
     check_layout,
     checked_device_array,
+    near,
     refuse,
     source_of,
 )
@@ -121,6 +128,7 @@ class GeneratorTransformer(Savable, HTMLRepresentation, TransformerMixin, BaseEs
         """Validate rows and set what is known of their columns; return a reader of them."""
         if not self.reads_sources:
             refuse(self, X)
+        X, sample_weight = near(X, sample_weight)
         source = source_of(X, sample_weight=sample_weight)
         if source is None:
             X = validated(self, X)
@@ -200,18 +208,22 @@ class GeneratorTransformer(Savable, HTMLRepresentation, TransformerMixin, BaseEs
         check_is_fitted(self, "generators_")
         if not self.reads_sources:
             refuse(self, X)
-        if is_device_array(X):
-            X = checked_device_array(self, X)
+        rows = here_as_floats(X) if are_few(X) else X
+        if is_device_array(rows):
+            rows = checked_device_array(self, rows)
             return evaluate_generators(
-                self.generators_, X, absolute=self.absolute, chunk_size=self.chunk_size
+                self.generators_, rows, absolute=self.absolute, chunk_size=self.chunk_size
             )
-        source = source_of(X)
+        source = source_of(rows)
         if source is not None:
             check_layout(self, source.layout)
             return source.map(self.transform, self.n_generators_, source.layout.dtype)
         with threads(self.n_jobs):
-            X = validated(self, X, reset=False)
-            return self.generators_.evaluate(X, absolute=self.absolute, chunk_size=self.chunk_size)
+            rows = validated(self, rows, reset=False)
+            found = self.generators_.evaluate(
+                rows, absolute=self.absolute, chunk_size=self.chunk_size
+            )
+            return beside(X, found)
 
     def get_feature_names_out(self, input_features=None):
         """Return a name for each output: the polynomial, shortened where it is long.

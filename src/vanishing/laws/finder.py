@@ -26,7 +26,7 @@ from vanishing.laws.targets import Answer, law_of_target
 from vanishing.laws.untargeted import law_with_noise_in_all, laws_of_columns, noise_of_target
 from vanishing.persistence import Savable, register
 from vanishing.rows.source import Part
-from vanishing.rows.sources import adopt_layout, check_layout, source_of
+from vanishing.rows.sources import adopt_layout, check_layout, near, source_of
 from vanishing.rows.validation import validated
 
 LEAST_ROWS = 3
@@ -267,6 +267,7 @@ class LawFinder(Savable, RegressorMixin, BaseEstimator):
 
     def _rows(self, X, y, sample_weight) -> Rows:
         """Validate the rows, and draw a sample."""
+        X, y, sample_weight = near(X, y, sample_weight)
         source = source_of(X, y, sample_weight)
         has_target = y is not None
         if source is None:

@@ -27,7 +27,7 @@ from vanishing.learning.prediction import PipelineClassifier
 from vanishing.learning.scaling import Scaling, check_scale, names_after
 from vanishing.learning.svm import L1SquaredHingeSVC
 from vanishing.persistence import register
-from vanishing.rows.sources import source_of
+from vanishing.rows.sources import near, source_of
 
 _SCALERS = (MinMaxScaler, StandardScaler, QuantileTransformer, LogScaler)
 LINEAR = (L1SquaredHingeSVC, LogisticRegression, LinearSVC)  # that can be saved and exported
@@ -143,6 +143,7 @@ class VanishingClassifier(PipelineClassifier):
         """
         self.check_parameters()
         with all_or_nothing(self), threads(self.n_jobs):
+            X, y, sample_weight = near(X, y, sample_weight)
             source = source_of(X, y, sample_weight)
             if source is None:
                 rows = labelled_rows(self, X, y, sample_weight).present()

@@ -26,10 +26,18 @@ from vanishing.learning.labels import (
     labelled_source,
 )
 from vanishing.persistence import Savable, register
-from vanishing.rows.device import is_device_array, namespace
+from vanishing.rows.device import (
+    are_few,
+    beside,
+    floating_dtype,
+    here_as_floats,
+    is_device_array,
+    namespace,
+    slices,
+)
 from vanishing.rows.reader import Reader, Rows
 from vanishing.rows.remembered import remembering
-from vanishing.rows.sources import check_layout, checked_device_array, source_of
+from vanishing.rows.sources import check_layout, checked_device_array, near, source_of
 from vanishing.rows.together import read_together
 from vanishing.rows.validation import validated
 
@@ -155,6 +163,7 @@ class VanishingFeatures(
         self : VanishingFeatures
         """
         with all_or_nothing(self), threads(self.n_jobs):
+            X, y, sample_weight = near(X, y, sample_weight)
             source = source_of(X, y, sample_weight)
             if source is None:
                 self.fit_labelled(labelled_rows(self, X, y, sample_weight).present()).warn()
@@ -184,6 +193,7 @@ class VanishingFeatures(
             models[-1].transformer = clone(resolved(self.transformer)).set_params(psi=psi)
             models[-1].check_parameters()
         like = clone(self)
+        X, y, sample_weight = near(X, y, sample_weight)
         source = source_of(X, y, sample_weight)
         rows: LabelledRows | LabelledSource
         readers = None
@@ -359,25 +369,37 @@ class VanishingFeatures(
             return self._values_of(X)
 
     def _values_of(self, X):
-        if is_device_array(X):
-            X = checked_device_array(self, X)
-            return namespace(X).concat([t.transform(X) for t in self.transformers_], axis=1)
-        source = source_of(X)
+        rows = here_as_floats(X) if are_few(X) else X
+        if is_device_array(rows):
+            return self._values_there(checked_device_array(self, rows))
+        source = source_of(rows)
         if source is not None:
             check_layout(self, source.layout)
             return source.map(self.transform, self.n_generators_, source.layout.dtype)
-        X = validated(self, X, reset=False)
-        out = np.empty((len(X), self.n_generators_), dtype=X.dtype)
+        rows = validated(self, rows, reset=False)
+        out = np.empty((len(rows), self.n_generators_), dtype=rows.dtype)
         start = 0
         for transformer in self.transformers_:
             stop = start + transformer.n_generators_
             transformer.generators_.evaluate(
-                X,
+                rows,
                 absolute=transformer.absolute,
                 chunk_size=transformer.chunk_size,
                 out=out[:, start:stop],
             )
             start = stop
+        return beside(X, out)
+
+    def _values_there(self, X):
+        """Evaluate the generators on a device: some rows at a time, to have all values but once."""
+        shape, dtype = (X.shape[0], self.n_generators_), floating_dtype(X)
+        out = namespace(X).empty(shape, dtype=dtype, device=X.device)
+        for here in slices(X):
+            start = 0
+            for transformer in self.transformers_:
+                stop = start + transformer.n_generators_
+                out[here, start:stop] = transformer.transform(X[here, :])
+                start = stop
         return out
 
     def get_feature_names_out(self, input_features=None):

@@ -18,11 +18,22 @@ from vanishing.learning.scaling import FarRows, names_after
 from vanishing.learning.svm import L1SquaredHingeSVC
 from vanishing.learning.temperature import probabilities
 from vanishing.persistence import Savable
-from vanishing.rows.device import combine_generators, is_device_array, like, to_numpy
+from vanishing.rows.device import (
+    are_few,
+    as_floats,
+    combine_generators,
+    here_as_floats,
+    is_device_array,
+    like,
+    namespace,
+    piece_rows,
+    there,
+    to_numpy,
+)
 from vanishing.rows.sources import check_layout, checked_device_array, refuse, source_of
 from vanishing.rows.validation import validated
 
-_ROWS, _DEVICE_ROWS = 1 << 16, 1 << 22  # that are scaled and evaluated at a time
+_ROWS = 1 << 16  # that are scaled and evaluated at a time
 
 
 def watched(model, far: FarRows):
@@ -111,7 +122,13 @@ class PipelineClassifier(
         ]
 
     def _mapped(self, method, X, dtype, one_value=True):
-        """Return, lazily, a method of each block if X is blocks or a Dask collection, else None."""
+        """Return a method of X if that is not for the caller to find, else None.
+
+        Of blocks or a Dask collection: of each block, lazily. Of few rows of an accelerator: by the
+        CPU.
+        """
+        if are_few(X):
+            return there(X, method(here_as_floats(X)))
         if is_device_array(X):
             if self._decisive() is None:
                 refuse(self._fitted.final_estimator_, X)
@@ -152,15 +169,18 @@ class PipelineClassifier(
     def _decided(self, X, decisive):
         """Return the decision values of validated rows, of shape (n_samples, n_outputs)."""
         on_device = is_device_array(X)
-        size = _DEVICE_ROWS if on_device else _ROWS
-        intercept = self._fitted.final_estimator_.intercept_
-        scores = np.tile(intercept, (1 if on_device else len(X), 1))
+        size = piece_rows(X.shape[1]) if on_device else _ROWS
+        intercept = self._fitted.final_estimator_.intercept_[np.newaxis, :]
         if on_device:
-            scores = like(X, np.zeros((X.shape[0], 1))) + like(X, scores)
+            shape, xp = (X.shape[0], intercept.shape[1]), namespace(X)
+            scores = xp.empty(shape, dtype=xp.float64, device=X.device)
+            scores[...] = like(X, intercept)
+        else:
+            scores = np.tile(intercept, (len(X), 1))
 
         def decide(here: slice) -> FarRows:
             far = FarRows()
-            scaled = self._fitted.scaling_(X[here, :], far)
+            scaled = self._fitted.scaling_(as_floats(X[here, :]), far)
             for generators, weights, absolute in decisive:
                 if on_device:
                     part = combine_generators(generators, scaled, weights, absolute=absolute)
@@ -198,9 +218,7 @@ class PipelineClassifier(
         scores = self.decision_function(X)
         if not is_device_array(X):
             return labels(self.classes_, scores)
-        predicted = labels(self.classes_, to_numpy(scores))
-        # No library for devices has text.
-        return like(X, predicted) if self.classes_.dtype.kind in "iufb" else predicted
+        return there(X, labels(self.classes_, to_numpy(scores)))
 
     @available_if(_final_estimator_has("predict_proba"))
     def predict_proba(self, X):

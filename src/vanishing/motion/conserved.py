@@ -20,7 +20,7 @@ from vanishing.motion.search import Answer, Search
 from vanishing.motion.variables import Monomials, Variable, asked_variables
 from vanishing.persistence import Savable, register
 from vanishing.rows.source import Part
-from vanishing.rows.sources import adopt_layout, check_layout, source_of
+from vanishing.rows.sources import adopt_layout, check_layout, near, source_of
 from vanishing.rows.validation import validated
 
 _HELD_OUT = 4  # one run of this many
@@ -192,6 +192,7 @@ class ConservedQuantities(Savable, TransformerMixin, BaseEstimator):
 
     def _rows(self, X, groups, sample_weight) -> Callable:
         """Validate the rows, and return how to ask them."""
+        X, groups, sample_weight = near(X, groups, sample_weight)
         source = source_of(X, groups, sample_weight)
         if source is not None:
             adopt_layout(self, source.layout)

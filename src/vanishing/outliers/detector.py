@@ -20,13 +20,14 @@ from vanishing.outliers.saving import read_known, read_state, write_known, write
 from vanishing.outliers.state import State, fit_state, updated
 from vanishing.outliers.thresholds import conformal_p_values, lowest_normal
 from vanishing.persistence import Savable, register
-from vanishing.rows.device import is_device_array, like, to_numpy
+from vanishing.rows.device import as_floats, is_device_array, like, to_numpy
 from vanishing.rows.moments import Moments
 from vanishing.rows.source import Layout, Part
 from vanishing.rows.sources import (
     adopt_layout,
     check_layout,
     checked_device_array,
+    near,
     refuse,
     source_of,
 )
@@ -144,6 +145,7 @@ class VanishingOutlierDetector(Savable, OutlierMixin, BaseEstimator):
         """
         self.check_parameters()
         with all_or_nothing(self), one_blas_thread(), threads(self.n_jobs):
+            X, sample_weight = near(X, sample_weight)
             source = source_of(X, None, sample_weight)
             part = None
             if source is None:
@@ -420,7 +422,7 @@ class VanishingOutlierDetector(Savable, OutlierMixin, BaseEstimator):
     def _scores(self, X) -> np.ndarray:
         model = self._state.model
         parts = Part(X, None, None).pieces(PIECE)
-        found = spread(lambda part: model.scores(to_numpy(part.X)), parts)
+        found = spread(lambda part: model.scores(to_numpy(as_floats(part.X))), parts)
         return np.concatenate(found)
 
     def _decisions(self, X) -> np.ndarray:

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from vanishing._threads import fold
-from vanishing.rows import device, source
+from vanishing.rows import source
+from vanishing.rows.device import piece_rows, sender, to_numpy
 from vanishing.rows.tables import open_table
 
 _ROWS = 100_000  # of a block that an adapter makes
@@ -49,21 +50,31 @@ class Blocks:
         return iter(self.source() if callable(self.source) else self.source)
 
     @classmethod
-    def from_array(cls, X, y=None, sample_weight=None, *, rows=_ROWS) -> "Blocks":
+    def from_array(cls, X, y=None, sample_weight=None, *, rows=None, device=None) -> "Blocks":
         """Read an array in blocks of ``rows`` rows, one in memory at a time: for memory maps.
 
         Parameters
         ----------
         X : array of shape (n_samples, n_features)
         y, sample_weight : array of shape (n_samples,), default=None
-        rows : int
+        rows : int, default=None
+            None means 100,000, and as many as keep an accelerator busy with ``device``.
+        device : str, torch.device or callable, default=None
+            Where the rows of a block are sent when it is read, for rows that an accelerator has no
+            memory for: a device of PyTorch, such as "cuda", or a function that returns a NumPy
+            array as one of a device, such as ``cupy.asarray``. No more than two blocks are there
+            at a time, and one more for each further thread.
         """
-        n_samples = X.shape[0]
+        n_samples, n_features = X.shape
+        if rows is None:
+            rows = _ROWS if device is None else piece_rows(n_features)
 
         def read():
+            send = sender(device)
             for start in range(0, n_samples, rows):
                 here = slice(start, min(start + rows, n_samples))
-                yield tuple(None if part is None else part[here] for part in (X, y, sample_weight))
+                beside = (None if part is None else part[here] for part in (y, sample_weight))
+                yield send(X[here]), *beside
 
         return cls(read)
 
@@ -134,7 +145,7 @@ class BlockSource(source.Source):
 
     def __init__(self, X, y=None, sample_weight=None):
         self.blocks = X if isinstance(X, Blocks) else Blocks(X)
-        self.y = None if y is None else device.to_numpy(y)
+        self.y = None if y is None else to_numpy(y)
         self.weight = None if sample_weight is None else source.given_weights(sample_weight)
         if self.y is not None and self.y.ndim != 1:
             raise ValueError(f"y must be 1-dimensional; its shape is {self.y.shape}.")

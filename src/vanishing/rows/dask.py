@@ -2,6 +2,7 @@
 
 from concurrent.futures import CancelledError
 from functools import partial
+from uuid import uuid4
 
 import numpy as np
 
@@ -20,6 +21,10 @@ class DaskSource(source.Source):
         for name, values in (("y", y), ("sample_weight", sample_weight)):
             parts.append(_aligned(name, values, self.X, len(parts[0])))
         self.parts = list(zip(*parts, strict=True))
+        # All passes share the graph of the blocks. Those of a collection have it in common.
+        blocks = [block for part in parts for block in part if block is not None]
+        self.graphs = list({id(block.dask): block for block in blocks}.values())
+        self.keys = [tuple(b if b is None else b.key for b in part) for part in self.parts]
         self.unit = 1.0
         if sample_weight is not None:
             self.unit = source.unit_of(float(sample_weight.max().compute()))
@@ -28,15 +33,8 @@ class DaskSource(source.Source):
 
     def ask(self, question, combine):
         """Ask the blocks in parallel."""
-        import dask
-
-        ask = dask.delayed(partial(source.answer, question, self.layout, self.unit), pure=False)
-        join = dask.delayed(partial(source.joined, combine), pure=False)
-        answers = [ask(i, *part) for i, part in enumerate(self.parts)]
-        while len(answers) > 1:
-            answers = [join(answers[i : i + _FAN_IN]) for i in range(0, len(answers), _FAN_IN)]
         try:
-            return answers[0].compute()
+            return self._answer(question, combine).compute()
         except Exception as error:
             if not _is_lost_connection(error):
                 raise  # of the tasks themselves
@@ -45,6 +43,35 @@ class DaskSource(source.Source):
                 f"({type(error).__name__}: {error}). Start a cluster, connect a new "
                 "distributed.Client, load X there, and fit again."
             ) from error
+
+    def _answer(self, question, combine):
+        """Return the answer of all blocks, to be computed: a task per block, and a tree of others.
+
+        The tasks are written down as one layer of a graph: a `dask.delayed` call for each takes
+        longer than to run it.
+        """
+        from dask.delayed import Delayed
+        from dask.highlevelgraph import HighLevelGraph
+        from dask.task_spec import List, Task, TaskRef
+
+        name = f"pass-{uuid4().hex}"  # of its own: other answers are to be found each time
+        ask = partial(source.answer, question, self.layout, self.unit)
+        join = partial(source.joined, combine)
+        answers = [
+            Task((name, 0, i), ask, i, *(None if key is None else TaskRef(key) for key in keys))
+            for i, keys in enumerate(self.keys)
+        ]
+        level, tasks = 0, {task.key: task for task in answers}
+        while len(answers) > 1:
+            level += 1
+            groups = [answers[i : i + _FAN_IN] for i in range(0, len(answers), _FAN_IN)]
+            answers = [
+                Task((name, level, i), join, List(*(task.ref() for task in group)))
+                for i, group in enumerate(groups)
+            ]
+            tasks |= {task.key: task for task in answers}
+        graph = HighLevelGraph.from_collections(name, tasks, dependencies=self.graphs)
+        return Delayed(answers[0].key, graph, layer=name)
 
     def map(self, method, n_columns, dtype):
         """Return a Dask array of the method of each block, with the same chunks."""

@@ -4,6 +4,8 @@ The counterpart of `reader.Block` and `Generators.evaluate` in terms of the arra
 Only sums over the rows come back, as NumPy arrays; the values of generators stay on the device.
 """
 
+import math
+
 import numpy as np
 
 from vanishing.algebra.evaluation import chunk_rows
@@ -13,6 +15,13 @@ _LIBRARIES = ("torch", "cupy", "array_api_strict")
 
 # Evaluated terms of one chunk on an accelerator: enough to keep it busy, little of its memory.
 _CHUNK_BYTES = 1 << 30
+
+# Entries of rows that are copied at a time, to select or scale them: 512 MiB in float64.
+_PIECE = 1 << 26
+
+# Entries of rows that the CPU is done with sooner than an accelerator, whose every step has to be
+# started: measured on an H200, three and ten columns; the rows go to the CPU and answers back.
+_FEW_TO_FIT, _FEW_TO_EVALUATE = 1 << 16, 1 << 14
 
 
 def is_device_array(X) -> bool:
@@ -42,6 +51,12 @@ def is_on_cpu(X) -> bool:
     return "cpu" in str(X.device).lower()
 
 
+def are_few(X, *, to_fit: bool = False) -> bool:
+    """Say whether X is rows of an accelerator that the CPU is quicker with."""
+    few = _FEW_TO_FIT if to_fit else _FEW_TO_EVALUATE
+    return is_device_array(X) and not is_on_cpu(X) and math.prod(X.shape) < few
+
+
 def to_numpy(X) -> np.ndarray:
     """Return an array as a NumPy array."""
     if not is_device_array(X):
@@ -64,6 +79,26 @@ def like(X, values, dtype=None):
     return namespace(X).asarray(values, device=X.device)
 
 
+def sender(device):
+    """Return a function that sends NumPy rows to a device; see `Blocks.from_array`."""
+    if device is None or callable(device):
+        return (lambda rows: rows) if device is None else device
+    try:
+        import torch
+    except ImportError:
+        raise ImportError(
+            f"device={device!r} is one of PyTorch: install it with python -m pip install "
+            "'vanishing[gpu]', or give a function that sends an array to a device, such as "
+            "cupy.asarray."
+        ) from None
+
+    def send(rows):
+        # PyTorch shares memory with NumPy until it copies, and warns of what it must not write to.
+        return torch.from_numpy(np.require(rows, None, ["C", "W"])).to(device)
+
+    return send
+
+
 def library_of(X):
     """Return the namespace of X: NumPy's, or that of an array of a device."""
     return namespace(X) if is_device_array(X) else np
@@ -74,14 +109,51 @@ def beside(X, values):
     return like(X, values) if is_device_array(X) else values
 
 
+def already_there(X, given, values: np.ndarray):
+    """Return what was given for NumPy values if it is that and where X is, else send the values."""
+    if is_device_array(given) and given.device == X.device:
+        given = given.detach() if hasattr(given, "detach") else given
+        if str(given.dtype).rpartition(".")[2] == values.dtype.name:
+            return given
+    return like(X, values)
+
+
+def there(X, values):
+    """Return NumPy values on the device of X; text stays: no library for devices has it."""
+    return like(X, values) if values.dtype.kind in "iufb" else values
+
+
 def plain(y):
     """Return labels of a device as numbers that have an order: also truth values."""
     xp = namespace(y)
     return xp.astype(y, xp.uint8) if y.dtype == xp.bool else y
 
 
+def floating_dtype(X):
+    """Return the dtype in which values of X are given: its own if that is float64 or float32."""
+    xp = namespace(X)
+    if X.dtype in (xp.float32, xp.float64):
+        return X.dtype
+    return xp.float32 if xp.isdtype(X.dtype, "real floating") else xp.float64  # half precision
+
+
+def as_floats(X):
+    """Return rows with a floating dtype; NumPy's have one."""
+    if not is_device_array(X):
+        return X
+    return namespace(X).astype(X, floating_dtype(X), copy=False)
+
+
+def here_as_floats(X) -> np.ndarray:
+    """Return rows of a device as a NumPy array with a floating dtype."""
+    if X.ndim != 2:
+        return to_numpy(X)  # for whoever validates it
+    parts = [to_numpy(as_floats(X[cut, :])) for cut in slices(X)]
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
 def checked(X, name="X"):
-    """Return X with a floating dtype, or say what is wrong with it."""
+    """Return X in its own dtype, or say what is wrong with it."""
     xp = namespace(X)
     if hasattr(X, "detach"):
         X = X.detach()
@@ -94,17 +166,26 @@ def checked(X, name="X"):
     if not xp.isdtype(X.dtype, "real floating"):
         if not xp.isdtype(X.dtype, ("integral", "bool")):
             raise ValueError(f"{name} has dtype {X.dtype}; give it real numbers.")
-        X = xp.astype(X, xp.float64)
-    elif X.dtype not in (xp.float32, xp.float64):
-        X = xp.astype(X, xp.float32)  # half precision
-    for here in _slices(X.shape[0], max(1, _CHUNK_BYTES // (8 * X.shape[1]))):
+        return X
+    for here in slices(X):
         # A sum is finite unless an entry is not, or it overflows: look closer only then.
-        total = xp.sum(X[here, :], dtype=xp.float64)
-        if not bool(xp.isfinite(total)) and not bool(xp.all(xp.isfinite(X[here, :]))):
+        part = as_floats(X[here, :])
+        total = xp.sum(part, dtype=xp.float64)
+        if not bool(xp.isfinite(total)) and not bool(xp.all(xp.isfinite(part))):
             raise ValueError(
                 f"{name} contains NaN or infinity. Drop or impute these rows before fitting."
             )
     return X
+
+
+def piece_rows(n_columns: int) -> int:
+    """Return how many rows of so many columns are copied at a time."""
+    return max(1, _PIECE // max(1, n_columns))
+
+
+def slices(X):
+    """Return the places of rows that are copied at a time."""
+    return list(_slices(X.shape[0], piece_rows(X.shape[1]))) or [slice(0, 0)]
 
 
 def _slices(n_samples: int, rows: int):
@@ -259,12 +340,12 @@ def _values_of(generators, X, absolute, chunk_size):
 
 
 def evaluate_generators(generators, X, *, absolute, chunk_size=None):
-    """Evaluate `Generators` on the rows of X: (n_samples, |G|), in X's dtype and on its device."""
-    xp = namespace(X)
-    out = xp.empty((X.shape[0], len(generators)), dtype=X.dtype, device=X.device)
+    """Evaluate `Generators` on the rows of X: floats of shape (n_samples, |G|), on its device."""
+    xp, dtype = namespace(X), floating_dtype(X)
+    out = xp.empty((X.shape[0], len(generators)), dtype=dtype, device=X.device)
     if len(generators):
         for here, found in _values_of(generators, X, absolute, chunk_size):
-            out[here, :] = xp.astype(found, X.dtype, copy=False)
+            out[here, :] = xp.astype(found, dtype, copy=False)
     return out
 
 

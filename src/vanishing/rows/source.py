@@ -7,7 +7,6 @@ sums, which are small. Nothing else about the rows travels.
 from collections.abc import Callable
 from contextlib import contextmanager
 from copy import copy
-from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -63,7 +62,7 @@ def checked_part(X, y, weight, layout: Layout | None, unit: float = 1.0) -> Part
     if empty:
         X = np.zeros(X.shape) if layout is None else np.zeros(X.shape, dtype=layout.dtype)
     elif device.is_device_array(X):
-        X = device.checked(X)
+        X = device.as_floats(device.checked(X))
     else:
         with naming_text(X):
             X = check_array(X, dtype=[np.float64, np.float32], input_name="X")
@@ -84,6 +83,14 @@ def checked_part(X, y, weight, layout: Layout | None, unit: float = 1.0) -> Part
                 f"its dtype is {X.dtype}, but that of the first one is {layout.dtype}. Convert "
                 "all blocks to the same dtype."
             )
+    y, weight = checked_beside(y, weight, n_samples, unit)
+    if weight is not None and not weight.all():
+        X, y, weight = selected(X, y, weight, weight > 0)
+    return Part(X, y, weight)
+
+
+def checked_beside(y, weight, n_samples: int, unit: float = 1.0):
+    """Return labels and weights of so many rows as NumPy arrays, or say what is wrong with them."""
     if y is not None:
         y = device.to_numpy(y)
         if y.shape != (n_samples,):
@@ -98,10 +105,8 @@ def checked_part(X, y, weight, layout: Layout | None, unit: float = 1.0) -> Part
             raise ValueError(
                 f"sample_weight must be {n_samples} finite numbers, none of them negative."
             )
-        if not weight.all():
-            X, y, weight = selected(X, y, weight, weight > 0)
         weight = weight if unit == 1.0 else weight / unit
-    return Part(X, y, weight)
+    return y, weight
 
 
 def given_weights(sample_weight) -> np.ndarray:
@@ -131,12 +136,15 @@ def is_empty(X) -> bool:
 _PLAIN = ("bool", "int8", "int16", "int32", "int64", "uint8", "float32", "float64")
 
 
-def beside_rows(part: Part) -> Part:
-    """Return rows of a device with labels and weights there; labels that are text stay."""
-    X, y, weight = part
+def labels_beside(part: Part, given) -> Part:
+    """Return rows of a device with labels there, too, unless they are text.
+
+    ``given`` are the labels as they were given, which may be there already.
+    """
+    y = part.y
     if y is not None and y.dtype.name in _PLAIN:
-        y = device.like(X, y)
-    return Part(X, y, None if weight is None else device.like(X, weight))
+        y = device.already_there(part.X, given, y)
+    return part._replace(y=y)
 
 
 def placed(part: Part, classes: np.ndarray) -> Part:
@@ -155,10 +163,15 @@ def placed(part: Part, classes: np.ndarray) -> Part:
     return Part(X, y, weight)
 
 
-def selected(X, y, weight, chosen):
-    """Return some of the rows with their labels and weights."""
-    X = X[device.like(X, chosen)] if device.is_device_array(X) else X[chosen]
-    return X, *(None if part is None else part[chosen] for part in (y, weight))
+def selected(X, y, weight, chosen: np.ndarray) -> Part:
+    """Return some of the rows with their labels and weights, each where it is."""
+    there = device.beside(X, chosen)
+    return Part(
+        *(
+            None if part is None else part[there if device.is_device_array(part) else chosen]
+            for part in (X, y, weight)
+        )
+    )
 
 
 def layout_of(X) -> Layout:
@@ -203,8 +216,11 @@ def value_of(function, n_columns, dtype, i, X):
 
 def joined(combine, answers):
     """Combine answers; None is the answer of a block without rows."""
-    answers = [answer for answer in answers if answer is not None]
-    return reduce(combine, answers) if answers else None
+    total = None
+    for found in answers:
+        if found is not None:
+            total = found if total is None else combine(total, found)
+    return total
 
 
 class Source:

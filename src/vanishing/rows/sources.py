@@ -11,45 +11,81 @@ from vanishing.rows.source import (
     Layout,
     Part,
     Source,
-    beside_rows,
-    checked_part,
+    checked_beside,
     given_weights,
+    joined,
+    labels_beside,
     placed,
+    selected,
     unit_of,
 )
 
 
 class DeviceSource(Source):
-    """One array of another library: a single block."""
+    """One array of another library, asked where it is, some of its rows at a time.
+
+    What is done with rows first, such as selecting those of a class, copies them: of bounded
+    pieces, never of all rows, whatever their number.
+    """
 
     def __init__(self, X, y=None, sample_weight=None):
-        self.X = X
+        self.X, self.y = X, y
         unit = 1.0
         if sample_weight is not None:
             unit = unit_of(given_weights(sample_weight).max(initial=0.0))
-        self.part = checked_part(X, y, sample_weight, None, unit)  # once: nobody else changes it
-        self.layout = Layout(X.shape[1], None, str(self.part.X.dtype).rpartition(".")[2])
+        rows = device.checked(X)  # once: nobody else changes it
+        y, weight = checked_beside(y, sample_weight, X.shape[0], unit)
+        self.kept = None if weight is None or weight.all() else weight > 0
+        if weight is not None:
+            given = sample_weight if unit == 1.0 else None
+            weight = device.already_there(X, given, weight)
+        self.part = Part(rows, y, weight)
+        dtype = device.floating_dtype(rows)
+        self.layout = Layout(X.shape[1], None, str(dtype).rpartition(".")[2])
 
     def ask(self, question, combine):
-        """Ask the one block there is."""
-        return question(self.part) if self.part.X.shape[0] else None
+        """Ask pieces of the rows, one after the other: an accelerator is busy with each."""
+        return joined(combine, map(question, self._pieces()))
+
+    def _pieces(self):
+        """Yield the rows that have a weight, in floats."""
+        size, start = device.piece_rows(self.layout.n_features), 0
+        for part in self.part.pieces(size):
+            if self.kept is not None:
+                part = selected(*part, self.kept[start : start + size])
+                start += size
+            if part.X.shape[0]:
+                yield part._replace(X=device.as_floats(part.X))
 
     def map(self, method, n_columns, dtype):
         """Return the method of the rows, which go to the CPU and back to the device."""
-        return device.like(self.X, method(device.to_numpy(self.part.X)))
+        return device.like(self.X, method(device.here_as_floats(self.part.X)))
 
     def labelled(self):
-        """Move labels and weights to the device, once for all passes."""
-        return self._with(beside_rows(self.part))
+        """Move labels to the device, once for all passes."""
+        return self._with(labels_beside(self.part, self.y))
 
     def coded(self, classes):
         """Find the places of all labels, once for all passes."""
-        return self._with(placed(self.part, classes))
+        pieces = self.part.pieces(device.piece_rows(self.layout.n_features))
+        places = [placed(piece, classes).y for piece in pieces]
+        return self._with(self.part._replace(y=device.namespace(self.X).concat(places)))
 
     def _with(self, part: Part) -> "DeviceSource":
         source = copy(self)
         source.part = part
         return source
+
+
+def near(X, *beside) -> tuple:
+    """Return rows to be fitted to, and what is given beside them.
+
+    As NumPy arrays if they are so few rows of an accelerator that the CPU is quicker with them.
+    """
+    if not device.are_few(X, to_fit=True):
+        return X, *beside
+    here = (None if part is None else device.to_numpy(part) for part in beside)
+    return device.here_as_floats(X), *here
 
 
 def source_of(X, y=None, sample_weight=None) -> Source | None:
@@ -105,7 +141,7 @@ def check_layout(estimator, layout: Layout) -> None:
 
 
 def checked_device_array(estimator, X):
-    """Return a device array whose columns are those seen in fit, with a floating dtype."""
+    """Return a device array of numbers whose columns are those seen in fit."""
     X = device.checked(X)
     check_layout(estimator, Layout(X.shape[1], None, ""))
     return X
