@@ -1,4 +1,4 @@
-"""Write the tables of the comparison page from the results of `benchmarks/comparison.py`.
+"""Write the tables of the comparison page from the results of `benchmarks/studies/comparison.py`.
 
     python docs/make_comparison.py
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "benchmarks"))
+sys.path.insert(0, str(ROOT / "benchmarks" / "studies"))
 import classification  # noqa: E402
 from classification import Result, outcomes, read, run  # noqa: E402
 from classification_sets import PAPER, SET_ASIDE, SETS, TABLES  # noqa: E402

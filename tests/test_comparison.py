@@ -14,7 +14,7 @@ pytest.importorskip("sympy")
 pytest.importorskip("pandas")
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "benchmarks"))
+sys.path.insert(0, str(ROOT / "benchmarks" / "studies"))
 import comparison  # noqa: E402
 from comparison_answers import (  # noqa: E402
     SYMBOLS,

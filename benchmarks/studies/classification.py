@@ -7,7 +7,7 @@ search. Rows are appended to ``--out`` as they come, and what is there already i
 ``--from`` prints the tables of results on record. ``--set-aside`` has other data sets, which no one
 tunes to.
 
-    python benchmarks/classification.py [--sets iris ...] [--methods SVC ...] [--splits 10]
+    python benchmarks/studies/classification.py [--sets iris ...] [--methods SVC ...] [--splits 10]
         [--set-aside] [--out FILE] [--from FILE ...]
 """
 

@@ -1,7 +1,8 @@
 """Laws found and seconds beside other methods, on the same tables with the same judge.
 
-    python -m pip install -e . -r benchmarks/comparison-requirements.txt
-    python benchmarks/comparison.py [--noise 0 .01] [--time-limit 8] [--methods PyOperon ...]
+    python -m pip install -e . -r benchmarks/studies/comparison-requirements.txt
+    python benchmarks/studies/comparison.py [--noise 0 .01] [--time-limit 8]
+        [--methods PyOperon ...]
 
 Tables: every fourth Feynman formula (noise in the target) and the five laws of `laws.py variables`
 (no column singled out, noise in all columns). Every fit has a process of its own, on one core;
@@ -28,7 +29,7 @@ from threadpoolctl import threadpool_limits
 
 from vanishing.datasets.feynman import feynman_laws
 
-OUT = Path(__file__).parents[1] / "docs" / "results" / "comparison"
+OUT = Path(__file__).parents[2] / "docs" / "results" / "comparison"
 EVERY = 4  # as `laws.py robustness`
 FEYNMAN_ROWS, IMPLICIT_ROWS = 10_000, 5_000
 GRACE = 10.0  # seconds beyond the limit before a process is killed

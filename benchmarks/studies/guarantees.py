@@ -6,7 +6,7 @@ l1 penalty tells the classes apart. For each number of rows and each split: the 
 a generator on its class's rows and on as many as 200,000 new ones, the bounds on the latter, the
 error on new rows, and the bounds on that. Ends with an error if a bound does not hold.
 
-    python benchmarks/guarantees.py [--sizes 100 1000 ...] [--splits 5] [--picture FILE.png]
+    python benchmarks/studies/guarantees.py [--sizes 100 1000 ...] [--splits 5] [--picture FILE.png]
 """
 
 import argparse

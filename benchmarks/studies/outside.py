@@ -5,7 +5,7 @@ For each data set, ten splits (60 % for training): test errors of the default cl
 error; then, of a hundred splits, those whose test rows the classifier would warn of. Last, wine:
 how many of 72 predictions change when a column is set to twice its largest value.
 
-    python benchmarks/outside.py [--data-home DIR] [--splits 10]
+    python benchmarks/studies/outside.py [--data-home DIR] [--splits 10]
 """
 
 import argparse

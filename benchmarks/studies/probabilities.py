@@ -4,7 +4,7 @@ All methods are fitted to the same three fifths of the rows and judged on the ot
 regression gives probabilities of 0 to what happens: scikit-learn cuts them at 2e-16, and its
 log-loss is that of the cut.
 
-    VANISHING_DATA=... python benchmarks/probabilities.py [--tuned] [--splits 5] [names ...]
+    VANISHING_DATA=... python benchmarks/studies/probabilities.py [--tuned] [--splits 5] [names ...]
 """
 
 import argparse

@@ -1,0 +1,93 @@
+"""Many rows: arrays beside the bare products, and other places that rows may be in."""
+
+import time
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+
+from vanishing import OAVI, Blocks
+
+from .data import surface
+from .floor import products
+from .measure import extra_memory, ratio
+
+PSI = 0.0005
+BLOCK = 100_000
+
+
+class Array:
+    """Fits to rows x 3 in memory."""
+
+    params = ((100_000, 1_000_000, 10_000_000),)
+    param_names = ("rows",)
+    timer = time.process_time
+
+    def setup(self, n_samples):
+        self.X = surface(n_samples)
+        self.model = OAVI(psi=PSI).fit(self.X[:1000])
+
+    def time_fit(self, *_):
+        self.model.fit(self.X)
+
+    def track_memory(self, *_):
+        return extra_memory(self.time_fit)
+
+    track_memory.unit = "MiB"
+
+    def track_over_products(self, n_samples):
+        self.time_fit()
+        return ratio(self.time_fit, products(self.model, n_samples), repeat=5)
+
+    track_over_products.unit = "ratio"
+
+
+class Elsewhere:
+    """Fits to rows x 3 of a memory map, of blocks and of files, beside those to an array."""
+
+    params = ((100_000, 2_000_000), ("memory map", "blocks", "CSV", "Parquet"))
+    param_names = ("rows", "source")
+    timer = time.process_time
+
+    def setup(self, n_samples, kind):
+        if kind in ("CSV", "Parquet") and not find_spec("pandas"):
+            raise NotImplementedError("files are written with pandas")
+        if kind == "Parquet" and not find_spec("pyarrow"):
+            raise NotImplementedError("Parquet files are written with pyarrow")
+        self.X = surface(n_samples)
+        self.source = elsewhere(self.X, kind)
+        self.model = OAVI(psi=PSI).fit(self.X[:1000])
+
+    def time_fit(self, *_):
+        self.model.fit(self.source)
+
+    def track_memory(self, *_):
+        return extra_memory(self.time_fit)
+
+    track_memory.unit = "MiB"
+
+    def track_over_array(self, *_):
+        return ratio(self.time_fit, lambda: self.model.fit(self.X), repeat=3)
+
+    track_over_array.unit = "ratio"
+
+
+def elsewhere(X, kind):
+    """Return the rows as another source, through a file that is written where it is not there."""
+    if kind == "blocks":
+        return Blocks.from_array(X, rows=BLOCK)
+    path = Path(f"{len(X)}-{kind}")
+    if kind == "memory map":
+        if not path.exists():
+            X.tofile(path)
+        return np.memmap(path, dtype=X.dtype, mode="r", shape=X.shape)
+    import pandas as pd
+
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    if kind == "CSV":
+        if not path.exists():
+            frame.to_csv(path, index=False)
+        return Blocks.from_csv(path)
+    if not path.exists():
+        frame.to_parquet(path)
+    return Blocks.from_parquet(path)

@@ -1,0 +1,90 @@
+"""Conserved quantities: what is found on twelve systems, clean and noisy, and how fast.
+
+A quantity counts as right if it is constant along the runs without noise: its deviation within runs
+is at most 2 % of its spread. A fit counts as right if all its quantities are, and as many of them
+are independent as the system has. Seconds are the best of several fits on one core.
+
+    python benchmarks/studies/motion.py [--noise 0 .01 .05] [--seeds 20] [--first 100]
+        [--known] [--only Kepler ...]
+"""
+
+import argparse
+import sys
+import time
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from vanishing import ConservedQuantities
+
+sys.path.append(str(Path(__file__).parents[2] / "tests"))
+from moving import CONSERVED, SYSTEMS, simulated
+
+RIGHT = 0.02
+
+
+def seconds(function, repeats=3):
+    """Return the shortest time of several calls, and what the last one returned."""
+    best, found = np.inf, None
+    for _ in range(repeats):
+        start = time.perf_counter()
+        found = function()
+        best = min(best, time.perf_counter() - start)
+    return best, found
+
+
+def deviation(quantity, X, groups) -> float:
+    """Return the deviation of a quantity within runs, relative to its spread."""
+    values = quantity(X)
+    means = np.bincount(groups, values) / np.bincount(groups)
+    return float(np.std(values - means[groups]) / np.std(values))
+
+
+def judge(name, noise, seed, repeats, known):
+    """Fit one table; return (right, quantities, independent, wrong quantities, seconds, model)."""
+    system = SYSTEMS[name]
+    X, groups = simulated(name, noise, seed=seed)
+    clean, _ = simulated(name, seed=seed)
+    given = noise * clean.to_numpy().std(axis=0) if known and noise else None
+    model = ConservedQuantities(**system.parameters, noise=given)
+    taken, model = seconds(partial(model.fit, X, groups=groups), repeats)
+    wrong = [q for q in model.quantities_ if deviation(q, clean, groups) > RIGHT]
+    right = not wrong and model.n_independent_ == system.n_independent
+    return right, len(model.quantities_), model.n_independent_, len(wrong), taken, model
+
+
+def systems(arguments):
+    """Print a line per system and noise."""
+    print("| system | conserved | noise | right | claims that are wrong | seconds | found |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
+    for name in arguments.only or SYSTEMS:
+        for noise in arguments.noise:
+            fits = [
+                judge(name, noise, seed, arguments.repeats, arguments.known)
+                for seed in range(arguments.first, arguments.first + arguments.seeds)
+            ]
+            right = sum(fit[0] for fit in fits)
+            wrong = sum(bool(fit[3]) or bool(name not in CONSERVED and fit[1]) for fit in fits)
+            model = fits[0][-1]
+            text = "; ".join(map(str, model.quantities_)) or "nothing"
+            print(
+                f"| {name} | {SYSTEMS[name].n_independent} | {100 * noise:g} % | "
+                f"{right} of {len(fits)} | {wrong} | {max(fit[4] for fit in fits):.2f} | {text} |",
+                flush=True,
+            )
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--noise", type=float, nargs="+", default=[0.0, 0.01, 0.05])
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
+    parser.add_argument("--repeats", type=int, default=1)
+    parser.add_argument("--only", nargs="+", choices=list(SYSTEMS))
+    parser.add_argument("--known", action="store_true", help="tell the estimator the noise")
+    systems(parser.parse_args())
+
+
+if __name__ == "__main__":
+    main()
