@@ -125,14 +125,17 @@ def test_nothing_is_said_and_nothing_saved_unless_asked(call, table, tmp_path):
         (("--run", "nope"), "no column 'nope'", 1),
         (("--run", "run", "--functions", "sine"), "some of sin, cos", 2),
         (("--run", "run", "--functions", "z=sin"), "'z', which is no column", 1),
-        (("--run", "run", "--functions", "sin", "--functions", "t=sin"), "choose one way", 2),
+        (("--run", "run", "--functions", "sin", "--functions", "theta=sin"), "choose one way", 2),
         (("--run", "run", "--noise", "-1"), "not negative", 2),
         (("--run", "run", "--noise", "q=1"), "'q', which is no column", 1),
-        (("--run", "t", "--time", "run"), "has one row", 1),
     ],
 )
 def test_words_that_do_not_go_together(call, table, words, problem, code):
-    check_failed(call("motion", table, *words), problem, code=code)
+    check_failed(call("motion", table, "--time", "t", *words), problem, code=code)
+
+
+def test_runs_of_one_row(call, table):
+    check_failed(call("motion", table, "--run", "t", "--time", "run"), "has one row")
 
 
 def test_noise_of_columns(call, table):

@@ -33,6 +33,7 @@ OTHER_PARAMETERS = {
     "feature_order": "pearson",
     "absolute": False,
     "chunk_size": 17,
+    "n_jobs": 2,
     "verbose": 0,
 }
 

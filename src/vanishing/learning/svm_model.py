@@ -15,7 +15,7 @@ _SWEEPS = 20  # of coordinate descent before signs are searched
 _SETTLED = 0.05  # share of the worst violation at the start that may be left
 _JUMPS = 1000  # solutions of linear equations at most
 _TINY = np.finfo(np.float64).tiny
-_RIDGE = 1e-14  # relative; makes the model strictly convex where columns depend on each other
+_RIDGE = 1e-9  # relative; makes the model strictly convex where columns depend on each other
 
 
 @njit(cache=True, nogil=True)

@@ -111,7 +111,7 @@ def _towards(columns, y, cost, point, v, new, slope):
     first = slope @ direction + _rise(v, direction)
     last = moved.residual @ dz + _rise(new, direction)
     if step == 1.0 and last < _STILL_STEEP * first < 0.0:
-        step = min(first / (first - last), _LONGEST)
+        step = min(first / (first - last), _LONGEST) if last > first else _LONGEST
         beyond, further = v + step * direction, _moved(y, cost, point.z, dz, step)
         if further.loss + np.abs(beyond).sum() < objective:
             new, moved = beyond, further
