@@ -286,6 +286,7 @@ def test_device_arrays_are_never_converted_as_a_whole(monkeypatch):
         return astype(values, dtype, **options)
 
     monkeypatch.setattr("vanishing.rows.device.chunk_rows", lambda n, size: 64)
+    monkeypatch.setattr("vanishing.rows.device._PIECE", 64 * X.shape[1])
     monkeypatch.setattr(xp, "astype", recorded)
     scores = model.decision_function(rows)
     assert max(converted) <= 64 * X.shape[1]
