@@ -133,9 +133,12 @@ def read_together(work, source, labels, *, chunk_size=None, scale=None) -> list:
     results: list = [None] * len(labels)
 
     def run(member, label):
-        reader = _Member(meeting, member, source, chunk_size, label=label, scale=scale)
-        with config_context(**config), threads(1):
-            results[member] = meeting.work(lambda: work(reader))
+        def own():
+            reader = _Member(meeting, member, source, chunk_size, label=label, scale=scale)
+            with config_context(**config), threads(1):
+                return work(reader)
+
+        results[member] = meeting.work(own)  # all of it: an error elsewhere would be waited for
 
     workers = [
         threading.Thread(target=copy_context().run, args=(run, member, label), daemon=True)
