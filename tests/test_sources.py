@@ -1413,3 +1413,14 @@ def test_a_device_of_pytorch_needs_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(ImportError, match=r"device='cuda' is one of PyTorch: install .*cupy.asarr"):
         OAVI().fit(Blocks.from_array(X, device="cuda"))
+
+
+def test_an_error_before_the_work_on_a_class_is_raised(monkeypatch):
+    """Whoever waits for the other classes would wait forever."""
+
+    def broken(*_, **__):
+        raise RuntimeError("no reader")
+
+    monkeypatch.setattr("vanishing.rows.together._Member", broken)
+    with pytest.raises(RuntimeError, match="no reader"):
+        VanishingFeatures(OAVI(0.01)).fit(lambda: iter([(X, np.arange(len(X)) % 2)]))
