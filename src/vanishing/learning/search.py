@@ -1,4 +1,4 @@
-"""The search for psi, C, scaling and oracle by cross-validation."""
+"""The search for generators, psi, C and scaling by cross-validation."""
 
 from functools import partial
 from numbers import Integral
