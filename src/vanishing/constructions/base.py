@@ -1,18 +1,18 @@
 """What all constructions of generators share: input, output, names, and what is saved."""
 
-from contextlib import contextmanager
-
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from vanishing._threads import check_jobs, one_blas_thread, threads
-from vanishing.algebra.polynomials import Generators, default_names
+from vanishing.algebra.polynomials import Generators
 from vanishing.checks import check_choice, check_flag, check_number, check_weights
-from vanishing.constructions.engine import Remarks
-from vanishing.constructions.notebook import HTMLRepresentation
 from vanishing.constructions.small_columns import warn_of_small_columns
-from vanishing.persistence import Savable, register
+from vanishing.estimators.fits import Remarks, all_or_nothing
+from vanishing.estimators.names import adopt_columns, input_names
+from vanishing.estimators.notebook import HTMLRepresentation
+from vanishing.estimators.saving import Savable
+from vanishing.persistence import register
 from vanishing.rows.device import (
     are_few,
     beside,
@@ -40,41 +40,6 @@ EQUATION = 20  # terms of a polynomial that its equation in a model file shows
 def sparsity(n_nonzero: int, n_coefficients: int) -> float:
     """Return SPAR, the share of zeros among the non-leading coefficients; 0 if there are none."""
     return 1.0 - n_nonzero / n_coefficients if n_coefficients else 0.0
-
-
-def input_names(estimator, input_features=None):
-    """Return the names of the input's columns, checking given ones against those seen in fit."""
-    seen = getattr(estimator, "feature_names_in_", None)
-    n_features = estimator.n_features_in_
-    if input_features is None:
-        return default_names(n_features) if seen is None else seen
-    input_features = np.asarray(input_features, dtype=object)
-    if seen is not None and not np.array_equal(input_features, seen):
-        raise ValueError("input_features is not equal to feature_names_in_")
-    if len(input_features) != n_features:
-        raise ValueError(
-            f"input_features should have length equal to number of features ({n_features}), got "
-            f"{len(input_features)}"
-        )
-    return input_features
-
-
-def adopt_columns(estimator, other) -> None:
-    """Let an estimator know of its columns what another one knows."""
-    for name in ("n_features_in_", "feature_names_in_"):
-        if hasattr(other, name):
-            setattr(estimator, name, getattr(other, name))
-
-
-@contextmanager
-def all_or_nothing(estimator):
-    """Leave an estimator as it was where what is inside fails or is interrupted."""
-    before = vars(estimator).copy()
-    try:
-        yield
-    except BaseException:
-        estimator.__dict__ = before  # at once
-        raise
 
 
 class GeneratorTransformer(Savable, HTMLRepresentation, TransformerMixin, BaseEstimator):

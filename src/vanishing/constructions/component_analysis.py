@@ -18,8 +18,9 @@ from vanishing.algebra.components import (
 )
 from vanishing.checks import too_large
 from vanishing.constructions.certificate import EPS
-from vanishing.constructions.engine import Remarks, remarks_on
+from vanishing.constructions.engine import remarks_on
 from vanishing.constructions.small_columns import varies_little
+from vanishing.estimators.fits import Remarks
 from vanishing.rows.reader import Rows, Stretch, stacked_triangle
 
 # Mean squares that are zero up to rounding, relative to those of the candidates: of columns, and

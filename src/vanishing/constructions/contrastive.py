@@ -14,7 +14,7 @@ from vanishing.constructions.base import (
     read_monomials,
     write_monomials,
 )
-from vanishing.constructions.engine import Remarks
+from vanishing.estimators.fits import Remarks
 from vanishing.oracles.matching_pursuit import omp
 from vanishing.oracles.solution import Status
 from vanishing.persistence import register

@@ -11,14 +11,13 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 from sklearn import get_config
-from sklearn.exceptions import ConvergenceWarning
 
-from vanishing._warnings import warn
 from vanishing.algebra import monomials
 from vanishing.algebra.monomials import CONSTANT_PLAN, Border, Plan
 from vanishing.checks import too_large
 from vanishing.constructions.certificate import DEPENDENT, EPS, Factor, OrthogonalTail
 from vanishing.constructions.small_columns import varies_little
+from vanishing.estimators.fits import Remarks
 from vanishing.rows.reader import Reader
 
 # A border is settled in one pass over the rows if the products among all of its terms cost less
@@ -27,22 +26,6 @@ from vanishing.rows.reader import Reader
 SMALL_BORDER = 24
 SMALL_PRODUCTS = 1 << 21
 _LARGEST = 1e300  # mean square of a term: sums of many such are still finite
-
-
-class Remarks(NamedTuple):
-    """What a construction has to say for itself."""
-
-    name: str  # of the algorithm
-    problems: tuple[str, ...]  # what did not go as it should have
-    nothing: str | None  # that there are no generators
-    small: tuple[int, ...] = ()  # columns that vary less than psi
-
-    def warn(self) -> None:
-        """Give one warning with all there is to say, or none."""
-        said = (*self.problems, *([] if self.nothing is None else [self.nothing]))
-        if said:
-            category = ConvergenceWarning if self.problems else UserWarning
-            warn(f"{self.name}: {' Also: '.join(said)}", category)
 
 
 def remarks_on(name, psi, n_generators: int, stopped: str | None, shortfall=None) -> Remarks:

@@ -10,8 +10,9 @@ from sklearn.base import BaseEstimator
 from vanishing.algebra import monomials
 from vanishing.algebra.exact import ExactPolynomial, to_fractions
 from vanishing.checks import check_choice, check_number
-from vanishing.constructions.notebook import HTMLRepresentation
-from vanishing.persistence import Savable, register
+from vanishing.estimators.notebook import HTMLRepresentation
+from vanishing.estimators.saving import Savable
+from vanishing.persistence import register
 from vanishing.rows.sources import refuse
 
 _LONG_INTEGER = 2000  # bits from which integers are hexadecimal: Python limits decimal digits

@@ -1,6 +1,6 @@
 """Constructions from moments alone, without the rows."""
 
-from vanishing.constructions.base import all_or_nothing
+from vanishing.estimators.fits import all_or_nothing
 from vanishing.rows.moments import MomentRows, Moments
 from vanishing.rows.reader import Reader
 from vanishing.rows.source import Layout

@@ -9,8 +9,9 @@ from sklearn.utils.validation import check_is_fitted
 from vanishing._threads import one_blas_thread
 from vanishing.algebra.components import Components, Stage
 from vanishing.checks import check_choice
-from vanishing.constructions.base import EQUATION, GeneratorTransformer, input_names
+from vanishing.constructions.base import EQUATION, GeneratorTransformer
 from vanishing.constructions.component_analysis import ComponentAnalysis
+from vanishing.estimators.names import input_names
 from vanishing.persistence import register
 
 _EXPANDED = 500  # monomials up to which components are saved as equations as well

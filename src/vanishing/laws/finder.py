@@ -16,7 +16,8 @@ from vanishing._warnings import warn
 from vanishing.algebra.polynomials import default_names
 from vanishing.algebra.quantities import Units, read_units
 from vanishing.checks import check_choice, check_flag, check_number, check_weights
-from vanishing.constructions.base import all_or_nothing
+from vanishing.estimators.fits import all_or_nothing
+from vanishing.estimators.saving import Savable
 from vanishing.laws.dictionary import given_stages
 from vanishing.laws.law import read_law, write_law
 from vanishing.laws.passes import ROWS
@@ -24,7 +25,7 @@ from vanishing.laws.sample import Draw, Sample, columns_of, row_keys
 from vanishing.laws.search import Options, OutOfTime
 from vanishing.laws.targets import LawAnswer, law_of_target
 from vanishing.laws.untargeted import law_with_noise_in_all, laws_of_columns, noise_of_target
-from vanishing.persistence import Savable, register
+from vanishing.persistence import register
 from vanishing.rows.source import Part
 from vanishing.rows.sources import adopt_layout, check_layout, near, source_of
 from vanishing.rows.validation import validated

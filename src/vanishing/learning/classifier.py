@@ -8,8 +8,7 @@ from sklearn.svm import LinearSVC
 
 from vanishing._threads import check_jobs, threads
 from vanishing.checks import check_flag, check_number
-from vanishing.constructions.base import all_or_nothing
-from vanishing.constructions.engine import Remarks
+from vanishing.estimators.fits import Remarks, all_or_nothing
 from vanishing.learning.default import resolved
 from vanishing.learning.features import VanishingFeatures
 from vanishing.learning.labels import (

@@ -9,15 +9,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from vanishing._threads import check_jobs, one_blas_thread, spread, threads
 from vanishing.algebra.polynomials import aligned
-from vanishing.constructions.base import (
-    GeneratorTransformer,
-    adopt_columns,
-    all_or_nothing,
-    input_names,
-    sparsity,
-)
-from vanishing.constructions.engine import Remarks
-from vanishing.constructions.notebook import HTMLRepresentation
+from vanishing.constructions.base import GeneratorTransformer, sparsity
+from vanishing.estimators.fits import Remarks, all_or_nothing
+from vanishing.estimators.names import adopt_columns, input_names
+from vanishing.estimators.notebook import HTMLRepresentation
+from vanishing.estimators.saving import Savable
 from vanishing.learning.default import DefaultTransformer, resolved
 from vanishing.learning.labels import (
     LabelledRows,
@@ -25,7 +21,7 @@ from vanishing.learning.labels import (
     labelled_rows,
     labelled_source,
 )
-from vanishing.persistence import Savable, register
+from vanishing.persistence import register
 from vanishing.rows.device import (
     are_few,
     beside,

@@ -10,14 +10,14 @@ from sklearn.utils.validation import check_is_fitted
 from vanishing._threads import spread, threads
 from vanishing._warnings import warn
 from vanishing.algebra.polynomials import default_names
-from vanishing.constructions.notebook import HTMLRepresentation
+from vanishing.estimators.notebook import HTMLRepresentation
+from vanishing.estimators.saving import Savable
 from vanishing.learning.default import DefaultTransformer
 from vanishing.learning.explanation import table_of
 from vanishing.learning.labels import labels, or_constant
 from vanishing.learning.scaling import FarRows, names_after
 from vanishing.learning.svm import L1SquaredHingeSVC
 from vanishing.learning.temperature import probabilities
-from vanishing.persistence import Savable
 from vanishing.rows.device import (
     are_few,
     as_floats,

@@ -10,8 +10,7 @@ from sklearn.model_selection import check_cv
 
 from vanishing._threads import one_blas_thread
 from vanishing.checks import check_flag, check_number
-from vanishing.constructions.base import all_or_nothing
-from vanishing.constructions.engine import Remarks
+from vanishing.estimators.fits import Remarks, all_or_nothing
 from vanishing.learning.candidates import Free, families, others
 from vanishing.learning.classifier import VanishingClassifier
 from vanishing.learning.default import resolved

@@ -8,7 +8,8 @@ from sklearn.utils.validation import check_is_fitted
 from vanishing._threads import one_blas_thread
 from vanishing._warnings import warn
 from vanishing.checks import check_number
-from vanishing.constructions.base import all_or_nothing
+from vanishing.estimators.fits import all_or_nothing
+from vanishing.estimators.saving import Savable
 from vanishing.learning.labels import (
     check_class_weight,
     check_two_classes,
@@ -17,7 +18,7 @@ from vanishing.learning.labels import (
     labels,
 )
 from vanishing.learning.svm_solver import as_columns, solve_together, targets
-from vanishing.persistence import Savable, register
+from vanishing.persistence import register
 from vanishing.rows.sources import refuse
 from vanishing.rows.validation import validated
 

@@ -11,8 +11,8 @@ from sklearn.base import clone
 from sklearn.metrics import check_scoring
 
 from vanishing._threads import spread
-from vanishing.constructions.base import adopt_columns
 from vanishing.constructions.contrastive import ContrastiveVanishing
+from vanishing.estimators.names import adopt_columns
 from vanishing.learning.classifier import VanishingClassifier
 from vanishing.learning.default import resolved
 from vanishing.learning.features import class_readers

@@ -12,13 +12,14 @@ from vanishing._threads import one_blas_thread, spread, threads
 from vanishing._warnings import warn
 from vanishing.algebra.polynomials import default_names
 from vanishing.checks import check_number, check_weights
-from vanishing.constructions.base import all_or_nothing
+from vanishing.estimators.fits import all_or_nothing
+from vanishing.estimators.saving import Savable
 from vanishing.laws.law import read_law, write_law
 from vanishing.motion.quantity import read_quantity, write_quantity
 from vanishing.motion.runs import Measure, RunQuestion, Scatter, Some, Survey
 from vanishing.motion.search import MotionAnswer, Search
 from vanishing.motion.variables import Monomials, Variable, asked_variables
-from vanishing.persistence import Savable, register
+from vanishing.persistence import register
 from vanishing.rows.source import Part
 from vanishing.rows.sources import adopt_layout, check_layout, near, source_of
 from vanishing.rows.validation import validated

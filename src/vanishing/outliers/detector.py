@@ -9,7 +9,8 @@ from vanishing._threads import one_blas_thread, spread, threads
 from vanishing._warnings import warn
 from vanishing.algebra.polynomials import default_names
 from vanishing.checks import check_choice, check_number, check_weights
-from vanishing.constructions.base import all_or_nothing
+from vanishing.estimators.fits import all_or_nothing
+from vanishing.estimators.saving import Savable
 from vanishing.outliers.drift import errors_on, followed
 from vanishing.outliers.equations import DetectorLaw, constant_laws, laws_from
 from vanishing.outliers.from_moments import state_from
@@ -19,7 +20,7 @@ from vanishing.outliers.reasons import reasons_of
 from vanishing.outliers.saving import read_known, read_state, write_known, write_state
 from vanishing.outliers.state import DetectorState, fit_state, updated
 from vanishing.outliers.thresholds import conformal_p_values, lowest_normal
-from vanishing.persistence import Savable, register
+from vanishing.persistence import register
 from vanishing.rows.device import as_floats, is_device_array, like, to_numpy
 from vanishing.rows.moments import Moments
 from vanishing.rows.source import Layout, Part
