@@ -2,21 +2,20 @@
 
 import time
 from collections.abc import Callable
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from vanishing._threads import one_blas_thread, threads
 from vanishing._warnings import warn
 from vanishing.algebra.polynomials import default_names
 from vanishing.algebra.quantities import Units, read_units
-from vanishing.checks import check_choice, check_flag, check_number, check_weights
+from vanishing.checks import check_choice, check_flag, check_number
 from vanishing.estimators.fits import all_or_nothing
+from vanishing.estimators.row_methods import RowMethods, row_by_row
 from vanishing.estimators.saving import Savable
 from vanishing.laws.dictionary import given_stages
 from vanishing.laws.law import read_law, write_law
@@ -26,9 +25,9 @@ from vanishing.laws.search import Options, OutOfTime
 from vanishing.laws.targets import LawAnswer, law_of_target
 from vanishing.laws.untargeted import law_with_noise_in_all, laws_of_columns, noise_of_target
 from vanishing.persistence import register
-from vanishing.rows.source import Part
-from vanishing.rows.sources import adopt_layout, check_layout, near, source_of
-from vanishing.rows.validation import validated
+from vanishing.rows.array_source import ArraySource
+from vanishing.rows.intake import take_rows
+from vanishing.rows.source import RowPart
 
 LEAST_ROWS = 3
 _ORDERED = 100_000
@@ -74,7 +73,7 @@ def _has_target(estimator) -> bool:
     return True
 
 
-class LawFinder(Savable, RegressorMixin, BaseEstimator):
+class LawFinder(Savable, RowMethods, RegressorMixin, BaseEstimator):
     """Find the equations that the rows of a table obey.
 
     With a target the equations involve it, and predict it; without one they are equations among
@@ -268,29 +267,19 @@ class LawFinder(Savable, RegressorMixin, BaseEstimator):
 
     def _rows(self, X, y, sample_weight) -> LawRows:
         """Validate the rows, and draw a sample."""
-        X, y, sample_weight = near(X, y, sample_weight)
-        source = source_of(X, y, sample_weight)
-        has_target = y is not None
-        if source is None:
-            if has_target:
-                X_, y_ = validated(self, X, y)
-            else:
-                X_, y_ = validated(self, X), None
-            part = _ordered(X_, y_, check_weights(sample_weight, len(X_)))
-            ask: Callable = partial(part.ask, rows=ROWS)
-        else:
-            adopt_layout(self, source.layout)
-            ask = source.ask
+        source = take_rows(self, X, y, sample_weight, y_is="target")
+        if source.part is not None:
+            source = ArraySource(_ordered(source.part), ROWS)
         seed = int(check_random_state(self.random_state).randint(2**31))
         draw = Draw(seed)
-        sample = ask(draw, draw.combine)
+        sample = source.ask(draw, draw.combine)
         if sample is None or len(sample.keys) < LEAST_ROWS:
             n = 0 if sample is None else len(sample.keys)
             raise ValueError(
                 f"a law cannot be told from chance on n_samples = {n} different rows: at least "
                 f"{LEAST_ROWS} are needed."
             )
-        has_target = has_target or len(sample.columns) > self.n_features_in_
+        has_target = len(sample.columns) > self.n_features_in_
         _check_sizes(sample.columns)
         names = [*map(str, getattr(self, "feature_names_in_", default_names(self.n_features_in_)))]
         self.target_name_ = None
@@ -298,7 +287,7 @@ class LawFinder(Savable, RegressorMixin, BaseEstimator):
             self.target_name_ = _target_name(y, names)
             names.append(self.target_name_)
         units = None if self.units is None else read_units(self.units, names)
-        return LawRows(ask, sample, tuple(names), self.n_features_in_, seed, units)
+        return LawRows(source.ask, sample, tuple(names), self.n_features_in_, seed, units)
 
     def _options(self, rows: LawRows) -> Options:
         n = rows.n_inputs
@@ -329,6 +318,7 @@ class LawFinder(Savable, RegressorMixin, BaseEstimator):
         self.mean_ = answer.mean
 
     @available_if(_has_target)
+    @row_by_row()
     def predict(self, X):
         """Predict the target by the best law; by its mean where there is none.
 
@@ -340,12 +330,6 @@ class LawFinder(Savable, RegressorMixin, BaseEstimator):
         -------
         y : ndarray of shape (n_samples,)
         """
-        check_is_fitted(self, "laws_")
-        source = source_of(X)
-        if source is not None:
-            check_layout(self, source.layout)
-            return source.map(self.predict, None, source.layout.dtype)
-        X = validated(self, X, reset=False)
         if not self.laws_:
             warn("no law was found, so that the mean of the target is predicted.")
             return np.full(len(X), self.mean_)
@@ -370,14 +354,13 @@ class LawFinder(Savable, RegressorMixin, BaseEstimator):
         return tags
 
 
-def _ordered(X, y, weight) -> Part:
-    """Return rows that have a weight, few ones in an order of their own: sums round alike then."""
-    kept = np.arange(len(X)) if weight is None else np.flatnonzero(weight)
-    if len(kept) <= _ORDERED:
-        part = Part(X[kept], None if y is None else y[kept], None)
-        kept = kept[np.argsort(row_keys(columns_of(part), 0), kind="stable")]
-    y = None if y is None else y[kept].astype(np.float64)
-    return Part(X[kept], y, None if weight is None else weight[kept])
+def _ordered(rows: RowPart) -> RowPart:
+    """Return few rows in an order that what they hold decides: sums round alike then."""
+    if rows.y is not None:
+        rows = rows._replace(y=rows.y.astype(np.float64))
+    if len(rows.X) > _ORDERED:
+        return rows
+    return rows.at(np.argsort(row_keys(columns_of(rows), 0), kind="stable"))
 
 
 def _check_sizes(columns) -> None:
