@@ -69,7 +69,7 @@ class GeneratorTransformer(
         """
         self.check_parameters()
         with all_or_nothing(self), threads(self.n_jobs):
-            rows = take_rows(self, X, sample_weight=sample_weight)
+            rows = take_rows(self, X, sample_weight=sample_weight, keep_all=True)
             remarks = self._construct(reader_of(rows, self.chunk_size))
             remarks.warn()
             if remarks.small and not remarks.problems:  # one warning is enough
@@ -107,7 +107,7 @@ class GeneratorTransformer(
             model.check_parameters()
         like = clone(self)
         with threads(self.n_jobs):
-            rows = take_rows(like, X, sample_weight=sample_weight)
+            rows = take_rows(like, X, sample_weight=sample_weight, keep_all=True)
             reader = remembering(reader_of(rows, self.chunk_size))
             # The smallest psi asks for nearly all the moments that the others need.
             for model in sorted(models, key=lambda model: model.psi):

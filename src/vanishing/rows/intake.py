@@ -27,6 +27,7 @@ def take_rows(
     *,
     y_is: Companion | None = None,
     piece_rows: int | None = None,
+    keep_all: bool = False,
 ) -> RowSource:
     """Validate what an estimator is to be fitted to, and set what is known of its columns.
 
@@ -44,6 +45,9 @@ def take_rows(
         What y means to the estimator; None where it means nothing.
     piece_rows : int or None
         Rows in memory that a thread is asked at a time; None asks all of them at once.
+    keep_all : bool
+        Whether rows in memory of weight zero stay: where they add nothing to what is asked, a copy
+        of the others is saved.
 
     Returns
     -------
@@ -53,7 +57,8 @@ def take_rows(
         X = arrays.on_host(X)
         y, sample_weight = (v if v is None else arrays.to_numpy(v) for v in (y, sample_weight))
     if _kind_of_source(X) is None:
-        return ArraySource(_in_memory(estimator, X, y, sample_weight, y_is), piece_rows)
+        part = _in_memory(estimator, X, y, sample_weight, y_is, keep_all=keep_all)
+        return ArraySource(part, piece_rows)
     if not estimator.fits_sources:
         refuse(estimator, X)
     source: RowSource
@@ -186,17 +191,21 @@ def refuse(estimator, X, method: str | None = None) -> None:
     name = type(estimator).__name__ + ("" if method is None else f".{method}")
     kind, remedy = source
     raise TypeError(
-        f"{name} does not take {kind}: it needs the rows in memory. Give it {remedy}. "
-        f"{_that('fits_sources')} are fitted to rows where they are; "
-        f"{_that('reads_sources')} transform or predict them."
+        f"{name} does not take {kind}: it needs the rows in memory. Give it {remedy}; "
+        f"{_readers_of_sources()}."
     )
 
 
-def _that(ability: str) -> str:
-    """Return the names of the public estimators that say of themselves that they can do this."""
-    public = {name: getattr(module_of(name), name) for name in PLACES}
-    *names, last = sorted(name for name, one in public.items() if getattr(one, ability, False))
-    return f"{', '.join(names)} and {last}"
+def _readers_of_sources() -> str:
+    """Say which public estimators take rows where they are, as these say of themselves."""
+    public = {name: getattr(module_of(name), name) for name in sorted(PLACES)}
+    fit = [name for name, one in public.items() if getattr(one, "fits_sources", False)]
+    read = [name for name, one in public.items() if getattr(one, "reads_sources", False)]
+    others = ["these", *(name for name in read if name not in fit)]
+    return (
+        f"{', '.join(fit[:-1])} and {fit[-1]} are fitted to rows where they are, and "
+        f"{' and '.join(others)} transform or predict them"
+    )
 
 
 # -- Columns --------------------------------------------------------------------------------------

@@ -85,7 +85,10 @@ class ArrayReader(RowReader):
             X = np.require(X, np.float64, ["F", "W"])
         self.block = Block(X, sample_weight, chunk_size)
         self.n_samples, self.n_features = X.shape
-        self.total_weight = float(len(X) if sample_weight is None else sample_weight.sum())
+        self.total_weight = float(self.n_samples)
+        if sample_weight is not None:
+            self.n_samples = int(np.count_nonzero(sample_weight))
+            self.total_weight = float(sample_weight.sum())
 
     def _ask(self, question, *details):
         return getattr(self.block, question)(*details)
