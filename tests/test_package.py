@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import vanishing
+from vanishing import _names
 
 MODULES = ["bounds", "datasets", "export", "inspection", "motion", "oracles", "plot"]
 MODULES += ["polynomials", "report", "units"]
@@ -23,7 +24,7 @@ def run(code):
 
 def test_dir_has_exactly_the_public_names():
     assert dir(vanishing) == sorted(vanishing.__all__)
-    assert {*vanishing.__all__} == {*vanishing._PLACES, *MODULES}
+    assert {*vanishing.__all__} == {*_names.PLACES, *MODULES}
     assert len({*vanishing.__all__}) == len(vanishing.__all__)
     for name in dir(vanishing):
         assert getattr(vanishing, name) is not None
@@ -69,7 +70,7 @@ def test_those_who_only_read_see_the_same_names():
         for alias in node.names:
             whole = f"{node.module}.{alias.name}" if node.module == "vanishing" else node.module
             read[alias.asname or alias.name] = whole.removeprefix("vanishing.")
-    assert read == {**vanishing._PLACES, **{name: name for name in vanishing._MODULES}}
+    assert read == {**_names.PLACES, **{name: name for name in _names.MODULES}}
 
 
 def test_pickles_need_nothing_but_the_pickle(tmp_path):

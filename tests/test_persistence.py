@@ -613,3 +613,67 @@ def test_exact_generators_of_format_version_1_load():
         "x0*x1 - 3/5*x1 + 11/100*x0 - 3/500",
         "x1^2 - 1/4*x1 + 3/50*x0 - 9/2500",
     ]
+
+
+# -- Classes of others ----------------------------------------------------------------------------
+
+
+MEAN = """
+from sklearn.base import BaseEstimator
+from vanishing.estimators.saving import Savable
+from vanishing.persistence import register
+
+class MeanOfColumns(Savable, BaseEstimator):
+    def __init__(self, shift=0.0):
+        self.shift = shift
+
+    def check_parameters(self):
+        if not self.shift >= 0:
+            raise ValueError("shift is negative.")
+
+    def fit(self, X):
+        self.n_features_in_ = X.shape[1]
+        self.mean_ = X.mean(axis=0)
+        return self
+
+def write(writer, model):
+    return {**writer.input(model), "mean": model.mean_.tolist()}
+
+def read(reader, node, model):
+    (mean,) = reader.fitted(model, node, ("mean",))
+    model.mean_ = reader.floats(mean, "mean", model.n_features_in_)
+
+register(MeanOfColumns, write, read)
+"""
+
+
+def test_an_estimator_of_the_user_is_loaded_once_its_module_is_imported(tmp_path):
+    (tmp_path / "means_of_user.py").write_text(MEAN)
+    run = dict(cwd=tmp_path, capture_output=True, text=True)  # where Python looks for modules
+    code = "import numpy, vanishing, means_of_user as m\n"
+    code += "m.MeanOfColumns(0.5).fit(numpy.eye(2)).save('model.json')\n"
+    load = "model = vanishing.load('model.json'); print(model, model.mean_)\n"
+    result = subprocess.run([sys.executable, "-c", code + load], **run)
+    assert result.stdout == "MeanOfColumns(shift=0.5) [0.5 0.5]\n", result.stderr
+    result = subprocess.run([sys.executable, "-c", "import vanishing\n" + load], **run)
+    assert "'MeanOfColumns' is no kind of model that is known" in result.stderr
+    assert "If the class is yours, import its module first." in result.stderr
+
+
+def test_a_file_asks_for_no_module_but_those_of_public_names(document, tmp_path):
+    """A name that is public but no class is as unknown as one that is not there."""
+    saved = document("OAVI")
+    for name in ("plot", "cli", "os.path", "load", "__version__", "", 1, None):
+        saved["model"]["kind"] = name
+        with pytest.raises(ModelFileError, match=r"kind of (a )?model"):
+            vanishing.load(signed(saved, tmp_path / "model.json"))
+
+
+def test_loading_imports_the_room_of_the_class_and_no_other(tmp_path):
+    path = tmp_path / "model.json"
+    OAVI(psi=0.01).fit(Z).save(path)
+    code = f"import sys, vanishing; vanishing.load({str(path)!r}); "
+    code += "print([room for room in ('learning', 'laws', 'motion', 'outliers', 'plot') "
+    code += "if f'vanishing.{room}' in sys.modules])"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert result.stdout == "[]\n", result.stderr
