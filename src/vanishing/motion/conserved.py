@@ -12,7 +12,7 @@ from vanishing._threads import one_blas_thread, spread, threads
 from vanishing._warnings import warn
 from vanishing.algebra.polynomials import default_names
 from vanishing.checks import check_number, check_weights
-from vanishing.constructions.base import all_or_nothing
+from vanishing.constructions.base import all_or_nothing, input_names
 from vanishing.laws.law import read_law, write_law
 from vanishing.motion.quantity import read_quantity, write_quantity
 from vanishing.motion.runs import Measure, RunQuestion, Scatter, Some, Survey
@@ -45,7 +45,8 @@ class ConservedQuantities(Savable, TransformerMixin, BaseEstimator):
         ``{column: names}``. A callable needs a name (``name`` or ``__name__``) and a
         ``derivative``, a callable, too.
     max_terms : int, default=8
-        Largest number of terms of a quantity.
+        Largest number of terms of a quantity. (In `OAVI` and the like ``max_terms`` bounds the
+        monomials that all generators together are made of.)
     noise : None, float or array-like of shape (n_features,), default=None
         Standard deviation of the noise, in all columns or in each. None: where nothing is conserved
         up to rounding, noise is taken to be in proportion to the spread of the columns, and its
@@ -313,9 +314,20 @@ class ConservedQuantities(Savable, TransformerMixin, BaseEstimator):
         return np.vstack(spread(values, Part(X, None, None).pieces(_ROWS), self.n_jobs))
 
     def get_feature_names_out(self, input_features=None):
-        """Return the quantities as text, one name per column of `transform`."""
+        """Return the quantities as text, one name per column of `transform`.
+
+        Parameters
+        ----------
+        input_features : array-like of str, default=None
+            Names of the input's columns; must agree with those seen in `fit`, if any.
+
+        Returns
+        -------
+        names : ndarray of object of shape (n_quantities,)
+        """
         check_is_fitted(self, "quantities_")
-        return np.array([str(quantity) for quantity in self.quantities_], dtype=object)
+        names = tuple(map(str, input_names(self, input_features)))
+        return np.array([quantity._written(names) for quantity in self.quantities_], dtype=object)
 
     def score(self, X, y=None, groups=None, sample_weight=None):
         """Return one minus the mean of variance within runs over that of all rows.
