@@ -270,6 +270,7 @@ def test_contrastive_of_columns_whose_squares_underflow():
 
 def test_contrastive_refuses_mean_squares_that_overflow():
     """Moments are finite; polynomials with leading coefficient 1 are ten million times larger."""
+    assert run_case(20261116057488) == ("case_contrastive", "refused")
     rng = np.random.default_rng(0)
     X, y = 1e148 * rng.normal(size=(40, 2)), np.arange(40) % 2
     X[y == 0, 0] = 1e-7 * X[y == 0, 1]
