@@ -1,5 +1,6 @@
 """Constructions from moments alone, without the rows."""
 
+from vanishing._threads import threads
 from vanishing.constructions.base import all_or_nothing
 from vanishing.rows.moments import MomentRows, Moments
 from vanishing.rows.reader import Reader
@@ -51,7 +52,7 @@ class FitsMoments:
         rows = MomentRows(moments)
         if is_debiased(rows) and self.border != "gb":
             raise ValueError("debiased moments need border='gb': O has all divisors of its border.")
-        with all_or_nothing(self):
+        with all_or_nothing(self), threads(self.n_jobs):
             adopt_layout(self, Layout(moments.n_features, moments.feature_names, "float64"))
             self.fit_rows(rows).warn()
             return self

@@ -222,8 +222,8 @@ class VanishingOutlierDetector(Savable, OutlierMixin, BaseEstimator):
             return self.fit(X, sample_weight=sample_weight)
         self.check_parameters()
         refuse(self, X, "partial_fit")
-        part = self._part(X, sample_weight, reset=False)
-        with all_or_nothing(self), one_blas_thread():
+        with all_or_nothing(self), one_blas_thread(), threads(self.n_jobs):
+            part = self._part(X, sample_weight, reset=False)
             if not self._known:
                 self._known = self._found()
             rows = np.asarray(part.X, dtype=np.float64)
@@ -260,7 +260,7 @@ class VanishingOutlierDetector(Savable, OutlierMixin, BaseEstimator):
                 "contamination is a share of training rows, of which moments know nothing: leave "
                 "it 'auto' and set false_alarm_rate."
             )
-        with all_or_nothing(self), one_blas_thread():
+        with all_or_nothing(self), one_blas_thread(), threads(self.n_jobs):
             adopt_layout(self, Layout(moments.n_features, moments.feature_names, "float64"))
             seed = int(check_random_state(self.random_state).randint(2**31))
             random = np.random.default_rng(seed)
