@@ -1305,7 +1305,7 @@ def test_few_rows_are_checked_as_those_of_arrays():
     for method in (OAVI().fit, OAVI(0.002).fit(X).transform):
         with pytest.raises(ValueError, match="contains NaN"):
             method(library.array(nan_in_one_place(X)))
-        with pytest.raises(ValueError, match="2D array|2-dimensional"):
+        with pytest.raises(ValueError, match=r"2D array|2-dimensional"):
             method(library.array(X[0]))
 
 

@@ -1,5 +1,6 @@
 """Constructions from moments alone, without the rows."""
 
+from vanishing._threads import threads
 from vanishing.estimators.fits import all_or_nothing
 from vanishing.rows.intake import adopt_layout
 from vanishing.rows.moments import MomentReader, Moments
@@ -50,7 +51,7 @@ class FitsMoments:
         rows = MomentReader(moments)
         if is_debiased(rows) and self.border != "gb":
             raise ValueError("debiased moments need border='gb': O has all divisors of its border.")
-        with all_or_nothing(self):
+        with all_or_nothing(self), threads(self.n_jobs):
             adopt_layout(self, moments.layout)
             self._construct(rows).warn()
             return self

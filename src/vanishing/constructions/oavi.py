@@ -68,7 +68,9 @@ class OAVI(FitsMoments, MonomialTransformer):
         border of more than 20,000 terms that has more than 20 for each row, and says so: 500
         columns have 125,000 products. A smaller ``max_degree`` is taken at its word.
     max_terms : int or None, default=None
-        Largest number of terms in O. The fit stops, with a warning, before it would be exceeded.
+        Largest number of terms in O, the monomials that all generators together are made of. The
+        fit stops, with a warning, before it would be exceeded. (In `LawFinder` and
+        `ConservedQuantities` ``max_terms`` bounds the terms of each equation.)
     certify : bool, default=True
         Decide by the exact least-squares residual whether a border term is the leading term of a
         generator, and ask the oracle for coefficients only where it is. With False the oracle

@@ -1,13 +1,14 @@
 """The estimator `LawFinder`, which asks a table for the equations it obeys."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
 from vanishing._threads import one_blas_thread, threads
 from vanishing._warnings import warn
@@ -18,6 +19,7 @@ from vanishing.estimators.fits import all_or_nothing
 from vanishing.estimators.row_methods import RowMethods, row_by_row
 from vanishing.estimators.saving import Savable
 from vanishing.laws.dictionary import given_stages
+from vanishing.laws.front import FRONT_COLUMNS, front_rows
 from vanishing.laws.law import read_law, write_law
 from vanishing.laws.passes import ROWS
 from vanishing.laws.sample import Draw, Sample, columns_of, row_keys
@@ -84,7 +86,8 @@ class LawFinder(Savable, RowMethods, RegressorMixin, BaseEstimator):
     max_degree : int, default=6
         Largest degree of the terms that are tried, in the combinations of columns that matter.
     max_terms : int, default=12
-        Largest number of terms of a law, the target's and a constant included.
+        Largest number of terms of a law, the target's and a constant included. (In `OAVI` and the
+        like ``max_terms`` bounds the monomials that all generators together are made of.)
     functions : "auto", tuple of str, dict or tuple of callables, default="auto"
         Functions that terms may have: "auto" tries terms without functions first, then functions
         in stages; () means none; names out of sin, cos, tan, log, exp, sqrt and reciprocal are
@@ -126,8 +129,9 @@ class LawFinder(Savable, RowMethods, RegressorMixin, BaseEstimator):
         What was found, or why nothing.
     front_ : list of Law
         The best equation of each number of terms, whether it holds or not.
-    noise_ : float or ndarray of shape (n_columns,)
-        Standard deviation of the noise, of the target or of all columns.
+    noise_ : ndarray of shape (n_columns,)
+        Standard deviation of the noise in each column, the target last: 0 in columns that have
+        none, or are taken to have none, and NaN where the time did not suffice to tell.
     reductions_ : list of str
         The combinations of columns that matter, that with the target first: y/(x0*x1), x2/x3.
     target_name_ : str or None
@@ -219,7 +223,7 @@ class LawFinder(Savable, RowMethods, RegressorMixin, BaseEstimator):
         self.check_parameters()
         with all_or_nothing(self), one_blas_thread(), threads(self.n_jobs):
             rows = self._rows(X, y, sample_weight)
-            self._store(self._answer(rows))
+            self._store(self._answer(rows), len(rows.names))
         return self
 
     def _answer(self, rows: LawRows) -> LawAnswer:
@@ -309,13 +313,33 @@ class LawFinder(Savable, RowMethods, RegressorMixin, BaseEstimator):
 
         return progress
 
-    def _store(self, answer: LawAnswer) -> None:
+    def _store(self, answer: LawAnswer, n_columns: int) -> None:
         self.laws_ = answer.laws
         self.verdict_ = answer.verdict
         self.front_ = answer.front
-        self.noise_ = answer.noise
+        self.noise_ = _noise_per_column(answer.noise, n_columns)
         self.reductions_ = answer.reductions
         self.mean_ = answer.mean
+
+    def front_table(self):
+        """Return the equations that were compared, `front_`, as a table.
+
+        Returns
+        -------
+        table : pandas.DataFrame, or list of dict without pandas
+            One row per equation, the shortest first, with ``n_terms``, ``degree``, ``error`` (rms,
+            in units of the target), ``relative_error``, ``held_out_error``, ``evidence``,
+            ``n_samples``, ``equation`` (as text) and ``chosen``, which says whether it is one of
+            `laws_`. Errors on rows held out and evidence are NaN where an equation was not chosen:
+            they are measured of laws alone.
+        """
+        check_is_fitted(self, "laws_")
+        rows = front_rows(self.front_, self.laws_)
+        try:
+            import pandas
+        except ImportError:
+            return rows
+        return pandas.DataFrame(rows, columns=FRONT_COLUMNS)
 
     @available_if(_has_target)
     @row_by_row()
@@ -373,11 +397,24 @@ def _check_sizes(columns) -> None:
         )
 
 
-def _target_name(y, names) -> str:
-    """Return what the target is called, which no column is."""
+def _noise_per_column(noise, n_columns: int) -> np.ndarray:
+    """Return the noise of each column, where that of the target alone may be known."""
+    noise = np.asarray(noise, dtype=np.float64)
+    if noise.ndim:
+        return noise
+    return np.append(np.full(n_columns - 1, np.nan if np.isnan(noise) else 0.0), noise)
+
+
+def _target_name(y, names: Sequence[str]) -> str:
+    """Return what the target is called, which no column is: an array gets a name that is free."""
     # What Dask calls an array is no name.
     name = None if hasattr(y, "chunks") else getattr(y, "name", None)
-    name = "y" if name is None else str(name)
+    if len(columns := list(getattr(y, "columns", []))) == 1:
+        name = columns[0]
+    if name is None or name == "":
+        free = ("y", "target", *(f"target{i}" for i in range(2, len(names) + 2)))
+        return next(name for name in free if name not in names)
+    name = str(name)
     if name in names:
         raise ValueError(
             f"the target is called {name!r}, as a column of X is: rename it, or leave the column "
@@ -390,7 +427,6 @@ def _target_name(y, names) -> str:
 
 
 def _write(writer, model) -> dict:
-    noise = np.asarray(model.noise_, dtype=np.float64)
     return {
         **writer.input(model),
         "target_name": model.target_name_,
@@ -398,8 +434,8 @@ def _write(writer, model) -> dict:
         "laws": [write_law(writer, law) for law in model.laws_],
         "front": [write_law(writer, law) for law in model.front_],
         "verdict": model.verdict_,
-        "noise": [writer.float(value) for value in np.atleast_1d(noise)],
-        "noise_per_column": bool(noise.ndim),
+        "noise": [writer.float(value) for value in model.noise_],
+        "noise_per_column": True,
         "reductions": list(model.reductions_),
     }
 
@@ -415,8 +451,11 @@ def _read(reader, node, model):
     model.front_ = [read_law(reader, law) for law in reader.listed(front, "front")]
     model.verdict_ = reader.string(verdict, "verdict")
     values = [reader.measured(value, "noise") for value in reader.listed(noise, "noise")]
-    reader.require(bool(values), "noise is empty.")
-    model.noise_ = np.array(values) if per_column is True else values[0]
+    n_columns = model.n_features_in_ + (target is not None)
+    # Files of earlier versions may have the noise of the target alone.
+    wanted = n_columns if per_column is True else 1
+    reader.require(len(values) == wanted, f"noise should have {wanted} numbers.")
+    model.noise_ = _noise_per_column(values if per_column is True else values[0], n_columns)
     model.reductions_ = reader.names(reductions, "reductions", None)
 
 

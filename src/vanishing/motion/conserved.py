@@ -10,6 +10,7 @@ from vanishing._warnings import warn
 from vanishing.algebra.polynomials import default_names
 from vanishing.checks import check_number
 from vanishing.estimators.fits import all_or_nothing
+from vanishing.estimators.names import input_names
 from vanishing.estimators.row_methods import RowTransformer, row_by_row
 from vanishing.estimators.saving import Savable
 from vanishing.laws.law import read_law, write_law
@@ -43,7 +44,8 @@ class ConservedQuantities(Savable, RowTransformer, TransformerMixin, BaseEstimat
         ``{column: names}``. A callable needs a name (``name`` or ``__name__``) and a
         ``derivative``, a callable, too.
     max_terms : int, default=8
-        Largest number of terms of a quantity.
+        Largest number of terms of a quantity. (In `OAVI` and the like ``max_terms`` bounds the
+        monomials that all generators together are made of.)
     noise : None, float or array-like of shape (n_features,), default=None
         Standard deviation of the noise, in all columns or in each. None: where nothing is conserved
         up to rounding, noise is taken to be in proportion to the spread of the columns, and its
@@ -274,9 +276,20 @@ class ConservedQuantities(Savable, RowTransformer, TransformerMixin, BaseEstimat
         return np.vstack(spread(values, RowPart(X, None, None).pieces(_ROWS)))
 
     def get_feature_names_out(self, input_features=None):
-        """Return the quantities as text, one name per column of `transform`."""
+        """Return the quantities as text, one name per column of `transform`.
+
+        Parameters
+        ----------
+        input_features : array-like of str, default=None
+            Names of the input's columns; must agree with those seen in `fit`, if any.
+
+        Returns
+        -------
+        names : ndarray of object of shape (n_quantities,)
+        """
         check_is_fitted(self, "quantities_")
-        return np.array([str(quantity) for quantity in self.quantities_], dtype=object)
+        names = tuple(map(str, input_names(self, input_features)))
+        return np.array([quantity._written(names) for quantity in self.quantities_], dtype=object)
 
     def score(self, X, y=None, groups=None, sample_weight=None):
         """Return one minus the mean of variance within runs over that of all rows.

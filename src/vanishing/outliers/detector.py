@@ -198,10 +198,10 @@ class VanishingOutlierDetector(Savable, RowMethods, OutlierMixin, BaseEstimator)
         if not hasattr(self, "_state"):
             return self.fit(X, sample_weight=sample_weight)
         self.check_parameters()
-        part = take_rows_in_memory(
-            self, X, sample_weight=sample_weight, method="partial_fit", reset=False
-        )
-        with all_or_nothing(self), one_blas_thread():
+        with all_or_nothing(self), one_blas_thread(), threads(self.n_jobs):
+            part = take_rows_in_memory(
+                self, X, sample_weight=sample_weight, method="partial_fit", reset=False
+            )
             if not self._known:
                 self._known = self._found()
             rows = np.asarray(part.X, dtype=np.float64)
@@ -238,7 +238,7 @@ class VanishingOutlierDetector(Savable, RowMethods, OutlierMixin, BaseEstimator)
                 "contamination is a share of training rows, of which moments know nothing: leave "
                 "it 'auto' and set false_alarm_rate."
             )
-        with all_or_nothing(self), one_blas_thread():
+        with all_or_nothing(self), one_blas_thread(), threads(self.n_jobs):
             adopt_layout(self, moments.layout)
             seed = int(check_random_state(self.random_state).randint(2**31))
             random = np.random.default_rng(seed)
