@@ -77,6 +77,10 @@ for _name, _noise in {"default": None, "number": 0.02, "estimate": "estimate"}.i
     case(f"laws/noise_/all columns, {_name}", LawFinder(max_degree=2, noise=_noise))(
         lambda model: clone(model).fit(circle()).noise_
     )
+case("laws/target/y as a frame", FINDER, gas()[0], gas()[1].to_frame())(_laws)
+case(
+    "laws/target/a column named y", FINDER, gas()[0].rename(columns={"V": "y"}), gas()[1].to_numpy()
+)(_laws)
 case("laws/target/feynman")(
     lambda: _laws(LawFinder(), *_feynman(vanishing.datasets.feynman("I.12.1", 200, random_state=0)))
 )
