@@ -31,7 +31,8 @@ def plain(value):
         # NumPy's doubles are floats, too, and are written the same.
         return float(value) if isinstance(value, float) else value
     if isinstance(value, str):
-        return cleaned(str(value))
+        text = cleaned(str(value))
+        return text.split("\n") if "\n" in text else text
     if isinstance(value, enum.Enum):
         return value.name
     if isinstance(value, np.generic):
