@@ -13,6 +13,7 @@ from vanishing._warnings import warn
 from vanishing.algebra.polynomials import default_names
 from vanishing.checks import check_number, check_weights
 from vanishing.constructions.base import all_or_nothing, input_names
+from vanishing.constructions.notebook import HTMLRepresentation
 from vanishing.laws.law import read_law, write_law
 from vanishing.motion.quantity import read_quantity, write_quantity
 from vanishing.motion.runs import Measure, RunQuestion, Scatter, Some, Survey
@@ -28,7 +29,7 @@ _ROWS = 100_000  # of an array, that a thread takes at a time
 _SEARCHED_ROWS, _SEARCHED_RUNS = 40_000, 400  # of more, some are searched
 
 
-class ConservedQuantities(Savable, TransformerMixin, BaseEstimator):
+class ConservedQuantities(Savable, HTMLRepresentation, TransformerMixin, BaseEstimator):
     """Find what stays the same along every run.
 
     A polynomial in the columns, and in functions of them, that is constant along each run and

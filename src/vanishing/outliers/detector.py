@@ -10,6 +10,7 @@ from vanishing._warnings import warn
 from vanishing.algebra.polynomials import default_names
 from vanishing.checks import check_choice, check_number, check_weights
 from vanishing.constructions.base import all_or_nothing
+from vanishing.constructions.notebook import HTMLRepresentation
 from vanishing.outliers.drift import errors_on, followed
 from vanishing.outliers.equations import DetectorLaw, constant_laws, laws_from
 from vanishing.outliers.from_moments import state_from
@@ -34,7 +35,7 @@ from vanishing.rows.sources import (
 from vanishing.rows.validation import validated
 
 
-class VanishingOutlierDetector(Savable, OutlierMixin, BaseEstimator):
+class VanishingOutlierDetector(Savable, HTMLRepresentation, OutlierMixin, BaseEstimator):
     """Find rows that break the laws of a table, or are unusual, and say why.
 
     The score has two parts, from moments of 1, the columns and products of their principal
