@@ -36,9 +36,12 @@ from vanishing import (
     OAVI,
     VCA,
     BuchbergerMoller,
+    ConservedQuantities,
+    LawFinder,
     VanishingClassifier,
     VanishingClassifierCV,
     VanishingFeatures,
+    VanishingOutlierDetector,
     bounds,
 )
 from vanishing.algebra.markup import clean, number
@@ -49,7 +52,6 @@ from vanishing.report import write_report
 from vanishing.report.facts import facts_of
 from vanishing.report.frame import environment
 from vanishing.report.scene import POINTS, scene_of
-from vanishing.units import in_original_units
 
 
 def report(tmp_path, model, X, y=None, **options):
@@ -599,18 +601,94 @@ def test_representation_escapes_and_is_short(model):
         assert hostile not in source
 
 
-def test_representation_of_a_classifier_has_the_largest_weights(iris):
-    model = iris[0]
-    source = model._repr_html_()
+@pytest.mark.parametrize("scale", [True, False])
+def test_representation_of_a_classifier_has_the_largest_weights(scale):
+    """Those that equations are sorted by: of features of scaled columns, which can be compared."""
+    X, y = load_iris(return_X_y=True)
+    if scale:
+        X *= [1e-3, 1.0, 1e3, 1.0]  # in original units the order would be another
+    model = VanishingClassifier(OAVI(psi=0.02, max_degree=2), scale=scale).fit(X, y)
     found = anatomy(model)
-    places = [(k, i) for k, part in enumerate(found.parts) for i in part.used]
-    places.sort(key=lambda place: -found.parts[place[0]].sizes[place[1]])
+    sizes = np.sort(np.concatenate([part.sizes[part.used] for part in found.parts]))[::-1]
+    source = model._repr_html_()
     shown = re.findall(r'class="number">([^<]*)</td></tr>', source)
-    assert len(shown) == min(10, len(places))
-    for (k, i), text in zip(places, shown, strict=False):
-        # The equation is in the columns as given, and the weight of its left minus right side.
-        original = in_original_units(found.parts[k].generators[i], *found.units)
-        assert text == number(found.parts[k].sizes[i] * original.leading_coef, 3)
+    assert len(shown) > 2 and shown == [number(size, 3) for size in sizes[:10]]
+    words = Page(source).words
+    assert ("|weight| in scaled columns" in words) == scale
+    assert ("those of the largest weights in scaled columns" in words) <= scale
+
+
+def gas_law(name="p"):
+    random = np.random.default_rng(0)
+    X = pd.DataFrame(random.uniform(1, 2, (200, 3)), columns=["n", "T", "V"])
+    noise = 1 + 0.01 * random.normal(size=200)
+    return LawFinder().fit(X, (8.314 * X.n * X["T"] / X.V * noise).rename(name))
+
+
+def pumped(name="load"):
+    random = np.random.default_rng(0)
+    q, w = random.uniform(1, 3, (2, 1000))
+    rows = np.column_stack([q, w, q * w]) * (1 + 0.005 * random.normal(size=(1000, 3)))
+    table = pd.DataFrame(rows, columns=["q", "w", name])
+    return VanishingOutlierDetector(random_state=0).fit(table), table
+
+
+def swung(name="x"):
+    t = np.linspace(0.0, 5.0, 50)
+    swing = np.column_stack([np.cos(2 * t), -2 * np.sin(2 * t)])
+    X = pd.DataFrame(np.vstack([a * swing for a in range(1, 9)]), columns=[name, "v"])
+    return ConservedQuantities().fit(X, groups=np.repeat(np.arange(8), 50))
+
+
+def above_the_diagram(model):
+    """What stands above scikit-learn's diagram, which is there as well."""
+    source = model._repr_html_()
+    verdict, diagram, _ = source.partition("sk-container")
+    assert diagram and "vanishing-equations" in verdict
+    return Page(verdict[: verdict.rindex("<style>")].removeprefix("<div>"))
+
+
+def test_representation_of_laws():
+    model = gas_law()
+    words = above_the_diagram(model).words
+    assert "1 law of p" in words and model.laws_[0].verdict in words
+    assert "evidence" in words and "compared" in words and str(model.front_[0]) in words
+    none = LawFinder().fit(np.random.default_rng(0).normal(size=(100, 2)), np.arange(100) % 7)
+    assert none.laws_ == [] and none.verdict_ in above_the_diagram(none).words
+
+
+def test_representation_of_a_detector():
+    model, table = pumped()
+    words = above_the_diagram(model).words
+    assert "1 law holds" in words and model.laws_[0].verdict in words
+    assert f"{model.offset_:.3g}" in words and "1,000 rows" in words
+    table["load"] *= 3.0
+    words = above_the_diagram(model.partial_fit(table)).words
+    assert "No laws hold, 1 no longer" in words and "It no longer holds" in words
+    lawless = VanishingOutlierDetector().fit(np.random.default_rng(0).normal(size=(200, 3)))
+    assert "No law with few terms" in above_the_diagram(lawless).words
+
+
+def test_representation_of_conserved_quantities():
+    model = swung()
+    page = above_the_diagram(model)
+    assert model.verdict_ in page.words and "variance within runs" in page.words
+    assert len(page.all("math")) == 1
+    random = np.random.default_rng(0).normal(size=(200, 2))
+    none = ConservedQuantities().fit(random, groups=np.arange(200) // 25)
+    assert none.verdict_ in above_the_diagram(none).words
+
+
+@pytest.mark.parametrize("kind", [LawFinder, VanishingOutlierDetector, ConservedQuantities])
+def test_representation_of_verdicts_escapes_and_is_left_out(kind):
+    assert "vanishing-equations" not in kind()._repr_html_()
+    made = {LawFinder: gas_law, ConservedQuantities: swung}.get(kind, lambda name: pumped(name)[0])
+    for hostile in HOSTILE[:3]:
+        page = above_the_diagram(model := made(hostile))
+        assert hostile not in page.source
+        assert page.all("math") and not page.all("script") and not page.all("img")
+    with sklearn.config_context(display="text"):
+        assert model._repr_html_() is None
 
 
 def test_representation_of_exact_generators():
