@@ -42,7 +42,7 @@ from vanishing import (
 )
 from vanishing.persistence import ModelFileError
 
-DATA = Path(__file__).parent / "data"
+DATA = Path(__file__).parents[1] / "data"
 IRIS = load_iris(as_frame=True)
 X, Y = IRIS.data, IRIS.target.to_numpy()
 Z = MinMaxScaler().fit_transform(X)

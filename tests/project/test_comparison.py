@@ -13,7 +13,7 @@ import pytest
 pytest.importorskip("sympy")
 pytest.importorskip("pandas")
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "benchmarks" / "studies"))
 import comparison  # noqa: E402
 from comparison_answers import (  # noqa: E402

@@ -15,7 +15,7 @@ import yaml
 
 import vanishing
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 # In two parts, so that the command which replaces it everywhere leaves it here.
 PLACEHOLDER = "https://" + "example.org/vanishing"
@@ -85,7 +85,7 @@ def test_the_placeholder_is_the_only_one_and_goes_as_a_whole(project):
     if project["urls"]["Source"] != PLACEHOLDER:  # then only where it is said how to replace it
         command = ["git", "grep", "-l", PLACEHOLDER]
         names = subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout.split()
-        assert set(names) <= {"CONTRIBUTING.md", "tests/test_project.py"}
+        assert set(names) <= {"CONTRIBUTING.md", "tests/project/test_project.py"}
 
 
 def test_authors_are_the_developers(project):

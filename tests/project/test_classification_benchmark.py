@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "benchmarks" / "studies"))
 import classification  # noqa: E402
 from classification import Result, outcomes, read, run  # noqa: E402

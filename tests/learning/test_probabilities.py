@@ -212,7 +212,7 @@ def test_a_final_estimator_has_its_own_probabilities():
 
 
 def test_a_model_saved_without_a_temperature_says_so():
-    model = vanishing.load(Path(__file__).parent / "data" / "model_v1_classifier.json")
+    model = vanishing.load(Path(__file__).parents[1] / "data" / "model_v1_classifier.json")
     assert model.temperature_ is None
     with pytest.raises(ValueError, match="Fit it again"):
         model.predict_proba([[1.4, 0.2]])

@@ -11,7 +11,7 @@ from vanishing import datasets
 from vanishing.algebra.formulas import Formula
 from vanishing.datasets.feynman import read_laws
 
-TEXTBOOKS = Path(__file__).parents[1] / "benchmarks" / "studies" / "textbooks.csv"
+TEXTBOOKS = Path(__file__).parents[2] / "benchmarks" / "studies" / "textbooks.csv"
 
 
 def test_a_formula_is_evaluated_as_python_would():

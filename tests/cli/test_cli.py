@@ -138,7 +138,7 @@ def test_without_the_extra_one_sentence_says_what_to_install(missing):
 
 def test_the_entry_point_is_declared():
     tomllib = pytest.importorskip("tomllib")
-    path = Path(__file__).parents[1] / "pyproject.toml"
+    path = Path(__file__).parents[2] / "pyproject.toml"
     assert tomllib.loads(path.read_text())["project"]["scripts"] == {
         "vanishing": "vanishing.cli:main"
     }

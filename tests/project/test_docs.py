@@ -17,7 +17,7 @@ import pytest
 import vanishing
 import vanishing.cli
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted(page for page in DOCS.glob("*.*") if page.suffix in (".md", ".rst"))
 WRITTEN = [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("*/README.md")]
