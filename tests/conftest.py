@@ -7,6 +7,7 @@ import pytest
 # Files, and what the names of their tests contain that interrupt, kill, fork or limit a process.
 _SIGNALS = {
     "test_faults.py": "",
+    "test_files.py": "",
     "test_fuzz.py": "",
     "test_cli.py": "interrupt",
     "test_cli_laws.py": "interrupt",

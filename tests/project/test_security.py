@@ -19,9 +19,11 @@ import pytest
 from sklearn.datasets import load_iris
 
 import vanishing
-from vanishing import OAVI, Moments, VanishingClassifier, cli
+from vanishing import OAVI, Moments, VanishingClassifier, cli, datasets
+from vanishing.experiments import protocol
 from vanishing.experiments.protocol import FIGURE_PSIS
 from vanishing.experiments.records import Key, RecordError, Records
+from vanishing.experiments.reproduce import Experiment
 from vanishing.export import to_python
 from vanishing.persistence import ModelFileError
 from vanishing.polynomials import Polynomial
@@ -484,3 +486,19 @@ def test_many_columns_are_no_problem_or_a_sentence(call, tmp_path):
 def test_names_of_outputs_are_printable(hostile):
     names = hostile[0].features_.transformers_[0].generators_.table()["equation"]
     assert all(name.isprintable() for name in names)
+
+
+def test_names_never_lead_out_of_a_folder(tmp_path):
+    home, out = tmp_path / "home", tmp_path / "results"
+    home.mkdir()
+    (tmp_path / "evil.csv").write_text("a,class\n1,0\n2,1\n")
+    for name in ("../evil", str(tmp_path / "evil"), "bank/../../evil", "..", "bank\0"):
+        with pytest.raises(ValueError, match=r"evil|\.\.|bank"):
+            datasets.load(name, data_home=home)
+        for options in ({"names": [name]}, {"algorithms": [name]}):
+            with pytest.raises(ValueError, match="Unknown"):
+                Experiment("performance", out, **options)
+    with pytest.raises(KeyError):
+        Experiment("../evil", out)
+    assert not out.exists()
+    assert not any(set(name) & set("/\\.") for name in (*protocol.DATASETS, *protocol.ALGORITHMS))
