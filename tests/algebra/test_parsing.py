@@ -143,10 +143,10 @@ def test_a_polynomial_has_one_side():
     ],
 )
 def test_hostile_text_is_refused_at_once(text, problem):
-    start = time.perf_counter()
+    start = time.process_time()  # other processes take none of it
     with pytest.raises(ValueError, match=problem) as caught:
         parse_equation(text, ["x", "y"])
-    assert time.perf_counter() - start < 3
+    assert time.process_time() - start < 3
     assert len(str(caught.value)) < 300
 
 

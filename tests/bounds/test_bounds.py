@@ -230,7 +230,7 @@ def polynomial_and_points(draw):
     return Polynomial(terms, coef), draw(point), draw(point)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(polynomial_and_points())
 def test_lipschitz_lemma(drawn):
     g, x, y = drawn

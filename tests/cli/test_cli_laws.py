@@ -96,7 +96,7 @@ def test_without_a_target_laws_are_among_all_columns(call, folder, tmp_path):
     "options, expected",
     [
         (["--functions", "sin,cos"], {"functions": ("sin", "cos")}),
-        (["--noise", "estimate", "--max-time", 30], {"noise": "estimate", "max_time": 30.0}),
+        (["--noise", "estimate", "--max-time", 900], {"noise": "estimate", "max_time": 900.0}),
         (["--noise", "0.001"], {"noise": 0.001}),
         (["--robust"], {"robust": True}),
     ],

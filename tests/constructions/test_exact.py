@@ -64,7 +64,7 @@ rationals = st.fractions(min_value=-3, max_value=3, max_denominator=6)
 
 
 @pytest.mark.parametrize("kind", ["gb", "bb"])
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_equals_the_reference_on_any_points(kind, data):
     n = data.draw(st.integers(1, 4))

@@ -141,7 +141,7 @@ def configurations(draw):
     return scaled(points, -size, size) if draw(st.booleans()) else points
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60, derandomize=True)
 @given(points=configurations(), border=st.sampled_from(["gb", "bb"]))
 def test_random_configurations(points, border):
     exact = buchberger_moller(points, border)

@@ -258,7 +258,7 @@ def test_a_larger_ball_finds_what_a_smaller_one_refuses():
     assert refused
 
 
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=30, derandomize=True)
 @given(
     seed=st.integers(0, 10_000),
     m=st.integers(1, 40),
@@ -278,7 +278,7 @@ def test_random_data(seed, m, n, psi, oracle, border):
         check_order_ideal(model)
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=25, derandomize=True)
 @given(
     seed=st.integers(0, 10_000),
     scale=st.sampled_from([1e-12, 1e-3, 1.0, 30.0, 1e4, 1e8]),
@@ -315,7 +315,7 @@ def test_no_generator_above_psi_is_reported_for_large_values(X, degree, oracle):
     check_vanishing(fit(X, 1e-3, oracle=oracle, max_degree=degree), X, 1e-3)
 
 
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=30, derandomize=True)
 @given(
     seed=st.integers(0, 10_000),
     m=st.integers(1, 200),
@@ -406,7 +406,7 @@ def test_rows_of_weight_zero_are_absent(oracle, psi):
     assert_same_model(fit(far, psi, oracle=oracle, sample_weight=weights), model)
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=25, derandomize=True)
 @given(
     seed=st.integers(0, 10_000),
     m=st.integers(2, 60),

@@ -24,7 +24,7 @@ FULL = os.environ.get("VANISHING_FULL") == "1"
 
 def examples(few):
     """Settings of a property: the same examples in every run."""
-    return settings(max_examples=20 * few if FULL else few, deadline=None, derandomize=True)
+    return settings(max_examples=20 * few if FULL else few, derandomize=True)
 
 
 def fit(model, X):

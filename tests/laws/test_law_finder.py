@@ -842,7 +842,7 @@ def models():
     return {
         "target": lambda: LawFinder(random_state=3).fit(X, y),
         "exact": lambda: LawFinder().fit(X, np.sin(X["theta"]) * X["F"]),
-        "implicit": lambda: LawFinder(max_time=60.0).fit(*table("velocities", 0.0)[:2]),
+        "implicit": lambda: LawFinder(max_time=3600.0).fit(*table("velocities", 0.0)[:2]),
         "root": lambda: LawFinder().fit(*table("I.10.7")[:2]),
         "no time": lambda: LawFinder(max_time=1e-9).fit(X, y),
         "none": lambda: LawFinder().fit(rng.normal(size=(200, 2)), rng.normal(size=200)),

@@ -37,7 +37,6 @@ DATA = {
     "iris": (IRIS, SPECIES),
     "wine": (WINE, WINES),
 }
-RNG = np.random.default_rng(0)
 
 
 def scores_of(n_classes, n=200, seed=0):
@@ -68,7 +67,7 @@ def log_loss(scores, y, temperature, weight=None):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_no_temperature_has_a_smaller_loss(n_classes, weighted):
     scores, y = scores_of(n_classes)
-    weight = RNG.uniform(size=len(y)) if weighted else None
+    weight = np.random.default_rng(0).uniform(size=len(y)) if weighted else None
     found = learn_temperature(scores, y, weight)
     losses = [log_loss(scores, y, T, weight) for T in found * np.geomspace(0.01, 100, 401)]
     assert np.argmin(losses) == 200
@@ -80,10 +79,11 @@ def test_no_temperature_has_a_smaller_loss(n_classes, weighted):
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_weights_are_repetitions_and_order_does_not_matter(n_classes):
     scores, y = scores_of(n_classes)
-    weight = RNG.integers(0, 4, len(y))
+    rng = np.random.default_rng(0)
+    weight = rng.integers(0, 4, len(y))
     expected = learn_temperature(np.repeat(scores, weight, axis=0), np.repeat(y, weight))
     assert learn_temperature(scores, y, weight.astype(float)) == pytest.approx(expected, rel=1e-7)
-    order = RNG.permutation(len(y))
+    order = rng.permutation(len(y))
     shuffled = learn_temperature(scores[order], y[order], weight[order].astype(float))
     assert shuffled == pytest.approx(expected, rel=1e-7)
     assert learn_temperature(3 * scores, y) == pytest.approx(3 * learn_temperature(scores, y))
@@ -141,7 +141,7 @@ def test_a_classifier_of_weighted_rows_is_that_of_repeated_ones(name, class_weig
     repeated = clone(final).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
     np.testing.assert_allclose(weighted.temperature_, repeated.temperature_, rtol=1e-2)
     np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=1e-2)
-    order = RNG.permutation(len(y))
+    order = np.random.default_rng(0).permutation(len(y))
     shuffled = clone(final).fit(X[order], y[order], sample_weight=weight[order])
     np.testing.assert_allclose(weighted.temperature_, shuffled.temperature_, rtol=1e-2)
 

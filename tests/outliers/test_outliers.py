@@ -13,8 +13,6 @@ import vanishing
 from vanishing import Blocks, Moments, VanishingOutlierDetector
 from vanishing.outliers.calibration import Calibration
 
-RANDOM = np.random.default_rng(0)
-
 
 def detector(**parameters):
     return VanishingOutlierDetector(**{"random_state": 0, **parameters})
@@ -117,8 +115,8 @@ class Recipe:
 def test_scores_are_those_of_the_recipe(table):
     X = {
         "pump": lambda: pump(0, 600)[0],
-        "normal": lambda: RANDOM.normal(size=(400, 5)),
-        "heavy": lambda: RANDOM.standard_t(4, size=(1000, 3)),
+        "normal": lambda: np.random.default_rng(0).normal(size=(400, 5)),
+        "heavy": lambda: np.random.default_rng(0).standard_t(4, size=(1000, 3)),
     }[table]()
     fresh = X[:50] + 0.01
     # The bulk is a half of the rows, of which rounding may choose another at a tie: no ties here.

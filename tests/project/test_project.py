@@ -5,6 +5,7 @@ import importlib
 import importlib.util
 import inspect
 import json
+import os
 import re
 import subprocess
 import tomllib
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from hypothesis import HealthCheck, settings
 
 import vanishing
 
@@ -289,3 +291,19 @@ def test_documented_parameters_are_those_of_the_signature():
             assert names == [*inspect.signature(value).parameters], name
         else:
             assert name not in vanishing.__all__, f"{name} does not describe its parameters"
+
+
+# -- Tests ----------------------------------------------------------------------------------------
+
+
+def test_no_example_is_too_slow_for_a_busy_machine():
+    assert settings.default.deadline is None
+    assert HealthCheck.too_slow in settings.default.suppress_health_check
+    assert settings.default.derandomize or not os.environ.get("CI")
+
+
+def test_every_room_has_a_folder_of_tests():
+    package = Path(vanishing.__file__).parent
+    rooms = {path.name for path in package.glob("[a-z]*") if path.is_dir()}
+    folders = {path.parent.name for path in (ROOT / "tests").rglob("test_*.py")}
+    assert rooms <= folders and not list((ROOT / "tests").glob("test_*.py"))

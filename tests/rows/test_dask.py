@@ -631,7 +631,7 @@ def cluster():
 
 @pytest.fixture
 def client(cluster):
-    cluster.wait_for_workers(2, timeout=60)
+    cluster.wait_for_workers(2, timeout=300)
     with dask.config.set(scheduler=None), cluster.as_current():
         yield cluster
 
@@ -707,7 +707,7 @@ def test_a_worker_killed_in_the_middle_of_a_fit(client, tmp_path):
     model = OAVI(0.002).fit(rows)
     assert marker.exists()
     assert_same_model(model, OAVI(0.002).fit(X))
-    client.wait_for_workers(2, timeout=60)
+    client.wait_for_workers(2, timeout=300)
     assert set(client.run(os.getpid).values()) != before
 
 

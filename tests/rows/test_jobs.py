@@ -186,17 +186,20 @@ def test_cuts_do_not_depend_on_threads():
 
 
 class Counter:
-    """Counts how many are inside at a time."""
+    """Counts how many are inside at a time; who is inside waits until so many have been."""
 
-    def __init__(self):
-        self.lock, self.inside, self.most = threading.Lock(), 0, 0
+    def __init__(self, expected):
+        self.changed, self.inside, self.most = threading.Condition(), 0, 0
+        self.expected = expected
 
     def __call__(self, item):
-        with self.lock:
+        with self.changed:
             self.inside += 1
             self.most = max(self.most, self.inside)
-        time.sleep(0.005)
-        with self.lock:
+            self.changed.notify_all()
+            self.changed.wait_for(lambda: self.most >= self.expected, timeout=60)
+        time.sleep(0.005)  # one more would be let in
+        with self.changed:
             self.inside -= 1
         return item
 
@@ -204,17 +207,15 @@ class Counter:
 @pytest.mark.parametrize("n_jobs", [1, 2, 3, 5])
 @pytest.mark.parametrize("n_outer", [1, 2, 3])
 def test_nested_work_shares_the_threads(n_jobs, n_outer):
-    counter = Counter()
+    expected = n_jobs if n_outer == 1 else min(n_jobs, n_outer)
+    counter = Counter(expected)
 
     def outer(_):
         with threads(8):  # says more than it may use
             return fold(counter, range(12), max, 12)
 
     assert spread(outer, range(n_outer), n_jobs) == [11] * n_outer
-    assert counter.most <= n_jobs
-    assert counter.most >= min(n_jobs, n_outer)
-    if n_outer == 1:
-        assert counter.most == n_jobs
+    assert expected <= counter.most <= n_jobs
 
 
 def test_joblib_says_what_none_means():

@@ -427,7 +427,7 @@ def test_what_is_a_number_depends_on_the_decimal_sign(text, decimal, value):
     assert np.isnan(found) if value is None else found == value
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.floats(-1e15, 1e15), st.sampled_from(["", "kg", "%", "m/s^2", "°C"]))
 def test_numbers_as_people_write_them_come_back(value, unit):
     plain = f"{value:.3f}"
@@ -437,7 +437,7 @@ def test_numbers_as_people_write_them_come_back(value, unit):
         assert measured(f"{text} {unit}", decimal) == (float(plain), unit)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.datetimes())
 def test_dates_come_back(moment):
     seconds = (moment - pd.Timestamp(1970, 1, 1).to_pydatetime()).total_seconds()
