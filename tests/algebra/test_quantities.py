@@ -20,6 +20,8 @@ def unit(text):
         ("N/m", "N/m"),
         ("V/A", "Ω"),
         ("kg m^2/s^2 / (kg m/s)", "m/s"),
+        ("kg^2 m^3/s^4", "N J"),
+        ("s^4/(kg^2 m^3)", "1/(N J)"),
         ("bar L/(mol K)", "bar l/(mol K)"),
         ("cm/m", "cm/m"),
         ("1/deg", "1/deg"),

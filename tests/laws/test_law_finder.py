@@ -784,6 +784,28 @@ def test_no_functions():
     assert not any("sin" in term for law in finder.laws_ for term in law.terms)
 
 
+def test_an_equation_of_one_column_is_no_law():
+    """Of a column that has two values, which a parabola vanishes on."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(1, 2, (600, 3))
+    X[:, 0] = rng.choice([1.0, 2.0], 600) + 0.01 * rng.normal(size=600)
+    assert LawFinder(noise="estimate").fit(X).laws_ == []
+
+
+def test_a_law_of_the_target_has_the_target():
+    """The columns lie on a circle, which says nothing of the target."""
+    rng = np.random.default_rng(0)
+    angle = rng.uniform(0, 2 * np.pi, 600)
+    noise = 0.01 * rng.normal(size=(3, 600))
+    X = np.column_stack([np.cos(angle) + noise[0], np.sin(angle) + noise[1]])
+    finder = LawFinder(noise=[0.01, 0.01, 0.01])
+    assert finder.fit(X, rng.uniform(1, 2, 600)).laws_ == []
+    (law,) = finder.fit(X, np.cos(angle) ** 3 + noise[2]).laws_
+    assert law.target == "y" and len(law.terms) == 2
+    x = np.linspace(-1, 1, 9)
+    np.testing.assert_allclose(law.predict(np.column_stack([x, x])), x**3, atol=0.02)
+
+
 @pytest.mark.parametrize("y", [True, False])
 @pytest.mark.parametrize("noise", [None, "estimate"])
 def test_no_time(y, noise):

@@ -21,6 +21,7 @@ from vanishing.laws.sample import Draw, row_keys
 from vanishing.laws.sparse import sparse_supports
 from vanishing.laws.surrogate import exponents_up_to, fit_surrogate, legendre_products
 from vanishing.laws.terms import FUNCTIONS, Evaluator, Factor, Term, monomial, substituted
+from vanishing.laws.unequal import with_equal_noise
 from vanishing.laws.variety import Equation
 from vanishing.rows.source import Part
 
@@ -761,3 +762,31 @@ def test_the_error_on_rows_held_out_of_a_law_that_is_not_linear():
     a, b = fitted(~held)
     expected = np.sqrt(np.mean((1 / (a * x[held, 0] + b) - y[held]) ** 2))
     np.testing.assert_allclose(held_out_error(sums, 0), expected, rtol=1e-4)
+
+
+# -- Noise that grows with the target -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("law", [True, False])
+def test_rows_count_by_the_inverse_of_their_variance(law):
+    rng = np.random.default_rng(0)
+    x = rng.uniform(1, 4, 2000)
+    table = table_of([x], x**2 * (1 + 0.05 * rng.normal(size=2000)))
+    found = with_equal_noise(table, x**2 if law else None)
+    np.testing.assert_array_equal(found.weight, table.weight * found.precision)
+    assert found.weight.sum() == pytest.approx(table.weight.sum())
+    scaled = found.precision * x**4
+    np.testing.assert_allclose(scaled / np.median(scaled), 1, atol=0.1)
+
+
+def test_the_law_tells_noise_where_no_surrogate_can():
+    rng = np.random.default_rng(0)
+    x = rng.uniform(0, 10, 200)
+    truth = 3 + 2 * np.sin(40 * x)
+    table = table_of([x], truth * (1 + 0.05 * rng.normal(size=200)))
+    assert with_equal_noise(table, None) is table
+    found = with_equal_noise(table, truth)
+    assert found.precision[truth < 1.5].min() > 4 * found.precision[truth > 4].max()
+    # Noise that is the same on all rows changes nothing.
+    equal = table_of([x], truth + 0.05 * rng.normal(size=200))
+    assert with_equal_noise(equal, truth) is equal

@@ -26,7 +26,7 @@ from vanishing import (
 )
 from vanishing.learning import left_out
 from vanishing.learning.labels import labelled_rows
-from vanishing.learning.temperature import learn_temperature
+from vanishing.learning.temperature import Loss, learn_temperature
 from vanishing.rows.device import to_numpy
 
 IRIS, SPECIES = load_iris(return_X_y=True)
@@ -264,6 +264,23 @@ def test_rows_elsewhere_give_the_same_probabilities(elsewhere, name, class_weigh
         found = model.predict_proba(rows[0])
         assert type(found) is type(rows[0])
         np.testing.assert_allclose(to_numpy(found), expected, atol=2e-5)
+
+
+@pytest.mark.parametrize("device", [False, True])
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_slopes_of_the_loss_are_those_of_its_differences(n_classes, device):
+    scores, y = scores_of(n_classes)
+    weight, rates, step = np.linspace(0.5, 2.0, len(y)), np.array([0.3, 1.0, 4.0]), 1e-4
+    below, here, above = (
+        np.array([log_loss(scores, y, 1.0 / rate, weight) for rate in rates + change])
+        for change in (-step, 0.0, step)
+    )
+    total, rows = float(weight.sum()), (scores, y, weight)
+    if device:
+        rows = [on_a_strict_device(values, None, None)[0] for values in rows]
+    slope, curvature = to_numpy(Loss(*rows, total).slopes(rates))
+    np.testing.assert_allclose(slope, (above - below) / (2 * step), rtol=1e-5)
+    np.testing.assert_allclose(curvature, (above - 2 * here + below) / step**2, rtol=1e-4)
 
 
 # -- Weights of classes ---------------------------------------------------------------------------

@@ -164,6 +164,22 @@ def test_model_is_minimised_where_columns_nearly_depend(scale):
     assert 0 < np.count_nonzero(new) < 60
 
 
+@pytest.mark.parametrize("unit", [1e-12, 1.0, 1e12])
+def test_the_model_of_columns_that_have_nothing_to_do_with_each_other(unit):
+    """Each weight by itself, in any unit: a soft threshold."""
+    rng = np.random.default_rng(0)
+    curvature, gradient = unit * rng.uniform(1, 2, 300), 3 * rng.normal(size=300)
+    expected = -np.sign(gradient) * np.maximum(np.abs(gradient) - 1, 0) / curvature
+    new = minimise_model(np.diag(curvature), gradient, np.zeros(300))
+    np.testing.assert_allclose(new, expected, rtol=1e-7)
+
+
+def test_the_model_of_columns_that_no_row_has():
+    w = np.array([1.0, -2.0])
+    new = minimise_model(np.zeros((2, 2)), np.array([0.5, -0.3]), w)
+    np.testing.assert_array_equal(new, [0.0, 0.0])
+
+
 def test_dependent_and_zero_columns():
     X, y = problem(100, 4)
     X = np.hstack([X, X, np.zeros((100, 2)), np.ones((100, 1))])

@@ -27,6 +27,23 @@ def test_laws_of_the_pump(fitted):
         assert 0 < law.coef_std[0] < 0.002
 
 
+def test_laws_are_in_the_units_of_the_table():
+    """Coefficients, their errors and what a law leaves over, in centimetres or in metres."""
+    rng = np.random.default_rng(0)
+    q, w = rng.uniform(1, 3, (2, 1000))
+    X = np.column_stack([q, w, 2 * q * w + 0.01 * rng.normal(size=1000)])
+    units = np.array([100.0, 0.01, 1000.0])
+    laws = [detector().fit(rows).laws_ for rows in (X, X * units)]
+    (one,), (other,) = ([law for law in some if law.target == "x2"] for some in laws)
+    assert one.coef_std[0] == pytest.approx(0.01 / np.sqrt(np.sum((q * w) ** 2)), rel=0.2)
+    ratio = units[2] / (units[0] * units[1])
+    np.testing.assert_allclose(other.coef, one.coef * [ratio, 1.0], rtol=1e-6)
+    np.testing.assert_allclose(other.coef_std, one.coef_std * [ratio, 1.0], rtol=1e-6)
+    assert one.error == pytest.approx(0.01, rel=0.2)
+    assert other.error == pytest.approx(1000 * one.error, rel=1e-6)
+    assert other.relative_error == pytest.approx(one.relative_error, rel=1e-6)
+
+
 def test_laws_that_are_no_formula_for_a_column():
     random = np.random.default_rng(0)
     angle = random.uniform(0, 2 * np.pi, 1000)

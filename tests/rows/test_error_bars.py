@@ -93,6 +93,26 @@ def test_least_squares_has_the_errors_of_the_textbook(weighted):
     np.testing.assert_allclose(scaled.coef_std, found.coef_std, rtol=1e-9)
 
 
+def test_noise_in_both_columns_has_the_errors_of_m_estimation():
+    """A line g = a + b x + y: the equations u = 0 for a, b and the size of the noise, by hand."""
+    X = line() + [0.1, 0.2] * np.random.default_rng(1).normal(size=(400, 2))
+    (x, y), (a, b), (sigma, tau) = X.T, (-1.1, -1.9), (0.11, 0.19)
+    g = a + b * x + y
+    u = np.stack([g, g * x - b * sigma**2, g * y - tau**2])
+    derivative = np.array(
+        [
+            [1, x.mean(), 0],
+            [x.mean(), (x**2).mean() - sigma**2, -2 * b * sigma**2],
+            [y.mean(), (x * y).mean(), -2 * tau**2],
+        ]
+    )
+    inverse = np.linalg.inv(derivative)
+    expected = np.sqrt(np.diag(inverse @ (u @ u.T / len(X)) @ inverse.T / len(X)))[:2]
+    polynomial = Polynomial([[0, 0], [1, 0], [0, 1]], [a, b, 1.0])
+    found = error_bars(polynomial, X, noise=[sigma, tau]).coef_std
+    np.testing.assert_allclose(found, [*expected, 0.0], rtol=1e-6)
+
+
 def test_errors_of_all_multiples():
     """They are relative to the leading coefficient, whatever it is."""
     X, _ = ellipse(1, 0.05)
