@@ -200,9 +200,9 @@ def test_the_held_out_rows_are_not_fitted_to(call, tmp_path):
     assert 75 <= wrong <= 125  # labels of noise
 
 
-def test_tuned(folder, tmp_path):
+def test_tuned(call, folder, tmp_path):
     path = tmp_path / "m.json"
-    result = run("fit", folder / "iris.csv", "--target", "species", "--out", path, "--tune")
+    result = call("fit", folder / "iris.csv", "--target", "species", "--out", path, "--tune")
     assert result.returncode == 0, result.stderr
     assert result.stderr == ""
     model = vanishing.load(path)
@@ -313,7 +313,7 @@ def test_bad_tables_get_a_sentence_and_leave_nothing(call, tmp_path, out):
 
     rows = "".join(f"{i},{i % 7},{'pq'[i % 2]}\n" for i in range(20))
     path = written("process.csv", f"a,b,y\n{rows}1,x,p\n")
-    result = run("fit", path, "--target", "y", "--out", out / "m.json")
+    result = call("fit", path, "--target", "y", "--out", out / "m.json")
     check_failed(result, "process.csv, line 22, column 'b': 'x' is not a number.")
     for path, *problems in [
         (tmp_path / "no.csv", "There is no file", "no.csv"),
@@ -380,20 +380,20 @@ def test_predictions_are_the_labels_as_the_file_has_them(folder, tmp_path):
     assert (model.predict(X) == iris["species"]).mean() > 0.9
 
 
-def test_columns_may_be_more_and_in_another_order_but_not_fewer(folder, tmp_path, out):
+def test_columns_may_be_more_and_in_another_order_but_not_fewer(call, folder, tmp_path, out):
     two = pd.read_csv(folder / "two.csv.gz")
     other = two.assign(note="<b>", species=np.nan)[[*two.columns[::-1], "note"]]
     other.to_csv(tmp_path / "other.csv", index=False)
-    expected = run("predict", folder / "two.json", folder / "two.csv.gz", "--out", "-")
+    expected = call("predict", folder / "two.json", folder / "two.csv.gz", "--out", "-")
     assert expected.stdout.splitlines()[0] == "label,decision_virginica"
     label, value = expected.stdout.splitlines()[1].split(",")
     assert label == ("virginica" if float(value) > 0 else "versicolor")
     assert len(expected.stdout.splitlines()) == 101
-    assert run("predict", folder / "two.json", tmp_path / "other.csv", "--out", "-").stdout == (
+    assert call("predict", folder / "two.json", tmp_path / "other.csv", "--out", "-").stdout == (
         expected.stdout
     )
     two.drop(columns="petal length (cm)").to_csv(tmp_path / "fewer.csv", index=False)
-    result = run("predict", folder / "two.json", tmp_path / "fewer.csv", "--out", out / "p.csv")
+    result = call("predict", folder / "two.json", tmp_path / "fewer.csv", "--out", out / "p.csv")
     check_failed(result, "lacks the column 'petal length (cm)'")
 
 
@@ -697,7 +697,7 @@ def test_exact_and_scaled_models_are_shown(call, tmp_path):
 
 def test_report(call, folder, tmp_path, out):
     path = tmp_path / "r.html"
-    result = run("report", folder / "iris.json", folder / "iris.csv", "--out", path)
+    result = call("report", folder / "iris.json", folder / "iris.csv", "--out", path)
     assert result.returncode == 0, result.stderr
     assert str(path) in result.stdout
     assert "virginica" in path.read_text(encoding="utf-8")
@@ -718,9 +718,9 @@ def test_report(call, folder, tmp_path, out):
     check_failed(call(*arguments), "There is no file")
 
 
-def test_demo(tmp_path):
+def test_demo(call, tmp_path):
     path = tmp_path / "demo.html"
-    result = run("demo", "--out", path)
+    result = call("demo", "--out", path)
     assert result.returncode == 0, result.stderr
     assert result.stderr == ""
     for part in [

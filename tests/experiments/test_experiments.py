@@ -3,11 +3,10 @@ import io
 import json
 import math
 import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
+from commands import caller
 
 from vanishing import ABM, OAVI, VanishingClassifierCV
 from vanishing.experiments import protocol, reproduce, tables
@@ -434,27 +433,16 @@ def test_the_figure_of_given_counts(tmp_path, counted, monkeypatch):
 # -- The command ----------------------------------------------------------------------------------
 
 
-def command(*arguments, **environment):
-    code = "from vanishing.cli import main; main()"
-    environment = {**os.environ, **environment}
-    environment.pop("VANISHING_DATA", None)
-    return subprocess.run(
-        [sys.executable, "-c", code, "reproduce", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        env=environment,
-    )
-
-
 @pytest.fixture
-def needs_the_app():
-    pytest.importorskip("typer")
-    pytest.importorskip("rich")
-    pytest.importorskip("pandas")
+def command(capsys, monkeypatch):
+    for package in ("typer", "rich", "pandas"):
+        pytest.importorskip(package)
+    monkeypatch.delenv("VANISHING_DATA", raising=False)
+    call = caller(capsys, monkeypatch)
+    return lambda *arguments: call("reproduce", *arguments)
 
 
-@pytest.mark.usefixtures("needs_the_app")
-def test_the_command_makes_tables_and_goes_on(data_dir, tmp_path):
+def test_the_command_makes_tables_and_goes_on(command, data_dir, tmp_path):
     out = tmp_path / "out"
     arguments = ["performance", "--datasets", "seeds", "--algorithms", "abm,svm", "--runs"]
     first = command(*arguments, 1, "--data-dir", data_dir, "--out", out)
@@ -472,8 +460,7 @@ def test_the_command_makes_tables_and_goes_on(data_dir, tmp_path):
     }
 
 
-@pytest.mark.usefixtures("needs_the_app")
-def test_bad_requests_get_a_sentence(data_dir, tmp_path):
+def test_bad_requests_get_a_sentence(command, data_dir, tmp_path):
     damaged_data = tmp_path / "damaged"
     damaged_data.mkdir()
     (damaged_data / "seeds.csv.gz").write_bytes(b"no gzip")

@@ -2,6 +2,7 @@
 
 from itertools import combinations
 
+import functools
 import numpy as np
 import pytest
 from scipy.linalg import eigh
@@ -397,12 +398,17 @@ def noisy_reduced(value, noise=0.02, n_rows=3000, seed=0, most=2):
     return reduced
 
 
+@functools.cache  # for all links
+def noisy_product(noise, seed):
+    return noisy_reduced(lambda u, v: 2 + u * v, noise, seed=seed)
+
+
 @pytest.mark.parametrize("noise", [0.02, 0.1])
 @pytest.mark.parametrize("link", [*LINKS, all_links()["log Y"]], ids=lambda link: link.name)
 def test_a_link_regression_is_freed_from_bias_and_in_units_of_the_target(link, noise):
     left, errors = [], []
     for seed in range(20):
-        reduced = noisy_reduced(lambda u, v: 2 + u * v, noise, seed=seed)
+        reduced = noisy_product(noise, seed)
         rows = regression(reduced, link)
         residual = (rows.target - link.value(reduced.smooth)) * rows.pull
         left.append(residual @ np.ones(3000) / np.sqrt(3000 * reduced.noise))
