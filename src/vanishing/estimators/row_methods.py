@@ -50,7 +50,7 @@ def row_by_row(
     def decorate(body):
         @wraps(body)
         def method(self, X):
-            check_is_fitted(self)
+            check_is_fitted(self, "n_features_in_")  # which a fit that fails takes back
             with threads(getattr(self, "n_jobs", None)):
                 return apply_to_rows(
                     self,

@@ -125,6 +125,8 @@ def sortable(y):
 
 def floating_dtype(X):
     """Return the dtype in which values of X are given: its own if that is float64 or float32."""
+    if isinstance(X, np.ndarray):  # that has been validated
+        return X.dtype
     xp = namespace(X)
     if X.dtype in (xp.float32, xp.float64):
         return X.dtype

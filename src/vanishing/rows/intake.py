@@ -164,6 +164,8 @@ def _checked_runs(groups, n_samples: int) -> np.ndarray:
 
 def _kind_of_source(X) -> tuple[str, str] | None:
     """Return what X is and how to have it in memory; None if it is in memory already."""
+    if isinstance(X, np.ndarray):  # as nearly always: the others take longer to tell
+        return None
     if is_dask(X):
         return "Dask collections", "X.compute()"
     if arrays.is_device_array(X):
@@ -180,6 +182,8 @@ def lazy_source(X, y=None, sample_weight=None) -> LazySource:
 
 def is_lazy(X) -> bool:
     """Say whether X is blocks or a Dask collection, of which only lazy results are made."""
+    if isinstance(X, np.ndarray):
+        return False
     return is_dask(X) or (not arrays.is_device_array(X) and is_blocks(X))
 
 

@@ -19,18 +19,24 @@ from vanishing.rows.arrays import (
 _ROWS = 1 << 16  # of NumPy, that are scaled and evaluated at a time
 
 
-def _write(generators, X, out, *, absolute: bool, chunk_size=None) -> None:
-    if is_device_array(X):
-        device.write_values(generators, X, out, absolute=absolute, chunk_size=chunk_size)
-    else:
-        generators.evaluate(X, absolute=absolute, chunk_size=chunk_size, out=out)
-
-
 def _empty(X, n_columns: int, dtype):
     shape = (X.shape[0], n_columns)
     if is_device_array(X):
         return namespace(X).empty(shape, dtype=dtype, device=X.device)
     return np.empty(shape, dtype=dtype)
+
+
+def _write_side_by_side(parts: Sequence[tuple], X, out) -> None:
+    """Write the values of (generators, absolute, chunk_size) parts to the columns of ``out``."""
+    on_device, start = is_device_array(X), 0
+    for generators, absolute, chunk_size in parts:
+        stop = start + len(generators)
+        columns = out[:, start:stop]
+        if on_device:
+            device.write_values(generators, X, columns, absolute=absolute, chunk_size=chunk_size)
+        else:
+            generators.evaluate(X, absolute=absolute, chunk_size=chunk_size, out=columns)
+        start = stop
 
 
 def generator_values(parts: Sequence[tuple], X):
@@ -47,13 +53,8 @@ def generator_values(parts: Sequence[tuple], X):
     -------
     values : array of shape (n_samples, n_generators), where X is
     """
-    n_columns = sum(len(generators) for generators, *_ in parts)
-    out = _empty(X, n_columns, floating_dtype(X) if is_device_array(X) else X.dtype)
-    start = 0
-    for generators, absolute, chunk_size in parts:
-        stop = start + len(generators)
-        _write(generators, X, out[:, start:stop], absolute=absolute, chunk_size=chunk_size)
-        start = stop
+    out = _empty(X, sum(len(part[0]) for part in parts), floating_dtype(X))
+    _write_side_by_side(parts, X, out)
     return out
 
 
@@ -67,11 +68,7 @@ def features_and_constant(parts: Sequence[tuple], X):
     if not n_features:
         out[:, 0] = 0.0
     out[:, -1] = 1.0
-    start = 0
-    for generators, absolute in parts:
-        stop = start + len(generators)
-        _write(generators, X, out[:, start:stop], absolute=absolute)
-        start = stop
+    _write_side_by_side([(*part, None) for part in parts], X, out)
     return out
 
 
