@@ -11,6 +11,7 @@ from sklearn.model_selection import check_cv
 from vanishing._threads import one_blas_thread
 from vanishing.checks import check_flag, check_number
 from vanishing.estimators.fits import Remarks, all_or_nothing
+from vanishing.estimators.progress import Progress, listening
 from vanishing.learning.candidates import Free, families, others
 from vanishing.learning.classifier import VanishingClassifier
 from vanishing.learning.default import resolved
@@ -25,7 +26,7 @@ from vanishing.learning.pipeline import fit_parts, scale_rows
 from vanishing.learning.prediction import PipelineClassifier
 from vanishing.learning.scaling import SCALINGS, check_scale
 from vanishing.learning.svm import L1SquaredHingeSVC
-from vanishing.learning.trials import Progress, Trials, describe
+from vanishing.learning.trials import Trials, describe
 from vanishing.learning.tuning import MOST_ROWS, Tuning
 from vanishing.persistence import register
 from vanishing.rows.sources import refuse
@@ -264,9 +265,7 @@ def _column(params: list[dict], name: str) -> np.ma.MaskedArray:
 # -- The search -----------------------------------------------------------------------------------
 
 
-def search(
-    model: VanishingClassifierCV, X, y, sample_weight=None, *, on_step=None
-) -> VanishingClassifierCV:
+def search(model: VanishingClassifierCV, X, y, sample_weight=None) -> VanishingClassifierCV:
     """Fit a `VanishingClassifierCV`.
 
     Parameters
@@ -274,8 +273,6 @@ def search(
     model : VanishingClassifierCV
     X, y, sample_weight : rows, labels and weights
         As its `fit` takes them.
-    on_step : callable, default=None
-        Called as ``on_step(done, planned)`` after each fit to a fold, maybe from another thread.
 
     Returns
     -------
@@ -287,7 +284,8 @@ def search(
     with all_or_nothing(model):
         rows = labelled_rows(model, X, y, sample_weight)
         check_two_classes(rows.classes)
-        trials = Trials(model, _folds(model.cv, rows, y), Progress(on_step))
+        progress = Progress(type(model).__name__, model.verbose)
+        trials = Trials(model, _folds(model.cv, rows, y), progress)
         if psis is None:
             trials = trials.thinned(MOST_ROWS)
         free = Free(_is_auto(model.scale), model.transformer is None, psis is None)
@@ -318,7 +316,8 @@ def search(
         )
         classifier = trials.classifier(best.point, Cs[place])
         classifier.n_jobs = model.n_jobs
-        remarks = _refit(model, classifier, rows.present(), trials.temperature(best, place))
+        with listening(None):  # the search is over, and its steps are what was listened to
+            remarks = _refit(model, classifier, rows.present(), trials.temperature(best, place))
         _with_remarks(model, remarks, tuning, interrupted).warn()
         return model
 

@@ -13,6 +13,7 @@ from vanishing._warnings import warn
 from vanishing.algebra.polynomials import default_names
 from vanishing.checks import check_number, check_weights
 from vanishing.estimators.fits import all_or_nothing
+from vanishing.estimators.progress import Progress
 from vanishing.estimators.saving import Savable
 from vanishing.laws.law import read_law, write_law
 from vanishing.motion.quantity import read_quantity, write_quantity
@@ -160,10 +161,11 @@ class ConservedQuantities(Savable, TransformerMixin, BaseEstimator):
         with all_or_nothing(self), one_blas_thread(), threads(self.n_jobs):
             ask = self._rows(X, groups, sample_weight)
             names = self._names()
-            self._say("looking at the runs")
+            progress = Progress("ConservedQuantities", self.verbose)
+            progress.step("looking at the runs")
             monomials, survey = self._monomials(ask, names)
             held_out = self._held_out(len(survey.labels))
-            self._say(f"{len(survey.labels)} runs, {len(monomials)} monomials")
+            progress.step(f"{len(survey.labels)} runs, {len(monomials)} monomials")
             seed = int(check_random_state(self.random_state).randint(2**31))
             noise = self._noise()
             some = _some(survey.counts, held_out, seed)
@@ -173,7 +175,7 @@ class ConservedQuantities(Savable, TransformerMixin, BaseEstimator):
                 return ask(question, question.combine)
 
             scatter = measured(monomials, some)
-            search = Search(scatter, monomials, names, self.max_terms, noise)
+            search = Search(scatter, monomials, names, self.max_terms, noise, progress)
             is_all = some.share >= 1.0 and some.runs.all()
             answer = search.answer(None if is_all else lambda terms: measured(terms, None))
             self.runs_, self.held_out_ = survey.labels, held_out
@@ -186,10 +188,6 @@ class ConservedQuantities(Savable, TransformerMixin, BaseEstimator):
         return self
 
     # -- Reading rows -----------------------------------------------------------------------------
-
-    def _say(self, what: str) -> None:
-        if self.verbose:
-            print(f"[ConservedQuantities] {what}", flush=True)
 
     def _rows(self, X, groups, sample_weight) -> Callable:
         """Validate the rows, and return how to ask them."""
