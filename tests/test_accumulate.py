@@ -14,8 +14,8 @@ from reference import evaluate
 from sklearn.exceptions import ConvergenceWarning
 
 from vanishing import OAVI, Moments
-from vanishing.rows.moments import MomentRows, MomentsFileError
-from vanishing.rows.reader import Rows
+from vanishing.rows.moments import MomentReader, MomentsFileError
+from vanishing.rows.reader import ArrayReader
 
 M = 600
 RNG = np.random.default_rng(0)
@@ -346,12 +346,12 @@ def test_damaged_bytes_are_refused_or_harmless(saved):
 
 
 def test_moments_answer_as_rows_do():
-    rows, moments = Rows(X, WEIGHTS), MomentRows(moments_of(X, WEIGHTS))
+    rows, moments = ArrayReader(X, WEIGHTS), MomentReader(moments_of(X, WEIGHTS))
     assert moments.total_weight == pytest.approx(rows.total_weight)
     np.testing.assert_allclose(moments.correlations(), rows.correlations(), atol=1e-10)
     with_constant = np.column_stack([X, np.full(M, 0.1)])
-    found = MomentRows(moments_of(with_constant)).correlations()
-    np.testing.assert_allclose(found, Rows(with_constant).correlations(), atol=1e-10)
+    found = MomentReader(moments_of(with_constant)).correlations()
+    np.testing.assert_allclose(found, ArrayReader(with_constant).correlations(), atol=1e-10)
     assert not found[3].any()
 
 

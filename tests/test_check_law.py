@@ -435,3 +435,16 @@ def test_few_rows_are_too_few_to_tell():
     assert check_law("y = k*x0", X, y).verdict.startswith("may hold: ")
     assert "29 rows are too few to tell" in check_law("y = k*x0", X, y).verdict
     assert check_law("y = 2*x0", X, 2 * X[:, 0]).verdict.startswith("holds: exact")
+
+
+def test_a_column_that_was_meant_is_said():
+    """A name that is no column is a constant, and constants that rows do not determine a riddle."""
+    random = np.random.default_rng(0)
+    gas = pd.DataFrame(random.uniform(1, 2, (50, 3)), columns=["n", "T", "V"])
+    gas["p"] = 8.314 * gas.n * gas["T"] / gas.V
+    with pytest.raises(ValueError, match=r"^'v' is no column \(there is 'V'\), .* determine v, R"):
+        check_law("p*v = R*n*T", gas)
+    with pytest.raises(ValueError, match=r"'volum' is no column \(there is 'volume'\)"):
+        check_law("p*volum = R*n*T", gas.rename(columns={"V": "volume"}))
+    with pytest.raises(ValueError, match=r"^the rows do not determine a, b one by one"):
+        check_law("p*V = a*b*n*T", gas)

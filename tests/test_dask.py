@@ -26,8 +26,8 @@ from vanishing import (
     VanishingFeatures,
 )
 from vanishing.rows import source as common
-from vanishing.rows.questions import SourceRows
-from vanishing.rows.sources import source_of
+from vanishing.rows.intake import lazy_source
+from vanishing.rows.reader import SourceReader
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -422,7 +422,7 @@ def test_answers_form_a_tree(monkeypatch):
 
     monkeypatch.setattr(common, "joined", recorded)
     (rows,) = in_chunks(X, rows=9)
-    rows_of_source = SourceRows(source_of(rows))
+    rows_of_source = SourceReader(lazy_source(rows))
     rows_of_source.correlations()  # asks twice
     assert max(joined) == 8
     assert len(joined) == 2 * (13 + 2 + 1)  # 100, 13, 2, 1
@@ -431,7 +431,7 @@ def test_answers_form_a_tree(monkeypatch):
 def test_a_pass_adds_one_task_per_block_and_a_tree():
     """To the blocks' own graph, which passes share; each pass is found anew."""
     rows, y = in_chunks(X, rows=9)[0].persist(), da.from_array(THREE, chunks=9).persist()
-    source = source_of(rows, y)
+    source = lazy_source(rows, y)
     passes = [source._answer(len, max).dask for _ in range(2)]
     n_tasks = 100 + 13 + 2 + 1
     for graph in passes:

@@ -7,7 +7,15 @@ import pytest
 from fuzz import Failure, check_model, check_transform, main, require, run_case
 from sklearn.exceptions import ConvergenceWarning
 
-from vanishing import ABM, AVI, OAVI, VCA, L1SquaredHingeSVC
+from vanishing import (
+    ABM,
+    AVI,
+    OAVI,
+    VCA,
+    ContrastiveVanishing,
+    L1SquaredHingeSVC,
+    VanishingFeatures,
+)
 
 
 @pytest.mark.parametrize("first", range(0, 300, 50))
@@ -243,3 +251,28 @@ def test_svm_ends_where_rounding_hides_any_progress():
         warnings.simplefilter("ignore", UserWarning)
         model = L1SquaredHingeSVC(C=1.0).fit(X, np.arange(8) % 2, weight)
     assert model.n_iter_ < 200
+
+
+def test_contrastive_where_the_moments_of_two_classes_are_finite_and_their_sum_is_not():
+    run_case(20261116019717)
+
+
+def test_contrastive_of_columns_whose_squares_underflow():
+    """Mean squares without digits were multiplied by coefficients whose squares are infinite."""
+    run_case(20261116031619)
+    X, y = UNIFORM * np.array([1.0, 1e-162, 1.0, 1.0, 1e-155]), np.arange(46) % 2
+    model = VanishingFeatures(ContrastiveVanishing(0, max_degree=1)).fit(X, y)
+    for part in model.transformers_:
+        assert part.n_generators_ > 0
+        assert not part.leading_terms_[:, [1, 4]].any()
+        np.testing.assert_allclose(part.mse_others_, 1.0)
+
+
+def test_contrastive_refuses_mean_squares_that_overflow():
+    """Moments are finite; polynomials with leading coefficient 1 are ten million times larger."""
+    assert run_case(20261116057488) == ("case_contrastive", "refused")
+    rng = np.random.default_rng(0)
+    X, y = 1e148 * rng.normal(size=(40, 2)), np.arange(40) % 2
+    X[y == 0, 0] = 1e-7 * X[y == 0, 1]
+    with pytest.raises(ValueError, match="moments of degree 2 overflow"):
+        VanishingFeatures(ContrastiveVanishing(0, max_degree=1)).fit(X, y)

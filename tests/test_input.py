@@ -11,7 +11,22 @@ from helpers import ORACLES, as_tuples, assert_same_model
 from reference import deglex_key
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from vanishing import OAVI
+from vanishing import (
+    ABM,
+    AVI,
+    OAVI,
+    VCA,
+    Blocks,
+    ConservedQuantities,
+    ContrastiveVanishing,
+    L1SquaredHingeSVC,
+    LawFinder,
+    Moments,
+    VanishingClassifier,
+    VanishingClassifierCV,
+    VanishingFeatures,
+    VanishingOutlierDetector,
+)
 from vanishing.constructions.oavi import auto_tau
 
 X = np.random.default_rng(0).uniform(size=(40, 3))
@@ -57,6 +72,80 @@ def check_model(model, data, psi):
     rounding = 1e-14 * np.sqrt(np.mean(scale**2, axis=0)).astype(float)
     assert np.all(np.abs(np.sqrt(model.mse_) - roots) <= 1e-10 * roots + rounding)
     assert model.transform(data).shape == (len(data), model.n_generators_)
+
+
+# ----------------------------------------------------------------------------- columns are named
+
+ESTIMATORS = [
+    OAVI(),
+    ABM(),
+    AVI(),
+    VCA(),
+    ContrastiveVanishing(),
+    VanishingFeatures(),
+    VanishingClassifier(),
+    VanishingClassifierCV(),
+    L1SquaredHingeSVC(),
+    LawFinder(),
+    VanishingOutlierDetector(),
+    ConservedQuantities(),
+]
+
+
+def frame(**columns):
+    pd = pytest.importorskip("pandas")
+    return pd.DataFrame({"length": X[:, 0], **columns})
+
+
+def problems():
+    pd = pytest.importorskip("pandas")
+    times, whole = pd.date_range("2030-01-01", periods=40), pd.array([*range(39), pd.NA], "Int64")
+    letters = pd.Categorical(["a", "b"] * 20)
+    gap, spike = X[:, 1].copy(), X[:, 1].copy()
+    gap[[7, 9]], spike[7] = np.nan, -np.inf
+    dates = "Column 'when' of X holds dates, not numbers. .* since a date"
+    return {
+        "dates": (frame(when=times), dates),
+        "dates alone": (pd.DataFrame({"when": times}), dates),
+        "dates with a zone": (frame(when=times.tz_localize("UTC")), dates),
+        "dates as objects": (frame(when=[time.date() for time in times]), dates),
+        "an array of dates": (times.to_numpy()[:, np.newaxis], "Column 0 of X holds dates"),
+        "durations": (frame(when=times - times[0]), "Column 'when' of X holds durations"),
+        "periods": (frame(when=times.to_period("D")), "Column 'when' of X holds Period"),
+        "a category": (frame(kind=letters, count=whole), "'kind' of X holds strings such as 'a'"),
+        "NA": (frame(count=whole), "NaN: 1 of 40 rows in column 'count', the first of them row 39"),
+        "None": (frame(x=[None, *range(39)]), "NaN: 1 of 40 rows in column 'x', .* row 0"),
+        "NaN": (frame(width=gap), "NaN: 2 of 40 rows in column 'width', the first of them row 7"),
+        "NaN of an array": (frame(w=gap).to_numpy(), "NaN: 2 of 40 rows in column 1, .* row 7"),
+        "infinity": (frame(width=spike), "infinity: 1 of 40 rows in column 'width', .* row 7"),
+        "complex": (frame(z=X[:, 1] * 1j), "Complex data not supported: column 'z' of X"),
+    }
+
+
+@pytest.mark.parametrize("name", problems())
+@pytest.mark.parametrize("model", ESTIMATORS, ids=lambda model: type(model).__name__)
+def test_a_column_of_no_finite_numbers_is_named(model, name):
+    rows, message = problems()[name]
+    runs = {"groups": np.arange(40) // 4} if isinstance(model, ConservedQuantities) else {}
+    with pytest.raises(ValueError, match=message) as error:
+        sklearn.clone(model).fit(rows, np.arange(40) % 2, **runs)
+    assert "HistGradientBoosting" not in str(error.value)
+
+
+def test_columns_of_blocks_and_moments_are_named():
+    rows, message = problems()["NaN"]
+    with pytest.raises(ValueError, match=f"Block 1.*{message}"):
+        OAVI().fit(Blocks([frame(width=X[:, 1]), rows]))
+    with pytest.raises(ValueError, match=message):
+        Moments(2, 1).update(rows)
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_a_column_of_many_rows_is_named(n_jobs):
+    rows = np.ones((600_000, 2))
+    rows[400_000, 1] = np.nan
+    with pytest.raises(ValueError, match=r"1 of 600000 rows in column 1, .* row 400000"):
+        OAVI(n_jobs=n_jobs).fit(rows)
 
 
 # ------------------------------------------------------------------------------------ bad rows

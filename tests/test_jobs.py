@@ -24,6 +24,8 @@ from vanishing import (
 )
 from vanishing._threads import fold, n_threads, spread, threads
 from vanishing.algebra.evaluation import stretches
+from vanishing.outliers import detector
+from vanishing.outliers.model import Model
 
 JOBS = (1, 2, 3)
 CHUNK = 64  # so that few rows are many stretches
@@ -240,6 +242,49 @@ def test_one_stretch_starts_no_thread(monkeypatch, rows):
     model = OAVI(psi=5e-4, n_jobs=4).fit(X[:100])
     model.transform(X[:100])
     OAVI(psi=5e-4, n_jobs=1).fit(X).transform(X)
+
+
+def test_moments_are_fitted_with_the_threads_allowed(monkeypatch, rows):
+    seen = []
+
+    def watching(gram, cross, norm, *, psi, radius):
+        seen.append(n_threads())
+        return np.zeros(len(cross)), norm
+
+    moments = Moments(3, 2).update(rows[0])
+    OAVI(5e-4, oracle=watching, n_jobs=2).fit_moments(moments)
+    assert seen and set(seen) == {2}
+    seen.clear()
+    state_from = detector.state_from
+    monkeypatch.setattr(
+        detector, "state_from", lambda *of: [seen.append(n_threads()), state_from(*of)][1]
+    )
+    with pytest.warns(UserWarning, match="not robust"):
+        VanishingOutlierDetector(n_jobs=3).fit_moments(moments)
+    assert seen == [3]
+    with pytest.raises(TypeError, match="n_jobs"):
+        VanishingOutlierDetector(n_jobs="all").fit_moments(moments)
+
+
+def test_every_batch_is_learned_with_the_threads_allowed(monkeypatch, rows):
+    X = np.vstack([rows[0], rows[0] + 1e-3])
+    models = [VanishingOutlierDetector(n_jobs=n, random_state=0).fit(X[:2000]) for n in JOBS]
+    scores, seen = Model.scores, []
+
+    def watched(self, some):
+        seen.append(threading.get_ident())
+        time.sleep(0.05)
+        return scores(self, some)
+
+    for n_jobs, model in zip(JOBS, models, strict=True):
+        seen.clear()
+        with monkeypatch.context() as patched:
+            patched.setattr(Model, "scores", watched)
+            model.partial_fit(X)
+        assert len(set(seen)) == n_jobs
+    found = [model.score_samples(X[:1000]) for model in models]
+    assert all(np.array_equal(each, found[0]) for each in found)
+    assert len({model.offset_ for model in models}) == 1
 
 
 # -- Order, errors and memory ---------------------------------------------------------------------

@@ -1,15 +1,18 @@
 """`LawFinder`: laws that tables obey are found, others are not, and nothing depends on the form."""
 
 import functools
+import hashlib
 import inspect
+import json
 import pickle
+import sys
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import DataConversionWarning, NotFittedError
 from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import check_is_fitted
@@ -156,7 +159,7 @@ def test_laws_with_noise(name):
     assert 0.9 < law.held_out_error / size < 1.1
     assert abs(law.lack_of_fit) < 5
     np.testing.assert_allclose(law.relative_error, law.error / np.sqrt(np.mean(y**2)), rtol=1e-9)
-    np.testing.assert_allclose(finder.noise_, law.error)
+    np.testing.assert_allclose(finder.noise_, [*[0.0] * X.shape[1], law.error])
     assert law.n_samples == len(X) and law.names == (*X.columns, y.name)
     np.testing.assert_array_equal(finder.predict(X), law.predict(X))
     np.testing.assert_allclose(
@@ -672,7 +675,7 @@ def test_where_no_law_holds_the_mean_is_predicted(name):
         predicted = finder.predict(X)
     assert len(caught) == 1
     np.testing.assert_allclose(predicted, np.full(len(X), y.mean()), atol=1e-12)
-    assert np.isfinite(finder.noise_)
+    assert finder.noise_.shape == (X.shape[1] + 1,) and np.isfinite(finder.noise_).all()
 
 
 def test_no_claim_on_small_random_tables():
@@ -743,14 +746,14 @@ def errors():
         "NaN in y": (changed(y=y.mask(y > y.median())), {}, "y contains NaN"),
         "infinite": (changed(X=X.assign(n=np.inf)), {}, "infinity"),
         "text": (changed(X=X.assign(gas="neon")), {}, "Column 'gas' of X holds strings"),
-        "text in y": (changed(y=["neon"] * 50), {}, "could not convert|strings"),
+        "text in y": (changed(y=["neon"] * 50), {}, "y holds strings such as 'neon'"),
+        "dates in y": (changed(y=pd.date_range("2020", periods=50)), {}, "y holds dates"),
         "one row": (changed(X=X[:1], y=y[:1]), {}, "n_samples = 1 different rows: at least 3"),
         "equal rows": (changed(X=X.iloc[[0] * 50], y=y.iloc[[0] * 50]), {}, "1 different rows"),
         "two rows without target": (changed(X=X[:2], y=None), {}, "n_samples = 2 different"),
         "length of y": (changed(y=y[:-1]), {}, r"\[50, 49\]"),
         "shape of y": (changed(y=np.ones((50, 2))), {}, "1d array"),
         "name of y": (changed(y=y.rename("V")), {}, "the target is called 'V'"),
-        "no name of y": (changed(X=X.rename(columns={"V": "y"}), y=y.to_numpy()), {}, "'y'"),
         "negative weight": (changed(sample_weight=-np.ones(50)), {}, "must not be negative"),
         "no weight": (changed(sample_weight=np.zeros(50)), {}, "zero on all rows"),
         "number of weights": (changed(sample_weight=np.ones(49)), {}, "49"),
@@ -767,6 +770,81 @@ def errors():
         "functions": (changed(), {"functions": ("sine",)}, "sine"),
         "n_jobs": (changed(y=None), {"n_jobs": "all"}, "n_jobs"),
     }
+
+
+@pytest.mark.parametrize(
+    ("taken", "name"), [({}, "y"), ({"V": "y"}, "target"), ({"V": "y", "n": "target"}, "target2")]
+)
+def test_an_array_gets_a_name_that_is_free(taken, name):
+    X, y, _ = table("gas", n=50)
+    finder = LawFinder().fit(X.rename(columns=taken), y.to_numpy())
+    assert finder.target_name_ == name == finder.laws_[0].target
+
+
+def test_a_frame_with_one_column_gives_the_target_its_name():
+    X, y, _ = table("gas", n=50)
+    with pytest.warns(DataConversionWarning):
+        finder = LawFinder().fit(X, y.to_frame())
+    assert finder.target_name_ == "p"
+    assert str(finder.laws_[0]) == str(LawFinder().fit(X, y).laws_[0])
+
+
+def rewritten(path, noise, per_column):
+    """Change the noise in a model file, and its checksum."""
+    document = json.loads(path.read_text())
+    document["model"]["fitted"] |= {"noise": noise, "noise_per_column": per_column}
+    document["sha256"] = "0" * 64
+    content = json.dumps(document).encode()
+    digest = hashlib.sha256(content).hexdigest().encode()
+    path.write_bytes(content.replace(b"0" * 64, digest, 1))
+
+
+@pytest.mark.parametrize("has_target", [True, False])
+def test_noise_of_files_of_earlier_versions(has_target, tmp_path):
+    """It was one number where noise is in the target alone, and where time was up."""
+    X, y, _ = table("gas", n=50)
+    model = LawFinder().fit(X, y) if has_target else LawFinder(max_time=1e-9).fit(X)
+    path = tmp_path / "finder.json"
+    model.save(path)
+    np.testing.assert_array_equal(vanishing.load(path).noise_, model.noise_)
+    rewritten(path, [float(model.noise_[-1]) if has_target else "NaN"], False)
+    np.testing.assert_array_equal(vanishing.load(path).noise_, model.noise_)
+    rewritten(path, [1.0, 2.0], True)
+    with pytest.raises(ValueError, match=r"noise should have [34] numbers"):
+        vanishing.load(path)
+
+
+@pytest.mark.parametrize("saved", [False, True])
+def test_the_front_as_a_table(saved, tmp_path):
+    X, y, _ = table("lens", 0.05, n=300)
+    finder = LawFinder().fit(X, y)
+    if saved:
+        finder.save(tmp_path / "finder.json")
+        finder = vanishing.load(tmp_path / "finder.json")
+    front = finder.front_table()
+    assert isinstance(front, pd.DataFrame) and len(front) == len(finder.front_) > 1
+    assert front.n_terms.is_monotonic_increasing and front.error.is_monotonic_decreasing
+    (chosen,) = front[front.chosen].itertuples()
+    (law,) = finder.laws_
+    assert chosen.equation == str(law)
+    for name in ("n_terms", "degree", "error", "relative_error", "held_out_error", "evidence"):
+        assert getattr(chosen, name) == getattr(law, name)
+    assert chosen.n_samples == 300
+
+
+def test_the_front_without_pandas_or_without_equations(monkeypatch):
+    X, y, _ = table("gas", n=50)
+    finder = LawFinder().fit(X, y)
+    front = finder.front_table()
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    rows = finder.front_table()
+    assert [list(row) for row in rows] == [list(front.columns)] * len(rows)
+    assert [row["equation"] for row in rows] == front.equation.tolist()
+    monkeypatch.undo()
+    constant = LawFinder().fit(X, np.ones(50))
+    assert constant.front_table().columns.tolist() == list(front.columns)
+    with pytest.raises(NotFittedError):
+        LawFinder().front_table()
 
 
 @pytest.mark.parametrize("name", errors())

@@ -22,7 +22,7 @@ from vanishing.laws.sparse import sparse_supports
 from vanishing.laws.surrogate import exponents_up_to, fit_surrogate, legendre_products
 from vanishing.laws.terms import FUNCTIONS, Evaluator, Factor, Term, monomial, substituted
 from vanishing.laws.variety import VarietyEquation
-from vanishing.rows.source import Part
+from vanishing.rows.source import RowPart
 
 
 def nothing(*_):
@@ -576,7 +576,7 @@ def circle_parts(seed, noise, n_rows=2000):
     angle = rng.uniform(0, 2 * np.pi, n_rows)
     X = np.column_stack([1 + 2 * np.cos(angle), 2 * np.sin(angle)])
     X += noise * rng.normal(size=X.shape)
-    return [Part(X[:700], None, None), Part(X[700:], None, np.ones(n_rows - 700))]
+    return [RowPart(X[:700], None, None), RowPart(X[700:], None, np.ones(n_rows - 700))]
 
 
 CIRCLE = VarietyEquation(
@@ -619,7 +619,7 @@ def test_a_noisy_circle_is_fitted_without_bias_and_with_its_errors():
 
 def test_debiased_sums_do_not_depend_on_parts():
     parts = circle_parts(0, noise=0.4)
-    whole = Part(np.vstack([part.X for part in parts]), None, None)
+    whole = RowPart(np.vstack([part.X for part in parts]), None, None)
     for coef in (None, CIRCLE.coef):
         question = Debiased(CIRCLE, np.array([0.2, 0.3]), np.array([1.0, 2.0]), coef)
         total, count = question(whole)
@@ -644,7 +644,7 @@ def test_a_draw_does_not_depend_on_the_order_or_the_parts_of_rows(max_rows):
     X[0] = [0.0, -0.0]
     weight = rng.integers(1, 4, 200).astype(float)  # many rows are the same, but for the weight
     draw = Draw(7, max_rows)
-    whole = draw(Part(X, y, weight))
+    whole = draw(RowPart(X, y, weight))
     assert whole.n_samples == 200 and whole.total_weight == weight.sum()
     different = {}  # rows that are equal are one that counts for all
     for row, w in zip(np.column_stack([X, y]).tolist(), weight, strict=True):
@@ -656,7 +656,7 @@ def test_a_draw_does_not_depend_on_the_order_or_the_parts_of_rows(max_rows):
     for _ in range(5):
         order = rng.permutation(200)
         cuts = np.split(order, np.sort(rng.integers(0, 200, 3)))
-        parts = [Part(X[cut], y[cut], weight[cut]) for cut in cuts if len(cut)]
+        parts = [RowPart(X[cut], y[cut], weight[cut]) for cut in cuts if len(cut)]
         assert_same_sample(ask_of(parts)(draw, draw.combine), whole)
         assert_same_sample(ask_of(parts[::-1])(draw, draw.combine), whole)
 
@@ -664,12 +664,12 @@ def test_a_draw_does_not_depend_on_the_order_or_the_parts_of_rows(max_rows):
 def test_a_draw_keeps_rows_with_their_weights():
     rng = np.random.default_rng(0)
     X, y, weight = rng.normal(size=(300, 3)), rng.normal(size=300), rng.uniform(1, 2, 300)
-    sample = Draw(0, 100)(Part(X, y, weight))
+    sample = Draw(0, 100)(RowPart(X, y, weight))
     rows = {(*a, b): w for a, b, w in zip(X.tolist(), y.tolist(), weight, strict=True)}
     for column, w in zip(sample.columns.T.tolist(), sample.weight, strict=True):
         assert rows[tuple(column)] == w
     assert len({tuple(column) for column in sample.columns.T.tolist()}) == 100
-    assert not np.array_equal(sample.columns, Draw(1, 100)(Part(X, y, weight)).columns)
+    assert not np.array_equal(sample.columns, Draw(1, 100)(RowPart(X, y, weight)).columns)
 
 
 def test_keys_look_random_whatever_the_rows_are():
@@ -689,9 +689,9 @@ def line_parts(n_rows=400):
     X = rng.uniform(1, 3, (n_rows, 2))
     y = 2 * X[:, 0] + X[:, 1] ** 2 + 0.1 * rng.normal(size=n_rows)
     weight = rng.integers(1, 4, n_rows).astype(float)
-    whole = Part(X, y, weight)
+    whole = RowPart(X, y, weight)
     cuts = np.split(np.arange(n_rows), [50, 51, 300])
-    return whole, [Part(X[cut], y[cut], weight[cut]) for cut in cuts]
+    return whole, [RowPart(X[cut], y[cut], weight[cut]) for cut in cuts]
 
 
 LINE = [monomial(e) for e in [(0, 0, 1), (1, 0, 0), (0, 2, 0)]]
@@ -756,7 +756,7 @@ def test_the_error_on_rows_held_out_of_a_law_that_is_not_linear():
 
     held = row_keys(np.column_stack([x, y]).T.copy(), 3) % np.uint64(4) == 0
     a, b = fitted(np.full(2000, True))
-    sums = Measure(terms, np.array([1, -a, -b]), 1, 1, seed=3)(Part(x, y, None))
+    sums = Measure(terms, np.array([1, -a, -b]), 1, 1, seed=3)(RowPart(x, y, None))
     np.testing.assert_allclose(sums.cross.sum(axis=0)[1:], 0, atol=1e-6)  # the best fit
     a, b = fitted(~held)
     expected = np.sqrt(np.mean((1 / (a * x[held, 0] + b) - y[held]) ** 2))

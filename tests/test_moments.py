@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from vanishing import OAVI
 from vanishing._threads import one_blas_thread
 from vanishing.algebra import evaluation, monomials
-from vanishing.rows.reader import Rows
+from vanishing.rows.reader import ArrayReader
 
 M = 50
 X = np.random.default_rng(0).uniform(-1, 1, size=(M, 3))
@@ -42,7 +42,7 @@ def columns(weights=None, rows=X):
 @chunk_sizes
 def test_products(chunk_size, weights):
     values, factor = columns(weights)
-    rows = Rows(X, weights, chunk_size)
+    rows = ArrayReader(X, weights, chunk_size)
     left, right = np.array([0, 3, 4, 19]), np.array([7, 3, 11])
     products, squares = rows.products(PLAN, POSITION[left], POSITION[right])
     np.testing.assert_allclose(
@@ -56,7 +56,7 @@ def test_products_of_slices(chunk_size):
     values, factor = columns()
     planned = np.empty_like(values)
     planned[:, POSITION] = values
-    products, squares = Rows(X, None, chunk_size).products(PLAN, slice(0, 12), slice(8, 20))
+    products, squares = ArrayReader(X, None, chunk_size).products(PLAN, slice(0, 12), slice(8, 20))
     expected = factor * planned[:, :12].T @ planned[:, 8:]
     np.testing.assert_allclose(products, expected, rtol=1e-12, atol=1e-15)
     np.testing.assert_allclose(squares, factor * np.sum(planned[:, 8:] ** 2, axis=0), rtol=1e-12)
@@ -68,7 +68,7 @@ def test_mse(chunk_size, weights):
     values, factor = columns(weights)
     terms, leading = np.array([0, 1, 5, 6]), np.array([10, 12])
     coef = np.random.default_rng(2).normal(size=(2, 4))
-    mse = Rows(X, weights, chunk_size).mse(PLAN, POSITION[terms], coef, POSITION[leading])
+    mse = ArrayReader(X, weights, chunk_size).mse(PLAN, POSITION[terms], coef, POSITION[leading])
     polynomials = values[:, terms] @ coef.T + values[:, leading]
     np.testing.assert_allclose(mse, factor * np.sum(polynomials**2, axis=0), rtol=1e-12)
 
@@ -77,7 +77,7 @@ def test_mse_measures_where_moments_cannot():
     """x^2 - 2 a x + a^2 at points 1e-6 from a = 1000: from moments that is all rounding."""
     near = 1000 + 1e-6 * np.array([[-1.0], [1.0]])
     plan, position = monomials.plan(np.array([[0], [1], [2]]))
-    mse = Rows(near).mse(plan, position[:2], np.array([[-1000.0, 0.0]]), position[1:2])
+    mse = ArrayReader(near).mse(plan, position[:2], np.array([[-1000.0, 0.0]]), position[1:2])
     assert mse[0] == pytest.approx(1e-12, rel=1e-3)
 
 
@@ -86,7 +86,7 @@ def test_mse_measures_where_moments_cannot():
 def test_triangular(chunk_size, weights):
     values, factor = columns(weights)
     chosen = np.array([0, 2, 19, 7, 4])
-    triangle = Rows(X, weights, chunk_size).triangular(PLAN, POSITION[chosen])
+    triangle = ArrayReader(X, weights, chunk_size).triangular(PLAN, POSITION[chosen])
     np.testing.assert_array_equal(triangle, np.triu(triangle))
     assert np.all(triangle.diagonal() > 0)
     expected = factor * values[:, chosen].T @ values[:, chosen]
@@ -98,7 +98,7 @@ def test_triangular(chunk_size, weights):
 def test_triangular_with_more_terms_than_rows(n_rows, chunk_size):
     few = X[:n_rows]
     values, factor = columns(rows=few)
-    triangle = Rows(few, None, chunk_size).triangular(PLAN, POSITION)
+    triangle = ArrayReader(few, None, chunk_size).triangular(PLAN, POSITION)
     assert triangle.shape == (20, 20)
     np.testing.assert_array_equal(triangle, np.triu(triangle))
     np.testing.assert_array_equal(triangle[n_rows:], 0)
@@ -112,7 +112,7 @@ def test_triangular_keeps_the_digits_that_products_lose():
     pair = np.column_stack([first, first + 1e-9 * rng.choice([-1, 1], size=200)])
     plan, position = monomials.plan(np.array([[1, 0], [0, 1]]))
     for chunk_size in (1, 7, None):
-        triangle = Rows(pair, None, chunk_size).triangular(plan, position)
+        triangle = ArrayReader(pair, None, chunk_size).triangular(plan, position)
         assert triangle[1, 1] == pytest.approx(1e-9, rel=0.05)
 
 
@@ -120,7 +120,7 @@ def test_triangular_keeps_the_digits_that_products_lose():
 @chunk_sizes
 def test_correlations(chunk_size, weights):
     data = np.column_stack([X, X[:, 0] - X[:, 1], np.full(M, 0.1), 1e-9 * X[:, 2]])
-    correlations = Rows(data, weights, chunk_size).correlations()
+    correlations = ArrayReader(data, weights, chunk_size).correlations()
     repeated = data if weights is None else np.repeat(data, WEIGHTS.astype(int), axis=0)
     varying = [0, 1, 2, 3, 5]
     expected = np.corrcoef(repeated[:, varying], rowvar=False)
@@ -132,7 +132,7 @@ def test_correlations(chunk_size, weights):
 @chunk_sizes
 def test_correlations_of_columns_far_from_zero(chunk_size):
     far = X + np.array([1e6, -1e6, 0])
-    correlations = Rows(far, None, chunk_size).correlations()
+    correlations = ArrayReader(far, None, chunk_size).correlations()
     np.testing.assert_allclose(correlations, np.corrcoef(far, rowvar=False), atol=1e-9)
 
 
@@ -172,7 +172,7 @@ LAYOUTS = {
 @pytest.mark.parametrize("chunk_size", [7, None])
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_memory_layout_does_not_matter(layout, chunk_size):
-    rows, other = Rows(LAYOUTS[layout], None, chunk_size), Rows(X, None, chunk_size)
+    rows, other = ArrayReader(LAYOUTS[layout], None, chunk_size), ArrayReader(X, None, chunk_size)
     for found, expected in zip(
         rows.products(PLAN, POSITION, POSITION), other.products(PLAN, POSITION, POSITION),
         strict=True,
@@ -185,7 +185,10 @@ def test_memory_layout_does_not_matter(layout, chunk_size):
 @pytest.mark.parametrize("chunk_size", [7, None])
 def test_single_precision_rows_are_multiplied_in_double(chunk_size):
     single = X.astype(np.float32)
-    rows, exact = Rows(single, None, chunk_size), Rows(single.astype(float), None, chunk_size)
+    rows, exact = (
+        ArrayReader(single, None, chunk_size),
+        ArrayReader(single.astype(float), None, chunk_size),
+    )
     products, squares = rows.products(PLAN, POSITION, POSITION)
     assert products.dtype == squares.dtype == np.float64
     np.testing.assert_array_equal(products, exact.products(PLAN, POSITION, POSITION)[0])
@@ -199,8 +202,8 @@ def test_single_precision_rows_are_multiplied_in_double(chunk_size):
 @chunk_sizes
 def test_integer_weights_are_repetitions(chunk_size, unit):
     """Rows of weight zero are absent."""
-    weighted = Rows(X, unit * WEIGHTS, chunk_size)
-    repeated = Rows(np.repeat(X, WEIGHTS.astype(int), axis=0), None, chunk_size)
+    weighted = ArrayReader(X, unit * WEIGHTS, chunk_size)
+    repeated = ArrayReader(np.repeat(X, WEIGHTS.astype(int), axis=0), None, chunk_size)
     for found, expected in zip(
         weighted.products(PLAN, POSITION, POSITION), repeated.products(PLAN, POSITION, POSITION),
         strict=True,

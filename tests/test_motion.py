@@ -314,6 +314,14 @@ def test_transform_and_score():
     score = model.score(X, groups=groups)
     assert 1 - 2 * model.ratio_.mean() < score < 1 - model.ratio_.mean() / 2
     assert list(model.get_feature_names_out()) == list(map(str, model.quantities_))
+    assert list(model.get_feature_names_out(X.columns)) == list(map(str, model.quantities_))
+    with pytest.raises(ValueError, match="not equal to feature_names_in_"):
+        model.get_feature_names_out(["a", "b"])
+    model.fit(X.to_numpy(), groups=groups)
+    named = model.get_feature_names_out(X.columns)
+    assert all(X.columns[0] in name and "x0" not in name for name in named)
+    with pytest.raises(ValueError, match="length equal to number of features"):
+        model.get_feature_names_out(["angle"])
     none = fitted("Lorenz")
     with pytest.warns(UserWarning, match="nothing is conserved"):
         assert none.transform(simulated("Lorenz")[0]).shape == (3200, 0)

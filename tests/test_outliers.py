@@ -1,5 +1,6 @@
 """Which rows break the laws of a table: scores, thresholds and invariances of the detector."""
 
+import inspect
 import os
 import pickle
 import tracemalloc
@@ -10,8 +11,12 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 import vanishing
-from vanishing import Blocks, Moments, VanishingOutlierDetector
+from vanishing import Blocks, Law, Moments, VanishingOutlierDetector
+from vanishing.algebra.quantities import read_units
+from vanishing.laws.terms import monomial
 from vanishing.outliers.calibration import Calibration
+from vanishing.outliers.drift import NO_LONGER, followed
+from vanishing.outliers.equations import DetectorLaw
 
 RANDOM = np.random.default_rng(0)
 
@@ -519,3 +524,30 @@ def _table(name):
 def test_known_outliers(name, area):
     X, y = _table(name)
     assert roc_auc_score(y, -scores_of(X)) > area
+
+
+def test_a_law_that_holds_no_longer_keeps_what_is_known_of_it():
+    units = read_units({"x": "m", "y": "s"}, ["x", "y"])
+    law = Law(
+        [monomial([2, 0]), monomial([0, 1])],
+        [1.0, -3.0],
+        names=("x", "y"),
+        target="x",
+        covariance=np.diag([0.0, 0.1]),
+        branch=-1,
+        error=0.1,
+        relative_error=0.2,
+        evidence=7.0,
+        lack_of_fit=0.5,
+        held_out_error=0.3,
+        errors=[0.1, 0.4],
+        n_samples=50,
+        constants={"k": (3.0, 0.1)},
+        constant_units={"k": "m^2/s"},
+        units=units,
+    )
+    ((again, _, _),) = followed([DetectorLaw(law, frozenset([0, 1]), 0.1)], [1.0], [])
+    assert again.verdict.startswith(NO_LONGER)
+    for name in set(inspect.signature(Law).parameters) - {"terms", "verdict"}:
+        assert str(getattr(again, name)) == str(getattr(law, name)), name
+    assert str(again) == str(law)

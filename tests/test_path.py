@@ -8,8 +8,8 @@ from sklearn.datasets import load_iris
 
 from vanishing import ABM, AVI, OAVI, VCA, VanishingFeatures
 from vanishing.rows import remembered
-from vanishing.rows.reader import Rows
-from vanishing.rows.remembered import RememberedRows
+from vanishing.rows.reader import ArrayReader
+from vanishing.rows.remembered import RememberedReader
 
 PSIS = (0.01, 0.1, 0.001, 0.0005)  # in no order
 RNG = np.random.default_rng(0)
@@ -57,13 +57,13 @@ def test_each_model_is_the_one_of_its_own_fit(model, weights, always):
 
 def test_rows_are_read_for_the_smallest_psi_only(always, monkeypatch):
     asked = []
-    original = Rows._ask
+    original = ArrayReader._ask
 
     def counting(self, question, *details):
         asked.append(question)
         return original(self, question, *details)
 
-    monkeypatch.setattr(Rows, "_ask", counting)
+    monkeypatch.setattr(ArrayReader, "_ask", counting)
     OAVI(min(PSIS)).fit(X)
     smallest = asked.count("products")
     asked.clear()
@@ -75,13 +75,13 @@ def test_rows_are_read_for_the_smallest_psi_only(always, monkeypatch):
 def test_a_source_is_read_less_often(monkeypatch):
     passes = []
     rows = da.from_array(X, chunks=(100, 4))
-    original = RememberedRows._ask
+    original = RememberedReader._ask
 
     def counting(self, question, *details):
         passes.append(question)
         return original(self, question, *details)
 
-    monkeypatch.setattr(RememberedRows, "_ask", counting)
+    monkeypatch.setattr(RememberedReader, "_ask", counting)
     models = OAVI().path(rows, PSIS)
     assert passes == ["squared_sums"] * len(PSIS)
     for found in models:
@@ -114,6 +114,6 @@ def test_what_does_not_fit_is_asked_of_the_rows(always, monkeypatch):
 
 
 def test_a_bad_psi_is_an_error_before_anything_is_fitted(monkeypatch):
-    monkeypatch.setattr(OAVI, "fit_rows", None)
+    monkeypatch.setattr(OAVI, "_construct", None)
     with pytest.raises(ValueError, match="psi"):
         OAVI().path(X, [0.1, 1.5])

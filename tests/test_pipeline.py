@@ -251,11 +251,11 @@ def test_classes_that_have_not_begun_are_not_worked_on_after_a_failure(monkeypat
     read, *_ = labelled_blocks(6)
     begun = []
 
-    def fit_rows(self, rows):
+    def construct(self, rows):
         begun.append(rows.label)
         raise ArithmeticError("at once")
 
-    monkeypatch.setattr(OAVI, "fit_rows", fit_rows)
+    monkeypatch.setattr(OAVI, "_construct", construct)
     with pytest.raises(ArithmeticError, match="at once"):
         VanishingFeatures(OAVI()).fit(Blocks(read))
     assert len(begun) == 1
@@ -286,7 +286,7 @@ def test_device_arrays_are_never_converted_as_a_whole(monkeypatch):
         return astype(values, dtype, **options)
 
     monkeypatch.setattr("vanishing.rows.device.chunk_rows", lambda n, size: 64)
-    monkeypatch.setattr("vanishing.rows.device._PIECE", 64 * X.shape[1])
+    monkeypatch.setattr("vanishing.rows.arrays._PIECE", 64 * X.shape[1])
     monkeypatch.setattr(xp, "astype", recorded)
     scores = model.decision_function(rows)
     assert max(converted) <= 64 * X.shape[1]

@@ -27,7 +27,7 @@ from vanishing import (
 from vanishing.learning import left_out
 from vanishing.learning.labels import labelled_rows
 from vanishing.learning.temperature import learn_temperature
-from vanishing.rows.device import to_numpy
+from vanishing.rows.arrays import to_numpy
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 WINE, WINES = load_wine(return_X_y=True)

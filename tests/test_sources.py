@@ -26,11 +26,11 @@ from vanishing import (
     VanishingFeatures,
     load,
 )
-from vanishing.learning.labels import LabelledSource
+from vanishing.learning.labels import LabelledRows
 from vanishing.learning.passes import fit_in_passes
+from vanishing.rows.array_source import DeviceSource
 from vanishing.rows.blocks import BlockSource
 from vanishing.rows.questions import survey
-from vanishing.rows.sources import DeviceSource
 
 M = 900
 RNG = np.random.default_rng(0)
@@ -927,7 +927,7 @@ class Library:
 def none_are_few(monkeypatch):
     """Rows of an accelerator stay there, however few they are."""
     for name in ("_FEW_TO_FIT", "_FEW_TO_EVALUATE"):
-        monkeypatch.setattr(f"vanishing.rows.device.{name}", 0)
+        monkeypatch.setattr(f"vanishing.rows.arrays.{name}", 0)
 
 
 # The second device of the standard's reference library gives nothing to NumPy unless it is asked.
@@ -1077,11 +1077,11 @@ def test_labels_of_a_device_are_counted_as_others(library, monkeypatch, dtype, f
 @pytest.mark.parametrize("labels", ["integers", "two"])
 def test_a_pass_of_the_svm_brings_four_sums(transfers, monkeypatch, labels):
     """However many rows and pieces there are."""
-    monkeypatch.setattr("vanishing.learning.passes._DEVICE_BYTES", 1)  # 256 rows at a time
+    monkeypatch.setattr("vanishing.rows.arrays._DEVICE_BYTES", 1)  # 256 rows at a time
     library = Library("array_api_strict, device1")
     source = DeviceSource(library.array(X), LABELS[labels]).coded(np.unique(LABELS[labels]))
     features = VanishingFeatures(OAVI(0.002, max_degree=2)).fit(X, LABELS[labels])
-    rows = LabelledSource(source, features.classes_, np.ones(3), None, None)
+    rows = LabelledRows(source, features.classes_, survey(source))
     for kind in ("there", "here"):
         transfers[kind].clear()
     transfers["numbers"] = n_passes = 0
@@ -1305,7 +1305,7 @@ def test_few_rows_are_checked_as_those_of_arrays():
     for method in (OAVI().fit, OAVI(0.002).fit(X).transform):
         with pytest.raises(ValueError, match="contains NaN"):
             method(library.array(nan_in_one_place(X)))
-        with pytest.raises(ValueError, match="2D array"):
+        with pytest.raises(ValueError, match=r"2D array|2-dimensional"):
             method(library.array(X[0]))
 
 
@@ -1339,9 +1339,9 @@ def test_memory_on_a_device_does_not_grow_with_the_rows(
     kind, dtype, none_are_few, tables, monkeypatch
 ):
     """Neither for a class's rows, scaled ones, those with a weight, nor rows in floats."""
-    monkeypatch.setattr("vanishing.rows.device._PIECE", 3 * 64)
+    monkeypatch.setattr("vanishing.rows.arrays._PIECE", 3 * 64)
     monkeypatch.setattr("vanishing.rows.device._CHUNK_BYTES", 8 * 640)
-    monkeypatch.setattr("vanishing.learning.passes._DEVICE_BYTES", 1)
+    monkeypatch.setattr("vanishing.rows.arrays._DEVICE_BYTES", 1)
     library = Library("array_api_strict, device1")
     largest = []
     for times in (1, 4):
@@ -1363,7 +1363,7 @@ def test_memory_on_a_device_does_not_grow_with_the_rows(
 
 
 def test_values_on_a_device_are_there_once(none_are_few, tables, monkeypatch):
-    monkeypatch.setattr("vanishing.rows.device._PIECE", 3 * 64)
+    monkeypatch.setattr("vanishing.rows.arrays._PIECE", 3 * 64)
     monkeypatch.setattr("vanishing.rows.device._CHUNK_BYTES", 8 * 640)
     library = Library("array_api_strict, device1")
     model = VanishingClassifier(OAVI(0.002)).fit(X, THREE)

@@ -22,7 +22,8 @@ from vanishing.constructions.engine import remarks_on
 from vanishing.constructions.small_columns import varies_little
 from vanishing.estimators.fits import Remarks
 from vanishing.estimators.progress import Progress
-from vanishing.rows.reader import Rows, Stretch, stacked_triangle
+from vanishing.rows.block import Stretch, stacked_triangle
+from vanishing.rows.reader import ArrayReader
 
 # Mean squares that are zero up to rounding, relative to those of the candidates: of columns, and
 # of products of components, which carry rounding of their own, divided by small roots.
@@ -86,7 +87,7 @@ class ComponentAnalysis:
     numbers of the size of 1 whatever the size of the columns. In degree 1 both are the same.
     """
 
-    def __init__(self, options, rows: Rows):
+    def __init__(self, options, rows: ArrayReader):
         self.rows = rows
         self.psi = float(options.psi)
         self.max_degree = options.max_degree

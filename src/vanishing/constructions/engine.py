@@ -19,7 +19,7 @@ from vanishing.constructions.certificate import DEPENDENT, EPS, Factor, Orthogon
 from vanishing.constructions.small_columns import varies_little
 from vanishing.estimators.fits import Remarks
 from vanishing.estimators.progress import Progress
-from vanishing.rows.reader import Reader
+from vanishing.rows.reader import RowReader
 
 # A border is settled in one pass over the rows if the products among all of its terms cost less
 # than evaluating everything again for those that turn out to be needed: if it is small, or if
@@ -154,7 +154,7 @@ class MonomialConstruction:
     max_slab: float = np.inf  # border terms to settle together at most
     n_iter: int | None = None  # steps of an oracle, where there is one
 
-    def __init__(self, options, rows: Reader, columns: np.ndarray):
+    def __init__(self, options, rows: RowReader, columns: np.ndarray):
         self.rows = rows
         self.columns = columns
         self.psi = float(options.psi)

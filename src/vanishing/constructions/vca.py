@@ -93,7 +93,7 @@ class VCA(GeneratorTransformer):
     0.5*x1^2 + 0.5*x0^2 - 0.5
     """
 
-    reads_sources = False  # its components are fitted to rows in memory
+    fits_sources = reads_sources = False  # its components are fitted to rows in memory
 
     def __init__(
         self,
@@ -124,8 +124,7 @@ class VCA(GeneratorTransformer):
         check_choice("normalization", self.normalization, ("gradient", "l2"))
         super().check_parameters()
 
-    def fit_rows(self, rows):
-        """Construct the generators of rows in memory; see `GeneratorTransformer.fit_rows`."""
+    def _construct(self, rows):
         construction = ComponentAnalysis(self, rows)
         with one_blas_thread():
             construction.run()

@@ -23,6 +23,14 @@ _REFINED = 4  # starts that are followed to their end
 _SINGULAR = 1e-7  # smallest singular value of a Jacobian of unit columns, of constants not settled
 
 
+class Undetermined(ValueError):
+    """An error about constants that rows do not determine, with their names."""
+
+    def __init__(self, message: str, names: list[str]):
+        super().__init__(message)
+        self.names = names
+
+
 class Problem(NamedTuple):
     """An equation on rows.
 
@@ -242,13 +250,14 @@ def _covariance(problem, values, scale, residuals) -> np.ndarray:
     norm = np.linalg.norm(jacobian, axis=0)
     for name, size in zip(names, norm, strict=True):
         if not size:
-            raise ValueError(f"the rows do not determine the constant {name!r}.")
+            raise Undetermined(f"the rows do not determine the constant {name!r}.", [name])
     _, singular, vectors = np.linalg.svd(jacobian / norm, full_matrices=False)
     if singular[-1] < _SINGULAR * singular[0]:
         loose = [n for n, v in zip(names, vectors[-1], strict=True) if abs(v) > 0.05]
-        raise ValueError(
+        raise Undetermined(
             f"the rows do not determine {listed(loose)} one by one, but a combination of these "
-            "constants: put a number in place of one of them."
+            "constants: put a number in place of one of them.",
+            loose,
         )
     inverse = vectors.T / singular / norm[:, np.newaxis]
     rest = float(problem.weight @ residuals**2) / (problem.weight.sum() - len(values))

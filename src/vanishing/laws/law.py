@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from functools import cached_property
+from inspect import signature
 
 import numpy as np
 
@@ -180,6 +181,12 @@ class Law(Immutable, Savable):
             _constants=tuple((str(k), float(v), float(s)) for k, (v, s) in dict(constants).items()),
         )
 
+    def _replace(self, **changes) -> "Law":
+        """Return the law with other values of some arguments of the constructor."""
+        names = [name for name in signature(Law).parameters if name != "terms"]
+        same = {"terms": self._terms, **{name: getattr(self, name) for name in names}}
+        return Law(**{**same, **changes})
+
     @property
     def constants(self) -> dict[str, tuple[float, float]]:
         """Constants of an equation that was checked: values and standard errors."""
@@ -319,25 +326,14 @@ class Law(Immutable, Savable):
             error = self.error
         else:
             error = math.nan if self.errors is None else float(self.errors[column])
-        law = Law(
-            self._terms,
-            coef,
-            names=self.names,
+        law = self._replace(
+            coef=coef,
             target=name,
-            n_inputs=self.n_inputs,
             covariance=covariance,
             error=error,
             relative_error=self.relative_error if same else math.nan,
             branch=branch,
-            evidence=self.evidence,
-            lack_of_fit=self.lack_of_fit,
             held_out_error=self.held_out_error if same else math.nan,
-            errors=self.errors,
-            n_samples=self.n_samples,
-            verdict=self.verdict,
-            constants=self.constants,
-            constant_units=self.constant_units,
-            units=self.units,
         )
         if law._solution is None:
             raise ValueError(no_closed_form(name))

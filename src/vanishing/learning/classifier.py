@@ -13,11 +13,9 @@ from vanishing.learning.default import resolved
 from vanishing.learning.features import VanishingFeatures
 from vanishing.learning.labels import (
     LabelledRows,
-    LabelledSource,
     check_class_weight,
     check_two_classes,
     labelled_rows,
-    labelled_source,
 )
 from vanishing.learning.left_out import temperature_of
 from vanishing.learning.log_scaling import LogScaler
@@ -26,7 +24,6 @@ from vanishing.learning.prediction import PipelineClassifier
 from vanishing.learning.scaling import Scaling, check_scale, names_after
 from vanishing.learning.svm import L1SquaredHingeSVC
 from vanishing.persistence import register
-from vanishing.rows.sources import near, source_of
 
 _SCALERS = (MinMaxScaler, StandardScaler, QuantileTransformer, LogScaler)
 LINEAR = (L1SquaredHingeSVC, LogisticRegression, LinearSVC)  # that can be saved and exported
@@ -142,13 +139,8 @@ class VanishingClassifier(PipelineClassifier):
         """
         self.check_parameters()
         with all_or_nothing(self), threads(self.n_jobs):
-            X, y, sample_weight = near(X, y, sample_weight)
-            source = source_of(X, y, sample_weight)
-            if source is None:
-                rows = labelled_rows(self, X, y, sample_weight).present()
-            elif self.final_estimator is None:
-                rows = labelled_source(self, source)
-            else:
+            rows = labelled_rows(self, X, y, sample_weight)
+            if self.final_estimator is not None and not rows.in_memory:
                 raise TypeError(
                     "final_estimator needs the features of all rows in memory: give arrays, or "
                     "leave it out."
@@ -187,7 +179,7 @@ class VanishingClassifier(PipelineClassifier):
             return L1SquaredHingeSVC(self.C, class_weight=self.class_weight)
         return clone(self.final_estimator)
 
-    def learn_temperature(self, rows: LabelledRows | LabelledSource):
+    def learn_temperature(self, rows: LabelledRows):
         """Learn the temperature of the probabilities from the rows that were fitted to, scaled."""
         decisive = self._decisive()
         if decisive is not None:

@@ -20,7 +20,7 @@ from vanishing.learning.labels import (
     LabelledRows,
     check_class_weight,
     check_two_classes,
-    labelled_rows,
+    labelled_rows_in_memory,
 )
 from vanishing.learning.pipeline import fit_parts, scale_rows
 from vanishing.learning.prediction import PipelineClassifier
@@ -29,7 +29,6 @@ from vanishing.learning.svm import L1SquaredHingeSVC
 from vanishing.learning.trials import Trials, describe
 from vanishing.learning.tuning import MOST_ROWS, Tuning
 from vanishing.persistence import register
-from vanishing.rows.sources import refuse
 
 CS = (0.1, 1.0, 10.0)  # values of C that are tried first
 BETWEEN = (0.03, 0.3, 3.0, 30.0)  # and beside the best of these
@@ -116,6 +115,8 @@ class VanishingClassifierCV(PipelineClassifier):
     >>> print(f"{model.best_score_:.2f}")
     0.98
     """
+
+    fits_sources = False
 
     def __init__(
         self,
@@ -279,10 +280,9 @@ def search(model: VanishingClassifierCV, X, y, sample_weight=None) -> VanishingC
     model : VanishingClassifierCV
     """
     model.check_parameters()
-    refuse(model, X)
     psis, Cs, first_Cs = model.grid()
     with all_or_nothing(model):
-        rows = labelled_rows(model, X, y, sample_weight)
+        rows = labelled_rows_in_memory(model, X, y, sample_weight, keep_all=True)
         check_two_classes(rows.classes)
         progress = Progress(type(model).__name__, model.verbose)
         trials = Trials(model, _folds(model.cv, rows, y), progress)
@@ -382,16 +382,17 @@ def _folds(cv, rows: LabelledRows, y) -> list[tuple[LabelledRows, LabelledRows]]
     """Return training and validation rows; those of weight zero count as absent."""
     if cv is None or isinstance(cv, Integral):  # others may know the rows by their places
         rows = rows.present()
-        y = rows.y
-    return [_fold(rows, *split) for split in check_cv(cv, y, classifier=True).split(rows.X, y)]
+        y = rows.part.y
+    splits = check_cv(cv, y, classifier=True).split(rows.part.X, y)
+    return [_fold(rows, *split) for split in splits]
 
 
 def _fold(rows: LabelledRows, train, test) -> tuple[LabelledRows, LabelledRows]:
     training, validation = rows.at(train).present(), rows.at(test).present()
-    missing = np.setdiff1d(np.arange(len(rows.classes)), training.y)
+    missing = np.setdiff1d(np.arange(len(rows.classes)), training.part.y)
     if missing.size:
         label = rows.classes.tolist()[missing[0]]
-        n_rows = int(np.count_nonzero(rows.present().y == missing[0]))
+        n_rows = int(np.count_nonzero(rows.present().part.y == missing[0]))
         remedy = (
             "Add rows of this class, or leave it out."
             if n_rows == 1
@@ -401,7 +402,7 @@ def _fold(rows: LabelledRows, train, test) -> tuple[LabelledRows, LabelledRows]:
             f"a training fold has no samples of class {label!r}, which has {n_rows} "
             f"row{'' if n_rows == 1 else 's'} in all. {remedy}"
         )
-    if not len(validation.y):
+    if not len(validation.part.y):
         raise ValueError("a validation fold has no samples. Use fewer folds.")
     return training, validation
 

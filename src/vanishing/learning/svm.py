@@ -3,24 +3,22 @@
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
 from vanishing._threads import one_blas_thread
 from vanishing._warnings import warn
 from vanishing.checks import check_number
 from vanishing.estimators.fits import all_or_nothing
+from vanishing.estimators.row_methods import RowMethods, row_by_row
 from vanishing.estimators.saving import Savable
 from vanishing.learning.labels import (
     check_class_weight,
     check_two_classes,
     class_weights,
-    labelled_rows,
+    labelled_rows_in_memory,
     labels,
 )
 from vanishing.learning.svm_solver import as_columns, solve_together, targets
 from vanishing.persistence import register
-from vanishing.rows.sources import refuse
-from vanishing.rows.validation import validated
 
 
 def row_costs(C: float, y, n_classes: int, weight=None, by_class=None) -> np.ndarray:
@@ -41,7 +39,7 @@ def row_costs(C: float, y, n_classes: int, weight=None, by_class=None) -> np.nda
     return np.where(y == np.arange(n_classes)[:, np.newaxis], weighted, cost)
 
 
-class L1SquaredHingeSVC(Savable, ClassifierMixin, BaseEstimator):
+class L1SquaredHingeSVC(Savable, RowMethods, ClassifierMixin, BaseEstimator):
     """Linear support vector classifier with l1 penalty and squared hinge loss.
 
     Minimises the objective of ``LinearSVC(penalty="l1", dual=False)``, one class against the
@@ -84,6 +82,8 @@ class L1SquaredHingeSVC(Savable, ClassifierMixin, BaseEstimator):
     array([0, 0, 0])
     """
 
+    fits_sources = reads_sources = False
+
     def __init__(self, C=1.0, *, tol=1e-4, max_iter=1000, fit_intercept=True, class_weight=None):
         self.C = C
         self.tol = tol
@@ -114,13 +114,12 @@ class L1SquaredHingeSVC(Savable, ClassifierMixin, BaseEstimator):
         self : L1SquaredHingeSVC
         """
         self.check_parameters()
-        refuse(self, X)
         with all_or_nothing(self):
-            rows = labelled_rows(self, X, y, sample_weight).present()
+            X, y, weight = labelled_rows_in_memory(self, X, y, sample_weight).part
             check_two_classes(self.classes_)
             with one_blas_thread():
-                columns = as_columns(rows.X, self.fit_intercept)
-                problem = self.fit_columns(columns, rows.y, rows.weight)
+                columns = as_columns(X, self.fit_intercept)
+                problem = self.fit_columns(columns, y, weight)
             if problem is not None:
                 warn(f"L1SquaredHingeSVC: {problem}", ConvergenceWarning)
             return self
@@ -174,6 +173,7 @@ class L1SquaredHingeSVC(Savable, ClassifierMixin, BaseEstimator):
             "the features."
         )
 
+    @row_by_row()
     def decision_function(self, X):
         """Return the signed distances, of shape (n_samples,) or (n_samples, n_classes).
 
@@ -186,9 +186,6 @@ class L1SquaredHingeSVC(Savable, ClassifierMixin, BaseEstimator):
         scores : ndarray
             Positive where the second of two classes is predicted; a column a class otherwise.
         """
-        check_is_fitted(self)
-        refuse(self, X)
-        X = validated(self, X, reset=False)
         return self.decide(X)
 
     def decide(self, X: np.ndarray) -> np.ndarray:
@@ -196,6 +193,7 @@ class L1SquaredHingeSVC(Savable, ClassifierMixin, BaseEstimator):
         scores = X @ self.coef_.T + self.intercept_
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
+    @row_by_row()
     def predict(self, X):
         """Return the predicted labels.
 
@@ -207,8 +205,7 @@ class L1SquaredHingeSVC(Savable, ClassifierMixin, BaseEstimator):
         -------
         y : ndarray of shape (n_samples,)
         """
-        scores = self.decision_function(X)
-        return labels(self.classes_, scores)
+        return labels(self.classes_, self.decide(X))
 
 
 # -- What is saved --------------------------------------------------------------------------------

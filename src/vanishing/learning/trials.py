@@ -15,14 +15,15 @@ from vanishing.estimators.names import adopt_columns
 from vanishing.estimators.progress import Progress, listening
 from vanishing.learning.classifier import VanishingClassifier
 from vanishing.learning.default import resolved
-from vanishing.learning.features import class_readers
-from vanishing.learning.labels import LabelledRows, class_weights, labels, or_constant
+from vanishing.learning.features import class_readers, feature_values
+from vanishing.learning.labels import LabelledRows, class_weights, labels
 from vanishing.learning.pipeline import ScaledRows, fit_parts, scale_rows
 from vanishing.learning.prediction import watched
 from vanishing.learning.scaling import FarRows
 from vanishing.learning.svm import L1SquaredHingeSVC
 from vanishing.learning.temperature import learn_temperature
-from vanishing.rows.reader import Reader
+from vanishing.rows.reader import RowReader
+from vanishing.rows.values import or_constant
 
 _KEPT = 5000  # decision values of a fold that are kept, to learn a temperature from
 
@@ -109,7 +110,7 @@ class _Fold(NamedTuple):
     """One split: training rows with a scaling, readers of their classes, and validation rows."""
 
     train: ScaledRows
-    readers: list[Reader] | None
+    readers: list[RowReader] | None
     test: LabelledRows
 
 
@@ -143,8 +144,8 @@ class Trials:
         self.progress = progress
         psis, self.Cs, self.first_Cs = model.grid()
         self._in_order = psis is None  # one psi after the other
-        self.n_rows = max(len(train.y) for train, _ in folds)
-        self.n_columns = folds[0][0].X.shape[1]
+        self.n_rows = max(len(train.part.y) for train, _ in folds)
+        self.n_columns = folds[0][0].source.layout.n_features
         self.n_classes = len(folds[0][0].classes)
         self.n_problems = 1 if self.n_classes == 2 else self.n_classes  # of the linear SVM
         self._scaled: dict[Any, list[_Fold]] = {}
@@ -253,14 +254,13 @@ class Trials:
             folds = self._scaled[point.choice.scale] = []
             for train, test in self.folds:
                 scaled = scale_rows(train, scale, self.model.clip)
-                assert isinstance(scaled.rows, LabelledRows)  # as those they were made of
                 readers = class_readers(scaled.rows, size, remember=self._in_order)
                 folds.append(_Fold(scaled, readers, test))
         return self._scaled[point.choice.scale]
 
     def _try(self, point: Point, fold: _Fold, Cs: Sequence[float]) -> _Trial:
         """Fit to one fold with one psi and some C, and score."""
-        model, test, values = self.model, fold.test, None
+        model, test, values = self.model, fold.test.part, None
         classifiers = [self.classifier(point, C) for C in Cs]
         trial = _Trial([], [], [], [], [], 0, [])
         shared = [0.0, 0.0]  # seconds of what serves all C, in fits and in scores
@@ -273,17 +273,17 @@ class Trials:
             trial.fit_times.append(time.perf_counter() - start)
             start = time.perf_counter()
             if values is None:  # features that are evaluated once for all C
-                values = or_constant(parts.features.values_of(parts.scaling(test.X)))
+                values = or_constant(feature_values(parts.features, parts.scaling(test.X)))
                 shared[1] = time.perf_counter() - start
             decided = parts.final.decide(values)
-            correct = labels(np.arange(len(test.classes)), decided) == test.y
+            correct = labels(np.arange(self.n_classes), decided) == test.y
             if model.scoring is None:
                 score = np.average(correct, weights=test.weight)
             else:
                 describe(model, classifier, named=False)  # the rows of a fold have no names
                 classifier.adopt(parts).learn_temperature(fold.train.rows)
                 # Rows of a fold that are far outside are no news to whoever fits.
-                score = _score(model.scoring, watched(classifier, FarRows()), test)
+                score = _score(model.scoring, watched(classifier, FarRows()), fold.test)
             trial.scores.append(float(score))
             trial.correct.append(correct)
             trial.values.append(decided[::step].copy())
@@ -297,14 +297,14 @@ class Trials:
 
     def temperature(self, look: FoldScores, place: int) -> float:
         """Learn the temperature of a point and C from rows that it was not fitted to."""
-        tests = [test for _, test in self.folds]
+        tests = [test.part for _, test in self.folds]
         steps = [-(-len(test.y) // _KEPT) for test in tests]
         kept = [test.at(slice(None, None, s)) for test, s in zip(tests, steps, strict=True)]
         y = np.concatenate([test.y for test in kept])
         weight = np.concatenate(
             [np.ones(len(test.y)) if test.weight is None else test.weight for test in kept]
         )
-        classes = tests[0].classes
+        classes = self.folds[0][1].classes
         totals = np.bincount(y, weight, len(classes))
         by_class = class_weights(self.model.class_weight, classes, totals)
         values = np.concatenate([fold[place] for fold in look.values])
@@ -313,8 +313,9 @@ class Trials:
 
 def _thinned(rows: LabelledRows, step: int) -> LabelledRows:
     """Return every so many of the rows of each class, but not fewer than a few."""
-    order = np.argsort(rows.y, kind="stable")
-    counts = np.bincount(rows.y, minlength=len(rows.classes))
+    y = rows.part.y
+    order = np.argsort(y, kind="stable")
+    counts = np.bincount(y, minlength=len(rows.classes))
     starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
     kept = [
         order[start : start + count : max(1, min(step, count // 20))]
@@ -326,12 +327,13 @@ def _thinned(rows: LabelledRows, step: int) -> LabelledRows:
 def _score(scoring, classifier: VanishingClassifier, test: LabelledRows) -> float:
     """Score with any of scikit-learn's scorers."""
     scorer = check_scoring(classifier, scoring)
-    weights = {} if test.weight is None else {"sample_weight": test.weight}
-    score = float(scorer(classifier, test.X, test.classes[test.y], **weights))
+    X, y, weight = test.part
+    weights = {} if weight is None else {"sample_weight": weight}
+    score = float(scorer(classifier, X, test.classes[y], **weights))
     if np.isnan(score):
         raise ValueError(
-            f"scoring={scoring!r} is not a number on a validation fold, which has {len(test.y)} "
-            f"row{'' if len(test.y) == 1 else 's'}. Use fewer folds, or another scoring."
+            f"scoring={scoring!r} is not a number on a validation fold, which has {len(y)} "
+            f"row{'' if len(y) == 1 else 's'}. Use fewer folds, or another scoring."
         )
     return score
 

@@ -162,7 +162,10 @@ class ConservedQuantity(Immutable, Savable):
 
     def __str__(self) -> str:
         """Write the quantity with the digits that matter."""
-        return writing.LawText(self.names).write(self._expression)
+        return self._written(self.names)
+
+    def _written(self, names: Sequence[str]) -> str:
+        return writing.LawText(names).write(self._expression)
 
     def __repr__(self) -> str:
         return f"ConservedQuantity({str(self)!r})"

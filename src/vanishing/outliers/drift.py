@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from vanishing.laws.law import Law
 from vanishing.outliers.equations import DetectorLaw
 
 NO_LONGER = "It no longer holds"  # how the verdict of such a law begins
@@ -29,21 +28,6 @@ def followed(
             said = (
                 f"{NO_LONGER}: its error is {error:.2g} in the last rows and was {one.error:.2g}."
             )
-            lost.append(one._replace(law=_with_verdict(one.law, said)))
+            lost.append(one._replace(law=one.law._replace(verdict=said)))
     gone = {one.columns for one in lost}
     return [one for one in now if one.columns not in gone] + lost
-
-
-def _with_verdict(law: Law, verdict: str) -> Law:
-    return Law(
-        law._terms,
-        law.coef,
-        names=law.names,
-        n_inputs=law.n_inputs,
-        target=law.target,
-        covariance=law.covariance,
-        error=law.error,
-        relative_error=law.relative_error,
-        n_samples=law.n_samples,
-        verdict=verdict,
-    )

@@ -4,12 +4,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from vanishing._threads import spread
 from vanishing.estimators.progress import Progress
 from vanishing.outliers.calibration import Calibration
 from vanishing.outliers.equations import Monomials, monomials_of
 from vanishing.outliers.features import FIT_LIMIT, Features, features_of
 from vanishing.outliers.model import Built, Model, Residuals, build, doubt_of
-from vanishing.outliers.passes import Sampled, Summed
+from vanishing.outliers.passes import PIECE, Sampled, Summed
 from vanishing.outliers.quantiles import median, quantiles
 from vanishing.outliers.robust import (
     FIT_ROWS,
@@ -22,6 +23,7 @@ from vanishing.outliers.robust import (
     whitener,
 )
 from vanishing.outliers.thresholds import FOLDS, out_of_fold_scores
+from vanishing.rows.source import RowPart
 
 LEAST_ROWS = 2
 _PATIENCE = 2.0
@@ -156,10 +158,13 @@ def updated(
     """
     model = state.model
     decay = 1.0 if half_life is None else 0.5 ** (len(X) / half_life)
-    scores = model.scores(X)  # before the rows are learned from
+    rows = RowPart(X, None, weight)
+    # Before the rows are learned from.
+    scores = np.concatenate(spread(lambda part: model.scores(part.X), rows.pieces(PIECE)))
     total = float(weight.sum())
     both = _rules_so_far(state, X, weight, total / (decay * state.weight + total))
-    batch = Accumulate(model.features, both)(X, weight)
+    accumulate = Accumulate(model.features, both)
+    batch = Summed(accumulate, accumulate.combine)(rows)
     n_rows = decay * state.n_rows + len(X)
     bulk, law = (
         (old.times(decay) + new)._replace(ridge=ridge)
