@@ -21,6 +21,7 @@ from vanishing import (
 )
 from vanishing.learning import trials, tuning
 from vanishing.learning.search import BETWEEN, CS
+from vanishing.rows.source import RowPart
 
 MOONS = make_moons(400, noise=0.25, random_state=0)
 CIRCLES = make_circles(300, noise=0.02, factor=0.5, random_state=0)
@@ -364,10 +365,11 @@ def test_a_search_is_saved_with_what_it_did_not_look_at(tmp_path):
 def test_of_many_rows_each_class_is_thinned_alike():
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1, 2], [10_000, 900, 30])
-    rows = trials.LabelledRows(rng.uniform(size=(len(y), 2)), y, None, np.arange(3))
+    part = RowPart(rng.uniform(size=(len(y), 2)), y, None)
+    rows = trials.LabelledRows.of_part(part, np.arange(3))
     thinned = trials._thinned(rows, 10)
-    assert np.bincount(thinned.y).tolist() == [1000, 90, 30]
-    assert {tuple(row) for row in thinned.X} <= {tuple(row) for row in rows.X}
+    assert np.bincount(thinned.part.y).tolist() == [1000, 90, 30]
+    assert {tuple(row) for row in thinned.part.X} <= {tuple(row) for row in part.X}
 
 
 def test_small_classes_are_searched():

@@ -6,8 +6,7 @@ from functools import wraps
 from sklearn.utils.validation import check_is_fitted
 
 from vanishing._threads import threads
-from vanishing.rows.apply import apply_to_rows
-from vanishing.rows.intake import is_lazy
+from vanishing.rows.apply import apply_to_rows, unless_lazy
 
 
 class RowMethods:
@@ -82,12 +81,7 @@ class RowTransformer(RowMethods):
         plain = getattr(contained, "__wrapped__", None)
         if not getattr(plain, "is_row_by_row", False):
             return  # inherited, or nobody has wrapped it
-
-        @wraps(contained)
-        def transform(self, X):
-            return plain(self, X) if is_lazy(X) else contained(self, X)
-
-        cls.transform = transform
+        cls.transform = unless_lazy(contained, plain)
 
     def fit_transform(self, X, y=None, **fit_params):
         """Fit to X, and return what `transform` makes of it.

@@ -272,7 +272,7 @@ class LawFinder(Savable, RowMethods, RegressorMixin, BaseEstimator):
 
     def _rows(self, X, y, sample_weight) -> LawRows:
         """Validate the rows, and draw a sample."""
-        source = take_rows(self, X, y, sample_weight, y_is="target")
+        source = take_rows(self, X, y, sample_weight, y_is="target").on_host()
         if source.part is not None:
             source = ArraySource(_ordered(source.part), ROWS)
         seed = int(check_random_state(self.random_state).randint(2**31))

@@ -62,7 +62,7 @@ def is_held_out(columns: np.ndarray, seed: int) -> np.ndarray:
 
 def columns_of(part: RowPart) -> np.ndarray:
     """Return the columns of some rows, and their target last."""
-    columns = np.array(part.on_host().X.T, dtype=np.float64, order="C")
+    columns = np.array(part.X.T, dtype=np.float64, order="C")
     if part.y is None:
         return columns
     return np.vstack([columns, np.asarray(part.y, dtype=np.float64)])

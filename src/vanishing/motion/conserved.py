@@ -159,7 +159,7 @@ class ConservedQuantities(Savable, RowTransformer, TransformerMixin, BaseEstimat
         self.check_parameters()
         with all_or_nothing(self), one_blas_thread(), threads(self.n_jobs):
             rows = take_rows(self, X, groups, sample_weight, y_is="runs", piece_rows=_ROWS)
-            ask = rows.ask
+            ask = rows.on_host().ask
             names = self._names()
             progress = Progress("ConservedQuantities", self.verbose)
             progress.step("looking at the runs")

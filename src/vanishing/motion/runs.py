@@ -21,7 +21,7 @@ _VALUES = 1 << 19  # evaluated at once
 
 def _columns(part: RowPart) -> np.ndarray:
     """Return the columns, which may be a view."""
-    return np.asarray(part.on_host().X.T, dtype=np.float64)
+    return np.asarray(part.X.T, dtype=np.float64)
 
 
 class Survey(NamedTuple):
@@ -221,7 +221,7 @@ class Measure:
         runs = np.searchsorted(self.labels, part.y[starts])  # type: ignore[index]
         run = np.repeat(runs, sizes)
         found = Scatter(self.held_out, len(self.monomials))
-        X, parts = part.on_host().X, []
+        X, parts = part.X, []
         for fold in (0, 1):
             wanted = self.held_out == bool(fold)
             if self.some is not None:

@@ -138,7 +138,7 @@ class VanishingOutlierDetector(Savable, RowMethods, OutlierMixin, BaseEstimator)
         """
         self.check_parameters()
         with all_or_nothing(self), one_blas_thread(), threads(self.n_jobs):
-            source = take_rows(self, X, sample_weight=sample_weight)
+            source = take_rows(self, X, sample_weight=sample_weight).on_host()
             seed = int(check_random_state(self.random_state).randint(2**31))
             state, rows, weight = fit_state(source.ask, seed, self.max_degree)
             self._start(state, np.random.default_rng(seed + 1))

@@ -45,4 +45,4 @@ class Summed:
         return part.ask(self._of_piece, self.combine, PIECE)
 
     def _of_piece(self, part: RowPart):
-        return self.function(part.on_host().X, weights_of(part))
+        return self.function(part.X, weights_of(part))

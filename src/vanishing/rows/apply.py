@@ -1,6 +1,7 @@
 """The one way to apply a method row by row, wherever the rows are."""
 
 from collections.abc import Callable
+from functools import wraps
 
 import numpy as np
 
@@ -8,6 +9,16 @@ from vanishing.rows import arrays
 from vanishing.rows.intake import check_layout, is_lazy, lazy_source, refuse
 from vanishing.rows.source import RowLayout
 from vanishing.rows.validation import validated
+
+
+def unless_lazy(contained: Callable, plain: Callable) -> Callable:
+    """Return a method that puts what it returns into a container, and leaves what is lazy alone."""
+
+    @wraps(contained)
+    def method(self, X):
+        return plain(self, X) if is_lazy(X) else contained(self, X)
+
+    return method
 
 
 def apply_to_rows(

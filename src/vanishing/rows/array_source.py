@@ -41,6 +41,10 @@ class ArraySource(RowSource):
             return question(self.part)
         return self.part.ask(question, combine, self.piece_rows)
 
+    def on_host(self):
+        """Return the source itself."""
+        return self
+
     def coded(self, classes):
         """Find the places of all labels."""
         return ArraySource(coded(self.part, classes), self.piece_rows)

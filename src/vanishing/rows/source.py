@@ -7,6 +7,7 @@ sums, which are small. Nothing else about the rows travels. An array is a source
 from collections.abc import Callable
 from contextlib import contextmanager
 from copy import copy
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -53,10 +54,6 @@ class RowPart(NamedTuple):
         if self.weight is None or self.weight.all():
             return self
         return self.at(self.weight > 0)
-
-    def on_host(self) -> "RowPart":
-        """Return the rows as NumPy arrays, in their own dtype."""
-        return self._replace(X=arrays.to_numpy(self.X))
 
 
 def names_of(X) -> tuple[str, ...] | None:
@@ -255,9 +252,13 @@ class RowSource:
         """Return the source with labels and weights where its rows are, if all rows stay there."""
         return self
 
+    def on_host(self) -> "RowSource":
+        """Return the source for questions that take NumPy rows only: blocks go to the CPU."""
+        return _Asked(self, _OnHost)
+
     def coded(self, classes: np.ndarray) -> "RowSource":
         """Return the source with places in ``classes`` for labels: where the rows are."""
-        return _Coded(self, classes)
+        return _Asked(self, partial(_OfPlaces, classes))
 
 
 class LazySource(RowSource):
@@ -268,24 +269,33 @@ class LazySource(RowSource):
         raise NotImplementedError
 
 
-class _Coded(RowSource):
-    """Blocks whose labels become places when they are read."""
+class _Asked(RowSource):
+    """Blocks that are asked in another way: ``ask_as(question)`` is the question they get."""
 
-    def __init__(self, source: RowSource, classes: np.ndarray):
+    def __init__(self, source: RowSource, ask_as: Callable):
         self.source = source
-        self.classes = classes
+        self.ask_as = ask_as
         self.layout = source.layout
 
     def ask(self, question, combine):
         """Ask the blocks of the source."""
-        return self.source.ask(_OfPlaces(question, self.classes), combine)
+        return self.source.ask(self.ask_as(question), combine)
+
+
+class _OnHost(NamedTuple):
+    """A question to NumPy rows, asked of rows that may be on a device."""
+
+    question: Callable[[RowPart], Any]
+
+    def __call__(self, part: RowPart):
+        return self.question(part._replace(X=arrays.to_numpy(part.X)))
 
 
 class _OfPlaces(NamedTuple):
     """A question to rows with places for labels, asked of rows with labels."""
 
-    question: Callable[[RowPart], Any]
     classes: np.ndarray
+    question: Callable[[RowPart], Any]
 
     def __call__(self, part: RowPart):
         return self.question(coded(part, self.classes))
