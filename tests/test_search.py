@@ -20,7 +20,7 @@ from vanishing import (
     listening,
 )
 from vanishing.learning import trials, tuning
-from vanishing.learning.search import BETWEEN, CS
+from vanishing.learning.grid import BETWEEN, CS
 from vanishing.rows.source import RowPart
 
 MOONS = make_moons(400, noise=0.25, random_state=0)

@@ -13,14 +13,19 @@ from vanishing._threads import spread
 from vanishing.constructions.contrastive import ContrastiveVanishing
 from vanishing.estimators.names import adopt_columns
 from vanishing.estimators.progress import Progress, listening
-from vanishing.learning.classifier import VanishingClassifier
+from vanishing.learning.classifier import (
+    VanishingClassifier,
+    adopt_parts,
+    learned_temperature,
+)
 from vanishing.learning.default import resolved
 from vanishing.learning.features import class_readers, feature_values
+from vanishing.learning.grid import search_grid
 from vanishing.learning.labels import LabelledRows, class_weights, labels
 from vanishing.learning.pipeline import ScaledRows, fit_parts, scale_rows
 from vanishing.learning.prediction import watched
 from vanishing.learning.scaling import FarRows
-from vanishing.learning.svm import L1SquaredHingeSVC
+from vanishing.learning.svm import L1SquaredHingeSVC, decision_values
 from vanishing.learning.temperature import learn_temperature
 from vanishing.rows.reader import RowReader
 from vanishing.rows.values import or_constant
@@ -142,7 +147,7 @@ class Trials:
         self.model = model
         self.folds = folds
         self.progress = progress
-        psis, self.Cs, self.first_Cs = model.grid()
+        psis, self.Cs, self.first_Cs = search_grid(model.psis, model.Cs)
         self._in_order = psis is None  # one psi after the other
         self.n_rows = max(len(train.part.y) for train, _ in folds)
         self.n_columns = folds[0][0].source.layout.n_features
@@ -275,13 +280,14 @@ class Trials:
             if values is None:  # features that are evaluated once for all C
                 values = or_constant(feature_values(parts.features, parts.scaling(test.X)))
                 shared[1] = time.perf_counter() - start
-            decided = parts.final.decide(values)
+            decided = decision_values(parts.final, values)
             correct = labels(np.arange(self.n_classes), decided) == test.y
             if model.scoring is None:
                 score = np.average(correct, weights=test.weight)
             else:
                 describe(model, classifier, named=False)  # the rows of a fold have no names
-                classifier.adopt(parts).learn_temperature(fold.train.rows)
+                adopt_parts(classifier, parts)
+                classifier.temperature_ = learned_temperature(classifier, fold.train.rows)
                 # Rows of a fold that are far outside are no news to whoever fits.
                 score = _score(model.scoring, watched(classifier, FarRows()), fold.test)
             trial.scores.append(float(score))
