@@ -1,12 +1,23 @@
-"""What needs POSIX signals is skipped where there are none, with the reason."""
+"""One profile of Hypothesis for all tests; POSIX signals only where there are any."""
 
 import os
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# A busy machine fails no test, and what CI runs is the same every time.
+settings.register_profile(
+    "vanishing",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=bool(os.environ.get("CI")),
+)
+settings.load_profile("vanishing")
 
 # Files, and what the names of their tests contain that interrupt, kill, fork or limit a process.
 _SIGNALS = {
     "test_faults.py": "",
+    "test_files.py": "",
     "test_fuzz.py": "",
     "test_cli.py": "interrupt",
     "test_cli_laws.py": "interrupt",

@@ -19,6 +19,7 @@ import tempfile
 import time
 import warnings
 from collections import Counter
+from difflib import SequenceMatcher
 from pathlib import Path
 
 TOLERANCE = 1e-9
@@ -30,8 +31,8 @@ BIT, CLOSE, DIFFERENT = "equal to the bit", "equal to 1e-9", "different"
 def record(pattern=""):
     """Run the cases; return what each gave, by name."""
     import numpy as np
-    from golden_cases import CASES
-    from golden_values import cleaned, plain
+    from golden_cases.tables import CASES
+    from golden_cases.values import cleaned, plain
 
     results, group, start = {}, None, time.perf_counter()
     for name in sorted(CASES, key=_group):
@@ -89,6 +90,8 @@ def differences(old, new, path=""):
                 yield from differences(old[key], new[key], f"{path}.{key}")
             else:
                 yield DIFFERENT, f"{path}.{key}", old.get(key, "nothing"), new.get(key, "nothing")
+    elif isinstance(old, list) and all(isinstance(line, str) for line in old + new):
+        yield from _in_lines(old, new, path)
     elif isinstance(old, list):
         if len(old) != len(new):
             yield DIFFERENT, f"{path}, length", len(old), len(new)
@@ -112,6 +115,16 @@ def _numbers(old, new, path, size):
     size = max(size, abs(old), abs(new))
     same = old == new or abs(old - new) <= TOLERANCE * size < math.inf
     yield (CLOSE if same else DIFFERENT), path, old, new
+
+
+def _in_lines(old, new, path):
+    """Compare lines, also where some were added or taken away."""
+    for _, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if b - a == d - c:
+            for i, pair in enumerate(zip(old[a:b], new[c:d], strict=True), a):
+                yield from _in_text(*pair, f"{path}[{i}]")
+        else:
+            yield DIFFERENT, f"{path}[{a}]", old[a:b], new[c:d]
 
 
 def _in_text(old, new, path):
@@ -143,13 +156,17 @@ def compare(recorded, results, pattern=""):
         counts[degree] += 1
         if degree is BIT:
             continue
-        # Of all entries of one list the first is shown.
-        places = {re.sub(r"\[\d+\]", "", d[1]): d for d in reversed(found) if d[0] == degree}
+        # Of all numbers of one list the first is shown.
+        places = {_place(*d[1:3]): d for d in reversed(found) if d[0] == degree}
         print(f"{name}: {degree} ({len(places)} places)")
         for _, path, old, new in list(reversed(places.values()))[:SHOWN]:
             print(f"    {path.lstrip('.')}\n      old {_short(old)}\n      new {_short(new)}")
     print(", ".join(f"{counts[degree]} cases {degree}" for degree in (BIT, CLOSE, DIFFERENT)))
     return counts[DIFFERENT]
+
+
+def _place(path, old):
+    return re.sub(r"\[\d+\]", "", path) if isinstance(old, float) else path
 
 
 def _short(value):

@@ -5,7 +5,7 @@ from sklearn.utils import estimator_html_repr
 
 
 class HTMLRepresentation:
-    """Adds to scikit-learn's diagram of an estimator, in notebooks, its equations if it is fitted.
+    """Adds to scikit-learn's diagram of an estimator, in notebooks, what it found if it is fitted.
 
     As the diagram, it is left out with ``sklearn.set_config(display="text")``.
     """
@@ -14,9 +14,9 @@ class HTMLRepresentation:
         if get_config()["display"] != "diagram":
             return None
         # Here and not above: what shows models stands on the floors below.
-        from vanishing.inspection.html import equations_html
+        from vanishing.inspection.html import shown_with
 
-        return f"<div>{estimator_html_repr(self)}{equations_html(self)}</div>"
+        return f"<div>{shown_with(estimator_html_repr(self), self)}</div>"
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         page = self._repr_html_()

@@ -16,6 +16,7 @@ from vanishing.algebra.polynomials import default_names
 from vanishing.algebra.quantities import Units, read_units
 from vanishing.checks import check_choice, check_flag, check_number
 from vanishing.estimators.fits import all_or_nothing
+from vanishing.estimators.notebook import HTMLRepresentation
 from vanishing.estimators.progress import Progress
 from vanishing.estimators.row_methods import RowMethods, row_by_row
 from vanishing.estimators.saving import Savable
@@ -76,7 +77,7 @@ def _has_target(estimator) -> bool:
     return True
 
 
-class LawFinder(Savable, RowMethods, RegressorMixin, BaseEstimator):
+class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEstimator):
     """Find the equations that the rows of a table obey.
 
     With a target the equations involve it, and predict it; without one they are equations among
@@ -411,7 +412,8 @@ def _target_name(y, names: Sequence[str]) -> str:
     """Return what the target is called, which no column is: an array gets a name that is free."""
     # What Dask calls an array is no name.
     name = None if hasattr(y, "chunks") else getattr(y, "name", None)
-    if len(columns := list(getattr(y, "columns", []))) == 1:
+    columns = list(getattr(y, "columns", []))
+    if len(columns) == 1:
         name = columns[0]
     if name is None or name == "":
         free = ("y", "target", *(f"target{i}" for i in range(2, len(names) + 2)))

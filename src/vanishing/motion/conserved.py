@@ -11,6 +11,7 @@ from vanishing.algebra.polynomials import default_names
 from vanishing.checks import check_number
 from vanishing.estimators.fits import all_or_nothing
 from vanishing.estimators.names import input_names
+from vanishing.estimators.notebook import HTMLRepresentation
 from vanishing.estimators.progress import Progress
 from vanishing.estimators.row_methods import RowTransformer, row_by_row
 from vanishing.estimators.saving import Savable
@@ -28,7 +29,9 @@ _ROWS = 100_000  # of an array, that a thread takes at a time
 _SEARCHED_ROWS, _SEARCHED_RUNS = 40_000, 400  # of more, some are searched
 
 
-class ConservedQuantities(Savable, RowTransformer, TransformerMixin, BaseEstimator):
+class ConservedQuantities(
+    Savable, HTMLRepresentation, RowTransformer, TransformerMixin, BaseEstimator
+):
     """Find what stays the same along every run.
 
     A polynomial in the columns, and in functions of them, that is constant along each run and

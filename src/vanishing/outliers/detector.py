@@ -10,6 +10,7 @@ from vanishing._warnings import warn
 from vanishing.algebra.polynomials import default_names
 from vanishing.checks import check_choice, check_number
 from vanishing.estimators.fits import all_or_nothing
+from vanishing.estimators.notebook import HTMLRepresentation
 from vanishing.estimators.row_methods import RowMethods, row_by_row
 from vanishing.estimators.saving import Savable
 from vanishing.outliers.drift import errors_on, followed
@@ -27,7 +28,9 @@ from vanishing.rows.moments import Moments
 from vanishing.rows.source import RowPart
 
 
-class VanishingOutlierDetector(Savable, RowMethods, OutlierMixin, BaseEstimator):
+class VanishingOutlierDetector(
+    Savable, HTMLRepresentation, RowMethods, OutlierMixin, BaseEstimator
+):
     """Find rows that break the laws of a table, or are unusual, and say why.
 
     The score has two parts, from moments of 1, the columns and products of their principal
