@@ -72,7 +72,7 @@ def test_verbose_prints_the_same_events(name, capsys):
     FITS[name]()
     assert not capsys.readouterr().out
     events = events_of(lambda: FITS[name](verbose=1))
-    lines = [f"[{name}] {'' if of is None else f'{i} of {of}: '}{what}" for i, of, what in events]
+    lines = [f"[{name}] {'' if of is None else f'{i}: '}{what}" for i, of, what in events]
     assert capsys.readouterr().out.splitlines() == lines
 
 
@@ -203,7 +203,7 @@ def folder(tmp_path_factory):
 COMMANDS = {
     "laws": (["laws.csv", "--target", "y", "--out", "OUT"], r"Looking for laws: \w+"),
     "outliers": (["laws.csv", "--out", "OUT"], r"Fitting, 5 of 5: scored"),
-    "motion": (["motion.csv", "--run", "run", "--out", "OUT"], r"Looking .* conserved: \d quant"),
+    "motion": (["motion.csv", "--run", "run", "--out", "OUT"], r"Looking .* conserved: 6 runs, \d"),
     "fit": (
         ["classes.csv", "--target", "label", "--tune", "--out", "OUT"],
         r"Fitting to all rows, (\d+) of \1: psi",

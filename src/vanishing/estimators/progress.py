@@ -86,7 +86,7 @@ class Progress:
         with self._lock:  # so that events come in the order of their numbers
             self.done += 1
             if self.verbose:
-                count = "" if self.of is None else f"{self.done} of {self.of}: "
+                count = "" if self.of is None else f"{self.done}: "
                 print(f"[{self.name}] {count}{what}", flush=True)
             listener = _listener.get()
             if listener is not None:

@@ -178,7 +178,7 @@ class ConservedQuantities(
                 return ask(question, question.combine)
 
             scatter = measured(monomials, some)
-            search = Search(scatter, monomials, names, self.max_terms, noise, progress)
+            search = Search(scatter, monomials, names, self.max_terms, noise)
             is_all = some.share >= 1.0 and some.runs.all()
             answer = search.answer(None if is_all else lambda terms: measured(terms, None))
             self.runs_, self.held_out_ = survey.labels, held_out

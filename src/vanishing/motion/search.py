@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vanishing.estimators.progress import Progress
 from vanishing.laws.law import Law
 from vanishing.laws.ratios import least_ratio
 from vanishing.laws.terms import Term
@@ -110,7 +109,6 @@ class Search:
     max_terms : int
     noise : array of shape (n_columns,) or None
         Standard deviations; None where they are unknown, and in proportion to the spread.
-    progress : Progress
     """
 
     def __init__(
@@ -120,13 +118,12 @@ class Search:
         names: Sequence[str],
         max_terms: int,
         noise: np.ndarray | None,
-        progress: Progress,
     ):
         if scatter.sample is None:
             raise ValueError("the scatter needs a sample of its rows.")
         self.scatter, self.sample = scatter, scatter.sample
         self.monomials, self.names = monomials, tuple(names)
-        self.max_terms, self.noise, self.progress = max_terms, noise, progress
+        self.max_terms, self.noise = max_terms, noise
         factor = total_factor(scatter)
         n = len(self.names)
         deviation = np.sqrt((factor[1:, 1 : n + 1] ** 2).sum(axis=0) / scatter.weight.sum())
@@ -171,8 +168,6 @@ class Search:
         spaces = NullSpaces(self.learnt, self.sizes)
         best = self._best()
         added, note = None, ""
-        kind = "without noise" if spaces.is_exact else "up to noise"
-        self.progress.step(f"quantities {kind}, {len(self.terms)} independent monomials")
         if spaces.is_exact:
             found, left_over = exact_quantities(
                 spaces,
@@ -186,7 +181,6 @@ class Search:
                 note = f" Of more than {self.max_terms} terms there are {left_over} more."
         else:
             found, added = self._noisy(spaces)
-        self.progress.step(f"{len(found)} quantities, on all rows")
         quantities, values = self._results(found, added, measured)
         constraints = self._constraints()
         independent = n_independent(
