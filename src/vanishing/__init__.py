@@ -32,6 +32,7 @@ __all__ = [
     "error_bars",
     "export",
     "inspection",
+    "listening",
     "load",
     "motion",
     "oracles",
@@ -62,6 +63,7 @@ if TYPE_CHECKING:  # the same, for those who read and do not run
     from vanishing.constructions.exact import BuchbergerMoller
     from vanishing.constructions.oavi import OAVI
     from vanishing.constructions.vca import VCA
+    from vanishing.estimators.progress import listening
     from vanishing.laws.check import check_law
     from vanishing.laws.finder import LawFinder
     from vanishing.laws.law import Law

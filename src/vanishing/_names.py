@@ -25,6 +25,7 @@ PLACES = {
     "Blocks": "rows.blocks",
     "Moments": "rows.moments",
     "error_bars": "rows.error_bars",
+    "listening": "estimators.progress",
     "load": "persistence",
     "save": "persistence",
     "__version__": "_version",

@@ -242,14 +242,6 @@ def test_an_interruption_leaves_nothing(folder, out):
     check_failed(run(*arguments, code=code), "Interrupted: nothing was written.", code=130)
 
 
-def test_progress_is_what_the_finder_tells():
-    from vanishing.cli.laws import _Told
-
-    told = []
-    print("[LawFinder] powers, 2 variables", file=_Told(lambda **changes: told.append(changes)))
-    assert told == [{"description": "Powers, 2 variables"}]
-
-
 def test_names_from_outside_stay_names(call, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = ["[bold]x[/bold]", "\x1b[31mred", CODE, "=1+1"]

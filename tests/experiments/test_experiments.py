@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from commands import caller
 
-from vanishing import ABM, OAVI, VanishingClassifierCV
+from vanishing import ABM, OAVI, VanishingClassifierCV, listening
 from vanishing.experiments import protocol, reproduce, tables
 from vanishing.experiments.records import Key, RecordError, Records
 from vanishing.experiments.reproduce import Experiment
@@ -317,10 +317,13 @@ def experiment(out, **options):
 def test_every_run_is_made_once_and_those_of_the_slow_svm_are_few(tmp_path, counted):
     first = experiment(tmp_path)
     assert len(first.missing) == 7  # bank: 2 + 2, skin: 2 + 1
-    left = []
-    first.run(lambda key, seconds: left.append(seconds))
-    assert len(counted) == len(left) == 7
-    assert left[-1] == 0.0
+    events = []
+    with listening(lambda *event: events.append(event)):
+        first.run()
+    assert len(counted) == 7
+    assert [event[:2] for event in events] == [(i + 1, 7) for i in range(7)]
+    assert events[0][2].startswith("bank, pcgavi, split 0; about ")
+    assert events[-1][2].endswith(" about 0 s left")
     assert "[1 run]" in (tmp_path / "performance.md").read_text()
 
     again = experiment(tmp_path)
@@ -334,12 +337,12 @@ def test_every_run_is_made_once_and_those_of_the_slow_svm_are_few(tmp_path, coun
 
 
 def test_an_interrupted_experiment_goes_on_where_it_stopped(tmp_path, counted, monkeypatch):
-    def interrupt(key, seconds):
+    def interrupt(done, of, what):
         if len(counted) == 3:
             raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt):
-        experiment(tmp_path).run(interrupt)
+    with pytest.raises(KeyboardInterrupt), listening(interrupt):
+        experiment(tmp_path).run()
     assert len(list((tmp_path / "runs").iterdir())) == 3
     lines = (tmp_path / "performance.runs.csv").read_text().splitlines()
     assert len(lines) == 4  # what is done can be read

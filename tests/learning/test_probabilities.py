@@ -25,6 +25,7 @@ from vanishing import (
     VanishingFeatures,
 )
 from vanishing.learning import left_out
+from vanishing.learning.classifier import learned_temperature
 from vanishing.learning.labels import labelled_rows
 from vanishing.learning.temperature import Loss, learn_temperature
 from vanishing.rows.arrays import to_numpy
@@ -114,7 +115,7 @@ def test_rows_left_out_score_as_if_they_had_been(name, monkeypatch):
     monkeypatch.setattr(left_out, "learn_temperature", lambda scores, *_: seen.append(scores))
     scaled = model.scaling_(X)
     rows = labelled_rows(VanishingClassifier(), scaled, y, None)
-    model.learn_temperature(rows)
+    learned_temperature(model, rows)
     values = model.features_.transform(scaled)
     # Those that the SVM would change most for, and some others.
     moved = np.abs(seen[0] - model.decision_function(X)).reshape(len(y), -1).max(axis=1)

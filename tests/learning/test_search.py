@@ -12,10 +12,15 @@ from sklearn.model_selection import LeaveOneOut, ShuffleSplit, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
 import vanishing
-from vanishing import OAVI, ContrastiveVanishing, VanishingClassifier, VanishingClassifierCV
+from vanishing import (
+    OAVI,
+    ContrastiveVanishing,
+    VanishingClassifier,
+    VanishingClassifierCV,
+    listening,
+)
 from vanishing.learning import trials, tuning
-from vanishing.learning.search import BETWEEN, CS
-from vanishing.learning.search import search as run
+from vanishing.learning.grid import BETWEEN, CS
 from vanishing.rows.source import RowPart
 
 MOONS = make_moons(400, noise=0.25, random_state=0)
@@ -325,7 +330,8 @@ def test_the_fits_of_a_search_are_counted_once(monkeypatch):
     monkeypatch.setattr(tuning, "_SCREENED", 100)  # fewer rows than a training fold has
     steps = []
     search = VanishingClassifierCV(Cs=(1.0,))
-    run(search, *MOONS, on_step=lambda done, planned: steps.append((done, planned)))
+    with listening(lambda done, of, what: steps.append((done, of))):
+        search.fit(*MOONS)
     assert [done for done, _ in steps] == list(range(1, len(steps) + 1))
     assert steps[-1] == (len(steps), len(steps))
 

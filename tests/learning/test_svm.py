@@ -11,6 +11,7 @@ from sklearn.svm import LinearSVC
 from vanishing import L1SquaredHingeSVC
 from vanishing._threads import one_blas_thread
 from vanishing.learning import svm_solver
+from vanishing.learning.svm import fit_svm
 from vanishing.learning.svm_model import minimise_model
 from vanishing.learning.svm_solver import as_columns, solve, solve_together, targets
 
@@ -123,7 +124,7 @@ def test_threads_change_no_bit():
         model = L1SquaredHingeSVC(0.1)
         model.classes_ = np.arange(8)
         with one_blas_thread():
-            assert model.fit_columns(columns, y, n_jobs=n_jobs) is None
+            assert fit_svm(model, columns, y, n_jobs=n_jobs) is None
         models.append(model)
     for model in models[1:]:
         np.testing.assert_array_equal(model.coef_, models[0].coef_)

@@ -18,6 +18,7 @@ from vanishing.checks import too_large
 from vanishing.constructions.certificate import DEPENDENT, EPS, Factor, OrthogonalTail
 from vanishing.constructions.small_columns import varies_little
 from vanishing.estimators.fits import Remarks
+from vanishing.estimators.progress import Progress
 from vanishing.rows.reader import RowReader
 
 # A border is settled in one pass over the rows if the products among all of its terms cost less
@@ -160,7 +161,7 @@ class MonomialConstruction:
         self.border_kind = options.border
         self.max_degree = min(options.max_degree, monomials.MAX_DEGREE, rows.max_degree)
         self.max_terms = options.max_terms
-        self.verbose = options.verbose
+        self.progress = Progress(self.name, options.verbose)
         self.memory = get_config()["working_memory"] * 2**20
         self.terms = np.zeros((1, len(columns)), dtype=monomials.EXPONENT)
         self.plan = CONSTANT_PLAN
@@ -222,11 +223,10 @@ class MonomialConstruction:
                 whole = last - first >= n_border
                 self.settle(border if whole else Border(*(part[first:last] for part in border)))
                 first = last
-            if self.verbose:
-                print(
-                    f"[{self.name}] degree {degree}: border {n_border}, |O| {len(self.terms)}, "
-                    f"|G| {self.n_generators}, {time.perf_counter() - began:.3f} s"
-                )
+            self.progress.step(
+                f"degree {degree}: border {n_border}, |O| {len(self.terms)}, "
+                f"|G| {self.n_generators}, {time.perf_counter() - began:.3f} s"
+            )
             if self.stopped is not None:
                 return
 

@@ -17,6 +17,7 @@ from vanishing.algebra.quantities import Units, read_units
 from vanishing.checks import check_choice, check_flag, check_number
 from vanishing.estimators.fits import all_or_nothing
 from vanishing.estimators.notebook import HTMLRepresentation
+from vanishing.estimators.progress import Progress
 from vanishing.estimators.row_methods import RowMethods, row_by_row
 from vanishing.estimators.saving import Savable
 from vanishing.laws.dictionary import given_stages
@@ -305,10 +306,11 @@ class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEst
     def _progress(self) -> Callable:
         """Return what is called between the steps of a search."""
         end = np.inf if self.max_time is None else time.monotonic() + self.max_time
+        steps = Progress("LawFinder", self.verbose)
 
         def progress(what: str | None = None):
-            if what is not None and self.verbose:
-                print(f"[LawFinder] {what}", flush=True)
+            if what is not None:
+                steps.step(what)
             if time.monotonic() > end:
                 raise OutOfTime
 

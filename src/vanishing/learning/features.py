@@ -173,43 +173,11 @@ class VanishingFeatures(
             fit_features(model, rows, readers).warn()
         return models
 
-    def _store(self, transformers):
-        """Set the fitted attributes from one fitted transformer per class."""
-        names = getattr(self, "feature_names_in_", None)
-        if names is not None:
-            for transformer in transformers:
-                transformer.generators_ = transformer.generators_.renamed(names)
-        self.transformers_ = transformers
-        self.n_generators_ = sum(t.n_generators_ for t in transformers)
-        self.n_terms_ = sum(t.n_terms_ for t in transformers)
-        n_coefficients = sum(t.n_coefficients_ for t in transformers)
-        n_zeros = sum(t.sparsity_ * t.n_coefficients_ for t in transformers)
-        self.sparsity_ = sparsity(n_coefficients - n_zeros, n_coefficients)
-
     @property
     def generators_(self):
         """The generators of all classes, in the order of the outputs."""
         check_is_fitted(self)
         return GeneratorsOfClasses([t.generators_ for t in self.transformers_])
-
-    def _remarks(self, remarks) -> Remarks:
-        """Sum up what the constructions of the classes have to say."""
-        classes: dict[str, list[str]] = {}  # that have a problem
-        for label, one in zip(self.classes_.tolist(), remarks, strict=True):
-            for problem in () if one is None else one.problems:
-                classes.setdefault(f"{one.name}: {problem}", []).append(repr(label))
-        problems = []
-        for problem, labels in list(classes.items())[:_LISTED]:
-            shown = ", ".join(labels[:_LISTED]) + (", ..." if len(labels) > _LISTED else "")
-            problems.append(f"on class {shown}, {problem}")
-        # A class without generators is no problem: the others have some.
-        nothing = (
-            "nothing vanishes on any class, and transform will return no columns. Take a larger "
-            "psi or max_degree, or scale the data."
-        )
-        return Remarks(
-            "VanishingFeatures", tuple(problems), None if self.n_generators_ else nothing
-        )
 
     def check_parameters(self):
         """Raise TypeError or ValueError unless the parameters are valid."""
@@ -317,8 +285,42 @@ def fit_features(
             raise TypeError(
                 f"transformer={transformer!r} constructs no generators: give OAVI, ABM, AVI or VCA."
             )
-    features._store([estimator for estimator, _ in fits])
-    return features._remarks([remarks for _, remarks in fits])
+    _set_transformers(features, [estimator for estimator, _ in fits])
+    return _remarks_on_classes(features, [remarks for _, remarks in fits])
+
+
+def _set_transformers(features: VanishingFeatures, transformers: list) -> None:
+    """Set the fitted attributes from one fitted transformer per class."""
+    names = getattr(features, "feature_names_in_", None)
+    if names is not None:
+        for transformer in transformers:
+            transformer.generators_ = transformer.generators_.renamed(names)
+    features.transformers_ = transformers
+    features.n_generators_ = sum(t.n_generators_ for t in transformers)
+    features.n_terms_ = sum(t.n_terms_ for t in transformers)
+    n_coefficients = sum(t.n_coefficients_ for t in transformers)
+    n_zeros = sum(t.sparsity_ * t.n_coefficients_ for t in transformers)
+    features.sparsity_ = sparsity(n_coefficients - n_zeros, n_coefficients)
+
+
+def _remarks_on_classes(features: VanishingFeatures, remarks: list) -> Remarks:
+    """Sum up what the constructions of the classes have to say."""
+    classes: dict[str, list[str]] = {}  # that have a problem
+    for label, one in zip(features.classes_.tolist(), remarks, strict=True):
+        for problem in () if one is None else one.problems:
+            classes.setdefault(f"{one.name}: {problem}", []).append(repr(label))
+    problems = []
+    for problem, labels in list(classes.items())[:_LISTED]:
+        shown = ", ".join(labels[:_LISTED]) + (", ..." if len(labels) > _LISTED else "")
+        problems.append(f"on class {shown}, {problem}")
+    # A class without generators is no problem: the others have some.
+    nothing = (
+        "nothing vanishes on any class, and transform will return no columns. Take a larger "
+        "psi or max_degree, or scale the data."
+    )
+    return Remarks(
+        "VanishingFeatures", tuple(problems), None if features.n_generators_ else nothing
+    )
 
 
 def _fits(transformer, rows: LabelledRows, readers, ours: bool) -> list[tuple]:
@@ -367,7 +369,7 @@ def _read(reader, node, model):
     transformers = [reader.model(part, GeneratorTransformer) for part in nodes]
     same = all(t.n_features_in_ == model.n_features_in_ for t in transformers)
     reader.require(same, "the transformers are of different numbers of columns.")
-    model._store(transformers)
+    _set_transformers(model, transformers)
 
 
 register(VanishingFeatures, _write, _read)

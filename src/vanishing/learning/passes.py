@@ -12,7 +12,7 @@ import numpy as np
 from vanishing._threads import fold
 from vanishing.learning.features import VanishingFeatures
 from vanishing.learning.labels import LabelledRows, class_weights
-from vanishing.learning.svm import L1SquaredHingeSVC
+from vanishing.learning.svm import L1SquaredHingeSVC, set_solutions
 from vanishing.learning.svm_solver import STEPS, NewtonPass, solve_in_passes
 from vanishing.rows.arrays import like, namespace, rows_at_once, to_numpy
 from vanishing.rows.source import RowPart
@@ -33,10 +33,11 @@ def fit_in_passes(
         question = _NewtonQuestion(values, problems, asked, weights, directions)
         return [NewtonPass(*found) for found in zip(*rows.source.ask(question, added), strict=True)]
 
-    return final.store(
+    return set_solutions(
+        final,
         solve_in_passes(
             look, final.n_features_in_ + 1, len(problems), tol=final.tol, max_iter=final.max_iter
-        )
+        ),
     )
 
 

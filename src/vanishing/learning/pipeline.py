@@ -8,11 +8,12 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from vanishing._threads import one_blas_thread
+from vanishing.estimators.fits import Remarks
 from vanishing.learning.features import VanishingFeatures, feature_values, fit_features
 from vanishing.learning.labels import LabelledRows
 from vanishing.learning.passes import fit_in_passes
 from vanishing.learning.scaling import Scaling
-from vanishing.learning.svm import L1SquaredHingeSVC
+from vanishing.learning.svm import L1SquaredHingeSVC, fit_svm
 from vanishing.learning.svm_solver import as_columns
 from vanishing.rows.values import or_constant
 
@@ -25,6 +26,15 @@ class Parts(NamedTuple):
     final: Any  # a classifier on the features
     problems: tuple[str, ...] = ()  # what did not go as it should have
     seconds: float = 0.0  # for scaling and features
+
+
+def remarks_on_parts(name: str, parts: Parts) -> Remarks:
+    """Return what there is to say of the fitted parts of a classifier, by its name."""
+    nothing = (
+        "nothing vanishes on any class, so that there are no features to tell them apart by. "
+        "Take a larger psi or max_degree, or scale the data."
+    )
+    return Remarks(name, parts.problems, None if parts.features.n_generators_ else nothing)
 
 
 class ScaledRows(NamedTuple):
@@ -103,6 +113,6 @@ def fit_parts(
         final.check_parameters()
         final.classes_ = rows.classes
         with one_blas_thread():
-            problem = final.fit_columns(columns, y, weight, before, n_jobs)
+            problem = fit_svm(final, columns, y, weight, before, n_jobs)
         before = final
         yield parts(final, problem)

@@ -23,18 +23,39 @@ from vanishing.rows.intake import refuse, take_rows_in_memory
 from vanishing.rows.values import or_constant, sums_by_pieces, weighted_values
 
 
+def pipeline_of(model):
+    """Return the fitted `VanishingClassifier` that predicts: a model, or the one it has chosen."""
+    return getattr(model, "classifier_", model)
+
+
 def watched(model, far: FarRows):
     """Return a copy that counts rows far outside of the training range in place of warning."""
     model = copy.copy(model)
-    model._far = far
+    if (pipeline := pipeline_of(model)) is not model:
+        pipeline = model.classifier_ = copy.copy(pipeline)
+    pipeline.scaling_ = pipeline.scaling_.counted_by(far)
     return model
+
+
+def decisive_parts(model) -> list | None:
+    """Return (generators, weights, absolute) of each class; None: no linear SVM decides."""
+    pipeline = pipeline_of(model)
+    if pipeline.decisive_ is None:
+        return None
+    return [
+        (generators, weights, transformer.absolute)
+        for transformer, (generators, weights) in zip(
+            pipeline.features_.transformers_, pipeline.decisive_, strict=True
+        )
+    ]
 
 
 def warn_of(model, far: FarRows) -> None:
     """Warn of rows that are far outside of the training range, unless they are few."""
     if not far.many:
         return
-    scaling, n_columns = model._fitted.scaling_, model._fitted.features_.n_features_in_
+    pipeline = pipeline_of(model)
+    scaling, n_columns = pipeline.scaling_, pipeline.features_.n_features_in_
     names = getattr(model, "feature_names_in_", default_names(model.n_features_in_))
     names = names_after(scaling.transformer, names, n_columns)
     done = (
@@ -53,7 +74,9 @@ def _final_estimator_has(name):
     def check(self):
         # What was fitted counts, not a parameter that was set afterwards.
         fitted = hasattr(self, "classes_")
-        final = self._fitted.final_estimator_ if fitted else getattr(self, "final_estimator", None)
+        final = (
+            pipeline_of(self).final_estimator_ if fitted else getattr(self, "final_estimator", None)
+        )
         if final is None or isinstance(final, L1SquaredHingeSVC):
             return True  # it has a temperature here, though no probabilities of its own
         return hasattr(final, name)
@@ -63,54 +86,39 @@ def _final_estimator_has(name):
 
 def _decides_on_device(self, X) -> bool:
     """Say that the linear SVM takes device arrays; another final estimator refuses them."""
-    if self._decisive() is None:
-        refuse(self._fitted.final_estimator_, X)
+    if decisive_parts(self) is None:
+        refuse(pipeline_of(self).final_estimator_, X)
     return True
 
 
 class PipelineClassifier(
     DefaultTransformer, Savable, HTMLRepresentation, RowMethods, ClassifierMixin, BaseEstimator
 ):
-    """Base of the classifiers by equations.
-
-    A subclass says in ``_fitted`` which `VanishingClassifier` predicts: itself or one it has found.
-    """
+    """Base of the classifiers by equations, which predict by their `pipeline_of`."""
 
     @property
     def generators_(self):
         """The generators of all classes, in the order of the features."""
         check_is_fitted(self)
-        return self._fitted.features_.generators_
+        return pipeline_of(self).features_.generators_
 
     def _far_rows(self) -> FarRows:
-        return getattr(self, "_far", None) or FarRows()
+        return pipeline_of(self).scaling_.far_rows or FarRows()
 
     def _tell(self, far: FarRows) -> None:
-        if far is not getattr(self, "_far", None):  # else whoever watches will tell
+        if far is not pipeline_of(self).scaling_.far_rows:  # else whoever watches will tell
             warn_of(self, far)
 
     def _scaled(self, rows):
         """Return validated rows as the generators take them."""
         far = self._far_rows()
-        scaled = self._fitted.scaling_(rows, far)
+        scaled = pipeline_of(self).scaling_(rows, far)
         self._tell(far)
         return scaled
 
     def _features(self, rows):
         """Return what a `final_estimator` takes, of validated rows."""
-        return or_constant(feature_values(self._fitted.features_, self._scaled(rows)))
-
-    def _decisive(self):
-        """Return (generators, weights, absolute) of each class; None: no linear SVM decides."""
-        fitted = self._fitted
-        if fitted.decisive_ is None:
-            return None
-        return [
-            (generators, weights, transformer.absolute)
-            for transformer, (generators, weights) in zip(
-                fitted.features_.transformers_, fitted.decisive_, strict=True
-            )
-        ]
+        return or_constant(feature_values(pipeline_of(self).features_, self._scaled(rows)))
 
     def _per_block(self):
         # Each block would warn again of rows far outside, and no block knows of the others.
@@ -135,9 +143,9 @@ class PipelineClassifier(
         -------
         scores : ndarray
         """
-        decisive = self._decisive()
+        decisive = decisive_parts(self)
         if decisive is None:
-            return self._fitted.final_estimator_.decision_function(self._features(X))
+            return pipeline_of(self).final_estimator_.decision_function(self._features(X))
         return self._decisions(X, decisive)
 
     def _decisions(self, rows, decisive):
@@ -145,14 +153,14 @@ class PipelineClassifier(
 
         def summands(piece):
             far = FarRows()
-            scaled = self._fitted.scaling_(piece, far)
+            scaled = pipeline_of(self).scaling_(piece, far)
             parts = (
                 weighted_values(generators, scaled, weights, absolute=absolute)
                 for generators, weights, absolute in decisive
             )
             return parts, far
 
-        intercept = self._fitted.final_estimator_.intercept_
+        intercept = pipeline_of(self).final_estimator_.intercept_
         scores, counts = sums_by_pieces(rows, intercept, summands)
         far = self._far_rows()
         for one in counts:
@@ -172,9 +180,9 @@ class PipelineClassifier(
         -------
         y : ndarray of shape (n_samples,)
         """
-        decisive = self._decisive()
+        decisive = decisive_parts(self)
         if decisive is None:
-            return self._fitted.final_estimator_.predict(self._features(X))
+            return pipeline_of(self).final_estimator_.predict(self._features(X))
         return labels(self.classes_, self._decisions(X, decisive))
 
     @available_if(_final_estimator_has("predict_proba"))
@@ -198,10 +206,10 @@ class PipelineClassifier(
         -------
         probabilities : ndarray of shape (n_samples, n_classes)
         """
-        decisive = self._decisive()
+        decisive = decisive_parts(self)
         if decisive is None:
-            return self._fitted.final_estimator_.predict_proba(self._features(X))
-        temperature = self._fitted.temperature_
+            return pipeline_of(self).final_estimator_.predict_proba(self._features(X))
+        temperature = pipeline_of(self).temperature_
         if temperature is None:
             raise ValueError(
                 "this model has no temperature, which probabilities need: it was saved by a "
@@ -234,7 +242,7 @@ class PipelineClassifier(
             pandas.
         """
         check_is_fitted(self)
-        decisive = self._decisive()
+        decisive = decisive_parts(self)
         if decisive is None:
             raise ValueError("explain needs the linear SVM; it knows nothing of a final_estimator.")
         index = X.index if hasattr(X, "iloc") else None  # lists have another index
@@ -247,7 +255,7 @@ class PipelineClassifier(
         polynomials = [generator for generators, *_ in decisive for generator in generators]
         values = np.hstack([g.evaluate(X, absolute=absolute) for g, _, absolute in decisive])
         weights = np.vstack([part for _, part, _ in decisive])
-        scores = self._fitted.final_estimator_.intercept_ + values @ weights
+        scores = pipeline_of(self).final_estimator_.intercept_ + values @ weights
         several = len(self.classes_) > 2
         best = scores.argmax(axis=1) if several else np.zeros(len(X), dtype=int)
         explanations = []
@@ -272,4 +280,4 @@ class PipelineClassifier(
             return explanations
         decided = self.classes_[best] if several else self.classes_[best + 1]
         rows = range(len(X)) if index is None else index
-        return table_of(explanations, rows, decided, self._fitted.scaling_.transformer)
+        return table_of(explanations, rows, decided, pipeline_of(self).scaling_.transformer)

@@ -1,5 +1,6 @@
 """Scaling of columns: learned on training rows, applied to rows wherever they are."""
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -133,7 +134,11 @@ class Scaling:
     transformer : fitted transformer or None
     low, high : ndarray of shape (n_columns,), or None
         The range of the scaled columns in training; None where an older model file lacks it.
+    far_rows : FarRows or None
+        Where whoever predicts counts rows far outside; None: it warns of them.
     """
+
+    far_rows: FarRows | None = None
 
     def __init__(self, scale, clip: bool):
         self.scale = scale
@@ -197,6 +202,12 @@ class Scaling:
         if far is not None:
             far.count(X, self.low, self.high)
         return clipped(X, self.low, self.high) if self.clip else X
+
+    def counted_by(self, far: FarRows) -> "Scaling":
+        """Return the same scaling, with a count of rows far outside in place of warnings."""
+        scaling = copy(self)
+        scaling.far_rows = far
+        return scaling
 
     def _checked(self, X, n_samples: int) -> np.ndarray:
         X = np.asarray(X)

@@ -119,59 +119,10 @@ class L1SquaredHingeSVC(Savable, RowMethods, ClassifierMixin, BaseEstimator):
             check_two_classes(self.classes_)
             with one_blas_thread():
                 columns = as_columns(X, self.fit_intercept)
-                problem = self.fit_columns(columns, y, weight)
+                problem = fit_svm(self, columns, y, weight)
             if problem is not None:
                 warn(f"L1SquaredHingeSVC: {problem}", ConvergenceWarning)
             return self
-
-    def fit_columns(self, columns, y, weight=None, start=None, n_jobs=None) -> str | None:
-        """Fit to features that have been laid out by `svm_solver.as_columns`.
-
-        ``y`` are places in ``classes_``, which is set already; ``start`` a fitted classifier on
-        the same features to start from, ``n_jobs`` threads over the problems. Returns what to
-        warn of.
-        """
-        n_classes = len(self.classes_)
-        self.n_features_in_ = len(columns) - self.fit_intercept
-        totals = np.bincount(y, weight, n_classes)
-        by_class = class_weights(self.class_weight, self.classes_, totals)
-        costs = row_costs(float(self.C), y, n_classes, weight, by_class)
-        weights = np.zeros((len(costs), len(columns)))
-        if start is not None:
-            weights[:, : self.n_features_in_] = start.coef_
-            weights[:, self.n_features_in_ :] = start.intercept_[:, np.newaxis]
-        return self.store(
-            solve_together(
-                columns,
-                targets(y, n_classes),
-                costs,
-                weights,
-                tol=self.tol,
-                max_iter=self.max_iter,
-                n_jobs=n_jobs,
-            )
-        )
-
-    def store(self, solutions) -> str | None:
-        """Set the fitted attributes from one (w, gap, n_iter) per problem; return what to warn of.
-
-        ``n_features_in_`` is set already.
-        """
-        vectors, gaps, n_iter = zip(*solutions, strict=True)
-        weights = np.array(vectors)
-        self.coef_ = weights[:, : self.n_features_in_].copy()
-        self.intercept_ = np.zeros(len(weights))
-        if self.fit_intercept:
-            self.intercept_ = weights[:, -1].copy()
-        self.dual_gap_ = np.array(gaps)
-        self.n_iter_ = max(1, *n_iter)
-        if self.dual_gap_.max() <= self.tol:
-            return None
-        return (
-            f"after {self.n_iter_} Newton steps the relative duality gap of the linear SVM is "
-            f"{self.dual_gap_.max():.1e}, above tol={self.tol}. Raise max_iter or tol, or scale "
-            "the features."
-        )
 
     @row_by_row()
     def decision_function(self, X):
@@ -186,12 +137,7 @@ class L1SquaredHingeSVC(Savable, RowMethods, ClassifierMixin, BaseEstimator):
         scores : ndarray
             Positive where the second of two classes is predicted; a column a class otherwise.
         """
-        return self.decide(X)
-
-    def decide(self, X: np.ndarray) -> np.ndarray:
-        """Return the decision values of rows that have been validated."""
-        scores = X @ self.coef_.T + self.intercept_
-        return scores[:, 0] if len(self.classes_) == 2 else scores
+        return decision_values(self, X)
 
     @row_by_row()
     def predict(self, X):
@@ -205,7 +151,67 @@ class L1SquaredHingeSVC(Savable, RowMethods, ClassifierMixin, BaseEstimator):
         -------
         y : ndarray of shape (n_samples,)
         """
-        return labels(self.classes_, self.decide(X))
+        return labels(self.classes_, decision_values(self, X))
+
+
+# -- For estimators that are made of others -------------------------------------------------------
+
+
+def fit_svm(svm: L1SquaredHingeSVC, columns, y, weight=None, start=None, n_jobs=None) -> str | None:
+    """Fit to features that have been laid out by `svm_solver.as_columns`.
+
+    ``y`` are places in ``classes_``, which is set already; ``start`` a fitted classifier on the
+    same features to start from, ``n_jobs`` threads over the problems. Returns what to warn of.
+    """
+    n_classes = len(svm.classes_)
+    svm.n_features_in_ = len(columns) - svm.fit_intercept
+    totals = np.bincount(y, weight, n_classes)
+    by_class = class_weights(svm.class_weight, svm.classes_, totals)
+    costs = row_costs(float(svm.C), y, n_classes, weight, by_class)
+    weights = np.zeros((len(costs), len(columns)))
+    if start is not None:
+        weights[:, : svm.n_features_in_] = start.coef_
+        weights[:, svm.n_features_in_ :] = start.intercept_[:, np.newaxis]
+    return set_solutions(
+        svm,
+        solve_together(
+            columns,
+            targets(y, n_classes),
+            costs,
+            weights,
+            tol=svm.tol,
+            max_iter=svm.max_iter,
+            n_jobs=n_jobs,
+        ),
+    )
+
+
+def set_solutions(svm: L1SquaredHingeSVC, solutions) -> str | None:
+    """Set the fitted attributes from (w, gap, n_iter) of each problem; return what to warn of.
+
+    ``n_features_in_`` is set already.
+    """
+    vectors, gaps, n_iter = zip(*solutions, strict=True)
+    weights = np.array(vectors)
+    svm.coef_ = weights[:, : svm.n_features_in_].copy()
+    svm.intercept_ = np.zeros(len(weights))
+    if svm.fit_intercept:
+        svm.intercept_ = weights[:, -1].copy()
+    svm.dual_gap_ = np.array(gaps)
+    svm.n_iter_ = max(1, *n_iter)
+    if svm.dual_gap_.max() <= svm.tol:
+        return None
+    return (
+        f"after {svm.n_iter_} Newton steps the relative duality gap of the linear SVM is "
+        f"{svm.dual_gap_.max():.1e}, above tol={svm.tol}. Raise max_iter or tol, or scale "
+        "the features."
+    )
+
+
+def decision_values(svm: L1SquaredHingeSVC, X: np.ndarray) -> np.ndarray:
+    """Return the decision values of rows that have been validated."""
+    scores = X @ svm.coef_.T + svm.intercept_
+    return scores[:, 0] if len(svm.classes_) == 2 else scores
 
 
 # -- What is saved --------------------------------------------------------------------------------

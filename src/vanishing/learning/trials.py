@@ -3,7 +3,6 @@
 import time
 from collections.abc import Sequence
 from itertools import product
-from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,14 +12,20 @@ from sklearn.metrics import check_scoring
 from vanishing._threads import spread
 from vanishing.constructions.contrastive import ContrastiveVanishing
 from vanishing.estimators.names import adopt_columns
-from vanishing.learning.classifier import VanishingClassifier
+from vanishing.estimators.progress import Progress, listening
+from vanishing.learning.classifier import (
+    VanishingClassifier,
+    adopt_parts,
+    learned_temperature,
+)
 from vanishing.learning.default import resolved
 from vanishing.learning.features import class_readers, feature_values
+from vanishing.learning.grid import search_grid
 from vanishing.learning.labels import LabelledRows, class_weights, labels
 from vanishing.learning.pipeline import ScaledRows, fit_parts, scale_rows
 from vanishing.learning.prediction import watched
 from vanishing.learning.scaling import FarRows
-from vanishing.learning.svm import L1SquaredHingeSVC
+from vanishing.learning.svm import L1SquaredHingeSVC, decision_values
 from vanishing.learning.temperature import learn_temperature
 from vanishing.rows.reader import RowReader
 from vanishing.rows.values import or_constant
@@ -126,30 +131,6 @@ class _Trial(NamedTuple):
     problems: list[str]
 
 
-class Progress:
-    """Counts the fits of a search.
-
-    Parameters
-    ----------
-    on_step : callable, default=None
-        Called as ``on_step(done, planned)`` after each fit, maybe from another thread.
-    """
-
-    def __init__(self, on_step=None):
-        self.on_step = on_step
-        self.done = self.planned = 0
-        self._lock = Lock()
-
-    def step(self) -> int:
-        """Count a fit that is done, and return how many are."""
-        with self._lock:
-            self.done += 1
-            done, planned = self.done, self.planned
-        if self.on_step is not None:
-            self.on_step(done, planned)
-        return done
-
-
 class Trials:
     """The folds of a search, and looks at them.
 
@@ -166,7 +147,7 @@ class Trials:
         self.model = model
         self.folds = folds
         self.progress = progress
-        psis, self.Cs, self.first_Cs = model.grid()
+        psis, self.Cs, self.first_Cs = search_grid(model.psis, model.Cs)
         self._in_order = psis is None  # one psi after the other
         self.n_rows = max(len(train.part.y) for train, _ in folds)
         self.n_columns = folds[0][0].source.layout.n_features
@@ -213,13 +194,14 @@ class Trials:
         folds = self._folds(points[0])
         Cs = self.Cs if Cs is None else list(Cs)
         tasks = list(product(range(len(points)), range(len(folds))))
-        self.progress.planned += len(tasks)
+        self.progress.plan(len(tasks))
         trials: dict[tuple[int, int], _Trial] = {}
 
         def run(task):
             i, fold = task
             start = time.perf_counter()
-            trial = trials[task] = self._try(points[i], folds[fold], Cs)
+            with listening(None):  # to steps of the search, not to those inside one
+                trial = trials[task] = self._try(points[i], folds[fold], Cs)
             self._say(points[i], fold, trial, time.perf_counter() - start)
 
         looks = {} if looks is None else looks
@@ -262,13 +244,11 @@ class Trials:
         )
 
     def _say(self, point, fold, trial, seconds):
-        done = self.progress.step()
-        if self.model.verbose:
-            chosen = "".join(f", {name} {value}" for name, value in point.choice.params().items())
-            print(
-                f"[VanishingClassifierCV] {done}: psi {point.psi:g}{chosen}, fold {fold + 1}, best "
-                f"score {max(trial.scores):.4f}, {seconds:.2f} s"
-            )
+        chosen = "".join(f", {name} {value}" for name, value in point.choice.params().items())
+        self.progress.step(
+            f"psi {point.psi:g}{chosen}, fold {fold + 1}, best score {max(trial.scores):.4f}, "
+            f"{seconds:.2f} s"
+        )
 
     def _folds(self, point: Point) -> list[_Fold]:
         """Return the folds as a point has them scaled; scaled once for all points."""
@@ -300,13 +280,14 @@ class Trials:
             if values is None:  # features that are evaluated once for all C
                 values = or_constant(feature_values(parts.features, parts.scaling(test.X)))
                 shared[1] = time.perf_counter() - start
-            decided = parts.final.decide(values)
+            decided = decision_values(parts.final, values)
             correct = labels(np.arange(self.n_classes), decided) == test.y
             if model.scoring is None:
                 score = np.average(correct, weights=test.weight)
             else:
                 describe(model, classifier, named=False)  # the rows of a fold have no names
-                classifier.adopt(parts).learn_temperature(fold.train.rows)
+                adopt_parts(classifier, parts)
+                classifier.temperature_ = learned_temperature(classifier, fold.train.rows)
                 # Rows of a fold that are far outside are no news to whoever fits.
                 score = _score(model.scoring, watched(classifier, FarRows()), fold.test)
             trial.scores.append(float(score))

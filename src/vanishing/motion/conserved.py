@@ -12,6 +12,7 @@ from vanishing.checks import check_number
 from vanishing.estimators.fits import all_or_nothing
 from vanishing.estimators.names import input_names
 from vanishing.estimators.notebook import HTMLRepresentation
+from vanishing.estimators.progress import Progress
 from vanishing.estimators.row_methods import RowTransformer, row_by_row
 from vanishing.estimators.saving import Savable
 from vanishing.laws.law import read_law, write_law
@@ -163,10 +164,11 @@ class ConservedQuantities(
             rows = take_rows(self, X, groups, sample_weight, y_is="runs", piece_rows=_ROWS)
             ask = rows.on_host().ask
             names = self._names()
-            self._say("looking at the runs")
+            progress = Progress("ConservedQuantities", self.verbose)
+            progress.step("looking at the runs")
             monomials, survey = self._monomials(ask, names)
             held_out = self._held_out(len(survey.labels))
-            self._say(f"{len(survey.labels)} runs, {len(monomials)} monomials")
+            progress.step(f"{len(survey.labels)} runs, {len(monomials)} monomials")
             seed = int(check_random_state(self.random_state).randint(2**31))
             noise = self._noise()
             some = _some(survey.counts, held_out, seed)
@@ -189,10 +191,6 @@ class ConservedQuantities(
         return self
 
     # -- Reading rows -----------------------------------------------------------------------------
-
-    def _say(self, what: str) -> None:
-        if self.verbose:
-            print(f"[ConservedQuantities] {what}", flush=True)
 
     def _names(self) -> tuple[str, ...]:
         names = getattr(self, "feature_names_in_", default_names(self.n_features_in_))
