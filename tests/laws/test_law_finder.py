@@ -22,6 +22,7 @@ from vanishing import Blocks, LawFinder, check_law
 from vanishing.algebra.formulas import Formula
 from vanishing.datasets.feynman import Law as Problem
 from vanishing.datasets.feynman import feynman_laws
+from vanishing.laws.normal import inverse
 
 # -- Tables, and a judge --------------------------------------------------------------------------
 
@@ -1223,3 +1224,44 @@ def test_a_curve_that_turns_around_may_have_five_terms():
         assert abs(value / scale - truth[term]) < 0.01
     # An arc might be one of any smooth curve.
     assert LawFinder(noise=0.02, functions=()).fit(X[(X[:, 0] > 3) & (X[:, 1] > -2)]).laws_ == []
+
+
+# -- What the fuzzer found ------------------------------------------------------------------------
+
+
+def quietly(model, *rows, **others):
+    """Fit with no warning but those of ours."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        return model.fit(*rows, **others)
+
+
+def test_weights_that_leave_few_observations():
+    """More terms than observations made the noise of a surrogate the root of a negative number."""
+    rng = np.random.default_rng(0)
+    X, weight = rng.uniform(1, 3, (43, 3)), 10.0 ** rng.uniform(-20, 20, 43)
+    finder = quietly(LawFinder(2, max_terms=2), X, 2.5 * X[:, 0] * X[:, 2], sample_weight=weight)
+    assert np.isfinite(finder.noise_).all()
+
+
+@pytest.mark.parametrize("repeated", [False, True])
+def test_three_rows_of_a_line(repeated):
+    """As many terms as observations: it was divided by zero."""
+    t = np.random.default_rng(0).uniform(size=3)
+    X = np.column_stack([t, 3 * t - 1, 0.5 - 2 * t])
+    finder = quietly(LawFinder(1, functions=()), X[np.arange(20) % 3] if repeated else X)
+    assert np.isfinite(finder.noise_).all() and not finder.laws_
+
+
+def test_robust_where_most_rows_are_exact():
+    """Rows whose squared distance overflows count nothing."""
+    rng = np.random.default_rng(0)
+    X, weight = rng.integers(0, 2, (40, 3)).astype(float), 10.0 ** rng.uniform(-20, 20, 40)
+    y = 3 * X[:, 0] - 0.5 * X[:, 2] + 1
+    quietly(LawFinder(1, max_terms=5, robust=True), X, y, sample_weight=weight)
+
+
+def test_the_covariance_of_terms_that_are_zero_is_infinite():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.isinf(inverse(np.zeros((2, 2))).diagonal()).all()

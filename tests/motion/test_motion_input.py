@@ -274,3 +274,9 @@ def test_values_stay_on_the_device():
     values = model.transform(xp.asarray(X))
     assert isinstance(values, type(xp.asarray(X)))
     np.testing.assert_allclose(np.asarray(values), model.transform(X), rtol=1e-12)
+
+
+def test_columns_that_vary_by_their_rounding_alone_are_refused():
+    X = 1e15 + np.random.default_rng(0).normal(size=(30, 1))
+    with pytest.raises(ValueError, match="vary by their rounding alone"):
+        ConservedQuantities().fit(X, groups=np.arange(30) // 10)

@@ -4,6 +4,7 @@ import inspect
 import os
 import pickle
 import tracemalloc
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -549,3 +550,12 @@ def test_a_law_that_holds_no_longer_keeps_what_is_known_of_it():
     for name in set(inspect.signature(Law).parameters) - {"terms", "verdict"}:
         assert str(getattr(again, name)) == str(getattr(law, name)), name
     assert str(again) == str(law)
+
+
+def test_columns_next_to_underflow():
+    """Such constants had a tolerance of zero, by which was divided."""
+    X = 1e-323 * np.random.default_rng(0).integers(0, 2, (30, 3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        model = detector().fit(X)
+        assert np.isfinite(model.score_samples(X)).all()

@@ -24,6 +24,12 @@ def test_cases(first):
         run_case(number)
 
 
+@pytest.mark.parametrize("kind", ["laws", "outliers", "motion"])
+def test_cases_of_a_kind(kind):
+    for number in range(40):
+        assert run_case(number, kind)[0] == f"case_{kind}"
+
+
 def test_a_case_is_its_number():
     assert [run_case(n) for n in range(5)] == [run_case(n) for n in range(5)]
 

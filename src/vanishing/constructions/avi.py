@@ -43,8 +43,8 @@ class AVI(MonomialTransformer):
         Largest degree of a generator.
     max_terms : int or None, default=None
         Largest number of terms in O, the monomials that all generators together are made of. The
-        fit stops, with a warning, before it would be exceeded. (In `LawFinder` and
-        `ConservedQuantities` ``max_terms`` bounds the terms of each equation.)
+        fit stops, with a warning, before it would be exceeded. In `LawFinder` and
+        `ConservedQuantities` ``max_terms`` bounds the terms of each equation instead.
     feature_order : {"given", "pearson", "rev_pearson"}, default="given"
         Order of the variables in DegLex.
     absolute : bool, default=True

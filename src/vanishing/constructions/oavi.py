@@ -69,8 +69,8 @@ class OAVI(FitsMoments, MonomialTransformer):
         columns have 125,000 products. A smaller ``max_degree`` is taken at its word.
     max_terms : int or None, default=None
         Largest number of terms in O, the monomials that all generators together are made of. The
-        fit stops, with a warning, before it would be exceeded. (In `LawFinder` and
-        `ConservedQuantities` ``max_terms`` bounds the terms of each equation.)
+        fit stops, with a warning, before it would be exceeded. In `LawFinder` and
+        `ConservedQuantities` ``max_terms`` bounds the terms of each equation instead.
     certify : bool, default=True
         Decide by the exact least-squares residual whether a border term is the leading term of a
         generator, and ask the oracle for coefficients only where it is. With False the oracle

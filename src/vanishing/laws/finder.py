@@ -88,8 +88,8 @@ class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEst
     max_degree : int, default=6
         Largest degree of the terms that are tried, in the combinations of columns that matter.
     max_terms : int, default=12
-        Largest number of terms of a law, the target's and a constant included. (In `OAVI` and the
-        like ``max_terms`` bounds the monomials that all generators together are made of.)
+        Largest number of terms of a law, the target's and a constant included. In `OAVI` and the
+        like ``max_terms`` bounds the monomials that all generators together are made of.
     functions : "auto", tuple of str, dict or tuple of callables, default="auto"
         Functions that terms may have: "auto" tries terms without functions first, then functions
         in stages; () means none; names out of sin, cos, tan, log, exp, sqrt and reciprocal are

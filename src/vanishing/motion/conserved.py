@@ -48,8 +48,8 @@ class ConservedQuantities(
         ``{column: names}``. A callable needs a name (``name`` or ``__name__``) and a
         ``derivative``, a callable, too.
     max_terms : int, default=8
-        Largest number of terms of a quantity. (In `OAVI` and the like ``max_terms`` bounds the
-        monomials that all generators together are made of.)
+        Largest number of terms of a quantity. In `OAVI` and the like ``max_terms`` bounds the
+        monomials that all generators together are made of.
     noise : None, float or array-like of shape (n_features,), default=None
         Standard deviation of the noise, in all columns or in each. None: where nothing is conserved
         up to rounding, noise is taken to be in proportion to the spread of the columns, and its

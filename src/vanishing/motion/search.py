@@ -139,6 +139,11 @@ class Search:
             int(np.count_nonzero(monomials.degree[standard] <= d))
             for d in range(1, self.max_degree + 1)
         ]
+        if not self.sizes[-1]:
+            raise ValueError(
+                "all columns vary by their rounding alone, as constant ones do. Subtract what they "
+                "have in common, or leave them out."
+            )
         self.all = pencil(scatter, standard, everywhere)
         self.learnt = self.held = self.all
         if not self.in_sample:

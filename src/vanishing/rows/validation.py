@@ -122,7 +122,8 @@ def _problem(what: str, values: np.ndarray) -> str | None:
         return _no_numbers(what, *_TIMES[kind])
     if kind == "c":
         return (
-            f"Complex data not supported: {what} holds numbers such as {values[0]}. Give real and "
+            f"Complex data not supported: {what} holds numbers such as "
+            f"{values[np.abs(values.imag).argmax()]}. Give real and "
             "imaginary parts as columns of their own."
         )
     if kind in "iub":
