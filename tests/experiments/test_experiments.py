@@ -12,7 +12,7 @@ from vanishing import ABM, OAVI, VanishingClassifierCV
 from vanishing.experiments import protocol, reproduce, tables
 from vanishing.experiments.records import Key, RecordError, Records
 from vanishing.experiments.reproduce import Experiment
-from vanishing.experiments.tables import ABOVE, BELOW, Cell, Published, Table, published
+from vanishing.experiments.tables import ABOVE, BELOW, Cell, PaperTable, Published, published
 
 FIGURES = {
     "error": 1.5,
@@ -118,7 +118,9 @@ def small_table():
         ("bank", "pcgavi"): [{**FIGURES, "error": e} for e in (0.4, 0.6)],
         ("bank", "svm"): [{**FIGURES, "size": None, "sparsity": None}],
     }
-    return Table("Performance", ["bank", "seeds"], {"pcgavi": "PCGAVI*", "svm": "SVM"}, runs, 2)
+    return PaperTable(
+        "Performance", ["bank", "seeds"], {"pcgavi": "PCGAVI*", "svm": "SVM"}, runs, 2
+    )
 
 
 def test_csv_has_the_papers_columns_and_every_statistic():

@@ -1,8 +1,8 @@
 """The pieces of the search for laws, against plain versions of them."""
 
+import functools
 from itertools import combinations
 
-import functools
 import numpy as np
 import pytest
 from scipy.linalg import eigh
@@ -13,9 +13,9 @@ from vanishing.laws.choose import LackOfFit, candidate, is_same
 from vanishing.laws.debiased import Debiased, fitted_equation, hermite, matrices
 from vanishing.laws.links import LINKS, regression, usable_links
 from vanishing.laws.passes import Measure
-from vanishing.laws.problem import Reduced, Table
+from vanishing.laws.problem import LawTable, Reduced
 from vanishing.laws.ratios import least_ratio, ratio_supports
-from vanishing.laws.reductions import State, reduced_states
+from vanishing.laws.reductions import ReductionState, reduced_states
 from vanishing.laws.refit import refit_implicit, refit_link
 from vanishing.laws.results import held_out_error
 from vanishing.laws.sample import Draw, row_keys
@@ -23,7 +23,7 @@ from vanishing.laws.sparse import sparse_supports
 from vanishing.laws.surrogate import exponents_up_to, fit_surrogate, legendre_products
 from vanishing.laws.terms import FUNCTIONS, Evaluator, Factor, Term, monomial, substituted
 from vanishing.laws.unequal import with_equal_noise
-from vanishing.laws.variety import Equation
+from vanishing.laws.variety import VarietyEquation
 from vanishing.rows.source import Part
 
 
@@ -36,13 +36,13 @@ def table_of(columns, y, weight=None):
     columns, y = np.array(columns, dtype=float), np.array(y, dtype=float)
     weight = np.ones(len(y)) if weight is None else weight / np.mean(weight)
     n = len(columns)
-    return Table(columns, y, weight, (columns > 0).all(axis=1), np.zeros(n), 1.0, np.arange(n))
+    return LawTable(columns, y, weight, (columns > 0).all(axis=1), np.zeros(n), 1.0, np.arange(n))
 
 
 def states_of(table):
     """The states of a table, from all its columns on."""
     n = len(table.columns)
-    start = State(np.zeros(n), np.eye(n), table.positive)
+    start = ReductionState(np.zeros(n), np.eye(n), table.positive)
     return reduced_states(table.columns, table.positive, table.y, table.weight, start, nothing)
 
 
@@ -586,7 +586,7 @@ def circle_parts(seed, noise, n_rows=2000):
     return [Part(X[:700], None, None), Part(X[700:], None, np.ones(n_rows - 700))]
 
 
-CIRCLE = Equation(
+CIRCLE = VarietyEquation(
     np.array([[2, 0], [0, 2], [1, 0], [0, 0]]), np.array([1, 1, -2, -3.0]), 1, 0, False
 )
 

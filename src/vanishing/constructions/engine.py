@@ -158,14 +158,14 @@ def stacked(found: dict[int, np.ndarray], size: int) -> tuple[np.ndarray, np.nda
     return np.array(leaders, dtype=np.intp), coef
 
 
-class Construction:
+class MonomialConstruction:
     """One run of a monomial algorithm: O and G as they grow.
 
     O is kept as exponents, an evaluation plan and the Gram matrix of its moments, in the order in
     which terms were handled, which is DegLex. Subclasses implement `settle`.
     """
 
-    name = "Construction"
+    name = "MonomialConstruction"
     unit_norm = False  # leading coefficients are 1, or coefficients have l2-norm 1
     max_slab: float = np.inf  # border terms to settle together at most
     n_iter: int | None = None  # steps of an oracle, where there is one

@@ -14,7 +14,7 @@ from vanishing.constructions.certificate import (
     bounds_from_moments,
     certified,
 )
-from vanishing.constructions.engine import Construction, Slab, stacked
+from vanishing.constructions.engine import MonomialConstruction, Slab, stacked
 from vanishing.constructions.from_moments import FitsMoments, is_debiased
 from vanishing.constructions.gradient import DebiasedConstruction
 from vanishing.oracles import ORACLES, Status, named
@@ -174,7 +174,7 @@ class OAVI(FitsMoments, MonomialTransformer):
         self.verbose = verbose
 
     def _construction(self, rows, columns):
-        kind = DebiasedConstruction if is_debiased(rows) else _Construction
+        kind = DebiasedConstruction if is_debiased(rows) else _OAVIConstruction
         return kind(self, rows, columns)
 
     def check_parameters(self):
@@ -201,7 +201,7 @@ def auto_tau(psi: float) -> float:
     return max(2.0, 1.5**degree)
 
 
-class _Construction(Construction):
+class _OAVIConstruction(MonomialConstruction):
     """Algorithm 2 with an oracle, and with certificates from the moments."""
 
     name = "OAVI"

@@ -12,7 +12,7 @@ import vanishing.datasets as datasets
 from vanishing._version import __version__
 from vanishing.experiments import protocol
 from vanishing.experiments.records import Key, Records
-from vanishing.experiments.tables import Table, machine, runs_csv
+from vanishing.experiments.tables import PaperTable, machine, runs_csv
 from vanishing.persistence.files import write_atomically
 
 TITLES = {
@@ -183,12 +183,12 @@ class Experiment:
             f"{name}{'' if n_jobs is None else f', n_jobs={n_jobs}'}" for name, n_jobs in found
         )
 
-    def _table(self) -> Table:
+    def _table(self) -> PaperTable:
         runs = defaultdict(list)
         for key, figures in self._figures():
             runs[key.dataset, key.algorithm].append(figures)
         labels = {name: one.label for name, one in self.algorithms.items()}
-        return Table(TITLES[self.name], self.datasets, labels, runs, self.n_runs)
+        return PaperTable(TITLES[self.name], self.datasets, labels, runs, self.n_runs)
 
     def sizes(self) -> dict[tuple[str, str], np.ndarray]:
         """Return |G| by data set and algorithm: one row per run, one column per psi."""

@@ -15,7 +15,7 @@ from vanishing.export.computation import Computation, Value, columns, join
 from vanishing.export.detectors import scores
 from vanishing.export.formulas import law_computation, quantities_computation
 from vanishing.export.scaling import scaled, transformed
-from vanishing.inspection import Part, anatomy
+from vanishing.inspection import ModelPart, anatomy
 from vanishing.inspection.laws import is_about_laws
 from vanishing.learning.classifier import LINEAR, VanishingClassifier
 from vanishing.learning.features import VanishingFeatures
@@ -151,7 +151,7 @@ def _with_probabilities(decision: Value, temperature: float | None) -> dict[str,
 # -- Generators -----------------------------------------------------------------------------------
 
 
-def features(x: Value, parts: Sequence[Part]) -> Value:
+def features(x: Value, parts: Sequence[ModelPart]) -> Value:
     """Return the values of the generators of all classes, in absolute size where these count."""
     are_scaled = x.operation != "columns"
     found = []

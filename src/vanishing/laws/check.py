@@ -12,12 +12,12 @@ from vanishing.checks import check_weights
 from vanishing.laws.choose import FEW_ROWS, LACK_OF_FIT, smooth_terms
 from vanishing.laws.columns import read_columns
 from vanishing.laws.constants import Constants, Problem, fit_constants, refined
-from vanishing.laws.equations import Equation, read_equation
+from vanishing.laws.equations import GivenEquation, read_equation
 from vanishing.laws.law import Law
 from vanishing.laws.solving import normalised, pivot_of
 from vanishing.laws.terms import FUNCTIONS, Factor, Term
 from vanishing.laws.units import units_of_constants
-from vanishing.laws.writing import Text
+from vanishing.laws.writing import LawText
 
 _EXACT = 1e-11  # residual relative to the target that is rounding
 _SIGNIFICANT = 1e-3  # p-value of a column that still explains residuals
@@ -253,7 +253,7 @@ class _Result:
 
     def verdict(self, left: "_LeftOver") -> str:
         """Say whether the equation holds."""
-        text, parts = Text(self.names), []
+        text, parts = LawText(self.names), []
         fitted, covariance = self.constants.values, self.constants.covariance
         stds = np.sqrt(np.diag(covariance))
         for name, value, std in zip(self.problem.equation.constants, fitted, stds, strict=True):
@@ -295,7 +295,7 @@ class _Result:
         return "does not hold: " + "; ".join([reason, *parts])
 
 
-def _folded(equation: Equation, constants) -> tuple[list[Term], np.ndarray, np.ndarray]:
+def _folded(equation: GivenEquation, constants) -> tuple[list[Term], np.ndarray, np.ndarray]:
     """Return terms in columns alone, their coefficients, and these by the constants."""
     found = [
         _fold(term, number, constants, equation.n_columns)

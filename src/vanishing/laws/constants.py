@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import LinAlgError
 from scipy.optimize import least_squares
 
-from vanishing.laws.equations import Equation, listed
+from vanishing.laws.equations import GivenEquation, listed
 from vanishing.laws.normal import widened
 
 _NEWTON = 20  # steps to the nearest solution
@@ -28,7 +28,7 @@ class Problem(NamedTuple):
 
     Attributes
     ----------
-    equation : Equation
+    equation : GivenEquation
     columns : ndarray of shape (n_columns, n_rows)
     weight : ndarray of shape (n_rows,)
         How often each row counts.
@@ -37,7 +37,7 @@ class Problem(NamedTuple):
         the spread of all columns.
     """
 
-    equation: Equation
+    equation: GivenEquation
     columns: np.ndarray
     weight: np.ndarray
     target: int | None
@@ -280,7 +280,7 @@ def _scales(problem: Problem) -> np.ndarray:
     return np.exp(np.clip(found[:-1], -300.0, 300.0))
 
 
-def _linear(equation: Equation) -> list[int]:
+def _linear(equation: GivenEquation) -> list[int]:
     """Return places of constants such that the equation is linear in all of them together."""
     n = equation.n_columns
     chosen: list[int] = []
@@ -295,7 +295,7 @@ def _linear(equation: Equation) -> list[int]:
     return chosen
 
 
-def _grid(equation: Equation, k: int) -> tuple[float, ...]:
+def _grid(equation: GivenEquation, k: int) -> tuple[float, ...]:
     """Return where to start a constant from, relative to its size."""
     n = equation.n_columns
     inside = [f for term in equation.terms for f in term.factors if f.exponents[n + k]]

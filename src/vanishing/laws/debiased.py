@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vanishing.laws.sample import columns_of, is_held_out
-from vanishing.laws.variety import Equation, evaluated, gradient
+from vanishing.laws.variety import VarietyEquation, evaluated, gradient
 from vanishing.rows.source import Part
 
 _ROWS = 20_000  # evaluated at once
@@ -82,7 +82,7 @@ def matrices(
 class Debiased:
     """The question for the sums that the coefficients of a polynomial law follow from."""
 
-    def __init__(self, equation: Equation, noise, units, coef=None, far=None, without=None):
+    def __init__(self, equation: VarietyEquation, noise, units, coef=None, far=None, without=None):
         self.exponents, self.noise, self.units, self.coef = equation.exponents, noise, units, coef
         self.equation, self.far = equation, far  # rows farther than this many deviations are wrong
         self.without = without  # the seed of rows held out, where these are not asked
@@ -134,7 +134,7 @@ class Debiased:
         return first[0] + second[0], first[1] + second[1]
 
 
-def fitted_equation(equation: Equation, noise, units, ask: Callable, far=None, without=None):
+def fitted_equation(equation: VarietyEquation, noise, units, ask: Callable, far=None, without=None):
     """Return coefficients, the largest 1, and their covariance; rows held out may be left out.
 
     The equation's mean with each of its terms is zero, once noise is taken out: A v = 0. Errors

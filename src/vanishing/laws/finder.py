@@ -22,7 +22,7 @@ from vanishing.laws.law import read_law, write_law
 from vanishing.laws.passes import ROWS
 from vanishing.laws.sample import Draw, Sample, columns_of, row_keys
 from vanishing.laws.search import Options, OutOfTime
-from vanishing.laws.targets import Answer, law_of_target
+from vanishing.laws.targets import LawAnswer, law_of_target
 from vanishing.laws.untargeted import law_with_noise_in_all, laws_of_columns, noise_of_target
 from vanishing.persistence import Savable, register
 from vanishing.rows.source import Part
@@ -33,7 +33,7 @@ LEAST_ROWS = 3
 _ORDERED = 100_000
 
 
-class Rows(NamedTuple):
+class LawRows(NamedTuple):
     """All rows, wherever they are: how to ask them, and a sample of them.
 
     Attributes
@@ -222,7 +222,7 @@ class LawFinder(Savable, RegressorMixin, BaseEstimator):
             self._store(self._answer(rows))
         return self
 
-    def _answer(self, rows: Rows) -> Answer:
+    def _answer(self, rows: LawRows) -> LawAnswer:
         options, progress = self._options(rows), self._progress()
         noise = self._noise_per_column(rows)
         try:
@@ -237,10 +237,10 @@ class LawFinder(Savable, RegressorMixin, BaseEstimator):
             mean = None
             if self.target_name_ is not None:
                 mean = float(np.average(rows.sample.columns[-1], weights=rows.sample.weight))
-            return Answer([], verdict, [], np.nan, [], mean)
+            return LawAnswer([], verdict, [], np.nan, [], mean)
         return law_of_target(rows, options, progress)
 
-    def _noise_per_column(self, rows: Rows) -> np.ndarray | None:
+    def _noise_per_column(self, rows: LawRows) -> np.ndarray | None:
         """Return the standard deviations of the noise, or None where they are to be estimated."""
         if self.noise is None or _is_estimate(self.noise):
             return None
@@ -265,7 +265,7 @@ class LawFinder(Savable, RegressorMixin, BaseEstimator):
             per_column[-1] = noise_of_target(rows, noise)
         return per_column
 
-    def _rows(self, X, y, sample_weight) -> Rows:
+    def _rows(self, X, y, sample_weight) -> LawRows:
         """Validate the rows, and draw a sample."""
         X, y, sample_weight = near(X, y, sample_weight)
         source = source_of(X, y, sample_weight)
@@ -297,9 +297,9 @@ class LawFinder(Savable, RegressorMixin, BaseEstimator):
             self.target_name_ = _target_name(y, names)
             names.append(self.target_name_)
         units = None if self.units is None else read_units(self.units, names)
-        return Rows(ask, sample, tuple(names), self.n_features_in_, seed, units)
+        return LawRows(ask, sample, tuple(names), self.n_features_in_, seed, units)
 
-    def _options(self, rows: Rows) -> Options:
+    def _options(self, rows: LawRows) -> Options:
         n = rows.n_inputs
         stages = given_stages(self.functions, rows.names[:n], rows.sample.columns[:n])
         dimensions = None
@@ -319,7 +319,7 @@ class LawFinder(Savable, RegressorMixin, BaseEstimator):
 
         return progress
 
-    def _store(self, answer: Answer) -> None:
+    def _store(self, answer: LawAnswer) -> None:
         self.laws_ = answer.laws
         self.verdict_ = answer.verdict
         self.front_ = answer.front

@@ -192,7 +192,7 @@ class Law(Immutable, Savable):
     @property
     def terms(self) -> tuple[str, ...]:
         """The terms as text."""
-        text = writing.Text(self.names)
+        text = writing.LawText(self.names)
         return tuple(text.write(of_term(term)) for term in self._terms)
 
     @property
@@ -367,7 +367,7 @@ class Law(Immutable, Savable):
 
     def __str__(self) -> str:
         """Write the law with the digits that matter, solved for the target where possible."""
-        return writing.Text(self.names).equation(*self._written_sides)
+        return writing.LawText(self.names).equation(*self._written_sides)
 
     def __repr__(self) -> str:
         return f"Law({str(self)!r})"

@@ -13,7 +13,7 @@ from vanishing._threads import fold
 from vanishing.learning.features import VanishingFeatures
 from vanishing.learning.labels import LabelledSource, class_weights
 from vanishing.learning.svm import L1SquaredHingeSVC
-from vanishing.learning.svm_solver import STEPS, Look, solve_in_passes
+from vanishing.learning.svm_solver import STEPS, NewtonPass, solve_in_passes
 from vanishing.rows.device import (
     beside,
     evaluate_features,
@@ -40,8 +40,8 @@ def fit_in_passes(
     values = Features(parts, rows.scale)
 
     def look(asked, weights, directions):
-        question = _Look(values, problems, asked, weights, directions)
-        return [Look(*found) for found in zip(*rows.source.ask(question, added), strict=True)]
+        question = _NewtonQuestion(values, problems, asked, weights, directions)
+        return [NewtonPass(*found) for found in zip(*rows.source.ask(question, added), strict=True)]
 
     return final.store(
         solve_in_passes(
@@ -116,7 +116,7 @@ class Problems:
         return xp.where(own, ones, -ones), cost
 
 
-class _Look(NamedTuple):
+class _NewtonQuestion(NamedTuple):
     """The question of `svm_solver.solve_in_passes` to a block of rows."""
 
     features: Features

@@ -55,7 +55,7 @@ class Point(NamedTuple):
     psi: float
 
 
-class Look(NamedTuple):
+class FoldScores(NamedTuple):
     """What the folds say of a point, for all C: arrays of shape (n_folds, n_Cs).
 
     NaN, and empty arrays, for a C that was not tried.
@@ -80,14 +80,14 @@ class Look(NamedTuple):
         """The best mean score."""
         return float(np.nanmax(self.means))
 
-    def joined(self, other: "Look") -> "Look":
+    def joined(self, other: "FoldScores") -> "FoldScores":
         """Return what two looks at the same point, with other C, say together."""
         new = np.isfinite(other.scores[0])
 
         def chosen(ours, theirs):
             return [theirs[i] if new[i] else ours[i] for i in range(len(new))]
 
-        return Look(
+        return FoldScores(
             self.point,
             np.where(new, other.scores, self.scores),
             np.where(new, other.fit_times, self.fit_times),
@@ -99,10 +99,10 @@ class Look(NamedTuple):
         )
 
 
-def skipped(point: Point, n_folds: int, n_Cs: int) -> Look:
+def skipped(point: Point, n_folds: int, n_Cs: int) -> FoldScores:
     """Return a look that was not taken."""
     nothing = np.full((n_folds, n_Cs), np.nan)
-    return Look(point, nothing, nothing, nothing, [], [], 0, [])
+    return FoldScores(point, nothing, nothing, nothing, [], [], 0, [])
 
 
 class _Fold(NamedTuple):
@@ -203,8 +203,8 @@ class Trials:
         self,
         points: Sequence[Point],
         Cs: Sequence[float] | None = None,
-        looks: dict[Point, Look] | None = None,
-    ) -> list[Look]:
+        looks: dict[Point, FoldScores] | None = None,
+    ) -> list[FoldScores]:
         """Fit and score each of the points, all of one choice, with all C or some of them.
 
         The looks join ``looks``, those at points that are done also where it is interrupted.
@@ -231,7 +231,9 @@ class Trials:
                     looks[point] = self._look(point, done, Cs)
         return [looks[point] for point in points]
 
-    def look_at(self, point: Point, Cs: Sequence[float], looks: dict[Point, Look]) -> Look:
+    def look_at(
+        self, point: Point, Cs: Sequence[float], looks: dict[Point, FoldScores]
+    ) -> FoldScores:
         """Return what ``looks`` say of a point with some C, after a look with those that lack."""
         known = looks.get(point)
         if known is not None:
@@ -241,7 +243,7 @@ class Trials:
             looks[point] = new if known is None else known.joined(new)
         return looks[point]
 
-    def _look(self, point: Point, trials: list[_Trial], Cs) -> Look:
+    def _look(self, point: Point, trials: list[_Trial], Cs) -> FoldScores:
         tables = np.full((3, len(trials), len(self.Cs)), np.nan)
         correct = [np.zeros(0, dtype=bool) for _ in self.Cs]
         values = [[np.zeros(0) for _ in self.Cs] for _ in trials]
@@ -254,7 +256,9 @@ class Trials:
         n_generators = max(trial.n_generators for trial in trials)
         problems = [problem for trial in trials for problem in trial.problems]
         scores, fit_times, score_times = tables
-        return Look(point, scores, fit_times, score_times, correct, values, n_generators, problems)
+        return FoldScores(
+            point, scores, fit_times, score_times, correct, values, n_generators, problems
+        )
 
     def _say(self, point, fold, trial, seconds):
         done = self.progress.step()
@@ -316,7 +320,7 @@ class Trials:
             times[:] = [each + seconds / len(Cs) for each in times]
         return trial._replace(n_generators=parts.features.n_generators_)
 
-    def temperature(self, look: Look, place: int) -> float:
+    def temperature(self, look: FoldScores, place: int) -> float:
         """Learn the temperature of a point and C from rows that it was not fitted to."""
         tests = [test for _, test in self.folds]
         steps = [-(-len(test.y) // _KEPT) for test in tests]

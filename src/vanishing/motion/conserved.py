@@ -15,8 +15,8 @@ from vanishing.checks import check_number, check_weights
 from vanishing.constructions.base import all_or_nothing
 from vanishing.laws.law import read_law, write_law
 from vanishing.motion.quantity import read_quantity, write_quantity
-from vanishing.motion.runs import Look, Measure, Scatter, Some, Survey
-from vanishing.motion.search import Answer, Search
+from vanishing.motion.runs import Measure, RunQuestion, Scatter, Some, Survey
+from vanishing.motion.search import MotionAnswer, Search
 from vanishing.motion.variables import Monomials, Variable, asked_variables
 from vanishing.persistence import Savable, register
 from vanishing.rows.source import Part
@@ -230,7 +230,7 @@ class ConservedQuantities(Savable, TransformerMixin, BaseEstimator):
     def _monomials(self, ask, names) -> tuple[Monomials, Survey]:
         """Look at all rows; return the monomials, and what was seen."""
         asked = asked_variables(self.functions, names)
-        look = Look([variable for variable, _ in asked])
+        look = RunQuestion([variable for variable, _ in asked])
         survey = ask(look, Survey.combine)
         if survey is None:
             raise ValueError("X has no rows (of positive weight): nothing to fit.")
@@ -277,7 +277,7 @@ class ConservedQuantities(Savable, TransformerMixin, BaseEstimator):
 
     # -- What was found ---------------------------------------------------------------------------
 
-    def _store(self, answer: Answer) -> None:
+    def _store(self, answer: MotionAnswer) -> None:
         self.quantities_ = answer.quantities
         self.ratio_ = np.array([q.ratio for q in answer.quantities])
         self.n_independent_ = answer.n_independent

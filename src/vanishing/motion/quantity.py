@@ -99,7 +99,7 @@ class ConservedQuantity(Immutable, Savable):
     @property
     def terms(self) -> tuple[str, ...]:
         """The terms as text."""
-        text = writing.Text(self.names)
+        text = writing.LawText(self.names)
         return tuple(text.write(of_term(term)) for term in self._terms)
 
     @property
@@ -161,7 +161,7 @@ class ConservedQuantity(Immutable, Savable):
 
     def __str__(self) -> str:
         """Write the quantity with the digits that matter."""
-        return writing.Text(self.names).write(self._expression)
+        return writing.LawText(self.names).write(self._expression)
 
     def __repr__(self) -> str:
         return f"ConservedQuantity({str(self)!r})"

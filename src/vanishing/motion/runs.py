@@ -80,7 +80,7 @@ def _stretches(labels) -> tuple[np.ndarray, np.ndarray]:
     return starts, np.diff(np.append(starts, len(labels)))
 
 
-class Look:
+class RunQuestion:
     """The question for a `Survey`."""
 
     def __init__(self, variables: Sequence[Variable]):

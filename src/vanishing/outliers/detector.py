@@ -11,13 +11,13 @@ from vanishing.algebra.polynomials import default_names
 from vanishing.checks import check_choice, check_number, check_weights
 from vanishing.constructions.base import all_or_nothing
 from vanishing.outliers.drift import errors_on, followed
-from vanishing.outliers.equations import Found, constant_laws, laws_from
+from vanishing.outliers.equations import DetectorLaw, constant_laws, laws_from
 from vanishing.outliers.from_moments import state_from
 from vanishing.outliers.passes import PIECE, weights_of
 from vanishing.outliers.quantiles import quantiles
 from vanishing.outliers.reasons import reasons_of
 from vanishing.outliers.saving import read_known, read_state, write_known, write_state
-from vanishing.outliers.state import State, fit_state, updated
+from vanishing.outliers.state import DetectorState, fit_state, updated
 from vanishing.outliers.thresholds import conformal_p_values, lowest_normal
 from vanishing.persistence import Savable, register
 from vanishing.rows.device import as_floats, is_device_array, like, to_numpy
@@ -173,12 +173,12 @@ class VanishingOutlierDetector(Savable, OutlierMixin, BaseEstimator):
             X, weight = X[weight > 0], weight[weight > 0]
         return Part(X, None, weight)
 
-    def _start(self, state: State, random) -> None:
+    def _start(self, state: DetectorState, random) -> None:
         self._state = state
         self._random = random
-        self._known: list[Found] = []
+        self._known: list[DetectorLaw] = []
         self._errors: list[float] = []
-        self._equations: list[Found] | None = None
+        self._equations: list[DetectorLaw] | None = None
 
     def _set_threshold(self, part: Part | None, rows, weight) -> None:
         """Set the threshold after a fit: by all training rows where they are at hand."""
@@ -395,7 +395,7 @@ class VanishingOutlierDetector(Savable, OutlierMixin, BaseEstimator):
         check_is_fitted(self)
         return [*map(str, getattr(self, "feature_names_in_", default_names(self.n_features_in_)))]
 
-    def _found(self) -> list[Found]:
+    def _found(self) -> list[DetectorLaw]:
         """Return the laws: searched for when they are first asked for."""
         if self._equations is None:
             state, features = self._state, self._state.model.features

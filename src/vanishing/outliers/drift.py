@@ -5,20 +5,22 @@ from collections.abc import Sequence
 import numpy as np
 
 from vanishing.laws.law import Law
-from vanishing.outliers.equations import Found
+from vanishing.outliers.equations import DetectorLaw
 
 NO_LONGER = "It no longer holds"  # how the verdict of such a law begins
 _WORSE = 3.0  # error of a law that holds no longer, relative to what it was
 _MEDIAN = 0.6745  # of the size of a normal variable of variance 1
 
 
-def errors_on(known: Sequence[Found], X: np.ndarray) -> list[float]:
+def errors_on(known: Sequence[DetectorLaw], X: np.ndarray) -> list[float]:
     """Return the errors of laws on rows, of which some may be wild: by their medians."""
     with np.errstate(all="ignore"):
         return [float(np.median(np.abs(one.law.residual(X)))) / _MEDIAN for one in known]
 
 
-def followed(known: Sequence[Found], errors: Sequence[float], now: Sequence[Found]) -> list[Found]:
+def followed(
+    known: Sequence[DetectorLaw], errors: Sequence[float], now: Sequence[DetectorLaw]
+) -> list[DetectorLaw]:
     """Return the laws of now, and those of before that hold no longer, which say so."""
     lost = []
     for one, error in zip(known, errors, strict=True):

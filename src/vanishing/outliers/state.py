@@ -27,7 +27,7 @@ _PATIENCE = 2.0
 _ODD = 0.1  # share of rows that equations are not fitted to: one wrong row hides an exact law
 
 
-class State(NamedTuple):
+class DetectorState(NamedTuple):
     """What a detector has learned.
 
     Attributes
@@ -62,7 +62,7 @@ class State(NamedTuple):
         return self.n_rows * self.sums[0].weight / self.weight
 
 
-def fit_state(ask, seed: int, max_degree: int) -> tuple[State, np.ndarray, np.ndarray]:
+def fit_state(ask, seed: int, max_degree: int) -> tuple[DetectorState, np.ndarray, np.ndarray]:
     """Fit to all rows; return also the rows of a sample, and what they count.
 
     Parameters
@@ -96,7 +96,7 @@ def fit_state(ask, seed: int, max_degree: int) -> tuple[State, np.ndarray, np.nd
         sums = ask(summed, summed.combine)
     built = build(features, sums, different * sums[0].weight / total, X, weight)
     scores = out_of_fold_scores(built.model, sums, folds, X)
-    state = State(
+    state = DetectorState(
         built.model,
         sums,
         _middle(features, sums, X[:FIT_ROWS], weight[:FIT_ROWS]),
@@ -128,7 +128,9 @@ def _monomials(built: Built, X, weight, max_degree: int) -> Monomials:
     return empty.plus(X, counts)
 
 
-def updated(state: State, X: np.ndarray, weight: np.ndarray, half_life, limits, random) -> State:
+def updated(
+    state: DetectorState, X: np.ndarray, weight: np.ndarray, half_life, limits, random
+) -> DetectorState:
     """Return what is known after a batch, each row of which counts what the model so far says.
 
     What came before counts half after ``half_life`` rows. The columns' units, the products among
@@ -136,7 +138,7 @@ def updated(state: State, X: np.ndarray, weight: np.ndarray, half_life, limits, 
 
     Parameters
     ----------
-    state : State
+    state : DetectorState
     X : array of shape (n_rows, n_columns)
     weight : array of shape (n_rows,)
     half_life : float or None
@@ -162,7 +164,7 @@ def updated(state: State, X: np.ndarray, weight: np.ndarray, half_life, limits, 
     z = model.features.standardised(X, FIT_LIMIT)
     counts = weight * both[1].of_distances(distances(model.features, z, both[1].whitener))
     counts[scores < quantiles(known.scores, known.counts, (_ODD,))[0]] = 0.0
-    found = State(
+    found = DetectorState(
         model,
         (bulk, law),
         np.array([rule.middle for rule in both]),
@@ -182,7 +184,7 @@ def updated(state: State, X: np.ndarray, weight: np.ndarray, half_life, limits, 
     )
 
 
-def _rules_so_far(state: State, X, weight, share: float) -> tuple[Rule, Rule]:
+def _rules_so_far(state: DetectorState, X, weight, share: float) -> tuple[Rule, Rule]:
     """Return what rows of a batch count, by the moments so far.
 
     The distance of the middle row follows that of the batch, by the batch's share of all weight.

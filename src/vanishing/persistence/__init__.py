@@ -8,11 +8,11 @@ from vanishing.persistence.document import (
     load_with_table,
     save,
 )
-from vanishing.persistence.models import Reader, Writer, register, register_result
+from vanishing.persistence.models import ModelReader, Writer, register, register_result
 
 __all__ = [
     "ModelFileError",
-    "Reader",
+    "ModelReader",
     "Savable",
     "Writer",
     "layout",

@@ -123,7 +123,7 @@ class Writer(ValueWriter):
         return {"kind": name, "parameters": parameters}
 
     def value(self, value, what):
-        """Write a value such that `Reader.value` returns it with its type."""
+        """Write a value such that `ModelReader.value` returns it with its type."""
         if value is None or type(value) in (bool, int, str):
             return value
         if type(value) is float:
@@ -164,7 +164,7 @@ class Writer(ValueWriter):
         return {**self.input(model), "classes": self.array(model.classes_, "classes_")}
 
 
-class Reader(ValueReader):
+class ModelReader(ValueReader):
     """Checks a parsed file, node by node, and builds the model."""
 
     def model(self, node, types=object):
