@@ -1,4 +1,4 @@
-"""One profile of Hypothesis for all tests; POSIX signals only where there are any."""
+"""One profile of Hypothesis, processes for folders of tests, POSIX signals where there are any."""
 
 import os
 
@@ -13,6 +13,12 @@ settings.register_profile(
     derandomize=bool(os.environ.get("CI")),
 )
 settings.load_profile("vanishing")
+
+
+def pytest_xdist_auto_num_workers(config):
+    """Run single files in this process: starting others takes longer. Else xdist decides."""
+    return 0 if all(".py" in argument for argument in config.args) else None
+
 
 # Files, and what the names of their tests contain that interrupt, kill, fork or limit a process.
 _SIGNALS = {

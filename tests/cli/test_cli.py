@@ -143,6 +143,7 @@ def test_the_entry_point_is_declared():
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["prepared", "_fit"])
 def test_an_interruption_is_a_sentence_and_leaves_nothing(folder, out, name):
     code = (
@@ -713,6 +714,7 @@ def test_report(call, folder, tmp_path, out):
     check_failed(call(*arguments), "There is no file")
 
 
+@pytest.mark.slow
 def test_demo(call, tmp_path):
     path = tmp_path / "demo.html"
     result = call("demo", "--out", path)

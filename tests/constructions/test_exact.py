@@ -269,6 +269,7 @@ def test_it_is_an_estimator_with_parameters():
     assert model.fit([[1, 2]]) is model
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("decimals", [False, True])
 def test_200_points_in_3_variables(decimals):
     pytest.importorskip("flint")

@@ -82,6 +82,7 @@ def test_pcgavi_on_data_that_is_not_scaled(seed, max_iter):
     assert_same_basis(paper_fit(X, 0.1, "gb", **limits), basis)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("border", ["gb", "bb"])
 @pytest.mark.parametrize("psi", [0.1, 0.05, 0.01, 0.005, 0.001])
 @pytest.mark.parametrize("name", ["bank", "seeds"])

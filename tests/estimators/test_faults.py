@@ -196,6 +196,7 @@ def test_moments_are_of_all_rows_of_an_update_or_of_none():
         assert moments.total_weight == moments.n_samples
 
 
+@pytest.mark.slow
 @needs_fork
 def test_signals_at_any_moment_leave_the_old_model_or_the_new_one():
     process = run(
@@ -262,6 +263,7 @@ def check_interrupted(process, said="Interrupted: nothing was written.\n"):
     assert err == said
 
 
+@pytest.mark.slow
 def test_ctrl_c_in_the_middle_of_tuning(table, tmp_path):
     process = run(
         MAIN,
@@ -275,6 +277,7 @@ def test_ctrl_c_in_the_middle_of_tuning(table, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command, where",
     [
@@ -294,6 +297,7 @@ def test_ctrl_c_leaves_what_was_there(table, tmp_path, command, where):
     assert list(tmp_path.iterdir()) == [out]
 
 
+@pytest.mark.slow
 def test_an_interrupted_reproduction_keeps_its_runs(tmp_path):
     script = (
         "import os, numpy as np\n"
@@ -323,6 +327,7 @@ def test_an_interrupted_reproduction_keeps_its_runs(tmp_path):
     assert "[2 runs]" in (tmp_path / "performance.md").read_text()
 
 
+@pytest.mark.slow
 def test_ctrl_c_before_a_reproduction_begins_is_a_sentence(tmp_path):
     script = f"import os, vanishing.cli.reproduce as r\nr.find_spec = {KILL}\n"
     out = tmp_path / "results"
@@ -479,6 +484,7 @@ for i, model in enumerate(models):
 """
 
 
+@pytest.mark.slow
 def test_two_processes_write_the_same_bytes(tmp_path):
     folders = [tmp_path / "1", tmp_path / "2"]
     processes = []

@@ -186,6 +186,7 @@ def test_runs_differ_in_their_split_alone():
     assert not np.array_equal(first, other)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["svm", "svm1", "poly", "boosting"])
 def test_other_classifiers_run_and_have_no_size(name):
     X, y = labelled_rows()

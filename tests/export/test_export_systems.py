@@ -187,6 +187,7 @@ def _data(name):
     return rows[order[:-40]], y[order[:-40]], rows[order[-40:]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["bank", "credit", "htru", "seeds", "skin", "spam"])
 def test_exports_agree_on_the_data_sets(name, tmp_path):
     rows, y, unseen = _data(name)

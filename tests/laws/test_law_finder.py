@@ -168,6 +168,7 @@ def test_laws_with_noise(name):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["gas", "lens", "I.13.4", "I.18.12"])
 def test_errors_of_coefficients_are_those_of_repeated_experiments(name):
     scores = []

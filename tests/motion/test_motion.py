@@ -109,6 +109,15 @@ def test_standard_errors_hold():
 # -- What is not ----------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("name, n_runs, n_rows", [("rigid body", 10, 10), ("pendulum", 20, 8)])
+def test_a_hundred_rows_with_noise_are_enough(name, n_runs, n_rows):
+    """Few rows say little: what is conserved may vary more than the noise does, by chance."""
+    for seed in range(3):
+        X, groups = simulated(name, 0.01, n_runs=n_runs, n_rows=n_rows, seed=seed)
+        model = ConservedQuantities(**SYSTEMS[name].parameters).fit(X, groups=groups)
+        assert len(model.quantities_) == SYSTEMS[name].n_independent, seed
+
+
 @pytest.mark.parametrize("noise", [0.0, 0.01, 0.05])
 @pytest.mark.parametrize("name", NOT_CONSERVED)
 def test_nothing_where_nothing_is_conserved(name, noise):

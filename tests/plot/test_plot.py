@@ -798,11 +798,13 @@ def run(code):
     ).stdout.strip()
 
 
+@pytest.mark.slow
 def test_matplotlib_is_not_imported_with_the_package():
     code = "import sys, vanishing, vanishing.plot; print('matplotlib' in sys.modules)"
     assert run(code) == "False"
 
 
+@pytest.mark.slow
 def test_without_matplotlib_the_error_says_what_to_install():
     code = """
 import sys

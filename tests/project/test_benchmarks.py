@@ -13,6 +13,7 @@ from benchmarks.running import cases, suites
 SUITES = list(suites())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("suite", "methods"), SUITES, ids=[f"{s.__module__}.{s.__name__}" for s, _ in SUITES]
 )

@@ -49,6 +49,7 @@ def test_the_summary_counts_ties_and_leaves_out_what_was_not_run(capsys):
     ]
 
 
+@pytest.mark.slow
 def test_what_is_on_record_is_not_run_again(tmp_path, monkeypatch):
     out = tmp_path / "record.csv"
     sets = {"iris": SETS["iris"]}

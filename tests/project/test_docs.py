@@ -137,6 +137,7 @@ def _says(printed, said):
     return re.fullmatch(r"\s*".join(words), " ".join(printed.split())) is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "page", [page for page in (ROOT / "README.md", *PAGES) if _blocks(page)], ids=_name
 )

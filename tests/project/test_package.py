@@ -31,6 +31,7 @@ def test_dir_has_exactly_the_public_names():
         assert not name.startswith("_") or name == "__version__"
 
 
+@pytest.mark.slow
 def test_dir_has_no_more_when_every_module_was_imported():
     code = """
 import importlib, pkgutil, vanishing
@@ -43,6 +44,7 @@ print(dir(vanishing) == before, "learning" in vars(vanishing))
     assert run(code) == "True True\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODULES)
 def test_a_module_is_there_after_import_vanishing_alone(name):
     assert run(f"import vanishing; print(vanishing.{name}.__name__)") == f"vanishing.{name}\n"

@@ -516,6 +516,7 @@ def test_a_file_that_exists_survives_a_failure(tmp_path, iris, monkeypatch):
     assert path.read_text() == "the old one" and len(list(tmp_path.iterdir())) == 1
 
 
+@pytest.mark.slow
 def test_matplotlib_is_not_needed():
     code = (
         "import sys; sys.modules['matplotlib'] = None\n"

@@ -179,6 +179,7 @@ def test_ticks_are_round_and_inside(models, scale):
     assert all(left <= x <= right and len(shown) <= 8 for x, shown in chart.x_ticks)
 
 
+@pytest.mark.slow
 def test_a_page_holds_few_of_many_rows(tmp_path):
     table = gas(20_000)
     law = check_law("p = R*n*T/V", table)
@@ -223,6 +224,7 @@ def test_what_is_refused(tmp_path, models):
     assert not path.exists()
 
 
+@pytest.mark.slow
 def test_matplotlib_is_not_needed():
     code = (
         "import sys; sys.modules['matplotlib'] = None\n"

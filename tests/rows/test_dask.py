@@ -697,6 +697,7 @@ def deadly(marker, block, block_id=None):
     return block
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
 def test_a_worker_killed_in_the_middle_of_a_fit(client, tmp_path):
     before = set(client.run(os.getpid).values())
@@ -711,6 +712,7 @@ def test_a_worker_killed_in_the_middle_of_a_fit(client, tmp_path):
     assert set(client.run(os.getpid).values()) != before
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
 def test_a_worker_killed_with_its_blocks(client):
     """Blocks kept in its memory are made again elsewhere."""
@@ -760,6 +762,7 @@ def slow(block):
     return block
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_goes_in_the_middle_of_a_fit(mortal):
     REACHED.clear()
 
