@@ -11,7 +11,13 @@ from vanishing.rows.table_base import LISTED, Table, TableError, floats, listed
 from vanishing.rows.table_columns import CategoryColumn, Column, DateColumn, FlagColumn
 from vanishing.rows.table_csv import is_row_of_numbers
 from vanishing.rows.table_kinds import Choices, Found, recognised
-from vanishing.rows.table_recipe import Recipe, TableProblemsError, readable_names, unusable
+from vanishing.rows.table_recipe import (
+    Recipe,
+    TableProblemsError,
+    readable_names,
+    row_index,
+    unusable,
+)
 from vanishing.rows.tables import classes_of
 
 _MANY = 10  # rows, from which on a column can look like an identifier
@@ -35,10 +41,11 @@ class Prepared(NamedTuple):
     notes: list[str]
 
     def frame(self):
-        """Return X as a DataFrame."""
+        """Return X as a DataFrame, whose index has the number of each row and its identifier."""
         import pandas as pd
 
-        return pd.DataFrame(self.X, columns=self.names)
+        index = row_index(self.rows, self.texts.get("id"))
+        return pd.DataFrame(self.X, columns=self.names, index=index)
 
 
 def look(

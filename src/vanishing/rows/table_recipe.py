@@ -145,6 +145,15 @@ class TableProblemsError(TableError):
         super().__init__(text)
 
 
+def row_index(places: np.ndarray, identifiers: np.ndarray | None = None):
+    """Return what rows of a table are called: an index of numbers from 1, and identifiers."""
+    import pandas as pd
+
+    if identifiers is None:
+        return pd.Index(places + 1, name="row")
+    return pd.MultiIndex.from_arrays([places + 1, identifiers], names=["row", "id"])
+
+
 def readable_names(names: Sequence[str]) -> list[str]:
     """Return names of columns that differ: those without one, and further ones, are numbered.
 
