@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import vanishing
 from vanishing.persistence import load_with_table
 from vanishing.persistence.values import Refused
-from vanishing.rows.table_base import LOOK, Layout
+from vanishing.rows.table_base import LOOK, Layout, Table
 from vanishing.rows.table_cells import is_missing, measured, number, seconds_of
 from vanishing.rows.table_kinds import Choices
 from vanishing.rows.table_look import look
@@ -524,3 +524,48 @@ def test_comments_are_left_out_of_uneven_files_as_well(table):
     assert prepared.X.tolist() == [[1.0, 2.0], [3.0, 4.0]] and prepared.rows.tolist() == [0, 1]
     with pytest.raises(TableProblemsError, match="line 6 has 3 fields, but there are 2 names"):
         table("a,b\n1,2,\n# dry\n# wet, warm, fine\n3,4\n5,6,7\n")
+
+
+# -- Workbooks ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def sheet(tmp_path):
+    """Write rows as a workbook, and look at it."""
+    openpyxl = pytest.importorskip("openpyxl")
+
+    def looked_at(rows, layout=LOOK, **choices):
+        book = openpyxl.Workbook()
+        for row in rows:
+            book.active.append(row)
+        book.save(tmp_path / "t.xlsx")
+        table = open_table(tmp_path / "t.xlsx", layout=layout)
+        return look(table, Choices(layout=layout, **choices), {})
+
+    return looked_at
+
+
+def test_cells_that_are_numbers_are_never_read_again(sheet):
+    mixed = [1.334, "1,234", 20.25, "5,5", 7, "n.d.", 1234567]
+    rows = [["a", "b"], *([cell, i] for i, cell in enumerate(mixed))]
+    with pytest.raises(TableProblemsError) as raised:
+        sheet(rows)
+    decimal, missing = raised.value.problems
+    assert "column 'a': numbers such as '1,234'. --decimal , takes the comma" in decimal
+    assert missing.startswith("row 7, column 'a': 'n.d.' is no value.")
+    prepared = sheet(rows, decimal=",", missing="drop")
+    assert prepared.X[:, 0].tolist() == [1.334, 1.234, 20.25, 5.5, 7.0, 1234567.0]
+    assert "column 'a': 4 of 7 cells are numbers, and 2 text such as '1,234'" in prepared.notes[0]
+
+
+def test_a_column_of_numbers_and_words_is_text_as_it_is_shown(sheet):
+    rows = [["a", "b"], *([cell, i] for i, cell in enumerate([1, "x", 2.5, "x", 1.0, "y", "y"]))]
+    prepared = sheet(rows, categories="one-hot")
+    assert prepared.names == ["a_1", "a_2.5", "a_x", "a_y", "b"]
+    assert prepared.X[:, :4].sum(axis=0).tolist() == [2.0, 1.0, 2.0, 2.0]
+
+
+def test_what_is_text_in_a_later_block_is_text_as_it_is_written(table, monkeypatch):
+    monkeypatch.setattr(Table.cells, "__kwdefaults__", {"rows": 3})
+    prepared = table("a,b\n01,1\n1,2\n01,3\nx,4\n1,5\nx,6\nx,7\nx,8\nx,9\n", categories="one-hot")
+    assert prepared.names == ["a_01", "a_1", "a_x", "b"]

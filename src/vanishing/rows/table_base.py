@@ -315,7 +315,7 @@ def floats(values: list) -> np.ndarray:
     if FLAGS.keys() >= set(values):
         return np.array([FLAGS[value] for value in values])
     try:
-        _check_characters("".join(values))
+        check_characters("".join(values))
         return np.array([float(value) for value in values])
     except (TypeError, ValueError):  # look at each of them
         return np.array([as_float(value) for value in values])
@@ -324,13 +324,16 @@ def floats(values: list) -> np.ndarray:
 def as_float(value) -> float:
     """Return a cell as a number, NaN if it is none; pandas makes huge integers of some text."""
     try:
-        _check_characters(str(value))
+        check_characters(str(value))
         return float(value)
     except (TypeError, ValueError):
         return np.nan
+    except OverflowError:
+        return np.inf
 
 
-def _check_characters(text: str) -> None:
+def check_characters(text: str) -> None:
+    """Raise ValueError where Python would see numbers that no table has."""
     # Python takes 1_000 and the digits of all scripts for numbers.
     if not text.isascii() or "_" in text:
         raise ValueError("there are characters in it that no number has")

@@ -8,16 +8,17 @@ import numpy as np
 
 from vanishing.rows.table_cells import (
     SECONDS,
+    cell_text,
     is_missing,
     measured,
-    number,
+    numbers_of,
     seconds_of,
 )
 
 
 def by_distinct(cells: np.ndarray, value_of: Callable[[str], float]) -> np.ndarray:
     """Return numbers of cells of text, asking once for each different text."""
-    texts = cells.tolist()
+    texts = [cell_text(cell) for cell in cells.tolist()]
     known = {text: value_of(text) for text in set(texts)}
     return np.array([known[text] for text in texts], dtype=np.float64)
 
@@ -54,7 +55,7 @@ class Column:
         Parameters
         ----------
         cells : ndarray of shape (n_rows,)
-            Of float64 or of text.
+            Of float64; or of text, perhaps with numbers among it.
         decimal : {".", ","} or None
 
         Returns
@@ -62,15 +63,19 @@ class Column:
         values : ndarray of shape (n_rows, n_outputs)
         """
         if cells.dtype == object:
-            cells = by_distinct(cells, lambda text: self._value(text, decimal))
+            cells = self._numbers(cells, decimal)
         found = np.where(np.isfinite(cells), cells, np.nan)
         return found[:, np.newaxis]
 
-    def _value(self, text: str, decimal: str | None) -> float:
+    def _numbers(self, cells: np.ndarray, decimal: str | None) -> np.ndarray:
         if not self.unit:
-            return number(text, decimal)
-        value, unit = measured(text, decimal)
-        return value if unit == self.unit else np.nan
+            return numbers_of(cells.tolist(), decimal)
+
+        def value_of(text):
+            value, unit = measured(text, decimal)
+            return value if unit == self.unit else np.nan
+
+        return by_distinct(cells, value_of)
 
     def filling(self) -> np.ndarray:
         """Return what takes the place of missing values, one per output."""
@@ -86,8 +91,8 @@ class FlagColumn(Column):
 
     words: dict[str, float] = field(default_factory=dict)
 
-    def _value(self, text, decimal):
-        return self.words.get(text.strip().casefold(), np.nan)
+    def _numbers(self, cells, decimal):
+        return by_distinct(cells, lambda text: self.words.get(text.strip().casefold(), np.nan))
 
 
 @dataclass(frozen=True)
@@ -105,8 +110,9 @@ class DateColumn(Column):
     origin: float = 0.0
     order: str = "dmy"
 
-    def _value(self, text, decimal):
-        return (seconds_of(text, self.order) - self.origin) / SECONDS[self.unit]
+    def _numbers(self, cells, decimal):
+        moments = by_distinct(cells, lambda text: seconds_of(text, self.order))
+        return (moments - self.origin) / SECONDS[self.unit]
 
 
 @dataclass(frozen=True)

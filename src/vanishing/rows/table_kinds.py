@@ -3,7 +3,7 @@
 import math
 import shlex
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -11,12 +11,13 @@ import numpy as np
 
 from vanishing.rows.table_base import LOOK, Layout, listed, shortened
 from vanishing.rows.table_cells import (
+    cell_text,
     day_of,
     flags_of,
     is_date,
     is_missing,
     measured,
-    number,
+    numbers_of,
     order_of,
     seconds_of,
 )
@@ -71,33 +72,53 @@ def recognised(name: str, cells: np.ndarray, choices: Choices) -> Found:
     ----------
     name : str
     cells : ndarray
-        Of float64, or of text.
+        Of float64; or of text, perhaps with numbers among it.
     choices : Choices
     """
     if cells.dtype != object:
         if np.isnan(cells).all():
             return Found(note=f"column {name!r} is left out: it has no values.")
         return Found(Column(name))
-    counts = Counter(text.strip() for text in cells.tolist())
-    texts = {text: count for text, count in counts.items() if not is_missing(text)}
-    if not texts:
+    values = cells.tolist()
+    is_number = ~np.isnan(numbers_of(values, choices.decimal))
+    others = Counter(v.strip() for v, known in zip(values, is_number, strict=True) if not known)
+    odd = {text: count for text, count in others.items() if not is_missing(text)}
+    plain = int(np.count_nonzero(is_number))
+    total = plain + sum(odd.values())
+    if not total:
         return Found(note=f"column {name!r} is left out: it has no values.")
-    total = sum(texts.values())
-    plain = _share(texts, lambda text: number(text, choices.decimal))
-    if plain == total:
-        return Found(Column(name))
-    words = flags_of(texts)
+    if not odd:
+        return Found(Column(name), note=_mixture(name, values, is_number))
+    words = flags_of(odd) if not plain else None
     if words is not None:
         meaning = " and ".join(f"{word!r} is {value:g}" for word, value in words.items())
         return Found(FlagColumn(name, words=words), note=f"column {name!r}: {meaning}.")
-    if 2 * sum(count for text, count in texts.items() if is_date(text)) > total:
-        return _dates(name, [text for text in texts if is_date(text)], choices)
-    return _numbers(name, texts, total, plain, choices) or _text(name, texts, len(cells), choices)
+    if 2 * sum(count for text, count in odd.items() if is_date(text)) > total:
+        return _dates(name, [text for text in odd if is_date(text)], choices)
+    found = _numbers(name, values, is_number, odd, choices)
+    if found is not None:
+        return found
+    texts = Counter(cell_text(value).strip() for value in values)
+    texts = {text: count for text, count in texts.items() if not is_missing(text)}
+    return _text(name, texts, len(values), choices)
 
 
-def _share(texts: dict[str, int], value_of: Callable[[str], float]) -> int:
-    """Return in how many cells a number is found."""
-    return sum(count for text, count in texts.items() if not math.isnan(value_of(text)))
+def _mixture(name, values, is_number) -> str:
+    """Say that some cells are numbers and others the text of numbers, or nothing."""
+    texts = [v for v, known in zip(values, is_number, strict=True) if known and type(v) is str]
+    n_typed = int(np.count_nonzero(is_number)) - len(texts)
+    if not texts or not n_typed:
+        return ""
+    verb = "is a number" if n_typed == 1 else "are numbers"
+    return (
+        f"column {name!r}: {n_typed} of {len(values)} cells {verb}, and {len(texts)} text such as "
+        f"{shortened(texts[0])!r}; only the text is read with the decimal sign."
+    )
+
+
+def _share(texts: Mapping[str, int], decimal: str | None) -> int:
+    """Return in how many cells a number is found, perhaps with a unit."""
+    return sum(count for t, count in texts.items() if not math.isnan(measured(t, decimal)[0]))
 
 
 def _dates(name, texts, choices) -> Found:
@@ -124,21 +145,27 @@ def _dates(name, texts, choices) -> Found:
     )
 
 
-def _numbers(name, texts, total, plain, choices) -> Found | None:
+def _numbers(name, values, is_number, odd, choices) -> Found | None:
     """Return what a column is in which most cells are numbers, in some way of writing."""
     decimal = choices.decimal
+    plain = int(np.count_nonzero(is_number))
+    total = plain + sum(odd.values())
     units: Counter[str] = Counter()
-    for text, count in texts.items():
+    for text, count in odd.items():
         value, unit = measured(text, decimal)
         if unit and not math.isnan(value):
             units[unit] += count
     with_unit = sum(units.values())
-    if decimal is None:
-        found = {sign: _share(texts, lambda t: measured(t, sign)[0]) for sign in ",."}  # noqa: B023
+    # Plain text, which another sign may make unreadable, is looked at where a sign helps at all.
+    if decimal is None and max(_share(odd, sign) for sign in ",.") > with_unit:
+        numbers = [value for value, known in zip(values, is_number, strict=True) if known]
+        texts = Counter(value.strip() for value in numbers if type(value) is str)
+        n_typed = len(numbers) - texts.total()
+        found = {sign: n_typed + _share(odd, sign) + _share(texts, sign) for sign in ",."}
         most = max(found.values())
         if most > plain + with_unit and 2 * most > total:
             signs = tuple(sign for sign, count in found.items() if count == most)
-            example = next(t for t in texts if math.isnan(measured(t, None)[0]))
+            example = next(t for t in odd if math.isnan(measured(t, None)[0]))
             return Found(decimals=signs, example=shortened(example))
     if 2 * with_unit > total and len(units) == 1:
         (unit,) = units
@@ -150,7 +177,9 @@ def _numbers(name, texts, total, plain, choices) -> Found | None:
             problem=f"column {name!r}: numbers with different units ({listed(list(units))}). Write "
             f"them in one; --drop {shlex.quote(name)} leaves them out."
         )
-    return Found(Column(name)) if 2 * plain >= total else None
+    if 2 * plain >= total:
+        return Found(Column(name), note=_mixture(name, values, is_number))
+    return None
 
 
 def _text(name, texts, n_rows, choices) -> Found:

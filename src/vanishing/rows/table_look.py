@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vanishing.rows.table_base import LISTED, Table, TableError, floats, listed
+from vanishing.rows.table_base import LISTED, Table, TableError, listed
+from vanishing.rows.table_cells import cell_text, numbers_of
 from vanishing.rows.table_columns import CategoryColumn, Column, DateColumn, FlagColumn
 from vanishing.rows.table_csv import is_row_of_numbers
 from vanishing.rows.table_kinds import Choices, Found, recognised
@@ -186,10 +187,13 @@ class _Look:
         blocks = list(self.table.cells(places, texts))
         if not blocks:
             raise TableError(f"{self.table.path} has no rows.")
-        return {
-            name: _joined(parts)
-            for name, parts in zip(names, zip(*blocks, strict=True), strict=True)
-        }
+        parts = dict(zip(names, zip(*blocks, strict=True), strict=True))
+        mixed = [n for n, found in parts.items() if len({part.dtype for part in found}) > 1]
+        if mixed and not self.table.typed:
+            # What is a number in one block and text in another is text, as it is written.
+            again = [self.names.index(name) for name in mixed]
+            parts |= zip(mixed, zip(*self.table.cells(again, again), strict=True), strict=True)
+        return {name: np.concatenate(found) for name, found in parts.items()}
 
     def _columns(self, wanted, cells) -> list[Column]:
         """Return what the columns are, without those that are left out."""
@@ -229,9 +233,9 @@ class _Look:
 
     def _is_index(self, cells) -> bool:
         """Say whether a column without a name counts the rows, or is empty; and that it goes."""
-        numbers = cells if cells.dtype != object else floats(cells.tolist())
-        if cells.dtype == object and not any(text.strip() for text in cells.tolist()):
+        if not any(cell_text(cell).strip() for cell in cells.tolist()):
             return True
+        numbers = cells if cells.dtype != object else numbers_of(cells.tolist(), None)
         if np.array_equal(numbers - numbers[0], np.arange(len(numbers))):
             self.notes.append("a column without a name is left out: it counts the rows.")
             return True
@@ -327,14 +331,6 @@ class _Look:
                     f"column {name!r} looks like an identifier: {reason}. --id {option} carries it "
                     f"through to predictions, --drop {option} leaves it out."
                 )
-
-
-def _joined(parts) -> np.ndarray:
-    """Return the blocks of a column as one, as text where one of them is."""
-    if len({part.dtype for part in parts}) == 1:
-        return np.concatenate(parts)
-    texts = (part if part.dtype == object else part.astype(str).astype(object) for part in parts)
-    return np.concatenate(list(texts))
 
 
 def _fill(column: Column, values: np.ndarray) -> float:

@@ -4,7 +4,8 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from vanishing.rows.table_base import NoPackageError, Table, TableError, listed, text_of
+from vanishing.rows.table_base import NoPackageError, Table, TableError, as_float, listed, text_of
+from vanishing.rows.table_cells import cell_text
 
 
 class ExcelTable(Table):
@@ -93,11 +94,14 @@ class ExcelTable(Table):
 
 
 def _column(values, as_text: bool) -> np.ndarray:
-    if not as_text and {type(value) for value in values} <= {int, float}:
-        return np.array(values, dtype=np.float64)
-    return np.array([_text(value) for value in values], dtype=object)
-
-
-def _text(value) -> str:
-    # A workbook has no whole numbers, only numbers that are shown without a point.
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else text_of(value)
+    """Return numbers; or text, among which numbers stay what they are unless all must be text."""
+    is_number = [type(value) in (int, float) for value in values]
+    if all(is_number) and not as_text:
+        return np.array([as_float(value) for value in values])
+    return np.array(
+        [
+            value if number and not as_text else cell_text(value)
+            for value, number in zip(values, is_number, strict=True)
+        ],
+        dtype=object,
+    )
