@@ -3,6 +3,7 @@
 import csv
 import json
 import shlex
+import time
 
 import messy
 import numpy as np
@@ -16,9 +17,11 @@ from vanishing.persistence import load_with_table
 from vanishing.persistence.values import Refused
 from vanishing.rows.table_base import LOOK, Layout, Table
 from vanishing.rows.table_cells import is_missing, measured, number, seconds_of
+from vanishing.rows.table_csv import CsvTable
 from vanishing.rows.table_kinds import Choices
 from vanishing.rows.table_look import look
-from vanishing.rows.table_recipe import TableProblemsError
+from vanishing.rows.table_problems import TableProblemsError
+from vanishing.rows.table_recipe import readable_names
 from vanishing.rows.table_saved import node_of, recipe_of
 from vanishing.rows.tables import open_table
 
@@ -569,3 +572,56 @@ def test_what_is_text_in_a_later_block_is_text_as_it_is_written(table, monkeypat
     monkeypatch.setattr(Table.cells, "__kwdefaults__", {"rows": 3})
     prepared = table("a,b\n01,1\n1,2\n01,3\nx,4\n1,5\nx,6\nx,7\nx,8\nx,9\n", categories="one-hot")
     assert prepared.names == ["a_01", "a_1", "a_x", "b"]
+
+
+# -- What is advised ------------------------------------------------------------------------------
+
+
+def test_filling_in_is_offered_where_no_balance_is_looked_for(call, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b,kind\n1,2,p\n,3,q\n4,5,p\n")
+    base = ["--out", tmp_path / "m.json"]
+    for command in (["laws", path, "--drop", "kind"], ["outliers", path, "--drop", "kind"]):
+        result = call(*command, *base)
+        assert "--missing drop leaves such rows out" in result.stderr
+        assert "median" not in result.stderr
+        assert "median" not in call(command[0], "--help").stdout
+    result = call("fit", path, "--target", "kind", *base)
+    assert "--missing median fills them in, which breaks every balance" in result.stderr
+    assert "median" in call("fit", "--help").stdout
+    notes = call("outliers", path, "--drop", "kind", "--missing", "median").stderr
+    assert "breaks every balance of columns in these rows; --missing drop" in notes
+
+
+def test_what_loses_most_of_the_table_is_not_advised(table):
+    with pytest.raises(TableProblemsError) as raised:
+        table("a,b\n1,\n2,\n3,\n4,5\n6,7x\n")
+    (problem,) = raised.value.problems
+    assert "--drop b leaves the column out. --missing drop would leave out 4 of 5 rows" in problem
+    with pytest.raises(TableProblemsError, match="--header-row says which"):
+        table("a\n1,2,3\n4,5,6\n", missing="drop")
+
+
+def test_times_may_be_names_of_rows(table):
+    with pytest.raises(TableProblemsError, match=r"'2024-01-01 10:00'.* --id time carries them"):
+        table("time,a\n2024-01-01 10:00,1\n2024-01-01 10:05,2\n")
+
+
+def test_lines_of_bad_cells_are_found_in_one_pass(table, monkeypatch):
+    passes = []
+    lines = CsvTable.lines
+    monkeypatch.setattr(CsvTable, "lines", lambda self, r: passes.append(r) or lines(self, r))
+    with pytest.raises(TableProblemsError) as raised:
+        table("a,b,c\n1,2,3\n\n# note\nx,4,5\n4,y,6\n7,8,z\n")
+    assert [problem.split(":")[0] for problem in raised.value.problems] == [
+        "line 5, column 'a'",
+        "line 6, column 'b'",
+        "line 7, column 'c'",
+    ]
+    assert len(passes) == 1
+
+
+def test_names_of_many_columns_take_no_time():
+    start = time.process_time()
+    names = readable_names(["a"] * 50_000 + [f"b{i}" for i in range(50_000)])
+    assert time.process_time() - start < 5 and len(set(names)) == 100_000

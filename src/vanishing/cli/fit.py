@@ -27,7 +27,7 @@ def _known():
 
 
 @command("vanishing fit bank.csv --target class --out m.json", _known)
-@takes_table()
+@takes_table(fills=True)
 def fit(
     data: Data,
     target: Annotated[str, Option(help="The column of the labels.", show_default=False)],
@@ -116,7 +116,7 @@ def _check(algorithm, given, C, tune):
 
 def _read(data, target, options):
     """Return the columns to learn from, the labels, and what was done to the table."""
-    found = prepared(data, options, {"target": target})
+    found = prepared(data, options, {"target": target}, fills=True)
     if not found.names:
         fail(f"{data} has no column beside {target!r} to learn from.")
     return found.frame(), classes_of(found.texts["target"], target), found.recipe

@@ -52,7 +52,8 @@ class Given(NamedTuple):
 
     def parts(self, outputs: list[str], texts: list[str]) -> Iterator[Part]:
         """Read some rows of the table at a time; see `Recipe.parts`."""
-        return self.recipe_for(outputs).parts(self.table, outputs, texts)
+        fills = hasattr(self.model, "classes_")
+        return self.recipe_for(outputs).parts(self.table, outputs, texts, fills=fills)
 
     def rows(self, X: np.ndarray, names: list[str]):
         """Return rows with names if the model knows names."""

@@ -108,9 +108,8 @@ class Table:
         Whether a line with too many fields is a row of empty cells rather than an error.
     typed : bool
         Whether cells are numbers in the file, whatever sign comes before decimals.
-    too_long : dict of int to (str, int)
-        Such rows, counted from 0 while they are read: where they are, and how many fields they
-        have.
+    too_long : dict of int to int
+        Such rows, counted from 0 while they are read, and how many fields they have.
     """
 
     typed = True
@@ -119,7 +118,7 @@ class Table:
         self.path = path
         self.layout = layout
         self.lenient = False
-        self.too_long: dict[int, tuple[str, int]] = {}
+        self.too_long: dict[int, int] = {}
         self.names = self._names()
         self.places: dict[str, list[int]] = defaultdict(list)
         for i, name in enumerate(self.names):
@@ -147,8 +146,8 @@ class Table:
         """Return labels, none of them missing, as numbers if they are, like those ``before``."""
         raise NotImplementedError
 
-    def where(self, row: int) -> str:
-        """Say where a row is, counted from 0."""
+    def lines(self, rows: Iterable[int]) -> dict[int, str]:
+        """Say where rows are, which are counted from 0: all of them in one pass over the file."""
         raise NotImplementedError
 
     def others(self, names: Iterable[str]) -> list[str]:
@@ -280,7 +279,7 @@ class Table:
                 raise TableError(f"{self._cell(place, name)}: the cell is empty.")
 
     def _cell(self, row, name) -> str:
-        return f"{self.path}, {self.where(int(row))}, column {name!r}"
+        return f"{self.path}, {self.lines([int(row)])[int(row)]}, column {name!r}"
 
 
 def _pandas():

@@ -184,7 +184,7 @@ class CsvTable(Table):
                                 f"fields, but the first line has {width}.",
                                 remedy=_LEAVE_OUT,
                             )
-                        self.too_long[row] = (f"line {line}", len(fields))
+                        self.too_long[row] = len(fields)
                         fields = []
                     cells += fields[:width]
                     cells += [""] * (width - len(fields))
@@ -223,11 +223,14 @@ class CsvTable(Table):
             "before it are numbers."
         )
 
-    def where(self, row):
-        """Say where a row is, counted from 0."""
+    def lines(self, rows):
+        """Say where rows are: all of them in one pass over the file."""
+        found = {row: f"row {row + 1}" for row in rows}
         with self._body() as file:
-            line, _ = next(islice(self._rows(file), row, None), (None, []))
-        return f"row {row + 1}" if line is None else f"line {line}"
+            for row, (line, _) in enumerate(islice(self._rows(file), max(found, default=-1) + 1)):
+                if row in found:
+                    found[row] = f"line {line}"
+        return found
 
 
 def _encoding(start: bytes, given: str | None) -> str:

@@ -40,6 +40,8 @@ class Choices:
         A unit, and the moment it is counted from, in seconds since 1970; None: the first.
     decimal : {".", ","} or None
     layout : Layout
+    fills : bool
+        Whether filling cells in with medians is offered.
     """
 
     drop: tuple[str, ...] = ()
@@ -49,6 +51,7 @@ class Choices:
     dates: tuple[str, float | None] | None = None
     decimal: str | None = None
     layout: Layout = LOOK
+    fills: bool = False
 
 
 class Found(NamedTuple):
@@ -127,13 +130,15 @@ def _dates(name, texts, choices) -> Found:
         return Found(
             DateColumn(name, order=order or "dmy"),
             problem=f"column {name!r}: dates such as {texts[0]!r}. --dates days makes days since "
-            f"the first of them, --drop {option} leaves them out.",
+            f"the first of them, --id {option} carries them through to predictions, "
+            f"--drop {option} leaves them out.",
         )
     if order is None:
         return Found(
             DateColumn(name),
             problem=f"column {name!r}: dates such as {texts[0]!r} may have the day first, or the "
-            f"month. Write them as 2024-12-31; --drop {option} leaves them out.",
+            f"month. Write them as 2024-12-31; --id {option} carries them through to predictions, "
+            f"--drop {option} leaves them out.",
         )
     unit, origin = choices.dates
     if origin is None:

@@ -1,6 +1,7 @@
 """A table as it comes: its rows as numbers, or all that is wrong with it and what would help."""
 
 import shlex
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
@@ -12,13 +13,8 @@ from vanishing.rows.table_cells import cell_text, numbers_of
 from vanishing.rows.table_columns import CategoryColumn, Column, DateColumn, FlagColumn
 from vanishing.rows.table_csv import is_row_of_numbers
 from vanishing.rows.table_kinds import Choices, Found, recognised
-from vanishing.rows.table_recipe import (
-    Recipe,
-    TableProblemsError,
-    readable_names,
-    row_index,
-    unusable,
-)
+from vanishing.rows.table_problems import BadCells, TableProblemsError, remedy
+from vanishing.rows.table_recipe import Recipe, readable_names, row_index
 from vanishing.rows.tables import classes_of
 
 _MANY = 10  # rows, from which on a column can look like an identifier
@@ -89,7 +85,9 @@ class _Look:
         self.problems: list[str] = []
         self.notes: list[str] = []
         self.decimals: dict[str, str] = {}  # of columns that need another sign than was given
-        self.unusable: dict[str, int] = {}  # cells, by column
+        self.bad: list[BadCells] = []
+        self.unlabelled: dict[str, list[int]] = {}  # rows, by column of labels or runs
+        self.places = {name: place for place, name in enumerate(self.names)}
 
     def prepared(self) -> Prepared:
         """Return the rows that can be used, or raise what is wrong."""
@@ -105,13 +103,15 @@ class _Look:
         texts = {role: cells[name] for role, name in with_text.items()}
         columns, values = self._values(self._columns(wanted, cells), cells)
         X = np.column_stack([np.empty((n_rows, 0)), *values])
-        usable = np.isfinite(X).all(axis=1) & self._fit_the_names(n_rows)
+        usable = np.isfinite(X).all(axis=1)
+        usable[list(self.table.too_long)] = False
         for role in {"target", "run"} & set(texts):
             labelled = self._labelled(texts[role], roles[role])
             usable &= labelled
             if role == "target":
                 counted = labelled if self.choices.missing == "error" else usable
                 self._check_labels(texts[role][counted], roles[role])
+        self._check_rows(usable)
         if self.problems:
             raise TableProblemsError(self.table.path, self.problems)
         if n_rows and not usable.any():
@@ -180,7 +180,7 @@ class _Look:
         names = [*wanted, *with_text]
         if not names:
             return {}
-        places = [self.names.index(name) for name in names]
+        places = [self.places[name] for name in names]
         signs = self.choices.decimal == "," and not self.table.typed
         texts = places if signs else places[len(wanted) :]
         self.table.lenient = True
@@ -191,7 +191,7 @@ class _Look:
         mixed = [n for n, found in parts.items() if len({part.dtype for part in found}) > 1]
         if mixed and not self.table.typed:
             # What is a number in one block and text in another is text, as it is written.
-            again = [self.names.index(name) for name in mixed]
+            again = [self.places[name] for name in mixed]
             parts |= zip(mixed, zip(*self.table.cells(again, again), strict=True), strict=True)
         return {name: np.concatenate(found) for name, found in parts.items()}
 
@@ -200,7 +200,7 @@ class _Look:
         columns = []
         commas: dict[tuple[str, ...], list[tuple[str, str]]] = {}
         for name in wanted:
-            if not self.table.names[self.names.index(name)].strip() and self._is_index(cells[name]):
+            if not self.table.names[self.places[name]].strip() and self._is_index(cells[name]):
                 continue
             found = recognised(name, cells[name], self.choices)
             if found.decimals:
@@ -223,8 +223,8 @@ class _Look:
                 f"{word} {listed(names)}: numbers such as {which[0][1]!r}. {told} for the decimal "
                 "sign, and other signs for marks between thousands."
             )
-        outputs = [name for column in columns for name in column.outputs]
-        twice = [name for name in dict.fromkeys(outputs) if outputs.count(name) > 1]
+        outputs = Counter(name for column in columns for name in column.outputs)
+        twice = [name for name, count in outputs.items() if count > 1]
         if twice:
             self.problems.append(
                 f"--categories one-hot would make a second column {twice[0]!r}: --drop one of them."
@@ -249,55 +249,75 @@ class _Look:
             found = column.values(here, self.decimals.get(column.name, self.choices.decimal))
             column = replace(column, fill=_fill(column, found))
             wrong = np.flatnonzero(np.isnan(found).any(axis=1))
+            # Of rows that are too long something else is said.
+            wrong = wrong[[row not in self.table.too_long for row in wrong.tolist()]]
             if wrong.size:
-                self.unusable[column.name] = len(wrong)
-                if self.choices.missing == "error":
-                    # Of rows that are too long something else is said.
-                    wrong = wrong[[row not in self.table.too_long for row in wrong.tolist()]]
-                    if wrong.size:
-                        self.problems.append(unusable(column.name, here, wrong, self.table))
-                elif self.choices.missing == "median" and column.name != self.target:
+                self.bad.append(BadCells.of(column.name, here, wrong))
+                if self.choices.missing == "median" and column.name != self.target:
                     found[wrong] = column.filling()
             known.append(column)
             values.append(found)
-        if self.choices.missing == "median" and self.unusable:
-            self.notes.append(f"cells are filled in with the median of the column{self._why()}.")
+        if self.choices.missing == "median" and self.bad:
+            self.notes.append(
+                f"cells are filled in with the median of the column{self._why()}. That breaks "
+                "every balance of columns in these rows; --missing drop leaves them out."
+            )
         return known, values
 
     def _why(self) -> str:
         """Say how many cells of which columns cannot be used, in brackets."""
-        said = [f"{name!r}: {count}" for name, count in self.unusable.items()]
+        said = [f"{bad.name!r}: {len(bad.rows)}" for bad in self.bad]
         more = ", ..." if len(said) > LISTED else ""
         return f" (cells that cannot be used, {', '.join(said[:LISTED])}{more})" if said else ""
 
-    def _fit_the_names(self, n_rows) -> np.ndarray:
-        """Say which rows have no more fields than there are names."""
-        fits = np.ones(n_rows, dtype=bool)
-        too_long = self.table.too_long
-        fits[list(too_long)] = False
-        if too_long and self.choices.missing != "drop":
-            where, n_fields = next(iter(too_long.values()))
+    def _check_rows(self, usable):
+        """Say which rows cannot be used, where nothing was said about what becomes of them."""
+        too_long, n_rows = self.table.too_long, len(usable)
+        asked = self.choices.missing == "error"
+        bad = self.bad if asked else []
+        # Rows that are too long for the names are no rows with a few bad cells: if they are most of
+        # the table, the names are wrong.
+        misnamed = 2 * len(too_long) > n_rows
+        odd = list(too_long)[:1] if misnamed or self.choices.missing != "drop" else []
+        unlabelled = [(name, rows) for name, rows in self.unlabelled.items() if asked]
+        first = [*odd, *(one.rows[0] for one in bad), *(rows[0] for _, rows in unlabelled)]
+        lines = self.table.lines(map(int, first)) if first else {}
+        n_lost = int(np.count_nonzero(~usable))
+        many = (
+            f"--missing drop would leave out {n_lost} of {n_rows} rows."
+            if 2 * n_lost > n_rows
+            else ""
+        )
+        for one in bad:
+            mostly = 2 * len(one.rows) > n_rows and one.name != self.target
+            column = f"--drop {shlex.quote(one.name)} leaves the column out. " if mostly else ""
+            help = many or remedy(self.choices.fills)
+            self.problems.append(f"{one.sentence(lines)} {column}{help}")
+        for row in odd:
             more = "" if len(too_long) == 1 else f", and {len(too_long) - 1} more rows are too long"
-            all_of_them = len(too_long) == n_rows
             help = (
-                "A name may be missing." if all_of_them else "--missing drop leaves such rows out."
+                "A name may be missing, or they stand in another line: --header-row says which."
+                if misnamed
+                else many or "--missing drop leaves such rows out."
             )
             self.problems.append(
-                f"{where} has {n_fields} fields, but there are {len(self.names)} names{more}. "
-                f"{help}"
+                f"{lines[row]} has {too_long[row]} fields, but there are {len(self.names)} "
+                f"names{more}. {help}"
             )
-        return fits
+        for name, rows in unlabelled:
+            more = "" if len(rows) == 1 else f", and so are {len(rows) - 1} more"
+            self.problems.append(
+                f"{lines[rows[0]]}, column {name!r}: the cell is empty{more}. "
+                f"{many or '--missing drop leaves such rows out.'}"
+            )
 
     def _labelled(self, texts, name) -> np.ndarray:
         """Say which rows have a label, or name of a run."""
         labelled = np.array([text.strip() != "" for text in texts.tolist()], dtype=bool)
-        wrong = [row for row in np.flatnonzero(~labelled) if row not in self.table.too_long]
-        if wrong and self.choices.missing == "error":
-            more = "" if len(wrong) == 1 else f", and so are {len(wrong) - 1} more"
-            self.problems.append(
-                f"{self.table.where(int(wrong[0]))}, column {name!r}: the cell is empty{more}. "
-                "--missing drop leaves such rows out."
-            )
+        wrong = np.flatnonzero(~labelled).tolist()
+        wrong = [row for row in wrong if row not in self.table.too_long]
+        if wrong:
+            self.unlabelled[name] = wrong
         return labelled
 
     def _check_labels(self, labels, name):

@@ -66,6 +66,6 @@ class ParquetTable(Table):
     def _values(self, column, before, name, start):
         return np.asarray(column)
 
-    def where(self, row):
-        """Say where a row is, counted from 0."""
-        return f"row {row + 1}"
+    def lines(self, rows):
+        """Say where rows are."""
+        return {row: f"row {row + 1}" for row in rows}

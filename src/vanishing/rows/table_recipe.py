@@ -6,22 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vanishing.rows.table_base import (
-    LOOK,
-    Layout,
-    Table,
-    TableError,
-    listed,
-    problem_of,
-    shortened,
-    text_of,
-)
-from vanishing.rows.table_cells import is_missing
+from vanishing.rows.table_base import LOOK, Layout, Table, TableError
 from vanishing.rows.table_columns import Column
+from vanishing.rows.table_problems import BadCells, TableProblemsError, remedy
 
 MISSING = ("error", "drop", "median")
 _ROWS = 100_000  # of a block
-_PROBLEMS = 20  # that a message lists
 
 
 class Part(NamedTuple):
@@ -75,7 +65,13 @@ class Recipe:
         return [column.name for column in self.columns if column.name not in names]
 
     def parts(
-        self, table: Table, outputs: Sequence[str], texts: Sequence[str] = (), rows: int = _ROWS
+        self,
+        table: Table,
+        outputs: Sequence[str],
+        texts: Sequence[str] = (),
+        rows: int = _ROWS,
+        *,
+        fills: bool = True,
     ) -> Iterator[Part]:
         """Read some rows of a table at a time.
 
@@ -88,6 +84,8 @@ class Recipe:
             Columns of the table to return as they are written.
         rows : int
             Of a part.
+        fills : bool
+            Whether an error offers to fill cells in.
 
         Raises
         ------
@@ -106,7 +104,12 @@ class Recipe:
             {*beside, *(places if self.decimal == "," and not table.typed else as_text)},
             rows=rows,
         ):
-            made = recipe._made(found, table, start)
+            made, bad = recipe._made(found, start)
+            if bad and self.missing == "error":
+                lines = table.lines(int(one.rows[0]) for one in bad)
+                raise TableProblemsError(
+                    table.path, [f"{one.sentence(lines)} {remedy(fills)}" for one in bad]
+                )
             X = np.column_stack([made[name] for name in outputs])
             usable = np.isfinite(X).all(axis=1)
             yield Part(X[usable], usable, dict(zip(texts, found[len(places) :], strict=True)))
@@ -114,35 +117,19 @@ class Recipe:
         if not start:
             raise TableError(f"{table.path} has no rows.")
 
-    def _made(self, found, table, start) -> dict[str, np.ndarray]:
-        """Return the columns that are made of cells, filled in where that is wanted."""
+    def _made(self, found, start) -> tuple[dict[str, np.ndarray], list[BadCells]]:
+        """Return the columns that are made of cells, filled in where wanted, and what is wrong."""
         made: dict[str, np.ndarray] = {}
-        problems = []
+        bad = []
         for column, cells in zip(self.columns, found, strict=False):
             values = column.values(cells, self.decimal)
             wrong = np.flatnonzero(np.isnan(values).any(axis=1))
-            if wrong.size and self.missing == "error":
-                problems.append(unusable(column.name, cells, wrong, table, start))
+            if wrong.size:
+                bad.append(BadCells.of(column.name, cells, wrong, start))
             if self.missing == "median":
                 values[wrong] = column.filling()
             made |= dict(zip(column.outputs, values.T, strict=True))
-        if problems:
-            raise TableProblemsError(table.path, problems)
-        return made
-
-
-class TableProblemsError(TableError):
-    """All that keeps a table from being used, a line for each."""
-
-    def __init__(self, path, problems: list[str]):
-        self.problems = problems
-        if len(problems) == 1:
-            text = f"{path}, {problems[0]}"
-        else:
-            more = len(problems) - _PROBLEMS
-            shown = [*problems[:_PROBLEMS], *([f"... and {more} more."] if more > 0 else [])]
-            text = "\n  ".join([f"{path} has {len(problems)} problems:", *shown])
-        super().__init__(text)
+        return made, bad
 
 
 def row_index(places: np.ndarray, identifiers: np.ndarray | None = None):
@@ -163,24 +150,11 @@ def readable_names(names: Sequence[str]) -> list[str]:
     >>> readable_names(["a", "", "a"])
     ['a', 'column 2', 'a (2)']
     """
-    found: list[str] = []
+    counts: dict[str, int] = {}  # by name, in the order of the columns
     for place, name in enumerate(names, start=1):
-        name, count = name.strip() or f"column {place}", 1
-        new = name
-        while new in found:
-            count += 1
-            new = f"{name} ({count})"
-        found.append(new)
-    return found
-
-
-def unusable(name: str, cells: np.ndarray, wrong: np.ndarray, table: Table, start: int = 0) -> str:
-    """Say which cells of a column cannot be used, the first of them first, and what may be done."""
-    texts = [text_of(value) for value in cells[wrong].tolist()]
-    first = texts[0].strip()
-    problem = f"{first!r} is no value" if first and is_missing(first) else problem_of(texts[0])
-    said = f"{table.where(start + int(wrong[0]))}, column {name!r}: {problem}"
-    if len(texts) > 1:
-        others = list(dict.fromkeys(shortened(text.strip()) for text in texts[1:]))
-        said += f"; {len(texts) - 1} more of the column cannot be used ({listed(others, 3)})"
-    return f"{said}. --missing drop leaves such rows out, --missing median fills them in."
+        name = new = name.strip() or f"column {place}"
+        while new in counts:
+            counts[name] += 1
+            new = f"{name} ({counts[name]})"
+        counts[new] = 1
+    return list(counts)

@@ -73,7 +73,7 @@ class ExcelTable(Table):
                             f"{self.path} cannot be read: row {number} has {n_fields} cells, but "
                             f"there are {width} names."
                         )
-                    self.too_long[i] = (f"row {number}", n_fields)
+                    self.too_long[i] = n_fields
                     row = ()
                 block.append((*row[:width], *[None] * (width - len(row))))
             columns = list(zip(*block, strict=True))
@@ -88,9 +88,9 @@ class ExcelTable(Table):
     def _values(self, column, before, name, start):
         return column
 
-    def where(self, row):
-        """Say where a row is, counted from 0."""
-        return f"row {self.rows[row][0]}"
+    def lines(self, rows):
+        """Say where rows are."""
+        return {row: f"row {self.rows[row][0]}" for row in rows}
 
 
 def _column(values, as_text: bool) -> np.ndarray:
