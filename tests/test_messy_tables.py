@@ -15,15 +15,15 @@ from hypothesis import strategies as st
 import vanishing
 from vanishing.persistence import load_with_table
 from vanishing.persistence.values import Refused
-from vanishing.rows.table_base import LOOK, Layout, Table
-from vanishing.rows.table_cells import is_missing, measured, number, seconds_of
-from vanishing.rows.table_csv import CsvTable
-from vanishing.rows.table_kinds import Choices
-from vanishing.rows.table_look import look
-from vanishing.rows.table_problems import TableProblemsError
-from vanishing.rows.table_recipe import readable_names
-from vanishing.rows.table_saved import node_of, recipe_of
-from vanishing.rows.tables import open_table
+from vanishing.tables.cells import is_missing, measured, number, seconds_of
+from vanishing.tables.csv_files import CsvTable
+from vanishing.tables.files import LOOK, FileLayout
+from vanishing.tables.formats import open_table
+from vanishing.tables.kinds import Choices
+from vanishing.tables.preparing import prepare
+from vanishing.tables.problems import TableProblemsError
+from vanishing.tables.recipe import readable_names
+from vanishing.tables.saved import node_of, recipe_of
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("typer")
@@ -50,7 +50,7 @@ def table(tmp_path):
         path = tmp_path / "t.csv"
         path.write_text(text, encoding="utf-8")
         choices = Choices(layout=layout, **choices)
-        return look(open_table(path, layout=layout), choices, roles or {}, target=target)
+        return prepare(open_table(path, layout=layout), choices, roles or {}, target=target)
 
     return looked_at
 
@@ -368,9 +368,13 @@ def test_columns_without_values_are_left_out(table):
 
 
 def test_names_in_a_comment(table):
-    assert table("# t x y\n1 2 3\n4 5 6\n", layout=Layout(separator=" ")).names == ["t", "x", "y"]
+    assert table("# t x y\n1 2 3\n4 5 6\n", layout=FileLayout(separator=" ")).names == [
+        "t",
+        "x",
+        "y",
+    ]
     assert table("#t,x\n1,2\n4,5\n").names == ["t", "x"]
-    aligned = table("  t    x\n  1    2 \n 40  0.5\n", layout=Layout(separator=" "))
+    aligned = table("  t    x\n  1    2 \n 40  0.5\n", layout=FileLayout(separator=" "))
     assert aligned.X.tolist() == [[1.0, 2.0], [40.0, 0.5]]
     # A first column whose cells begin with # has rows, not comments.
     prepared = table("id,x\n#1,2\n#2,5\n", {"id": "id"})
@@ -382,7 +386,7 @@ def test_names_that_are_numbers_may_be_names(table):
     assert table("1990,2000,2010\n5,6,7\n").names == ["1990", "2000", "2010"]
     with pytest.raises(TableProblemsError, match="--no-header"):
         table("5,1,2\n5,6,7\n")
-    assert table("5,1,2\n5,6,7\n", layout=Layout(header=True)).names == ["5", "1", "2"]
+    assert table("5,1,2\n5,6,7\n", layout=FileLayout(header=True)).names == ["5", "1", "2"]
 
 
 def test_dates_of_either_order(table):
@@ -543,7 +547,7 @@ def sheet(tmp_path):
             book.active.append(row)
         book.save(tmp_path / "t.xlsx")
         table = open_table(tmp_path / "t.xlsx", layout=layout)
-        return look(table, Choices(layout=layout, **choices), {})
+        return prepare(table, Choices(layout=layout, **choices), {})
 
     return looked_at
 
@@ -569,7 +573,10 @@ def test_a_column_of_numbers_and_words_is_text_as_it_is_shown(sheet):
 
 
 def test_what_is_text_in_a_later_block_is_text_as_it_is_written(table, monkeypatch):
-    monkeypatch.setattr(Table.cells, "__kwdefaults__", {"rows": 3})
+    cells = CsvTable.cells
+    monkeypatch.setattr(
+        CsvTable, "cells", lambda self, places, texts, rows: cells(self, places, texts, rows=3)
+    )
     prepared = table("a,b\n01,1\n1,2\n01,3\nx,4\n1,5\nx,6\nx,7\nx,8\nx,9\n", categories="one-hot")
     assert prepared.names == ["a_01", "a_1", "a_x", "b"]
 
@@ -625,3 +632,25 @@ def test_names_of_many_columns_take_no_time():
     start = time.process_time()
     names = readable_names(["a"] * 50_000 + [f"b{i}" for i in range(50_000)])
     assert time.process_time() - start < 5 and len(set(names)) == 100_000
+
+
+def test_most_rows_are_not_lost_to_a_title(call, tmp_path):
+    """Advice that was followed dropped 61 of 63 rows."""
+    path = tmp_path / "t.csv"
+    path.write_text("a,b,c\n" + messy.written(messy.clean()[1:]))
+    result = call("fit", path, "--target", "a", "--out", tmp_path / "m.json", "--missing", "drop")
+    check_failed(result, "line 2 has 4 fields, but there are 3 names", "--header-row says which")
+
+
+def test_parquet_with_two_columns_of_one_name(call, tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    columns = [*CLEAN.T, LABELS]
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table([pa.array(c) for c in columns], names=["a", "a", "c", "kind"]), path)
+    base = ["fit", path, "--target", "kind", "--out", tmp_path / "m.json", "--test-size", 0]
+    result = call(*base)
+    assert result.returncode == 0, result.stderr
+    assert "column 2, another 'a', is called 'a (2)'" in result.stderr
+    assert list(vanishing.load(tmp_path / "m.json").feature_names_in_) == ["a", "a (2)", "c"]

@@ -13,8 +13,8 @@ from vanishing.cli.app import Data, command
 from vanishing.cli.console import check_output, console, fail, progress, share
 from vanishing.cli.tables import TableOptions, prepared, save_beside, takes_table
 from vanishing.constructions import CONSTRUCTIONS
-from vanishing.rows.table_base import listed
-from vanishing.rows.tables import classes_of
+from vanishing.tables.errors import listed
+from vanishing.tables.labels import classes_of
 
 _BORDERS = ("gb", "bb")
 _FOLDS = 3  # of a search

@@ -10,9 +10,9 @@ from vanishing.cli.app import Data, Model, command
 from vanishing.cli.console import check_output, console, fail
 from vanishing.cli.models import Given, given
 from vanishing.cli.tables import TableOptions, say, takes_table
-from vanishing.rows.table_base import listed
-from vanishing.rows.table_recipe import readable_names, row_index
-from vanishing.rows.tables import known_classes
+from vanishing.tables.errors import listed
+from vanishing.tables.labels import known_classes
+from vanishing.tables.recipe import readable_names, row_index
 
 
 @command("vanishing report m.json bank.csv --out report.html")

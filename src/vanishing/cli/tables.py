@@ -14,19 +14,20 @@ from typer import Option
 
 from vanishing.algebra.writing import printable
 from vanishing.cli.console import fail, progress
-from vanishing.rows.table_base import EncodingError, Layout
-from vanishing.rows.table_cells import SECONDS, seconds_of
-from vanishing.rows.table_kinds import Choices
-from vanishing.rows.table_look import Prepared, look
-from vanishing.rows.table_problems import TableProblemsError
-from vanishing.rows.table_recipe import MISSING, Recipe
-from vanishing.rows.tables import open_table
+from vanishing.tables.cells import SECONDS, seconds_of
+from vanishing.tables.errors import EncodingError
+from vanishing.tables.files import FileLayout
+from vanishing.tables.formats import open_table
+from vanishing.tables.kinds import Choices
+from vanishing.tables.preparing import PreparedTable, prepare
+from vanishing.tables.problems import TableProblemsError
+from vanishing.tables.recipe import MISSING, Recipe
 
 _SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "space": " ", "bar": "|", r"\t": "\t"}
 _CATEGORIES = ("one-hot", "drop")
 
 # Those that matter where a model knows what is done to the columns.
-_READING = ("id", "missing", "decimal", "separator", "encoding", "header", "sheet")
+_READING = ("id", "missing", "decimal", "separator", "encoding", "header", "header_row", "sheet")
 
 
 def _option(*names, default: bool | str = False, **details):
@@ -84,6 +85,14 @@ class TableOptions:
         bool | None,
         _option("--header/--no-header", help="Whether the first line has the names."),
     ] = None
+    header_row: Annotated[
+        int | None,
+        _option(
+            help="The line, or row of a sheet, that has the names, counted from 1.",
+            min=1,
+            default="looked for",
+        ),
+    ] = None
     sheet: Annotated[str | None, _option(help="Of a workbook.")] = None
 
     def __post_init__(self):
@@ -111,9 +120,11 @@ class TableOptions:
         return _SEPARATORS.get(self.separator or "", self.separator or "")
 
     @property
-    def layout(self) -> Layout:
+    def layout(self) -> FileLayout:
         """Return how the file is written."""
-        return Layout(self._separator or None, self.encoding, self.header, self.sheet)
+        return FileLayout(
+            self._separator or None, self.encoding, self.header, self.sheet, self.header_row
+        )
 
     def choices(self, fills: bool) -> Choices:
         """Return what is to become of the columns, and whether filling cells in is offered."""
@@ -182,7 +193,7 @@ def prepared(
     target: str | None = None,
     *,
     fills: bool = False,
-) -> Prepared:
+) -> PreparedTable:
     """Read a table to fit to, and say on the error stream what is odd about it.
 
     Parameters
@@ -201,13 +212,13 @@ def prepared(
     with progress(f"Reading {data.name}"):
         try:
             table = open_table(data, layout=options.layout)
-            found = look(table, options.choices(fills), known, target=target)
+            found = prepare(table, options.choices(fills), known, target=target)
         except EncodingError as problem:
             # In this encoding all can be read, and what else is wrong be said.
             table = open_table(data, layout=replace(options.layout, encoding="latin-1"))
             said = f"{str(problem).removeprefix(f'{data} ')} {problem.remedy}"
             try:
-                look(table, options.choices(fills), known, target=target)
+                prepare(table, options.choices(fills), known, target=target)
             except TableProblemsError as more:
                 raise TableProblemsError(data, [f"the file {said}", *more.problems]) from None
             raise
@@ -219,7 +230,7 @@ def prepared(
 def save_beside(model, path: Path, recipe: Recipe):
     """Save a model, and what was done to its table in the same file."""
     from vanishing.persistence import save
-    from vanishing.rows.table_saved import node_of
+    from vanishing.tables.saved import node_of
 
     save(model, path, table=node_of(recipe))
 

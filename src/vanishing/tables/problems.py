@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vanishing.rows.table_base import TableError, listed, problem_of, shortened
-from vanishing.rows.table_cells import cell_text, is_missing
+from vanishing.tables.cells import ColumnCells, cell_text, is_missing, problem_of
+from vanishing.tables.errors import TableError, listed, shortened
 
 _PROBLEMS = 20  # that a message lists
 
@@ -33,9 +33,9 @@ class BadCells(NamedTuple):
     texts: list[str]
 
     @classmethod
-    def of(cls, name: str, cells: np.ndarray, wrong: np.ndarray, start: int = 0) -> "BadCells":
+    def of(cls, name: str, cells: ColumnCells, wrong: np.ndarray, start: int = 0) -> "BadCells":
         """Return some cells of a column, the first of which is in the row ``start``."""
-        return cls(name, start + wrong, [cell_text(cell) for cell in cells[wrong].tolist()])
+        return cls(name, start + wrong, [cell_text(cell) for cell in cells.at(wrong)])
 
     def sentence(self, lines: Mapping[int, str]) -> str:
         """Say where the first of them is and what is wrong, and what the others are like."""

@@ -8,20 +8,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vanishing.rows.table_base import LISTED, Table, TableError, listed
-from vanishing.rows.table_cells import cell_text, numbers_of
-from vanishing.rows.table_columns import CategoryColumn, Column, DateColumn, FlagColumn
-from vanishing.rows.table_csv import is_row_of_numbers
-from vanishing.rows.table_kinds import Choices, Found, recognised
-from vanishing.rows.table_problems import BadCells, TableProblemsError, remedy
-from vanishing.rows.table_recipe import Recipe, readable_names, row_index
-from vanishing.rows.tables import classes_of
+from vanishing.tables.cells import ColumnCells
+from vanishing.tables.columns import CategoryColumn, Column, DateColumn, FlagColumn
+from vanishing.tables.errors import LISTED, TableError, listed
+from vanishing.tables.files import FileTable
+from vanishing.tables.header import is_row_of_numbers
+from vanishing.tables.kinds import Choices, Recognition, recognised
+from vanishing.tables.labels import classes_of
+from vanishing.tables.problems import BadCells, TableProblemsError, remedy
+from vanishing.tables.recipe import Recipe, readable_names, row_index
 
+_CELLS = 400_000  # of a block: where there is text among numbers, little of it is read as text
 _MANY = 10  # rows, from which on a column can look like an identifier
 _EXACT = 2.0**53  # whole numbers above it are not all floats
 
 
-class Prepared(NamedTuple):
+class PreparedTable(NamedTuple):
     """The rows of a table that can be used.
 
     ``X`` has the columns ``names``, the target last where it is one of numbers; ``rows`` are their
@@ -45,18 +47,18 @@ class Prepared(NamedTuple):
         return pd.DataFrame(self.X, columns=self.names, index=index)
 
 
-def look(
-    table: Table,
+def prepare(
+    table: FileTable,
     choices: Choices,
     roles: Mapping[str, str],
     *,
     target: str | None = None,
-) -> Prepared:
+) -> PreparedTable:
     """Read a whole table, or say all that is wrong with it.
 
     Parameters
     ----------
-    table : Table
+    table : FileTable
     choices : Choices
     roles : mapping of str to str
         Columns that are not learned from, by what they are: "target" (labels), "run", "id", "time".
@@ -65,17 +67,17 @@ def look(
 
     Returns
     -------
-    prepared : Prepared
+    prepared : PreparedTable
 
     Raises
     ------
     TableProblemsError
         With a line for each problem, and the option that helps.
     """
-    return _Look(table, choices, roles, target).prepared()
+    return _Preparation(table, choices, roles, target).result()
 
 
-class _Look:
+class _Preparation:
     """Collects what is found on the way through a table."""
 
     def __init__(self, table, choices, roles, target):
@@ -89,7 +91,7 @@ class _Look:
         self.unlabelled: dict[str, list[int]] = {}  # rows, by column of labels or runs
         self.places = {name: place for place, name in enumerate(self.names)}
 
-    def prepared(self) -> Prepared:
+    def result(self) -> PreparedTable:
         """Return the rows that can be used, or raise what is wrong."""
         self._check_names()
         if self.problems:  # those of the columns are better looked for when these are known
@@ -98,9 +100,9 @@ class _Look:
         roles = self.roles
         with_text = {role: name for role, name in roles.items() if role != "time"}
         beside = [roles["time"]] if "time" in roles else []
-        cells = self._read([*wanted, *beside], list(with_text.values()))
+        cells = self._read([*wanted, *beside, *with_text.values()], list(with_text.values()))
         n_rows = len(next(iter(cells.values()))) if cells else 0
-        texts = {role: cells[name] for role, name in with_text.items()}
+        texts = {r: np.array(cells[name].texts(), dtype=object) for r, name in with_text.items()}
         columns, values = self._values(self._columns(wanted, cells), cells)
         X = np.column_stack([np.empty((n_rows, 0)), *values])
         usable = np.isfinite(X).all(axis=1)
@@ -123,7 +125,7 @@ class _Look:
         names = [name for column in columns for name in column.outputs]
         X, texts = X[usable], {role: column[usable] for role, column in texts.items()}
         self._point_out(X, names, texts.get("target"), columns)
-        times = [recognised(name, cells[name], self.choices) for name in beside]
+        times = [self._recognised(name, cells, self.choices) for name in beside]
         if any(found.column is None or found.problem for found in times):
             roles = with_text  # times are no part of a fit, and need not be numbers
             times = []
@@ -134,7 +136,9 @@ class _Look:
             missing=self.choices.missing,
             roles=tuple(roles.items()),
         )
-        return Prepared(X, names, self.names, texts, np.flatnonzero(usable), recipe, self.notes)
+        return PreparedTable(
+            X, names, self.names, texts, np.flatnonzero(usable), recipe, self.notes
+        )
 
     # -- Names ------------------------------------------------------------------------------------
 
@@ -153,7 +157,12 @@ class _Look:
                 self.problems.append(
                     f"there is no column {name!r} ({option}); its columns are {shown}.{help}"
                 )
-        if self.table.layout.header is None and is_row_of_numbers(self.table.names):
+        if self.table.doubt:
+            self.problems.append(self.table.doubt)
+        self.notes += self.table.notes
+        layout = self.table.layout
+        unsaid = layout.header is None and layout.header_row is None
+        if unsaid and is_row_of_numbers(self.table.names):
             last = f"x{len(self.names) - 1}"
             self.problems.append(
                 "the first line looks like a row, not like names. --no-header calls the columns "
@@ -175,25 +184,29 @@ class _Look:
 
     # -- Cells ------------------------------------------------------------------------------------
 
-    def _read(self, wanted: list[str], with_text: list[str]) -> dict[str, np.ndarray]:
+    def _read(self, names: list[str], as_text: list[str]) -> dict[str, ColumnCells]:
         """Return the cells of columns, by name."""
-        names = [*wanted, *with_text]
         if not names:
             return {}
+        table = self.table
         places = [self.places[name] for name in names]
-        signs = self.choices.decimal == "," and not self.table.typed
-        texts = places if signs else places[len(wanted) :]
-        self.table.lenient = True
-        blocks = list(self.table.cells(places, texts))
+        signs = self.choices.decimal == "," and not table.typed
+        texts = places if signs else [self.places[name] for name in as_text]
+        blocks = list(table.cells(places, texts, rows=max(1000, _CELLS // len(table.names))))
         if not blocks:
-            raise TableError(f"{self.table.path} has no rows.")
-        parts = dict(zip(names, zip(*blocks, strict=True), strict=True))
-        mixed = [n for n, found in parts.items() if len({part.dtype for part in found}) > 1]
-        if mixed and not self.table.typed:
-            # What is a number in one block and text in another is text, as it is written.
-            again = [self.places[name] for name in mixed]
-            parts |= zip(mixed, zip(*self.table.cells(again, again), strict=True), strict=True)
-        return {name: np.concatenate(found) for name, found in parts.items()}
+            raise TableError(f"{table.path} has no rows.")
+        return {
+            name: ColumnCells(parts, typed=table.typed)
+            for name, parts in zip(names, zip(*blocks, strict=True), strict=True)
+        }
+
+    def _recognised(self, name, cells, choices) -> Recognition:
+        """Say what a column is; if not plain numbers, from its cells as they are written."""
+        found = recognised(name, cells[name], choices)
+        if cells[name].is_mixed and type(found.column) is not Column:
+            cells |= self._read([name], [name])
+            found = recognised(name, cells[name], choices)
+        return found
 
     def _columns(self, wanted, cells) -> list[Column]:
         """Return what the columns are, without those that are left out."""
@@ -202,7 +215,7 @@ class _Look:
         for name in wanted:
             if not self.table.names[self.places[name]].strip() and self._is_index(cells[name]):
                 continue
-            found = recognised(name, cells[name], self.choices)
+            found = self._recognised(name, cells, self.choices)
             if found.decimals:
                 commas.setdefault(found.decimals, []).append((name, found.example))
                 self.decimals[name] = found.decimals[0]
@@ -210,7 +223,7 @@ class _Look:
                 found = recognised(name, cells[name], choices)
             is_text = found.column is None or isinstance(found.column, CategoryColumn)
             if name == self.target and is_text:
-                found = Found(Column(name))  # numbers are explained, and what is none is told
+                found = Recognition(Column(name))  # numbers are explained, and what is none is told
             self.problems += [found.problem] if found.problem else []
             self.notes += [found.note] if found.note else []
             columns += [found.column] if found.column is not None else []
@@ -233,9 +246,9 @@ class _Look:
 
     def _is_index(self, cells) -> bool:
         """Say whether a column without a name counts the rows, or is empty; and that it goes."""
-        if not any(cell_text(cell).strip() for cell in cells.tolist()):
+        numbers = cells.numbers(None)
+        if np.isnan(numbers).all() and not any(text.strip() for text in cells.texts()):
             return True
-        numbers = cells if cells.dtype != object else numbers_of(cells.tolist(), None)
         if np.array_equal(numbers - numbers[0], np.arange(len(numbers))):
             self.notes.append("a column without a name is left out: it counts the rows.")
             return True

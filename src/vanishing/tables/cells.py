@@ -1,11 +1,12 @@
-"""What cells of text mean: numbers as people write them, units, yes and no, dates, nothing."""
+"""Cells, and what their text means: numbers as people write them, units, yes and no, dates."""
 
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, timezone
 
 import numpy as np
 
-from vanishing.rows.table_base import as_float, check_characters, text_of
+from vanishing.tables.errors import shortened
 
 # How cells say that there is no value, in small letters, and what spreadsheets write for errors.
 _NOTHING = ("", "-", "--", "---", "?", ".", "*", "na", "n/a", "n.a.", "nan", "null", "none", "nil")
@@ -40,14 +41,90 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 SECONDS = {"seconds": 1.0, "minutes": 60.0, "hours": 3600.0, "days": 86400.0, "years": 31557600.0}
 
 
-def is_missing(text: str) -> bool:
-    """Say whether a cell has no value, in one of the usual spellings."""
-    return text.strip().casefold() in _MISSING
+class ColumnCells:
+    """Cells of a column as they were read, block by block.
+
+    Parameters
+    ----------
+    blocks : sequence of ndarray
+        Of float64; or of text, perhaps with numbers among it.
+    typed : bool
+        Whether the file says which cells are numbers; if not, numbers are text that was read.
+    """
+
+    def __init__(self, blocks: Sequence[np.ndarray], *, typed: bool = True):
+        self.blocks = list(blocks)
+        self.typed = typed
+        self._numbers: dict[str | None, np.ndarray] = {}  # by decimal sign
+
+    def __len__(self):
+        return sum(map(len, self.blocks))
+
+    @property
+    def is_text(self) -> bool:
+        """Whether there is text among the cells."""
+        return any(block.dtype == object for block in self.blocks)
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether blocks were read as numbers whose text is needed if the column holds text."""
+        return not self.typed and len({block.dtype for block in self.blocks}) > 1
+
+    def numbers(self, decimal: str | None) -> np.ndarray:
+        """Return the cells as numbers, NaN where one is none, with a decimal sign for text."""
+        if decimal not in self._numbers:
+            self._numbers[decimal] = np.concatenate(
+                [
+                    block if block.dtype != object else numbers_of(block.tolist(), decimal)
+                    for block in self.blocks
+                ]
+            )
+        return self._numbers[decimal]
+
+    def at(self, rows: np.ndarray) -> list:
+        """Return the cells of some rows."""
+        starts = np.cumsum([0, *map(len, self.blocks)])
+        which = np.searchsorted(starts, rows, side="right") - 1
+        pairs = zip(which.tolist(), (rows - starts[which]).tolist(), strict=True)
+        return [self.blocks[i].item(j) for i, j in pairs]
+
+    def texts(self) -> list[str]:
+        """Return the cells as text."""
+        return [cell_text(cell) for block in self.blocks for cell in block.tolist()]
 
 
 def cell_text(value) -> str:
-    """Return a cell as text; a workbook has no whole numbers, only some shown without a point."""
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else text_of(value)
+    """Return what a cell holds as text, "" where it holds nothing.
+
+    Numbers of a workbook have no point where they are whole: none is shown there either.
+    """
+    if isinstance(value, str):
+        return value
+    if value is None or value != value:
+        return ""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def as_float(value) -> float:
+    """Return a cell as a number, NaN if it is none; pandas makes huge integers of some text."""
+    try:
+        _check_characters(str(value))
+        return float(value)
+    except (TypeError, ValueError):
+        return np.nan
+    except OverflowError:
+        return np.inf
+
+
+def _check_characters(text: str) -> None:
+    # Python takes 1_000 and the digits of all scripts for numbers.
+    if not text.isascii() or "_" in text:
+        raise ValueError("there are characters in it that no number has")
+
+
+def is_missing(text: str) -> bool:
+    """Say whether a cell has no value, in one of the usual spellings."""
+    return text.strip().casefold() in _MISSING
 
 
 def number(text: str, decimal: str | None) -> float:
@@ -61,7 +138,7 @@ def number(text: str, decimal: str | None) -> float:
 
     Examples
     --------
-    >>> from vanishing.rows.table_cells import number
+    >>> from vanishing.tables.cells import number
     >>> number("1,234.5", "."), number("1.234,5", ","), number("1,5", None)
     (1234.5, 1234.5, nan)
     """
@@ -94,7 +171,7 @@ def numbers_of(cells: list, decimal: str | None) -> np.ndarray:
 def _numbers_together(cells: list, decimal: str | None) -> list[float]:
     """Return what `numbers_of` says, quickly where all cells are numbers as Python writes them."""
     try:
-        check_characters("".join(cells))
+        _check_characters("".join(cells))
         if decimal != ",":
             return [float(cell) for cell in cells]
         if not any("." in cell for cell in cells):
@@ -102,6 +179,20 @@ def _numbers_together(cells: list, decimal: str | None) -> list[float]:
     except (TypeError, ValueError):
         pass
     return [number(cell, decimal) if isinstance(cell, str) else as_float(cell) for cell in cells]
+
+
+def problem_of(value) -> str:
+    """Say, as the end of a sentence, what is wrong with a value that is no finite number."""
+    text = "" if value is None else str(value)
+    if not text.strip():
+        return "the cell is empty"
+    shown = repr(shortened(text))
+    if re.fullmatch(r"\s*[+-]?\d+,\d+\s*", text):
+        return f"{shown} is not a number (it has a comma; use a point)"
+    found = as_float(text)
+    if np.isnan(found) and text.strip().lower().lstrip("+-") != "nan":
+        return f"{shown} is not a number"
+    return f"{str(found)!r} is not a finite number"
 
 
 def measured(text: str, decimal: str | None) -> tuple[float, str]:

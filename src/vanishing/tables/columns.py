@@ -6,19 +6,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from vanishing.rows.table_cells import (
-    SECONDS,
-    cell_text,
-    is_missing,
-    measured,
-    numbers_of,
-    seconds_of,
-)
+from vanishing.tables.cells import SECONDS, ColumnCells, is_missing, measured, seconds_of
 
 
-def by_distinct(cells: np.ndarray, value_of: Callable[[str], float]) -> np.ndarray:
+def by_distinct(cells: ColumnCells, value_of: Callable[[str], float]) -> np.ndarray:
     """Return numbers of cells of text, asking once for each different text."""
-    texts = [cell_text(cell) for cell in cells.tolist()]
+    texts = cells.texts()
     known = {text: value_of(text) for text in set(texts)}
     return np.array([known[text] for text in texts], dtype=np.float64)
 
@@ -49,27 +42,24 @@ class Column:
         """Return the names of the columns that are made of it."""
         return [self.name]
 
-    def values(self, cells: np.ndarray, decimal: str | None) -> np.ndarray:
+    def values(self, cells: ColumnCells, decimal: str | None) -> np.ndarray:
         """Return the numbers of cells, NaN where there is none.
 
         Parameters
         ----------
-        cells : ndarray of shape (n_rows,)
-            Of float64; or of text, perhaps with numbers among it.
+        cells : ColumnCells
         decimal : {".", ","} or None
 
         Returns
         -------
         values : ndarray of shape (n_rows, n_outputs)
         """
-        if cells.dtype == object:
-            cells = self._numbers(cells, decimal)
-        found = np.where(np.isfinite(cells), cells, np.nan)
-        return found[:, np.newaxis]
+        found = self._numbers(cells, decimal) if cells.is_text else cells.numbers(decimal)
+        return np.where(np.isfinite(found), found, np.nan)[:, np.newaxis]
 
-    def _numbers(self, cells: np.ndarray, decimal: str | None) -> np.ndarray:
+    def _numbers(self, cells: ColumnCells, decimal: str | None) -> np.ndarray:
         if not self.unit:
-            return numbers_of(cells.tolist(), decimal)
+            return cells.numbers(decimal)
 
         def value_of(text):
             value, unit = measured(text, decimal)

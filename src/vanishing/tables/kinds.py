@@ -3,25 +3,25 @@
 import math
 import shlex
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from vanishing.rows.table_base import LOOK, Layout, listed, shortened
-from vanishing.rows.table_cells import (
-    cell_text,
+from vanishing.tables.cells import (
+    ColumnCells,
     day_of,
     flags_of,
     is_date,
     is_missing,
     measured,
-    numbers_of,
     order_of,
     seconds_of,
 )
-from vanishing.rows.table_columns import CategoryColumn, Column, DateColumn, FlagColumn
+from vanishing.tables.columns import CategoryColumn, Column, DateColumn, FlagColumn
+from vanishing.tables.errors import listed, shortened
+from vanishing.tables.files import LOOK, FileLayout
 
 _TEXTS = 50  # different ones of a column that becomes columns of 0 and 1
 
@@ -39,7 +39,7 @@ class Choices:
     dates : (str, float or None) or None
         A unit, and the moment it is counted from, in seconds since 1970; None: the first.
     decimal : {".", ","} or None
-    layout : Layout
+    layout : FileLayout
     fills : bool
         Whether filling cells in with medians is offered.
     """
@@ -50,11 +50,11 @@ class Choices:
     categories: str | None = None
     dates: tuple[str, float | None] | None = None
     decimal: str | None = None
-    layout: Layout = LOOK
+    layout: FileLayout = LOOK
     fills: bool = False
 
 
-class Found(NamedTuple):
+class Recognition(NamedTuple):
     """What a column is, or why it is left out.
 
     With a problem, the column is what it would be with the option that helps. ``decimals`` are the
@@ -68,53 +68,52 @@ class Found(NamedTuple):
     example: str = ""
 
 
-def recognised(name: str, cells: np.ndarray, choices: Choices) -> Found:
+def recognised(name: str, cells: ColumnCells, choices: Choices) -> Recognition:
     """Say what a column is.
 
     Parameters
     ----------
     name : str
-    cells : ndarray
-        Of float64; or of text, perhaps with numbers among it.
+    cells : ColumnCells
     choices : Choices
     """
-    if cells.dtype != object:
-        if np.isnan(cells).all():
-            return Found(note=f"column {name!r} is left out: it has no values.")
-        return Found(Column(name))
-    values = cells.tolist()
-    is_number = ~np.isnan(numbers_of(values, choices.decimal))
-    others = Counter(v.strip() for v, known in zip(values, is_number, strict=True) if not known)
-    odd = {text: count for text, count in others.items() if not is_missing(text)}
+    is_number = ~np.isnan(cells.numbers(choices.decimal))
     plain = int(np.count_nonzero(is_number))
+    others = cells.at(np.flatnonzero(~is_number)) if cells.is_text else []
+    odd = _present(others)
     total = plain + sum(odd.values())
     if not total:
-        return Found(note=f"column {name!r} is left out: it has no values.")
+        return Recognition(note=f"column {name!r} is left out: it has no values.")
     if not odd:
-        return Found(Column(name), note=_mixture(name, values, is_number))
+        return Recognition(Column(name), note=_mixture(name, cells, is_number))
     words = flags_of(odd) if not plain else None
     if words is not None:
         meaning = " and ".join(f"{word!r} is {value:g}" for word, value in words.items())
-        return Found(FlagColumn(name, words=words), note=f"column {name!r}: {meaning}.")
+        return Recognition(FlagColumn(name, words=words), note=f"column {name!r}: {meaning}.")
     if 2 * sum(count for text, count in odd.items() if is_date(text)) > total:
         return _dates(name, [text for text in odd if is_date(text)], choices)
-    found = _numbers(name, values, is_number, odd, choices)
-    if found is not None:
-        return found
-    texts = Counter(cell_text(value).strip() for value in values)
-    texts = {text: count for text, count in texts.items() if not is_missing(text)}
-    return _text(name, texts, len(values), choices)
+    found = _numbers(name, cells, is_number, odd, choices)
+    return found or _text(name, _present(cells.texts()), len(cells), choices)
 
 
-def _mixture(name, values, is_number) -> str:
+def _present(texts: Iterable[str]) -> dict[str, int]:
+    """Return different texts that are values, and how often each occurs."""
+    counts = Counter(text.strip() for text in texts)
+    return {text: count for text, count in counts.items() if not is_missing(text)}
+
+
+def _mixture(name, cells: ColumnCells, is_number) -> str:
     """Say that some cells are numbers and others the text of numbers, or nothing."""
-    texts = [v for v, known in zip(values, is_number, strict=True) if known and type(v) is str]
-    n_typed = int(np.count_nonzero(is_number)) - len(texts)
+    if not cells.typed or not cells.is_text:
+        return ""
+    numbers = cells.at(np.flatnonzero(is_number))
+    texts = [value for value in numbers if isinstance(value, str)]
+    n_typed = len(numbers) - len(texts)
     if not texts or not n_typed:
         return ""
     verb = "is a number" if n_typed == 1 else "are numbers"
     return (
-        f"column {name!r}: {n_typed} of {len(values)} cells {verb}, and {len(texts)} text such as "
+        f"column {name!r}: {n_typed} of {len(cells)} cells {verb}, and {len(texts)} text such as "
         f"{shortened(texts[0])!r}; only the text is read with the decimal sign."
     )
 
@@ -124,17 +123,17 @@ def _share(texts: Mapping[str, int], decimal: str | None) -> int:
     return sum(count for t, count in texts.items() if not math.isnan(measured(t, decimal)[0]))
 
 
-def _dates(name, texts, choices) -> Found:
+def _dates(name, texts, choices) -> Recognition:
     option, order = shlex.quote(name), order_of(texts)
     if choices.dates is None:
-        return Found(
+        return Recognition(
             DateColumn(name, order=order or "dmy"),
             problem=f"column {name!r}: dates such as {texts[0]!r}. --dates days makes days since "
             f"the first of them, --id {option} carries them through to predictions, "
             f"--drop {option} leaves them out.",
         )
     if order is None:
-        return Found(
+        return Recognition(
             DateColumn(name),
             problem=f"column {name!r}: dates such as {texts[0]!r} may have the day first, or the "
             f"month. Write them as 2024-12-31; --id {option} carries them through to predictions, "
@@ -144,13 +143,13 @@ def _dates(name, texts, choices) -> Found:
     if origin is None:
         moments = np.array([seconds_of(text, order) for text in texts])
         origin = float(np.nanmin(moments)) if np.isfinite(moments).any() else 0.0
-    return Found(
+    return Recognition(
         DateColumn(name, unit=unit, origin=origin, order=order),
         note=f"column {name!r}: {unit} since {day_of(origin)}.",
     )
 
 
-def _numbers(name, values, is_number, odd, choices) -> Found | None:
+def _numbers(name, cells: ColumnCells, is_number, odd, choices) -> Recognition | None:
     """Return what a column is in which most cells are numbers, in some way of writing."""
     decimal = choices.decimal
     plain = int(np.count_nonzero(is_number))
@@ -163,51 +162,51 @@ def _numbers(name, values, is_number, odd, choices) -> Found | None:
     with_unit = sum(units.values())
     # Plain text, which another sign may make unreadable, is looked at where a sign helps at all.
     if decimal is None and max(_share(odd, sign) for sign in ",.") > with_unit:
-        numbers = [value for value, known in zip(values, is_number, strict=True) if known]
-        texts = Counter(value.strip() for value in numbers if type(value) is str)
+        numbers = cells.at(np.flatnonzero(is_number))
+        texts = Counter(value.strip() for value in numbers if isinstance(value, str))
         n_typed = len(numbers) - texts.total()
         found = {sign: n_typed + _share(odd, sign) + _share(texts, sign) for sign in ",."}
         most = max(found.values())
         if most > plain + with_unit and 2 * most > total:
             signs = tuple(sign for sign, count in found.items() if count == most)
             example = next(t for t in odd if math.isnan(measured(t, None)[0]))
-            return Found(decimals=signs, example=shortened(example))
+            return Recognition(decimals=signs, example=shortened(example))
     if 2 * with_unit > total and len(units) == 1:
         (unit,) = units
-        return Found(
+        return Recognition(
             Column(name, unit=unit), note=f"column {name!r}: numbers, with {unit!r} in each cell."
         )
     if 2 * with_unit > total and len(units) <= 5 and plain == 0:
-        return Found(
+        return Recognition(
             problem=f"column {name!r}: numbers with different units ({listed(list(units))}). Write "
             f"them in one; --drop {shlex.quote(name)} leaves them out."
         )
     if 2 * plain >= total:
-        return Found(Column(name), note=_mixture(name, values, is_number))
+        return Recognition(Column(name), note=_mixture(name, cells, is_number))
     return None
 
 
-def _text(name, texts, n_rows, choices) -> Found:
+def _text(name, texts, n_rows, choices) -> Recognition:
     option, n_texts = shlex.quote(name), len(texts)
     if choices.categories == "drop":
-        return Found(note=f"column {name!r} is left out: it holds text.")
+        return Recognition(note=f"column {name!r} is left out: it holds text.")
     example = shortened(next(iter(texts)))
     if n_texts == n_rows > 1:
-        return Found(
+        return Recognition(
             problem=f"column {name!r}: a different text in each row, such as {example!r}. --id "
             f"{option} carries it through to predictions, --drop {option} leaves it out."
         )
     if n_texts > _TEXTS:
-        return Found(
+        return Recognition(
             problem=f"column {name!r}: {n_texts} different texts, such as {example!r}, more than "
             f"the {_TEXTS} that --categories one-hot takes. --drop {option} leaves it out."
         )
     column = CategoryColumn(name, texts=tuple(sorted(texts)))
     if choices.categories is None:
         columns = "a column" if n_texts == 1 else f"{n_texts} columns"
-        return Found(
+        return Recognition(
             column,
             problem=f"column {name!r}: text such as {example!r}. --categories one-hot makes "
             f"{columns} of 0 and 1, --drop {option} or --categories drop leaves it out.",
         )
-    return Found(column, note=f"column {name!r}: {n_texts} columns of 0 and 1.")
+    return Recognition(column, note=f"column {name!r}: {n_texts} columns of 0 and 1.")

@@ -6,15 +6,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vanishing.rows.table_base import LOOK, Layout, Table, TableError
-from vanishing.rows.table_columns import Column
-from vanishing.rows.table_problems import BadCells, TableProblemsError, remedy
+from vanishing.tables.cells import ColumnCells
+from vanishing.tables.columns import Column
+from vanishing.tables.errors import TableError
+from vanishing.tables.files import LOOK, ROWS, FileLayout, FileTable
+from vanishing.tables.problems import BadCells, TableProblemsError, remedy
 
 MISSING = ("error", "drop", "median")
-_ROWS = 100_000  # of a block
 
 
-class Part(NamedTuple):
+class TablePart(NamedTuple):
     """Some rows of a table: those that can be used, which those are, and text beside them."""
 
     X: np.ndarray
@@ -29,7 +30,7 @@ class Recipe:
     Parameters
     ----------
     columns : tuple of Column
-    layout : Layout
+    layout : FileLayout
         As far as it was given.
     decimal : {".", ","} or None
     missing : {"error", "drop", "median"}
@@ -39,7 +40,7 @@ class Recipe:
     """
 
     columns: tuple[Column, ...]
-    layout: Layout = LOOK
+    layout: FileLayout = LOOK
     decimal: str | None = None
     missing: str = "error"
     roles: tuple[tuple[str, str], ...] = ()
@@ -66,18 +67,18 @@ class Recipe:
 
     def parts(
         self,
-        table: Table,
+        table: FileTable,
         outputs: Sequence[str],
         texts: Sequence[str] = (),
-        rows: int = _ROWS,
+        rows: int = ROWS,
         *,
         fills: bool = True,
-    ) -> Iterator[Part]:
+    ) -> Iterator[TablePart]:
         """Read some rows of a table at a time.
 
         Parameters
         ----------
-        table : Table
+        table : FileTable
         outputs : sequence of str
             The columns to make, in their order.
         texts : sequence of str
@@ -93,18 +94,17 @@ class Recipe:
             Where cells cannot be used and ``missing`` is "error".
         """
         recipe = self.only(outputs)
-        names = readable_names(table.names)
-        places = [names.index(column.name) for column in recipe.columns]
-        beside = [names.index(name) for name in texts]
+        known = {name: place for place, name in enumerate(readable_names(table.names))}
+        places = [known[column.name] for column in recipe.columns]
+        beside = [known[name] for name in texts]
         as_text = {p for p, column in zip(places, recipe.columns, strict=True) if column.as_text}
-        table.lenient = self.missing == "drop"
+        if self.decimal == "," and not table.typed:
+            as_text = set(places)
         start = 0
-        for found in table.cells(
-            [*places, *beside],
-            {*beside, *(places if self.decimal == "," and not table.typed else as_text)},
-            rows=rows,
-        ):
-            made, bad = recipe._made(found, start)
+        for blocks in table.cells([*places, *beside], {*beside, *as_text}, rows=rows):
+            if self.missing != "drop":
+                table.refuse_long_rows()
+            made, bad = recipe.made(blocks[: len(places)], start)
             if bad and self.missing == "error":
                 lines = table.lines(int(one.rows[0]) for one in bad)
                 raise TableProblemsError(
@@ -112,16 +112,27 @@ class Recipe:
                 )
             X = np.column_stack([made[name] for name in outputs])
             usable = np.isfinite(X).all(axis=1)
-            yield Part(X[usable], usable, dict(zip(texts, found[len(places) :], strict=True)))
+            yield TablePart(X[usable], usable, dict(zip(texts, blocks[len(places) :], strict=True)))
             start += len(X)
         if not start:
             raise TableError(f"{table.path} has no rows.")
 
-    def _made(self, found, start) -> tuple[dict[str, np.ndarray], list[BadCells]]:
-        """Return the columns that are made of cells, filled in where wanted, and what is wrong."""
+    def made(
+        self, blocks: Sequence[np.ndarray], start: int
+    ) -> tuple[dict[str, np.ndarray], list[BadCells]]:
+        """Return the columns that are made of cells, filled in where wanted, and what is wrong.
+
+        Parameters
+        ----------
+        blocks : sequence of ndarray
+            Cells of each column, as of `FileTable.cells`.
+        start : int
+            The row of the first of them.
+        """
         made: dict[str, np.ndarray] = {}
         bad = []
-        for column, cells in zip(self.columns, found, strict=False):
+        for column, block in zip(self.columns, blocks, strict=True):
+            cells = ColumnCells([block])
             values = column.values(cells, self.decimal)
             wrong = np.flatnonzero(np.isnan(values).any(axis=1))
             if wrong.size:
@@ -146,7 +157,7 @@ def readable_names(names: Sequence[str]) -> list[str]:
 
     Examples
     --------
-    >>> from vanishing.rows.table_recipe import readable_names
+    >>> from vanishing.tables.recipe import readable_names
     >>> readable_names(["a", "", "a"])
     ['a', 'column 2', 'a (2)']
     """
