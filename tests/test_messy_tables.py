@@ -529,6 +529,7 @@ def test_what_fills_in_is_of_the_fit(tmp_path, table):
 def test_comments_are_left_out_of_uneven_files_as_well(table):
     prepared = table("a,b\n1,2,\n# dry\n# wet, warm, fine\n3,4\n5,6,7\n", missing="drop")
     assert prepared.X.tolist() == [[1.0, 2.0], [3.0, 4.0]] and prepared.rows.tolist() == [0, 1]
+    assert prepared.notes == ["1 of 3 rows is left out (too many fields: 1)."]
     with pytest.raises(TableProblemsError, match="line 6 has 3 fields, but there are 2 names"):
         table("a,b\n1,2,\n# dry\n# wet, warm, fine\n3,4\n5,6,7\n")
 

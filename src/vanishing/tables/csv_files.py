@@ -283,7 +283,7 @@ def _some_records(reader) -> list[tuple[int, list[str]]]:
     How long a field may be is a setting of the process: it is changed while nobody else here reads,
     and back before anything is returned.
     """
-    records = []
+    records: list[tuple[int, list[str]]] = []
     with _limit_of_fields:
         limit = csv.field_size_limit(_FIELD)
         try:

@@ -1,6 +1,7 @@
 """Labels of a file: as whole numbers where that is how they are written, or else as text."""
 
 from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -68,14 +69,14 @@ def known_classes(labels: np.ndarray, classes: np.ndarray, name: str) -> np.ndar
     return classes[[known[label] for label in labels]]
 
 
-def label_values(labels: np.ndarray) -> np.ndarray:
+def label_values(labels: Sequence[str] | np.ndarray) -> np.ndarray:
     """Return labels as bool, int or float where all are what Python writes for them, or as text.
 
     Where some are no whole numbers they are measurements, which may be written in any way.
 
     Parameters
     ----------
-    labels : ndarray of str
+    labels : sequence of str
 
     Examples
     --------

@@ -278,10 +278,14 @@ class _Preparation:
         return known, values
 
     def _why(self) -> str:
-        """Say how many cells of which columns cannot be used, in brackets."""
-        said = [f"{bad.name!r}: {len(bad.rows)}" for bad in self.bad]
-        more = ", ..." if len(said) > LISTED else ""
-        return f" (cells that cannot be used, {', '.join(said[:LISTED])}{more})" if said else ""
+        """Say how many cells of which columns cannot be used, and how many rows are too long."""
+        counts = [f"{bad.name!r}: {len(bad.rows)}" for bad in self.bad]
+        more = ", ..." if len(counts) > LISTED else ""
+        reasons = (
+            [f"cells that cannot be used, {', '.join(counts[:LISTED])}{more}"] if counts else []
+        )
+        reasons += [f"too many fields: {n}"] if (n := len(self.table.too_long)) else []
+        return f" ({'; '.join(reasons)})" if reasons else ""
 
     def _check_rows(self, usable):
         """Say which rows cannot be used, where nothing was said about what becomes of them."""

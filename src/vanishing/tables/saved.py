@@ -37,8 +37,10 @@ def recipe_of(node) -> Recipe:
         node, "the table", ("columns", "layout", "decimal", "missing", "roles")
     )
     *values, row = fields(layout, "the layout of the table", tuple(_LAYOUT), ("header_row",))
-    for (name, kind), value in zip(_LAYOUT.items(), values, strict=True):
-        require(value is None or type(value) is kind, f"{name} of the table is unknown.")
+    given = dict(zip(_LAYOUT, values, strict=True))
+    for name, value in given.items():
+        is_known = value is None or type(value) is _LAYOUT[name]
+        require(is_known, f"{name} of the table is unknown.")
     known = row is None or (type(row) is int and row > 0)
     require(known, "the line of the names of the table is unknown.")
     require(decimal in (None, ".", ","), "the decimal sign of the table is unknown.")
@@ -47,7 +49,7 @@ def recipe_of(node) -> Recipe:
         raise Refused("the roles of columns are not an object.")
     return Recipe(
         columns=tuple(_column_of(one) for one in listed(columns, "the columns of the table")),
-        layout=FileLayout(*values, header_row=row),
+        layout=FileLayout(**given, header_row=row),
         decimal=decimal,
         missing=missing,
         roles=tuple((role, string(name, "a column")) for role, name in roles.items()),
