@@ -150,7 +150,7 @@ def test_an_interruption_is_a_sentence_and_leaves_nothing(folder, out, name):
         "import os, signal; from vanishing.cli import fit, main; "
         # A shell that runs the tests in the background has told them to ignore it.
         "signal.signal(signal.SIGINT, signal.default_int_handler); "
-        f"fit.{name} = lambda *_: os.kill(os.getpid(), signal.SIGINT); main()"
+        f"fit.{name} = lambda *_, **__: os.kill(os.getpid(), signal.SIGINT); main()"
     )
     arguments = ["fit", folder / "iris.csv", "--target", "species", "--out", out / "m.json"]
     check_failed(run(*arguments, code=code), "Interrupted: nothing was written.", code=130)

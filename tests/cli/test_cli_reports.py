@@ -97,3 +97,26 @@ def test_a_table_that_lacks_a_column(call, folder, tmp_path):
     result = call("report", folder / "pump.json", tmp_path / "t.csv", "--out", path)
     check_failed(result, "lacks the column 'p'")
     assert not path.exists()
+
+
+def test_rows_keep_their_numbers_and_names_where_others_are_left_out(call, folder, tmp_path):
+    pump = pd.read_csv(folder / "pump.csv")
+    pump.insert(0, "probe", [f"P{i:03}" for i in range(len(pump))])
+    pump.loc[7, "p"] /= 1.2
+    pump.loc[203, "p"] *= 1.2
+    pump.loc[:9, "q"] = np.nan
+    table, scores, saved, page = (
+        tmp_path / name for name in ("t.csv", "s.csv", "m.json", "r.html")
+    )
+    pump.to_csv(table, index=False)
+    options = ("--id", "probe", "--missing", "drop", "--contamination", "0.01")
+    result = call("outliers", table, *options, "--explain", "--out", scores, "--save", saved)
+    assert result.returncode == 0, result.stderr
+    assert "  row 204 (P203): score" in result.stdout
+    written = pd.read_csv(scores).set_index("probe")
+    assert written["row"].tolist() == list(range(11, 301))
+    assert written.loc["P203", "outlier"] == 1
+    result = call("report", saved, table, "--out", page)
+    assert result.returncode == 0, result.stderr
+    words = Page(page.read_text(encoding="utf-8")).words
+    assert "row 204 (P203)" in words and "row 194" not in words

@@ -95,7 +95,7 @@ def test_the_oddest_rows_come_with_their_reasons(tmp_path, models):
     model, table = models["share"]
     facts = outlier_facts_of(model, table)
     scores = model.score_samples(table)
-    oddest = facts.oddest
+    oddest = [(int(name), *others) for name, *others in facts.oddest]
     assert [n - 1 for n, *_ in oddest] == np.argsort(scores, kind="stable")[:TOP].tolist()
     assert {n - 1 for n, *_ in oddest[: len(FAULTY)]} == set(FAULTY)
     page = report(tmp_path, model, table)
@@ -234,3 +234,21 @@ def test_page_renders_quietly(browser, tmp_path, models, kind, width, dark):
     assert browser.problems() == []
     assert browser.requests() == [path.resolve().as_uri()]
     assert browser.run("document.documentElement.scrollWidth") <= width
+
+
+def test_rows_are_called_as_in_the_index(tmp_path, models):
+    model, table = models["share"]
+    assert outlier_rows(model, table).index is None
+    kept = table.drop(index=range(7))  # as after dropna
+    rows = outlier_rows(model, kept)
+    assert rows.name_of(rows.order[0]) == str(np.argmin(model.score_samples(table)))
+    assert rows.numbers[0] == 7
+    page = report(tmp_path, model, kept)
+    assert f"row {rows.name_of(rows.order[0])}" in page.words and "as in the table" in page.words
+    called = [f"S-{i:03}" for i in range(len(table))]
+    named = outlier_rows(model, table.set_axis(called))
+    assert named.name_of(7) == "S-007" and named.numbers[7] == 8
+    both = [(i + 1001, name) for i, name in enumerate(called)]
+    given = outlier_rows(model, table.to_numpy(), index=both)
+    assert given.name_of(7) == "1,008 (S-007)" and given.numbers[7] == 1008
+    assert "row 1,008 (S-007)" in report(tmp_path, model, table, index=both).words

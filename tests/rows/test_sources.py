@@ -510,6 +510,9 @@ def test_text_among_the_columns(file_of):
         (["a", "1", "2"], np.array(["a", "1", "2"], dtype=object)),
         (["NA", "nan", "None"], np.array(["NA", "nan", "None"], dtype=object)),
         (["1_000", "2", "2"], np.array(["1_000", "2", "2"], dtype=object)),
+        (["01", "1", "01"], np.array(["01", "1", "01"], dtype=object)),
+        (["1.0", "2.0", "1.0"], np.array([1.0, 2.0, 1.0])),
+        (["true", "false", "true"], np.array(["true", "false", "true"], dtype=object)),
     ],
 )
 @pytest.mark.parametrize("rows", [1, 3])

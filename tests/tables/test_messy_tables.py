@@ -3,6 +3,7 @@
 import csv
 import json
 import shlex
+import time
 
 import messy
 import numpy as np
@@ -14,13 +15,15 @@ from hypothesis import strategies as st
 import vanishing
 from vanishing.persistence import load_with_table
 from vanishing.persistence.values import Refused
-from vanishing.rows.table_base import LOOK, Layout
-from vanishing.rows.table_cells import is_missing, measured, number, seconds_of
-from vanishing.rows.table_kinds import Choices
-from vanishing.rows.table_look import look
-from vanishing.rows.table_recipe import TableProblemsError
-from vanishing.rows.table_saved import node_of, recipe_of
-from vanishing.rows.tables import open_table
+from vanishing.tables.cells import is_missing, measured, number, seconds_of
+from vanishing.tables.csv_files import CsvTable
+from vanishing.tables.files import LOOK, FileLayout
+from vanishing.tables.formats import open_table
+from vanishing.tables.kinds import Choices
+from vanishing.tables.preparing import prepare
+from vanishing.tables.problems import TableProblemsError
+from vanishing.tables.recipe import readable_names
+from vanishing.tables.saved import node_of, recipe_of
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("typer")
@@ -47,7 +50,7 @@ def table(tmp_path):
         path = tmp_path / "t.csv"
         path.write_text(text, encoding="utf-8")
         choices = Choices(layout=layout, **choices)
-        return look(open_table(path, layout=layout), choices, roles or {}, target=target)
+        return prepare(open_table(path, layout=layout), choices, roles or {}, target=target)
 
     return looked_at
 
@@ -365,9 +368,13 @@ def test_columns_without_values_are_left_out(table):
 
 
 def test_names_in_a_comment(table):
-    assert table("# t x y\n1 2 3\n4 5 6\n", layout=Layout(separator=" ")).names == ["t", "x", "y"]
+    assert table("# t x y\n1 2 3\n4 5 6\n", layout=FileLayout(separator=" ")).names == [
+        "t",
+        "x",
+        "y",
+    ]
     assert table("#t,x\n1,2\n4,5\n").names == ["t", "x"]
-    aligned = table("  t    x\n  1    2 \n 40  0.5\n", layout=Layout(separator=" "))
+    aligned = table("  t    x\n  1    2 \n 40  0.5\n", layout=FileLayout(separator=" "))
     assert aligned.X.tolist() == [[1.0, 2.0], [40.0, 0.5]]
     # A first column whose cells begin with # has rows, not comments.
     prepared = table("id,x\n#1,2\n#2,5\n", {"id": "id"})
@@ -379,7 +386,7 @@ def test_names_that_are_numbers_may_be_names(table):
     assert table("1990,2000,2010\n5,6,7\n").names == ["1990", "2000", "2010"]
     with pytest.raises(TableProblemsError, match="--no-header"):
         table("5,1,2\n5,6,7\n")
-    assert table("5,1,2\n5,6,7\n", layout=Layout(header=True)).names == ["5", "1", "2"]
+    assert table("5,1,2\n5,6,7\n", layout=FileLayout(header=True)).names == ["5", "1", "2"]
 
 
 def test_dates_of_either_order(table):
@@ -522,5 +529,129 @@ def test_what_fills_in_is_of_the_fit(tmp_path, table):
 def test_comments_are_left_out_of_uneven_files_as_well(table):
     prepared = table("a,b\n1,2,\n# dry\n# wet, warm, fine\n3,4\n5,6,7\n", missing="drop")
     assert prepared.X.tolist() == [[1.0, 2.0], [3.0, 4.0]] and prepared.rows.tolist() == [0, 1]
+    assert prepared.notes == ["1 of 3 rows is left out (too many fields: 1)."]
     with pytest.raises(TableProblemsError, match="line 6 has 3 fields, but there are 2 names"):
         table("a,b\n1,2,\n# dry\n# wet, warm, fine\n3,4\n5,6,7\n")
+
+
+# -- Workbooks ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def sheet(tmp_path):
+    """Write rows as a workbook, and look at it."""
+    openpyxl = pytest.importorskip("openpyxl")
+
+    def looked_at(rows, layout=LOOK, **choices):
+        book = openpyxl.Workbook()
+        for row in rows:
+            book.active.append(row)
+        book.save(tmp_path / "t.xlsx")
+        table = open_table(tmp_path / "t.xlsx", layout=layout)
+        return prepare(table, Choices(layout=layout, **choices), {})
+
+    return looked_at
+
+
+def test_cells_that_are_numbers_are_never_read_again(sheet):
+    mixed = [1.334, "1,234", 20.25, "5,5", 7, "n.d.", 1234567]
+    rows = [["a", "b"], *([cell, i] for i, cell in enumerate(mixed))]
+    with pytest.raises(TableProblemsError) as raised:
+        sheet(rows)
+    decimal, missing = raised.value.problems
+    assert "column 'a': numbers such as '1,234'. --decimal , takes the comma" in decimal
+    assert missing.startswith("row 7, column 'a': 'n.d.' is no value.")
+    prepared = sheet(rows, decimal=",", missing="drop")
+    assert prepared.X[:, 0].tolist() == [1.334, 1.234, 20.25, 5.5, 7.0, 1234567.0]
+    assert "column 'a': 4 of 7 cells are numbers, and 2 text such as '1,234'" in prepared.notes[0]
+
+
+def test_a_column_of_numbers_and_words_is_text_as_it_is_shown(sheet):
+    rows = [["a", "b"], *([cell, i] for i, cell in enumerate([1, "x", 2.5, "x", 1.0, "y", "y"]))]
+    prepared = sheet(rows, categories="one-hot")
+    assert prepared.names == ["a_1", "a_2.5", "a_x", "a_y", "b"]
+    assert prepared.X[:, :4].sum(axis=0).tolist() == [2.0, 1.0, 2.0, 2.0]
+
+
+def test_what_is_text_in_a_later_block_is_text_as_it_is_written(table, monkeypatch):
+    cells = CsvTable.cells
+    monkeypatch.setattr(
+        CsvTable, "cells", lambda self, places, texts, rows: cells(self, places, texts, rows=3)
+    )
+    prepared = table("a,b\n01,1\n1,2\n01,3\nx,4\n1,5\nx,6\nx,7\nx,8\nx,9\n", categories="one-hot")
+    assert prepared.names == ["a_01", "a_1", "a_x", "b"]
+
+
+# -- What is advised ------------------------------------------------------------------------------
+
+
+def test_filling_in_is_offered_where_no_balance_is_looked_for(call, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b,kind\n1,2,p\n,3,q\n4,5,p\n")
+    base = ["--out", tmp_path / "m.json"]
+    for command in (["laws", path, "--drop", "kind"], ["outliers", path, "--drop", "kind"]):
+        result = call(*command, *base)
+        assert "--missing drop leaves such rows out" in result.stderr
+        assert "median" not in result.stderr
+        assert "median" not in call(command[0], "--help").stdout
+    result = call("fit", path, "--target", "kind", *base)
+    assert "--missing median fills them in, which breaks every balance" in result.stderr
+    assert "median" in call("fit", "--help").stdout
+    notes = call("outliers", path, "--drop", "kind", "--missing", "median").stderr
+    assert "breaks every balance of columns in these rows; --missing drop" in notes
+
+
+def test_what_loses_most_of_the_table_is_not_advised(table):
+    with pytest.raises(TableProblemsError) as raised:
+        table("a,b\n1,\n2,\n3,\n4,5\n6,7x\n")
+    (problem,) = raised.value.problems
+    assert "--drop b leaves the column out. --missing drop would leave out 4 of 5 rows" in problem
+    with pytest.raises(TableProblemsError, match="--header-row says which"):
+        table("a\n1,2,3\n4,5,6\n", missing="drop")
+
+
+def test_times_may_be_names_of_rows(table):
+    with pytest.raises(TableProblemsError, match=r"'2024-01-01 10:00'.* --id time carries them"):
+        table("time,a\n2024-01-01 10:00,1\n2024-01-01 10:05,2\n")
+
+
+def test_lines_of_bad_cells_are_found_in_one_pass(table, monkeypatch):
+    passes = []
+    lines = CsvTable.lines
+    monkeypatch.setattr(CsvTable, "lines", lambda self, r: passes.append(r) or lines(self, r))
+    with pytest.raises(TableProblemsError) as raised:
+        table("a,b,c\n1,2,3\n\n# note\nx,4,5\n4,y,6\n7,8,z\n")
+    assert [problem.split(":")[0] for problem in raised.value.problems] == [
+        "line 5, column 'a'",
+        "line 6, column 'b'",
+        "line 7, column 'c'",
+    ]
+    assert len(passes) == 1
+
+
+def test_names_of_many_columns_take_no_time():
+    start = time.process_time()
+    names = readable_names(["a"] * 50_000 + [f"b{i}" for i in range(50_000)])
+    assert time.process_time() - start < 5 and len(set(names)) == 100_000
+
+
+def test_most_rows_are_not_lost_to_a_title(call, tmp_path):
+    """Advice that was followed dropped 61 of 63 rows."""
+    path = tmp_path / "t.csv"
+    path.write_text("a,b,c\n" + messy.written(messy.clean()[1:]))
+    result = call("fit", path, "--target", "a", "--out", tmp_path / "m.json", "--missing", "drop")
+    check_failed(result, "line 2 has 4 fields, but there are 3 names", "--header-row says which")
+
+
+def test_parquet_with_two_columns_of_one_name(call, tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    columns = [*CLEAN.T, LABELS]
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table([pa.array(c) for c in columns], names=["a", "a", "c", "kind"]), path)
+    base = ["fit", path, "--target", "kind", "--out", tmp_path / "m.json", "--test-size", 0]
+    result = call(*base)
+    assert result.returncode == 0, result.stderr
+    assert "column 2, another 'a', is called 'a (2)'" in result.stderr
+    assert list(vanishing.load(tmp_path / "m.json").feature_names_in_) == ["a", "a (2)", "c"]

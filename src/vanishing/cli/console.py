@@ -9,7 +9,7 @@ from typing import NoReturn
 
 from vanishing.algebra.writing import printable
 from vanishing.estimators.progress import listening
-from vanishing.rows.table_base import TableError
+from vanishing.tables.errors import TableError
 
 _UNWRAPPED = 10_000  # columns of a pipe: its reader wants an equation on one line
 

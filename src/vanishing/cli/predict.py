@@ -16,7 +16,7 @@ from vanishing.cli.console import check_output, console, fail, progress
 from vanishing.cli.models import Given, given
 from vanishing.cli.tables import TableOptions, say, takes_table
 from vanishing.estimators.progress import Progress
-from vanishing.rows.table_base import listed
+from vanishing.tables.errors import listed
 
 
 @command("vanishing predict m.json new.csv --out labels.csv")

@@ -85,7 +85,7 @@ def take_rows_in_memory(
 
     Parameters
     ----------
-    estimator, X, y, sample_weight, y_is
+    estimator, X, y, sample_weight, y_is : object
         As `take_rows` takes them.
     method : str or None
         Of the estimator, where only this method needs the rows in memory.

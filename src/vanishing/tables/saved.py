@@ -5,19 +5,22 @@ from dataclasses import asdict
 import numpy as np
 
 from vanishing.persistence.values import Refused, fields, listed, require, string
-from vanishing.rows.table_base import Layout
-from vanishing.rows.table_cells import SECONDS
-from vanishing.rows.table_columns import CategoryColumn, Column, DateColumn, FlagColumn
-from vanishing.rows.table_recipe import MISSING, Recipe
+from vanishing.tables.cells import SECONDS
+from vanishing.tables.columns import CategoryColumn, Column, DateColumn, FlagColumn
+from vanishing.tables.files import FileLayout
+from vanishing.tables.recipe import MISSING, Recipe
 
-_LAYOUT = ("separator", "encoding", "header", "sheet")
+_LAYOUT = {"separator": str, "encoding": str, "header": bool, "sheet": str}
 
 
 def node_of(recipe: Recipe) -> dict:
     """Return a recipe as JSON values."""
+    layout = asdict(recipe.layout)
+    if layout["header_row"] is None:  # files of earlier versions do not have it
+        del layout["header_row"]
     return {
         "columns": [{"kind": column.kind, **_plain(asdict(column))} for column in recipe.columns],
-        "layout": asdict(recipe.layout),
+        "layout": layout,
         "decimal": recipe.decimal,
         "missing": recipe.missing,
         "roles": dict(recipe.roles),
@@ -33,17 +36,20 @@ def recipe_of(node) -> Recipe:
     columns, layout, decimal, missing, roles = fields(
         node, "the table", ("columns", "layout", "decimal", "missing", "roles")
     )
-    given = dict(zip(_LAYOUT, fields(layout, "the layout of the table", _LAYOUT), strict=True))
+    *values, row = fields(layout, "the layout of the table", tuple(_LAYOUT), ("header_row",))
+    given = dict(zip(_LAYOUT, values, strict=True))
     for name, value in given.items():
-        kind = bool if name == "header" else str
-        require(value is None or type(value) is kind, f"{name} of the table is unknown.")
+        is_known = value is None or type(value) is _LAYOUT[name]
+        require(is_known, f"{name} of the table is unknown.")
+    known = row is None or (type(row) is int and row > 0)
+    require(known, "the line of the names of the table is unknown.")
     require(decimal in (None, ".", ","), "the decimal sign of the table is unknown.")
     require(missing in MISSING, "what is done about missing values is unknown.")
     if not isinstance(roles, dict):
         raise Refused("the roles of columns are not an object.")
     return Recipe(
         columns=tuple(_column_of(one) for one in listed(columns, "the columns of the table")),
-        layout=Layout(**given),
+        layout=FileLayout(**given, header_row=row),
         decimal=decimal,
         missing=missing,
         roles=tuple((role, string(name, "a column")) for role, name in roles.items()),

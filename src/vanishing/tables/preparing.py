@@ -1,24 +1,29 @@
 """A table as it comes: its rows as numbers, or all that is wrong with it and what would help."""
 
 import shlex
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from vanishing.rows.table_base import LISTED, Table, TableError, floats, listed
-from vanishing.rows.table_columns import CategoryColumn, Column, DateColumn, FlagColumn
-from vanishing.rows.table_csv import is_row_of_numbers
-from vanishing.rows.table_kinds import Choices, Found, recognised
-from vanishing.rows.table_recipe import Recipe, TableProblemsError, readable_names, unusable
-from vanishing.rows.tables import classes_of
+from vanishing.tables.cells import ColumnCells
+from vanishing.tables.columns import CategoryColumn, Column, DateColumn, FlagColumn
+from vanishing.tables.errors import LISTED, TableError, listed
+from vanishing.tables.files import FileTable
+from vanishing.tables.header import is_row_of_numbers
+from vanishing.tables.kinds import Choices, Recognition, recognised
+from vanishing.tables.labels import classes_of
+from vanishing.tables.problems import BadCells, TableProblemsError, remedy
+from vanishing.tables.recipe import Recipe, readable_names, row_index
 
+_CELLS = 400_000  # of a block: where there is text among numbers, little of it is read as text
 _MANY = 10  # rows, from which on a column can look like an identifier
 _EXACT = 2.0**53  # whole numbers above it are not all floats
 
 
-class Prepared(NamedTuple):
+class PreparedTable(NamedTuple):
     """The rows of a table that can be used.
 
     ``X`` has the columns ``names``, the target last where it is one of numbers; ``rows`` are their
@@ -35,24 +40,25 @@ class Prepared(NamedTuple):
     notes: list[str]
 
     def frame(self):
-        """Return X as a DataFrame."""
+        """Return X as a DataFrame, whose index has the number of each row and its identifier."""
         import pandas as pd
 
-        return pd.DataFrame(self.X, columns=self.names)
+        index = row_index(self.rows, self.texts.get("id"))
+        return pd.DataFrame(self.X, columns=self.names, index=index)
 
 
-def look(
-    table: Table,
+def prepare(
+    table: FileTable,
     choices: Choices,
     roles: Mapping[str, str],
     *,
     target: str | None = None,
-) -> Prepared:
+) -> PreparedTable:
     """Read a whole table, or say all that is wrong with it.
 
     Parameters
     ----------
-    table : Table
+    table : FileTable
     choices : Choices
     roles : mapping of str to str
         Columns that are not learned from, by what they are: "target" (labels), "run", "id", "time".
@@ -61,17 +67,17 @@ def look(
 
     Returns
     -------
-    prepared : Prepared
+    prepared : PreparedTable
 
     Raises
     ------
     TableProblemsError
         With a line for each problem, and the option that helps.
     """
-    return _Look(table, choices, roles, target).prepared()
+    return _Preparation(table, choices, roles, target).result()
 
 
-class _Look:
+class _Preparation:
     """Collects what is found on the way through a table."""
 
     def __init__(self, table, choices, roles, target):
@@ -81,9 +87,11 @@ class _Look:
         self.problems: list[str] = []
         self.notes: list[str] = []
         self.decimals: dict[str, str] = {}  # of columns that need another sign than was given
-        self.unusable: dict[str, int] = {}  # cells, by column
+        self.bad: list[BadCells] = []
+        self.unlabelled: dict[str, list[int]] = {}  # rows, by column of labels or runs
+        self.places = {name: place for place, name in enumerate(self.names)}
 
-    def prepared(self) -> Prepared:
+    def result(self) -> PreparedTable:
         """Return the rows that can be used, or raise what is wrong."""
         self._check_names()
         if self.problems:  # those of the columns are better looked for when these are known
@@ -92,18 +100,20 @@ class _Look:
         roles = self.roles
         with_text = {role: name for role, name in roles.items() if role != "time"}
         beside = [roles["time"]] if "time" in roles else []
-        cells = self._read([*wanted, *beside], list(with_text.values()))
+        cells = self._read([*wanted, *beside, *with_text.values()], list(with_text.values()))
         n_rows = len(next(iter(cells.values()))) if cells else 0
-        texts = {role: cells[name] for role, name in with_text.items()}
+        texts = {r: np.array(cells[name].texts(), dtype=object) for r, name in with_text.items()}
         columns, values = self._values(self._columns(wanted, cells), cells)
         X = np.column_stack([np.empty((n_rows, 0)), *values])
-        usable = np.isfinite(X).all(axis=1) & self._fit_the_names(n_rows)
+        usable = np.isfinite(X).all(axis=1)
+        usable[list(self.table.too_long)] = False
         for role in {"target", "run"} & set(texts):
             labelled = self._labelled(texts[role], roles[role])
             usable &= labelled
             if role == "target":
                 counted = labelled if self.choices.missing == "error" else usable
                 self._check_labels(texts[role][counted], roles[role])
+        self._check_rows(usable)
         if self.problems:
             raise TableProblemsError(self.table.path, self.problems)
         if n_rows and not usable.any():
@@ -115,7 +125,7 @@ class _Look:
         names = [name for column in columns for name in column.outputs]
         X, texts = X[usable], {role: column[usable] for role, column in texts.items()}
         self._point_out(X, names, texts.get("target"), columns)
-        times = [recognised(name, cells[name], self.choices) for name in beside]
+        times = [self._recognised(name, cells, self.choices) for name in beside]
         if any(found.column is None or found.problem for found in times):
             roles = with_text  # times are no part of a fit, and need not be numbers
             times = []
@@ -126,7 +136,9 @@ class _Look:
             missing=self.choices.missing,
             roles=tuple(roles.items()),
         )
-        return Prepared(X, names, self.names, texts, np.flatnonzero(usable), recipe, self.notes)
+        return PreparedTable(
+            X, names, self.names, texts, np.flatnonzero(usable), recipe, self.notes
+        )
 
     # -- Names ------------------------------------------------------------------------------------
 
@@ -145,7 +157,12 @@ class _Look:
                 self.problems.append(
                     f"there is no column {name!r} ({option}); its columns are {shown}.{help}"
                 )
-        if self.table.layout.header is None and is_row_of_numbers(self.table.names):
+        if self.table.doubt:
+            self.problems.append(self.table.doubt)
+        self.notes += self.table.notes
+        layout = self.table.layout
+        unsaid = layout.header is None and layout.header_row is None
+        if unsaid and is_row_of_numbers(self.table.names):
             last = f"x{len(self.names) - 1}"
             self.problems.append(
                 "the first line looks like a row, not like names. --no-header calls the columns "
@@ -167,31 +184,38 @@ class _Look:
 
     # -- Cells ------------------------------------------------------------------------------------
 
-    def _read(self, wanted: list[str], with_text: list[str]) -> dict[str, np.ndarray]:
+    def _read(self, names: list[str], as_text: list[str]) -> dict[str, ColumnCells]:
         """Return the cells of columns, by name."""
-        names = [*wanted, *with_text]
         if not names:
             return {}
-        places = [self.names.index(name) for name in names]
-        signs = self.choices.decimal == "," and not self.table.typed
-        texts = places if signs else places[len(wanted) :]
-        self.table.lenient = True
-        blocks = list(self.table.cells(places, texts))
+        table = self.table
+        places = [self.places[name] for name in names]
+        signs = self.choices.decimal == "," and not table.typed
+        texts = places if signs else [self.places[name] for name in as_text]
+        blocks = list(table.cells(places, texts, rows=max(1000, _CELLS // len(table.names))))
         if not blocks:
-            raise TableError(f"{self.table.path} has no rows.")
+            raise TableError(f"{table.path} has no rows.")
         return {
-            name: _joined(parts)
+            name: ColumnCells(parts, typed=table.typed)
             for name, parts in zip(names, zip(*blocks, strict=True), strict=True)
         }
+
+    def _recognised(self, name, cells, choices) -> Recognition:
+        """Say what a column is; if not plain numbers, from its cells as they are written."""
+        found = recognised(name, cells[name], choices)
+        if cells[name].is_mixed and type(found.column) is not Column:
+            cells |= self._read([name], [name])
+            found = recognised(name, cells[name], choices)
+        return found
 
     def _columns(self, wanted, cells) -> list[Column]:
         """Return what the columns are, without those that are left out."""
         columns = []
         commas: dict[tuple[str, ...], list[tuple[str, str]]] = {}
         for name in wanted:
-            if not self.table.names[self.names.index(name)].strip() and self._is_index(cells[name]):
+            if not self.table.names[self.places[name]].strip() and self._is_index(cells[name]):
                 continue
-            found = recognised(name, cells[name], self.choices)
+            found = self._recognised(name, cells, self.choices)
             if found.decimals:
                 commas.setdefault(found.decimals, []).append((name, found.example))
                 self.decimals[name] = found.decimals[0]
@@ -199,7 +223,7 @@ class _Look:
                 found = recognised(name, cells[name], choices)
             is_text = found.column is None or isinstance(found.column, CategoryColumn)
             if name == self.target and is_text:
-                found = Found(Column(name))  # numbers are explained, and what is none is told
+                found = Recognition(Column(name))  # numbers are explained, and what is none is told
             self.problems += [found.problem] if found.problem else []
             self.notes += [found.note] if found.note else []
             columns += [found.column] if found.column is not None else []
@@ -212,8 +236,8 @@ class _Look:
                 f"{word} {listed(names)}: numbers such as {which[0][1]!r}. {told} for the decimal "
                 "sign, and other signs for marks between thousands."
             )
-        outputs = [name for column in columns for name in column.outputs]
-        twice = [name for name in dict.fromkeys(outputs) if outputs.count(name) > 1]
+        outputs = Counter(name for column in columns for name in column.outputs)
+        twice = [name for name, count in outputs.items() if count > 1]
         if twice:
             self.problems.append(
                 f"--categories one-hot would make a second column {twice[0]!r}: --drop one of them."
@@ -222,8 +246,8 @@ class _Look:
 
     def _is_index(self, cells) -> bool:
         """Say whether a column without a name counts the rows, or is empty; and that it goes."""
-        numbers = cells if cells.dtype != object else floats(cells.tolist())
-        if cells.dtype == object and not any(text.strip() for text in cells.tolist()):
+        numbers = cells.numbers(None)
+        if np.isnan(numbers).all() and not any(text.strip() for text in cells.texts()):
             return True
         if np.array_equal(numbers - numbers[0], np.arange(len(numbers))):
             self.notes.append("a column without a name is left out: it counts the rows.")
@@ -238,55 +262,79 @@ class _Look:
             found = column.values(here, self.decimals.get(column.name, self.choices.decimal))
             column = replace(column, fill=_fill(column, found))
             wrong = np.flatnonzero(np.isnan(found).any(axis=1))
+            # Of rows that are too long something else is said.
+            wrong = wrong[[row not in self.table.too_long for row in wrong.tolist()]]
             if wrong.size:
-                self.unusable[column.name] = len(wrong)
-                if self.choices.missing == "error":
-                    # Of rows that are too long something else is said.
-                    wrong = wrong[[row not in self.table.too_long for row in wrong.tolist()]]
-                    if wrong.size:
-                        self.problems.append(unusable(column.name, here, wrong, self.table))
-                elif self.choices.missing == "median" and column.name != self.target:
+                self.bad.append(BadCells.of(column.name, here, wrong))
+                if self.choices.missing == "median" and column.name != self.target:
                     found[wrong] = column.filling()
             known.append(column)
             values.append(found)
-        if self.choices.missing == "median" and self.unusable:
-            self.notes.append(f"cells are filled in with the median of the column{self._why()}.")
+        if self.choices.missing == "median" and self.bad:
+            self.notes.append(
+                f"cells are filled in with the median of the column{self._why()}. That breaks "
+                "every balance of columns in these rows; --missing drop leaves them out."
+            )
         return known, values
 
     def _why(self) -> str:
-        """Say how many cells of which columns cannot be used, in brackets."""
-        said = [f"{name!r}: {count}" for name, count in self.unusable.items()]
-        more = ", ..." if len(said) > LISTED else ""
-        return f" (cells that cannot be used, {', '.join(said[:LISTED])}{more})" if said else ""
+        """Say how many cells of which columns cannot be used, and how many rows are too long."""
+        counts = [f"{bad.name!r}: {len(bad.rows)}" for bad in self.bad]
+        more = ", ..." if len(counts) > LISTED else ""
+        reasons = (
+            [f"cells that cannot be used, {', '.join(counts[:LISTED])}{more}"] if counts else []
+        )
+        reasons += [f"too many fields: {n}"] if (n := len(self.table.too_long)) else []
+        return f" ({'; '.join(reasons)})" if reasons else ""
 
-    def _fit_the_names(self, n_rows) -> np.ndarray:
-        """Say which rows have no more fields than there are names."""
-        fits = np.ones(n_rows, dtype=bool)
-        too_long = self.table.too_long
-        fits[list(too_long)] = False
-        if too_long and self.choices.missing != "drop":
-            where, n_fields = next(iter(too_long.values()))
+    def _check_rows(self, usable):
+        """Say which rows cannot be used, where nothing was said about what becomes of them."""
+        too_long, n_rows = self.table.too_long, len(usable)
+        asked = self.choices.missing == "error"
+        bad = self.bad if asked else []
+        # Rows that are too long for the names are no rows with a few bad cells: if they are most of
+        # the table, the names are wrong.
+        misnamed = 2 * len(too_long) > n_rows
+        odd = list(too_long)[:1] if misnamed or self.choices.missing != "drop" else []
+        unlabelled = [(name, rows) for name, rows in self.unlabelled.items() if asked]
+        first = [*odd, *(one.rows[0] for one in bad), *(rows[0] for _, rows in unlabelled)]
+        lines = self.table.lines(map(int, first)) if first else {}
+        n_lost = int(np.count_nonzero(~usable))
+        many = (
+            f"--missing drop would leave out {n_lost} of {n_rows} rows."
+            if 2 * n_lost > n_rows
+            else ""
+        )
+        for one in bad:
+            mostly = 2 * len(one.rows) > n_rows and one.name != self.target
+            column = f"--drop {shlex.quote(one.name)} leaves the column out. " if mostly else ""
+            help = many or remedy(self.choices.fills)
+            self.problems.append(f"{one.sentence(lines)} {column}{help}")
+        for row in odd:
             more = "" if len(too_long) == 1 else f", and {len(too_long) - 1} more rows are too long"
-            all_of_them = len(too_long) == n_rows
             help = (
-                "A name may be missing." if all_of_them else "--missing drop leaves such rows out."
+                "A name may be missing, or they stand in another line: --header-row says which."
+                if misnamed
+                else many or "--missing drop leaves such rows out."
             )
             self.problems.append(
-                f"{where} has {n_fields} fields, but there are {len(self.names)} names{more}. "
-                f"{help}"
+                f"{lines[row]} has {too_long[row]} fields, but there are {len(self.names)} "
+                f"names{more}. {help}"
             )
-        return fits
+        for name, rows in unlabelled:
+            more = "" if len(rows) == 1 else f", and so are {len(rows) - 1} more"
+            self.problems.append(
+                f"{lines[rows[0]]}, column {name!r}: the cell is empty{more}. "
+                f"{many or '--missing drop leaves such rows out.'}"
+            )
 
     def _labelled(self, texts, name) -> np.ndarray:
         """Say which rows have a label, or name of a run."""
         labelled = np.array([text.strip() != "" for text in texts.tolist()], dtype=bool)
-        wrong = [row for row in np.flatnonzero(~labelled) if row not in self.table.too_long]
-        if wrong and self.choices.missing == "error":
-            more = "" if len(wrong) == 1 else f", and so are {len(wrong) - 1} more"
-            self.problems.append(
-                f"{self.table.where(int(wrong[0]))}, column {name!r}: the cell is empty{more}. "
-                "--missing drop leaves such rows out."
-            )
+        wrong = np.flatnonzero(~labelled).tolist()
+        wrong = [row for row in wrong if row not in self.table.too_long]
+        if wrong:
+            self.unlabelled[name] = wrong
         return labelled
 
     def _check_labels(self, labels, name):
@@ -320,14 +368,6 @@ class _Look:
                     f"column {name!r} looks like an identifier: {reason}. --id {option} carries it "
                     f"through to predictions, --drop {option} leaves it out."
                 )
-
-
-def _joined(parts) -> np.ndarray:
-    """Return the blocks of a column as one, as text where one of them is."""
-    if len({part.dtype for part in parts}) == 1:
-        return np.concatenate(parts)
-    texts = (part if part.dtype == object else part.astype(str).astype(object) for part in parts)
-    return np.concatenate(list(texts))
 
 
 def _fill(column: Column, values: np.ndarray) -> float:

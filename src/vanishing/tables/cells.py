@@ -1,16 +1,21 @@
-"""What cells of text mean: numbers as people write them, units, yes and no, dates, nothing."""
+"""Cells, and what their text means: numbers as people write them, units, yes and no, dates."""
 
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, timezone
 
-from vanishing.rows.table_base import as_float
+import numpy as np
+
+from vanishing.tables.errors import shortened
 
 # How cells say that there is no value, in small letters, and what spreadsheets write for errors.
 _NOTHING = ("", "-", "--", "---", "?", ".", "*", "na", "n/a", "n.a.", "nan", "null", "none", "nil")
+_NOT_DETERMINED = ("n.d.", "n. d.", "n/d", "nd")
 _ERRORS = ("#na", "#n/a", "#value!", "#div/0!", "#ref!", "#num!", "#name?")
-_MISSING = frozenset((*_NOTHING, *_ERRORS, "missing", "<na>"))
+_MISSING = frozenset((*_NOTHING, *_NOT_DETERMINED, *_ERRORS, "missing", "<na>"))
 _FLAGS = [("no", "yes"), ("false", "true"), ("n", "y"), ("f", "t"), ("off", "on")]
 _CURRENCIES = "$€£¥"
+_TOGETHER = 1000  # cells that become numbers at a time
 _LONG = 60  # characters of what is no number with a unit, and takes long to be looked at
 _SPACES = " \u00a0\u202f\u2009"  # also those that do not break a line
 _MARKS = {".": f",'\u2019{_SPACES}", ",": f".'\u2019{_SPACES}"}  # between thousands
@@ -36,6 +41,87 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 SECONDS = {"seconds": 1.0, "minutes": 60.0, "hours": 3600.0, "days": 86400.0, "years": 31557600.0}
 
 
+class ColumnCells:
+    """Cells of a column as they were read, block by block.
+
+    Parameters
+    ----------
+    blocks : sequence of ndarray
+        Of float64; or of text, perhaps with numbers among it.
+    typed : bool
+        Whether the file says which cells are numbers; if not, numbers are text that was read.
+    """
+
+    def __init__(self, blocks: Sequence[np.ndarray], *, typed: bool = True):
+        self.blocks = list(blocks)
+        self.typed = typed
+        self._numbers: dict[str | None, np.ndarray] = {}  # by decimal sign
+
+    def __len__(self):
+        return sum(map(len, self.blocks))
+
+    @property
+    def is_text(self) -> bool:
+        """Whether there is text among the cells."""
+        return any(block.dtype == object for block in self.blocks)
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether blocks were read as numbers whose text is needed if the column holds text."""
+        return not self.typed and len({block.dtype for block in self.blocks}) > 1
+
+    def numbers(self, decimal: str | None) -> np.ndarray:
+        """Return the cells as numbers, NaN where one is none, with a decimal sign for text."""
+        if decimal not in self._numbers:
+            self._numbers[decimal] = np.concatenate(
+                [
+                    block if block.dtype != object else numbers_of(block.tolist(), decimal)
+                    for block in self.blocks
+                ]
+            )
+        return self._numbers[decimal]
+
+    def at(self, rows: np.ndarray) -> list:
+        """Return the cells of some rows."""
+        starts = np.cumsum([0, *map(len, self.blocks)])
+        which = np.searchsorted(starts, rows, side="right") - 1
+        pairs = zip(which.tolist(), (rows - starts[which]).tolist(), strict=True)
+        return [self.blocks[i].item(j) for i, j in pairs]
+
+    def texts(self) -> list[str]:
+        """Return the cells as text."""
+        return [cell_text(cell) for block in self.blocks for cell in block.tolist()]
+
+
+def cell_text(value) -> str:
+    """Return what a cell holds as text, "" where it holds nothing.
+
+    Numbers of a workbook have no point where they are whole: none is shown there either.
+    """
+    if isinstance(value, str):
+        return value
+    if value is None or value != value:
+        return ""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def as_float(value) -> float:
+    """Return a cell as a number, NaN if it is none; pandas makes huge integers of some text."""
+    try:
+        _check_characters(str(value))
+        return float(value)
+    except (TypeError, ValueError):
+        return np.nan
+    except OverflowError:
+        return np.inf
+
+
+def _check_characters(text: str) -> None:
+    # Python takes 1_000 and the digits of all scripts for numbers.
+    if not text.isascii() or "_" in text:
+        raise ValueError("there are characters in it that no number has")
+
+
 def is_missing(text: str) -> bool:
     """Say whether a cell has no value, in one of the usual spellings."""
     return text.strip().casefold() in _MISSING
@@ -52,7 +138,7 @@ def number(text: str, decimal: str | None) -> float:
 
     Examples
     --------
-    >>> from vanishing.rows.table_cells import number
+    >>> from vanishing.tables.cells import number
     >>> number("1,234.5", "."), number("1.234,5", ","), number("1,5", None)
     (1234.5, 1234.5, nan)
     """
@@ -63,6 +149,50 @@ def number(text: str, decimal: str | None) -> float:
         if decimal == ",":
             text = text.replace(".", "?").replace(",", ".")  # a point is not the decimal one
     return as_float(text)
+
+
+def numbers_of(cells: list, decimal: str | None) -> np.ndarray:
+    """Return cells as numbers, NaN where one is none.
+
+    Parameters
+    ----------
+    cells : list
+        Of text, and of numbers, which stay what they are whatever sign comes before decimals.
+    decimal : {".", ","} or None
+        In text, as of `number`.
+    """
+    found = np.empty(len(cells))
+    for start in range(0, len(cells), _TOGETHER):
+        part = cells[start : start + _TOGETHER]
+        found[start : start + len(part)] = _numbers_together(part, decimal)
+    return found
+
+
+def _numbers_together(cells: list, decimal: str | None) -> list[float]:
+    """Return what `numbers_of` says, quickly where all cells are numbers as Python writes them."""
+    try:
+        _check_characters("".join(cells))
+        if decimal != ",":
+            return [float(cell) for cell in cells]
+        if not any("." in cell for cell in cells):
+            return [float(cell.replace(",", ".")) for cell in cells]
+    except (TypeError, ValueError):
+        pass
+    return [number(cell, decimal) if isinstance(cell, str) else as_float(cell) for cell in cells]
+
+
+def problem_of(value) -> str:
+    """Say, as the end of a sentence, what is wrong with a value that is no finite number."""
+    text = "" if value is None else str(value)
+    if not text.strip():
+        return "the cell is empty"
+    shown = repr(shortened(text))
+    if re.fullmatch(r"\s*[+-]?\d+,\d+\s*", text):
+        return f"{shown} is not a number (it has a comma; use a point)"
+    found = as_float(text)
+    if np.isnan(found) and text.strip().lower().lstrip("+-") != "nan":
+        return f"{shown} is not a number"
+    return f"{str(found)!r} is not a finite number"
 
 
 def measured(text: str, decimal: str | None) -> tuple[float, str]:

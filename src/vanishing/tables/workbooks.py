@@ -4,20 +4,23 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from vanishing.rows.table_base import NoPackageError, Table, TableError, listed, text_of
+from vanishing.tables.cells import as_float, cell_text
+from vanishing.tables.errors import NoPackageError, TableError, listed
+from vanishing.tables.files import FileTable
+from vanishing.tables.header import SAMPLE, doubt_of, heading_of
 
 
-class ExcelTable(Table):
+class WorkbookTable(FileTable):
     """A sheet of a workbook; values of formulas are those that were saved."""
+
+    endings = (".xlsx", ".xlsm")
 
     @contextmanager
     def _book(self):
         try:
             import openpyxl
         except ImportError:
-            raise NoPackageError(
-                "Workbooks need openpyxl: install with python -m pip install 'vanishing[app]'."
-            ) from None
+            raise NoPackageError("Workbooks", "openpyxl") from None
         try:
             book = openpyxl.load_workbook(self.path, read_only=True, data_only=True)
         except (KeyError, SyntaxError) as error:  # an archive or XML of something else
@@ -53,51 +56,60 @@ class ExcelTable(Table):
                 remedy="--sheet says which one is meant.",
             )
         self.rows = sheets[filled[0]]
+        del self.rows[: self._place_of_names()]
         first = self.rows[0][1]
         width = max(i for i, value in enumerate(first) if value is not None) + 1
         if self.layout.header is False:
             return [f"x{i}" for i in range(width)]
         del self.rows[0]
-        return [text_of(value) for value in first[:width]]
+        return [cell_text(value) for value in first[:width]]
 
-    def _columns(self, places, texts, rows):
+    def _place_of_names(self) -> int:
+        """Return how many rows are above the names, and say where these are if that is a guess."""
+        asked = self.layout.header_row
+        if asked is not None:
+            if asked > self.rows[-1][0]:
+                raise TableError(f"{self.path} has no row {asked}.")
+            return next(i for i, (number, _) in enumerate(self.rows) if number >= asked)
+        if self.layout.header is not None:
+            return 0
+        heading = heading_of([list(map(cell_text, row)) for _, row in self.rows[:SAMPLE]])
+        row = self.rows[heading.place][0]
+        if not heading.place:
+            return 0
+        if heading.is_certain:
+            self.notes.append(f"the names are in row {row}; those above are left out.")
+            return heading.place
+        self.doubt = doubt_of("row", row, self.rows[0][0])
+        return 0
+
+    def _blocks(self, places, texts, rows):
         width = len(self.names)
         for start in range(0, len(self.rows), rows):
             block = []
-            for i, (number, row) in enumerate(self.rows[start : start + rows], start):
+            for i, (_, row) in enumerate(self.rows[start : start + rows], start):
                 n_fields = max(j for j, value in enumerate(row) if value is not None) + 1
                 if n_fields > width:
-                    if not self.lenient:
-                        raise TableError(
-                            f"{self.path} cannot be read: row {number} has {n_fields} cells, but "
-                            f"there are {width} names."
-                        )
-                    self.too_long[i] = (f"row {number}", n_fields)
+                    self.too_long[i] = n_fields
                     row = ()
                 block.append((*row[:width], *[None] * (width - len(row))))
             columns = list(zip(*block, strict=True))
             yield [_column(columns[i], i in texts) for i in places]
 
-    def _parsed(self, column, name):
-        return None if column.dtype == object else column
-
-    def _cells(self, column):
-        return column
-
-    def _values(self, column, before, name, start):
-        return column
-
-    def where(self, row):
-        """Say where a row is, counted from 0."""
-        return f"row {self.rows[row][0]}"
+    def lines(self, rows):
+        """Say where rows are."""
+        return {row: f"row {self.rows[row][0]}" for row in rows}
 
 
 def _column(values, as_text: bool) -> np.ndarray:
-    if not as_text and {type(value) for value in values} <= {int, float}:
-        return np.array(values, dtype=np.float64)
-    return np.array([_text(value) for value in values], dtype=object)
-
-
-def _text(value) -> str:
-    # A workbook has no whole numbers, only numbers that are shown without a point.
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else text_of(value)
+    """Return numbers; or text, among which numbers stay what they are unless all must be text."""
+    is_number = [type(value) in (int, float) for value in values]
+    if all(is_number) and not as_text:
+        return np.array([as_float(value) for value in values])
+    return np.array(
+        [
+            value if number and not as_text else cell_text(value)
+            for value, number in zip(values, is_number, strict=True)
+        ],
+        dtype=object,
+    )

@@ -6,18 +6,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from vanishing.rows.table_cells import (
-    SECONDS,
-    is_missing,
-    measured,
-    number,
-    seconds_of,
-)
+from vanishing.tables.cells import SECONDS, ColumnCells, is_missing, measured, seconds_of
 
 
-def by_distinct(cells: np.ndarray, value_of: Callable[[str], float]) -> np.ndarray:
+def by_distinct(cells: ColumnCells, value_of: Callable[[str], float]) -> np.ndarray:
     """Return numbers of cells of text, asking once for each different text."""
-    texts = cells.tolist()
+    texts = cells.texts()
     known = {text: value_of(text) for text in set(texts)}
     return np.array([known[text] for text in texts], dtype=np.float64)
 
@@ -48,29 +42,30 @@ class Column:
         """Return the names of the columns that are made of it."""
         return [self.name]
 
-    def values(self, cells: np.ndarray, decimal: str | None) -> np.ndarray:
+    def values(self, cells: ColumnCells, decimal: str | None) -> np.ndarray:
         """Return the numbers of cells, NaN where there is none.
 
         Parameters
         ----------
-        cells : ndarray of shape (n_rows,)
-            Of float64 or of text.
+        cells : ColumnCells
         decimal : {".", ","} or None
 
         Returns
         -------
         values : ndarray of shape (n_rows, n_outputs)
         """
-        if cells.dtype == object:
-            cells = by_distinct(cells, lambda text: self._value(text, decimal))
-        found = np.where(np.isfinite(cells), cells, np.nan)
-        return found[:, np.newaxis]
+        found = self._numbers(cells, decimal) if cells.is_text else cells.numbers(decimal)
+        return np.where(np.isfinite(found), found, np.nan)[:, np.newaxis]
 
-    def _value(self, text: str, decimal: str | None) -> float:
+    def _numbers(self, cells: ColumnCells, decimal: str | None) -> np.ndarray:
         if not self.unit:
-            return number(text, decimal)
-        value, unit = measured(text, decimal)
-        return value if unit == self.unit else np.nan
+            return cells.numbers(decimal)
+
+        def value_of(text):
+            value, unit = measured(text, decimal)
+            return value if unit == self.unit else np.nan
+
+        return by_distinct(cells, value_of)
 
     def filling(self) -> np.ndarray:
         """Return what takes the place of missing values, one per output."""
@@ -86,8 +81,8 @@ class FlagColumn(Column):
 
     words: dict[str, float] = field(default_factory=dict)
 
-    def _value(self, text, decimal):
-        return self.words.get(text.strip().casefold(), np.nan)
+    def _numbers(self, cells, decimal):
+        return by_distinct(cells, lambda text: self.words.get(text.strip().casefold(), np.nan))
 
 
 @dataclass(frozen=True)
@@ -105,8 +100,9 @@ class DateColumn(Column):
     origin: float = 0.0
     order: str = "dmy"
 
-    def _value(self, text, decimal):
-        return (seconds_of(text, self.order) - self.origin) / SECONDS[self.unit]
+    def _numbers(self, cells, decimal):
+        moments = by_distinct(cells, lambda text: seconds_of(text, self.order))
+        return (moments - self.origin) / SECONDS[self.unit]
 
 
 @dataclass(frozen=True)

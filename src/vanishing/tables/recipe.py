@@ -6,25 +6,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vanishing.rows.table_base import (
-    LOOK,
-    Layout,
-    Table,
-    TableError,
-    listed,
-    problem_of,
-    shortened,
-    text_of,
-)
-from vanishing.rows.table_cells import is_missing
-from vanishing.rows.table_columns import Column
+from vanishing.tables.cells import ColumnCells
+from vanishing.tables.columns import Column
+from vanishing.tables.errors import TableError
+from vanishing.tables.files import LOOK, ROWS, FileLayout, FileTable
+from vanishing.tables.problems import BadCells, TableProblemsError, remedy
 
 MISSING = ("error", "drop", "median")
-_ROWS = 100_000  # of a block
-_PROBLEMS = 20  # that a message lists
 
 
-class Part(NamedTuple):
+class TablePart(NamedTuple):
     """Some rows of a table: those that can be used, which those are, and text beside them."""
 
     X: np.ndarray
@@ -39,7 +30,7 @@ class Recipe:
     Parameters
     ----------
     columns : tuple of Column
-    layout : Layout
+    layout : FileLayout
         As far as it was given.
     decimal : {".", ","} or None
     missing : {"error", "drop", "median"}
@@ -49,7 +40,7 @@ class Recipe:
     """
 
     columns: tuple[Column, ...]
-    layout: Layout = LOOK
+    layout: FileLayout = LOOK
     decimal: str | None = None
     missing: str = "error"
     roles: tuple[tuple[str, str], ...] = ()
@@ -75,19 +66,27 @@ class Recipe:
         return [column.name for column in self.columns if column.name not in names]
 
     def parts(
-        self, table: Table, outputs: Sequence[str], texts: Sequence[str] = (), rows: int = _ROWS
-    ) -> Iterator[Part]:
+        self,
+        table: FileTable,
+        outputs: Sequence[str],
+        texts: Sequence[str] = (),
+        rows: int = ROWS,
+        *,
+        fills: bool = True,
+    ) -> Iterator[TablePart]:
         """Read some rows of a table at a time.
 
         Parameters
         ----------
-        table : Table
+        table : FileTable
         outputs : sequence of str
             The columns to make, in their order.
         texts : sequence of str
             Columns of the table to return as they are written.
         rows : int
             Of a part.
+        fills : bool
+            Whether an error offers to fill cells in.
 
         Raises
         ------
@@ -95,54 +94,62 @@ class Recipe:
             Where cells cannot be used and ``missing`` is "error".
         """
         recipe = self.only(outputs)
-        names = readable_names(table.names)
-        places = [names.index(column.name) for column in recipe.columns]
-        beside = [names.index(name) for name in texts]
+        known = {name: place for place, name in enumerate(readable_names(table.names))}
+        places = [known[column.name] for column in recipe.columns]
+        beside = [known[name] for name in texts]
         as_text = {p for p, column in zip(places, recipe.columns, strict=True) if column.as_text}
-        table.lenient = self.missing == "drop"
+        if self.decimal == "," and not table.typed:
+            as_text = set(places)
         start = 0
-        for found in table.cells(
-            [*places, *beside],
-            {*beside, *(places if self.decimal == "," and not table.typed else as_text)},
-            rows=rows,
-        ):
-            made = recipe._made(found, table, start)
+        for blocks in table.cells([*places, *beside], {*beside, *as_text}, rows=rows):
+            if self.missing != "drop":
+                table.refuse_long_rows()
+            made, bad = recipe.made(blocks[: len(places)], start)
+            if bad and self.missing == "error":
+                lines = table.lines(int(one.rows[0]) for one in bad)
+                raise TableProblemsError(
+                    table.path, [f"{one.sentence(lines)} {remedy(fills)}" for one in bad]
+                )
             X = np.column_stack([made[name] for name in outputs])
             usable = np.isfinite(X).all(axis=1)
-            yield Part(X[usable], usable, dict(zip(texts, found[len(places) :], strict=True)))
+            yield TablePart(X[usable], usable, dict(zip(texts, blocks[len(places) :], strict=True)))
             start += len(X)
         if not start:
             raise TableError(f"{table.path} has no rows.")
 
-    def _made(self, found, table, start) -> dict[str, np.ndarray]:
-        """Return the columns that are made of cells, filled in where that is wanted."""
+    def made(
+        self, blocks: Sequence[np.ndarray], start: int
+    ) -> tuple[dict[str, np.ndarray], list[BadCells]]:
+        """Return the columns that are made of cells, filled in where wanted, and what is wrong.
+
+        Parameters
+        ----------
+        blocks : sequence of ndarray
+            Cells of each column, as of `FileTable.cells`.
+        start : int
+            The row of the first of them.
+        """
         made: dict[str, np.ndarray] = {}
-        problems = []
-        for column, cells in zip(self.columns, found, strict=False):
+        bad = []
+        for column, block in zip(self.columns, blocks, strict=True):
+            cells = ColumnCells([block])
             values = column.values(cells, self.decimal)
             wrong = np.flatnonzero(np.isnan(values).any(axis=1))
-            if wrong.size and self.missing == "error":
-                problems.append(unusable(column.name, cells, wrong, table, start))
+            if wrong.size:
+                bad.append(BadCells.of(column.name, cells, wrong, start))
             if self.missing == "median":
                 values[wrong] = column.filling()
             made |= dict(zip(column.outputs, values.T, strict=True))
-        if problems:
-            raise TableProblemsError(table.path, problems)
-        return made
+        return made, bad
 
 
-class TableProblemsError(TableError):
-    """All that keeps a table from being used, a line for each."""
+def row_index(places: np.ndarray, identifiers: np.ndarray | None = None):
+    """Return what rows of a table are called: an index of numbers from 1, and identifiers."""
+    import pandas as pd
 
-    def __init__(self, path, problems: list[str]):
-        self.problems = problems
-        if len(problems) == 1:
-            text = f"{path}, {problems[0]}"
-        else:
-            more = len(problems) - _PROBLEMS
-            shown = [*problems[:_PROBLEMS], *([f"... and {more} more."] if more > 0 else [])]
-            text = "\n  ".join([f"{path} has {len(problems)} problems:", *shown])
-        super().__init__(text)
+    if identifiers is None:
+        return pd.Index(places + 1, name="row")
+    return pd.MultiIndex.from_arrays([places + 1, identifiers], names=["row", "id"])
 
 
 def readable_names(names: Sequence[str]) -> list[str]:
@@ -150,28 +157,15 @@ def readable_names(names: Sequence[str]) -> list[str]:
 
     Examples
     --------
-    >>> from vanishing.rows.table_recipe import readable_names
+    >>> from vanishing.tables.recipe import readable_names
     >>> readable_names(["a", "", "a"])
     ['a', 'column 2', 'a (2)']
     """
-    found: list[str] = []
+    counts: dict[str, int] = {}  # by name, in the order of the columns
     for place, name in enumerate(names, start=1):
-        name, count = name.strip() or f"column {place}", 1
-        new = name
-        while new in found:
-            count += 1
-            new = f"{name} ({count})"
-        found.append(new)
-    return found
-
-
-def unusable(name: str, cells: np.ndarray, wrong: np.ndarray, table: Table, start: int = 0) -> str:
-    """Say which cells of a column cannot be used, the first of them first, and what may be done."""
-    texts = [text_of(value) for value in cells[wrong].tolist()]
-    first = texts[0].strip()
-    problem = f"{first!r} is no value" if first and is_missing(first) else problem_of(texts[0])
-    said = f"{table.where(start + int(wrong[0]))}, column {name!r}: {problem}"
-    if len(texts) > 1:
-        others = list(dict.fromkeys(shortened(text.strip()) for text in texts[1:]))
-        said += f"; {len(texts) - 1} more of the column cannot be used ({listed(others, 3)})"
-    return f"{said}. --missing drop leaves such rows out, --missing median fills them in."
+        name = new = name.strip() or f"column {place}"
+        while new in counts:
+            counts[name] += 1
+            new = f"{name} ({counts[name]})"
+        counts[new] = 1
+    return list(counts)
