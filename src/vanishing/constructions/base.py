@@ -5,7 +5,7 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from vanishing._threads import check_jobs, one_blas_thread, threads
-from vanishing.algebra.polynomials import Generators
+from vanishing.algebra.generators import Generators
 from vanishing.checks import check_choice, check_flag, check_number
 from vanishing.constructions.small_columns import warn_of_small_columns
 from vanishing.estimators.fits import Remarks, all_or_nothing

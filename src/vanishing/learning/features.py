@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from vanishing._threads import check_jobs, one_blas_thread, spread, threads
-from vanishing.algebra.polynomials import aligned
+from vanishing.algebra.generators import aligned
 from vanishing.constructions.base import GeneratorTransformer, construct, sparsity
 from vanishing.estimators.fits import Remarks, all_or_nothing
 from vanishing.estimators.names import adopt_columns, input_names
