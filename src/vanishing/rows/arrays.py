@@ -5,6 +5,7 @@ with rows asks `namespace` for functions and `like` for constants, and need not 
 """
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -21,31 +22,40 @@ _FEW_TO_FIT, _FEW_TO_EVALUATE = 1 << 16, 1 << 14
 # little of its memory.
 _CACHED_BYTES, _DEVICE_BYTES = 1 << 20, 1 << 30
 
+# Of kinds of arrays: to find out takes as long as a product.
+_are_of_devices: dict[type, bool] = {}
+_namespaces: dict[type, Any] = {}
+
 _TILE = 64  # rows that are compared side by side, for ranges of columns
 
 
 def is_device_array(X) -> bool:
     """Say whether X is an array of a library whose arrays stay where they are."""
-    root = type(X).__module__.partition(".")[0]
-    if root not in _LIBRARIES:
-        return False
-    # PyTorch's tensors know no namespace, nor do arrays of all versions of CuPy.
-    kinds = {kind.__name__ for kind in type(X).__mro__}
-    return hasattr(X, "__array_namespace__") or not kinds.isdisjoint(("Tensor", "ndarray"))
+    kind = type(X)
+    if kind not in _are_of_devices:
+        # PyTorch's tensors know no namespace, nor do arrays of all versions of CuPy.
+        names = {base.__name__ for base in kind.__mro__}
+        _are_of_devices[kind] = kind.__module__.partition(".")[0] in _LIBRARIES and (
+            hasattr(kind, "__array_namespace__") or not names.isdisjoint(("Tensor", "ndarray"))
+        )
+    return _are_of_devices[kind]
 
 
 def namespace(X):
     """Return the namespace of X: NumPy's own, or that of the array API standard."""
     if not is_device_array(X):
         return np
-    try:
-        from array_api_compat import array_namespace
-    except ImportError:
-        raise ImportError(
-            "arrays of PyTorch and CuPy need array-api-compat: install it with "
-            "python -m pip install 'vanishing[gpu]'"
-        ) from None
-    return array_namespace(X)
+    kind = type(X)
+    if kind not in _namespaces:
+        try:
+            from array_api_compat import array_namespace
+        except ImportError:
+            raise ImportError(
+                "arrays of PyTorch and CuPy need array-api-compat: install it with "
+                "python -m pip install 'vanishing[gpu]'"
+            ) from None
+        _namespaces[kind] = array_namespace(X)
+    return _namespaces[kind]
 
 
 def is_on_cpu(X) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 
 from vanishing.algebra.evaluation import chunk_rows
 from vanishing.algebra.monomials import Plan
-from vanishing.rows.arrays import is_on_cpu, like, namespace, slices
+from vanishing.rows.arrays import is_on_cpu, like, namespace, slices, to_numpy
 
 # Evaluated terms of one chunk on an accelerator: enough to keep it busy, little of its memory.
 _CHUNK_BYTES = 1 << 30
@@ -101,9 +101,8 @@ class DeviceStretch(NamedTuple):
                 ones = namespace(values).ones_like(values_right[0, :])
                 squares += (values_right * values_right) @ ones
         if known:  # the squares are among the products: no need to read the values once more
-            at = np.searchsorted(left, right) * right.size + np.arange(right.size)
-            flat = namespace(total).reshape(total, (-1,))
-            squares = namespace(total).take(flat, like(total, at), axis=0)
+            total = to_numpy(total)
+            squares = total[np.searchsorted(left, right), np.arange(right.size)]
         return total, squares
 
     def triangle(self, above, values, terms: np.ndarray):
