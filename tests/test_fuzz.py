@@ -16,6 +16,11 @@ def test_cases(first):
         run_case(number)
 
 
+def test_cases_of_tables():
+    for number in range(100):
+        assert run_case(number, "tables")[0] == "case_tables"
+
+
 def test_a_case_is_its_number():
     assert [run_case(n) for n in range(5)] == [run_case(n) for n in range(5)]
 

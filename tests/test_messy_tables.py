@@ -510,6 +510,12 @@ def test_cells_that_take_long_to_look_at_are_looked_at_in_time(table):
         table(f"a,b\n{hostile},1\n2,2\n")
 
 
+def test_errors_of_spreadsheets_are_no_comments(table):
+    prepared = table("a;b\n1,5;2,5\n#DIV/0!;3,5\n#warm;\n4,5;#N/A\n", decimal=",", missing="drop")
+    assert prepared.rows.tolist() == [0] and prepared.X.tolist() == [[1.5, 2.5]]
+    assert "2 of 3 rows are left out" in prepared.notes[-1]
+
+
 def test_nothing_is_left_to_look_at(call, tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a\n1\n2\n")

@@ -319,7 +319,6 @@ TITLED = "Laboratory 3, March;;\nby hand\n\np;V;T\n1,5;2;3\n2,5;3;4\n3,5;4;5\n"
         (TITLED, ["p", "V", "T"], 4),
         ("# dry\nGases\np,V\n1,2\n3,4\n", ["p", "V"], 3),
         ("Gases,,,\np,V,T,\n1,2,3,\n3,4,5,\n", ["p", "V", "T", ""], 2),
-        ("Gases\np,V\nbar,l\n1,2\n3,4\n5,6\n", ["p", "V"], 2),
         ('"Gases\nof 2024"\np,V\n1,2\n3,4\n', ["p", "V"], 3),
         # The first line has the names, though some have none or lines below are longer.
         (",kind,V\nA,big,n.d.\nB,small,4\n", ["", "kind", "V"], None),
@@ -340,6 +339,8 @@ def test_lines_are_counted_from_the_first_of_the_file(write):
 
 
 def test_the_line_of_the_names_is_asked_for_or_given(write):
+    for text in ("Gases\np,V\nbar,l\n1,2\n3,4\n5,6\n", "Gases\nin March,dry\np,V\n1,2\n3,4\n"):
+        assert "--header-row 2 says so" in open_table(write(text)).doubt
     path = write("operator,Smith\np,V,T\n1,2,3\n3,4,5\n")
     table = open_table(path)
     assert "--header-row 2 says so, --header-row 1 takes line 1" in table.doubt

@@ -218,6 +218,12 @@ def is_date(text: str) -> bool:
     return bool(_YEAR_FIRST.fullmatch(text) or _YEAR_LAST.fullmatch(text))
 
 
+def is_value(text: str) -> bool:
+    """Say whether a cell may be a number, in some way of writing, or a date."""
+    numbers = [measured(text, sign)[0] for sign in (None, ",", ".")]
+    return is_date(text) or not np.isnan(numbers).all()
+
+
 def order_of(dates) -> str | None:
     """Return "dmy" or "mdy", as dates with the year last have it, or None if both may be."""
     matches = [match for text in dates if (match := _YEAR_LAST.fullmatch(text.strip()))]
