@@ -612,7 +612,7 @@ def test_what_loses_most_of_the_table_is_not_advised(table):
         table("a,b\n1,\n2,\n3,\n4,5\n6,7x\n")
     (problem,) = raised.value.problems
     assert "--drop b leaves the column out. --missing drop would leave out 4 of 5 rows" in problem
-    with pytest.raises(TableProblemsError, match="--header-row says which"):
+    with pytest.raises(TableProblemsError, match="--header-row says in which"):
         table("a\n1,2,3\n4,5,6\n", missing="drop")
 
 
@@ -646,7 +646,7 @@ def test_most_rows_are_not_lost_to_a_title(call, tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,b,c\n" + messy.written(messy.clean()[1:]))
     result = call("fit", path, "--target", "a", "--out", tmp_path / "m.json", "--missing", "drop")
-    check_failed(result, "line 2 has 4 fields, but there are 3 names", "--header-row says which")
+    check_failed(result, "line 2 has 4 fields, but there are 3 names", "--header-row says in which")
 
 
 def test_parquet_with_two_columns_of_one_name(call, tmp_path):

@@ -395,12 +395,14 @@ def test_columns_of_one_name_in_parquet(tmp_path):
 def test_titles_above_the_names_of_a_sheet(tmp_path):
     openpyxl = pytest.importorskip("openpyxl")
     path = tmp_path / "t.xlsx"
-    book = openpyxl.Workbook()
-    for row in (["Laboratory 3"], ["by hand", None], [], ["p", "V"], [1.5, 2], [3, "x"]):
-        book.active.append(row)
-    book.save(path)
-    table = open_table(path)
-    assert table.names == ["p", "V"]
+    rows = (["Laboratory 3"], ["by hand", None], [], ["p", "V"], [1.5, 2], [3, "x"])
+    for margin, names in ([None], ["", "p", "V"]), ([], ["p", "V"]):
+        book = openpyxl.Workbook()
+        for row in rows:
+            book.active.append([*margin, *row])
+        book.save(path)
+        table = open_table(path)
+        assert table.names == names and not table.doubt
     assert table.notes == ["the names are in row 4; those above are left out."]
     with pytest.raises(TableError, match="row 6, column 'V': 'x' is not a number"):
         read_columns(path, ["V"])

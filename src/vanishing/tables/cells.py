@@ -1,5 +1,6 @@
 """Cells, and what their text means: numbers as people write them, units, yes and no, dates."""
 
+import math
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, timezone
@@ -220,8 +221,8 @@ def is_date(text: str) -> bool:
 
 def is_value(text: str) -> bool:
     """Say whether a cell may be a number, in some way of writing, or a date."""
-    numbers = [measured(text, sign)[0] for sign in (None, ",", ".")]
-    return is_date(text) or not np.isnan(numbers).all()
+    signs = (None, ",", ".")
+    return any(not math.isnan(measured(text, sign)[0]) for sign in signs) or is_date(text)
 
 
 def order_of(dates) -> str | None:

@@ -22,8 +22,8 @@ def heading_of(lines: Sequence[Sequence[str]]) -> Heading:
     """Say which of the first lines of a file has the names.
 
     The first has, unless it is shorter than most. Then it is a title if the first of full length
-    is a line of names: words that differ, above numbers. There is a doubt if a line above them is
-    longer than half of that, or if the line below them may be the names as well.
+    is a line of names: words that differ, above numbers. There is a doubt if a line above them has
+    more than half as many words, or if the line below them may be the names as well.
 
     Parameters
     ----------
@@ -43,13 +43,16 @@ def heading_of(lines: Sequence[Sequence[str]]) -> Heading:
         return Heading(0)
     width = common_width(lines)
     place = next(i for i, own in enumerate(widths) if own >= width)
+    if place == 0 or not _are_words(lines[place]):
+        return Heading(0)
     below = lines[place + 1 :]
     numeric = _columns_of_values(lines[place], below)
-    if place == 0 or not numeric or not _are_words(lines[place]):
+    if not numeric:
         return Heading(0)
     first = [below[0][i] for i in numeric if i < len(below[0])]
     begins = all(is_value(field) or is_missing(field) for field in first)
-    return Heading(place, begins and 2 * max(widths[:place]) <= width)
+    longest = max(map(_n_filled, lines[:place]))
+    return Heading(place, begins and 2 * longest <= _n_filled(lines[place]))
 
 
 def common_width(lines: Sequence[Sequence[str]]) -> int:
@@ -80,6 +83,10 @@ def is_row_of_numbers(names: Sequence[str]) -> bool:
 def _width(line: Sequence[str]) -> int:
     """Return the number of fields without empty ones at the end."""
     return max((i for i, field in enumerate(line, start=1) if field.strip()), default=0)
+
+
+def _n_filled(line: Sequence[str]) -> int:
+    return sum(1 for field in line if field.strip())
 
 
 def _are_words(line: Sequence[str]) -> bool:

@@ -151,7 +151,7 @@ class _Preparation:
         shown = ", ".join(map(repr, self.names[:LISTED]))
         shown += ", ..." if len(self.names) > LISTED else ""
         for option, name in given:
-            if name not in self.names:
+            if name not in self.places:
                 alone = len(self.names) == 1
                 help = " --separator says what is between the fields." if alone else ""
                 self.problems.append(
@@ -179,7 +179,8 @@ class _Preparation:
         aside = {*self.roles.values(), *self.choices.drop, self.target}
         kept = [name for name in self.names if name not in aside]
         if self.choices.only:
-            kept = [name for name in kept if name in self.choices.only]
+            only = set(self.choices.only)
+            kept = [name for name in kept if name in only]
         return kept if self.target is None else [*kept, self.target]
 
     # -- Cells ------------------------------------------------------------------------------------
@@ -313,7 +314,8 @@ class _Preparation:
         for row in odd:
             more = "" if len(too_long) == 1 else f", and {len(too_long) - 1} more rows are too long"
             help = (
-                "A name may be missing, or they stand in another line: --header-row says which."
+                "A name may be missing, or the names are in another line: --header-row says in "
+                "which."
                 if misnamed
                 else many or "--missing drop leaves such rows out."
             )
@@ -362,7 +364,7 @@ class _Preparation:
         dates = {column.name for column in columns if isinstance(column, DateColumn)}
         for name, column in zip(names, X.T, strict=True):
             reason = _looks_like_identifier(name, column, labels, name in dates)
-            if reason and name != self.target and name in self.names:
+            if reason and name != self.target and name in self.places:
                 option = shlex.quote(name)
                 self.notes.append(
                     f"column {name!r} looks like an identifier: {reason}. --id {option} carries it "
