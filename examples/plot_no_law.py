@@ -73,7 +73,7 @@ boosted = cross_val_score(GradientBoostingRegressor(random_state=0), land, z, cv
 map_maker = LawFinder().fit(land, z)
 print(f"R2 of boosted trees on other rows: {boosted.mean():.2f}")
 print(map_maker.laws_, map_maker.verdict_)
-print(f"noise {map_maker.noise_:.3f}")
+print(f"noise {map_maker.noise_[-1]:.3f}")
 
 # %%
 # The map has noise of 2 cm, and that is what the finder says: it followed the land well enough to

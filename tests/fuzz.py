@@ -2,6 +2,7 @@
 
     python tests/fuzz.py --cases 10000        # cases 0 to 9999
     python tests/fuzz.py --case 1234          # one case again, with its parameters and rows
+    python tests/fuzz.py --kind laws          # a thousand tables for LawFinder
 
 A case is made from its number alone. Models are checked by evaluating them in long doubles, which
 neither overflow nor run out of digits where doubles do, and fractions where the rows are exact.
@@ -45,12 +46,15 @@ from vanishing import (
     VCA,
     Blocks,
     BuchbergerMoller,
+    ConservedQuantities,
     ContrastiveVanishing,
     L1SquaredHingeSVC,
+    LawFinder,
     Moments,
     VanishingClassifier,
     VanishingClassifierCV,
     VanishingFeatures,
+    VanishingOutlierDetector,
 )
 from vanishing.tables.files import FileLayout
 from vanishing.tables.formats import open_table
@@ -1281,6 +1285,309 @@ def case_tables(draw, caught):
             require(not more and np.array_equal(block, X), "numbers in Python")
 
 
+BAD_OF = {
+    LawFinder: {
+        "max_degree": [0, 2.5],
+        "max_terms": [1, "all"],
+        "functions": ["sin", (3,), ("sine",), None],
+        "noise": [-1.0, "much", [1.0] * 9],
+        "robust": [1],
+        "n_laws": [0],
+        "max_time": [0],
+        "n_jobs": [0, "all"],
+    },
+    VanishingOutlierDetector: {
+        "max_degree": [0, 5, None],
+        "contamination": [0, 0.6, "some", np.nan],
+        "false_alarm_rate": [0, 0.9],
+        "half_life": [0, "long"],
+        "n_jobs": [0, 1.5],
+    },
+    ConservedQuantities: {
+        "max_degree": [0, 1.5],
+        "max_terms": [0, None],
+        "functions": ["sin", ("sine",), 3],
+        "noise": ["much", -1.0, [1.0] * 9],
+        "n_jobs": [0, "all"],
+    },
+}
+
+
+def spoil(draw, model):
+    """Seldom, give one of the parameters a value that is to be refused."""
+    if draw.happens(0.05):
+        name = draw.choice(list(BAD_OF[type(model)]))
+        value = draw.choice(BAD_OF[type(model)][name])
+        model.set_params(**{name: value})
+        draw.refuse.append(f"{name}={value!r}")
+
+
+def draw_table(draw):
+    """Rows as `draw_rows` has them, or more of them, near 1 and positive, as laws want them."""
+    if draw.happens(0.3):
+        return draw_rows(draw)
+    m, n = int(draw.rng.integers(30, 200)), int(draw.rng.integers(1, 5))
+    plain = draw.rng.uniform(1.0, 3.0, size=(m, n))
+    draw.note("values", f"{m} rows of {n} columns near 1")
+    return plain.copy(), plain
+
+
+def is_out_of_range(columns):
+    """Whether powers of some column overflow or vanish."""
+    size = np.abs(columns).max(axis=0)
+    return bool(((size > 1e100) | ((size > 0) & (size < 1e-100))).any())
+
+
+def draw_target(draw, plain, m):
+    """What a law may be found of: None, a function of the columns, chance, or no numbers."""
+    rng = draw.rng
+    kind = draw.note(
+        "target",
+        draw.word(
+            "none none product product sum power sine chance constant nan inf words long 2-D"
+        ),
+    )
+    rows = rng.uniform(1.0, 3.0, size=(m, 2)) if plain is None else plain
+    first, last = rows[:, 0], rows[:, -1]
+    with np.errstate(all="ignore"):
+        y = {
+            "product": 2.5 * first * last,
+            "sum": 3.0 * first - 0.5 * last + 1.0,
+            "power": np.abs(first) ** 1.5 / (1.0 + np.abs(last)),
+            "sine": np.sin(first) * last,
+            "constant": np.full(m, 7.0),
+        }.get(kind, rng.normal(size=m))
+        noise = draw.choice([0.0, 0.0, 1e-6, 0.01, 0.3])
+        if kind != "constant":
+            y = y * (1.0 + noise * rng.normal(size=m))
+    y = np.clip(np.nan_to_num(y), -1e305, 1e305)
+    if kind in ("nan", "inf", "words", "long", "2-D"):
+        draw.refuse.append(f"target {kind}")
+        spoilt = y.copy()
+        spoilt[rng.integers(m)] = np.nan if kind == "nan" else np.inf
+        return {
+            "words": ["a"] * m,
+            "long": np.append(y, 1.0),
+            "2-D": np.column_stack([y, y]),
+        }.get(kind, spoilt)
+    return None if kind == "none" else y
+
+
+def check_law(law, names):
+    """A law that can be read, written and evaluated."""
+    require(np.isfinite(law.coef).all() and law.coef.any(), "coefficients of a law")
+    require(law.names == names and set(law.columns) <= set(names), "names of a law")
+    require(law.error >= 0.0 or np.isnan(law.error), f"error {law.error} of a law")
+    std = law.coef_std
+    require(((std >= 0.0) | np.isnan(std)).all(), "standard errors of a law")
+    require(all((str(law), law.to_latex(), law.to_mathml())), "a law is not written")
+    if all(name.isidentifier() for name in names):
+        compile(law.to_python(), "law", "exec")
+
+
+def case_laws(draw, caught):
+    """LawFinder on a table, with a target or without."""
+    X, plain = draw_table(draw)
+    m, n = (3, 2) if plain is None else plain.shape
+    y = draw_target(draw, plain, m)
+    weight = draw_weight(draw, m)
+    model = LawFinder(
+        int(draw.rng.integers(1, 4)),
+        max_terms=int(draw.rng.integers(2, 7)),
+        functions=draw.choice(["auto", (), (), ("sin",), ("log",), {0: ("exp", "sqrt")}]),
+        noise=draw.choice([None, None, None, None, 0.01, "estimate", [0.01] * (n + 1)]),
+        robust=draw.happens(0.2),
+        n_laws=int(draw.rng.integers(1, 4)),
+        max_time=draw.choice([None, None, None, 1e-3, 1.0]),
+        random_state=int(draw.rng.integers(100)),
+    )
+    spoil(draw, model)
+    draw.note("estimator", model)
+    if isinstance(model.functions, (tuple, dict)) and model.functions:
+        draw.may_refuse.append("functions may not be defined on all rows")
+    if model.noise is not None:
+        draw.may_refuse.append("noise may exceed the spread of a column, or be for other columns")
+    if plain is not None and not draw.refuse:
+        columns = plain if y is None else np.column_stack([plain, y])
+        counted = columns if weight is None else columns[np.asarray(weight) > 0]
+        if len(np.unique(counted, axis=0)) < 3:
+            draw.refuse.append("fewer than three different rows")
+        if is_out_of_range(counted):
+            draw.refuse.append("columns of extreme sizes")
+    with unchanged(model, X, y, weight):
+        model.fit(X, y, weight)
+    yield
+    check_finder(draw, model, X, plain, y, weight)
+
+
+def check_finder(draw, model, X, plain, y, weight):
+    """What a fitted LawFinder promises."""
+    m, n = plain.shape
+    names = [*map(str, getattr(model, "feature_names_in_", [f"x{i}" for i in range(n)]))]
+    names = (*names, *([] if y is None else ["y"]))
+    require(model.verdict_ and model.target_name_ == (None if y is None else "y"), "verdict")
+    require(model.noise_.shape == (len(names),), "shape of noise_")
+    require(not (model.noise_ < 0.0).any() and not np.isinf(model.noise_).any(), "noise_")
+    require(len(model.laws_) <= (model.n_laws if y is None else 1), "too many laws")
+    sizes = [law.n_terms for law in model.front_]
+    require(sizes == sorted(set(sizes)) or y is None, f"a front of {sizes} terms")
+    require(len(model.front_table()) == len(model.front_), "front_table")
+    for law in (*model.laws_, *model.front_):
+        check_law(law, names)
+        require(law.n_terms <= model.max_terms, "more terms than max_terms")
+    require("vanishing-equations" in model._repr_html_(), "the page of a notebook")
+    if y is None:
+        return
+    predicted = model.predict(X)
+    require(predicted.shape == (m,) and np.isfinite(predicted).all(), "predictions")
+    if model.laws_ and not model.robust and model.noise is None:
+        left = y - model.laws_[0].predict(plain)
+        good = np.isfinite(left)
+        counts = np.ones(m) if weight is None else np.asarray(weight, dtype=float)
+        counts = counts / counts.max()
+        if good.all():
+            error = np.sqrt(counts @ left**2 / counts.sum())
+            off = abs(error - model.laws_[0].error)
+            require(off <= 1e-6 * error + 1e-10 * np.abs(y).max(), f"{error}, not its error")
+    if model.max_time is None:
+        check_again(lambda: clone(model).fit(X, y, weight), model, ["verdict_", "noise_", "mean_"])
+        check_saved(draw, model, X, "predict")
+
+
+def case_outliers(draw, caught):
+    """The detector on a table, maybe in two batches."""
+    X, plain = draw_table(draw)
+    m = 3 if plain is None else len(plain)
+    weight = draw_weight(draw, m)
+    model = VanishingOutlierDetector(
+        int(draw.rng.integers(1, 5)),
+        contamination=draw.choice(["auto", "auto", 0.1, 0.5]),
+        false_alarm_rate=draw.choice([0.01, 0.1, 1e-4]),
+        half_life=draw.choice([None, None, 10.0, 1000.0]),
+        random_state=int(draw.rng.integers(100)),
+    )
+    spoil(draw, model)
+    draw.note("estimator", model)
+    if plain is not None and not draw.refuse:
+        counted = plain if weight is None else plain[np.asarray(weight) > 0]
+        if len(counted) < 2:
+            draw.refuse.append("one row")
+        if np.abs(plain).max() > 1e100:
+            draw.may_refuse.append("values may be too large")
+    with unchanged(model, X, weight):
+        model.fit(X, sample_weight=weight)
+    yield
+    if draw.happens(0.3):
+        model.partial_fit(X, sample_weight=weight)
+    scores = model.score_samples(X)
+    require(scores.shape == (m,) and np.isfinite(scores).all(), "scores")
+    require(np.isfinite(model.offset_), "offset_")
+    require(same(model.decision_function(X), scores - model.offset_), "decision_function")
+    require(same(model.predict(X), np.where(scores < model.offset_, -1, 1)), "predict")
+    names = tuple(model.column_names_)
+    for law in model.laws_:
+        check_law(law, names)
+    chances = model.p_values(X)
+    require(((chances > 0.0) & (chances <= 1.0)).all(), "p values")
+    reasons = model.explain(X)
+    require(len(reasons) == m, "explanations")
+    for reason in (one for of_row in reasons for one in of_row):
+        require(set(reason["columns"]) <= set(names), "a column to blame")
+        require(reason["kind"] in ("broken law", "unusual combination"), "a kind of reason")
+    require("vanishing-equations" in model._repr_html_(), "the page of a notebook")
+    check_saved(draw, model, X, "score_samples")
+
+
+def draw_runs(draw, m):
+    """Which run each row belongs to, good or bad."""
+    rng = draw.rng
+    n_runs = int(rng.choice([1, 2, 2, 3, 4, 5, 6, 7]))
+    kind = draw.note(
+        "groups",
+        draw.word(
+            "ints ints ints ints ints ints words words sorted sorted sorted sorted sorted objects "
+            "none nan long missing mixed 2-D"
+        ),
+    )
+    runs = (
+        np.sort(rng.integers(n_runs, size=m)) if kind == "sorted" else rng.integers(n_runs, size=m)
+    )
+    if kind in ("ints", "sorted"):
+        return runs
+    if kind in ("words", "objects"):
+        return np.array([f"run {i}" for i in runs], dtype=object if kind == "objects" else None)
+    draw.refuse.append(f"groups {kind}")
+    spoilt = runs.astype(object if kind in ("missing", "mixed") else float)
+    spoilt[rng.integers(m)] = {"missing": None, "mixed": "a"}.get(kind, np.nan)
+    return {
+        "none": None,
+        "long": np.append(runs, 0),
+        "2-D": np.column_stack([runs, runs]),
+    }.get(kind, spoilt)
+
+
+def case_motion(draw, caught):
+    """ConservedQuantities on runs."""
+    X, plain = draw_table(draw)
+    m, n = (3, 2) if plain is None else plain.shape
+    groups = draw_runs(draw, m)
+    weight = draw_weight(draw, m)
+    model = ConservedQuantities(
+        int(draw.rng.integers(1, 4)),
+        functions=draw.choice([(), (), (), ("sin",), ("log",), {0: ("exp",)}]),
+        max_terms=int(draw.rng.integers(1, 9)),
+        noise=draw.choice([None, None, None, 0.01, [0.0] * n]),
+        random_state=int(draw.rng.integers(100)),
+    )
+    spoil(draw, model)
+    draw.note("estimator", model)
+    if model.functions:
+        draw.may_refuse.append("functions may not be defined on all rows")
+    if plain is not None and not draw.refuse:
+        kept = np.ones(m, dtype=bool) if weight is None else np.asarray(weight) > 0
+        counts = np.unique(groups[kept], return_counts=True)[1]
+        if len(counts) < 2 or counts.min() < 2:
+            draw.refuse.append("too few runs, or rows of one")
+        if (np.ptp(plain[kept], axis=0) == 0.0).any():
+            draw.refuse.append("a constant column")
+        if is_out_of_range(plain[kept]):
+            draw.refuse.append("columns of extreme sizes")
+        if (np.ptp(plain[kept], axis=0) <= 1e-9 * np.abs(plain[kept]).max(axis=0)).all():
+            draw.may_refuse.append("columns vary by their rounding alone")
+    with unchanged(model, X, groups, weight):
+        model.fit(X, groups=groups, sample_weight=weight)
+    yield
+    count, kept = len(model.quantities_), np.ones(m, dtype=bool)
+    if weight is not None:
+        kept = np.asarray(weight) > 0
+    require(model.runs_.tolist() == np.unique(groups[kept]).tolist(), "runs_")
+    require(model.values_.shape == (len(model.runs_), count), "shape of values_")
+    require(model.ratio_.shape == (count,), "shape of ratio_")
+    require(((model.ratio_ >= 0.0) & (model.ratio_ <= 1.0)).all(), f"ratio_ {model.ratio_}")
+    require(model.noise_.shape == (n,) and (model.noise_ >= 0.0).all(), "noise_")
+    require(0 <= model.n_independent_ <= min(count, n), "n_independent_")
+    require(bool(model.verdict_), "verdict_")
+    out = model.transform(X)
+    require(out.shape == (m, count), "shape of transform")
+    names = tuple(map(str, getattr(model, "feature_names_in_", [f"x{i}" for i in range(n)])))
+    for i, quantity in enumerate(model.quantities_):
+        require(quantity.names == names and quantity.n_terms <= model.max_terms, "a quantity")
+        require(all((str(quantity), quantity.to_latex(), quantity.to_mathml())), "not written")
+        require(same(out[:, i], quantity(plain)), "transform is not the quantity")
+    for law in model.constraints_:
+        check_law(law, names)
+    require(len(model.get_feature_names_out()) == count, "names of the features")
+    require(model.score(X, groups=groups, sample_weight=weight) <= 1.0, "score")
+    require("vanishing-equations" in model._repr_html_(), "the page of a notebook")
+    if draw.happens(0.3):
+        check_again(
+            lambda: clone(model).fit(X, groups=groups, sample_weight=weight),
+            model,
+            ["verdict_", "ratio_", "values_", "noise_"],
+        )
+    check_saved(draw, model, X, "transform")
+
+
 # Shares of the cases; kinds without one are run by ``--kind`` alone: cases that tests name would be
 # others.
 KINDS = {
@@ -1294,6 +1601,9 @@ KINDS = {
     case_search: 0.03,
     case_svm: 0.07,
     case_exact: 0.07,
+    case_laws: 0.0,
+    case_outliers: 0.0,
+    case_motion: 0.0,
 }
 
 

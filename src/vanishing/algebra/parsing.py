@@ -65,7 +65,7 @@ def parse_polynomial(text: str, names: Sequence[str] | None = None) -> Polynomia
     >>> print(parse_polynomial("(x - 1)^2 + 2.5e-1*[petal length]", ["x", "petal length"]))
     x^2 + 0.25*[petal length] - 2*x + 1
     """
-    return _Reader(text, names).polynomial(sides=1)
+    return _PolynomialReader(text, names).polynomial(sides=1)
 
 
 def parse_equation(text: str, names: Sequence[str] | None = None) -> Polynomial:
@@ -91,7 +91,7 @@ def parse_equation(text: str, names: Sequence[str] | None = None) -> Polynomial:
     >>> print(parse_equation("p*V = 8.314*n*T", ["p", "V", "n", "T"]))
     -8.314*n*T + p*V
     """
-    return _Reader(text, names).polynomial(sides=2)
+    return _PolynomialReader(text, names).polynomial(sides=2)
 
 
 def names_in(text: str) -> list[str]:
@@ -141,7 +141,7 @@ def _fail(text: str, problem: str):
     raise ValueError(f"cannot read the equation {_shown(text)}: {problem}.")
 
 
-class _Reader:
+class _PolynomialReader:
     """Reads one text, which Python's parser takes apart; nothing is evaluated as Python."""
 
     def __init__(self, text: str, names: Sequence[str] | None):

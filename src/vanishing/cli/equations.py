@@ -8,7 +8,7 @@ import numpy as np
 from vanishing.algebra.units import Readable, mean_square, readable
 from vanishing.algebra.writing import in_words, printable
 from vanishing.cli.console import console, fail
-from vanishing.inspection import Anatomy, Part, anatomy
+from vanishing.inspection import Anatomy, ModelPart, anatomy
 from vanishing.persistence import layout
 
 
@@ -36,7 +36,7 @@ class Shown(NamedTuple):
 
     anatomy: Anatomy
     original: bool  # in original units, or else in scaled ones
-    parts: list[tuple[Part, list[Equation]]]
+    parts: list[tuple[ModelPart, list[Equation]]]
 
 
 def shown_of(model, *, original=None, top=None, everything=False) -> Shown:

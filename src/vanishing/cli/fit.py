@@ -194,13 +194,8 @@ def _chosen(model) -> str:
 
 
 def _fit(model, X, y, description) -> float:
-    """Fit, with a step of the progress bar for each fold and psi of a search; return seconds."""
-    from vanishing.learning.search import VanishingClassifierCV, search
-
+    """Fit, and show how far it is; return seconds."""
     start = time.perf_counter()
-    with progress(description) as step:
-        if isinstance(model, VanishingClassifierCV):
-            search(model, X, y, on_step=lambda done, total: step(completed=done, total=total))
-        else:
-            model.fit(X, y)
+    with progress(description):
+        model.fit(X, y)
     return time.perf_counter() - start

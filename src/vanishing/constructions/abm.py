@@ -16,7 +16,7 @@ from vanishing.constructions.certificate import (
     SchurTail,
     certified,
 )
-from vanishing.constructions.engine import Construction, Slab, stacked
+from vanishing.constructions.engine import MonomialConstruction, Slab, stacked
 from vanishing.constructions.from_moments import FitsMoments, is_debiased
 from vanishing.constructions.gradient import DebiasedConstruction, GradientConstruction
 
@@ -46,7 +46,9 @@ class ABM(FitsMoments, MonomialTransformer):
     max_degree : int, default=10
         Largest degree of a generator.
     max_terms : int or None, default=None
-        Largest number of terms in O. The fit stops, with a warning, before it would be exceeded.
+        Largest number of terms in O, the monomials that all generators together are made of. The
+        fit stops, with a warning, before it would be exceeded. In `LawFinder` and
+        `ConservedQuantities` ``max_terms`` bounds the terms of each equation instead.
     feature_order : {"given", "pearson", "rev_pearson"}, default="given"
         Order of the variables in DegLex.
     normalization : {"coefficients", "gradient"}, default="coefficients"
@@ -129,7 +131,7 @@ degree_, sparsity_, n_coefficients_, feature_order_, n_features_in_, feature_nam
     def _construction(self, rows, columns):
         if is_debiased(rows):
             return DebiasedConstruction(self, rows, columns)
-        kind = GradientConstruction if self.normalization == "gradient" else _Construction
+        kind = GradientConstruction if self.normalization == "gradient" else _ABMConstruction
         return kind(self, rows, columns)
 
 
@@ -157,7 +159,7 @@ def _solve_secular(mu, w, norm, psi):
             w[j, i] /= root - mu[i]
 
 
-class _Construction(Construction):
+class _ABMConstruction(MonomialConstruction):
     """Border terms decided by the smallest eigenvalue of the bordered Gram matrix.
 
     O has no unit vector of coefficients with mean square at most psi, so G - psi I is positive

@@ -13,7 +13,7 @@ from vanishing.constructions.certificate import (
     bounds_from_moments,
     bounds_from_rows,
 )
-from vanishing.constructions.engine import Construction, stacked
+from vanishing.constructions.engine import MonomialConstruction, stacked
 
 _ZERO = 1e-11  # root mean square of what is zero up to rounding, next to its terms
 _SMALLEST = 1e-150  # entry of a unit vector whose square is not zero
@@ -42,7 +42,9 @@ class AVI(MonomialTransformer):
     max_degree : int, default=10
         Largest degree of a generator.
     max_terms : int or None, default=None
-        Largest number of terms in O. The fit stops, with a warning, before it would be exceeded.
+        Largest number of terms in O, the monomials that all generators together are made of. The
+        fit stops, with a warning, before it would be exceeded. In `LawFinder` and
+        `ConservedQuantities` ``max_terms`` bounds the terms of each equation instead.
     feature_order : {"given", "pearson", "rev_pearson"}, default="given"
         Order of the variables in DegLex.
     absolute : bool, default=True
@@ -102,7 +104,7 @@ degree_, sparsity_, n_coefficients_, feature_order_, n_features_in_, feature_nam
         self.verbose = verbose
 
     def _construction(self, rows, columns):
-        return _Construction(self, rows, columns)
+        return _AVIConstruction(self, rows, columns)
 
     def check_parameters(self):
         """Raise TypeError or ValueError unless the parameters are valid."""
@@ -152,7 +154,7 @@ def _terms_of(pivot: int, pivots: np.ndarray, n_columns: int) -> np.ndarray:
     return np.setdiff1d(np.arange(pivot, n_columns), pivots[pivots != pivot])
 
 
-class _Construction(Construction):
+class _AVIConstruction(MonomialConstruction):
     """A degree at a time: the almost-kernel of all border terms and O, in echelon form.
 
     Columns are terms in descending order, border first, so that the first non-zero entry of a row

@@ -14,15 +14,16 @@ from vanishing.constructions.base import (
     read_monomials,
     write_monomials,
 )
-from vanishing.constructions.engine import Remarks
+from vanishing.estimators.fits import Remarks
 from vanishing.oracles.matching_pursuit import omp
 from vanishing.oracles.solution import Status
 from vanishing.persistence import register
-from vanishing.rows.reader import Reader
+from vanishing.rows.reader import RowReader
 
 _DEPENDENT = 1e-12  # relative mean square below which a polynomial is zero up to rounding
 _EVEN = 0.4999  # share of the class from which on a polynomial does not tell it from the others
 _TIE = 1e-9  # difference of two shares that rounding decides about
+_UNDERFLOW = 1e-146  # size of a term below which its mean square, next to underflow, lacks digits
 _ROUNDING = 1e-13  # relative size of a coefficient that is a rounding error of the others
 
 
@@ -151,8 +152,8 @@ class ContrastiveVanishing(MonomialTransformer):
             check_number("max_generators", self.max_generators, low=1, integer=True)
         check_number("slack", self.slack, low=0)
 
-    def fit_rows(self, rows: Reader) -> Remarks:
-        """Compare rows with the background; see `GeneratorTransformer.fit_rows`."""
+    def _construct(self, rows: RowReader) -> Remarks:
+        """Compare rows with the background."""
         ((_, remarks),) = self.fit_classes([self], lambda work: [work(rows)], rows.n_features)
         return remarks
 
@@ -181,11 +182,7 @@ class ContrastiveVanishing(MonomialTransformer):
 
         with one_blas_thread():
             classes = ask(moments)
-            if not all(np.isfinite(each.gram).all() for each in classes):
-                raise ValueError(
-                    f"moments of degree {2 * int(terms[-1].sum())} overflow on these rows. Scale "
-                    "the data, for example into [0, 1]."
-                )
+            _check_finite([each.gram for each in classes], terms)
             background = unit_cube(terms)
             contrasts = []
             for own in classes:
@@ -193,6 +190,8 @@ class ContrastiveVanishing(MonomialTransformer):
                 against = _mean(others) if others else background
                 contrasts.append(self._contrast(own.gram, against, background))
             squares = self._measured(ask, plan, contrasts)
+            # They are measured with leading coefficient 1, and these may be larger than moments.
+            _check_finite([squares], terms)
         weights = np.array([each.total_weight for each in classes])
         ends = np.cumsum([len(contrast.leading) for contrast in contrasts])
         found = []
@@ -209,8 +208,9 @@ class ContrastiveVanishing(MonomialTransformer):
     def _contrast(self, own: np.ndarray, others: np.ndarray, background: np.ndarray) -> Contrast:
         """Return the polynomials with the smallest quotients of mean squares."""
         small, large = (each + self.psi * background for each in (own, others))
-        unit = np.sqrt(small.diagonal() + large.diagonal())
-        unit[unit == 0.0] = 1.0
+        # Quarters, as the sum of two moments may overflow where neither does.
+        unit = 2.0 * np.sqrt(small.diagonal() / 4.0 + large.diagonal() / 4.0)
+        unit[unit < _UNDERFLOW] = 1.0
         small, large = (each / unit / unit[:, np.newaxis] for each in (small, large))
         # In a basis of mean square 1 on both together, where what vanishes on all rows is no
         # direction. The quotient is share / (1 - share).
@@ -330,6 +330,15 @@ def unit_cube(terms: np.ndarray) -> np.ndarray:
     for exponents in terms.T.astype(np.float64):
         products /= exponents[:, np.newaxis] + exponents + 1.0
     return products
+
+
+def _check_finite(moments: list[np.ndarray], terms: np.ndarray) -> None:
+    """Raise ValueError if some of the moments of these terms overflow."""
+    if not all(np.isfinite(each).all() for each in moments):
+        raise ValueError(
+            f"moments of degree {2 * int(terms[-1].sum())} overflow on these rows. Scale the data, "
+            "for example into [0, 1]."
+        )
 
 
 def _mean(classes: list[ClassMoments]) -> np.ndarray:

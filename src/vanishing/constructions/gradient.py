@@ -19,7 +19,8 @@ from scipy.linalg import cholesky, eigh, qr, solve_triangular
 from vanishing.algebra import monomials
 from vanishing.algebra.monomials import Border
 from vanishing.constructions.certificate import EPS, bounds_from_moments, bounds_from_rows
-from vanishing.constructions.engine import Construction, Remarks, Slab, stacked
+from vanishing.constructions.engine import MonomialConstruction, Slab, stacked
+from vanishing.estimators.fits import Remarks
 from vanishing.rows.noise import KURTOSIS
 
 _FLAT = 1e-10  # of the gradients of the terms: those so small count as no smaller
@@ -39,7 +40,7 @@ class Seen(NamedTuple):
     dependent: bool = False  # whether the border term depends on the others, up to rounding
 
 
-class GradientConstruction(Construction):
+class GradientConstruction(MonomialConstruction):
     """Algorithm 2 with the smallest generalised eigenvalue for the mse."""
 
     max_slab = _LARGEST_SLAB

@@ -14,12 +14,12 @@ from vanishing.constructions.certificate import (
     bounds_from_moments,
     certified,
 )
-from vanishing.constructions.engine import Construction, Slab, stacked
+from vanishing.constructions.engine import MonomialConstruction, Slab, stacked
 from vanishing.constructions.from_moments import FitsMoments, is_debiased
 from vanishing.constructions.gradient import DebiasedConstruction
 from vanishing.oracles import ORACLES, Status, named
 from vanishing.oracles.closed_form import refitted
-from vanishing.rows.reader import Reader
+from vanishing.rows.reader import RowReader
 
 # Coefficients in closed form from moments err by about eps times the largest ratio of a term's mean
 # square to what of it the terms before leave over. Up to this ratio they are good for 1e-8.
@@ -68,7 +68,9 @@ class OAVI(FitsMoments, MonomialTransformer):
         border of more than 20,000 terms that has more than 20 for each row, and says so: 500
         columns have 125,000 products. A smaller ``max_degree`` is taken at its word.
     max_terms : int or None, default=None
-        Largest number of terms in O. The fit stops, with a warning, before it would be exceeded.
+        Largest number of terms in O, the monomials that all generators together are made of. The
+        fit stops, with a warning, before it would be exceeded. In `LawFinder` and
+        `ConservedQuantities` ``max_terms`` bounds the terms of each equation instead.
     certify : bool, default=True
         Decide by the exact least-squares residual whether a border term is the leading term of a
         generator, and ask the oracle for coefficients only where it is. With False the oracle
@@ -174,7 +176,7 @@ class OAVI(FitsMoments, MonomialTransformer):
         self.verbose = verbose
 
     def _construction(self, rows, columns):
-        kind = DebiasedConstruction if is_debiased(rows) else _Construction
+        kind = DebiasedConstruction if is_debiased(rows) else _OAVIConstruction
         return kind(self, rows, columns)
 
     def check_parameters(self):
@@ -201,12 +203,12 @@ def auto_tau(psi: float) -> float:
     return max(2.0, 1.5**degree)
 
 
-class _Construction(Construction):
+class _OAVIConstruction(MonomialConstruction):
     """Algorithm 2 with an oracle, and with certificates from the moments."""
 
     name = "OAVI"
 
-    def __init__(self, options: OAVI, rows: Reader, columns: np.ndarray):
+    def __init__(self, options: OAVI, rows: RowReader, columns: np.ndarray):
         super().__init__(options, rows, columns)
         oracle = named(options.oracle)
         self.closed_form = self.psi == 0 or oracle.closed_form

@@ -69,7 +69,7 @@ class Cell(NamedTuple):
         return ABOVE if difference > 0 else BELOW
 
 
-class Table:
+class PaperTable:
     """The runs of an experiment in the paper's layout.
 
     Parameters

@@ -10,7 +10,7 @@ from vanishing._version import __version__
 from vanishing.algebra.writing import printable
 from vanishing.export.computation import Computation, Value, in_order
 from vanishing.export.models import computation_of
-from vanishing.export.notation import ELEMENTWISE, SUM, Notation, Text, number, weighted_sum
+from vanishing.export.notation import ELEMENTWISE, SUM, Notation, SourceText, number, weighted_sum
 from vanishing.export.python import function_name
 
 _WIDTH = 92  # of a line of numbers
@@ -34,7 +34,7 @@ _LIBRARY = """
 _OUTPUTS = {"classifier": "decision", "detector": "decision", "transformer": "features"}
 _TAKEN = {*re.findall(r"\w+", _KEYWORDS + _LIBRARY), *_OUTPUTS.values()}
 
-Entry = Callable[[str], Text]  # from an index to an entry of a vector
+Entry = Callable[[str], SourceText]  # from an index to an entry of a vector
 
 
 def to_c(model, name=None) -> str:
@@ -83,7 +83,7 @@ def to_c(model, name=None) -> str:
     if not computation.names:
         raise ValueError("the model has no generators, so that there is nothing to export.")
     output = next(iter(computation.outputs.values()))
-    source = _Source()
+    source = _CSource()
     found = source.vector(output)
     end = _end(computation, output, found)  # which may need one more table
     if not source.reads_row:
@@ -169,7 +169,7 @@ def _end(computation: Computation, output: Value, found: Entry) -> list[str]:
     ]
 
 
-class _Source(Notation):
+class _CSource(Notation):
     """The body of a function as it grows: tables, and a loop or a number for each vector."""
 
     functions = {  # noqa: RUF012
@@ -215,44 +215,44 @@ class _Source(Notation):
         inputs = [(self.known[id(part)], part.width) for part in value.inputs]
         tables = {key: self._table(value.data[key]) for key in value.data if key in ("low", "high")}
 
-        def entry(i: str) -> Text:
+        def entry(i: str) -> SourceText:
             operands = [known("0" if width == 1 else i) for known, width in inputs]
             return self.entry(value, operands, lambda key: tables[key](i))
 
         return entry
 
-    def function(self, name: str, argument: Text) -> Text:
+    def function(self, name: str, argument: SourceText) -> SourceText:
         """Write a function of something."""
         if name == "sign":
-            return Text(f"({argument.atom} > 0.0) - ({argument.atom} < 0.0)", SUM)
+            return SourceText(f"({argument.atom} > 0.0) - ({argument.atom} < 0.0)", SUM)
         return super().function(name, argument)
 
-    def power(self, base: Text, exponent: float) -> Text:
+    def power(self, base: SourceText, exponent: float) -> SourceText:
         """Write a power."""
-        return Text(f"pow({base.text}, {exponent!r})")
+        return SourceText(f"pow({base.text}, {exponent!r})")
 
-    def smaller(self, left: Text, right: Text) -> Text:
+    def smaller(self, left: SourceText, right: SourceText) -> SourceText:
         """Write the smaller one of two values."""
-        return Text(f"fmin({left.text}, {right.text})")
+        return SourceText(f"fmin({left.text}, {right.text})")
 
-    def larger(self, left: Text, right: Text) -> Text:
+    def larger(self, left: SourceText, right: SourceText) -> SourceText:
         """Write the larger one of two values."""
-        return Text(f"fmax({left.text}, {right.text})")
+        return SourceText(f"fmax({left.text}, {right.text})")
 
-    def clip(self, operand: Text, low: Text, high: Text) -> Text:
+    def clip(self, operand: SourceText, low: SourceText, high: SourceText) -> SourceText:
         """Write a value that is not below one limit and not above another."""
         return self.smaller(self.larger(operand, low), high)
 
-    def zero_below(self, operand: Text, limit: Text) -> Text:
+    def zero_below(self, operand: SourceText, limit: SourceText) -> SourceText:
         """Write a value, or 0 where it is below a limit."""
-        return Text(f"({operand.text} < {limit.text} ? 0.0 : {operand.text})")
+        return SourceText(f"({operand.text} < {limit.text} ? 0.0 : {operand.text})")
 
     # -- Other operations -------------------------------------------------------------------------
 
     def _columns(self, value: Value) -> Entry:
-        def entry(i: str) -> Text:
+        def entry(i: str) -> SourceText:
             self.reads_row = True
-            return Text(f"x[{i}]")
+            return SourceText(f"x[{i}]")
 
         return entry
 
@@ -280,7 +280,7 @@ class _Source(Notation):
                 loop = f"for (int i = 0; i < {part.width}; i++)"
                 self.lines.append(f"{loop} {name}[{place}] = {known('i').text};")
             start += part.width
-        return lambda i: Text(f"{name}[{i}]")
+        return lambda i: SourceText(f"{name}[{i}]")
 
     def _linear(self, value: Value) -> Entry:
         matrix, offset = value.data["matrix"], value.data["offset"]
@@ -309,7 +309,7 @@ class _Source(Notation):
             f"    {name}[i] = sum;",
             "}",
         ]
-        return lambda i: Text(f"{name}[{i}]")
+        return lambda i: SourceText(f"{name}[{i}]")
 
     def _quantiles(self, value: Value) -> Entry:
         """Search for the place of each entry among its knots, by halves."""
@@ -334,7 +334,7 @@ class _Source(Notation):
             f"    if (t == {base}[low]) {name}[i] = {at}[low];",
             "}",
         ]
-        return lambda i: Text(f"{name}[{i}]")
+        return lambda i: SourceText(f"{name}[{i}]")
 
     # -- Names ------------------------------------------------------------------------------------
 
@@ -347,29 +347,29 @@ class _Source(Notation):
         name = self._name("v")
         if width == 1:
             self.lines.append(f"const double {name} = {entry('0').text};")
-            return lambda i: Text(name)
+            return lambda i: SourceText(name)
         self.lines += [
             f"double {name}[{width}];",
             f"for (int i = 0; i < {width}; i++) {name}[i] = {entry('i').text};",
         ]
-        return lambda i: Text(f"{name}[{i}]")
+        return lambda i: SourceText(f"{name}[{i}]")
 
-    def _written(self, texts: list[Text]) -> Entry:
+    def _written(self, texts: list[SourceText]) -> Entry:
         """Store a vector whose entries are written one by one."""
         name = self._name("v")
         if len(texts) == 1:
             self.lines.append(f"const double {name} = {texts[0].text};")
-            return lambda i: Text(name)
+            return lambda i: SourceText(name)
         self.lines.append(f"double {name}[{len(texts)}];")
         self.lines += [f"{name}[{i}] = {text.text};" for i, text in enumerate(texts)]
-        return lambda i: Text(f"{name}[{i}]")
+        return lambda i: SourceText(f"{name}[{i}]")
 
     def _table(self, values: np.ndarray) -> Entry:
         """Return numbers, one for each entry; one number where all are the same."""
         if (values == values[0]).all():
             return lambda i: number(values[0])
         table = self._when_used("double", values)
-        return lambda i: number(values[int(i)]) if i.isdigit() else Text(f"{table()}[{i}]")
+        return lambda i: number(values[int(i)]) if i.isdigit() else SourceText(f"{table()}[{i}]")
 
     def _when_used(self, kind: str, values: np.ndarray) -> Callable[[], str]:
         """Return a function that returns the name of a table, which it writes when called first."""

@@ -9,13 +9,14 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from vanishing.algebra import monomials
-from vanishing.constructions.base import GeneratorTransformer, input_names
+from vanishing.constructions.base import GeneratorTransformer
 from vanishing.constructions.exact import BuchbergerMoller
+from vanishing.estimators.names import input_names
 from vanishing.export.computation import Computation, Value, columns, join
 from vanishing.export.detectors import scores
 from vanishing.export.formulas import law_computation, quantities_computation
 from vanishing.export.scaling import scaled, transformed
-from vanishing.inspection import Part, anatomy
+from vanishing.inspection import ModelPart, anatomy
 from vanishing.inspection.laws import is_about_laws
 from vanishing.learning.classifier import LINEAR, VanishingClassifier
 from vanishing.learning.features import VanishingFeatures
@@ -151,7 +152,7 @@ def _with_probabilities(decision: Value, temperature: float | None) -> dict[str,
 # -- Generators -----------------------------------------------------------------------------------
 
 
-def features(x: Value, parts: Sequence[Part]) -> Value:
+def features(x: Value, parts: Sequence[ModelPart]) -> Value:
     """Return the values of the generators of all classes, in absolute size where these count."""
     are_scaled = x.operation != "columns"
     found = []

@@ -19,7 +19,7 @@ ELEMENTWISE = frozenset([*_OPERATORS, *FUNCTIONS, "minimum", "maximum"])
 ELEMENTWISE |= {"power", "clip", "zero_below"}
 
 
-class Text(NamedTuple):
+class SourceText(NamedTuple):
     """An expression as text, and what it is: a sum, a product, or what needs no brackets.
 
     A negative number counts as a sum.
@@ -35,25 +35,25 @@ class Text(NamedTuple):
         return self.text if self.rank == ATOM else f"({self.text})"
 
 
-def number(value: float) -> Text:
+def number(value: float) -> SourceText:
     """Write a number with all its digits."""
     text = repr(float(value))
     is_negative = text.startswith("-")
-    return Text(text, SUM if is_negative else ATOM, is_negative)
+    return SourceText(text, SUM if is_negative else ATOM, is_negative)
 
 
-def combined(operation: str, left: Text, right: Text) -> Text:
+def combined(operation: str, left: SourceText, right: SourceText) -> SourceText:
     """Write a sum, difference, product or quotient."""
     if operation in ("add", "subtract") and right.is_negative_number:
         operation = "subtract" if operation == "add" else "add"
-        right = Text(right.text[1:])
+        right = SourceText(right.text[1:])
     symbol, rank = _OPERATORS[operation]
     first = left.text if left.rank >= rank else left.atom
     second = right.text if right.rank > rank else right.atom
-    return Text(f"{first} {symbol} {second}", rank)
+    return SourceText(f"{first} {symbol} {second}", rank)
 
 
-def weighted_sum(coef: np.ndarray, offset: float, entry: Callable[[int], Text]) -> Text:
+def weighted_sum(coef: np.ndarray, offset: float, entry: Callable[[int], SourceText]) -> SourceText:
     """Write the sum of numbers times entries of a vector, the last ones first, and of a number.
 
     Long sums are sums of sums: what reads them has no room for thousands of brackets.
@@ -71,11 +71,11 @@ def weighted_sum(coef: np.ndarray, offset: float, entry: Callable[[int], Text]) 
     return _total(parts)
 
 
-def _total(parts: list[tuple[Text, bool]]) -> Text:
+def _total(parts: list[tuple[SourceText, bool]]) -> SourceText:
     """Write a sum of parts, of which some are subtracted."""
     (total, is_negative), *rest = parts
     if is_negative:
-        total = Text(f"-{total.atom}", SUM)
+        total = SourceText(f"-{total.atom}", SUM)
     for part, is_negative in rest:
         total = combined("subtract" if is_negative else "add", total, part)
     return total
@@ -93,13 +93,15 @@ class Notation:
         """Return how often the text of an operation holds that of its input."""
         raise NotImplementedError
 
-    def entry(self, value: Value, operands: list[Text], data: Callable[[str], Text]) -> Text:
+    def entry(
+        self, value: Value, operands: list[SourceText], data: Callable[[str], SourceText]
+    ) -> SourceText:
         """Write an entry of the result of an operation.
 
         Parameters
         ----------
         value : Value
-        operands : list of Text
+        operands : list of SourceText
             The entries of its inputs.
         data : callable
             Returns the entry of an array of the operation, by its name.
@@ -120,26 +122,26 @@ class Notation:
             return self.zero_below(operand, number(value.data["limit"]))
         return self.function(operation, operand)
 
-    def function(self, name: str, argument: Text) -> Text:
+    def function(self, name: str, argument: SourceText) -> SourceText:
         """Write a function of something."""
-        return Text(f"{self.functions[name]}({argument.text})")
+        return SourceText(f"{self.functions[name]}({argument.text})")
 
-    def power(self, base: Text, exponent: float) -> Text:
+    def power(self, base: SourceText, exponent: float) -> SourceText:
         """Write a power."""
         raise NotImplementedError
 
-    def smaller(self, left: Text, right: Text) -> Text:
+    def smaller(self, left: SourceText, right: SourceText) -> SourceText:
         """Write the smaller one of two values."""
         raise NotImplementedError
 
-    def larger(self, left: Text, right: Text) -> Text:
+    def larger(self, left: SourceText, right: SourceText) -> SourceText:
         """Write the larger one of two values."""
         raise NotImplementedError
 
-    def clip(self, operand: Text, low: Text, high: Text) -> Text:
+    def clip(self, operand: SourceText, low: SourceText, high: SourceText) -> SourceText:
         """Write a value that is not below one limit and not above another."""
         raise NotImplementedError
 
-    def zero_below(self, operand: Text, limit: Text) -> Text:
+    def zero_below(self, operand: SourceText, limit: SourceText) -> SourceText:
         """Write a value, or 0 where it is below a limit."""
         raise NotImplementedError

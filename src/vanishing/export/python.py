@@ -8,7 +8,7 @@ from vanishing._version import __version__
 from vanishing.algebra.writing import printable
 from vanishing.export.computation import FUNCTIONS, Computation, Value, in_order
 from vanishing.export.models import computation_of
-from vanishing.export.notation import ELEMENTWISE, PRODUCT, Notation, Text, combined, number
+from vanishing.export.notation import ELEMENTWISE, PRODUCT, Notation, SourceText, combined, number
 
 _WIDTH = 90  # of a line of numbers
 _RESERVED = (
@@ -133,7 +133,7 @@ def to_python(model, name=None) -> str:
     computation = computation_of(model)
     name = function_name(computation) if name is None else name
     _check_name(name)
-    source = _Source()
+    source = _PythonSource()
     body = source.body(list(computation.outputs.values()))
     constants = [
         f"FEATURE_NAMES = {_wrapped(list(computation.columns))}",
@@ -193,7 +193,7 @@ def _functions(computation: Computation, name: str) -> str:
     return _TRANSFORMER.format(name=name, width=len(computation.names))
 
 
-class _Source(Notation):
+class _PythonSource(Notation):
     """The source of a module as it grows: constants, helpers, and statements.
 
     Arrays have a row for each entry and a column for each row of the table.
@@ -206,7 +206,7 @@ class _Source(Notation):
         self.n_constants: dict[str, int] = {}
         self.helpers: set[str] = set()
         self.statements: list[str] = []
-        self.known: dict[int, Text] = {}
+        self.known: dict[int, SourceText] = {}
         self.n_values = 0
 
     def body(self, outputs: list[Value]) -> str:
@@ -223,64 +223,64 @@ class _Source(Notation):
         lines = ['with np.errstate(all="ignore"):', *("    " + line for line in lines)]
         return "".join(f"    {line}\n" for line in lines)
 
-    def _named(self, text: Text, notes) -> Text:
+    def _named(self, text: SourceText, notes) -> SourceText:
         self.statements += [f"# {printable(note)}" for note in notes]
         self.n_values += 1
         name = f"v{self.n_values}"
         self.statements.append(f"{name} = {text.text}")
-        return Text(name)
+        return SourceText(name)
 
-    def _text(self, value: Value) -> Text:
+    def _text(self, value: Value) -> SourceText:
         """Write an operation."""
         inputs = [self.known[id(part)] for part in value.inputs]
         operation, data = value.operation, value.data
         if operation in ELEMENTWISE:
             return self.entry(value, inputs, lambda key: self._column(key, data[key]))
         if operation == "columns":
-            return Text("X")
+            return SourceText("X")
         if operation == "constant":
             return self._column("values", data["values"])
         if operation == "take":
             places = data["places"]
             if len(places) == 1:
-                return Text(f"{inputs[0].atom}[{places[0]}:{places[0] + 1}]")
-            return Text(f"{inputs[0].atom}[{self.array('places', places)}]")
+                return SourceText(f"{inputs[0].atom}[{places[0]}:{places[0] + 1}]")
+            return SourceText(f"{inputs[0].atom}[{self.array('places', places)}]")
         if operation == "join":
-            return Text(f"np.concatenate([{', '.join(text.text for text in inputs)}])")
+            return SourceText(f"np.concatenate([{', '.join(text.text for text in inputs)}])")
         if operation == "linear":
-            product = Text(f"{self._matrix(data['matrix'])} @ {inputs[0].atom}", PRODUCT)
+            product = SourceText(f"{self._matrix(data['matrix'])} @ {inputs[0].atom}", PRODUCT)
             if not data["offset"].any():
                 return product
             return combined("add", product, self._column("offset", data["offset"]))
         self.helpers.add(_QUANTILES)
         parts = [f"({', '.join(_array(part) for part in one)})" for one in data["steps"]]
         steps = self.constant("steps", "[\n    " + ",\n    ".join(parts) + ",\n]")
-        return Text(f"_quantiles({inputs[0].text}, {steps})")
+        return SourceText(f"_quantiles({inputs[0].text}, {steps})")
 
     def times_written(self, value: Value) -> int:
         """Return how often the text of an operation holds that of its input."""
         return 2 if value.operation == "zero_below" else 1
 
-    def power(self, base: Text, exponent: float) -> Text:
+    def power(self, base: SourceText, exponent: float) -> SourceText:
         """Write a power."""
         whole = exponent.is_integer() and abs(exponent) < 1e9
-        return Text(f"{base.atom}**{int(exponent) if whole else exponent!r}", PRODUCT)
+        return SourceText(f"{base.atom}**{int(exponent) if whole else exponent!r}", PRODUCT)
 
-    def smaller(self, left: Text, right: Text) -> Text:
+    def smaller(self, left: SourceText, right: SourceText) -> SourceText:
         """Write the smaller one of two values."""
-        return Text(f"np.minimum({left.text}, {right.text})")
+        return SourceText(f"np.minimum({left.text}, {right.text})")
 
-    def larger(self, left: Text, right: Text) -> Text:
+    def larger(self, left: SourceText, right: SourceText) -> SourceText:
         """Write the larger one of two values."""
-        return Text(f"np.maximum({left.text}, {right.text})")
+        return SourceText(f"np.maximum({left.text}, {right.text})")
 
-    def clip(self, operand: Text, low: Text, high: Text) -> Text:
+    def clip(self, operand: SourceText, low: SourceText, high: SourceText) -> SourceText:
         """Write a value that is not below one limit and not above another."""
-        return Text(f"np.clip({operand.text}, {low.text}, {high.text})")
+        return SourceText(f"np.clip({operand.text}, {low.text}, {high.text})")
 
-    def zero_below(self, operand: Text, limit: Text) -> Text:
+    def zero_below(self, operand: SourceText, limit: SourceText) -> SourceText:
         """Write a value, or 0 where it is below a limit."""
-        return Text(f"np.where({operand.text} < {limit.text}, 0.0, {operand.text})")
+        return SourceText(f"np.where({operand.text} < {limit.text}, 0.0, {operand.text})")
 
     # -- Constants --------------------------------------------------------------------------------
 
@@ -295,11 +295,11 @@ class _Source(Notation):
         """Give an array a name of its own; return it."""
         return self.constant(name, _array(values))
 
-    def _column(self, name: str, values: np.ndarray) -> Text:
+    def _column(self, name: str, values: np.ndarray) -> SourceText:
         """Return numbers, one for each entry; one number where all are the same."""
         if (values == values[0]).all():
             return number(values[0])
-        return Text(self.array(name, values[:, np.newaxis]))
+        return SourceText(self.array(name, values[:, np.newaxis]))
 
     def _matrix(self, matrix: np.ndarray) -> str:
         rows, places = np.nonzero(matrix)

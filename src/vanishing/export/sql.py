@@ -10,7 +10,7 @@ import numpy as np
 from vanishing.checks import check_choice
 from vanishing.export.computation import Computation, Steps, Value, in_order
 from vanishing.export.models import computation_of
-from vanishing.export.notation import PRODUCT, Notation, Text, combined, number, weighted_sum
+from vanishing.export.notation import PRODUCT, Notation, SourceText, combined, number, weighted_sum
 
 _REPEATED = 200  # characters that may be written again; beyond, what they say gets a name
 _MOST_NAMES = 1600  # columns of a query: databases have limits
@@ -66,7 +66,7 @@ def to_sql(model, output=None) -> str:
     if output == "label":
         return _label(computation)
     value = computation.outputs[output]
-    source = _Source(computation.columns, value, 1)
+    source = _SQLSource(computation.columns, value, 1)
     texts = [source.expression([(id(value), i)]) for i in range(value.width)]
     if len(texts) == 1:
         return texts[0]
@@ -92,7 +92,7 @@ def _label(computation: Computation) -> str:
     """Write the label of a row."""
     value = computation.outputs["decision"]
     places = [(id(value), i) for i in range(value.width)]
-    source = _Source(computation.columns, value, 2 + value.width)
+    source = _SQLSource(computation.columns, value, 2 + value.width)
     classes = [-1, 1] if computation.classes is None else computation.classes.tolist()
     labels = [_literal(label) for label in classes]
     if len(places) > 1:
@@ -108,7 +108,7 @@ def _label(computation: Computation) -> str:
     )
 
 
-def _largest_of(texts: list[Text], labels: list[str]) -> str:
+def _largest_of(texts: list[SourceText], labels: list[str]) -> str:
     """Write the label of the largest value, of the first of these if there are several."""
     total = " + ".join(text.atom for text in texts)
     cases = [f"WHEN {total} IS NULL THEN NULL"]
@@ -149,7 +149,7 @@ class _Named(NamedTuple):
     level: int
 
 
-class _Source(Notation):
+class _SQLSource(Notation):
     """Texts of the entries of vectors, and those of them that have names.
 
     Parameters
@@ -170,7 +170,7 @@ class _Source(Notation):
         self.prefix = "v"
         while any(re.fullmatch(rf"{self.prefix}\d+", name.lower()) for name in columns):
             self.prefix += "v"
-        self.texts: dict[Place, Text] = {}
+        self.texts: dict[Place, SourceText] = {}
         self.names_in: dict[Place, frozenset[str]] = {}
         self.named: dict[str, _Named] = {}
         values, _ = in_order([output])
@@ -216,7 +216,7 @@ class _Source(Notation):
         if not passes and len(text.text) > 8 and (count - 1) * len(text.text) > _REPEATED:
             name = f"{self.prefix}{len(self.named) + 1}"
             self.named[name] = _Named(text.text, names, self._level(names))
-            text, names = Text(name), frozenset([name])
+            text, names = SourceText(name), frozenset([name])
         self.texts[id(value), i] = text
         self.names_in[id(value), i] = names
 
@@ -224,7 +224,7 @@ class _Source(Notation):
         """Return the subquery, counted from the innermost, in which names are known."""
         return max((self.named[name].level + 1 for name in names), default=0)
 
-    def _text(self, value: Value, i: int, operands: list[Text]) -> Text:
+    def _text(self, value: Value, i: int, operands: list[SourceText]) -> SourceText:
         operation, data = value.operation, value.data
         if operation == "columns":
             name = self.columns[i]
@@ -233,7 +233,7 @@ class _Source(Notation):
                     f"two columns are called {name!r}, and SQL tells columns apart by their names: "
                     "rename them, and fit the model again."
                 )
-            return Text(f"CAST({_identifier(name)} AS DOUBLE PRECISION)")
+            return SourceText(f"CAST({_identifier(name)} AS DOUBLE PRECISION)")
         if operation == "constant":
             return number(data["values"][i])
         if operation in ("take", "join"):
@@ -292,51 +292,57 @@ class _Source(Notation):
         several = {"clip": 3, "minimum": 3, "maximum": 3, "zero_below": 2}
         return {**several, "sign": 3, "cbrt": 3, "arcsinh": 7}.get(operation, 1)
 
-    def function(self, name: str, argument: Text) -> Text:
+    def function(self, name: str, argument: SourceText) -> SourceText:
         """Write a function of something."""
         x = argument.atom
         if name == "sign":
             cases = f"WHEN {x} > 0.0 THEN 1.0 WHEN {x} < 0.0 THEN -1.0 WHEN {x} = 0.0 THEN 0.0"
-            return Text(f"CASE {cases} END")
+            return SourceText(f"CASE {cases} END")
         if name == "cbrt":
             left, right = (f"POWER({size}, 0.3333333333333333)" for size in (f"-{x}", x))
-            return Text(f"CASE WHEN {x} < 0.0 THEN -{left} ELSE {right} END")
+            return SourceText(f"CASE WHEN {x} < 0.0 THEN -{left} ELSE {right} END")
         if name == "arcsinh":  # which not every database has
             root = f"SQRT({x} * {x} + 1.0)"
-            return Text(f"CASE WHEN {x} < 0.0 THEN -LN({root} - {x}) ELSE LN({root} + {x}) END")
+            return SourceText(
+                f"CASE WHEN {x} < 0.0 THEN -LN({root} - {x}) ELSE LN({root} + {x}) END"
+            )
         return super().function(name, argument)
 
-    def power(self, base: Text, exponent: float) -> Text:
+    def power(self, base: SourceText, exponent: float) -> SourceText:
         """Write a power."""
         if _is_small(exponent):
-            return Text(" * ".join([base.atom] * int(exponent)), PRODUCT)
-        return Text(f"POWER({base.text}, {exponent!r})")
+            return SourceText(" * ".join([base.atom] * int(exponent)), PRODUCT)
+        return SourceText(f"POWER({base.text}, {exponent!r})")
 
-    def smaller(self, left: Text, right: Text) -> Text:
+    def smaller(self, left: SourceText, right: SourceText) -> SourceText:
         """Write the smaller one of two values."""
         return self._chosen(left, ">", right)
 
-    def larger(self, left: Text, right: Text) -> Text:
+    def larger(self, left: SourceText, right: SourceText) -> SourceText:
         """Write the larger one of two values."""
         return self._chosen(left, "<", right)
 
     @staticmethod
-    def _chosen(left: Text, sign: str, right: Text) -> Text:
+    def _chosen(left: SourceText, sign: str, right: SourceText) -> SourceText:
         """Write the right one of two values where the comparison holds, else the left."""
         # Where one is NULL, so is what is chosen.
         other = f"WHEN {right.text} IS NOT NULL THEN {left.text}"
-        return Text(f"CASE WHEN {left.text} {sign} {right.text} THEN {right.text} {other} END")
+        return SourceText(
+            f"CASE WHEN {left.text} {sign} {right.text} THEN {right.text} {other} END"
+        )
 
-    def clip(self, operand: Text, low: Text, high: Text) -> Text:
+    def clip(self, operand: SourceText, low: SourceText, high: SourceText) -> SourceText:
         """Write a value that is not below one limit and not above another."""
         x = operand.text
         below = f"WHEN {x} < {low.text} THEN {low.text}"
         above = f"WHEN {x} > {high.text} THEN {high.text}"
-        return Text(f"CASE {below} {above} ELSE {x} END")
+        return SourceText(f"CASE {below} {above} ELSE {x} END")
 
-    def zero_below(self, operand: Text, limit: Text) -> Text:
+    def zero_below(self, operand: SourceText, limit: SourceText) -> SourceText:
         """Write a value, or 0 where it is below a limit."""
-        return Text(f"CASE WHEN {operand.text} < {limit.text} THEN 0.0 ELSE {operand.text} END")
+        return SourceText(
+            f"CASE WHEN {operand.text} < {limit.text} THEN 0.0 ELSE {operand.text} END"
+        )
 
 
 def _is_small(exponent: float) -> bool:
@@ -344,7 +350,7 @@ def _is_small(exponent: float) -> bool:
     return exponent.is_integer() and 2 <= exponent <= _PRODUCTS
 
 
-def _steps(x: Text, steps: Steps) -> Text:
+def _steps(x: SourceText, steps: Steps) -> SourceText:
     """Write a function that consists of straight lines, whose place is found by halves."""
 
     def line(k: int) -> str:
@@ -366,4 +372,4 @@ def _steps(x: Text, steps: Steps) -> Text:
         knot = number(steps.knots[middle]).text
         return f"CASE WHEN {x.text} < {knot} THEN {left} ELSE {right} END"
 
-    return Text(f"CASE WHEN {x.text} IS NOT NULL THEN {choice(0, len(steps.knots))} END")
+    return SourceText(f"CASE WHEN {x.text} IS NOT NULL THEN {choice(0, len(steps.knots))} END")

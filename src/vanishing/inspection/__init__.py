@@ -1,6 +1,6 @@
 """The anatomy of a fitted model: what it consists of, for everyone who shows it."""
 
-from vanishing.inspection.anatomy import Anatomy, Part, anatomy, places
+from vanishing.inspection.anatomy import Anatomy, ModelPart, anatomy, places
 from vanishing.inspection.importance import Importances, importances
 from vanishing.inspection.laws import (
     Constants,
@@ -21,9 +21,9 @@ __all__ = [
     "Importances",
     "LawAnatomy",
     "LawRows",
+    "ModelPart",
     "MotionRows",
     "OutlierRows",
-    "Part",
     "Unexplained",
     "anatomy",
     "constants_of",

@@ -27,7 +27,7 @@ _WITH_GENERATORS = (
 )
 
 
-class Part(NamedTuple):
+class ModelPart(NamedTuple):
     """The generators of one class, or of all rows where there are no classes.
 
     Attributes
@@ -70,7 +70,7 @@ class Part(NamedTuple):
             return np.arange(len(self.generators))
         return np.flatnonzero(self.sizes)
 
-    def subset(self, chosen) -> "Part":
+    def subset(self, chosen) -> "ModelPart":
         """Return the part with some of its generators."""
         weights = None if self.weights is None else self.weights[chosen]
         return self._replace(generators=self.generators.subset(chosen), weights=weights)
@@ -99,7 +99,7 @@ class Anatomy:
         pipeline, the classifier that a search chose.
     classes : list or None
         Labels; None where the model has no classes.
-    parts : tuple of Part
+    parts : tuple of ModelPart
         One per class, or a single one.
     decisions : list
         Labels that the decision values are for: of two classes, the second. None of them where
@@ -116,7 +116,7 @@ class Anatomy:
     model: Any
     core: Any
     classes: list | None
-    parts: tuple[Part, ...]
+    parts: tuple[ModelPart, ...]
     decisions: list
     intercept: np.ndarray
     scale: Callable | None
@@ -201,7 +201,7 @@ def anatomy(model) -> Anatomy:
         core=core,
         classes=classes,
         parts=tuple(
-            Part(label, part, _named(part.generators_, tuple(names)), weight)
+            ModelPart(label, part, _named(part.generators_, tuple(names)), weight)
             for label, part, weight in zip(labels, models, weights, strict=True)
         ),
         decisions=decisions,

@@ -9,7 +9,7 @@ import numpy as np
 from vanishing.laws.law import Law
 from vanishing.outliers.detector import VanishingOutlierDetector
 from vanishing.outliers.drift import NO_LONGER
-from vanishing.rows.sources import refuse
+from vanishing.rows.intake import refuse
 
 _EXPLAINED = 1000  # alarms whose columns are counted, the oddest ones
 

@@ -1,5 +1,6 @@
 """Whether a law that somebody has in mind holds in a table."""
 
+from difflib import get_close_matches
 from typing import NamedTuple
 
 import numpy as np
@@ -11,13 +12,13 @@ from vanishing.algebra.writing import in_words
 from vanishing.checks import check_weights
 from vanishing.laws.choose import FEW_ROWS, LACK_OF_FIT, smooth_terms
 from vanishing.laws.columns import read_columns
-from vanishing.laws.constants import Constants, Problem, fit_constants, refined
-from vanishing.laws.equations import Equation, read_equation
+from vanishing.laws.constants import Constants, Problem, Undetermined, fit_constants, refined
+from vanishing.laws.equations import GivenEquation, read_equation
 from vanishing.laws.law import Law
 from vanishing.laws.solving import normalised, pivot_of
 from vanishing.laws.terms import FUNCTIONS, Factor, Term
 from vanishing.laws.units import units_of_constants
-from vanishing.laws.writing import Text
+from vanishing.laws.writing import LawText
 
 _EXACT = 1e-11  # residual relative to the target that is rounding
 _SIGNIFICANT = 1e-3  # p-value of a column that still explains residuals
@@ -86,8 +87,23 @@ def check_law(equation, X, y=None, *, sample_weight=None, units=None) -> Law:
     read_as = None if units is None else read_units(units, names)
     problem = Problem(read, columns, weight, target)
     with np.errstate(all="ignore"):
-        constants = fit_constants(problem)
+        try:
+            constants = fit_constants(problem)
+        except Undetermined as error:
+            unused = [name for i, name in enumerate(names) if i not in read.columns]
+            raise ValueError(f"{_mistyped(error.names, unused)}{error}") from None
         return _Result(problem, constants, names, n_inputs, read_as).law()
+
+
+def _mistyped(constants: list[str], columns: list[str]) -> str:
+    """Say which constants may be columns that were meant; "" if none looks like one."""
+    said = ""
+    for name in constants:
+        close = [column for column in columns if column.casefold() == name.casefold()]
+        close = close or get_close_matches(name, columns, n=1)
+        if close:
+            said += f"{name!r} is no column (there is {close[0]!r}), and is taken for a constant; "
+    return said
 
 
 # -- Rows -----------------------------------------------------------------------------------------
@@ -253,7 +269,7 @@ class _Result:
 
     def verdict(self, left: "_LeftOver") -> str:
         """Say whether the equation holds."""
-        text, parts = Text(self.names), []
+        text, parts = LawText(self.names), []
         fitted, covariance = self.constants.values, self.constants.covariance
         stds = np.sqrt(np.diag(covariance))
         for name, value, std in zip(self.problem.equation.constants, fitted, stds, strict=True):
@@ -295,7 +311,7 @@ class _Result:
         return "does not hold: " + "; ".join([reason, *parts])
 
 
-def _folded(equation: Equation, constants) -> tuple[list[Term], np.ndarray, np.ndarray]:
+def _folded(equation: GivenEquation, constants) -> tuple[list[Term], np.ndarray, np.ndarray]:
     """Return terms in columns alone, their coefficients, and these by the constants."""
     found = [
         _fold(term, number, constants, equation.n_columns)

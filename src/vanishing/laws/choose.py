@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
-from vanishing.laws.problem import Reduced, Table
+from vanishing.laws.problem import LawTable, Reduced
 from vanishing.laws.refit import Fitted, price
 from vanishing.laws.surrogate import exponents_up_to, legendre_products
 from vanishing.laws.terms import Evaluator
@@ -21,7 +21,7 @@ _SAME = 1e-7  # singular value of terms that have a law in common
 _COMPARED = 1000  # rows on which laws are compared
 
 
-class Candidate(NamedTuple):
+class LawCandidate(NamedTuple):
     """A fitted law with what speaks for it."""
 
     fitted: Fitted
@@ -43,13 +43,13 @@ class Candidate(NamedTuple):
         return sum(any(term.involves(i) for term in self.fitted.terms) for i in range(n))
 
 
-def candidate(fitted: Fitted, reduced: Reduced) -> Candidate:
+def candidate(fitted: Fitted, reduced: Reduced) -> LawCandidate:
     """Score a fitted law: twice the negative log-likelihood, and what its terms cost."""
     table = reduced.table
     floor = 1e-24 * table.norm
     score = table.n_observations * np.log(max(fitted.mean_square, floor))
     score += price(table.n_observations) * fitted.n_terms + _complexity(fitted.terms)
-    return Candidate(fitted, reduced, float(score))
+    return LawCandidate(fitted, reduced, float(score))
 
 
 def _complexity(terms) -> float:
@@ -94,7 +94,7 @@ def smooth_terms(columns: np.ndarray, positive: np.ndarray) -> tuple[np.ndarray,
 class LackOfFit:
     """Whether a smooth function of all columns explains what a law leaves over."""
 
-    def __init__(self, table: Table):
+    def __init__(self, table: LawTable):
         self.root = np.sqrt(table.weight)
         self.basis = smooth_terms(table.columns, table.positive)[0] * self.root
         gram = self.basis @ self.basis.T
@@ -129,7 +129,7 @@ class LackOfFit:
         return (float(found @ found) - k) / np.sqrt(2.0 * k)
 
 
-def is_same(law: Candidate, other: Candidate) -> bool:
+def is_same(law: LawCandidate, other: LawCandidate) -> bool:
     """Say whether the terms of ``other`` vanish on what ``law`` predicts: they express it, too."""
     table = law.reduced.table
     chosen = slice(0, min(table.n_rows, _COMPARED))
@@ -159,7 +159,7 @@ def is_same(law: Candidate, other: Candidate) -> bool:
     return bool(singular[-1] < _SAME * singular[0])
 
 
-def _is_squared(law: Candidate, other: Candidate) -> bool:
+def _is_squared(law: LawCandidate, other: LawCandidate) -> bool:
     """Say whether ``law`` is ``other`` multiplied out: Y = (a + b w)^2 has one coefficient more.
 
     A law that has all terms of another, and more, is another law.
@@ -171,7 +171,7 @@ def _is_squared(law: Candidate, other: Candidate) -> bool:
 class Choice(NamedTuple):
     """The best candidate, and what is known of how sure it is."""
 
-    best: Candidate
+    best: LawCandidate
     evidence: float
     lack_of_fit: float
     reason: str  # why it is no law; "" where it is one
@@ -182,7 +182,7 @@ class Choice(NamedTuple):
         return not self.reason and self.best.fitted.n_terms < max(3, self.best.allowed_terms())
 
 
-def choose(candidates: list[Candidate], lack_of_fit: LackOfFit) -> Choice | None:
+def choose(candidates: list[LawCandidate], lack_of_fit: LackOfFit) -> Choice | None:
     """Return the best candidate, and why it is not accepted if it is not."""
     if not candidates:
         return None

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import LinAlgError
 from scipy.optimize import least_squares
 
-from vanishing.laws.equations import Equation, listed
+from vanishing.laws.equations import GivenEquation, listed
 from vanishing.laws.normal import widened
 
 _NEWTON = 20  # steps to the nearest solution
@@ -23,12 +23,20 @@ _REFINED = 4  # starts that are followed to their end
 _SINGULAR = 1e-7  # smallest singular value of a Jacobian of unit columns, of constants not settled
 
 
+class Undetermined(ValueError):
+    """An error about constants that rows do not determine, with their names."""
+
+    def __init__(self, message: str, names: list[str]):
+        super().__init__(message)
+        self.names = names
+
+
 class Problem(NamedTuple):
     """An equation on rows.
 
     Attributes
     ----------
-    equation : Equation
+    equation : GivenEquation
     columns : ndarray of shape (n_columns, n_rows)
     weight : ndarray of shape (n_rows,)
         How often each row counts.
@@ -37,7 +45,7 @@ class Problem(NamedTuple):
         the spread of all columns.
     """
 
-    equation: Equation
+    equation: GivenEquation
     columns: np.ndarray
     weight: np.ndarray
     target: int | None
@@ -242,13 +250,14 @@ def _covariance(problem, values, scale, residuals) -> np.ndarray:
     norm = np.linalg.norm(jacobian, axis=0)
     for name, size in zip(names, norm, strict=True):
         if not size:
-            raise ValueError(f"the rows do not determine the constant {name!r}.")
+            raise Undetermined(f"the rows do not determine the constant {name!r}.", [name])
     _, singular, vectors = np.linalg.svd(jacobian / norm, full_matrices=False)
     if singular[-1] < _SINGULAR * singular[0]:
         loose = [n for n, v in zip(names, vectors[-1], strict=True) if abs(v) > 0.05]
-        raise ValueError(
+        raise Undetermined(
             f"the rows do not determine {listed(loose)} one by one, but a combination of these "
-            "constants: put a number in place of one of them."
+            "constants: put a number in place of one of them.",
+            loose,
         )
     inverse = vectors.T / singular / norm[:, np.newaxis]
     rest = float(problem.weight @ residuals**2) / (problem.weight.sum() - len(values))
@@ -280,7 +289,7 @@ def _scales(problem: Problem) -> np.ndarray:
     return np.exp(np.clip(found[:-1], -300.0, 300.0))
 
 
-def _linear(equation: Equation) -> list[int]:
+def _linear(equation: GivenEquation) -> list[int]:
     """Return places of constants such that the equation is linear in all of them together."""
     n = equation.n_columns
     chosen: list[int] = []
@@ -295,7 +304,7 @@ def _linear(equation: Equation) -> list[int]:
     return chosen
 
 
-def _grid(equation: Equation, k: int) -> tuple[float, ...]:
+def _grid(equation: GivenEquation, k: int) -> tuple[float, ...]:
     """Return where to start a constant from, relative to its size."""
     n = equation.n_columns
     inside = [f for term in equation.terms for f in term.factors if f.exponents[n + k]]

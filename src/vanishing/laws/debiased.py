@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from vanishing.laws.sample import columns_of, is_held_out
-from vanishing.laws.variety import Equation, evaluated, gradient
-from vanishing.rows.source import Part
+from vanishing.laws.variety import VarietyEquation, evaluated, gradient
+from vanishing.rows.source import RowPart
 
 _ROWS = 20_000  # evaluated at once
 
@@ -82,12 +82,12 @@ def matrices(
 class Debiased:
     """The question for the sums that the coefficients of a polynomial law follow from."""
 
-    def __init__(self, equation: Equation, noise, units, coef=None, far=None, without=None):
+    def __init__(self, equation: VarietyEquation, noise, units, coef=None, far=None, without=None):
         self.exponents, self.noise, self.units, self.coef = equation.exponents, noise, units, coef
         self.equation, self.far = equation, far  # rows farther than this many deviations are wrong
         self.without = without  # the seed of rows held out, where these are not asked
 
-    def __call__(self, part: Part):
+    def __call__(self, part: RowPart):
         """Return sums of D = freed products of terms, or of D v v' D' once v is known."""
         columns = columns_of(part)
         weight = np.ones(columns.shape[1]) if part.weight is None else part.weight
@@ -134,7 +134,7 @@ class Debiased:
         return first[0] + second[0], first[1] + second[1]
 
 
-def fitted_equation(equation: Equation, noise, units, ask: Callable, far=None, without=None):
+def fitted_equation(equation: VarietyEquation, noise, units, ask: Callable, far=None, without=None):
     """Return coefficients, the largest 1, and their covariance; rows held out may be left out.
 
     The equation's mean with each of its terms is zero, once noise is taken out: A v = 0. Errors

@@ -39,7 +39,7 @@ class Radical(NamedTuple):
     below: Sum
 
 
-class Equation(NamedTuple):
+class GivenEquation(NamedTuple):
     """The sum of ``numbers[j]`` times term j is zero.
 
     Attributes
@@ -108,7 +108,7 @@ def _of_width(term: Term, width: int) -> Term:
     return Term(term.exponents[:width], factors)
 
 
-def read_equation(text: str, names: Sequence[str]) -> Equation:
+def read_equation(text: str, names: Sequence[str]) -> GivenEquation:
     """Read an equation; without ``=`` the text is what is zero.
 
     Parameters
@@ -119,7 +119,7 @@ def read_equation(text: str, names: Sequence[str]) -> Equation:
     names : sequence of str
         Names of the columns; others are constants.
     """
-    return _Reader(text, names).equation()
+    return _EquationReader(text, names).equation()
 
 
 class _Quotient(NamedTuple):
@@ -127,7 +127,7 @@ class _Quotient(NamedTuple):
     below: Sum
 
 
-class _Reader:
+class _EquationReader:
     """Reads one equation; its variables are columns, constants and roots of sums."""
 
     def __init__(self, text: str, names: Sequence[str]):
@@ -207,7 +207,7 @@ class _Reader:
 
     # -- Algebra ----------------------------------------------------------------------------------
 
-    def equation(self) -> Equation:
+    def equation(self) -> GivenEquation:
         try:
             quotients = [self.read(tree) for tree in self.trees]
         except RecursionError:
@@ -233,7 +233,7 @@ class _Reader:
         gone = [name for name, u in zip(self.constants, used[n_columns:], strict=True) if not u]
         if gone:
             self.fail(f"the constant {gone[0]!r} cancels")
-        return Equation(
+        return GivenEquation(
             terms,
             np.array(list(total.values())),
             n_columns,

@@ -1,8 +1,7 @@
 """The estimator `LawFinder`, which asks a table for the equations it obeys."""
 
 import time
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,25 +14,30 @@ from vanishing._threads import one_blas_thread, threads
 from vanishing._warnings import warn
 from vanishing.algebra.polynomials import default_names
 from vanishing.algebra.quantities import Units, read_units
-from vanishing.checks import check_choice, check_flag, check_number, check_weights
-from vanishing.constructions.base import all_or_nothing
+from vanishing.checks import check_choice, check_flag, check_number
+from vanishing.estimators.fits import all_or_nothing
+from vanishing.estimators.notebook import HTMLRepresentation
+from vanishing.estimators.progress import Progress
+from vanishing.estimators.row_methods import RowMethods, row_by_row
+from vanishing.estimators.saving import Savable
 from vanishing.laws.dictionary import given_stages
+from vanishing.laws.front import FRONT_COLUMNS, front_rows
 from vanishing.laws.law import read_law, write_law
 from vanishing.laws.passes import ROWS
 from vanishing.laws.sample import Draw, Sample, columns_of, row_keys
 from vanishing.laws.search import Options, OutOfTime
-from vanishing.laws.targets import Answer, law_of_target
+from vanishing.laws.targets import LawAnswer, law_of_target
 from vanishing.laws.untargeted import law_with_noise_in_all, laws_of_columns, noise_of_target
-from vanishing.persistence import Savable, register
-from vanishing.rows.source import Part
-from vanishing.rows.sources import adopt_layout, check_layout, near, source_of
-from vanishing.rows.validation import validated
+from vanishing.persistence import register
+from vanishing.rows.array_source import ArraySource
+from vanishing.rows.intake import take_rows
+from vanishing.rows.source import RowPart
 
 LEAST_ROWS = 3
 _ORDERED = 100_000
 
 
-class Rows(NamedTuple):
+class LawRows(NamedTuple):
     """All rows, wherever they are: how to ask them, and a sample of them.
 
     Attributes
@@ -73,7 +77,7 @@ def _has_target(estimator) -> bool:
     return True
 
 
-class LawFinder(Savable, RegressorMixin, BaseEstimator):
+class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEstimator):
     """Find the equations that the rows of a table obey.
 
     With a target the equations involve it, and predict it; without one they are equations among
@@ -84,7 +88,8 @@ class LawFinder(Savable, RegressorMixin, BaseEstimator):
     max_degree : int, default=6
         Largest degree of the terms that are tried, in the combinations of columns that matter.
     max_terms : int, default=12
-        Largest number of terms of a law, the target's and a constant included.
+        Largest number of terms of a law, the target's and a constant included. In `OAVI` and the
+        like ``max_terms`` bounds the monomials that all generators together are made of.
     functions : "auto", tuple of str, dict or tuple of callables, default="auto"
         Functions that terms may have: "auto" tries terms without functions first, then functions
         in stages; () means none; names out of sin, cos, tan, log, exp, sqrt and reciprocal are
@@ -126,8 +131,9 @@ class LawFinder(Savable, RegressorMixin, BaseEstimator):
         What was found, or why nothing.
     front_ : list of Law
         The best equation of each number of terms, whether it holds or not.
-    noise_ : float or ndarray of shape (n_columns,)
-        Standard deviation of the noise, of the target or of all columns.
+    noise_ : ndarray of shape (n_columns,)
+        Standard deviation of the noise in each column, the target last: 0 in columns that have
+        none, or are taken to have none, and NaN where the time did not suffice to tell.
     reductions_ : list of str
         The combinations of columns that matter, that with the target first: y/(x0*x1), x2/x3.
     target_name_ : str or None
@@ -219,10 +225,10 @@ class LawFinder(Savable, RegressorMixin, BaseEstimator):
         self.check_parameters()
         with all_or_nothing(self), one_blas_thread(), threads(self.n_jobs):
             rows = self._rows(X, y, sample_weight)
-            self._store(self._answer(rows))
+            self._store(self._answer(rows), len(rows.names))
         return self
 
-    def _answer(self, rows: Rows) -> Answer:
+    def _answer(self, rows: LawRows) -> LawAnswer:
         options, progress = self._options(rows), self._progress()
         noise = self._noise_per_column(rows)
         try:
@@ -237,10 +243,10 @@ class LawFinder(Savable, RegressorMixin, BaseEstimator):
             mean = None
             if self.target_name_ is not None:
                 mean = float(np.average(rows.sample.columns[-1], weights=rows.sample.weight))
-            return Answer([], verdict, [], np.nan, [], mean)
+            return LawAnswer([], verdict, [], np.nan, [], mean)
         return law_of_target(rows, options, progress)
 
-    def _noise_per_column(self, rows: Rows) -> np.ndarray | None:
+    def _noise_per_column(self, rows: LawRows) -> np.ndarray | None:
         """Return the standard deviations of the noise, or None where they are to be estimated."""
         if self.noise is None or _is_estimate(self.noise):
             return None
@@ -265,31 +271,21 @@ class LawFinder(Savable, RegressorMixin, BaseEstimator):
             per_column[-1] = noise_of_target(rows, noise)
         return per_column
 
-    def _rows(self, X, y, sample_weight) -> Rows:
+    def _rows(self, X, y, sample_weight) -> LawRows:
         """Validate the rows, and draw a sample."""
-        X, y, sample_weight = near(X, y, sample_weight)
-        source = source_of(X, y, sample_weight)
-        has_target = y is not None
-        if source is None:
-            if has_target:
-                X_, y_ = validated(self, X, y)
-            else:
-                X_, y_ = validated(self, X), None
-            part = _ordered(X_, y_, check_weights(sample_weight, len(X_)))
-            ask: Callable = partial(part.ask, rows=ROWS)
-        else:
-            adopt_layout(self, source.layout)
-            ask = source.ask
+        source = take_rows(self, X, y, sample_weight, y_is="target").on_host()
+        if source.part is not None:
+            source = ArraySource(_ordered(source.part), ROWS)
         seed = int(check_random_state(self.random_state).randint(2**31))
         draw = Draw(seed)
-        sample = ask(draw, draw.combine)
+        sample = source.ask(draw, draw.combine)
         if sample is None or len(sample.keys) < LEAST_ROWS:
             n = 0 if sample is None else len(sample.keys)
             raise ValueError(
                 f"a law cannot be told from chance on n_samples = {n} different rows: at least "
                 f"{LEAST_ROWS} are needed."
             )
-        has_target = has_target or len(sample.columns) > self.n_features_in_
+        has_target = len(sample.columns) > self.n_features_in_
         _check_sizes(sample.columns)
         names = [*map(str, getattr(self, "feature_names_in_", default_names(self.n_features_in_)))]
         self.target_name_ = None
@@ -297,9 +293,9 @@ class LawFinder(Savable, RegressorMixin, BaseEstimator):
             self.target_name_ = _target_name(y, names)
             names.append(self.target_name_)
         units = None if self.units is None else read_units(self.units, names)
-        return Rows(ask, sample, tuple(names), self.n_features_in_, seed, units)
+        return LawRows(source.ask, sample, tuple(names), self.n_features_in_, seed, units)
 
-    def _options(self, rows: Rows) -> Options:
+    def _options(self, rows: LawRows) -> Options:
         n = rows.n_inputs
         stages = given_stages(self.functions, rows.names[:n], rows.sample.columns[:n])
         dimensions = None
@@ -310,24 +306,46 @@ class LawFinder(Savable, RegressorMixin, BaseEstimator):
     def _progress(self) -> Callable:
         """Return what is called between the steps of a search."""
         end = np.inf if self.max_time is None else time.monotonic() + self.max_time
+        steps = Progress("LawFinder", self.verbose)
 
         def progress(what: str | None = None):
-            if what is not None and self.verbose:
-                print(f"[LawFinder] {what}", flush=True)
+            if what is not None:
+                steps.step(what)
             if time.monotonic() > end:
                 raise OutOfTime
 
         return progress
 
-    def _store(self, answer: Answer) -> None:
+    def _store(self, answer: LawAnswer, n_columns: int) -> None:
         self.laws_ = answer.laws
         self.verdict_ = answer.verdict
         self.front_ = answer.front
-        self.noise_ = answer.noise
+        self.noise_ = _noise_per_column(answer.noise, n_columns)
         self.reductions_ = answer.reductions
         self.mean_ = answer.mean
 
+    def front_table(self):
+        """Return the equations that were compared, `front_`, as a table.
+
+        Returns
+        -------
+        table : pandas.DataFrame, or list of dict without pandas
+            One row per equation, the shortest first, with ``n_terms``, ``degree``, ``error`` (rms,
+            in units of the target), ``relative_error``, ``held_out_error``, ``evidence``,
+            ``n_samples``, ``equation`` (as text) and ``chosen``, which says whether it is one of
+            `laws_`. Errors on rows held out and evidence are NaN where an equation was not chosen:
+            they are measured of laws alone.
+        """
+        check_is_fitted(self, "laws_")
+        rows = front_rows(self.front_, self.laws_)
+        try:
+            import pandas
+        except ImportError:
+            return rows
+        return pandas.DataFrame(rows, columns=FRONT_COLUMNS)
+
     @available_if(_has_target)
+    @row_by_row()
     def predict(self, X):
         """Predict the target by the best law; by its mean where there is none.
 
@@ -339,12 +357,6 @@ class LawFinder(Savable, RegressorMixin, BaseEstimator):
         -------
         y : ndarray of shape (n_samples,)
         """
-        check_is_fitted(self, "laws_")
-        source = source_of(X)
-        if source is not None:
-            check_layout(self, source.layout)
-            return source.map(self.predict, None, source.layout.dtype)
-        X = validated(self, X, reset=False)
         if not self.laws_:
             warn("no law was found, so that the mean of the target is predicted.")
             return np.full(len(X), self.mean_)
@@ -369,14 +381,13 @@ class LawFinder(Savable, RegressorMixin, BaseEstimator):
         return tags
 
 
-def _ordered(X, y, weight) -> Part:
-    """Return rows that have a weight, few ones in an order of their own: sums round alike then."""
-    kept = np.arange(len(X)) if weight is None else np.flatnonzero(weight)
-    if len(kept) <= _ORDERED:
-        part = Part(X[kept], None if y is None else y[kept], None)
-        kept = kept[np.argsort(row_keys(columns_of(part), 0), kind="stable")]
-    y = None if y is None else y[kept].astype(np.float64)
-    return Part(X[kept], y, None if weight is None else weight[kept])
+def _ordered(rows: RowPart) -> RowPart:
+    """Return few rows in an order that what they hold decides: sums round alike then."""
+    if rows.y is not None:
+        rows = rows._replace(y=rows.y.astype(np.float64))
+    if len(rows.X) > _ORDERED:
+        return rows
+    return rows.at(np.argsort(row_keys(columns_of(rows), 0), kind="stable"))
 
 
 def _check_sizes(columns) -> None:
@@ -389,11 +400,25 @@ def _check_sizes(columns) -> None:
         )
 
 
-def _target_name(y, names) -> str:
-    """Return what the target is called, which no column is."""
+def _noise_per_column(noise, n_columns: int) -> np.ndarray:
+    """Return the noise of each column, where that of the target alone may be known."""
+    noise = np.asarray(noise, dtype=np.float64)
+    if noise.ndim:
+        return noise
+    return np.append(np.full(n_columns - 1, np.nan if np.isnan(noise) else 0.0), noise)
+
+
+def _target_name(y, names: Sequence[str]) -> str:
+    """Return what the target is called, which no column is: an array gets a name that is free."""
     # What Dask calls an array is no name.
     name = None if hasattr(y, "chunks") else getattr(y, "name", None)
-    name = "y" if name is None else str(name)
+    columns = list(getattr(y, "columns", []))
+    if len(columns) == 1:
+        name = columns[0]
+    if name is None or name == "":
+        free = ("y", "target", *(f"target{i}" for i in range(2, len(names) + 2)))
+        return next(name for name in free if name not in names)
+    name = str(name)
     if name in names:
         raise ValueError(
             f"the target is called {name!r}, as a column of X is: rename it, or leave the column "
@@ -406,7 +431,6 @@ def _target_name(y, names) -> str:
 
 
 def _write(writer, model) -> dict:
-    noise = np.asarray(model.noise_, dtype=np.float64)
     return {
         **writer.input(model),
         "target_name": model.target_name_,
@@ -414,8 +438,8 @@ def _write(writer, model) -> dict:
         "laws": [write_law(writer, law) for law in model.laws_],
         "front": [write_law(writer, law) for law in model.front_],
         "verdict": model.verdict_,
-        "noise": [writer.float(value) for value in np.atleast_1d(noise)],
-        "noise_per_column": bool(noise.ndim),
+        "noise": [writer.float(value) for value in model.noise_],
+        "noise_per_column": True,
         "reductions": list(model.reductions_),
     }
 
@@ -431,8 +455,11 @@ def _read(reader, node, model):
     model.front_ = [read_law(reader, law) for law in reader.listed(front, "front")]
     model.verdict_ = reader.string(verdict, "verdict")
     values = [reader.measured(value, "noise") for value in reader.listed(noise, "noise")]
-    reader.require(bool(values), "noise is empty.")
-    model.noise_ = np.array(values) if per_column is True else values[0]
+    n_columns = model.n_features_in_ + (target is not None)
+    # Files of earlier versions may have the noise of the target alone.
+    wanted = n_columns if per_column is True else 1
+    reader.require(len(values) == wanted, f"noise should have {wanted} numbers.")
+    model.noise_ = _noise_per_column(values if per_column is True else values[0], n_columns)
     model.reductions_ = reader.names(reductions, "reductions", None)
 
 

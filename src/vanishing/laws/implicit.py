@@ -76,12 +76,12 @@ def implicit_supports(
             reached += 1
 
 
-class _Rows(NamedTuple):
+class _TermRows(NamedTuple):
     values: np.ndarray
     slopes: np.ndarray
 
 
-def _rows(reduced: Reduced, terms) -> _Rows:
+def _rows(reduced: Reduced, terms) -> _TermRows:
     """Return values and y-derivatives of terms; rows are divided by their typical gradient."""
     evaluator = Evaluator(np.vstack([reduced.w, reduced.Y]))
     values = evaluator.values(terms)
@@ -94,15 +94,15 @@ def _rows(reduced: Reduced, terms) -> _Rows:
     scale = np.sqrt(np.mean(values**2, axis=1))
     typical = np.sqrt(np.mean((slopes[with_y] / scale[with_y, None]) ** 2, axis=0))
     pull = reduced.root / typical
-    return _Rows(values * pull, slopes * pull)
+    return _TermRows(values * pull, slopes * pull)
 
 
-def _matrices(rows: _Rows):
+def _matrices(rows: _TermRows):
     n_rows = rows.values.shape[1]
     return rows.values @ rows.values.T / n_rows, rows.slopes @ rows.slopes.T / n_rows
 
 
-def _exact(rows: _Rows, terms, max_terms) -> Implicit | None:
+def _exact(rows: _TermRows, terms, max_terms) -> Implicit | None:
     """Return the law of a table without noise: a singular value that is rounding."""
     n_rows = min(rows.values.shape[1], 2 * len(terms) + 100)
     matrix = rows.values[:, :n_rows].T

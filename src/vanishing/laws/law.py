@@ -3,11 +3,13 @@
 import math
 from collections.abc import Sequence
 from functools import cached_property
+from inspect import signature
 
 import numpy as np
 
 from vanishing.algebra.immutable import Immutable, read_only
 from vanishing.algebra.quantities import Units
+from vanishing.estimators.saving import Savable
 from vanishing.laws import saving, writing
 from vanishing.laws.columns import read_columns
 from vanishing.laws.expressions import Column, Node, Number, evaluate, of_term, total
@@ -23,7 +25,7 @@ from vanishing.laws.solving import (
 )
 from vanishing.laws.terms import Evaluator, Term, check_term
 from vanishing.laws.units import unit_of_term, with_units
-from vanishing.persistence import Savable, register_result
+from vanishing.persistence import register_result
 
 _MEASURED = ("error", "relative_error", "evidence", "lack_of_fit", "held_out_error")
 
@@ -179,6 +181,12 @@ class Law(Immutable, Savable):
             _constants=tuple((str(k), float(v), float(s)) for k, (v, s) in dict(constants).items()),
         )
 
+    def _replace(self, **changes) -> "Law":
+        """Return the law with other values of some arguments of the constructor."""
+        names = [name for name in signature(Law).parameters if name != "terms"]
+        same = {"terms": self._terms, **{name: getattr(self, name) for name in names}}
+        return Law(**{**same, **changes})
+
     @property
     def constants(self) -> dict[str, tuple[float, float]]:
         """Constants of an equation that was checked: values and standard errors."""
@@ -192,7 +200,7 @@ class Law(Immutable, Savable):
     @property
     def terms(self) -> tuple[str, ...]:
         """The terms as text."""
-        text = writing.Text(self.names)
+        text = writing.LawText(self.names)
         return tuple(text.write(of_term(term)) for term in self._terms)
 
     @property
@@ -318,25 +326,14 @@ class Law(Immutable, Savable):
             error = self.error
         else:
             error = math.nan if self.errors is None else float(self.errors[column])
-        law = Law(
-            self._terms,
-            coef,
-            names=self.names,
+        law = self._replace(
+            coef=coef,
             target=name,
-            n_inputs=self.n_inputs,
             covariance=covariance,
             error=error,
             relative_error=self.relative_error if same else math.nan,
             branch=branch,
-            evidence=self.evidence,
-            lack_of_fit=self.lack_of_fit,
             held_out_error=self.held_out_error if same else math.nan,
-            errors=self.errors,
-            n_samples=self.n_samples,
-            verdict=self.verdict,
-            constants=self.constants,
-            constant_units=self.constant_units,
-            units=self.units,
         )
         if law._solution is None:
             raise ValueError(no_closed_form(name))
@@ -367,7 +364,7 @@ class Law(Immutable, Savable):
 
     def __str__(self) -> str:
         """Write the law with the digits that matter, solved for the target where possible."""
-        return writing.Text(self.names).equation(*self._written_sides)
+        return writing.LawText(self.names).equation(*self._written_sides)
 
     def __repr__(self) -> str:
         return f"Law({str(self)!r})"

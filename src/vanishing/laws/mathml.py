@@ -15,7 +15,7 @@ from vanishing.laws.expressions import (
     is_negative,
     quotient,
 )
-from vanishing.laws.writing import Text
+from vanishing.laws.writing import LawText
 
 _NAME = 40  # characters of a name
 _SPACE = '<mspace width="0.17em"/>'
@@ -32,7 +32,7 @@ class MathML:
 
     def __init__(self, names: Sequence[str]):
         self.names = names
-        self.text = Text(names)
+        self.text = LawText(names)
 
     def equation(self, left: Node, right: Node) -> str:
         """Write an equation, as an element of a page."""

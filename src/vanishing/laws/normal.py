@@ -29,8 +29,9 @@ def inverse(gram: np.ndarray) -> np.ndarray:
         factor = cho_factor(unit, lower=True, check_finite=False)
     except LinAlgError:
         return np.full_like(gram, np.inf)
-    identity = np.eye(len(unit))
-    return cho_solve(factor, identity, check_finite=False) / scale / scale[:, np.newaxis]
+    found = cho_solve(factor, np.eye(len(unit)), check_finite=False)
+    with np.errstate(over="ignore"):  # of terms that are zero on all rows
+        return found / scale / scale[:, np.newaxis]
 
 
 def widened(covariance: np.ndarray, noise: np.ndarray) -> np.ndarray:

@@ -6,14 +6,14 @@ from typing import NamedTuple
 import numpy as np
 
 from vanishing.laws.dictionary import Variables
-from vanishing.laws.reductions import Logarithms, State
+from vanishing.laws.reductions import Logarithms, ReductionState
 
 # Least noise that Gram matrices tell from none, relative to the mean square of the target; what
 # holds beyond it is found on the rows.
 ROUNDING = 1e-13
 
 
-class Table(NamedTuple):
+class LawTable(NamedTuple):
     """Scaled rows of a search.
 
     Attributes
@@ -47,7 +47,7 @@ class Table(NamedTuple):
     dimensions: np.ndarray | None = None
     precision: np.ndarray | None = None
 
-    def at(self, rows) -> "Table":
+    def at(self, rows) -> "LawTable":
         """Return some of the rows."""
         return self._replace(
             columns=np.ascontiguousarray(self.columns[:, rows]),
@@ -101,7 +101,7 @@ class Reduced:
         Of the variables and of Y, where laws must be homogeneous.
     """
 
-    def __init__(self, table: Table, state: State):
+    def __init__(self, table: LawTable, state: ReductionState):
         logarithms = Logarithms(table.columns, table.positive)
         self.table, self.state = table, state
         self.w = logarithms.variables(state)

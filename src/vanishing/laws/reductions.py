@@ -20,7 +20,7 @@ _TRIED = 4  # of the candidates, one after the other
 _RANK = 0.05  # of a candidate worth trying: share of y that its equation leaves
 
 
-class State(NamedTuple):
+class ReductionState(NamedTuple):
     """y = M Y(w): M and w are products of powers of the columns.
 
     Attributes
@@ -67,11 +67,11 @@ class Logarithms:
         self.columns = columns
         self.logs = np.log(np.where(positive[:, np.newaxis], columns, 1.0))
 
-    def factor(self, state: State) -> np.ndarray:
+    def factor(self, state: ReductionState) -> np.ndarray:
         """Return M on the rows."""
         return np.exp(state.factor @ self.logs)
 
-    def variables(self, state: State) -> np.ndarray:
+    def variables(self, state: ReductionState) -> np.ndarray:
         """Return the variables of a state on the rows."""
         rows = np.empty((state.n_variables, self.columns.shape[1]))
         for row, exponents in zip(rows, state.variables, strict=True):
@@ -82,7 +82,7 @@ class Logarithms:
                 np.exp(exponents @ self.logs, out=row)
         return rows
 
-    def coordinates(self, state: State, logarithmic: np.ndarray) -> np.ndarray:
+    def coordinates(self, state: ReductionState, logarithmic: np.ndarray) -> np.ndarray:
         """Return the variables, of some their logarithms."""
         rows = self.variables(state)
         for i in np.flatnonzero(logarithmic):
@@ -99,15 +99,15 @@ def is_logarithmic(variables: np.ndarray, positive: np.ndarray) -> np.ndarray:
 def start_coordinates(columns: np.ndarray, positive: np.ndarray) -> np.ndarray:
     """Return what a surrogate of the columns themselves sees of them."""
     n = len(columns)
-    state = State(np.zeros(n), np.eye(n), positive)
+    state = ReductionState(np.zeros(n), np.eye(n), positive)
     return Logarithms(columns, positive).coordinates(state, is_logarithmic(columns, positive))
 
 
-class _Candidate(NamedTuple):
+class _ReductionCandidate(NamedTuple):
     """An equation of gradients, as the state it leads to."""
 
     rank: float
-    state: State
+    state: ReductionState
 
 
 def _halves(value: float) -> float:
@@ -126,12 +126,12 @@ def _simplicity(*exponents: float) -> float:
     )
 
 
-def _without(state: State, i: int, factor, variables) -> State:
+def _without(state: ReductionState, i: int, factor, variables) -> ReductionState:
     kept = np.arange(state.n_variables) != i
-    return State(factor, variables[kept], state.positive[kept])
+    return ReductionState(factor, variables[kept], state.positive[kept])
 
 
-def _factors(state: State, gram: np.ndarray) -> Iterator[tuple[float, int, float]]:
+def _factors(state: ReductionState, gram: np.ndarray) -> Iterator[tuple[float, int, float]]:
     """Yield (rank, variable, power) for g_i = p y."""
     for i in range(state.n_variables):
         power = _halves(gram[i, -1] / gram[-1, -1]) if state.positive[i] else 0.0
@@ -139,20 +139,20 @@ def _factors(state: State, gram: np.ndarray) -> Iterator[tuple[float, int, float
         yield left * _simplicity(power), i, power
 
 
-def _with_factors(state: State, found) -> State:
+def _with_factors(state: ReductionState, found) -> ReductionState:
     factor, gone = state.factor.copy(), []
     for i, power in found:
         factor += power * state.variables[i]
         gone.append(i)
     kept = np.setdiff1d(np.arange(state.n_variables), gone)
-    return State(factor, state.variables[kept], state.positive[kept])
+    return ReductionState(factor, state.variables[kept], state.positive[kept])
 
 
 def _left(gram, direction):
     return float(direction @ gram @ direction)
 
 
-def _pairs(state: State, gram: np.ndarray) -> Iterator[_Candidate]:
+def _pairs(state: ReductionState, gram: np.ndarray) -> Iterator[_ReductionCandidate]:
     """Yield g_i = a g_j + b y: w_i enters only through w_j w_i^a, and a factor w_i^b."""
     for i, j in permutations(range(state.n_variables), 2):
         if not (state.positive[i] and state.positive[j]):
@@ -167,10 +167,10 @@ def _pairs(state: State, gram: np.ndarray) -> Iterator[_Candidate]:
                 variables = state.variables.copy()
                 variables[j] += a * variables[i]
                 factor = state.factor + b * state.variables[i]
-                yield _Candidate(rank, _without(state, i, factor, variables))
+                yield _ReductionCandidate(rank, _without(state, i, factor, variables))
 
 
-def _triples(state: State, gram: np.ndarray) -> Iterator[_Candidate]:
+def _triples(state: ReductionState, gram: np.ndarray) -> Iterator[_ReductionCandidate]:
     """Yield g_i = a g_j + c g_k + b y."""
     ratios = (1.0, -1.0, 2.0, -2.0, 0.5, -0.5)
     for i in range(state.n_variables):
@@ -190,17 +190,17 @@ def _triples(state: State, gram: np.ndarray) -> Iterator[_Candidate]:
                         variables[j] += a * variables[i]
                         variables[k] += c * variables[i]
                         factor = state.factor + b * state.variables[i]
-                        yield _Candidate(rank, _without(state, i, factor, variables))
+                        yield _ReductionCandidate(rank, _without(state, i, factor, variables))
 
 
-def _candidates(state: State, gram: np.ndarray) -> list[State]:
+def _candidates(state: ReductionState, gram: np.ndarray) -> list[ReductionState]:
     """Return states to try: all good factors at once, then the best single equations."""
     found = [(rank, i, power) for rank, i, power in _factors(state, gram) if rank < _RANK]
     states = []
     good = [(i, power) for rank, i, power in found if rank < 0.2 * _RANK]
     if len(good) > 1:
         states.append(_with_factors(state, good))
-    single = [_Candidate(rank, _with_factors(state, [(i, p)])) for rank, i, p in found]
+    single = [_ReductionCandidate(rank, _with_factors(state, [(i, p)])) for rank, i, p in found]
     single += _pairs(state, gram)
     if state.n_variables <= 5:
         single += _triples(state, gram)
@@ -208,7 +208,7 @@ def _candidates(state: State, gram: np.ndarray) -> list[State]:
     return states + [candidate.state for candidate in single[:_TRIED]]
 
 
-def _gram_of_gradients(state: State, logarithms: Logarithms, weight) -> np.ndarray:
+def _gram_of_gradients(state: ReductionState, logarithms: Logarithms, weight) -> np.ndarray:
     """Return the Gram matrix of (g_1, ..., g_r, y) over |y|^2, g_i = dy / d log w_i."""
     surrogate, logarithmic = state.fit()
     gradients = surrogate.gradients(logarithms.coordinates(state, logarithmic))
@@ -222,7 +222,9 @@ def _gram_of_gradients(state: State, logarithms: Logarithms, weight) -> np.ndarr
     return gram / gram[-1, -1]
 
 
-def reduced_states(columns, positive, y, weight, start: State, progress) -> list[State]:
+def reduced_states(
+    columns, positive, y, weight, start: ReductionState, progress
+) -> list[ReductionState]:
     """Return the states from the first one to the one with the fewest variables.
 
     Parameters
@@ -230,7 +232,7 @@ def reduced_states(columns, positive, y, weight, start: State, progress) -> list
     columns : array of shape (n_columns, n_rows)
     positive : array of bool of shape (n_columns,)
     y, weight : array of shape (n_rows,)
-    start : State
+    start : ReductionState
         Without a surrogate: the columns that play a part.
     progress : callable
         Called before each fit: it may raise, to interrupt.

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vanishing.laws.choose import Candidate
+from vanishing.laws.choose import LawCandidate
 from vanishing.laws.expressions import evaluate
 from vanishing.laws.law import Law
 from vanishing.laws.normal import inverse, widened
@@ -19,7 +19,7 @@ from vanishing.laws.terms import FUNCTIONS, Factor, Term, substituted
 _PASSES = 4  # of Gauss-Newton over all rows
 
 
-def original_terms(candidate: Candidate, n_columns: int) -> list[Term]:
+def original_terms(candidate: LawCandidate, n_columns: int) -> list[Term]:
     """Return the terms of a candidate in the columns of its table, the target last."""
     state = candidate.reduced.state
     variables = np.zeros((len(state.variables) + 1, n_columns + 1))
@@ -92,7 +92,7 @@ class Draft(NamedTuple):
     mean_square: float
 
 
-def draft(candidate: Candidate, table: Prepared, sample: Sample, target: int) -> Draft:
+def draft(candidate: LawCandidate, table: Prepared, sample: Sample, target: int) -> Draft:
     """Return a candidate in the columns and units of the rows it was found on."""
     n_columns = len(sample.columns)
     places = np.append(table.columns, target)
@@ -120,7 +120,7 @@ def draft(candidate: Candidate, table: Prepared, sample: Sample, target: int) ->
     return found._replace(branch=_branch(found, sample))
 
 
-def _mean_square(candidate: Candidate, table: Prepared) -> float:
+def _mean_square(candidate: LawCandidate, table: Prepared) -> float:
     """Return that of the residuals, whether rows were weighted by their noise or not."""
     if table.table.precision is None:
         return candidate.fitted.mean_square

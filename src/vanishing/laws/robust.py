@@ -19,6 +19,12 @@ def deviation(residual: np.ndarray, weight: np.ndarray) -> float:
     return max(1.4826 * float(np.abs(residual[middle])), 1e-300)
 
 
+def _farness(residual: np.ndarray, scale: float) -> np.ndarray:
+    """Return what the weights of rows are divided by: infinite where its square overflows."""
+    with np.errstate(over="ignore"):
+        return 1.0 + (residual / (_SOFT * scale)) ** 2
+
+
 def good_rows(table) -> np.ndarray:
     """Say which rows of a table are near a surrogate of the target that fits most rows.
 
@@ -32,7 +38,7 @@ def good_rows(table) -> np.ndarray:
         surrogate = fit_surrogate(coordinates, factor, table.y, weight)
         residual = table.y - surrogate.values(coordinates)
         scale = deviation(residual, table.weight)
-        weight = table.weight / (1.0 + (residual / (_SOFT * scale)) ** 2)
+        weight = table.weight / _farness(residual, scale)
     return np.abs(residual) <= FAR * scale
 
 
@@ -58,7 +64,7 @@ def rows_near_an_equation(columns: np.ndarray, weight: np.ndarray) -> np.ndarray
             size = np.sqrt(sum((vector @ s) ** 2 for s in slopes)) + 1e-12
             residual = (vector @ values) / size
             scale = deviation(residual, weight)
-            now = weight / (1.0 + (residual / (_SOFT * scale)) ** 2)
+            now = weight / _farness(residual, scale)
         # More terms fit better: half as much noise per degree is the least that is believed.
         if scale < 0.5 * best[0]:
             best = (scale, np.abs(residual) <= FAR * scale)

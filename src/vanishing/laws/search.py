@@ -4,13 +4,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vanishing.laws.choose import AMBIGUOUS, Candidate, Choice, LackOfFit, candidate, choose
+from vanishing.laws.choose import AMBIGUOUS, Choice, LackOfFit, LawCandidate, candidate, choose
 from vanishing.laws.dictionary import PLAIN, STAGES, dictionary
 from vanishing.laws.homogeneous import admitted, terms_to_make
 from vanishing.laws.implicit import implicit_supports
 from vanishing.laws.links import LINKS, link_supports, regression, usable_links
-from vanishing.laws.problem import Reduced, Table
-from vanishing.laws.reductions import MAX_ROWS, State, reduced_states
+from vanishing.laws.problem import LawTable, Reduced
+from vanishing.laws.reductions import MAX_ROWS, ReductionState, reduced_states
 from vanishing.laws.refit import refit_implicit, refit_link
 from vanishing.laws.terms import monomial
 
@@ -31,36 +31,36 @@ class Options(NamedTuple):
     dimensions: np.ndarray | None = None  # of all columns, where laws must be homogeneous
 
 
-class Found(NamedTuple):
+class SearchOutcome(NamedTuple):
     """The outcome of a search."""
 
     choice: Choice | None
-    candidates: list[Candidate]
-    states: list[State]
+    candidates: list[LawCandidate]
+    states: list[ReductionState]
     out_of_time: bool = False
 
 
 @np.errstate(all="ignore")
-def search(table: Table, options: Options, progress=lambda: None) -> Found:
+def search(table: LawTable, options: Options, progress=lambda: None) -> SearchOutcome:
     """Find the law that the target of a table obeys.
 
     Of the many terms that are tried some overflow: what is not finite is left out, silently.
     """
-    candidates: list[Candidate] = []
-    states: list[State] = []
+    candidates: list[LawCandidate] = []
+    states: list[ReductionState] = []
     try:
         choice = _searched(table, options, progress, candidates, states)
-        return Found(choice, candidates, states)
+        return SearchOutcome(choice, candidates, states)
     except OutOfTime:
         choice = choose(candidates, LackOfFit(table))
-        return Found(choice, candidates, states, out_of_time=True)
+        return SearchOutcome(choice, candidates, states, out_of_time=True)
 
 
-def _searched(table: Table, options: Options, progress, candidates, states) -> Choice | None:
+def _searched(table: LawTable, options: Options, progress, candidates, states) -> Choice | None:
     """Fill the lists of candidates and states on the way, and return the choice."""
     n_columns = len(table.columns)
     used = slice(0, min(table.n_rows, MAX_ROWS))
-    start = State(np.zeros(n_columns), np.eye(n_columns), table.positive)
+    start = ReductionState(np.zeros(n_columns), np.eye(n_columns), table.positive)
     states += reduced_states(
         table.columns[:, used], table.positive, table.y[used], table.weight[used], start, progress
     )

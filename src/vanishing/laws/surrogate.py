@@ -177,33 +177,39 @@ def fit_surrogate(variables, factor, y, weight) -> Surrogate:
     if n_variables:
         low, high = variables.min(axis=1), variables.max(axis=1)
     centre, spread = (low + high) / 2, np.where(high > low, (high - low) / 2, 1.0)
-    n_terms = min(MAX_TERMS, max(1, n_rows // 4))
+    root, count = np.sqrt(weight), float(weight.sum())
+    # By their weights, many rows may be few observations.
+    n_terms = min(MAX_TERMS, max(1, min(n_rows // 4, int(count))))
     exponents = exponents_up_to(n_variables, n_terms, MAX_DEGREE)
     degrees = exponents.sum(axis=1)
     sizes = [int(np.count_nonzero(degrees <= d)) for d in range(int(degrees.max(initial=0)) + 1)]
     basis = legendre_products((variables - centre[:, None]) / spread[:, None], exponents)
-    root, count = np.sqrt(weight), float(weight.sum())
     best = None
     for exponential in (False, True):
         if exponential and np.average(y * np.sign(factor) > 0, weights=weight) < 0.9:
             continue
         fit = _exponential if exponential else _plain
         residual, coef, k, limited = fit(basis, factor, y, root, sizes)
-        score = residual / (1 - k / count) ** 2
+        score = residual / _freedom(k, count) ** 2
         if best is None or score < best[0]:
             best = (score, exponential, residual, coef, k, limited)
     if best is None:
         best = (0.0, False, *_plain(basis, factor, y, root, sizes))
     _, exponential, residual, coef, k, limited = best
-    mean_square = max(residual, 0.0) / (1.0 - k / count)
+    mean_square = max(residual, 0.0) / _freedom(k, count)
     return Surrogate(
         exponential, coef[:k], exponents[:k], centre, spread, float(mean_square), k, limited
     )
 
 
+def _freedom(k, count):
+    """Return the share of the observations that k terms leave free, as if one were at least."""
+    return 1.0 - k / np.maximum(count, k + 1.0)
+
+
 def _best_size(residual, sizes, count, floor):
     """Choose a degree by generalised cross-validation; what is rounding is no gain."""
-    score = np.maximum(residual, floor) / (1.0 - np.asarray(sizes) / count) ** 2
+    score = np.maximum(residual, floor) / _freedom(np.asarray(sizes), count) ** 2
     return int(np.argmin(score))
 
 
@@ -249,7 +255,7 @@ def _exponential(basis, factor, y, root, sizes):
             left = y * root - pull
             residual = float(left @ left) / count
             # Steps differ in their number of terms: their residuals alone cannot be compared.
-            score = residual / (1.0 - k / count) ** 2
+            score = residual / _freedom(k, count) ** 2
             if score < least or halvings == _HALVINGS:
                 break
             coef, k = (coef + best[1]) / 2, max(k, best[2])

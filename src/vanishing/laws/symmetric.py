@@ -16,7 +16,7 @@ from vanishing.laws.ratios import full_ratios, least_ratio, ratio_supports
 from vanishing.laws.refit import price
 from vanishing.laws.surrogate import exponents_up_to
 from vanishing.laws.variety import (
-    Equation,
+    VarietyEquation,
     evaluated,
     gradient,
     projected,
@@ -24,7 +24,7 @@ from vanishing.laws.variety import (
     sparse_supports_of,
     vanishes,
 )
-from vanishing.rows.source import Part
+from vanishing.rows.source import RowPart
 
 _EXACT_TERMS, _NOISY_TERMS = 220, 130
 _EXACT = 1e-12  # singular value of terms that a law without noise connects
@@ -73,9 +73,9 @@ class Symmetric:
         distinct = [len(np.unique(column[:2000])) for column in columns]
         self.highest = np.minimum(np.array(distinct) - 1, self.max_degree)
 
-    def equations(self, n_laws: int) -> list[Equation]:
+    def equations(self, n_laws: int) -> list[VarietyEquation]:
         """Return independent equations, the best first."""
-        found: list[Equation] = []
+        found: list[VarietyEquation] = []
         if self.noise is None or not self.noise.any():
             self._exact_equations(found, n_laws)
         if found or (self.noise is not None and not self.noise.any()):
@@ -126,13 +126,13 @@ class Symmetric:
 
     # -- Tables without noise ---------------------------------------------------------------------
 
-    def _exact(self, degree, found) -> list[Equation]:
+    def _exact(self, degree, found) -> list[VarietyEquation]:
         """Return sparse equations up to a degree, unless all are multiples of those found."""
         if degree > self.max_degree:
             return []
         return [e for terms in self._terms(degree) for e in self._exact_among(terms, degree, found)]
 
-    def _exact_among(self, exponents, degree, found) -> list[Equation]:
+    def _exact_among(self, exponents, degree, found) -> list[VarietyEquation]:
         """Return sparse equations among some terms."""
         self.progress()
         values = evaluated(self.columns, exponents) * np.sqrt(self.weight)
@@ -152,7 +152,7 @@ class Symmetric:
             holds = singular[-1] < _EXACT * singular[0] and (np.abs(few[-1]) > 1e-8).all()
             coef = few[-1] / scale[part]
             if holds and self._is_asked(exponents[part]) and self._holds(exponents[part], coef):
-                equations.append(Equation(exponents[part], coef, 0.0, np.inf, True))
+                equations.append(VarietyEquation(exponents[part], coef, 0.0, np.inf, True))
         return equations
 
     def _holds(self, exponents, coef) -> bool:
@@ -196,9 +196,9 @@ class Symmetric:
     def _matrices(self, exponents, noise, unit) -> Matrices:
         return matrices(self.columns, self.weight, exponents, noise, unit)
 
-    def _noisy(self, found) -> Equation | None:
+    def _noisy(self, found) -> VarietyEquation | None:
         """Return the best equation of any degree that does not follow from those found."""
-        candidates: list[tuple[float, Equation]] = []
+        candidates: list[tuple[float, VarietyEquation]] = []
         for exponents in self._noisy_terms():
             self.progress(f"symmetric laws, {len(exponents)} terms")
             candidates += self._of_degree(exponents)
@@ -246,14 +246,17 @@ class Symmetric:
             vector = least_ratio(gram, slope, places)[1] / scale[places]
             spare = max(k - len(support), 1)
             lack = (self.count * (ratio / least - 1.0) - spare) / np.sqrt(2.0 * spare)
-            yield float(score), Equation(part, vector, float(ratio), np.inf, False, float(lack))
+            yield (
+                float(score),
+                VarietyEquation(part, vector, float(ratio), np.inf, False, float(lack)),
+            )
 
     def _is_asked(self, exponents) -> bool:
         """Say whether an equation has two columns or more, and the one it must have."""
         used = exponents.any(axis=0)
         return bool(np.count_nonzero(used) >= 2 and (self.must is None or used[self.must]))
 
-    def _is_allowed(self, equation: Equation) -> bool:
+    def _is_allowed(self, equation: VarietyEquation) -> bool:
         """Say whether an equation has so few terms that it is none of any smooth surface.
 
         Surfaces of degree 2 that turn around, such as an ellipse anywhere in the plane, may have
@@ -284,7 +287,7 @@ class Symmetric:
                 return other - score
         return ENOUGH
 
-    def _implied(self, found) -> Callable[[Equation], bool]:
+    def _implied(self, found) -> Callable[[VarietyEquation], bool]:
         """Return a test of whether an equation follows from laws which were found.
 
         It does so where its terms vanish on points of theirs, or approximately: within the noise.
@@ -308,16 +311,16 @@ class Symmetric:
 
         return follows
 
-    def _is_near(self, equation: Equation, points) -> bool:
+    def _is_near(self, equation: VarietyEquation, points) -> bool:
         """Say whether an equation holds on points within a few times the noise."""
         value = equation.coef @ evaluated(points, equation.exponents)
         slope = gradient(points, equation) * self.noise[:, None]
         with np.errstate(all="ignore"):
             return bool(np.median(np.abs(value) / np.sqrt((slope**2).sum(axis=0))) < 5.0)
 
-    def _is_significant(self, equation: Equation) -> bool:
+    def _is_significant(self, equation: VarietyEquation) -> bool:
         """Say whether each term is needed: its coefficient is not zero within four errors."""
-        part = Part(self.columns.T, None, self.weight)
+        part = RowPart(self.columns.T, None, self.weight)
         ones = np.ones(len(self.columns))
         coef, covariance, _ = fitted_equation(
             equation, self.noise, ones, lambda question, combine: question(part)

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vanishing.laws.problem import Table
+from vanishing.laws.problem import LawTable
 from vanishing.laws.sparse import sparse_supports
 
 MAX_COLUMNS = 9  # of a search; more are screened first
@@ -17,14 +17,14 @@ class Prepared(NamedTuple):
 
     Attributes
     ----------
-    table : Table
+    table : LawTable
     columns : array of int
         Places of the table's columns.
     units : array
         Signed units of these, and of the target last.
     """
 
-    table: Table
+    table: LawTable
     columns: np.ndarray
     units: np.ndarray
 
@@ -67,7 +67,7 @@ def prepared(columns: np.ndarray, target: int, weight: np.ndarray, dimensions=No
         places = places[screened(columns[places], y, weight)]
     units = signed_units(columns[places], weight)
     scaled = columns[places] / units[:, None]
-    table = Table(
+    table = LawTable(
         scaled,
         y / unit,
         weight,

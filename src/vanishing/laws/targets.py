@@ -6,16 +6,16 @@ import numpy as np
 
 from vanishing.algebra.quantities import ONE, Unit
 from vanishing.algebra.writing import in_words
-from vanishing.laws.choose import EVIDENCE, FEW_ROWS, Candidate, Choice
+from vanishing.laws.choose import EVIDENCE, FEW_ROWS, Choice, LawCandidate
 from vanishing.laws.expressions import of_term
 from vanishing.laws.law import Law
 from vanishing.laws.results import Draft, draft, finished, fitted_law, spread_of
 from vanishing.laws.robust import FAR, good_rows
-from vanishing.laws.search import Found, Options, search
+from vanishing.laws.search import Options, SearchOutcome, search
 from vanishing.laws.table import Prepared, prepared
 from vanishing.laws.terms import Term
 from vanishing.laws.unequal import with_equal_noise
-from vanishing.laws.writing import Text
+from vanishing.laws.writing import LawText
 
 _WORSE = 2.0  # times the mean square of the search: what a law may leave on all rows
 _UNDETERMINED = "coefficients of the best candidate cannot be told from zero"
@@ -23,7 +23,7 @@ _NO_FUNCTION = "the best candidate is no function of the other columns"
 _ROUNDED = 1e-9  # error relative to the target of a row that is right
 
 
-class Answer(NamedTuple):
+class LawAnswer(NamedTuple):
     """What a finder has to say about a table."""
 
     laws: list[Law]
@@ -34,7 +34,7 @@ class Answer(NamedTuple):
     mean: float | None
 
 
-def law_of_target(rows, options: Options, progress, target: int = -1) -> Answer:
+def law_of_target(rows, options: Options, progress, target: int = -1) -> LawAnswer:
     """Return the law of one column of some rows, the last by default."""
     sample, names = rows.sample, rows.names
     target %= len(names)
@@ -43,17 +43,17 @@ def law_of_target(rows, options: Options, progress, target: int = -1) -> Answer:
     size = float(np.sqrt(np.average(y**2, weights=sample.weight)))
     if not np.ptp(y) > 1e-12 * size:
         verdict = f"No law: {names[target]} is constant, {y[0]:.6g} on all rows."
-        return Answer([], verdict, [], 0.0, [], mean)
+        return LawAnswer([], verdict, [], 0.0, [], mean)
     weight = sample.weight / sample.repetition
     table = prepared(sample.columns, target, weight, options.dimensions)
     if not len(table.columns):
         verdict = f"No law: all columns are constant, and {names[target]} is not."
-        return Answer([], verdict, [], float(np.std(y)), [], mean)
+        return LawAnswer([], verdict, [], float(np.std(y)), [], mean)
     if options.robust:
         table = table._replace(table=table.table.at(good_rows(table.table)))
         if not table.table.variance > 1e-24 * table.table.norm:
             verdict = f"No law: but for a few rows, {names[target]} is constant."
-            return Answer([], verdict, [], 0.0, [], mean)
+            return LawAnswer([], verdict, [], 0.0, [], mean)
     table, found = _searched(table, options, progress)
     choice = found.choice
     front = _front(found, table, rows, target, size)
@@ -61,7 +61,7 @@ def law_of_target(rows, options: Options, progress, target: int = -1) -> Answer:
     reductions = _reductions(found, table, names, target)
     if choice is None or choice.reason:
         verdict = _nothing(choice, found, names[target], options.dimensions is not None)
-        return Answer([], verdict, front, noise, reductions, mean)
+        return LawAnswer([], verdict, front, noise, reductions, mean)
     first = draft(choice.best, table, sample, target)
     # Rounding differs from row to row, and is no reason to leave one out.
     keep = max(FAR * spread_of(first, sample), _ROUNDED * size) if options.robust else None
@@ -69,7 +69,7 @@ def law_of_target(rows, options: Options, progress, target: int = -1) -> Answer:
     first, sums = fitted_law(first, rows.ask, rows.seed, keep)
     if not (first.exact or first.mean_square < _WORSE * expected):
         verdict = f"No law of {names[target]} was found: {_NO_FUNCTION}."
-        return Answer([], verdict, front, noise, reductions, mean)
+        return LawAnswer([], verdict, front, noise, reductions, mean)
     unit = ONE if rows.units is None else rows.units.columns[target]
     law = finished(
         first,
@@ -85,12 +85,12 @@ def law_of_target(rows, options: Options, progress, target: int = -1) -> Answer:
     )
     if (np.abs(law.coef) < 2 * law.coef_std).any():
         verdict = f"No law of {names[target]} was found: {_UNDETERMINED}."
-        return Answer([], verdict, front, noise, reductions, mean)
+        return LawAnswer([], verdict, front, noise, reductions, mean)
     front = [law if other.terms == law.terms else other for other in front]
-    return Answer([law], f"{law}: {law.verdict}", front, float(law.error), reductions, mean)
+    return LawAnswer([law], f"{law}: {law.verdict}", front, float(law.error), reductions, mean)
 
 
-def _searched(table: Prepared, options: Options, progress) -> tuple[Prepared, Found]:
+def _searched(table: Prepared, options: Options, progress) -> tuple[Prepared, SearchOutcome]:
     """Search, and again with rows by the inverse of their variance where noise is unequal."""
     found = search(table.table, options, progress)
     law = None
@@ -104,16 +104,16 @@ def _searched(table: Prepared, options: Options, progress) -> tuple[Prepared, Fo
     return table._replace(table=equal), search(equal, options, progress)
 
 
-def _noise(found: Found) -> float:
+def _noise(found: SearchOutcome) -> float:
     """Return the least noise that any surrogate or candidate reached; NaN if there was no time."""
     reached = [s.surrogate.mean_square for s in found.states if s.surrogate is not None]
     reached += [c.fitted.mean_square for c in found.candidates]
     return min(reached, default=np.nan)
 
 
-def _front(found: Found, table: Prepared, rows, target: int, size: float) -> list[Law]:
+def _front(found: SearchOutcome, table: Prepared, rows, target: int, size: float) -> list[Law]:
     """Return the best candidate of each number of terms that is better than those of fewer."""
-    best: dict[int, Candidate] = {}
+    best: dict[int, LawCandidate] = {}
     for candidate in found.candidates:
         if not (candidate.fitted.exact or candidate.fitted.is_determined()):
             continue
@@ -149,18 +149,18 @@ def _unmeasured(found: Draft, rows, size: float) -> Law:
     )
 
 
-def _reductions(found: Found, table: Prepared, names, target: int) -> list[str]:
+def _reductions(found: SearchOutcome, table: Prepared, names, target: int) -> list[str]:
     """Return the combinations of columns that matter, that with the target first."""
     if not found.states:
         return []
     state = found.states[-1] if found.choice is None else found.choice.best.reduced.state
-    text = Text([*(names[i] for i in table.columns), names[target]])
+    text = LawText([*(names[i] for i in table.columns), names[target]])
     groups = [np.append(-state.factor, 1.0)]
     groups += [np.append(row, 0.0) for row in state.variables]
     return [text.write(of_term(Term(tuple(map(float, group))))) for group in groups]
 
 
-def _nothing(choice: Choice | None, found: Found, name: str, homogeneous: bool) -> str:
+def _nothing(choice: Choice | None, found: SearchOutcome, name: str, homogeneous: bool) -> str:
     """Say why there is no law."""
     if found.out_of_time:
         return f"No law of {name} was found in the time allowed: raise max_time."

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from vanishing.laws.problem import Table
+from vanishing.laws.problem import LawTable
 from vanishing.laws.reductions import MAX_ROWS, start_coordinates
 from vanishing.laws.surrogate import fit_surrogate
 
@@ -14,14 +14,14 @@ _ROUNDING = 1e-14  # mean square relative to the target's
 
 
 @np.errstate(all="ignore")
-def with_equal_noise(table: Table, predicted: np.ndarray | None) -> Table:
+def with_equal_noise(table: LawTable, predicted: np.ndarray | None) -> LawTable:
     """Return a table whose rows count by the inverse of their variance, if that is unequal.
 
     The variance is taken to be a + c s^2, s being the target without noise.
 
     Parameters
     ----------
-    table : Table
+    table : LawTable
     predicted : array of shape (n_rows,) or None
         What a law says of the target; None where none was found, and a surrogate is asked.
     """
@@ -44,7 +44,7 @@ def with_equal_noise(table: Table, predicted: np.ndarray | None) -> Table:
     return table._replace(weight=table.weight * precision, precision=precision)
 
 
-def _smooth(table: Table) -> np.ndarray | None:
+def _smooth(table: LawTable) -> np.ndarray | None:
     """Return what a surrogate says of the target; None where it misses more than noise."""
     used = slice(0, MAX_ROWS)
     coordinates = start_coordinates(table.columns, table.positive)

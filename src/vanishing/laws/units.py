@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from vanishing.algebra.quantities import ONE, Unit, Units
-from vanishing.laws.equations import Equation
+from vanishing.laws.equations import GivenEquation
 from vanishing.laws.expressions import (
     Apply,
     Column,
@@ -33,7 +33,7 @@ def unit_of_term(term: Term, units: Units) -> Unit:
     return unit
 
 
-def units_of_constants(equation: Equation, units: Units) -> dict[str, Unit]:
+def units_of_constants(equation: GivenEquation, units: Units) -> dict[str, Unit]:
     """Return the units of an equation's constants that those of its columns determine.
 
     They are such that all terms, whose numbers have none, are of one unit; none where that cannot

@@ -13,14 +13,14 @@ from vanishing.laws.solving import normalised, pivot_of, solved
 from vanishing.laws.surrogate import fit_surrogate
 from vanishing.laws.symmetric import ENOUGH, LARGEST_NOISE, Symmetric
 from vanishing.laws.table import prepared, signed_units, varying
-from vanishing.laws.targets import Answer, law_of_target
+from vanishing.laws.targets import LawAnswer, law_of_target
 from vanishing.laws.terms import monomial
-from vanishing.laws.variety import Equation
+from vanishing.laws.variety import VarietyEquation
 
 _ROUNDING = 1e-9  # error relative to the spread of columns
 
 
-def laws_of_columns(rows, options, noise, n_laws: int, progress) -> Answer:
+def laws_of_columns(rows, options, noise, n_laws: int, progress) -> LawAnswer:
     """Return laws among the columns of X, none of which is singled out."""
     symmetric, places, units = _symmetric(rows, options, noise, progress)
     equations = [] if symmetric is None else symmetric.equations(n_laws)
@@ -29,7 +29,7 @@ def laws_of_columns(rows, options, noise, n_laws: int, progress) -> Answer:
         sds = np.zeros(len(rows.names))
         if symmetric.noise is not None:
             sds[places] = symmetric.noise * np.abs(units)
-        return Answer(laws, _said(laws), _shortest(laws), sds, [], None)
+        return LawAnswer(laws, _said(laws), _shortest(laws), sds, [], None)
     answers = spread(
         lambda target: _law_in_turn(rows, options, progress, target),
         [int(place) for place in places],
@@ -48,10 +48,12 @@ def laws_of_columns(rows, options, noise, n_laws: int, progress) -> Answer:
     fronts: list[list[Law]] = [answer.front for answer in answers if answer.front]
     front: list[Law] = min(fronts, key=_best_error, default=[])
     reductions: list[str] = next((a.reductions for a in answers if a.laws), [])
-    return Answer(laws, verdict, front, _noises(answers, places, len(rows.names)), reductions, None)
+    return LawAnswer(
+        laws, verdict, front, _noises(answers, places, len(rows.names)), reductions, None
+    )
 
 
-def _law_in_turn(rows, options, progress, target: int) -> Answer:
+def _law_in_turn(rows, options, progress, target: int) -> LawAnswer:
     """Return the law of one column, unless hardly any of it is a function of the others."""
     sample = rows.sample
     table = prepared(sample.columns, target, sample.weight / sample.repetition).table
@@ -62,7 +64,7 @@ def _law_in_turn(rows, options, progress, target: int) -> Answer:
     surrogate = fit_surrogate(coordinates, np.ones_like(y), y, weight)
     if surrogate.mean_square > 0.25 * table.variance:
         noise = float(np.sqrt(surrogate.mean_square)) * abs(table.unit)
-        return Answer([], "", [], noise, [], None)
+        return LawAnswer([], "", [], noise, [], None)
     return law_of_target(rows, options, progress, target)
 
 
@@ -88,7 +90,7 @@ def noise_of_target(rows, noise: np.ndarray) -> float:
     return float(np.sqrt(left)) * abs(table.unit)
 
 
-def law_with_noise_in_all(rows, options, noise, progress) -> Answer | None:
+def law_with_noise_in_all(rows, options, noise, progress) -> LawAnswer | None:
     """Return a polynomial law of the target where all columns have noise; None if there is none."""
     target = len(rows.names) - 1
     symmetric, places, units = _symmetric(rows, options, noise, progress, must=target)
@@ -100,7 +102,7 @@ def law_with_noise_in_all(rows, options, noise, progress) -> Answer | None:
     sds = np.zeros(len(rows.names))
     sds[places] = symmetric.noise * np.abs(units) if symmetric.noise is not None else 0.0
     mean = float(np.average(y, weights=rows.sample.weight))
-    return Answer([law], f"{law}: {law.verdict}", [law], sds, [], mean)
+    return LawAnswer([law], f"{law}: {law.verdict}", [law], sds, [], mean)
 
 
 def _symmetric(rows, options, noise, progress, must=None):
@@ -123,7 +125,7 @@ def _symmetric(rows, options, noise, progress, must=None):
     return Symmetric(scaled, weight, noise, options, progress, must), places, units
 
 
-def _law(rows, equation: Equation, symmetric: Symmetric, places, units, target) -> Law:
+def _law(rows, equation: VarietyEquation, symmetric: Symmetric, places, units, target) -> Law:
     """Return an equation as a law, fitted to all rows."""
     every = np.ones(len(rows.names))
     every[places] = units
@@ -213,7 +215,7 @@ def _measured(rows, terms, coef, held_out, target, fixed) -> dict:
     }
 
 
-def _certainty(equation: Equation, symmetric: Symmetric) -> str:
+def _certainty(equation: VarietyEquation, symmetric: Symmetric) -> str:
     if equation.exact:
         return "It holds up to rounding."
     said = f"Its error is {np.sqrt(equation.ratio):.2f} times the noise"

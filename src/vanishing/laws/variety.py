@@ -8,7 +8,7 @@ import numpy as np
 _ORDERS = 60  # of the columns, in which sparse vectors are looked for
 
 
-class Equation(NamedTuple):
+class VarietyEquation(NamedTuple):
     """A polynomial that vanishes on scaled columns.
 
     Attributes
@@ -45,7 +45,7 @@ def evaluated(columns, exponents) -> np.ndarray:
     return values
 
 
-def gradient(columns, equation: Equation) -> np.ndarray:
+def gradient(columns, equation: VarietyEquation) -> np.ndarray:
     """Return the derivatives of an equation by each column, shape (n_columns, n_rows)."""
     rows = np.zeros_like(columns)
     for column in range(len(columns)):
@@ -56,7 +56,9 @@ def gradient(columns, equation: Equation) -> np.ndarray:
     return rows
 
 
-def projected(points: np.ndarray, equations: Sequence[Equation], spread: np.ndarray) -> np.ndarray:
+def projected(
+    points: np.ndarray, equations: Sequence[VarietyEquation], spread: np.ndarray
+) -> np.ndarray:
     """Return points moved onto all equations, by Newton steps of least length."""
     points = points.copy()
     for _ in range(30):
@@ -83,7 +85,7 @@ def vanishes(points: np.ndarray, exponents, tolerance: float) -> bool:
     return bool(singular[-1] < tolerance * singular[0])
 
 
-def rank_of_multiples(found: Sequence[Equation], exponents) -> int:
+def rank_of_multiples(found: Sequence[VarietyEquation], exponents) -> int:
     """Return the dimension of the multiples of equations, by terms, that some terms can express."""
     place = {tuple(row): i for i, row in enumerate(exponents.tolist())}
     rows = []

@@ -25,7 +25,7 @@ _NUMPY = {"sin", "cos", "tan", "arcsin", "arccos", "arctan", "tanh", "arctanh", 
 _NUMPY |= {"cbrt", "abs", "sign"}
 
 
-class Text:
+class LawText:
     """Writes expressions as plain text.
 
     Parameters
@@ -136,7 +136,7 @@ def _fraction(exponent: float) -> str:
     return str(near) if abs(float(near) - exponent) < 1e-12 else repr(exponent)
 
 
-class Latex(Text):
+class Latex(LawText):
     """Writes expressions in LaTeX."""
 
     style = STYLES["latex"]
@@ -172,7 +172,7 @@ class Latex(Text):
         return rf"\frac{{{self.times.join(over)}}}{{{self.times.join(below)}}}"
 
 
-class Python(Text):
+class Python(LawText):
     """Writes expressions as Python that needs NumPy, as ``np``."""
 
     style = STYLES["python"]

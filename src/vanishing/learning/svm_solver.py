@@ -383,7 +383,7 @@ def _working_set(w, size):
 STEPS = 0.5 ** np.arange(12)
 
 
-class Look(NamedTuple):
+class NewtonPass(NamedTuple):
     """What a pass over the rows finds at weights w, reached from w - d by the direction d."""
 
     losses: np.ndarray  # at w - d + step * d for each of STEPS; the first is that at w
@@ -402,7 +402,8 @@ def solve_in_passes(look, n_columns: int, n_problems: int, *, tol, max_iter):
     Parameters
     ----------
     look : callable
-        ``look(problems, weights, directions)`` makes a pass and returns a `Look` for each problem.
+        ``look(problems, weights, directions)`` makes a pass and returns a `NewtonPass` for each
+        problem.
     n_columns, n_problems : int
     tol, max_iter : float, int
         As in `solve`.

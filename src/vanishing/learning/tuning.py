@@ -17,7 +17,7 @@ from math import sqrt
 import numpy as np
 from sklearn import get_config
 
-from vanishing.learning.trials import Choice, Look, Point, Trials, skipped
+from vanishing.learning.trials import Choice, FoldScores, Point, Trials, skipped
 
 _SMALLEST_PSI = 1e-8
 _FEW_MISTAKES = 10  # on held-out rows: with fewer, no other choice can be told from chance
@@ -63,7 +63,7 @@ class Tuning:
 
     Attributes
     ----------
-    looks : dict of Point: Look
+    looks : dict of Point: FoldScores
     skipped : list of str
         What was not looked at, and why.
     """
@@ -79,8 +79,8 @@ class Tuning:
         self.psis = psis
         self.families = families
         self.others = others
-        self.looks: dict[Point, Look] = {}
-        self.screened: dict[Point, Look] = {}  # on some of the rows
+        self.looks: dict[Point, FoldScores] = {}
+        self.screened: dict[Point, FoldScores] = {}  # on some of the rows
         self.skipped: list[str] = []
         self._taken: Choice | None = None
 
@@ -98,14 +98,14 @@ class Tuning:
                 self._sharpen(first)
                 self._compare(first)
 
-    def best(self) -> tuple[Look, int]:
+    def best(self) -> tuple[FoldScores, int]:
         """Return the best look at what is taken, and the place of its C.
 
         Of equal ones the first psi and the smallest C.
         """
         return self._best_of(self._taken or next(iter(self.looks)).choice)
 
-    def _best_of(self, choice: Choice) -> tuple[Look, int]:
+    def _best_of(self, choice: Choice) -> tuple[FoldScores, int]:
         looks = [at for at in self.looks.values() if at.values and at.point.choice == choice]
         look = max(looks, key=lambda look: look.best)  # the first of equals
         return look, int(np.nanargmax(look.means))
@@ -185,17 +185,17 @@ class Tuning:
         many = self.trials.n_rows >= _MANY_ROWS and not choice.is_contrastive
         return _MORE_PATIENCE if many else _PATIENCE
 
-    def _perfect(self, look: Look) -> bool:
+    def _perfect(self, look: FoldScores) -> bool:
         """Say whether nothing can be better: no mistakes, where these are what is scored."""
         return self.trials.model.scoring is None and look.best == 1.0
 
-    def _promising(self, look: Look) -> list[float]:
+    def _promising(self, look: FoldScores) -> list[float]:
         """Return the C that may be best with the next psi, too: those not clearly worse with this.
 
         A binomial standard error of the score is a wide margin: mistakes are mostly the same ones.
         """
         if self.trials.model.scoring is None:
-            n_rows = sum(len(test.y) for _, test in self.trials.folds)
+            n_rows = sum(len(test.part.y) for _, test in self.trials.folds)
             error = np.sqrt(max(look.best * (1.0 - look.best), 1.0 / n_rows) / n_rows)
         else:
             error = np.nanmax(look.scores.std(axis=0)) / np.sqrt(max(len(look.scores) - 1, 1))
@@ -224,7 +224,9 @@ class Tuning:
         self._sharpened(self.trials, self._best_of(choice), self.looks)
         self._consider(choice)
 
-    def _sharpened(self, trials: Trials, found: tuple[Look, int], looks) -> tuple[Look, int]:
+    def _sharpened(
+        self, trials: Trials, found: tuple[FoldScores, int], looks
+    ) -> tuple[FoldScores, int]:
         """Return a look with the C beside one, too, and the place of the best of them."""
         look, place = found
         look = trials.look_at(look.point, trials.Cs[max(0, place - 1) : place + 2], looks)
@@ -242,7 +244,7 @@ class Tuning:
             self._walk(choice, look.point.psi, self._C_and_smaller(place))
             self._sharpen(choice)
 
-    def _other(self, first: Choice, others: Sequence[Choice]) -> tuple[Look, int] | None:
+    def _other(self, first: Choice, others: Sequence[Choice]) -> tuple[FoldScores, int] | None:
         """Return the best look at other choices and the place of its C, if it is clearly better."""
         look, place = self._best_of(first)
         trials = self.trials.thinned(_SCREENED)
@@ -294,12 +296,12 @@ class Tuning:
         first, most = self.trials.first_Cs, self.trials.Cs[place]
         return [value for value in first if value <= most][-2:] or first[:1]
 
-    def _known_or_new(self, trials: Trials, point: Point, place: int) -> Look:
+    def _known_or_new(self, trials: Trials, point: Point, place: int) -> FoldScores:
         """Return a look at a point with one C; on all rows it may have been taken already."""
         looks = self.looks if trials is self.trials else self.screened
         return trials.look_at(point, [trials.Cs[place]], looks)
 
-    def _ahead(self, new: tuple[Look, int], old: tuple[Look, int]) -> float:
+    def _ahead(self, new: tuple[FoldScores, int], old: tuple[FoldScores, int]) -> float:
         """Return by how many standard errors a look's score, at the place of a C, is better.
 
         By the rows on which one is right and the other wrong, where mistakes are what is scored.
@@ -313,7 +315,7 @@ class Tuning:
         return float(gain.mean() / max(error, _ROUNDING))
 
 
-def _mean(found: tuple[Look, int]) -> float:
+def _mean(found: tuple[FoldScores, int]) -> float:
     look, place = found
     return look.means[place]
 

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from vanishing.laws.variety import sparse_supports_of
-from vanishing.motion.pencil import Candidate, Family, Pencil
+from vanishing.motion.pencil import Family, Pencil, PencilCandidate
 from vanishing.motion.runs import triangular
 
 EXACT = 1e-6  # variance within runs over that of all rows
@@ -72,7 +72,7 @@ def exact_quantities(
     is_new: Callable,
     holds: Callable,
     price: Callable,
-) -> tuple[list[Candidate], int]:
+) -> tuple[list[PencilCandidate], int]:
     """Return sparse quantities, none a polynomial in those before, and how many are too long.
 
     Parameters
@@ -89,7 +89,7 @@ def exact_quantities(
         Of a support: the least comes first.
     """
     learnt, limit = spaces.learnt, spaces.limit
-    found: list[Candidate] = []
+    found: list[PencilCandidate] = []
     left_over = 0
     new = max(1e-4, 30 * np.sqrt(limit))
     for i in range(len(spaces.sizes)):
@@ -143,7 +143,7 @@ def _reweighted(spaces: NullSpaces, start: np.ndarray, max_terms: int) -> np.nda
     return np.sort(kept[largest_first])
 
 
-def _shortest(learnt: Pencil, supports, limit, max_terms, price) -> list[Candidate]:
+def _shortest(learnt: Pencil, supports, limit, max_terms, price) -> list[PencilCandidate]:
     """Return quantities of few terms on supports or parts of them, in the order of their price."""
     short = {tuple(s) for s in (_shortened(learnt, s, limit) for s in supports) if s is not None}
     chosen = sorted((s for s in short if len(s) <= max_terms), key=price)

@@ -12,7 +12,7 @@ from scipy.linalg import eigh
 
 from vanishing.laws.ratios import full_ratios, least_ratio, ratio_supports
 from vanishing.laws.refit import price
-from vanishing.motion.pencil import Candidate, Family, Pencil
+from vanishing.motion.pencil import Family, Pencil, PencilCandidate
 
 MOST_TERMS = 130  # standard monomials among which sparse combinations are looked for
 _TRIED = 40  # candidates that runs held out are asked about
@@ -89,9 +89,11 @@ class NoisySearch:
         self.gram = learnt.within[:, :k].T @ learnt.within[:, :k]
         found = [_least(self.gram[:k, :k], noise[:k, :k]) for k in sizes]
         self.least = [ratio for ratio, _ in found]
-        self.least_tested = min(tested(Candidate(np.arange(len(v)), v, np.nan)) for _, v in found)
+        self.least_tested = min(
+            tested(PencilCandidate(np.arange(len(v)), v, np.nan)) for _, v in found
+        )
 
-    def first(self, holds: Callable, most: float) -> tuple[Candidate, float] | None:
+    def first(self, holds: Callable, most: float) -> tuple[PencilCandidate, float] | None:
         """Return a quantity while the size of the noise is unknown, and its ratio to the noise.
 
         No polynomial varies less than the noise, so that the least ratio of all says what that is,
@@ -112,8 +114,8 @@ class NoisySearch:
         return None
 
     def quantities(
-        self, unit: float, holds: Callable, most: float, found: list[Candidate]
-    ) -> list[Candidate]:
+        self, unit: float, holds: Callable, most: float, found: list[PencilCandidate]
+    ) -> list[PencilCandidate]:
         """Return quantities that are conserved up to the noise, none a polynomial in those before.
 
         Parameters
@@ -124,7 +126,7 @@ class NoisySearch:
             ``holds(candidate, unit, most)``: whether runs that were held out agree.
         most : float
             Largest variance within runs over that of all rows.
-        found : list of Candidate
+        found : list of PencilCandidate
             What is known.
         """
         scored: dict[tuple[int, ...], float] = {}
@@ -153,11 +155,11 @@ class NoisySearch:
                 break
         return found
 
-    def _candidate(self, support) -> tuple[Candidate, float]:
+    def _candidate(self, support) -> tuple[PencilCandidate, float]:
         """Return the polynomial with some terms that varies least, and its ratio to the noise."""
         places = list(support)
         ratio, vector = least_ratio(self.gram, self.noise, places)
-        candidate = Candidate(np.array(places), vector, np.nan)
+        candidate = PencilCandidate(np.array(places), vector, np.nan)
         return candidate._replace(ratio=self.learnt.ratio(candidate)), ratio
 
     @staticmethod

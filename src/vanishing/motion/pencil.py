@@ -9,7 +9,7 @@ from scipy.linalg import solve_triangular
 from vanishing.motion.runs import Scatter, triangular
 
 
-class Candidate(NamedTuple):
+class PencilCandidate(NamedTuple):
     """A polynomial that may be conserved.
 
     Attributes
@@ -49,29 +49,29 @@ class Pencil(NamedTuple):
     n_rows: float
     n_runs: int
 
-    def ratio(self, candidate: Candidate) -> float:
+    def ratio(self, candidate: PencilCandidate) -> float:
         """Return the variance of a candidate within runs over that of all rows."""
         total = self.variance(candidate)
         return self.left(candidate) / total if total > 0 else 1.0
 
-    def left(self, candidate: Candidate) -> float:
+    def left(self, candidate: PencilCandidate) -> float:
         """Return the variance of a candidate within runs."""
         values = self.within[:, candidate.support] @ candidate.coef
         return float(values @ values)
 
-    def variance(self, candidate: Candidate) -> float:
+    def variance(self, candidate: PencilCandidate) -> float:
         """Return the variance of a candidate over all rows."""
         values = self.total[:, candidate.support] @ candidate.coef
         return float(values @ values)
 
-    def least(self, support: Sequence[int] | np.ndarray) -> Candidate:
+    def least(self, support: Sequence[int] | np.ndarray) -> PencilCandidate:
         """Return the polynomial with some terms that varies least within runs."""
         places = np.asarray(support, dtype=np.intp)
         upper = np.linalg.qr(self.total[:, places], mode="r")
         inside = solve_triangular(upper, self.within[:, places].T, trans="T").T
         _, singular, vectors = np.linalg.svd(inside)
         ratio = float(singular[-1] ** 2) if len(singular) == len(places) else 0.0
-        return Candidate(places, solve_triangular(upper, vectors[-1]), ratio)
+        return PencilCandidate(places, solve_triangular(upper, vectors[-1]), ratio)
 
 
 def pencil(scatter: Scatter, standard: np.ndarray, runs: np.ndarray) -> Pencil:
@@ -136,7 +136,7 @@ class Family:
         """How many independent polynomials are known."""
         return self.basis.shape[1]
 
-    def novelty(self, candidate: Candidate) -> float:
+    def novelty(self, candidate: PencilCandidate) -> float:
         """Return the share of a candidate's spread that no known polynomial has."""
         values = self.total[:, candidate.support] @ candidate.coef
         rest = values - self.basis @ (self.basis.T @ values)

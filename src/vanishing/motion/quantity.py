@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from vanishing.algebra.immutable import Immutable, read_only
+from vanishing.estimators.saving import Savable
 from vanishing.laws import writing
 from vanishing.laws.columns import read_columns
 from vanishing.laws.expressions import Node, Number, of_term, total
@@ -13,7 +14,7 @@ from vanishing.laws.mathml import MathML
 from vanishing.laws.saving import read_term, write_term
 from vanishing.laws.solving import standard_errors
 from vanishing.laws.terms import Evaluator, Term
-from vanishing.persistence import Savable, register_result
+from vanishing.persistence import register_result
 
 
 class ConservedQuantity(Immutable, Savable):
@@ -99,7 +100,7 @@ class ConservedQuantity(Immutable, Savable):
     @property
     def terms(self) -> tuple[str, ...]:
         """The terms as text."""
-        text = writing.Text(self.names)
+        text = writing.LawText(self.names)
         return tuple(text.write(of_term(term)) for term in self._terms)
 
     @property
@@ -161,7 +162,10 @@ class ConservedQuantity(Immutable, Savable):
 
     def __str__(self) -> str:
         """Write the quantity with the digits that matter."""
-        return writing.Text(self.names).write(self._expression)
+        return self._written(self.names)
+
+    def _written(self, names: Sequence[str]) -> str:
+        return writing.LawText(names).write(self._expression)
 
     def __repr__(self) -> str:
         return f"ConservedQuantity({str(self)!r})"

@@ -12,7 +12,7 @@ from vanishing.motion.evenness import evenness
 from vanishing.motion.exact import EXACT, NullSpaces, exact_quantities
 from vanishing.motion.independence import leans, left_over, n_independent
 from vanishing.motion.noisy import MOST_TERMS, NoisySearch, slack
-from vanishing.motion.pencil import Candidate, Pencil, pencil, total_factor
+from vanishing.motion.pencil import Pencil, PencilCandidate, pencil, total_factor
 from vanishing.motion.quantity import ConservedQuantity
 from vanishing.motion.runs import Scatter
 from vanishing.motion.state import cleaned, products, state_of
@@ -30,7 +30,7 @@ _FUNCTION, _NOISY_FUNCTION = 0.02, 0.1
 _SAME = 1e-20  # ratios below are rounding, and equal
 
 
-class Answer(NamedTuple):
+class MotionAnswer(NamedTuple):
     """What was found."""
 
     quantities: list[ConservedQuantity]
@@ -139,6 +139,11 @@ class Search:
             int(np.count_nonzero(monomials.degree[standard] <= d))
             for d in range(1, self.max_degree + 1)
         ]
+        if not self.sizes[-1]:
+            raise ValueError(
+                "all columns vary by their rounding alone, as constant ones do. Subtract what they "
+                "have in common, or leave them out."
+            )
         self.all = pencil(scatter, standard, everywhere)
         self.learnt = self.held = self.all
         if not self.in_sample:
@@ -157,7 +162,7 @@ class Search:
 
     # -- All of it --------------------------------------------------------------------------------
 
-    def answer(self, measured: Callable[[Terms], Scatter] | None) -> Answer:
+    def answer(self, measured: Callable[[Terms], Scatter] | None) -> MotionAnswer:
         """Return what was found.
 
         Parameters
@@ -192,14 +197,14 @@ class Search:
         )
         noise = np.zeros(len(self.names)) if added is None else added.sigma
         verdict = self._verdict(quantities, independent, best, noise) + note
-        return Answer(quantities, constraints, values, independent, noise, verdict)
+        return MotionAnswer(quantities, constraints, values, independent, noise, verdict)
 
     def _best(self) -> float:
         """Return the least ratio, on runs held out, of the polynomials that are best on others."""
         tried = [self._held_ratio(self.learnt.least(range(k))) for k in self.sizes if k]
         return min(tried, default=1.0)
 
-    def _held_ratio(self, candidate: Candidate) -> float:
+    def _held_ratio(self, candidate: PencilCandidate) -> float:
         """Return the variance within runs held out, over that of all rows of all runs."""
         total = self.all.variance(candidate)
         return self.held.left(candidate) / total if total > 0 else 1.0
@@ -207,7 +212,7 @@ class Search:
     def _price(self, support) -> tuple:
         return len(support), sum(self.terms[i].degree for i in support), support
 
-    def _polynomials(self, found: Sequence[Candidate], i: int) -> list[np.ndarray]:
+    def _polynomials(self, found: Sequence[PencilCandidate], i: int) -> list[np.ndarray]:
         """Return all polynomials in quantities up to degree i + 1, on the standard monomials."""
         exponents = self.monomials.exponents[self.state.standard]
         given = [
@@ -221,7 +226,9 @@ class Search:
             rows.append(row)
         return rows
 
-    def _is_new(self, candidate: Candidate, found: Sequence[Candidate], exact: bool) -> bool:
+    def _is_new(
+        self, candidate: PencilCandidate, found: Sequence[PencilCandidate], exact: bool
+    ) -> bool:
         """Say whether a candidate is no function of quantities that were found.
 
         Monomials of a degree may come near such a function: its Taylor series, in other functions.
@@ -239,22 +246,22 @@ class Search:
         columns = np.ascontiguousarray(self.sample.columns[: len(self.names)])
         return leans(self._polynomial(candidate), known, columns, self.spread) > _FUNCTION
 
-    def _values(self, candidate: Candidate) -> np.ndarray:
+    def _values(self, candidate: PencilCandidate) -> np.ndarray:
         """Return the values of a candidate along the runs that were seen."""
         seen = self.scatter.weight > 0
         return self.scatter.mean[seen][:, self.state.standard[candidate.support]] @ candidate.coef
 
-    def _polynomial(self, candidate: Candidate) -> tuple[list[Term], np.ndarray]:
+    def _polynomial(self, candidate: PencilCandidate) -> tuple[list[Term], np.ndarray]:
         """Return a candidate in columns as they are."""
         sizes = self.monomials.sizes()[self.state.standard[candidate.support]]
         return [self.terms[i] for i in candidate.support], candidate.coef / sizes
 
-    def _holds_exactly(self, candidate: Candidate, limit: float) -> bool:
+    def _holds_exactly(self, candidate: PencilCandidate, limit: float) -> bool:
         return self._held_ratio(candidate) <= min(100 * limit, 10 * EXACT)
 
     # -- Noise ------------------------------------------------------------------------------------
 
-    def _noisy(self, spaces: NullSpaces) -> tuple[list[Candidate], Added | None]:
+    def _noisy(self, spaces: NullSpaces) -> tuple[list[PencilCandidate], Added | None]:
         """Return quantities that vary no more than noise, and what the noise adds."""
         sigma = self.spread if self.noise is None else self.noise
         strict = _IN_SAMPLE if self.in_sample else 1.0
@@ -286,7 +293,7 @@ class Search:
         # Nothing varies less than the noise: if something does, the noise is less than was said.
         known = self.noise is not None and min(search.least) > _OVERSTATED
 
-        def holds(candidate: Candidate, unit: float, most: float) -> bool:
+        def holds(candidate: PencilCandidate, unit: float, most: float) -> bool:
             allowed = unit * (slack(self.held.n_rows) + _SPARE + loose)
             if self._held_ratio(candidate) >= most:
                 return False
@@ -307,13 +314,13 @@ class Search:
         found = search.quantities(first[1], holds, most, [first[0]])
         return found, added.scaled(first[1])
 
-    def _held_noise(self, candidate: Candidate, added: Added) -> float:
+    def _held_noise(self, candidate: PencilCandidate, added: Added) -> float:
         """Return the variance within runs held out, over what noise adds there."""
         part = np.ix_(candidate.support, candidate.support)
         noise = float(candidate.coef @ added.held[part] @ candidate.coef)
         return self.held.left(candidate) / noise if noise > 0 else np.inf
 
-    def _looks_like_noise(self, candidate: Candidate, sigma, small: float) -> bool:
+    def _looks_like_noise(self, candidate: PencilCandidate, sigma, small: float) -> bool:
         """Say whether what a quantity leaves over is noise, up to its size."""
         found = evenness(
             *self._polynomial(candidate),
@@ -343,7 +350,7 @@ class Search:
 
     # -- Results ----------------------------------------------------------------------------------
 
-    def _results(self, found: list[Candidate], added: Added | None, measured):
+    def _results(self, found: list[PencilCandidate], added: Added | None, measured):
         """Return quantities, the best first, and their values along each run."""
         n_runs = len(self.scatter.weight)
         if not found:
@@ -369,7 +376,7 @@ class Search:
         pairs.sort(key=lambda pair: max(pair[0].ratio, _SAME))
         return [quantity for quantity, _ in pairs], np.column_stack([v for _, v in pairs])
 
-    def _quantity(self, candidate: Candidate, fit: Fit, ratio: float) -> ConservedQuantity:
+    def _quantity(self, candidate: PencilCandidate, fit: Fit, ratio: float) -> ConservedQuantity:
         sizes = self.monomials.sizes()[self.state.standard[candidate.support]]
         covariance = None
         if fit.covariance is not None:

@@ -13,7 +13,7 @@ _VANISHES, _INTEGRATED, _NEARLY = 1e-13, 1e-7, 1e-6
 _FEW = 7  # terms of such a law
 
 
-class State(NamedTuple):
+class MotionState(NamedTuple):
     """Standard monomials of the rows, and laws that make the others follow from them.
 
     Attributes
@@ -33,7 +33,7 @@ class State(NamedTuple):
     reduced: np.ndarray
 
 
-def state_of(values: np.ndarray, exponents: np.ndarray) -> State:
+def state_of(values: np.ndarray, exponents: np.ndarray) -> MotionState:
     """Return the standard monomials in DegLex order and the laws: OAVI with the closed form.
 
     Parameters
@@ -77,7 +77,7 @@ def state_of(values: np.ndarray, exponents: np.ndarray) -> State:
     for lead, row in short.items():
         coef[:, lead + 1] = np.append(row, np.zeros(len(coef) - len(row)))
     laws = [(place, coef[:, place + 1]) for place in leading]
-    return State(np.array(standard, dtype=np.intp), laws, coef[1:, 1:])
+    return MotionState(np.array(standard, dtype=np.intp), laws, coef[1:, 1:])
 
 
 def _short_law(columns, target) -> np.ndarray | None:

@@ -4,21 +4,22 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from vanishing.laws.law import Law
-from vanishing.outliers.equations import Found
+from vanishing.outliers.equations import DetectorLaw
 
 NO_LONGER = "It no longer holds"  # how the verdict of such a law begins
 _WORSE = 3.0  # error of a law that holds no longer, relative to what it was
 _MEDIAN = 0.6745  # of the size of a normal variable of variance 1
 
 
-def errors_on(known: Sequence[Found], X: np.ndarray) -> list[float]:
+def errors_on(known: Sequence[DetectorLaw], X: np.ndarray) -> list[float]:
     """Return the errors of laws on rows, of which some may be wild: by their medians."""
     with np.errstate(all="ignore"):
         return [float(np.median(np.abs(one.law.residual(X)))) / _MEDIAN for one in known]
 
 
-def followed(known: Sequence[Found], errors: Sequence[float], now: Sequence[Found]) -> list[Found]:
+def followed(
+    known: Sequence[DetectorLaw], errors: Sequence[float], now: Sequence[DetectorLaw]
+) -> list[DetectorLaw]:
     """Return the laws of now, and those of before that hold no longer, which say so."""
     lost = []
     for one, error in zip(known, errors, strict=True):
@@ -27,21 +28,6 @@ def followed(known: Sequence[Found], errors: Sequence[float], now: Sequence[Foun
             said = (
                 f"{NO_LONGER}: its error is {error:.2g} in the last rows and was {one.error:.2g}."
             )
-            lost.append(one._replace(law=_with_verdict(one.law, said)))
+            lost.append(one._replace(law=one.law._replace(verdict=said)))
     gone = {one.columns for one in lost}
     return [one for one in now if one.columns not in gone] + lost
-
-
-def _with_verdict(law: Law, verdict: str) -> Law:
-    return Law(
-        law._terms,
-        law.coef,
-        names=law.names,
-        n_inputs=law.n_inputs,
-        target=law.target,
-        covariance=law.covariance,
-        error=law.error,
-        relative_error=law.relative_error,
-        n_samples=law.n_samples,
-        verdict=verdict,
-    )

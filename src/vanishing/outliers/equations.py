@@ -75,7 +75,7 @@ def monomials_of(varying, unit: np.ndarray, max_degree: int, n_rows: float) -> M
     return Monomials(exponents, unit, np.zeros((k, k)), 0.0, 0)
 
 
-class Found(NamedTuple):
+class DetectorLaw(NamedTuple):
     """A law, the columns that occur in it, and its error in units of the law.
 
     Attributes
@@ -90,7 +90,7 @@ class Found(NamedTuple):
     error: float
 
 
-class _Candidate(NamedTuple):
+class _DetectorCandidate(NamedTuple):
     support: np.ndarray
     coef: np.ndarray
     target: int  # place of the term that was regressed, the last of the support
@@ -98,7 +98,7 @@ class _Candidate(NamedTuple):
     error: float  # in units of the column's spread
 
 
-def laws_from(moments: Monomials, names) -> list[Found]:
+def laws_from(moments: Monomials, names) -> list[DetectorLaw]:
     """Return the equations among columns that hold up to small noise, the best first.
 
     A column is a sparse combination of monomials without it, or a product or square one of all
@@ -108,34 +108,34 @@ def laws_from(moments: Monomials, names) -> list[Found]:
     if not weight > 0.0:
         return []
     gram = moments.gram / weight
-    found: list[_Candidate] = []
+    found: list[_DetectorCandidate] = []
     for target in range(1, len(gram)):
         found += _candidates(moments, gram, target)
-    kept: list[_Candidate] = []
+    kept: list[_DetectorCandidate] = []
     for candidate in sorted(found, key=lambda c: _price(moments, c)):
         columns = _columns(moments, candidate)
         if not any(_columns(moments, other) <= columns for other in kept):
             kept.append(candidate)
     laws = [_law(moments, gram, candidate, names) for candidate in kept]
     return [
-        Found(law, _columns(moments, candidate), law.error)
+        DetectorLaw(law, _columns(moments, candidate), law.error)
         for law, candidate in zip(laws, kept, strict=True)
         if law is not None
     ]
 
 
-def _price(moments: Monomials, candidate: _Candidate) -> float:
+def _price(moments: Monomials, candidate: _DetectorCandidate) -> float:
     """Return what decides between equations: few terms, a small error, a column by itself."""
     degree = moments.exponents[candidate.target].sum()
     return float(np.log(candidate.error + _ROUNDING) + 0.7 * len(candidate.support) + degree)
 
 
-def _columns(moments: Monomials, candidate: _Candidate) -> frozenset[int]:
+def _columns(moments: Monomials, candidate: _DetectorCandidate) -> frozenset[int]:
     used = moments.exponents[candidate.support[np.abs(candidate.coef) > 0.0]].any(axis=0)
     return frozenset(np.flatnonzero(used).tolist())
 
 
-def _candidates(moments: Monomials, gram: np.ndarray, target: int) -> list[_Candidate]:
+def _candidates(moments: Monomials, gram: np.ndarray, target: int) -> list[_DetectorCandidate]:
     """Return the equation of fewest terms, hardly worse than longer ones, with a given term."""
     exponents = moments.exponents
     (columns,) = np.nonzero(exponents[target])
@@ -157,12 +157,12 @@ def _candidates(moments: Monomials, gram: np.ndarray, target: int) -> list[_Cand
     return [next(trial for trial in trials if trial.error <= _MORE * least + _ROUNDING)]
 
 
-def _is_short(moments: Monomials, candidate: _Candidate) -> bool:
+def _is_short(moments: Monomials, candidate: _DetectorCandidate) -> bool:
     """Say whether an equation has so few terms that it is none of any smooth surface."""
     return len(candidate.support) <= max(len(_columns(moments, candidate)) + 1, 4)
 
 
-def _candidate(moments: Monomials, gram: np.ndarray, support, column: int) -> _Candidate:
+def _candidate(moments: Monomials, gram: np.ndarray, support, column: int) -> _DetectorCandidate:
     """Fit the coefficients of an equation, and measure it in units of a column's spread."""
     others, target = support[:-1], support[-1]
     coef = np.append(-solution(gram[np.ix_(others, others)], gram[others, target], 1e-12), 1.0)
@@ -178,10 +178,10 @@ def _candidate(moments: Monomials, gram: np.ndarray, support, column: int) -> _C
     linear = int(np.flatnonzero((exponents.sum(axis=1) == 1) & (exponents[:, column] == 1))[0])
     variance = gram[linear, linear] - gram[0, linear] ** 2
     error = np.sqrt(max(square, 0.0) / max(slope * variance, 1e-300))
-    return _Candidate(support, coef, int(target), column, float(error))
+    return _DetectorCandidate(support, coef, int(target), column, float(error))
 
 
-def _law(moments: Monomials, gram: np.ndarray, candidate: _Candidate, names) -> Law | None:
+def _law(moments: Monomials, gram: np.ndarray, candidate: _DetectorCandidate, names) -> Law | None:
     """Return an equation in units of the table, with standard errors; None if it overflows."""
     support, coef = candidate.support, candidate.coef
     exponents = moments.exponents[support]
@@ -217,7 +217,9 @@ def _law(moments: Monomials, gram: np.ndarray, candidate: _Candidate, names) -> 
     )
 
 
-def constant_laws(constant: np.ndarray, value: np.ndarray, names, n_samples: int) -> list[Found]:
+def constant_laws(
+    constant: np.ndarray, value: np.ndarray, names, n_samples: int
+) -> list[DetectorLaw]:
     """Return the laws x = c of constant columns."""
     found = []
     for column, c in zip(constant, value, strict=True):
@@ -235,5 +237,5 @@ def constant_laws(constant: np.ndarray, value: np.ndarray, names, n_samples: int
             n_samples=n_samples,
             verdict="It holds on all rows but wild ones.",
         )
-        found.append(Found(law, frozenset([int(column)]), 0.0))
+        found.append(DetectorLaw(law, frozenset([int(column)]), 0.0))
     return found

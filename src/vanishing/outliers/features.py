@@ -16,6 +16,7 @@ _NORMAL_RANGE = 3.29  # that range in standard deviations of a normal distributi
 _LOOKED_AT = 2000  # rows, for that range
 _CONSTANT = 1e-12  # spread of a column relative to its size
 SAME = 1e-6  # deviation of a constant column, relative to its size, that counts as 1
+_TINY = 1e-290  # size of a column that counts as zero
 
 
 class Features(NamedTuple):
@@ -74,7 +75,8 @@ class Features(NamedTuple):
     @property
     def tolerance(self) -> np.ndarray:
         """Deviations of constant columns that count as 1."""
-        return SAME * np.where(self.value == 0.0, 1.0, np.abs(self.value))
+        size = np.abs(self.value)
+        return SAME * np.where(size < _TINY, 1.0, size)
 
     def values(self, z: np.ndarray) -> np.ndarray:
         """Return the features of standardised rows, shape (size, n_rows)."""
@@ -166,7 +168,7 @@ def features_of(X: np.ndarray, weight: np.ndarray, max_degree: int) -> Features:
     wild = (spread > 0.0) & (scale > _WILD * spread)
     centre[wild], scale[wild] = middle[wild], spread[wild] / _NORMAL_RANGE
     centre, scale = centre * size, scale * size
-    varies = scale > _CONSTANT * np.maximum(np.abs(centre), 1e-290)
+    varies = scale > _CONSTANT * np.maximum(np.abs(centre), _TINY)
     varying = np.flatnonzero(varies)
     constant = np.flatnonzero(~varies)
     found = Features(

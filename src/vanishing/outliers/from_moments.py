@@ -19,20 +19,20 @@ from vanishing.outliers.model import (
 )
 from vanishing.outliers.passes import MAX_ROWS
 from vanishing.outliers.robust import Sums, ridges
-from vanishing.outliers.state import State
-from vanishing.rows.moments import MomentRows, Moments
+from vanishing.outliers.state import DetectorState
+from vanishing.rows.moments import MomentReader, Moments
 
 _MEAN_SIZE = np.sqrt(2.0 / np.pi)  # of a normal variable of variance 1
 _LOST = 1e-7  # variance relative to the mean square, below which moments have no digits left
 
 
-def state_from(moments: Moments, random) -> State:
+def state_from(moments: Moments, random) -> DetectorState:
     """Return the state of a detector that knows moments instead of rows."""
     if moments.max_degree < 2:
         raise ValueError(
             "these moments are of degree 1: a detector needs Moments(n_features, max_degree=2)."
         )
-    rows = MomentRows(moments)
+    rows = MomentReader(moments)
     exponents, gram = _gram(rows)
     features = _features(exponents, gram, moments)
     map_ = _map(features, exponents)
@@ -57,7 +57,7 @@ def state_from(moments: Moments, random) -> State:
     parts = _normal_parts(bulk, law, map_ @ gram @ map_.T, random)
     model = centred(model, parts, np.ones(parts.shape[1]))
     scores = model.scores_of(parts)
-    return State(
+    return DetectorState(
         model,
         (sums[0], sums[1]),
         np.full(2, float(features.size)),
@@ -69,7 +69,7 @@ def state_from(moments: Moments, random) -> State:
     )
 
 
-def _gram(rows: MomentRows) -> tuple[np.ndarray, np.ndarray]:
+def _gram(rows: MomentReader) -> tuple[np.ndarray, np.ndarray]:
     """Return all exponents up to degree 2, and the means of their products."""
     terms = rows.moments.terms
     exponents = np.asarray(terms[terms.sum(axis=1) <= 2], dtype=np.int64)

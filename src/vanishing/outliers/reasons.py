@@ -3,11 +3,11 @@
 import numpy as np
 
 from vanishing.outliers.blame import Blame, blame
-from vanishing.outliers.equations import Found
+from vanishing.outliers.equations import DetectorLaw
 from vanishing.outliers.features import SCORE_LIMIT
 from vanishing.outliers.model import Model
 from vanishing.outliers.robust import slices, whitener
-from vanishing.outliers.state import State
+from vanishing.outliers.state import DetectorState
 
 BROKEN, UNUSUAL = "broken law", "unusual combination"
 _MEAN_SIZE = np.sqrt(2.0 / np.pi)  # of a normal variable of variance 1
@@ -17,7 +17,9 @@ _ROUNDING = 1e-9
 _OFF = 3.0  # errors of a law by which a row breaks it
 
 
-def reasons_of(state: State, laws: list[Found], names, X: np.ndarray) -> list[list[dict]]:
+def reasons_of(
+    state: DetectorState, laws: list[DetectorLaw], names, X: np.ndarray
+) -> list[list[dict]]:
     """Return the reasons of rows; see `VanishingOutlierDetector.explain`."""
     found = []
     for here in slices(len(X)):
@@ -25,7 +27,7 @@ def reasons_of(state: State, laws: list[Found], names, X: np.ndarray) -> list[li
     return found
 
 
-def _of_chunk(state: State, laws, names, X) -> list[list[dict]]:
+def _of_chunk(state: DetectorState, laws, names, X) -> list[list[dict]]:
     model = state.model
     bulk, law = (np.square(part) for part in model.residuals(X))
     z = model.features.standardised(X, SCORE_LIMIT)

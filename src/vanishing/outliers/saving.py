@@ -6,11 +6,11 @@ import numpy as np
 
 from vanishing.laws.law import read_law, write_law
 from vanishing.outliers.calibration import Calibration
-from vanishing.outliers.equations import Found, Monomials
+from vanishing.outliers.equations import DetectorLaw, Monomials
 from vanishing.outliers.features import Features
 from vanishing.outliers.model import Laws, Model, Noise, Residuals, doubt_of
 from vanishing.outliers.robust import Sums, ridges
-from vanishing.outliers.state import State
+from vanishing.outliers.state import DetectorState
 
 _ARRAYS = (
     *("varying", "centre", "scale", "directions", "constant", "value", "bulk_gram", "law_gram"),
@@ -25,7 +25,7 @@ _OTHERS = (
 )
 
 
-def write_state(writer, state: State) -> dict:
+def write_state(writer, state: DetectorState) -> dict:
     """Write all that a detector has learned."""
     model, features = state.model, state.model.features
     noise, laws, calibration = model.noise, model.laws, state.calibration
@@ -139,7 +139,7 @@ def _read_monomials(fields: _Fields, n_features: int) -> Monomials:
     )
 
 
-def read_state(reader, node, n_features: int) -> State:
+def read_state(reader, node, n_features: int) -> DetectorState:
     """Return what `write_state` has written, or raise where it does not fit together."""
     fields = _Fields(reader, node)
     features = _read_features(fields, n_features)
@@ -173,7 +173,7 @@ def read_state(reader, node, n_features: int) -> State:
         fields.positive("draw", n_scores),
         fields.number("limit"),
     )
-    return State(
+    return DetectorState(
         model,
         (bulk, law),
         fields.positive("middle", 2),
@@ -198,7 +198,7 @@ def write_known(writer, known, errors) -> list[dict]:
     ]
 
 
-def read_known(reader, node, n_features: int) -> tuple[list[Found], list[float]]:
+def read_known(reader, node, n_features: int) -> tuple[list[DetectorLaw], list[float]]:
     """Return what `write_known` has written."""
     known, errors = [], []
     for one in reader.listed(node, "known"):
@@ -207,6 +207,8 @@ def read_known(reader, node, n_features: int) -> tuple[list[Found], list[float]]
         )
         places = reader.integers(columns, "columns", 0, n_features - 1)
         found = read_law(reader, law)
-        known.append(Found(found, frozenset(places.tolist()), reader.measured(error, "error")))
+        known.append(
+            DetectorLaw(found, frozenset(places.tolist()), reader.measured(error, "error"))
+        )
         errors.append(reader.measured(now, "now"))
     return known, errors

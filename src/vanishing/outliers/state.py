@@ -4,11 +4,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from vanishing._threads import spread
+from vanishing.estimators.progress import Progress
 from vanishing.outliers.calibration import Calibration
 from vanishing.outliers.equations import Monomials, monomials_of
 from vanishing.outliers.features import FIT_LIMIT, Features, features_of
 from vanishing.outliers.model import Built, Model, Residuals, build, doubt_of
-from vanishing.outliers.passes import Sampled, Summed
+from vanishing.outliers.passes import PIECE, Sampled, Summed
 from vanishing.outliers.quantiles import median, quantiles
 from vanishing.outliers.robust import (
     FIT_ROWS,
@@ -21,13 +23,14 @@ from vanishing.outliers.robust import (
     whitener,
 )
 from vanishing.outliers.thresholds import FOLDS, out_of_fold_scores
+from vanishing.rows.source import RowPart
 
 LEAST_ROWS = 2
 _PATIENCE = 2.0
 _ODD = 0.1  # share of rows that equations are not fitted to: one wrong row hides an exact law
 
 
-class State(NamedTuple):
+class DetectorState(NamedTuple):
     """What a detector has learned.
 
     Attributes
@@ -62,7 +65,7 @@ class State(NamedTuple):
         return self.n_rows * self.sums[0].weight / self.weight
 
 
-def fit_state(ask, seed: int, max_degree: int) -> tuple[State, np.ndarray, np.ndarray]:
+def fit_state(ask, seed: int, max_degree: int) -> tuple[DetectorState, np.ndarray, np.ndarray]:
     """Fit to all rows; return also the rows of a sample, and what they count.
 
     Parameters
@@ -72,6 +75,7 @@ def fit_state(ask, seed: int, max_degree: int) -> tuple[State, np.ndarray, np.nd
     seed : int
     max_degree : int
     """
+    progress = Progress("VanishingOutlierDetector", of=5)
     drawn = Sampled(seed)
     sample = ask(drawn, drawn.combine)
     n_rows = 0 if sample is None else sample.n_samples
@@ -81,10 +85,12 @@ def fit_state(ask, seed: int, max_degree: int) -> tuple[State, np.ndarray, np.nd
             "needed."
         )
     X, weight = np.ascontiguousarray(sample.columns.T), sample.weight
+    progress.step(f"drew a sample of {len(X)} rows")
     features = features_of(X, weight, max_degree)
     total = sample.total_weight
     is_whole = weight.sum() > (1.0 - 1e-12) * total  # whether the sample has all rows
     different = float(len(X) if is_whole else n_rows)
+    progress.step(f"chose {features.size} features of {X.shape[1]} columns")
     accumulate = Accumulate(features, rules(features, X, weight, different))
     folds = [accumulate(X[i::FOLDS], weight[i::FOLDS]) for i in range(min(FOLDS, len(X)))]
     if is_whole:
@@ -94,9 +100,12 @@ def fit_state(ask, seed: int, max_degree: int) -> tuple[State, np.ndarray, np.nd
     else:
         summed = Summed(accumulate, accumulate.combine)
         sums = ask(summed, summed.combine)
+    progress.step("summed their moments")
     built = build(features, sums, different * sums[0].weight / total, X, weight)
+    progress.step("fitted residuals and laws")
     scores = out_of_fold_scores(built.model, sums, folds, X)
-    state = State(
+    progress.step("scored rows out of fold")
+    state = DetectorState(
         built.model,
         sums,
         _middle(features, sums, X[:FIT_ROWS], weight[:FIT_ROWS]),
@@ -128,7 +137,9 @@ def _monomials(built: Built, X, weight, max_degree: int) -> Monomials:
     return empty.plus(X, counts)
 
 
-def updated(state: State, X: np.ndarray, weight: np.ndarray, half_life, limits, random) -> State:
+def updated(
+    state: DetectorState, X: np.ndarray, weight: np.ndarray, half_life, limits, random
+) -> DetectorState:
     """Return what is known after a batch, each row of which counts what the model so far says.
 
     What came before counts half after ``half_life`` rows. The columns' units, the products among
@@ -136,7 +147,7 @@ def updated(state: State, X: np.ndarray, weight: np.ndarray, half_life, limits, 
 
     Parameters
     ----------
-    state : State
+    state : DetectorState
     X : array of shape (n_rows, n_columns)
     weight : array of shape (n_rows,)
     half_life : float or None
@@ -147,10 +158,13 @@ def updated(state: State, X: np.ndarray, weight: np.ndarray, half_life, limits, 
     """
     model = state.model
     decay = 1.0 if half_life is None else 0.5 ** (len(X) / half_life)
-    scores = model.scores(X)  # before the rows are learned from
+    rows = RowPart(X, None, weight)
+    # Before the rows are learned from.
+    scores = np.concatenate(spread(lambda part: model.scores(part.X), rows.pieces(PIECE)))
     total = float(weight.sum())
     both = _rules_so_far(state, X, weight, total / (decay * state.weight + total))
-    batch = Accumulate(model.features, both)(X, weight)
+    accumulate = Accumulate(model.features, both)
+    batch = Summed(accumulate, accumulate.combine)(rows)
     n_rows = decay * state.n_rows + len(X)
     bulk, law = (
         (old.times(decay) + new)._replace(ridge=ridge)
@@ -162,7 +176,7 @@ def updated(state: State, X: np.ndarray, weight: np.ndarray, half_life, limits, 
     z = model.features.standardised(X, FIT_LIMIT)
     counts = weight * both[1].of_distances(distances(model.features, z, both[1].whitener))
     counts[scores < quantiles(known.scores, known.counts, (_ODD,))[0]] = 0.0
-    found = State(
+    found = DetectorState(
         model,
         (bulk, law),
         np.array([rule.middle for rule in both]),
@@ -182,7 +196,7 @@ def updated(state: State, X: np.ndarray, weight: np.ndarray, half_life, limits, 
     )
 
 
-def _rules_so_far(state: State, X, weight, share: float) -> tuple[Rule, Rule]:
+def _rules_so_far(state: DetectorState, X, weight, share: float) -> tuple[Rule, Rule]:
     """Return what rows of a batch count, by the moments so far.
 
     The distance of the middle row follows that of the batch, by the batch's share of all weight.

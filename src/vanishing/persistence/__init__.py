@@ -2,18 +2,16 @@
 
 from vanishing.persistence.document import (
     ModelFileError,
-    Savable,
     layout,
     load,
     load_with_table,
     save,
 )
-from vanishing.persistence.models import Reader, Writer, register, register_result
+from vanishing.persistence.models import ModelReader, Writer, register, register_result
 
 __all__ = [
     "ModelFileError",
-    "Reader",
-    "Savable",
+    "ModelReader",
     "Writer",
     "layout",
     "load",

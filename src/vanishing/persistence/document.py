@@ -8,7 +8,7 @@ from pathlib import Path
 
 from vanishing._version import __version__
 from vanishing.persistence.files import read_bounded, write_or_say
-from vanishing.persistence.models import Reader, Writer
+from vanishing.persistence.models import ModelReader, Writer
 from vanishing.persistence.values import Refused, fields, string
 
 FORMAT = "vanishing-model"
@@ -22,20 +22,6 @@ _PROBLEMS = (Refused, ValueError, TypeError, OverflowError, RecursionError)
 
 class ModelFileError(ValueError):
     """A file is no model that this version of the library can load."""
-
-
-class Savable:
-    """Adds `save` to an estimator."""
-
-    def save(self, path):
-        """Save the fitted estimator as a JSON file; `vanishing.load` reads it.
-
-        Parameters
-        ----------
-        path : str or path-like
-            A file that exists is replaced, at once: it is never half written.
-        """
-        save(self, path)
 
 
 def save(model, path, *, table=None):
@@ -69,7 +55,7 @@ def save(model, path, *, table=None):
     path = Path(path)
     node = Writer().model(model)
     try:  # what could not be read must not be written
-        Reader(math.inf).model(node)
+        ModelReader(math.inf).model(node)
     except _PROBLEMS as problem:
         raise ValueError(f"this {type(model).__name__} cannot be saved: {problem}") from problem
     head = {"format": FORMAT, "version": VERSION, "library": __version__, "sha256": "0" * 64}
@@ -155,7 +141,7 @@ def _read_document(content: bytes, max_bytes):
         raise Refused("it was altered after it was saved (its checksum does not fit).")
     if table is not None and not isinstance(table, dict):
         raise Refused("the table is not an object.")
-    return Reader(max_bytes).model(node), table
+    return ModelReader(max_bytes).model(node), table
 
 
 def layout(node, indent="") -> str:

@@ -16,7 +16,7 @@ from vanishing.algebra.polynomials import Polynomial, default_names
 from vanishing.algebra.units import readable
 from vanishing.algebra.writing import DIGITS
 from vanishing.constructions.exact import BuchbergerMoller
-from vanishing.inspection import Anatomy, Importances, Part, anatomy, places
+from vanishing.inspection import Anatomy, Importances, ModelPart, anatomy, places
 from vanishing.inspection.importance import of_scaled
 from vanishing.learning.classifier import VanishingClassifier
 
@@ -30,7 +30,7 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 @dataclass(frozen=True)
-class Equation:
+class EquationFacts:
     """A generator, and what it does on the rows."""
 
     place: int  # among the generators of its class, in the order they were found
@@ -66,7 +66,7 @@ class Variety:
     model: Any
     absolute: bool  # whether features are |g|, not g
     n_used: int | None  # generators with a weight
-    equations: tuple[Equation, ...]  # the first ones in the order of the report
+    equations: tuple[EquationFacts, ...]  # the first ones in the order of the report
     distances: np.ndarray | None  # QUANTILES for each class of rows: (n_groups, 5)
 
 
@@ -183,7 +183,7 @@ def facts_of(model, X, y=None) -> Facts:
         errors = Errors(confusion, int(confusion.sum(axis=1).argmax()))
         wrong = predicted != labels
 
-    rows = _Rows(Z, labels, len(found.parts))
+    rows = _RowGroups(Z, labels, len(found.parts))
     importances = None if classifier is None else of_scaled(found, Z)
     varieties = [
         _variety(k, part, rows, found.units, importances) for k, part in enumerate(found.parts)
@@ -214,7 +214,7 @@ def facts_of(model, X, y=None) -> Facts:
     )
 
 
-class _Rows(NamedTuple):
+class _RowGroups(NamedTuple):
     """Rows as the generators take them, in groups: the classes, or one without labels."""
 
     Z: np.ndarray
@@ -249,7 +249,7 @@ def _order(varieties, Z) -> np.ndarray:
 # -- Equations --------------------------------------------------------------------------------
 
 
-def _variety(k: int, part: Part, rows, units, importances: Importances | None) -> Variety:
+def _variety(k: int, part: ModelPart, rows, units, importances: Importances | None) -> Variety:
     """Measure the generators of one class on rows of all classes."""
     generators: Any = part.generators
     counts = rows.counts
@@ -276,7 +276,7 @@ def _variety(k: int, part: Part, rows, units, importances: Importances | None) -
     for i in listed:
         generator, original, digits = _written(generators, i, units)
         equations.append(
-            Equation(
+            EquationFacts(
                 place=i,
                 generator=generator,
                 original=original,

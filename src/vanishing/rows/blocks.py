@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from vanishing._threads import fold
 from vanishing.rows import source
-from vanishing.rows.device import piece_rows, sender, to_numpy
+from vanishing.rows.arrays import piece_rows, sender, to_numpy
 from vanishing.tables.formats import open_table
 from vanishing.tables.numbers import number_blocks
 
@@ -142,7 +142,7 @@ def _n_rows(X) -> int:
     return X.shape[0] if hasattr(X, "shape") and len(X.shape) else len(X)
 
 
-class BlockSource(source.Source):
+class BlockSource(source.LazySource):
     """Blocks read one after the other, in this process, and asked in several threads."""
 
     def __init__(self, X, y=None, sample_weight=None):

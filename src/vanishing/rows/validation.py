@@ -1,16 +1,25 @@
 """Rows in memory as scikit-learn validates them, with errors that name the column."""
 
+from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import date, timedelta
 
 import numpy as np
 from sklearn import get_config
+from sklearn.base import is_regressor
 from sklearn.utils import check_array
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import column_or_1d, validate_data
 
 from vanishing._threads import n_threads, spread
 
 _DTYPES = [np.float64, np.float32]
 _NO_LABELS = "no_validation"  # scikit-learn's word for it
+_ABOUT_VALUES = ("convert", "cast", "NaN", "infinity", "Complex")  # in errors about values
+_NUMBERS = ("f", "i", "u", "b")  # kinds of NumPy, as are the next
+_TIMES = {
+    "M": ("dates", "give the time since a date: (dates - dates.min()).dt.total_seconds()"),
+    "m": ("durations", "give them in seconds: durations.dt.total_seconds()"),
+}
 _SHOWN = 40  # characters of a value that a message shows
 _LARGE = 1 << 23  # bytes of rows that several threads look at, so many rows at a time
 _PIECE = 1 << 17
@@ -19,7 +28,10 @@ _PIECE = 1 << 17
 def validated(estimator, X, y=_NO_LABELS, *, reset=True):
     """Return rows as float64 or float32 (with labels if given), or say what is wrong with them."""
     options = {"reset": reset, "dtype": _DTYPES}
-    with naming_text(X):
+    target = y if y is not _NO_LABELS and is_regressor(estimator) else None
+    with naming_text(X, target):
+        if target is not None and _kind(target) not in _NUMBERS:
+            y = column_or_1d(target, dtype=np.float64)
         if (
             getattr(X, "nbytes", 0) > _LARGE
             and n_threads() > 1
@@ -51,29 +63,110 @@ def _is_finite(X: np.ndarray) -> bool:
 
 
 @contextmanager
-def naming_text(X):
-    """Let an error about text that is no number name its column."""
+def naming_text(X, y=None):
+    """Let an error about values that are no finite numbers name their column and first row.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,), default=None
+        A target of numbers.
+    """
+    if _kind(X) in _TIMES or _kind(y) in _TIMES:  # which would be taken for huge integers
+        _raise_about(X, y, None)
     try:
         yield
-    except ValueError as error:
-        found = _text_column(X) if "convert" in str(error) else None
-        if found is None:
-            raise
-        raise ValueError(
-            f"Column {found[0]!r} of X holds strings such as {found[1][:_SHOWN]!r}, not numbers. "
-            "Leave it out, or encode it as numbers."
-        ) from error
+    except (TypeError, ValueError) as error:
+        if isinstance(error, TypeError) or any(word in str(error) for word in _ABOUT_VALUES):
+            _raise_about(X, y, error)
+        raise
 
 
-def _text_column(X) -> tuple[object, str] | None:
-    """Return the first column that holds text which is no number, and such a text."""
+def _kind(values) -> str:
+    """Return the kind of an array, or of the first column of a frame; "" where none is known."""
+    dtype = getattr(values, "dtype", None)
+    if dtype is None and hasattr(values, "iloc") and len(values.columns):
+        dtype = values.dtypes.iloc[0]
+    return getattr(dtype, "kind", "")
+
+
+def _raise_about(X, y, cause) -> None:
+    """Raise ValueError about the first column of values that are no finite numbers, if any."""
+    columns = [(f"column {name!r} of X", values) for name, values in _columns(X)]
+    if y is not None:
+        columns.append(("y", np.ravel(np.asarray(y))))
+    for what, values in columns:
+        problem = _problem(what, values)
+        if problem is not None and "argument must be" in str(cause):
+            raise TypeError(f"{problem} ({cause})") from cause  # as scikit-learn has it
+        if problem is not None:
+            raise ValueError(problem) from cause
+
+
+def _columns(X) -> Iterator[tuple[object, np.ndarray]]:
+    """Yield names, or places, and values of the columns of what may be a table."""
+    if hasattr(X, "iloc"):  # by place, as names may occur twice
+        for j, name in enumerate(getattr(X, "columns", ())):
+            yield name, np.asarray(X.iloc[:, j])
+        return
     names = getattr(X, "columns", None)
-    table = np.asarray(X, dtype=object)
+    table = X if isinstance(X, np.ndarray) else np.asarray(X, dtype=object)
     for j, column in enumerate(table.T if table.ndim == 2 else ()):
-        for value in column:
-            if isinstance(value, str):
-                try:
-                    float(value)
-                except ValueError:
-                    return (j if names is None else names[j]), value
+        yield (j if names is None else names[j]), column
+
+
+def _problem(what: str, values: np.ndarray) -> str | None:
+    """Say why values are no finite numbers, and what to do; None if they are."""
+    kind = values.dtype.kind
+    if kind in _TIMES:
+        return _no_numbers(what, *_TIMES[kind])
+    if kind == "c":
+        return (
+            f"Complex data not supported: {what} holds numbers such as "
+            f"{values[np.abs(values.imag).argmax()]}. Give real and "
+            "imaginary parts as columns of their own."
+        )
+    if kind in "iub":
+        return None
+    numbers = values
+    if kind != "f":
+        numbers = np.full(len(values), np.nan)
+        for i, value in enumerate(values.tolist()):
+            try:
+                numbers[i] = float(value)
+            except (TypeError, ValueError):
+                if not _is_missing(value):
+                    return _no_numbers(what, *_described(value))
+    for word, bad, remedy in (
+        (
+            "NaN",
+            np.isnan(numbers),
+            "Drop them, or fill them in; but what is filled in obeys no law.",
+        ),
+        ("infinity", np.isinf(numbers), "Correct them, or drop them."),
+    ):
+        if bad.any():
+            table, where = ("y", "") if what == "y" else ("X", f" in {what.removesuffix(' of X')}")
+            rows = f"{bad.sum()} of {len(bad)} rows{where}, the first of them row {bad.argmax()}"
+            return f"Input {table} contains {word}: {rows}. {remedy}"
     return None
+
+
+def _no_numbers(what: str, found: str, remedy: str) -> str:
+    """Say that a column, or y, does not hold numbers."""
+    if what != "y":
+        what, remedy = what.replace("column", "Column", 1), f"leave it out, or {remedy}"
+    return f"{what} holds {found}, not numbers. {remedy.replace(remedy[0], remedy[0].upper(), 1)}."
+
+
+def _is_missing(value) -> bool:
+    return value is None or type(value).__name__ in ("NAType", "NaTType")  # of pandas
+
+
+def _described(value) -> tuple[str, str]:
+    """Return what a value is that is no number, and what to do."""
+    if isinstance(value, (date, timedelta)):  # as those of pandas are
+        return _TIMES["M" if isinstance(value, date) else "m"]
+    if isinstance(value, str):
+        return f"strings such as {value[:_SHOWN]!r}", "encode it as numbers"
+    return f"{type(value).__name__} such as {repr(value)[:_SHOWN]}", "encode it as numbers"
