@@ -1,7 +1,6 @@
 """A table as it comes: its rows as numbers, or all that is wrong with it and what would help."""
 
 import shlex
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
@@ -16,7 +15,7 @@ from vanishing.tables.header import is_row_of_numbers
 from vanishing.tables.kinds import Choices, Recognition, recognised
 from vanishing.tables.labels import classes_of
 from vanishing.tables.problems import BadCells, TableProblemsError, remedy
-from vanishing.tables.recipe import Recipe, readable_names, row_index
+from vanishing.tables.recipe import Recipe, readable_names, repeated, row_index
 
 _CELLS = 400_000  # of a block: where there is text among numbers, little of it is read as text
 _MANY = 10  # rows, from which on a column can look like an identifier
@@ -237,8 +236,7 @@ class _Preparation:
                 f"{word} {listed(names)}: numbers such as {which[0][1]!r}. {told} for the decimal "
                 "sign, and other signs for marks between thousands."
             )
-        outputs = Counter(name for column in columns for name in column.outputs)
-        twice = [name for name, count in outputs.items() if count > 1]
+        twice = repeated(name for column in columns for name in column.outputs)
         if twice:
             self.problems.append(
                 f"--categories one-hot would make a second column {twice[0]!r}: --drop one of them."

@@ -1,6 +1,7 @@
 """What is done to a table, so that it can be saved and done again to another one."""
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import NamedTuple
 
@@ -150,6 +151,11 @@ def row_index(places: np.ndarray, identifiers: np.ndarray | None = None):
     if identifiers is None:
         return pd.Index(places + 1, name="row")
     return pd.MultiIndex.from_arrays([places + 1, identifiers], names=["row", "id"])
+
+
+def repeated(names: Iterable[str]) -> list[str]:
+    """Return the names that occur more than once."""
+    return [name for name, count in Counter(names).items() if count > 1]
 
 
 def readable_names(names: Sequence[str]) -> list[str]:
