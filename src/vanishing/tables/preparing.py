@@ -17,7 +17,6 @@ from vanishing.tables.labels import classes_of
 from vanishing.tables.problems import BadCells, TableProblemsError, remedy
 from vanishing.tables.recipe import Recipe, readable_names, repeated, row_index
 
-_CELLS = 400_000  # of a block: where there is text among numbers, little of it is read as text
 _MANY = 10  # rows, from which on a column can look like an identifier
 _EXACT = 2.0**53  # whole numbers above it are not all floats
 
@@ -192,7 +191,7 @@ class _Preparation:
         places = [self.places[name] for name in names]
         signs = self.choices.decimal == "," and not table.typed
         texts = places if signs else [self.places[name] for name in as_text]
-        blocks = list(table.cells(places, texts, rows=max(1000, _CELLS // len(table.names))))
+        blocks = list(table.cells(places, texts, rows=table.block_rows))
         if not blocks:
             raise TableError(f"{table.path} has no rows.")
         return {

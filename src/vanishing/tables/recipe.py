@@ -10,7 +10,7 @@ import numpy as np
 from vanishing.tables.cells import ColumnCells
 from vanishing.tables.columns import Column
 from vanishing.tables.errors import TableError
-from vanishing.tables.files import LOOK, ROWS, FileLayout, FileTable
+from vanishing.tables.files import LOOK, FileLayout, FileTable
 from vanishing.tables.problems import BadCells, TableProblemsError, remedy
 
 MISSING = ("error", "drop", "median")
@@ -71,7 +71,7 @@ class Recipe:
         table: FileTable,
         outputs: Sequence[str],
         texts: Sequence[str] = (),
-        rows: int = ROWS,
+        rows: int | None = None,
         *,
         fills: bool = True,
     ) -> Iterator[TablePart]:
@@ -84,8 +84,8 @@ class Recipe:
             The columns to make, in their order.
         texts : sequence of str
             Columns of the table to return as they are written.
-        rows : int
-            Of a part.
+        rows : int, default=None
+            Of a part; None means as many as are best read at a time.
         fills : bool
             Whether an error offers to fill cells in.
 
@@ -102,7 +102,9 @@ class Recipe:
         if self.decimal == "," and not table.typed:
             as_text = set(places)
         start = 0
-        for blocks in table.cells([*places, *beside], {*beside, *as_text}, rows=rows):
+        for blocks in table.cells(
+            [*places, *beside], {*beside, *as_text}, rows=rows or table.block_rows
+        ):
             if self.missing != "drop":
                 table.refuse_long_rows()
             made, bad = recipe.made(blocks[: len(places)], start)
