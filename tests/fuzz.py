@@ -9,7 +9,11 @@ neither overflow nor run out of digits where doubles do, and fractions where the
 """
 
 import argparse
+import csv
 import faulthandler
+import gzip
+import io
+import json
 import linecache
 import signal
 import sys
@@ -24,6 +28,8 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
+import openpyxl
+import pandas as pd
 import scipy.sparse
 from reference import border as border_terms
 from reference import buchberger_moller, deglex_key, divides
@@ -50,6 +56,12 @@ from vanishing import (
     VanishingFeatures,
     VanishingOutlierDetector,
 )
+from vanishing.tables.files import FileLayout
+from vanishing.tables.formats import open_table
+from vanishing.tables.kinds import Choices
+from vanishing.tables.numbers import number_blocks
+from vanishing.tables.preparing import prepare
+from vanishing.tables.saved import node_of, recipe_of
 
 LIMIT = 20  # seconds of computing that a case may take
 EPS = np.finfo(np.float64).eps
@@ -1150,6 +1162,129 @@ def case_exact(draw, caught):
         require(row[: len(coef)].tolist() == coef and not row[len(coef) :].any(), "coef_")
 
 
+NAMES = ["p", "V", "T in K", "größe", "a;b", 'say "so"', "two\nlines", "n", "5 kg"]
+MISSING = ["", "NA", "n.d.", "-", "nan", "#DIV/0!", "None"]
+
+
+def draw_cells(draw, ending):
+    """Rows of numbers, and the same as cells of a file with a defect: NaN where one is bad."""
+    rng, is_text = draw.rng, ending not in (".xlsx", ".parquet")
+    m, n = int(rng.integers(8, 40)), int(rng.integers(1, 6))
+    kind = draw.note("values", draw.choice(["uniform", "integers", "thousandths", "any size"]))
+    X = rng.uniform(-3, 3, size=(m, n))
+    if kind in ("integers", "thousandths"):
+        X = rng.integers(-2000, 9000, size=(m, n)) / (1 if kind == "integers" else 1000)
+    if kind == "any size":
+        X *= 10.0 ** rng.integers(-300, 300, size=(m, n))
+    if ending == ".xlsx":  # openpyxl writes sixteen digits
+        X = np.array([[float(f"{v:.15g}") for v in row] for row in X.tolist()])
+    cells = [[repr(v) if is_text else v for v in row] for row in X.tolist()]
+    defect = draw.note("defect", draw.word("none none none missing word inf short long mixed"))
+    missing = draw.note("missing", draw.word("error drop drop median"))
+    places = np.column_stack([rng.integers(m, size=3), rng.integers(n, size=3)]).tolist()
+    if defect in ("missing", "word", "inf"):
+        word = draw.choice(MISSING) if defect == "missing" else {"word": "abc"}.get(defect, "inf")
+        word = word or ("NA" if n == 1 else "")  # a blank line is no row
+        if ending == ".parquet":
+            word = np.inf if defect == "inf" else None
+        for i, j in places:
+            X[i, j], cells[i][j] = np.nan, word
+    if defect == "short" and n > 1 and ending != ".parquet":
+        i, j = places[0][0], 1 + places[0][1] % (n - 1)
+        X[i, j:], cells[i][j:] = np.nan, []
+    if defect == "long" and ending != ".parquet":
+        X[places[0][0]] = np.nan
+        cells[places[0][0]] += cells[places[1][0]][:1]
+        draw.refuse += ["a row that is too long"] if missing == "median" else []
+    if defect == "mixed" and ending == ".xlsx":
+        for i, j in places:
+            cells[i][j] = str(cells[i][j]).replace(".", ",")
+    if np.isnan(X).any() and missing == "error":
+        draw.refuse.append(defect)
+    return X, cells, missing
+
+
+def written_text(draw, rows, path):
+    """Rows as a CSV file; return the layout and the decimal sign that it is to be read with."""
+    separator = draw.note("separator", draw.choice(",;\t"))
+    decimal = draw.note("decimal", draw.choice([None, None, "."] + [","] * (separator != ",")))
+    if decimal == ",":
+        rows = [rows[0], *([cell.replace(".", ",") for cell in row] for row in rows[1:])]
+    lines = io.StringIO(newline="")
+    end = draw.note("line end", draw.choice(["\n", "\r\n", "\r"]))
+    quoting = csv.QUOTE_ALL if end == "\r" or draw.happens(0.5) else csv.QUOTE_MINIMAL
+    csv.writer(lines, delimiter=separator, lineterminator=end, quoting=quoting).writerows(rows)
+    text = lines.getvalue()
+    if draw.note("title", len(rows[0]) > 1 and draw.happens(0.15)):
+        text = f"Laboratory 3{end}by hand, in March{end}{end}{text}"
+        draw.may_refuse.append("a title")
+    if draw.note("comment", draw.happens(0.15)):
+        text += f"# the end{end}"
+    if draw.note("NUL", draw.happens(0.05)):
+        text += f"1\0{end}"
+        draw.refuse.append("NUL")
+    encoding = draw.note("encoding", draw.word("utf-8 utf-8 utf-8-sig utf-16 latin-1"))
+    content = text.encode(encoding)
+    path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
+    # One separator is as good as another where there is one column, or one of them is in a name.
+    told = len(rows[0]) == 1 or any(mark in name for name in rows[0] for mark in ",;")
+    layout = FileLayout(separator if told else None, "latin-1" if encoding == "latin-1" else None)
+    return layout, decimal
+
+
+def case_tables(draw, caught):
+    """A file of any format, with or without a defect, as the command line and Python read it."""
+    with tempfile.TemporaryDirectory() as folder:
+        ending = draw.note("ending", draw.word(".csv .csv .csv.gz .txt .xlsx .parquet"))
+        path = Path(folder) / f"t{ending}"
+        X, cells, missing = draw_cells(draw, ending)
+        names = [str(name) for name in draw.rng.permutation(NAMES)[: X.shape[1]]]
+        layout, decimal = FileLayout(), ","
+        if ending == ".xlsx":
+            sheet = openpyxl.Workbook()
+            for row in (names, *cells):
+                sheet.active.append(row)
+            sheet.save(path)
+        elif ending == ".parquet":
+            pd.DataFrame(cells, columns=names).to_parquet(path)
+        else:
+            layout, decimal = written_text(draw, [names, *cells], path)
+        is_damaged = draw.note("damaged", draw.happens(0.15))
+        if is_damaged:
+            content = bytearray(path.read_bytes())
+            place = draw.rng.integers(len(content))
+            content[place] = draw.rng.integers(256)
+            path.write_bytes(content[: None if draw.happens(0.5) else place])
+            draw.may_refuse += [*draw.refuse, "damage"]
+            draw.refuse.clear()
+        limit = csv.field_size_limit()
+        choices = Choices(missing=missing, decimal=decimal, layout=layout, categories="drop")
+        try:
+            found = prepare(open_table(path, layout=layout), choices, {})
+        finally:
+            require(csv.field_size_limit() == limit, "the limit of fields")
+        yield
+        if not found.names:  # all is text: the commands have nothing to look at
+            require(draw.may_refuse, "no columns")
+            return
+        require(np.isfinite(found.X).all(), "numbers that are not finite")
+        require(found.X.shape == (len(found.rows), len(found.names)), "shape")
+        recipe = recipe_of(json.loads(json.dumps(node_of(found.recipe))))
+        require(recipe == found.recipe, "a recipe that is saved")
+        again = [p.X for p in recipe.parts(open_table(path, layout=layout), found.names, rows=7)]
+        require(np.array_equal(np.concatenate(again), found.X), "the same table again")
+        if is_damaged:
+            return
+        require(found.names == names, "names")
+        usable = np.isfinite(X).all(axis=1) | (missing == "median")
+        require(np.array_equal(found.rows, np.flatnonzero(usable)), "rows that are used")
+        expected, known = X[usable], np.isfinite(X[usable])
+        require(np.array_equal(found.X[known], expected[known]), "numbers")
+        if decimal is None and known.all() and usable.all():
+            (block, _), *more = number_blocks(open_table(path, layout=layout), names)
+            require(not more and np.array_equal(block, X), "numbers in Python")
+
+
 BAD_OF = {
     LawFinder: {
         "max_degree": [0, 2.5],
@@ -1459,6 +1594,7 @@ KINDS = {
     case_transformer: 0.49,
     case_contrastive: 0.03,
     case_blocks: 0.08,
+    case_tables: 0.0,
     case_moments: 0.06,
     case_features: 0.08,
     case_classifier: 0.09,

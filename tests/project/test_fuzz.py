@@ -24,7 +24,7 @@ def test_cases(first):
         run_case(number)
 
 
-@pytest.mark.parametrize("kind", ["laws", "outliers", "motion"])
+@pytest.mark.parametrize("kind", ["laws", "outliers", "motion", "tables"])
 def test_cases_of_a_kind(kind):
     for number in range(40):
         assert run_case(number, kind)[0] == f"case_{kind}"

@@ -22,7 +22,7 @@ from vanishing.tables.formats import open_table
 from vanishing.tables.kinds import Choices
 from vanishing.tables.preparing import prepare
 from vanishing.tables.problems import TableProblemsError
-from vanishing.tables.recipe import readable_names
+from vanishing.tables.recipe import readable_names, repeated
 from vanishing.tables.saved import node_of, recipe_of
 
 pd = pytest.importorskip("pandas")
@@ -510,6 +510,12 @@ def test_cells_that_take_long_to_look_at_are_looked_at_in_time(table):
         table(f"a,b\n{hostile},1\n2,2\n")
 
 
+def test_errors_of_spreadsheets_are_no_comments(table):
+    prepared = table("a;b\n1,5;2,5\n#DIV/0!;3,5\n#warm;\n4,5;#N/A\n", decimal=",", missing="drop")
+    assert prepared.rows.tolist() == [0] and prepared.X.tolist() == [[1.5, 2.5]]
+    assert "2 of 3 rows are left out" in prepared.notes[-1]
+
+
 def test_nothing_is_left_to_look_at(call, tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a\n1\n2\n")
@@ -606,7 +612,7 @@ def test_what_loses_most_of_the_table_is_not_advised(table):
         table("a,b\n1,\n2,\n3,\n4,5\n6,7x\n")
     (problem,) = raised.value.problems
     assert "--drop b leaves the column out. --missing drop would leave out 4 of 5 rows" in problem
-    with pytest.raises(TableProblemsError, match="--header-row says which"):
+    with pytest.raises(TableProblemsError, match="--header-row says in which"):
         table("a\n1,2,3\n4,5,6\n", missing="drop")
 
 
@@ -632,7 +638,9 @@ def test_lines_of_bad_cells_are_found_in_one_pass(table, monkeypatch):
 def test_names_of_many_columns_take_no_time():
     start = time.process_time()
     names = readable_names(["a"] * 50_000 + [f"b{i}" for i in range(50_000)])
-    assert time.process_time() - start < 5 and len(set(names)) == 100_000
+    assert len(set(names)) == 100_000 and repeated(names) == []
+    assert repeated([*names, "b7", "b3", "b7"]) == ["b3", "b7"]
+    assert time.process_time() - start < 5  # each with each would take minutes
 
 
 def test_most_rows_are_not_lost_to_a_title(call, tmp_path):
@@ -640,7 +648,7 @@ def test_most_rows_are_not_lost_to_a_title(call, tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,b,c\n" + messy.written(messy.clean()[1:]))
     result = call("fit", path, "--target", "a", "--out", tmp_path / "m.json", "--missing", "drop")
-    check_failed(result, "line 2 has 4 fields, but there are 3 names", "--header-row says which")
+    check_failed(result, "line 2 has 4 fields, but there are 3 names", "--header-row says in which")
 
 
 def test_parquet_with_two_columns_of_one_name(call, tmp_path):

@@ -319,7 +319,6 @@ TITLED = "Laboratory 3, March;;\nby hand\n\np;V;T\n1,5;2;3\n2,5;3;4\n3,5;4;5\n"
         (TITLED, ["p", "V", "T"], 4),
         ("# dry\nGases\np,V\n1,2\n3,4\n", ["p", "V"], 3),
         ("Gases,,,\np,V,T,\n1,2,3,\n3,4,5,\n", ["p", "V", "T", ""], 2),
-        ("Gases\np,V\nbar,l\n1,2\n3,4\n5,6\n", ["p", "V"], 2),
         ('"Gases\nof 2024"\np,V\n1,2\n3,4\n', ["p", "V"], 3),
         # The first line has the names, though some have none or lines below are longer.
         (",kind,V\nA,big,n.d.\nB,small,4\n", ["", "kind", "V"], None),
@@ -340,6 +339,8 @@ def test_lines_are_counted_from_the_first_of_the_file(write):
 
 
 def test_the_line_of_the_names_is_asked_for_or_given(write):
+    for text in ("Gases\np,V\nbar,l\n1,2\n3,4\n5,6\n", "Gases\nin March,dry\np,V\n1,2\n3,4\n"):
+        assert "--header-row 2 says so" in open_table(write(text)).doubt
     path = write("operator,Smith\np,V,T\n1,2,3\n3,4,5\n")
     table = open_table(path)
     assert "--header-row 2 says so, --header-row 1 takes line 1" in table.doubt
@@ -394,12 +395,14 @@ def test_columns_of_one_name_in_parquet(tmp_path):
 def test_titles_above_the_names_of_a_sheet(tmp_path):
     openpyxl = pytest.importorskip("openpyxl")
     path = tmp_path / "t.xlsx"
-    book = openpyxl.Workbook()
-    for row in (["Laboratory 3"], ["by hand", None], [], ["p", "V"], [1.5, 2], [3, "x"]):
-        book.active.append(row)
-    book.save(path)
-    table = open_table(path)
-    assert table.names == ["p", "V"]
+    rows = (["Laboratory 3"], ["by hand", None], [], ["p", "V"], [1.5, 2], [3, "x"])
+    for margin, names in ([None], ["", "p", "V"]), ([], ["p", "V"]):
+        book = openpyxl.Workbook()
+        for row in rows:
+            book.active.append([*margin, *row])
+        book.save(path)
+        table = open_table(path)
+        assert table.names == names and not table.doubt
     assert table.notes == ["the names are in row 4; those above are left out."]
     with pytest.raises(TableError, match="row 6, column 'V': 'x' is not a number"):
         read_columns(path, ["V"])

@@ -1,5 +1,6 @@
 """Cells, and what their text means: numbers as people write them, units, yes and no, dates."""
 
+import math
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, timezone
@@ -216,6 +217,12 @@ def is_date(text: str) -> bool:
     """Say whether a cell may be a date, perhaps with a time."""
     text = text.strip()
     return bool(_YEAR_FIRST.fullmatch(text) or _YEAR_LAST.fullmatch(text))
+
+
+def is_value(text: str) -> bool:
+    """Say whether a cell may be a number, in some way of writing, or a date."""
+    signs = (None, ",", ".")
+    return any(not math.isnan(measured(text, sign)[0]) for sign in signs) or is_date(text)
 
 
 def order_of(dates) -> str | None:

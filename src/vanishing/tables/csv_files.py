@@ -10,10 +10,10 @@ from itertools import islice, takewhile
 
 import numpy as np
 
-from vanishing.tables.cells import as_float, cell_text
+from vanishing.tables.cells import as_float, cell_text, is_missing, is_value
 from vanishing.tables.errors import TableError
 from vanishing.tables.files import FileTable, opened
-from vanishing.tables.header import SAMPLE, Heading, doubt_of, heading_of
+from vanishing.tables.header import SAMPLE, Heading, common_width, doubt_of, heading_of
 
 _FIRST = 1 << 20  # characters that are looked at first
 _LONGEST = 1 << 24  # characters of a line of names
@@ -72,9 +72,13 @@ class CsvTable(FileTable):
         self.skipped = (self.layout.header_row or 1) - 1
         self.has_header = self.layout.header is not False
         above, samples = self._first_lines()
-        # The most columns win, and commas where there are as many.
+        # The most names win, then the longest lines below, and commas where all are as many.
         self.separator, records, heading = max(
-            samples, key=lambda sample: len(sample[1][sample[2].place][1])
+            samples,
+            key=lambda sample: (
+                len(sample[1][sample[2].place][1]),
+                common_width([fields for _, fields in sample[1]]),
+            ),
         )
         self.skipped += len(above)
         line, names = records[heading.place]
@@ -229,9 +233,12 @@ def _is_no_row(line: str) -> bool:
 
 
 def _is_comment(fields) -> bool:
-    """Say whether a line with these fields is no row: it begins with #, and has no numbers."""
+    """Say whether a line with these fields is no row: it begins with #, and has no values.
+
+    A first field such as #DIV/0! is what a spreadsheet writes for a value that is missing.
+    """
     first, *others = fields
-    return first.startswith("#") and not np.isfinite([as_float(field) for field in others]).any()
+    return first.startswith("#") and not is_missing(first) and not any(map(is_value, others))
 
 
 def _comments(frame):

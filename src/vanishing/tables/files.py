@@ -16,6 +16,7 @@ import numpy as np
 from vanishing.tables.errors import LISTED, TableError, reading
 
 ROWS = 100_000  # of a block
+_CELLS = 400_000  # of a block: where there is text among numbers, little of it is read as text
 _OPENERS: dict[str, Callable] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 COMPRESSED = (*_OPENERS, ".zip")
 
@@ -127,6 +128,11 @@ class FileTable:
         """Raise TableError if it is not known which line has the names."""
         if self.doubt:
             raise TableError(f"{self.path}, {self.doubt}")
+
+    @property
+    def block_rows(self) -> int:
+        """How many rows are best read at a time."""
+        return max(1000, _CELLS // len(self.names))
 
     def cells(self, places: Sequence[int], texts=(), *, rows: int = ROWS) -> Iterator[list]:
         """Read some rows at a time, as they are written, whatever is in them.

@@ -1,13 +1,12 @@
 """Which line of a file has the names: the first, unless titles stand above them."""
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from vanishing.tables.cells import as_float, is_date, is_missing, measured
+from vanishing.tables.cells import as_float, is_missing, is_value
 
 SAMPLE = 50  # lines that are looked at
 
@@ -23,8 +22,8 @@ def heading_of(lines: Sequence[Sequence[str]]) -> Heading:
     """Say which of the first lines of a file has the names.
 
     The first has, unless it is shorter than most. Then it is a title if the first of full length
-    is a line of names: words that differ, above numbers. There is a doubt if a line above them is
-    longer than half of that.
+    is a line of names: words that differ, above numbers. There is a doubt if a line above them has
+    more than half as many words, or if the line below them may be the names as well.
 
     Parameters
     ----------
@@ -42,11 +41,24 @@ def heading_of(lines: Sequence[Sequence[str]]) -> Heading:
     widths = [_width(line) for line in lines]
     if not widths:
         return Heading(0)
-    width, _ = max(Counter(widths).items(), key=lambda item: (item[1], item[0]))
+    width = common_width(lines)
     place = next(i for i, own in enumerate(widths) if own >= width)
-    if place == 0 or not _are_names(lines[place], lines[place + 1 :]):
+    if place == 0 or not _are_words(lines[place]):
         return Heading(0)
-    return Heading(place, 2 * max(widths[:place]) <= width)
+    below = lines[place + 1 :]
+    numeric = _columns_of_values(lines[place], below)
+    if not numeric:
+        return Heading(0)
+    first = [below[0][i] for i in numeric if i < len(below[0])]
+    begins = all(is_value(field) or is_missing(field) for field in first)
+    longest = max(map(_n_filled, lines[:place]))
+    return Heading(place, begins and 2 * longest <= _n_filled(lines[place]))
+
+
+def common_width(lines: Sequence[Sequence[str]]) -> int:
+    """Return the number of fields, without empty ones at the end, that most lines have."""
+    counts = Counter(_width(line) for line in lines)
+    return max(counts, key=lambda width: (counts[width], width), default=0)
 
 
 def doubt_of(what: str, number: int, first: int) -> str:
@@ -73,17 +85,19 @@ def _width(line: Sequence[str]) -> int:
     return max((i for i, field in enumerate(line, start=1) if field.strip()), default=0)
 
 
-def _are_names(line: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
-    """Say whether fields are words that differ, with numbers below at least one of them."""
+def _n_filled(line: Sequence[str]) -> int:
+    return sum(1 for field in line if field.strip())
+
+
+def _are_words(line: Sequence[str]) -> bool:
+    """Say whether fields are words that differ."""
     words = [field.strip() for field in line if field.strip()]
-    if len(set(words)) < len(words) or any(is_missing(w) or _is_value(w) for w in words):
-        return False
+    is_other = (is_missing(word) or is_value(word) for word in words)
+    return len(set(words)) == len(words) and not any(is_other)
+
+
+def _columns_of_values(line: Sequence[str], below: Sequence[Sequence[str]]) -> list[int]:
+    """Return the places of a line below which most fields are numbers or dates."""
     columns = ([fields[i] for fields in below if i < len(fields)] for i in range(len(line)))
-    return any(2 * sum(map(_is_value, column)) > max(len(column), 1) for column in columns)
-
-
-def _is_value(field: str) -> bool:
-    """Say whether a field is a number, in some way of writing, or a date."""
-    return is_date(field) or not all(
-        math.isnan(measured(field, sign)[0]) for sign in (None, ",", ".")
-    )
+    counts = [(sum(map(is_value, column)), len(column)) for column in columns]
+    return [i for i, (values, all_of_them) in enumerate(counts) if 2 * values > all_of_them]

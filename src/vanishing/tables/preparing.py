@@ -1,7 +1,6 @@
 """A table as it comes: its rows as numbers, or all that is wrong with it and what would help."""
 
 import shlex
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
@@ -16,9 +15,8 @@ from vanishing.tables.header import is_row_of_numbers
 from vanishing.tables.kinds import Choices, Recognition, recognised
 from vanishing.tables.labels import classes_of
 from vanishing.tables.problems import BadCells, TableProblemsError, remedy
-from vanishing.tables.recipe import Recipe, readable_names, row_index
+from vanishing.tables.recipe import Recipe, readable_names, repeated, row_index
 
-_CELLS = 400_000  # of a block: where there is text among numbers, little of it is read as text
 _MANY = 10  # rows, from which on a column can look like an identifier
 _EXACT = 2.0**53  # whole numbers above it are not all floats
 
@@ -151,7 +149,7 @@ class _Preparation:
         shown = ", ".join(map(repr, self.names[:LISTED]))
         shown += ", ..." if len(self.names) > LISTED else ""
         for option, name in given:
-            if name not in self.names:
+            if name not in self.places:
                 alone = len(self.names) == 1
                 help = " --separator says what is between the fields." if alone else ""
                 self.problems.append(
@@ -179,7 +177,8 @@ class _Preparation:
         aside = {*self.roles.values(), *self.choices.drop, self.target}
         kept = [name for name in self.names if name not in aside]
         if self.choices.only:
-            kept = [name for name in kept if name in self.choices.only]
+            only = set(self.choices.only)
+            kept = [name for name in kept if name in only]
         return kept if self.target is None else [*kept, self.target]
 
     # -- Cells ------------------------------------------------------------------------------------
@@ -192,7 +191,7 @@ class _Preparation:
         places = [self.places[name] for name in names]
         signs = self.choices.decimal == "," and not table.typed
         texts = places if signs else [self.places[name] for name in as_text]
-        blocks = list(table.cells(places, texts, rows=max(1000, _CELLS // len(table.names))))
+        blocks = list(table.cells(places, texts, rows=table.block_rows))
         if not blocks:
             raise TableError(f"{table.path} has no rows.")
         return {
@@ -236,8 +235,7 @@ class _Preparation:
                 f"{word} {listed(names)}: numbers such as {which[0][1]!r}. {told} for the decimal "
                 "sign, and other signs for marks between thousands."
             )
-        outputs = Counter(name for column in columns for name in column.outputs)
-        twice = [name for name, count in outputs.items() if count > 1]
+        twice = repeated(name for column in columns for name in column.outputs)
         if twice:
             self.problems.append(
                 f"--categories one-hot would make a second column {twice[0]!r}: --drop one of them."
@@ -313,7 +311,8 @@ class _Preparation:
         for row in odd:
             more = "" if len(too_long) == 1 else f", and {len(too_long) - 1} more rows are too long"
             help = (
-                "A name may be missing, or they stand in another line: --header-row says which."
+                "A name may be missing, or the names are in another line: --header-row says in "
+                "which."
                 if misnamed
                 else many or "--missing drop leaves such rows out."
             )
@@ -362,7 +361,7 @@ class _Preparation:
         dates = {column.name for column in columns if isinstance(column, DateColumn)}
         for name, column in zip(names, X.T, strict=True):
             reason = _looks_like_identifier(name, column, labels, name in dates)
-            if reason and name != self.target and name in self.names:
+            if reason and name != self.target and name in self.places:
                 option = shlex.quote(name)
                 self.notes.append(
                     f"column {name!r} looks like an identifier: {reason}. --id {option} carries it "

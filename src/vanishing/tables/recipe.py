@@ -1,6 +1,7 @@
 """What is done to a table, so that it can be saved and done again to another one."""
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import NamedTuple
 
@@ -9,7 +10,7 @@ import numpy as np
 from vanishing.tables.cells import ColumnCells
 from vanishing.tables.columns import Column
 from vanishing.tables.errors import TableError
-from vanishing.tables.files import LOOK, ROWS, FileLayout, FileTable
+from vanishing.tables.files import LOOK, FileLayout, FileTable
 from vanishing.tables.problems import BadCells, TableProblemsError, remedy
 
 MISSING = ("error", "drop", "median")
@@ -70,7 +71,7 @@ class Recipe:
         table: FileTable,
         outputs: Sequence[str],
         texts: Sequence[str] = (),
-        rows: int = ROWS,
+        rows: int | None = None,
         *,
         fills: bool = True,
     ) -> Iterator[TablePart]:
@@ -83,8 +84,8 @@ class Recipe:
             The columns to make, in their order.
         texts : sequence of str
             Columns of the table to return as they are written.
-        rows : int
-            Of a part.
+        rows : int, default=None
+            Of a part; None means as many as are best read at a time.
         fills : bool
             Whether an error offers to fill cells in.
 
@@ -101,7 +102,9 @@ class Recipe:
         if self.decimal == "," and not table.typed:
             as_text = set(places)
         start = 0
-        for blocks in table.cells([*places, *beside], {*beside, *as_text}, rows=rows):
+        for blocks in table.cells(
+            [*places, *beside], {*beside, *as_text}, rows=rows or table.block_rows
+        ):
             if self.missing != "drop":
                 table.refuse_long_rows()
             made, bad = recipe.made(blocks[: len(places)], start)
@@ -150,6 +153,11 @@ def row_index(places: np.ndarray, identifiers: np.ndarray | None = None):
     if identifiers is None:
         return pd.Index(places + 1, name="row")
     return pd.MultiIndex.from_arrays([places + 1, identifiers], names=["row", "id"])
+
+
+def repeated(names: Iterable[str]) -> list[str]:
+    """Return the names that occur more than once."""
+    return [name for name, count in Counter(names).items() if count > 1]
 
 
 def readable_names(names: Sequence[str]) -> list[str]:
