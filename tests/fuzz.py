@@ -1305,7 +1305,7 @@ def check_finder(draw, model, X, plain, y, weight):
         return
     predicted = model.predict(X)
     require(predicted.shape == (m,) and np.isfinite(predicted).all(), "predictions")
-    if model.laws_ and not model.robust and model.noise is None:
+    if model.laws_ and not model.robust and model.noise is None and model.laws_[0].target:
         left = y - model.laws_[0].predict(plain)
         good = np.isfinite(left)
         counts = np.ones(m) if weight is None else np.asarray(weight, dtype=float)

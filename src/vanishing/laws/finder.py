@@ -353,7 +353,9 @@ class LawFinder(Savable, HTMLRepresentation, RegressorMixin, BaseEstimator):
 
     @available_if(_has_target)
     def predict(self, X):
-        """Predict the target by the best law; by its mean where there is none.
+        """Predict the target by the best law.
+
+        By its mean, with a warning, where there is no law, or none with a closed form for it.
 
         Parameters
         ----------
@@ -369,8 +371,10 @@ class LawFinder(Savable, HTMLRepresentation, RegressorMixin, BaseEstimator):
             check_layout(self, source.layout)
             return source.map(self.predict, None, source.layout.dtype)
         X = validated(self, X, reset=False)
-        if not self.laws_:
-            warn("no law was found, so that the mean of the target is predicted.")
+        if not self.laws_ or self.laws_[0].target is None:
+            name = self.target_name_
+            why = f"the law has no closed form for {name}" if self.laws_ else "no law was found"
+            warn(f"{why}, so that the mean of the target is predicted.")
             return np.full(len(X), self.mean_)
         predicted = self.laws_[0].predict(X)
         undefined = ~np.isfinite(predicted)
