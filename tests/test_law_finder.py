@@ -1253,3 +1253,11 @@ def test_a_law_without_a_closed_form_for_the_target():
     with pytest.warns(UserWarning, match="no closed form for y, so that the mean"):
         predicted = finder.predict([[1.0], [2.0]])
     np.testing.assert_allclose(predicted, y.mean())
+
+
+def test_an_equation_of_columns_times_the_target_is_no_law_of_it():
+    """Of two equal columns x0*y = x1*y holds, whatever y is."""
+    rng = np.random.default_rng(0)
+    x = rng.uniform(1, 2, 50)
+    finder = LawFinder(2, functions=(), noise="estimate").fit(np.c_[x, x], rng.normal(size=50))
+    assert finder.laws_ == []
