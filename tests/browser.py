@@ -75,7 +75,7 @@ class Browser:
         message, _, self.buffer = self.buffer.partition(b"\0")
         return json.loads(message)
 
-    def send(self, method, timeout=30.0, **parameters):
+    def send(self, method, timeout=300.0, **parameters):
         """Send a command and return its result; events meanwhile go to `events`."""
         self.count += 1
         message = {"id": self.count, "method": method, "params": parameters}
@@ -109,7 +109,7 @@ class Browser:
         if not script:
             self.send("Emulation.setScriptExecutionDisabled", value=True)
         self.send("Page.navigate", url=Path(path).resolve().as_uri())
-        deadline = time.time() + 30
+        deadline = time.time() + 300
         while not any(e["method"] == "Page.loadEventFired" for e in self.events):
             answer = self._next(deadline)
             self.events.append(answer)

@@ -1,12 +1,29 @@
-"""What needs POSIX signals is skipped where there are none, with the reason."""
+"""One profile of Hypothesis, processes for folders of tests, POSIX signals where there are any."""
 
 import os
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# A busy machine fails no test, and what CI runs is the same every time.
+settings.register_profile(
+    "vanishing",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=bool(os.environ.get("CI")),
+)
+settings.load_profile("vanishing")
+
+
+def pytest_xdist_auto_num_workers(config):
+    """Run single files in this process: starting others takes longer. Else xdist decides."""
+    return 0 if all(".py" in argument for argument in config.args) else None
+
 
 # Files, and what the names of their tests contain that interrupt, kill, fork or limit a process.
 _SIGNALS = {
     "test_faults.py": "",
+    "test_files.py": "",
     "test_fuzz.py": "",
     "test_cli.py": "interrupt",
     "test_cli_laws.py": "interrupt",

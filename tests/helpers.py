@@ -1,4 +1,4 @@
-"""What several test files share: data of the paper and others, and comparison of models."""
+"""What several test files share: data, comparison of models, forked processes."""
 
 import functools
 import os
@@ -13,6 +13,8 @@ from vanishing import oracles
 
 ORACLES = tuple(oracles.ORACLES)
 BALL_ORACLES = tuple(name for name, oracle in oracles.ORACLES.items() if oracle.constrained)
+
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot be forked here")
 
 
 @functools.cache
@@ -102,3 +104,15 @@ def assert_same_model(model, other, *, coef_tol=1e-6):
     np.testing.assert_allclose(model.coef_, other.coef_, rtol=0, atol=coef_tol)
     np.testing.assert_allclose(model.mse_, other.mse_, rtol=1e-6, atol=1e-12)
     assert model.sparsity_ == pytest.approx(other.sparsity_, abs=1e-12)
+
+
+def forked(task):
+    """Do something in a forked process, which ends with it; return its id."""
+    child = os.fork()
+    if not child:
+        try:
+            task()
+            os._exit(0)
+        except BaseException:
+            os._exit(1)
+    return child

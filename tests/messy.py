@@ -148,6 +148,11 @@ FILES = {
         [],
     ),
     "lines of comment": (commented(), []),
+    "titles above the names": ("Laboratory 3\nby hand, March\n\n" + written(clean()), []),
+    "a line above the names that may be names": (
+        "Laboratory,3,March\n" + written(clean()),
+        ["--header-row", "2"],
+    ),
     "a workbook of two sheets": (sheets, ["--sheet", "rows", "--dates", "days"]),
     "yes and no": (written(with_column("wet", ["yes", "no", "No"] * 20)), []),
     "an identifier": (

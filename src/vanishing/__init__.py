@@ -3,9 +3,9 @@
 A name is imported when it is first used: numba and scikit-learn take more than a second.
 """
 
-from importlib import import_module
-from threading import RLock
 from typing import TYPE_CHECKING
+
+from vanishing._names import MODULES, PLACES, module_of
 
 __all__ = [
     "ABM",
@@ -32,6 +32,7 @@ __all__ = [
     "error_bars",
     "export",
     "inspection",
+    "listening",
     "load",
     "motion",
     "oracles",
@@ -41,34 +42,6 @@ __all__ = [
     "save",
     "units",
 ]
-
-# Where each public name is, unless it is a module itself.
-_PLACES = {
-    "ABM": "constructions.abm",
-    "AVI": "constructions.avi",
-    "BuchbergerMoller": "constructions.exact",
-    "ContrastiveVanishing": "constructions.contrastive",
-    "OAVI": "constructions.oavi",
-    "VCA": "constructions.vca",
-    "Law": "laws.law",
-    "LawFinder": "laws.finder",
-    "check_law": "laws.check",
-    "L1SquaredHingeSVC": "learning.svm",
-    "VanishingClassifier": "learning.classifier",
-    "VanishingClassifierCV": "learning.search",
-    "VanishingFeatures": "learning.features",
-    "VanishingOutlierDetector": "outliers.detector",
-    "ConservedQuantities": "motion.conserved",
-    "ConservedQuantity": "motion.quantity",
-    "Blocks": "rows.blocks",
-    "Moments": "rows.moments",
-    "error_bars": "rows.error_bars",
-    "load": "persistence",
-    "save": "persistence",
-    "__version__": "_version",
-}
-_MODULES = ["bounds", "datasets", "export", "inspection", "motion", "oracles", "plot"]
-_MODULES += ["polynomials", "report", "units"]
 
 if TYPE_CHECKING:  # the same, for those who read and do not run
     from vanishing import (
@@ -90,6 +63,7 @@ if TYPE_CHECKING:  # the same, for those who read and do not run
     from vanishing.constructions.exact import BuchbergerMoller
     from vanishing.constructions.oavi import OAVI
     from vanishing.constructions.vca import VCA
+    from vanishing.estimators.progress import listening
     from vanishing.laws.check import check_law
     from vanishing.laws.finder import LawFinder
     from vanishing.laws.law import Law
@@ -105,16 +79,12 @@ if TYPE_CHECKING:  # the same, for those who read and do not run
     from vanishing.rows.error_bars import error_bars
     from vanishing.rows.moments import Moments
 
-# Threads that import different parts of scikit-learn at once see them half made.
-_importing = RLock()
-
 
 def __getattr__(name):
-    if name not in _PLACES and name not in _MODULES:
+    if name not in PLACES and name not in MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    with _importing:
-        module = import_module(f"vanishing.{_PLACES.get(name, name)}")
-    value = globals()[name] = getattr(module, name) if name in _PLACES else module
+    module = module_of(name)
+    value = globals()[name] = getattr(module, name) if name in PLACES else module
     return value
 
 

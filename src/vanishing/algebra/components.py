@@ -9,8 +9,9 @@ import numpy as np
 from vanishing._threads import one_blas_thread
 from vanishing.algebra import monomials
 from vanishing.algebra.evaluation import chunk_rows
+from vanishing.algebra.generators import PolynomialSequence
 from vanishing.algebra.immutable import read_only
-from vanishing.algebra.polynomials import Polynomial, PolynomialSequence
+from vanishing.algebra.polynomials import Polynomial
 from vanishing.checks import too_large
 
 _NO_TERM = 1e-12  # coefficients below this, relative to the largest, are rounding

@@ -6,7 +6,8 @@ import math
 import numpy as np
 from sklearn.utils import check_array
 
-from vanishing.algebra.polynomials import Generators, Polynomial
+from vanishing.algebra.generators import Generators
+from vanishing.algebra.polynomials import Polynomial
 
 
 def distance_to_variety(generators, X):

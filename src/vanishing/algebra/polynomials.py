@@ -1,66 +1,20 @@
 """Polynomials as results: immutable, evaluable on any rows, printable, exportable."""
 
-from abc import abstractmethod
-from collections.abc import Sequence
 from fractions import Fraction
-from functools import cached_property
 
 import numpy as np
-from numba import njit
 from sklearn.utils import check_array
 
-from vanishing._threads import one_blas_thread, spread
+from vanishing._threads import one_blas_thread
 from vanishing.algebra import monomials
 from vanishing.algebra.evaluation import (
-    NO_WEIGHTS,
-    batches,
     chunk_rows,
     evaluate,
-    evaluate_chunk,
-    stretches,
 )
 from vanishing.algebra.immutable import Immutable, read_only
 from vanishing.algebra.writing import DIGITS, check_told_apart, write, write_equation
 
-_TILE = 32
-_NOTEBOOK, _NOTEBOOK_TERMS = 20, 12  # equations that a notebook shows, and terms of one
-
-
-@njit(cache=True, nogil=True)
-def _fill(linear, values, leading, leading_coef, absolute, out):
-    """out[r, j] = linear[j, r] + leading_coef[j] values[leading[j], r], tile by tile."""
-    n_rows, n_polynomials = out.shape
-    for j0 in range(0, n_polynomials, _TILE):
-        j1 = min(j0 + _TILE, n_polynomials)
-        for r0 in range(0, n_rows, _TILE):
-            r1 = min(r0 + _TILE, n_rows)
-            for j in range(j0, j1):
-                t = leading[j]
-                c = leading_coef[j]
-                for r in range(r0, r1):
-                    value = linear[j, r] + c * values[t, r]
-                    out[r, j] = abs(value) if absolute else value
-
-
-@njit(cache=True, nogil=True)
-def _fill_rows(columns, parent, variable, terms, coef, leading, leading_coef, absolute, rows, out):
-    """Evaluate generators on all rows of the columns, chunk by chunk."""
-    n_terms, n_rows, n_polynomials = parent.size, columns.shape[1], leading.size
-    rows = min(rows, n_rows)
-    memory = np.empty(n_terms * rows)
-    copied = np.empty(terms.size * rows)
-    sums = np.zeros(n_polynomials * rows)
-    for start in range(0, n_rows, rows):
-        size = min(rows, n_rows - start)
-        values = memory[: n_terms * size].reshape((n_terms, size))
-        evaluate_chunk(columns, start, NO_WEIGHTS, parent, variable, values)
-        linear = sums[: n_polynomials * size].reshape((n_polynomials, size))
-        if terms.size:
-            used = copied[: terms.size * size].reshape((terms.size, size))
-            for i in range(terms.size):
-                used[i] = values[terms[i]]
-            np.dot(coef, used, linear)
-        _fill(linear, values, leading, leading_coef, absolute, out[start : start + size])
+NOTEBOOK_TERMS = 12  # of an equation, that a notebook shows
 
 
 def default_names(n_features: int) -> list[str]:
@@ -168,7 +122,7 @@ class BasePolynomial(Immutable):
         return self.write("latex")
 
     def _repr_latex_(self) -> str:
-        return f"${self.write('latex', limit=_NOTEBOOK_TERMS)}$"
+        return f"${self.write('latex', limit=NOTEBOOK_TERMS)}$"
 
     def to_sympy(self):
         """Return the polynomial as a SymPy expression in symbols named as the columns."""
@@ -307,207 +261,3 @@ class Polynomial(BasePolynomial):
 
 def _rebuild_polynomial(terms, coef, mse, feature_names, coef_std=None):
     return Polynomial(terms, coef, mse=mse, feature_names=feature_names, coef_std=coef_std)
-
-
-def aligned(polynomials) -> str | None:
-    """Write the first equations of a sequence in LaTeX, aligned at their signs of equality.
-
-    None where there are none, or where components are too large to be expanded.
-    """
-    try:
-        some = polynomials[:_NOTEBOOK]
-        lines = [g.equation("latex", limit=_NOTEBOOK_TERMS, equals=" &= ") for g in some]
-    except ValueError:
-        return None
-    if not lines:
-        return None
-    if len(polynomials) > _NOTEBOOK:
-        lines.append(rf"&\quad \text{{({len(polynomials) - _NOTEBOOK:,} more)}}")
-    inner = " \\\\\n".join(lines)
-    return f"$$\n\\begin{{aligned}}\n{inner}\n\\end{{aligned}}\n$$"
-
-
-class PolynomialSequence(Immutable, Sequence):
-    """The generators of a fitted model, one of which is made when it is asked for."""
-
-    @property
-    @abstractmethod
-    def degrees(self) -> np.ndarray:
-        """The degree that each generator was found in."""
-
-    @abstractmethod
-    def _polynomial(self, i: int) -> Polynomial: ...
-
-    @property
-    def degree(self) -> int:
-        """Largest degree, 0 if there are no generators."""
-        return int(self.degrees.max(initial=0))
-
-    def __getitem__(self, index):
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
-        return self._polynomial(range(len(self))[index])
-
-    def __str__(self) -> str:
-        return "\n".join(f"{g.equation()}   (mse {g.mse:.2g})" for g in self)
-
-    def __repr__(self) -> str:
-        return f"<{len(self)} generators of degree up to {self.degree}>"
-
-    def _repr_latex_(self) -> str | None:
-        return aligned(self)
-
-    def table(self) -> dict[str, list]:
-        """Return one line per generator as columns, for a DataFrame of any library."""
-        polynomials = list(self)
-        return {
-            "equation": [g.equation() for g in polynomials],
-            "degree": [g.degree for g in polynomials],
-            "n_terms": [len(g.terms) for g in polynomials],
-            "mse": [g.mse for g in polynomials],
-        }
-
-    def distance(self, X) -> np.ndarray:
-        """Return the distances of rows from each generator's zeros: (n_samples, |G|).
-
-        To first order, as `Polynomial.distance`.
-        """
-        X = check_array(X, dtype=[np.float64, np.float32])
-        found = [g.distance(X) for g in self]
-        return np.column_stack(found) if found else np.zeros((len(X), 0))
-
-    @abstractmethod
-    def _chunking(self, chunk_size) -> tuple[int, int]:
-        """Return how many rows to evaluate at a time, and how many multiply-adds a row takes."""
-
-    @abstractmethod
-    def _evaluate(self, X, absolute: bool, rows: int, out) -> None:
-        """Write the values of all generators on rows, a stretch of chunks of ``rows`` each."""
-
-    def _by_stretches(self, function, n_samples: int, chunk_size) -> None:
-        """Call ``function(some rows, rows of a chunk)`` for all rows, in several threads."""
-        rows, work = self._chunking(chunk_size)
-        with one_blas_thread():
-            spread(lambda here: function(here, rows), stretches(n_samples, rows, work))
-
-    def evaluate(self, X, *, absolute=False, chunk_size=None, out=None) -> np.ndarray:
-        """Evaluate all generators on rows: (n_samples, |G|) in the dtype of X.
-
-        ``X`` is a float64 or float32 array with the right number of columns; ``out`` an array to
-        write to.
-        """
-        if out is None:
-            out = np.empty((len(X), len(self)), dtype=X.dtype)
-        if len(self):
-            self._by_stretches(
-                lambda here, rows: self._evaluate(X[here], absolute, rows, out[here]),
-                len(X),
-                chunk_size,
-            )
-        return out
-
-    def combine(self, X, weights, *, absolute=False, chunk_size=None) -> np.ndarray:
-        """Return ``evaluate(X) @ weights`` without ever holding all values of the generators.
-
-        ``weights`` has shape (|G|, n_outputs).
-        """
-        out = np.zeros((len(X), weights.shape[1]))
-
-        def combine(here: slice, rows: int) -> None:
-            values = np.empty((here.stop - here.start, len(self)))
-            self._evaluate(X[here], absolute, rows, values)
-            np.matmul(values, weights, out=out[here])
-
-        if len(self):
-            self._by_stretches(combine, len(X), chunk_size)
-        return out
-
-
-class Generators(PolynomialSequence):
-    """The generators of a fitted model: a sequence of `Polynomial`, evaluated together.
-
-    Generator i is ``leading_coef[i] * leading_terms[i] + coef[i] @ terms``.
-
-    Parameters
-    ----------
-    terms : ndarray of int of shape (|O|, n_features)
-    leading_terms : ndarray of int of shape (|G|, n_features)
-    coef : ndarray of shape (|G|, |O|)
-    leading_coef : ndarray of shape (|G|,)
-    mse : ndarray of shape (|G|,)
-    feature_names : sequence of str
-    """
-
-    terms: np.ndarray
-    leading_terms: np.ndarray
-    coef: np.ndarray
-    leading_coef: np.ndarray
-    mse: np.ndarray
-    feature_names: tuple[str, ...]
-
-    def __init__(self, terms, leading_terms, coef, leading_coef, mse, feature_names):
-        self._set(
-            terms=read_only(terms),
-            leading_terms=read_only(leading_terms),
-            coef=read_only(coef),
-            leading_coef=read_only(leading_coef),
-            mse=read_only(mse),
-            feature_names=tuple(str(name) for name in feature_names),
-        )
-
-    def __reduce__(self):
-        parts = (self.terms, self.leading_terms, self.coef, self.leading_coef, self.mse)
-        return Generators, (*parts, self.feature_names)
-
-    def __len__(self) -> int:
-        return len(self.leading_terms)
-
-    def _polynomial(self, i: int) -> Polynomial:
-        used = np.flatnonzero(self.coef[i])
-        return Polynomial(
-            np.vstack([self.terms[used], self.leading_terms[i]]),
-            np.append(self.coef[i, used], self.leading_coef[i]),
-            mse=self.mse[i],
-            feature_names=self.feature_names,
-        )
-
-    @property
-    def degrees(self) -> np.ndarray:
-        """The degree of each generator."""
-        return self.leading_terms.sum(axis=1)
-
-    @cached_property
-    def compiled(self):
-        """What `evaluate` needs: only terms that some generator uses, and the plan for them."""
-        used = np.flatnonzero(self.coef.any(axis=0))
-        plan, position = monomials.plan(np.vstack([self.terms[used], self.leading_terms]))
-        coef = np.ascontiguousarray(self.coef[:, used])
-        return plan, position[: used.size], coef, position[used.size :]
-
-    def subset(self, chosen) -> "Generators":
-        """Return some of the generators, as a sequence of their own."""
-        return Generators(
-            self.terms,
-            self.leading_terms[chosen],
-            self.coef[chosen],
-            self.leading_coef[chosen],
-            self.mse[chosen],
-            self.feature_names,
-        )
-
-    def renamed(self, feature_names) -> "Generators":
-        """Return the same generators with other names of the columns."""
-        return Generators(
-            self.terms, self.leading_terms, self.coef, self.leading_coef, self.mse, feature_names
-        )
-
-    def _chunking(self, chunk_size):
-        plan, _, coef, _ = self.compiled
-        n_terms = plan.parent.size
-        return chunk_rows(n_terms + len(self), chunk_size), n_terms + coef.size
-
-    def _evaluate(self, X, absolute, rows, out):
-        plan, terms, coef, leading = self.compiled
-        weights = (terms, coef, leading, self.leading_coef)
-        for here, columns in batches(X, rows, plan.variable):
-            _fill_rows(columns, *plan, *weights, absolute, rows, out[here])

@@ -8,11 +8,12 @@ import typer
 from typer.core import TyperCommand
 
 from vanishing.cli.console import sentences
+from vanishing.tables.formats import known_endings
 
 Model = Annotated[Path, typer.Argument(help="What fit, laws, motion or outliers has saved.")]
 Data = Annotated[
     Path,
-    typer.Argument(help="CSV (also .gz, .bz2, .xz, .zip), Parquet or .xlsx."),
+    typer.Argument(help=f"A file {known_endings()}."),
 ]
 
 app = typer.Typer(

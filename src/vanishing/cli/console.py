@@ -1,6 +1,5 @@
 """What the commands share: output, errors as one sentence, and files."""
 
-import functools
 import os
 import sys
 import warnings
@@ -9,7 +8,8 @@ from pathlib import Path
 from typing import NoReturn
 
 from vanishing.algebra.writing import printable
-from vanishing.rows.table_base import TableError
+from vanishing.estimators.progress import listening
+from vanishing.tables.errors import TableError
 
 _UNWRAPPED = 10_000  # columns of a pipe: its reader wants an equation on one line
 
@@ -29,26 +29,34 @@ def console(*, error=False, wrapped=True):
 
 
 @contextmanager
-def progress(description, total=None):
-    """Show on the error stream, while it lasts and in a terminal, how far things are.
+def progress(description):
+    """Show on the error stream, while it lasts and in a terminal, how far what is inside is.
 
-    Yields a function ``step(**changes)``, of a description, a number to advance by, what is
-    completed, or the total.
+    What is inside says so by its events: see `vanishing.estimators.progress`.
     """
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.table import Column
 
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
     errors = console(error=True)
     with Progress(
-        *columns,
+        BarColumn(20),
+        TimeElapsedColumn(),
+        # What is left of a line, and cut where it is longer.
+        TextColumn("{task.description}", markup=False, table_column=Column(ratio=1, no_wrap=True)),
+        expand=True,
         console=errors,
         transient=True,
         disable=not errors.is_terminal,
         redirect_stdout=False,  # which may be a file
     ) as bar:
-        task = bar.add_task(description, total=total)
+        task = bar.add_task(description, total=None)
 
-        yield functools.partial(bar.update, task)
+        def show(done, of, what):
+            count = "" if of is None else f", {done} of {of}"
+            bar.update(task, description=f"{description}{count}: {what}", completed=done, total=of)
+
+        with listening(show):
+            yield
 
 
 def fail(message, code=1) -> NoReturn:

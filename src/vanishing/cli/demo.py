@@ -12,6 +12,7 @@ from typer import Option
 from vanishing.algebra.writing import in_words
 from vanishing.cli.app import command
 from vanishing.cli.console import check_output, console, progress, share
+from vanishing.estimators.progress import Progress, listening
 
 _STONES, _ROWS = 500, 4  # rows of the tables with laws, and those to look at
 _WRONG = 57  # the place of the row that breaks them
@@ -175,7 +176,8 @@ def _compare():
 
     def result(model, size, X, y, X_test, y_test):
         start = time.perf_counter()
-        model.fit(X, y)
+        with listening(None):  # to splits, not to the steps of one
+            model.fit(X, y)
         seconds = time.perf_counter() - start
         wrong = int(np.count_nonzero(model.predict(X_test) != y_test))
         return _Result(model, wrong, seconds, size(model))
@@ -185,10 +187,11 @@ def _compare():
     labels = np.array(["A", "B", "C"], dtype=object)[wine.target]
     grid = {"svc__degree": [1, 2, 3, 4], "svc__C": [0.1, 1.0, 10.0, 100.0]}
     vanishing, svms = [], []
-    with progress("Compiling, the first time only", 1 + 2 * _SPLITS) as step:
-        # Compilation is no part of what is compared.
+    # Compilation is no part of what is compared.
+    with progress("Compiling, the first time only"):
         VanishingClassifierCV(psis=(0.01,), Cs=(1.0,)).fit(*load_iris(return_X_y=True))
-        step(description="Tuning", advance=1)
+    splits = Progress("demo", of=2 * _SPLITS)
+    with progress("Tuning"):
         for seed in range(_SPLITS):
             X, X_test, y, y_test = train_test_split(
                 rows, labels, test_size=0.4, stratify=labels, random_state=seed
@@ -198,10 +201,10 @@ def _compare():
                 first = X_test, y_test
             readable = VanishingClassifierCV(OAVI(oracle="omp"))  # few terms per equation
             vanishing.append(result(readable, _size, *split))
-            step(advance=1)
+            splits.step("vanishing")
             svm = make_pipeline(MinMaxScaler(), SVC(kernel="poly", coef0=1.0))
             svms.append(result(GridSearchCV(svm, grid, cv=3), _svm_size, *split))
-            step(advance=1)
+            splits.step("polynomial SVM")
     return first, {"vanishing": vanishing, "polynomial SVM": svms}
 
 

@@ -13,8 +13,8 @@ from vanishing.cli.app import Data, command
 from vanishing.cli.console import check_output, console, fail, progress, share
 from vanishing.cli.tables import TableOptions, prepared, save_beside, takes_table
 from vanishing.constructions import CONSTRUCTIONS
-from vanishing.rows.table_base import listed
-from vanishing.rows.tables import classes_of
+from vanishing.tables.errors import listed
+from vanishing.tables.labels import classes_of
 
 _BORDERS = ("gb", "bb")
 _FOLDS = 3  # of a search
@@ -27,7 +27,7 @@ def _known():
 
 
 @command("vanishing fit bank.csv --target class --out m.json", _known)
-@takes_table()
+@takes_table(fills=True)
 def fit(
     data: Data,
     target: Annotated[str, Option(help="The column of the labels.", show_default=False)],
@@ -116,7 +116,7 @@ def _check(algorithm, given, C, tune):
 
 def _read(data, target, options):
     """Return the columns to learn from, the labels, and what was done to the table."""
-    found = prepared(data, options, {"target": target})
+    found = prepared(data, options, {"target": target}, fills=True)
     if not found.names:
         fail(f"{data} has no column beside {target!r} to learn from.")
     return found.frame(), classes_of(found.texts["target"], target), found.recipe
@@ -194,13 +194,8 @@ def _chosen(model) -> str:
 
 
 def _fit(model, X, y, description) -> float:
-    """Fit, with a step of the progress bar for each fold and psi of a search; return seconds."""
-    from vanishing.learning.search import VanishingClassifierCV, search
-
+    """Fit, and show how far it is; return seconds."""
     start = time.perf_counter()
-    with progress(description) as step:
-        if isinstance(model, VanishingClassifierCV):
-            search(model, X, y, on_step=lambda done, total: step(completed=done, total=total))
-        else:
-            model.fit(X, y)
+    with progress(description):
+        model.fit(X, y)
     return time.perf_counter() - start

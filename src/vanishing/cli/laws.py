@@ -1,7 +1,5 @@
 """The command ``laws``: from a table to the equations that its rows obey."""
 
-import contextlib
-import io
 import time
 from pathlib import Path
 from typing import Annotated, Any
@@ -164,25 +162,11 @@ def _read_units(path: Path, names: list[str], known: list[str]) -> dict[str, str
 # -- The work -------------------------------------------------------------------------------------
 
 
-class _Told(io.TextIOBase):
-    """Takes what a finder prints of its progress, and shows it."""
-
-    def __init__(self, step):
-        self.step = step
-
-    def write(self, text: str) -> int:
-        if text.strip():
-            self.step(description=text.strip().removeprefix("[LawFinder] ").capitalize())
-        return len(text)
-
-
 def _found(X, y, parameters):
     from vanishing import LawFinder
 
-    finder = LawFinder(**parameters, verbose=1)
-    with progress("Looking for laws") as step, contextlib.redirect_stdout(_Told(step)):
-        finder.fit(X, y)
-    return finder.set_params(verbose=0)
+    with progress("Looking for laws"):
+        return LawFinder(**parameters).fit(X, y)
 
 
 def _checked(equation, X, y, parameters):

@@ -8,18 +8,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from vanishing.cli.console import check_model, fail
-from vanishing.cli.tables import TableOptions
-from vanishing.rows.table_base import LISTED, Table, listed
-from vanishing.rows.table_columns import Column
-from vanishing.rows.table_recipe import Part, Recipe, readable_names
-from vanishing.rows.tables import open_table
+from vanishing.cli.tables import TableOptions, say
+from vanishing.tables.columns import Column
+from vanishing.tables.errors import LISTED, listed
+from vanishing.tables.files import FileTable
+from vanishing.tables.formats import open_table
+from vanishing.tables.recipe import Recipe, TablePart, readable_names
 
 
 class Given(NamedTuple):
     """A model that was loaded, a table for it, and how its columns become numbers."""
 
     model: Any
-    table: Table
+    table: FileTable
     recipe: Recipe
 
     def columns(self) -> list[str]:
@@ -50,9 +51,10 @@ class Given(NamedTuple):
         plain = tuple(Column(name) for name in outputs if name not in made)
         return replace(self.recipe, columns=(*self.recipe.columns, *plain)).only(outputs)
 
-    def parts(self, outputs: list[str], texts: list[str]) -> Iterator[Part]:
+    def parts(self, outputs: list[str], texts: list[str]) -> Iterator[TablePart]:
         """Read some rows of the table at a time; see `Recipe.parts`."""
-        return self.recipe_for(outputs).parts(self.table, outputs, texts)
+        fills = hasattr(self.model, "classes_")
+        return self.recipe_for(outputs).parts(self.table, outputs, texts, fills=fills)
 
     def rows(self, X: np.ndarray, names: list[str]):
         """Return rows with names if the model knows names."""
@@ -77,7 +79,7 @@ def given(model: Path, data: Path, options: TableOptions) -> Given:
     check_model(model)
     from vanishing.persistence import load_with_table
     from vanishing.persistence.values import Refused
-    from vanishing.rows.table_saved import recipe_of
+    from vanishing.tables.saved import recipe_of
 
     fitted, node = load_with_table(model)
     try:
@@ -88,4 +90,8 @@ def given(model: Path, data: Path, options: TableOptions) -> Given:
         fail(f"--missing median needs medians of the fit, and {model} has none.", 2)
     typed = {name: getattr(options, name) for name in ("missing", "decimal")}
     recipe = recipe.changed(**typed, **asdict(options.layout))
-    return Given(fitted, open_table(data, layout=recipe.layout), recipe)
+    table = open_table(data, layout=recipe.layout)
+    table.refuse_doubt()
+    for note in table.notes:
+        say(note)
+    return Given(fitted, table, recipe)

@@ -15,7 +15,8 @@ from vanishing.cli.app import Data, Model, command
 from vanishing.cli.console import check_output, console, fail, progress
 from vanishing.cli.models import Given, given
 from vanishing.cli.tables import TableOptions, say, takes_table
-from vanishing.rows.table_base import listed
+from vanishing.estimators.progress import Progress
+from vanishing.tables.errors import listed
 
 
 @command("vanishing predict m.json new.csv --out labels.csv")
@@ -74,7 +75,8 @@ def _lines(loaded: Given, answer: _Answer, name: str | None) -> tuple[str, int]:
     beside = [] if name is None else [name]
     writer.writerow([*beside, *answer.header])
     n_rows = n_unusable = 0
-    with progress("Predicting") as step, np.errstate(all="ignore"):
+    counted = Progress("predict")
+    with progress("Predicting"), np.errstate(all="ignore"):
         for part in loaded.parts(answer.columns, beside):
             rows: list[list] = [[""] * len(answer.header) for _ in part.usable]
             if len(part.X):
@@ -87,7 +89,7 @@ def _lines(loaded: Given, answer: _Answer, name: str | None) -> tuple[str, int]:
             writer.writerows(rows)
             n_rows += len(rows)
             n_unusable += len(rows) - len(part.X)
-            step(description=f"Predicting: {n_rows} rows")
+            counted.step(f"{n_rows} rows")
     answer.said(n_rows)
     if n_unusable:
         say(f"{n_unusable} of {n_rows} rows cannot be used: what is said of them is empty.")

@@ -10,9 +10,9 @@ from vanishing.cli.app import Data, Model, command
 from vanishing.cli.console import check_output, console, fail
 from vanishing.cli.models import Given, given
 from vanishing.cli.tables import TableOptions, say, takes_table
-from vanishing.rows.table_base import listed
-from vanishing.rows.table_recipe import readable_names
-from vanishing.rows.tables import known_classes
+from vanishing.tables.errors import listed
+from vanishing.tables.labels import known_classes
+from vanishing.tables.recipe import readable_names, row_index
 
 
 @command("vanishing report m.json bank.csv --out report.html")
@@ -52,10 +52,10 @@ def report(
     from vanishing.inspection.laws import is_about_laws
 
     fitted = loaded.model
-    y, motion = None, {}
+    y, beside = None, {}
     if isinstance(fitted, ConservedQuantities):
         _refuse(target=target)
-        X, motion = _rows_of_runs(loaded, run, time)
+        X, beside = _rows_of_runs(loaded, run, time)
     else:
         _refuse(run=run, time=time)
         if is_about_laws(fitted):
@@ -64,11 +64,11 @@ def report(
             X, y = _labelled_rows(loaded, target)
         else:
             _refuse(target=target)
-            X = _rows(loaded, loaded.columns(), [])[0]
+            X, beside = _named_rows(loaded, options.id)
     from vanishing.report import write_report
 
     with console(error=True).status("Writing the report"):
-        write_report(fitted, X, y, out, data_name=data.name, **motion)
+        write_report(fitted, X, y, out, data_name=data.name, **beside)
     labels = " without labels" if y is None and hasattr(fitted, "classes_") else ""
     console().print(f"Report on {len(X)} rows{labels}: {out}")
 
@@ -81,7 +81,7 @@ def _refuse(**options):
 
 
 def _rows(loaded: Given, columns: list[str], texts: list[str]) -> tuple:
-    """Return the rows that can be used, and text beside them."""
+    """Return the rows that can be used, text beside them, and their places in the table."""
     parts = list(loaded.parts(columns, texts))
     n_rows = sum(len(part.usable) for part in parts)
     X = np.concatenate([part.X for part in parts])
@@ -92,7 +92,15 @@ def _rows(loaded: Given, columns: list[str], texts: list[str]) -> tuple:
     found = {
         name: np.concatenate([part.texts[name][part.usable] for part in parts]) for name in texts
     }
-    return loaded.rows(X, columns), found
+    places = np.flatnonzero(np.concatenate([part.usable for part in parts]))
+    return loaded.rows(X, columns), found, places
+
+
+def _named_rows(loaded: Given, typed: str | None) -> tuple:
+    """Return the rows that can be used, and what they are called in the table."""
+    name = loaded.role("id", typed)
+    X, texts, places = _rows(loaded, loaded.columns(), [] if name is None else [name])
+    return X, {"index": row_index(places, texts.get(name))}
 
 
 def _rows_of_runs(loaded: Given, run, time):
@@ -136,7 +144,7 @@ def _labelled_rows(loaded: Given, target):
         columns = [name for name in names if name != target]
     if target is None:
         return _rows(loaded, columns, [])[0], None
-    X, texts = _rows(loaded, columns, [target])
+    X, texts, _ = _rows(loaded, columns, [target])
     return X, known_classes(texts[target], fitted.classes_, target)
 
 

@@ -9,7 +9,7 @@ from typing import Annotated
 from typer import Argument, Option
 
 from vanishing.cli.app import command
-from vanishing.cli.console import console, fail
+from vanishing.cli.console import console, fail, progress
 
 
 def _known():
@@ -83,19 +83,10 @@ def _names(text: str | None) -> list[str] | None:
 def _run(experiment):
     """Make the runs with a progress bar, and print the tables."""
     from rich.markdown import Markdown
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
     made, total = len(experiment.done), len(experiment.keys)
-    columns = [TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()]
-    with Progress(*columns, TextColumn("{task.fields[left]}"), console=console(error=True)) as bar:
-        task = bar.add_task("starting", total=total, completed=made, left="")
-
-        def report(key, seconds_left):
-            description = f"{key.dataset}, {key.algorithm}, split {key.run}"
-            left = f"about {_duration(seconds_left)} left"
-            bar.update(task, advance=1, description=description, left=left)
-
-        experiment.run(report)
+    with progress("Runs"):
+        experiment.run()
     paths = experiment.write()
     for path in paths:
         if path.suffix == ".md":
@@ -105,10 +96,3 @@ def _run(experiment):
             else:
                 print(text)
     print(f"{total} runs, {made} of them made earlier: {', '.join(map(str, paths))}")
-
-
-def _duration(seconds: float) -> str:
-    minutes, hours = seconds / 60, seconds / 3600
-    if minutes < 1.5:
-        return f"{seconds:.0f} s"
-    return f"{minutes:.0f} min" if hours < 1.5 else f"{hours:.1f} h"

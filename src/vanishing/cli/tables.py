@@ -14,22 +14,29 @@ from typer import Option
 
 from vanishing.algebra.writing import printable
 from vanishing.cli.console import fail, progress
-from vanishing.rows.table_base import EncodingError, Layout
-from vanishing.rows.table_cells import SECONDS, seconds_of
-from vanishing.rows.table_kinds import Choices
-from vanishing.rows.table_look import Prepared, look
-from vanishing.rows.table_recipe import MISSING, Recipe, TableProblemsError
-from vanishing.rows.tables import open_table
+from vanishing.tables.cells import SECONDS, seconds_of
+from vanishing.tables.errors import EncodingError
+from vanishing.tables.files import FileLayout
+from vanishing.tables.formats import open_table
+from vanishing.tables.kinds import Choices
+from vanishing.tables.preparing import PreparedTable, prepare
+from vanishing.tables.problems import TableProblemsError
+from vanishing.tables.recipe import MISSING, Recipe
 
 _SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "space": " ", "bar": "|", r"\t": "\t"}
 _CATEGORIES = ("one-hot", "drop")
 
 # Those that matter where a model knows what is done to the columns.
-_READING = ("id", "missing", "decimal", "separator", "encoding", "header", "sheet")
+_READING = ("id", "missing", "decimal", "separator", "encoding", "header", "header_row", "sheet")
 
 
 def _option(*names, default: bool | str = False, **details):
     return Option(*names, show_default=default, rich_help_panel="The table", **details)
+
+
+_MISSING_WITHOUT_MEDIAN = Annotated[
+    str | None, _option(help="Rows with cells that cannot be used: drop or error.", default="error")
+]
 
 
 @dataclass(frozen=True)
@@ -48,7 +55,8 @@ class TableOptions:
     missing: Annotated[
         str | None,
         _option(
-            help="Rows with cells that cannot be used: drop; or median, to fill them in; or error.",
+            help="Rows with cells that cannot be used: drop; or error; or median, to fill them in, "
+            "which breaks every balance between columns.",
             default="error; with a model, as in its fit",
         ),
     ] = None
@@ -77,6 +85,14 @@ class TableOptions:
         bool | None,
         _option("--header/--no-header", help="Whether the first line has the names."),
     ] = None
+    header_row: Annotated[
+        int | None,
+        _option(
+            help="The line, or row of a sheet, that has the names, counted from 1.",
+            min=1,
+            default="looked for",
+        ),
+    ] = None
     sheet: Annotated[str | None, _option(help="Of a workbook.")] = None
 
     def __post_init__(self):
@@ -104,12 +120,14 @@ class TableOptions:
         return _SEPARATORS.get(self.separator or "", self.separator or "")
 
     @property
-    def layout(self) -> Layout:
+    def layout(self) -> FileLayout:
         """Return how the file is written."""
-        return Layout(self._separator or None, self.encoding, self.header, self.sheet)
+        return FileLayout(
+            self._separator or None, self.encoding, self.header, self.sheet, self.header_row
+        )
 
-    def choices(self) -> Choices:
-        """Return what is to become of the columns."""
+    def choices(self, fills: bool) -> Choices:
+        """Return what is to become of the columns, and whether filling cells in is offered."""
         return Choices(
             drop=tuple(self.drop or ()),
             only=tuple(self.only or ()),
@@ -118,6 +136,7 @@ class TableOptions:
             dates=self._dates(),
             decimal=self.decimal,
             layout=self.layout,
+            fills=fills,
         )
 
     def _dates(self) -> tuple[str, float | None] | None:
@@ -134,7 +153,7 @@ class TableOptions:
         return match[1], origin
 
 
-def takes_table(*, fitted: bool = True) -> Callable:
+def takes_table(*, fitted: bool = True, fills: bool = False) -> Callable:
     """Return a decorator that gives a command the options about a table, as ``options``.
 
     Parameters
@@ -142,8 +161,12 @@ def takes_table(*, fitted: bool = True) -> Callable:
     fitted : bool
         Whether something is fitted to the table. What is done to its columns then is a choice, and
         with a model it is known.
+    fills : bool
+        Whether filling in medians is offered: what is fitted need not be a balance of columns.
     """
-    known = inspect.signature(TableOptions).parameters
+    known = dict(inspect.signature(TableOptions).parameters)
+    if fitted and not fills:
+        known["missing"] = known["missing"].replace(annotation=_MISSING_WITHOUT_MEDIAN)
     added = [p for name, p in known.items() if fitted or name in _READING]
 
     def decorate(function):
@@ -164,8 +187,13 @@ def takes_table(*, fitted: bool = True) -> Callable:
 
 
 def prepared(
-    data: Path, options: TableOptions, roles: dict[str, str | None], target: str | None = None
-) -> Prepared:
+    data: Path,
+    options: TableOptions,
+    roles: dict[str, str | None],
+    target: str | None = None,
+    *,
+    fills: bool = False,
+) -> PreparedTable:
     """Read a table to fit to, and say on the error stream what is odd about it.
 
     Parameters
@@ -176,19 +204,21 @@ def prepared(
         Columns that are not learned from, by what they are; None for those that are not given.
     target : str, default=None
         A column of numbers to explain.
+    fills : bool
+        Whether filling in medians is offered.
     """
     given = {**roles, "id": options.id}
     known = {role: name for role, name in given.items() if name is not None}
     with progress(f"Reading {data.name}"):
         try:
             table = open_table(data, layout=options.layout)
-            found = look(table, options.choices(), known, target=target)
+            found = prepare(table, options.choices(fills), known, target=target)
         except EncodingError as problem:
             # In this encoding all can be read, and what else is wrong be said.
             table = open_table(data, layout=replace(options.layout, encoding="latin-1"))
             said = f"{str(problem).removeprefix(f'{data} ')} {problem.remedy}"
             try:
-                look(table, options.choices(), known, target=target)
+                prepare(table, options.choices(fills), known, target=target)
             except TableProblemsError as more:
                 raise TableProblemsError(data, [f"the file {said}", *more.problems]) from None
             raise
@@ -200,7 +230,7 @@ def prepared(
 def save_beside(model, path: Path, recipe: Recipe):
     """Save a model, and what was done to its table in the same file."""
     from vanishing.persistence import save
-    from vanishing.rows.table_saved import node_of
+    from vanishing.tables.saved import node_of
 
     save(model, path, table=node_of(recipe))
 

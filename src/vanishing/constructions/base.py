@@ -1,37 +1,23 @@
 """What all constructions of generators share: input, output, names, and what is saved."""
 
-from contextlib import contextmanager
-
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from vanishing._threads import check_jobs, one_blas_thread, threads
-from vanishing.algebra.polynomials import Generators, default_names
-from vanishing.checks import check_choice, check_flag, check_number, check_weights
-from vanishing.constructions.engine import Remarks
-from vanishing.constructions.notebook import HTMLRepresentation
+from vanishing.algebra.generators import Generators
+from vanishing.checks import check_choice, check_flag, check_number
 from vanishing.constructions.small_columns import warn_of_small_columns
-from vanishing.persistence import Savable, register
-from vanishing.rows.device import (
-    are_few,
-    beside,
-    evaluate_generators,
-    here_as_floats,
-    is_device_array,
-)
-from vanishing.rows.questions import SourceRows
-from vanishing.rows.reader import Reader, Rows
+from vanishing.estimators.fits import Remarks, all_or_nothing
+from vanishing.estimators.names import adopt_columns, input_names
+from vanishing.estimators.notebook import HTMLRepresentation
+from vanishing.estimators.row_methods import RowTransformer, row_by_row
+from vanishing.estimators.saving import Savable
+from vanishing.persistence import register
+from vanishing.rows.intake import take_rows
+from vanishing.rows.reader import RowReader, reader_of
 from vanishing.rows.remembered import remembering
-from vanishing.rows.sources import (
-    adopt_layout,
-    check_layout,
-    checked_device_array,
-    near,
-    refuse,
-    source_of,
-)
-from vanishing.rows.validation import validated
+from vanishing.rows.values import generator_values
 
 _SHOWN = 4  # terms of a polynomial that a feature name shows
 EQUATION = 20  # terms of a polynomial that its equation in a model file shows
@@ -42,48 +28,13 @@ def sparsity(n_nonzero: int, n_coefficients: int) -> float:
     return 1.0 - n_nonzero / n_coefficients if n_coefficients else 0.0
 
 
-def input_names(estimator, input_features=None):
-    """Return the names of the input's columns, checking given ones against those seen in fit."""
-    seen = getattr(estimator, "feature_names_in_", None)
-    n_features = estimator.n_features_in_
-    if input_features is None:
-        return default_names(n_features) if seen is None else seen
-    input_features = np.asarray(input_features, dtype=object)
-    if seen is not None and not np.array_equal(input_features, seen):
-        raise ValueError("input_features is not equal to feature_names_in_")
-    if len(input_features) != n_features:
-        raise ValueError(
-            f"input_features should have length equal to number of features ({n_features}), got "
-            f"{len(input_features)}"
-        )
-    return input_features
-
-
-def adopt_columns(estimator, other) -> None:
-    """Let an estimator know of its columns what another one knows."""
-    for name in ("n_features_in_", "feature_names_in_"):
-        if hasattr(other, name):
-            setattr(estimator, name, getattr(other, name))
-
-
-@contextmanager
-def all_or_nothing(estimator):
-    """Leave an estimator as it was where what is inside fails or is interrupted."""
-    before = vars(estimator).copy()
-    try:
-        yield
-    except BaseException:
-        estimator.__dict__ = before  # at once
-        raise
-
-
-class GeneratorTransformer(Savable, HTMLRepresentation, TransformerMixin, BaseEstimator):
+class GeneratorTransformer(
+    Savable, HTMLRepresentation, RowTransformer, TransformerMixin, BaseEstimator
+):
     """Base of the transformers that construct generators.
 
-    A subclass says in ``fit_rows(rows)`` how.
+    A subclass says in ``_construct(rows)`` how.
     """
-
-    reads_sources = True  # or arrays alone
 
     def _psi_below(self) -> float:
         """Return what psi has to be smaller than."""
@@ -118,23 +69,12 @@ class GeneratorTransformer(Savable, HTMLRepresentation, TransformerMixin, BaseEs
         """
         self.check_parameters()
         with all_or_nothing(self), threads(self.n_jobs):
-            remarks = self.fit_rows(self._reader(X, sample_weight))
+            rows = take_rows(self, X, sample_weight=sample_weight, keep_all=True)
+            remarks = self._construct(reader_of(rows, self.chunk_size))
             remarks.warn()
             if remarks.small and not remarks.problems:  # one warning is enough
                 warn_of_small_columns(self.psi, remarks.small, input_names(self))
             return self
-
-    def _reader(self, X, sample_weight) -> Reader:
-        """Validate rows and set what is known of their columns; return a reader of them."""
-        if not self.reads_sources:
-            refuse(self, X)
-        X, sample_weight = near(X, sample_weight)
-        source = source_of(X, sample_weight=sample_weight)
-        if source is None:
-            X = validated(self, X)
-            return Rows(X, check_weights(sample_weight, len(X)), self.chunk_size)
-        adopt_layout(self, source.layout)
-        return SourceRows(source, self.chunk_size)
 
     def path(self, X, psis, sample_weight=None):
         """Construct the generators for each of several psi, reading the rows once for all of them.
@@ -167,30 +107,19 @@ class GeneratorTransformer(Savable, HTMLRepresentation, TransformerMixin, BaseEs
             model.check_parameters()
         like = clone(self)
         with threads(self.n_jobs):
-            rows = remembering(like._reader(X, sample_weight))
+            rows = take_rows(like, X, sample_weight=sample_weight, keep_all=True)
+            reader = remembering(reader_of(rows, self.chunk_size))
             # The smallest psi asks for nearly all the moments that the others need.
             for model in sorted(models, key=lambda model: model.psi):
                 adopt_columns(model, like)
-                model.fit_rows(rows).warn()
+                model._construct(reader).warn()
         return models
 
-    def fit_rows(self, rows: Reader) -> Remarks:
-        """Construct the generators of rows that have been validated, wherever they are.
-
-        For estimators that are made of others: parameters and the names of columns have been
-        looked at, and nobody is warned.
-
-        Parameters
-        ----------
-        rows : Reader
-
-        Returns
-        -------
-        remarks : Remarks
-            For whoever called `fit` to be warned by.
-        """
+    def _construct(self, rows: RowReader) -> Remarks:
+        """Construct the generators of rows; return the warnings to issue when `fit` returns."""
         raise NotImplementedError
 
+    @row_by_row(n_columns=lambda self: self.n_generators_, on_device=lambda self, X: True)
     def transform(self, X):
         """Evaluate the generators.
 
@@ -205,25 +134,7 @@ class GeneratorTransformer(Savable, HTMLRepresentation, TransformerMixin, BaseEs
             ``|g(x)|`` for each generator, or ``g(x)`` with ``absolute=False``: an array of X's
             library on X's device, and lazily, block by block, for Dask collections and blocks.
         """
-        check_is_fitted(self, "generators_")
-        if not self.reads_sources:
-            refuse(self, X)
-        rows = here_as_floats(X) if are_few(X) else X
-        if is_device_array(rows):
-            rows = checked_device_array(self, rows)
-            return evaluate_generators(
-                self.generators_, rows, absolute=self.absolute, chunk_size=self.chunk_size
-            )
-        source = source_of(rows)
-        if source is not None:
-            check_layout(self, source.layout)
-            return source.map(self.transform, self.n_generators_, source.layout.dtype)
-        with threads(self.n_jobs):
-            rows = validated(self, rows, reset=False)
-            found = self.generators_.evaluate(
-                rows, absolute=self.absolute, chunk_size=self.chunk_size
-            )
-            return beside(X, found)
+        return generator_values([(self.generators_, self.absolute, self.chunk_size)], X)
 
     def get_feature_names_out(self, input_features=None):
         """Return a name for each output: the polynomial, shortened where it is long.
@@ -253,6 +164,27 @@ class GeneratorTransformer(Savable, HTMLRepresentation, TransformerMixin, BaseEs
         return tags
 
 
+def construct(estimator: GeneratorTransformer, rows: RowReader) -> Remarks:
+    """Fit an estimator to rows that have been validated, wherever they are.
+
+    For estimators that are made of others: parameters and the names of columns have been looked at,
+    and nobody is warned.
+
+    Parameters
+    ----------
+    estimator : GeneratorTransformer
+    rows : RowReader
+
+    Returns
+    -------
+    remarks : Remarks
+        Warnings to issue when the whole is fitted.
+    """
+    estimator.n_features_in_ = rows.n_features
+    with threads(estimator.n_jobs):
+        return estimator._construct(rows)
+
+
 class MonomialTransformer(GeneratorTransformer):
     """Base of the transformers whose generators are combinations of monomials.
 
@@ -265,8 +197,7 @@ class MonomialTransformer(GeneratorTransformer):
         check_choice("border", self.border, ("gb", "bb"))
         check_choice("feature_order", self.feature_order, ("given", "pearson", "rev_pearson"))
 
-    def fit_rows(self, rows: Reader) -> Remarks:
-        """Construct the generators of rows; see `GeneratorTransformer.fit_rows`."""
+    def _construct(self, rows: RowReader) -> Remarks:
         with one_blas_thread():
             columns = self._ordered_columns(rows)
             construction = self._construction(rows, columns)

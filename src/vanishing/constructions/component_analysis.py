@@ -18,9 +18,12 @@ from vanishing.algebra.components import (
 )
 from vanishing.checks import too_large
 from vanishing.constructions.certificate import EPS
-from vanishing.constructions.engine import Remarks, remarks_on
+from vanishing.constructions.engine import remarks_on
 from vanishing.constructions.small_columns import varies_little
-from vanishing.rows.reader import Rows, Stretch, stacked_triangle
+from vanishing.estimators.fits import Remarks
+from vanishing.estimators.progress import Progress
+from vanishing.rows.block import Stretch, stacked_triangle
+from vanishing.rows.reader import ArrayReader
 
 # Mean squares that are zero up to rounding, relative to those of the candidates: of columns, and
 # of products of components, which carry rounding of their own, divided by small roots.
@@ -84,13 +87,13 @@ class ComponentAnalysis:
     numbers of the size of 1 whatever the size of the columns. In degree 1 both are the same.
     """
 
-    def __init__(self, options, rows: Rows):
+    def __init__(self, options, rows: ArrayReader):
         self.rows = rows
         self.psi = float(options.psi)
         self.max_degree = options.max_degree
         self.max_terms = np.inf if options.max_terms is None else options.max_terms
         self.by_gradients = options.normalization == "gradient"
-        self.verbose = options.verbose
+        self.progress = Progress("VCA", options.verbose)
         self.stages: list[Stage] = []
         self.small = np.zeros(0, dtype=np.intp)  # columns that vary less than psi
         self.n_terms = 1
@@ -119,11 +122,10 @@ class ComponentAnalysis:
                 pairs = np.triu_indices(n_first) if degree == 2 else np.indices((n_first, n_last))
                 left, right = 1 + pairs[0].ravel(), self.n_terms - n_last + pairs[1].ravel()
             self._settle(degree, left, right, n_candidates, bound)
-            if self.verbose:
-                print(
-                    f"[VCA] degree {degree}: candidates {n_candidates}, |F| {self.n_terms}, |G| "
-                    f"{self.n_generators}, {time.perf_counter() - began:.3f} s"
-                )
+            self.progress.step(
+                f"degree {degree}: candidates {n_candidates}, |F| {self.n_terms}, |G| "
+                f"{self.n_generators}, {time.perf_counter() - began:.3f} s"
+            )
             if self.stopped is not None:
                 return
 

@@ -14,11 +14,11 @@ from vanishing.constructions.base import (
     read_monomials,
     write_monomials,
 )
-from vanishing.constructions.engine import Remarks
+from vanishing.estimators.fits import Remarks
 from vanishing.oracles.matching_pursuit import omp
 from vanishing.oracles.solution import Status
 from vanishing.persistence import register
-from vanishing.rows.reader import Reader
+from vanishing.rows.reader import RowReader
 
 _DEPENDENT = 1e-12  # relative mean square below which a polynomial is zero up to rounding
 _EVEN = 0.4999  # share of the class from which on a polynomial does not tell it from the others
@@ -152,8 +152,8 @@ class ContrastiveVanishing(MonomialTransformer):
             check_number("max_generators", self.max_generators, low=1, integer=True)
         check_number("slack", self.slack, low=0)
 
-    def fit_rows(self, rows: Reader) -> Remarks:
-        """Compare rows with the background; see `GeneratorTransformer.fit_rows`."""
+    def _construct(self, rows: RowReader) -> Remarks:
+        """Compare rows with the background."""
         ((_, remarks),) = self.fit_classes([self], lambda work: [work(rows)], rows.n_features)
         return remarks
 

@@ -11,15 +11,15 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 from sklearn import get_config
-from sklearn.exceptions import ConvergenceWarning
 
-from vanishing._warnings import warn
 from vanishing.algebra import monomials
 from vanishing.algebra.monomials import CONSTANT_PLAN, Border, Plan
 from vanishing.checks import too_large
 from vanishing.constructions.certificate import DEPENDENT, EPS, Factor, OrthogonalTail
 from vanishing.constructions.small_columns import varies_little
-from vanishing.rows.reader import Reader
+from vanishing.estimators.fits import Remarks
+from vanishing.estimators.progress import Progress
+from vanishing.rows.reader import RowReader
 
 # A border is settled in one pass over the rows if the products among all of its terms cost less
 # than evaluating everything again for those that turn out to be needed: if it is small, or if
@@ -27,22 +27,6 @@ from vanishing.rows.reader import Reader
 SMALL_BORDER = 24
 SMALL_PRODUCTS = 1 << 21
 _LARGEST = 1e300  # mean square of a term: sums of many such are still finite
-
-
-class Remarks(NamedTuple):
-    """What a construction has to say for itself."""
-
-    name: str  # of the algorithm
-    problems: tuple[str, ...]  # what did not go as it should have
-    nothing: str | None  # that there are no generators
-    small: tuple[int, ...] = ()  # columns that vary less than psi
-
-    def warn(self) -> None:
-        """Give one warning with all there is to say, or none."""
-        said = (*self.problems, *([] if self.nothing is None else [self.nothing]))
-        if said:
-            category = ConvergenceWarning if self.problems else UserWarning
-            warn(f"{self.name}: {' Also: '.join(said)}", category)
 
 
 def remarks_on(name, psi, n_generators: int, stopped: str | None, shortfall=None) -> Remarks:
@@ -170,14 +154,14 @@ class MonomialConstruction:
     max_slab: float = np.inf  # border terms to settle together at most
     n_iter: int | None = None  # steps of an oracle, where there is one
 
-    def __init__(self, options, rows: Reader, columns: np.ndarray):
+    def __init__(self, options, rows: RowReader, columns: np.ndarray):
         self.rows = rows
         self.columns = columns
         self.psi = float(options.psi)
         self.border_kind = options.border
         self.max_degree = min(options.max_degree, monomials.MAX_DEGREE, rows.max_degree)
         self.max_terms = options.max_terms
-        self.verbose = options.verbose
+        self.progress = Progress(self.name, options.verbose)
         self.memory = get_config()["working_memory"] * 2**20
         self.terms = np.zeros((1, len(columns)), dtype=monomials.EXPONENT)
         self.plan = CONSTANT_PLAN
@@ -239,11 +223,10 @@ class MonomialConstruction:
                 whole = last - first >= n_border
                 self.settle(border if whole else Border(*(part[first:last] for part in border)))
                 first = last
-            if self.verbose:
-                print(
-                    f"[{self.name}] degree {degree}: border {n_border}, |O| {len(self.terms)}, "
-                    f"|G| {self.n_generators}, {time.perf_counter() - began:.3f} s"
-                )
+            self.progress.step(
+                f"degree {degree}: border {n_border}, |O| {len(self.terms)}, "
+                f"|G| {self.n_generators}, {time.perf_counter() - began:.3f} s"
+            )
             if self.stopped is not None:
                 return
 

@@ -10,9 +10,10 @@ from sklearn.base import BaseEstimator
 from vanishing.algebra import monomials
 from vanishing.algebra.exact import ExactPolynomial, to_fractions
 from vanishing.checks import check_choice, check_number
-from vanishing.constructions.notebook import HTMLRepresentation
-from vanishing.persistence import Savable, register
-from vanishing.rows.sources import refuse
+from vanishing.estimators.notebook import HTMLRepresentation
+from vanishing.estimators.saving import Savable
+from vanishing.persistence import register
+from vanishing.rows.intake import refuse
 
 _LONG_INTEGER = 2000  # bits from which integers are hexadecimal: Python limits decimal digits
 _INTEGER = r"-?(?:[0-9]{1,640}|0x[0-9a-f]+)"

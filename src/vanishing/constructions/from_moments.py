@@ -1,16 +1,15 @@
 """Constructions from moments alone, without the rows."""
 
 from vanishing._threads import threads
-from vanishing.constructions.base import all_or_nothing
-from vanishing.rows.moments import MomentRows, Moments
-from vanishing.rows.reader import Reader
-from vanishing.rows.source import Layout
-from vanishing.rows.sources import adopt_layout
+from vanishing.estimators.fits import all_or_nothing
+from vanishing.rows.intake import adopt_layout
+from vanishing.rows.moments import MomentReader, Moments
+from vanishing.rows.reader import RowReader
 
 
-def is_debiased(rows: Reader) -> bool:
+def is_debiased(rows: RowReader) -> bool:
     """Say whether a reader has moments that noise has been taken out of."""
-    noise = rows.moments.noise if isinstance(rows, MomentRows) else None
+    noise = rows.moments.noise if isinstance(rows, MomentReader) else None
     return noise is not None and bool(noise.any())
 
 
@@ -49,10 +48,10 @@ class FitsMoments:
                 "psi=0 needs the rows: moments have half of their digits. Take psi > 0, for "
                 "example 1e-10, or fit to the rows."
             )
-        rows = MomentRows(moments)
+        rows = MomentReader(moments)
         if is_debiased(rows) and self.border != "gb":
             raise ValueError("debiased moments need border='gb': O has all divisors of its border.")
         with all_or_nothing(self), threads(self.n_jobs):
-            adopt_layout(self, Layout(moments.n_features, moments.feature_names, "float64"))
-            self.fit_rows(rows).warn()
+            adopt_layout(self, moments.layout)
+            self._construct(rows).warn()
             return self

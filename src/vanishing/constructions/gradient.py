@@ -19,7 +19,8 @@ from scipy.linalg import cholesky, eigh, qr, solve_triangular
 from vanishing.algebra import monomials
 from vanishing.algebra.monomials import Border
 from vanishing.constructions.certificate import EPS, bounds_from_moments, bounds_from_rows
-from vanishing.constructions.engine import MonomialConstruction, Remarks, Slab, stacked
+from vanishing.constructions.engine import MonomialConstruction, Slab, stacked
+from vanishing.estimators.fits import Remarks
 from vanishing.rows.noise import KURTOSIS
 
 _FLAT = 1e-10  # of the gradients of the terms: those so small count as no smaller

@@ -19,7 +19,7 @@ from vanishing.constructions.from_moments import FitsMoments, is_debiased
 from vanishing.constructions.gradient import DebiasedConstruction
 from vanishing.oracles import ORACLES, Status, named
 from vanishing.oracles.closed_form import refitted
-from vanishing.rows.reader import Reader
+from vanishing.rows.reader import RowReader
 
 # Coefficients in closed form from moments err by about eps times the largest ratio of a term's mean
 # square to what of it the terms before leave over. Up to this ratio they are good for 1e-8.
@@ -208,7 +208,7 @@ class _OAVIConstruction(MonomialConstruction):
 
     name = "OAVI"
 
-    def __init__(self, options: OAVI, rows: Reader, columns: np.ndarray):
+    def __init__(self, options: OAVI, rows: RowReader, columns: np.ndarray):
         super().__init__(options, rows, columns)
         oracle = named(options.oracle)
         self.closed_form = self.psi == 0 or oracle.closed_form

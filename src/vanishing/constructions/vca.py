@@ -9,8 +9,9 @@ from sklearn.utils.validation import check_is_fitted
 from vanishing._threads import one_blas_thread
 from vanishing.algebra.components import Components, Stage
 from vanishing.checks import check_choice
-from vanishing.constructions.base import EQUATION, GeneratorTransformer, input_names
+from vanishing.constructions.base import EQUATION, GeneratorTransformer
 from vanishing.constructions.component_analysis import ComponentAnalysis
+from vanishing.estimators.names import input_names
 from vanishing.persistence import register
 
 _EXPANDED = 500  # monomials up to which components are saved as equations as well
@@ -92,7 +93,7 @@ class VCA(GeneratorTransformer):
     0.5*x1^2 + 0.5*x0^2 - 0.5
     """
 
-    reads_sources = False  # its components are fitted to rows in memory
+    fits_sources = reads_sources = False  # its components are fitted to rows in memory
 
     def __init__(
         self,
@@ -123,8 +124,7 @@ class VCA(GeneratorTransformer):
         check_choice("normalization", self.normalization, ("gradient", "l2"))
         super().check_parameters()
 
-    def fit_rows(self, rows):
-        """Construct the generators of rows in memory; see `GeneratorTransformer.fit_rows`."""
+    def _construct(self, rows):
         construction = ComponentAnalysis(self, rows)
         with one_blas_thread():
             construction.run()

@@ -9,7 +9,8 @@ from sklearn.utils import Bunch
 from vanishing.checks import check_flag
 from vanishing.datasets.openml import fetch
 from vanishing.datasets.registry import DATASETS, Dataset, check_rows, require
-from vanishing.rows.tables import open_table
+from vanishing.tables.formats import open_table
+from vanishing.tables.numbers import number_blocks
 
 
 def load(name, *, data_home=None, return_X_y=False):
@@ -101,7 +102,7 @@ def _read(path: Path, expected: Dataset) -> tuple[list[str], np.ndarray, np.ndar
     """Read feature names, data and target, and check that they are what is expected."""
     table = open_table(path)
     names = table.names
-    rows = np.concatenate([X for X, _ in table.arrays(names)])
+    rows = np.concatenate([X.to_numpy() for X, _ in number_blocks(table, names)])
     require(names[-1] == "class", path, f"the last column is {names[-1]!r}, not 'class'")
     shape = (expected.n_samples, expected.n_features + 1)
     require(

@@ -10,6 +10,7 @@ import numpy as np
 
 import vanishing.datasets as datasets
 from vanishing._version import __version__
+from vanishing.estimators.progress import Progress, listening
 from vanishing.experiments import protocol
 from vanishing.experiments.records import Key, Records
 from vanishing.experiments.tables import PaperTable, machine, runs_csv
@@ -107,15 +108,13 @@ class Experiment:
         """The runs that have not been made."""
         return [key for key in self.keys if key not in self.done]
 
-    def run(self, report: Callable[[Key, float], None] = lambda *_: None) -> None:
+    def run(self) -> None:
         """Make the missing runs, and write records and tables as they come.
 
-        Parameters
-        ----------
-        report : callable
-            ``report(key, seconds_left)`` is called after each run.
+        Each is a step for those who listen (`vanishing.listening`).
         """
         missing = self.missing
+        progress = Progress("reproduce", of=len(missing))
         if missing:
             needed = {key.dataset for key in missing}
             data = {
@@ -123,7 +122,10 @@ class Experiment:
                 for name in self.datasets
                 if name in needed
             }
-            protocol.warm_up([self.algorithms[name] for name in {key.algorithm for key in missing}])
+            with listening(None):
+                protocol.warm_up(
+                    [self.algorithms[name] for name in {key.algorithm for key in missing}]
+                )
             measure: Callable[..., dict]
             measure = protocol.sizes_run if self.kind == "sizes" else protocol.pipeline_run
             about = {
@@ -135,14 +137,16 @@ class Experiment:
         seconds = defaultdict(list)
         for i, key in enumerate(missing):
             start = time.perf_counter()
-            figures = measure(
-                self.algorithms[key.algorithm], *data[key.dataset], key.run, self.n_jobs
-            )
+            with listening(None):  # to runs, not to the steps of one
+                figures = measure(
+                    self.algorithms[key.algorithm], *data[key.dataset], key.run, self.n_jobs
+                )
             elapsed = time.perf_counter() - start
             seconds[key.dataset, key.algorithm].append(elapsed)
             self.done[key] = self.records.save(key, figures, seconds=elapsed, **about)
             self.write()
-            report(key, _estimate(missing[i + 1 :], seconds))
+            left = _duration(_estimate(missing[i + 1 :], seconds))
+            progress.step(f"{key.dataset}, {key.algorithm}, split {key.run}; about {left} left")
         self.write()
 
     def write(self) -> list[Path]:
@@ -225,3 +229,11 @@ def _estimate(missing: list[Key], seconds: dict) -> float:
     return float(
         sum(np.mean(seconds.get((key.dataset, key.algorithm), everything)) for key in missing)
     )
+
+
+def _duration(seconds: float) -> str:
+    """Write how long something takes, roughly."""
+    minutes, hours = seconds / 60, seconds / 3600
+    if minutes < 1.5:
+        return f"{seconds:.0f} s"
+    return f"{minutes:.0f} min" if hours < 1.5 else f"{hours:.1f} h"

@@ -9,8 +9,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from vanishing.algebra import monomials
-from vanishing.constructions.base import GeneratorTransformer, input_names
+from vanishing.constructions.base import GeneratorTransformer
 from vanishing.constructions.exact import BuchbergerMoller
+from vanishing.estimators.names import input_names
 from vanishing.export.computation import Computation, Value, columns, join
 from vanishing.export.detectors import scores
 from vanishing.export.formulas import law_computation, quantities_computation

@@ -8,7 +8,8 @@ from sklearn.utils.validation import validate_data
 
 from vanishing.inspection.anatomy import Anatomy, anatomy
 from vanishing.learning.classifier import VanishingClassifier
-from vanishing.learning.labels import or_constant
+from vanishing.learning.features import feature_values
+from vanishing.rows.values import or_constant
 
 _PAIRS = (200, 2000)  # least and most pairs of rows whose values of a column are exchanged
 _WORK = 3e9  # multiplications for all columns together
@@ -140,7 +141,7 @@ def _decision_of(found: Anatomy) -> Callable:
         return (scores[:, 0] > 0 if scores.shape[1] == 1 else scores.argmax(axis=1)), scores
 
     def other(Z):
-        features = or_constant(found.core.features_.values_of(Z))
+        features = or_constant(feature_values(found.core.features_, Z))
         return found.core.final_estimator_.predict(features), np.zeros(1)
 
     return linear if found.decisions else other

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from vanishing.motion.conserved import ConservedQuantities
-from vanishing.rows.sources import refuse
+from vanishing.rows.intake import refuse
 
 _SAME = 1e-9  # relative difference of means that are the same
 

@@ -1,6 +1,7 @@
 """What a detector says of rows: their scores, the alarms, and the columns to blame for them."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,7 +9,7 @@ import numpy as np
 from vanishing.laws.law import Law
 from vanishing.outliers.detector import VanishingOutlierDetector
 from vanishing.outliers.drift import NO_LONGER
-from vanishing.rows.sources import refuse
+from vanishing.rows.intake import refuse
 
 _EXPLAINED = 1000  # alarms whose columns are counted, the oddest ones
 
@@ -35,6 +36,9 @@ class OutlierRows:
         many others as were asked for.
     n_explained : int
         How many of the reasons are those of alarms.
+    index : list or None
+        What the rows are called, in their order: numbers, names, or tuples of both. None where they
+        are only counted.
     """
 
     model: VanishingOutlierDetector
@@ -45,6 +49,22 @@ class OutlierRows:
     n_alarms: int
     reasons: list[list[dict]]
     n_explained: int
+    index: list | None = None
+
+    @property
+    def numbers(self) -> np.ndarray:
+        """Numbers of the rows: those of ``index`` if it has any, or else counted from 1."""
+        firsts = [one[0] if isinstance(one, tuple) else one for one in self.index or ()]
+        if firsts and all(isinstance(first, (int, np.integer)) for first in firsts):
+            return np.array(firsts, dtype=np.float64)
+        return np.arange(1.0, len(self.scores) + 1.0)
+
+    def name_of(self, place: int) -> str:
+        """Return what the row at a place is called, such as 1,204 or 1,204 (S-017)."""
+        called = int(place) + 1 if self.index is None else self.index[place]
+        first, *others = called if isinstance(called, tuple) else (called,)
+        number = f"{first:,}" if isinstance(first, (int, np.integer)) else str(first)
+        return f"{number} ({', '.join(map(str, others))})" if others else number
 
     @property
     def blamed(self) -> np.ndarray:
@@ -72,7 +92,9 @@ class OutlierRows:
         return [law for law, gone in pairs if not gone], [law for law, gone in pairs if gone]
 
 
-def outlier_rows(model: VanishingOutlierDetector, X, *, top: int = 0) -> OutlierRows:
+def outlier_rows(
+    model: VanishingOutlierDetector, X, *, top: int = 0, index: Sequence | None = None
+) -> OutlierRows:
     """Ask a fitted detector about rows.
 
     Parameters
@@ -81,6 +103,8 @@ def outlier_rows(model: VanishingOutlierDetector, X, *, top: int = 0) -> Outlier
     X : array-like of shape (n_samples, n_features), or frame
     top : int, default=0
         How many of the oddest rows have reasons even where they are no outliers.
+    index : sequence of length n_samples, default=None
+        What the rows are called. None takes the index of a DataFrame, unless that counts from 0.
 
     Returns
     -------
@@ -101,4 +125,11 @@ def outlier_rows(model: VanishingOutlierDetector, X, *, top: int = 0) -> Outlier
         n_alarms=n_alarms,
         reasons=model.explain(rows) if len(chosen) else [],
         n_explained=min(n_alarms, len(chosen)),
+        index=_index_of(X) if index is None else list(index),
     )
+
+
+def _index_of(X) -> list | None:
+    """Return the index of a DataFrame, or None where there is none or it counts from 0."""
+    index = X.index.tolist() if hasattr(X, "iloc") else None
+    return None if index is None or index == list(range(len(index))) else index

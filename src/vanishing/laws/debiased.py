@@ -11,7 +11,7 @@ import numpy as np
 
 from vanishing.laws.sample import columns_of, is_held_out
 from vanishing.laws.variety import VarietyEquation, evaluated, gradient
-from vanishing.rows.source import Part
+from vanishing.rows.source import RowPart
 
 _ROWS = 20_000  # evaluated at once
 
@@ -87,7 +87,7 @@ class Debiased:
         self.equation, self.far = equation, far  # rows farther than this many deviations are wrong
         self.without = without  # the seed of rows held out, where these are not asked
 
-    def __call__(self, part: Part):
+    def __call__(self, part: RowPart):
         """Return sums of D = freed products of terms, or of D v v' D' once v is known."""
         columns = columns_of(part)
         weight = np.ones(columns.shape[1]) if part.weight is None else part.weight

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -15,9 +14,12 @@ from vanishing._threads import one_blas_thread, threads
 from vanishing._warnings import warn
 from vanishing.algebra.polynomials import default_names
 from vanishing.algebra.quantities import Units, read_units
-from vanishing.checks import check_choice, check_flag, check_number, check_weights
-from vanishing.constructions.base import all_or_nothing
-from vanishing.constructions.notebook import HTMLRepresentation
+from vanishing.checks import check_choice, check_flag, check_number
+from vanishing.estimators.fits import all_or_nothing
+from vanishing.estimators.notebook import HTMLRepresentation
+from vanishing.estimators.progress import Progress
+from vanishing.estimators.row_methods import RowMethods, row_by_row
+from vanishing.estimators.saving import Savable
 from vanishing.laws.dictionary import given_stages
 from vanishing.laws.front import FRONT_COLUMNS, front_rows
 from vanishing.laws.law import read_law, write_law
@@ -26,10 +28,10 @@ from vanishing.laws.sample import Draw, Sample, columns_of, row_keys
 from vanishing.laws.search import Options, OutOfTime
 from vanishing.laws.targets import LawAnswer, law_of_target
 from vanishing.laws.untargeted import law_with_noise_in_all, laws_of_columns, noise_of_target
-from vanishing.persistence import Savable, register
-from vanishing.rows.source import Part
-from vanishing.rows.sources import adopt_layout, check_layout, near, source_of
-from vanishing.rows.validation import validated
+from vanishing.persistence import register
+from vanishing.rows.array_source import ArraySource
+from vanishing.rows.intake import take_rows
+from vanishing.rows.source import RowPart
 
 LEAST_ROWS = 3
 _ORDERED = 100_000
@@ -75,7 +77,7 @@ def _has_target(estimator) -> bool:
     return True
 
 
-class LawFinder(Savable, HTMLRepresentation, RegressorMixin, BaseEstimator):
+class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEstimator):
     """Find the equations that the rows of a table obey.
 
     With a target the equations involve it, and predict it; without one they are equations among
@@ -271,29 +273,19 @@ class LawFinder(Savable, HTMLRepresentation, RegressorMixin, BaseEstimator):
 
     def _rows(self, X, y, sample_weight) -> LawRows:
         """Validate the rows, and draw a sample."""
-        X, y, sample_weight = near(X, y, sample_weight)
-        source = source_of(X, y, sample_weight)
-        has_target = y is not None
-        if source is None:
-            if has_target:
-                X_, y_ = validated(self, X, y)
-            else:
-                X_, y_ = validated(self, X), None
-            part = _ordered(X_, y_, check_weights(sample_weight, len(X_)))
-            ask: Callable = partial(part.ask, rows=ROWS)
-        else:
-            adopt_layout(self, source.layout)
-            ask = source.ask
+        source = take_rows(self, X, y, sample_weight, y_is="target").on_host()
+        if source.part is not None:
+            source = ArraySource(_ordered(source.part), ROWS)
         seed = int(check_random_state(self.random_state).randint(2**31))
         draw = Draw(seed)
-        sample = ask(draw, draw.combine)
+        sample = source.ask(draw, draw.combine)
         if sample is None or len(sample.keys) < LEAST_ROWS:
             n = 0 if sample is None else len(sample.keys)
             raise ValueError(
                 f"a law cannot be told from chance on n_samples = {n} different rows: at least "
                 f"{LEAST_ROWS} are needed."
             )
-        has_target = has_target or len(sample.columns) > self.n_features_in_
+        has_target = len(sample.columns) > self.n_features_in_
         _check_sizes(sample.columns)
         names = [*map(str, getattr(self, "feature_names_in_", default_names(self.n_features_in_)))]
         self.target_name_ = None
@@ -301,7 +293,7 @@ class LawFinder(Savable, HTMLRepresentation, RegressorMixin, BaseEstimator):
             self.target_name_ = _target_name(y, names)
             names.append(self.target_name_)
         units = None if self.units is None else read_units(self.units, names)
-        return LawRows(ask, sample, tuple(names), self.n_features_in_, seed, units)
+        return LawRows(source.ask, sample, tuple(names), self.n_features_in_, seed, units)
 
     def _options(self, rows: LawRows) -> Options:
         n = rows.n_inputs
@@ -314,10 +306,11 @@ class LawFinder(Savable, HTMLRepresentation, RegressorMixin, BaseEstimator):
     def _progress(self) -> Callable:
         """Return what is called between the steps of a search."""
         end = np.inf if self.max_time is None else time.monotonic() + self.max_time
+        steps = Progress("LawFinder", self.verbose)
 
         def progress(what: str | None = None):
-            if what is not None and self.verbose:
-                print(f"[LawFinder] {what}", flush=True)
+            if what is not None:
+                steps.step(what)
             if time.monotonic() > end:
                 raise OutOfTime
 
@@ -352,6 +345,7 @@ class LawFinder(Savable, HTMLRepresentation, RegressorMixin, BaseEstimator):
         return pandas.DataFrame(rows, columns=FRONT_COLUMNS)
 
     @available_if(_has_target)
+    @row_by_row()
     def predict(self, X):
         """Predict the target by the best law.
 
@@ -365,12 +359,6 @@ class LawFinder(Savable, HTMLRepresentation, RegressorMixin, BaseEstimator):
         -------
         y : ndarray of shape (n_samples,)
         """
-        check_is_fitted(self, "laws_")
-        source = source_of(X)
-        if source is not None:
-            check_layout(self, source.layout)
-            return source.map(self.predict, None, source.layout.dtype)
-        X = validated(self, X, reset=False)
         if not self.laws_ or self.laws_[0].target is None:
             name = self.target_name_
             why = f"the law has no closed form for {name}" if self.laws_ else "no law was found"
@@ -397,14 +385,13 @@ class LawFinder(Savable, HTMLRepresentation, RegressorMixin, BaseEstimator):
         return tags
 
 
-def _ordered(X, y, weight) -> Part:
-    """Return rows that have a weight, few ones in an order of their own: sums round alike then."""
-    kept = np.arange(len(X)) if weight is None else np.flatnonzero(weight)
-    if len(kept) <= _ORDERED:
-        part = Part(X[kept], None if y is None else y[kept], None)
-        kept = kept[np.argsort(row_keys(columns_of(part), 0), kind="stable")]
-    y = None if y is None else y[kept].astype(np.float64)
-    return Part(X[kept], y, None if weight is None else weight[kept])
+def _ordered(rows: RowPart) -> RowPart:
+    """Return few rows in an order that what they hold decides: sums round alike then."""
+    if rows.y is not None:
+        rows = rows._replace(y=rows.y.astype(np.float64))
+    if len(rows.X) > _ORDERED:
+        return rows
+    return rows.at(np.argsort(row_keys(columns_of(rows), 0), kind="stable"))
 
 
 def _check_sizes(columns) -> None:

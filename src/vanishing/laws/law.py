@@ -9,6 +9,7 @@ import numpy as np
 
 from vanishing.algebra.immutable import Immutable, read_only
 from vanishing.algebra.quantities import Units
+from vanishing.estimators.saving import Savable
 from vanishing.laws import saving, writing
 from vanishing.laws.columns import read_columns
 from vanishing.laws.expressions import Column, Node, Number, evaluate, of_term, total
@@ -24,7 +25,7 @@ from vanishing.laws.solving import (
 )
 from vanishing.laws.terms import Evaluator, Term, check_term
 from vanishing.laws.units import unit_of_term, with_units
-from vanishing.persistence import Savable, register_result
+from vanishing.persistence import register_result
 
 _MEASURED = ("error", "relative_error", "evidence", "lack_of_fit", "held_out_error")
 

@@ -10,7 +10,7 @@ from vanishing.laws.expressions import evaluate
 from vanishing.laws.sample import columns_of, is_held_out
 from vanishing.laws.solving import solved
 from vanishing.laws.terms import Evaluator, Term
-from vanishing.rows.source import Part
+from vanishing.rows.source import RowPart
 
 ROWS = 50_000  # evaluated at once
 
@@ -37,7 +37,7 @@ class Distances:
         self.terms, self.coef = tuple(terms), coef
         self.held_out = held_out  # the seed of rows held out, where these alone are asked
 
-    def __call__(self, part: Part) -> np.ndarray:
+    def __call__(self, part: RowPart) -> np.ndarray:
         """Return sums of squares of the law and of its derivatives by the columns; weights last."""
         columns = columns_of(part)
         weight = np.ones(columns.shape[1]) if part.weight is None else part.weight
@@ -69,7 +69,7 @@ class Measure:
         self.seed = seed
         self.keep = keep  # largest residual of a row that counts
 
-    def __call__(self, part: Part) -> Sums:
+    def __call__(self, part: RowPart) -> Sums:
         """Return the sums over some rows."""
         columns = columns_of(part)
         weight = np.ones(columns.shape[1]) if part.weight is None else part.weight

@@ -4,8 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vanishing.rows.device import to_numpy
-from vanishing.rows.source import Part
+from vanishing.rows.source import RowPart
 
 MAX_ROWS = 10_000
 _HELD_OUT = 4  # one row of this many
@@ -61,9 +60,9 @@ def is_held_out(columns: np.ndarray, seed: int) -> np.ndarray:
     return row_keys(columns, seed) % np.uint64(_HELD_OUT) == 0
 
 
-def columns_of(part: Part) -> np.ndarray:
+def columns_of(part: RowPart) -> np.ndarray:
     """Return the columns of some rows, and their target last."""
-    columns = np.array(to_numpy(part.X).T, dtype=np.float64, order="C")
+    columns = np.array(part.X.T, dtype=np.float64, order="C")
     if part.y is None:
         return columns
     return np.vstack([columns, np.asarray(part.y, dtype=np.float64)])
@@ -75,7 +74,7 @@ class Draw:
     def __init__(self, seed: int, max_rows: int = MAX_ROWS):
         self.seed, self.max_rows = seed, max_rows
 
-    def __call__(self, part: Part) -> Sample:
+    def __call__(self, part: RowPart) -> Sample:
         """Draw from some rows."""
         columns = columns_of(part)
         weight = np.ones(columns.shape[1]) if part.weight is None else part.weight

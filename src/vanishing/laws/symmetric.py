@@ -24,7 +24,7 @@ from vanishing.laws.variety import (
     sparse_supports_of,
     vanishes,
 )
-from vanishing.rows.source import Part
+from vanishing.rows.source import RowPart
 
 _EXACT_TERMS, _NOISY_TERMS = 220, 130
 _EXACT = 1e-12  # singular value of terms that a law without noise connects
@@ -320,7 +320,7 @@ class Symmetric:
 
     def _is_significant(self, equation: VarietyEquation) -> bool:
         """Say whether each term is needed: its coefficient is not zero within four errors."""
-        part = Part(self.columns.T, None, self.weight)
+        part = RowPart(self.columns.T, None, self.weight)
         ones = np.ones(len(self.columns))
         coef, covariance, _ = fitted_equation(
             equation, self.noise, ones, lambda question, combine: question(part)

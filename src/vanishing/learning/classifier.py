@@ -8,26 +8,22 @@ from sklearn.svm import LinearSVC
 
 from vanishing._threads import check_jobs, threads
 from vanishing.checks import check_flag, check_number
-from vanishing.constructions.base import all_or_nothing
-from vanishing.constructions.engine import Remarks
+from vanishing.estimators.fits import all_or_nothing
 from vanishing.learning.default import resolved
 from vanishing.learning.features import VanishingFeatures
 from vanishing.learning.labels import (
     LabelledRows,
-    LabelledSource,
     check_class_weight,
     check_two_classes,
     labelled_rows,
-    labelled_source,
 )
 from vanishing.learning.left_out import temperature_of
 from vanishing.learning.log_scaling import LogScaler
-from vanishing.learning.pipeline import Parts, fit_parts, scale_rows
-from vanishing.learning.prediction import PipelineClassifier
+from vanishing.learning.pipeline import Parts, fit_parts, remarks_on_parts, scale_rows
+from vanishing.learning.prediction import PipelineClassifier, decisive_parts
 from vanishing.learning.scaling import Scaling, check_scale, names_after
 from vanishing.learning.svm import L1SquaredHingeSVC
 from vanishing.persistence import register
-from vanishing.rows.sources import near, source_of
 
 _SCALERS = (MinMaxScaler, StandardScaler, QuantileTransformer, LogScaler)
 LINEAR = (L1SquaredHingeSVC, LogisticRegression, LinearSVC)  # that can be saved and exported
@@ -143,13 +139,8 @@ class VanishingClassifier(PipelineClassifier):
         """
         self.check_parameters()
         with all_or_nothing(self), threads(self.n_jobs):
-            X, y, sample_weight = near(X, y, sample_weight)
-            source = source_of(X, y, sample_weight)
-            if source is None:
-                rows = labelled_rows(self, X, y, sample_weight).present()
-            elif self.final_estimator is None:
-                rows = labelled_source(self, source)
-            else:
+            rows = labelled_rows(self, X, y, sample_weight)
+            if self.final_estimator is not None and not rows.in_memory:
                 raise TypeError(
                     "final_estimator needs the features of all rows in memory: give arrays, or "
                     "leave it out."
@@ -158,9 +149,9 @@ class VanishingClassifier(PipelineClassifier):
             scaled = scale_rows(rows, self.scale, self.clip)
             transformer = resolved(self.transformer, self.psi)
             (parts,) = fit_parts(scaled, transformer, [self._final()], n_jobs=self.n_jobs)
-            self.adopt(parts)
-            self.learn_temperature(scaled.rows)
-            self.remarks(parts).warn()
+            adopt_parts(self, parts)
+            self.temperature_ = learned_temperature(self, scaled.rows)
+            remarks_on_parts(type(self).__name__, parts).warn()
             return self
 
     def check_parameters(self):
@@ -188,61 +179,57 @@ class VanishingClassifier(PipelineClassifier):
             return L1SquaredHingeSVC(self.C, class_weight=self.class_weight)
         return clone(self.final_estimator)
 
-    def learn_temperature(self, rows: LabelledRows | LabelledSource):
-        """Learn the temperature of the probabilities from the rows that were fitted to, scaled."""
-        decisive = self._decisive()
-        if decisive is not None:
-            self.temperature_ = temperature_of(self.final_estimator_, decisive, rows)
 
-    def adopt(self, parts: Parts, temperature: float | None = None):
-        """Become the classifier that consists of fitted parts; ``classes_`` are set already."""
-        scaling, features, final, *_ = parts
-        names = getattr(self, "feature_names_in_", None)
-        if names is not None:
-            names = names_after(scaling.transformer, names, features.n_features_in_)
-            for transformer in features.transformers_:
-                transformer.generators_ = transformer.generators_.renamed(names)
-        self.scaling_ = scaling
-        self.scaler_ = scaling.transformer
-        self.features_ = features
-        self.final_estimator_ = final
-        self.n_generators_ = features.n_generators_
-        self.n_terms_ = features.n_terms_
-        self.sparsity_ = features.sparsity_
-        self.decisive_ = self._used_generators()
-        self.temperature_ = temperature
-        return self
+# -- From fitted parts ----------------------------------------------------------------------------
 
-    def _used_generators(self):
-        """Return for each class the generators that have a weight, and their weights.
 
-        None where the classifier on the features is not the linear SVM of this library.
-        """
-        final = self.final_estimator_
-        if not isinstance(final, L1SquaredHingeSVC):
-            return None
-        used = []
-        start = 0
-        for transformer in self.features_.transformers_:
-            weights = final.coef_[:, start : start + transformer.n_generators_]
-            chosen = np.flatnonzero(weights.any(axis=0))
-            generators = transformer.generators_.subset(chosen)
-            used.append((generators, np.ascontiguousarray(weights[:, chosen].T)))
-            start += transformer.n_generators_
-        return used
+def adopt_parts(
+    model: VanishingClassifier, parts: Parts, temperature: float | None = None
+) -> VanishingClassifier:
+    """Make a classifier of fitted parts; its columns and ``classes_`` are set already."""
+    scaling, features, final, *_ = parts
+    names = getattr(model, "feature_names_in_", None)
+    if names is not None:
+        names = names_after(scaling.transformer, names, features.n_features_in_)
+        for transformer in features.transformers_:
+            transformer.generators_ = transformer.generators_.renamed(names)
+    model.scaling_ = scaling
+    model.scaler_ = scaling.transformer
+    model.features_ = features
+    model.final_estimator_ = final
+    model.n_generators_ = features.n_generators_
+    model.n_terms_ = features.n_terms_
+    model.sparsity_ = features.sparsity_
+    model.decisive_ = _used_generators(features, final)
+    model.temperature_ = temperature
+    return model
 
-    def remarks(self, parts: Parts) -> Remarks:
-        """Return what there is to say of fitted parts."""
-        nothing = (
-            "nothing vanishes on any class, so that there are no features to tell them apart by. "
-            "Take a larger psi or max_degree, or scale the data."
-        )
-        found = self.features_.n_generators_
-        return Remarks(type(self).__name__, parts.problems, None if found else nothing)
 
-    @property
-    def _fitted(self):
-        return self
+def _used_generators(features: VanishingFeatures, final) -> list | None:
+    """Return for each class the generators that have a weight, and their weights.
+
+    None where the classifier on the features is not the linear SVM of this library.
+    """
+    if not isinstance(final, L1SquaredHingeSVC):
+        return None
+    used = []
+    start = 0
+    for transformer in features.transformers_:
+        weights = final.coef_[:, start : start + transformer.n_generators_]
+        chosen = np.flatnonzero(weights.any(axis=0))
+        generators = transformer.generators_.subset(chosen)
+        used.append((generators, np.ascontiguousarray(weights[:, chosen].T)))
+        start += transformer.n_generators_
+    return used
+
+
+def learned_temperature(model: VanishingClassifier, rows: LabelledRows) -> float | None:
+    """Return the temperature of the probabilities, by the rows that were fitted to, scaled.
+
+    None where no linear SVM decides.
+    """
+    decisive = decisive_parts(model)
+    return None if decisive is None else temperature_of(model.final_estimator_, decisive, rows)
 
 
 # -- What is saved --------------------------------------------------------------------------------
@@ -288,7 +275,7 @@ def _read(reader, node, model):
         )
         temperature = reader.measured(temperature, "temperature")
         reader.require(0.0 < temperature < np.inf, "temperature is not a positive number.")
-    model.adopt(Parts(scaling, features, final), temperature)
+    adopt_parts(model, Parts(scaling, features, final), temperature)
 
 
 def _read_scaling(reader, scale, scaler, ends, n_features) -> Scaling:

@@ -8,62 +8,40 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from vanishing._threads import check_jobs, one_blas_thread, spread, threads
-from vanishing.algebra.polynomials import aligned
-from vanishing.constructions.base import (
-    GeneratorTransformer,
-    adopt_columns,
-    all_or_nothing,
-    input_names,
-    sparsity,
-)
-from vanishing.constructions.engine import Remarks
-from vanishing.constructions.notebook import HTMLRepresentation
+from vanishing.algebra.generators import aligned
+from vanishing.constructions.base import GeneratorTransformer, construct, sparsity
+from vanishing.estimators.fits import Remarks, all_or_nothing
+from vanishing.estimators.names import adopt_columns, input_names
+from vanishing.estimators.notebook import HTMLRepresentation
+from vanishing.estimators.row_methods import RowTransformer, row_by_row
+from vanishing.estimators.saving import Savable
 from vanishing.learning.default import DefaultTransformer, resolved
-from vanishing.learning.labels import (
-    LabelledRows,
-    LabelledSource,
-    labelled_rows,
-    labelled_source,
-)
-from vanishing.persistence import Savable, register
-from vanishing.rows.device import (
-    are_few,
-    beside,
-    floating_dtype,
-    here_as_floats,
-    is_device_array,
-    namespace,
-    slices,
-)
-from vanishing.rows.reader import Reader, Rows
+from vanishing.learning.labels import LabelledRows, labelled_rows
+from vanishing.persistence import register
+from vanishing.rows.reader import RowReader
 from vanishing.rows.remembered import remembering
-from vanishing.rows.sources import check_layout, checked_device_array, near, source_of
-from vanishing.rows.together import read_together
-from vanishing.rows.validation import validated
+from vanishing.rows.values import generator_values
 
 _LISTED = 5  # classes that a warning lists
 
 
-def class_readers(rows: LabelledRows, chunk_size=None, *, remember=True) -> list[Reader]:
-    """Return readers of the rows of each class, for several fits to them.
+def class_readers(rows: LabelledRows, chunk_size=None, *, remember=True) -> list[RowReader] | None:
+    """Return readers of the rows of each class, for several fits to them; None: not in memory.
 
     They remember moments, where that is worth it, unless fits at the same time would ask for these
     in any order: by which plan a moment is computed first decides about its last digit.
     """
-    parts = [rows.at(rows.y == label) for label in range(len(rows.classes))]
-    readers = [Rows(part.X, part.weight, chunk_size) for part in parts]
-    return [remembering(reader) for reader in readers] if remember else list(readers)
+    if not rows.in_memory:
+        return None
+    readers = [rows.reader(label, chunk_size) for label in range(len(rows.classes))]
+    return [remembering(reader) for reader in readers] if remember else readers
 
 
-def _fit_ours(estimator, reader: Reader):
-    estimator.n_features_in_ = reader.n_features
-    with threads(estimator.n_jobs):
-        return estimator, estimator.fit_rows(reader)
-
-
-def _fit_any(estimator, rows: LabelledRows):
-    weights = {} if rows.weight is None else {"sample_weight": rows.weight}
-    return estimator.fit(rows.X, **weights), None
+def _fit_any(transformer, rows: LabelledRows, label: int):
+    """Fit a transformer of somebody else to the rows of a class."""
+    part = rows.of_class(label)
+    weights = {} if part.weight is None else {"sample_weight": part.weight}
+    return clone(transformer).fit(part.X, **weights), None
 
 
 class GeneratorsOfClasses(Sequence):
@@ -101,7 +79,7 @@ class GeneratorsOfClasses(Sequence):
 
 
 class VanishingFeatures(
-    DefaultTransformer, Savable, HTMLRepresentation, TransformerMixin, BaseEstimator
+    DefaultTransformer, Savable, HTMLRepresentation, RowTransformer, TransformerMixin, BaseEstimator
 ):
     """Generators of each class's vanishing ideal as features.
 
@@ -163,12 +141,7 @@ class VanishingFeatures(
         self : VanishingFeatures
         """
         with all_or_nothing(self), threads(self.n_jobs):
-            X, y, sample_weight = near(X, y, sample_weight)
-            source = source_of(X, y, sample_weight)
-            if source is None:
-                self.fit_labelled(labelled_rows(self, X, y, sample_weight).present()).warn()
-            else:
-                self.fit_labelled(labelled_source(self, source)).warn()
+            fit_features(self, labelled_rows(self, X, y, sample_weight)).warn()
             return self
 
     def path(self, X, y=None, *, psis, sample_weight=None):
@@ -193,151 +166,18 @@ class VanishingFeatures(
             models[-1].transformer = clone(resolved(self.transformer)).set_params(psi=psi)
             models[-1].check_parameters()
         like = clone(self)
-        X, y, sample_weight = near(X, y, sample_weight)
-        source = source_of(X, y, sample_weight)
-        rows: LabelledRows | LabelledSource
-        readers = None
-        if source is None:
-            rows = labelled_rows(like, X, y, sample_weight).present()
-            readers = class_readers(rows, getattr(resolved(self.transformer), "chunk_size", None))
-        else:
-            rows = labelled_source(like, source)
+        rows = labelled_rows(like, X, y, sample_weight)
+        readers = class_readers(rows, getattr(resolved(self.transformer), "chunk_size", None))
         for model in sorted(models, key=lambda model: model.transformer.psi):
             adopt_columns(model, like)
-            model.fit_labelled(rows, readers).warn()
+            fit_features(model, rows, readers).warn()
         return models
-
-    def fit_labelled(
-        self, rows: LabelledRows | LabelledSource, readers: list[Reader] | None = None
-    ) -> Remarks:
-        """Fit to rows that have been validated, in memory or elsewhere.
-
-        The names of columns, if they have any, are set already. Nobody is warned. ``readers`` are
-        those of the classes' rows, for several fits to the same ones.
-
-        Returns
-        -------
-        remarks : Remarks
-            For whoever called `fit` to be warned by.
-        """
-        self.check_parameters()
-        transformer = resolved(self.transformer)
-        # Whoever has a fit of their own wants it to be called.
-        ours = getattr(type(transformer), "fit", None) is GeneratorTransformer.fit
-        if ours:
-            transformer.check_parameters()
-        self.classes_ = rows.classes
-        with one_blas_thread(), threads(self.n_jobs):
-            if ours and getattr(transformer, "sees_others", False):
-                found = self._fit_all(transformer, rows, readers)
-            elif isinstance(rows, LabelledRows):
-                self.n_features_in_ = rows.X.shape[1]
-                found = spread(
-                    lambda label: self._fit_class(transformer, rows, label, readers, ours),
-                    range(len(self.classes_)),
-                )
-            else:
-                self.n_features_in_ = rows.source.layout.n_features
-                found = self._fit_source(transformer, rows)
-        for estimator, _ in found:
-            if not hasattr(estimator, "generators_"):
-                raise TypeError(
-                    f"transformer={transformer!r} constructs no generators: give OAVI, ABM, AVI or "
-                    "VCA."
-                )
-        self._store([estimator for estimator, _ in found])
-        return self._remarks([remarks for _, remarks in found])
-
-    @staticmethod
-    def _fit_class(transformer, rows: LabelledRows, label: int, readers, ours: bool):
-        estimator = clone(transformer)
-        if ours and readers is not None:
-            return _fit_ours(estimator, readers[label])
-        part = rows.at(rows.y == label)
-        if ours:
-            return _fit_ours(estimator, Rows(part.X, part.weight, estimator.chunk_size))
-        return _fit_any(estimator, part)
-
-    def _fit_all(self, transformer, rows: LabelledRows | LabelledSource, readers):
-        """Fit all classes at once, for a construction that compares them."""
-        if isinstance(rows, LabelledRows):
-            self.n_features_in_ = rows.X.shape[1]
-            if readers is None:
-                parts = [rows.at(rows.y == label) for label in range(len(rows.classes))]
-                readers = [Rows(part.X, part.weight, transformer.chunk_size) for part in parts]
-
-            def ask(work):
-                return spread(work, readers)
-        else:
-            self.n_features_in_ = rows.source.layout.n_features
-
-            def ask(work):
-                return read_together(
-                    work,
-                    rows.source,
-                    range(len(rows.classes)),
-                    chunk_size=transformer.chunk_size,
-                    scale=rows.scale,
-                )
-
-        estimators = [clone(transformer) for _ in rows.classes]
-        for estimator in estimators:
-            estimator.n_features_in_ = self.n_features_in_
-        with threads(transformer.n_jobs):
-            return transformer.fit_classes(estimators, ask, self.n_features_in_)
-
-    def _fit_source(self, transformer, rows: LabelledSource):
-        if not getattr(transformer, "reads_sources", False):
-            raise TypeError(
-                f"{type(transformer).__name__} needs the rows of a class in memory: give arrays, "
-                "or use OAVI, ABM or AVI."
-            )
-
-        return read_together(
-            lambda reader: _fit_ours(clone(transformer), reader),
-            rows.source,
-            range(len(rows.classes)),
-            chunk_size=transformer.chunk_size,
-            scale=rows.scale,
-        )
-
-    def _store(self, transformers):
-        """Set the fitted attributes from one fitted transformer per class."""
-        names = getattr(self, "feature_names_in_", None)
-        if names is not None:
-            for transformer in transformers:
-                transformer.generators_ = transformer.generators_.renamed(names)
-        self.transformers_ = transformers
-        self.n_generators_ = sum(t.n_generators_ for t in transformers)
-        self.n_terms_ = sum(t.n_terms_ for t in transformers)
-        n_coefficients = sum(t.n_coefficients_ for t in transformers)
-        n_zeros = sum(t.sparsity_ * t.n_coefficients_ for t in transformers)
-        self.sparsity_ = sparsity(n_coefficients - n_zeros, n_coefficients)
 
     @property
     def generators_(self):
         """The generators of all classes, in the order of the outputs."""
         check_is_fitted(self)
         return GeneratorsOfClasses([t.generators_ for t in self.transformers_])
-
-    def _remarks(self, remarks) -> Remarks:
-        """Sum up what the constructions of the classes have to say."""
-        said: dict[str, list[str]] = {}  # the classes of which something is said
-        for label, found in zip(self.classes_.tolist(), remarks, strict=True):
-            for problem in () if found is None else found.problems:
-                said.setdefault(f"{found.name}: {problem}", []).append(repr(label))
-        problems = []
-        for problem, labels in list(said.items())[:_LISTED]:
-            shown = ", ".join(labels[:_LISTED]) + (", ..." if len(labels) > _LISTED else "")
-            problems.append(f"on class {shown}, {problem}")
-        # A class without generators is no problem: the others have some.
-        nothing = (
-            "nothing vanishes on any class, and transform will return no columns. Take a larger "
-            "psi or max_degree, or scale the data."
-        )
-        return Remarks(
-            "VanishingFeatures", tuple(problems), None if self.n_generators_ else nothing
-        )
 
     def check_parameters(self):
         """Raise TypeError or ValueError unless the parameters are valid."""
@@ -348,6 +188,12 @@ class VanishingFeatures(
                 f"{self.transformer!r}."
             )
 
+    @row_by_row(
+        n_columns=lambda self: self.n_generators_,
+        on_device=lambda self, X: all(
+            getattr(t, "reads_sources", False) for t in self.transformers_
+        ),
+    )
     def transform(self, X):
         """Evaluate the generators of all classes.
 
@@ -360,47 +206,7 @@ class VanishingFeatures(
         X_out : ndarray of shape (n_samples, n_generators_)
             As `OAVI.transform` returns it.
         """
-        return self.values_of(X)
-
-    def values_of(self, X):
-        """Return what `transform` does, but never as a table: `set_output` plays no part."""
-        check_is_fitted(self)
-        with threads(self.n_jobs):
-            return self._values_of(X)
-
-    def _values_of(self, X):
-        rows = here_as_floats(X) if are_few(X) else X
-        if is_device_array(rows):
-            return self._values_there(checked_device_array(self, rows))
-        source = source_of(rows)
-        if source is not None:
-            check_layout(self, source.layout)
-            return source.map(self.transform, self.n_generators_, source.layout.dtype)
-        rows = validated(self, rows, reset=False)
-        out = np.empty((len(rows), self.n_generators_), dtype=rows.dtype)
-        start = 0
-        for transformer in self.transformers_:
-            stop = start + transformer.n_generators_
-            transformer.generators_.evaluate(
-                rows,
-                absolute=transformer.absolute,
-                chunk_size=transformer.chunk_size,
-                out=out[:, start:stop],
-            )
-            start = stop
-        return beside(X, out)
-
-    def _values_there(self, X):
-        """Evaluate the generators on a device: some rows at a time, to have all values but once."""
-        shape, dtype = (X.shape[0], self.n_generators_), floating_dtype(X)
-        out = namespace(X).empty(shape, dtype=dtype, device=X.device)
-        for here in slices(X):
-            start = 0
-            for transformer in self.transformers_:
-                stop = start + transformer.n_generators_
-                out[here, start:stop] = transformer.transform(X[here, :])
-                start = stop
-        return out
+        return feature_values(self, X)
 
     def get_feature_names_out(self, input_features=None):
         """Return a name for each output: the class and the polynomial.
@@ -436,6 +242,117 @@ class VanishingFeatures(
         return tags
 
 
+# -- Fits and values, for estimators that are made of features ------------------------------------
+
+
+def feature_values(features: VanishingFeatures, X):
+    """Return the values of the generators on validated rows: an array, never a table."""
+    parts = [(t.generators_, t.absolute, t.chunk_size) for t in features.transformers_]
+    return generator_values(parts, X)
+
+
+def fit_features(
+    features: VanishingFeatures, rows: LabelledRows, readers: list[RowReader] | None = None
+) -> Remarks:
+    """Fit features to rows that have been validated, wherever they are; nobody is warned.
+
+    The names of columns, if they have any, are set already.
+
+    Parameters
+    ----------
+    features : VanishingFeatures
+    rows : LabelledRows
+    readers : list of RowReader or None
+        Of the rows of each class, for several fits to the same ones.
+
+    Returns
+    -------
+    remarks : Remarks
+        Warnings to issue when the whole is fitted.
+    """
+    features.check_parameters()
+    transformer = resolved(features.transformer)
+    # A transformer that overrides `fit` wants it to be called.
+    ours = getattr(type(transformer), "fit", None) is GeneratorTransformer.fit
+    if ours:
+        transformer.check_parameters()
+    features.classes_ = rows.classes
+    features.n_features_in_ = rows.source.layout.n_features
+    with one_blas_thread(), threads(features.n_jobs):
+        fits = _fits(transformer, rows, readers, ours)
+    for estimator, _ in fits:
+        if not hasattr(estimator, "generators_"):
+            raise TypeError(
+                f"transformer={transformer!r} constructs no generators: give OAVI, ABM, AVI or VCA."
+            )
+    _set_transformers(features, [estimator for estimator, _ in fits])
+    return _remarks_on_classes(features, [remarks for _, remarks in fits])
+
+
+def _set_transformers(features: VanishingFeatures, transformers: list) -> None:
+    """Set the fitted attributes from one fitted transformer per class."""
+    names = getattr(features, "feature_names_in_", None)
+    if names is not None:
+        for transformer in transformers:
+            transformer.generators_ = transformer.generators_.renamed(names)
+    features.transformers_ = transformers
+    features.n_generators_ = sum(t.n_generators_ for t in transformers)
+    features.n_terms_ = sum(t.n_terms_ for t in transformers)
+    n_coefficients = sum(t.n_coefficients_ for t in transformers)
+    n_zeros = sum(t.sparsity_ * t.n_coefficients_ for t in transformers)
+    features.sparsity_ = sparsity(n_coefficients - n_zeros, n_coefficients)
+
+
+def _remarks_on_classes(features: VanishingFeatures, remarks: list) -> Remarks:
+    """Sum up what the constructions of the classes have to say."""
+    classes: dict[str, list[str]] = {}  # that have a problem
+    for label, one in zip(features.classes_.tolist(), remarks, strict=True):
+        for problem in () if one is None else one.problems:
+            classes.setdefault(f"{one.name}: {problem}", []).append(repr(label))
+    problems = []
+    for problem, labels in list(classes.items())[:_LISTED]:
+        shown = ", ".join(labels[:_LISTED]) + (", ..." if len(labels) > _LISTED else "")
+        problems.append(f"on class {shown}, {problem}")
+    # A class without generators is no problem: the others have some.
+    nothing = (
+        "nothing vanishes on any class, and transform will return no columns. Take a larger "
+        "psi or max_degree, or scale the data."
+    )
+    return Remarks(
+        "VanishingFeatures", tuple(problems), None if features.n_generators_ else nothing
+    )
+
+
+def _fits(transformer, rows: LabelledRows, readers, ours: bool) -> list[tuple]:
+    """Return a fitted estimator and its remarks, or None, for each class."""
+    if not rows.in_memory and not (ours and transformer.fits_sources):
+        raise TypeError(
+            f"{type(transformer).__name__} needs the rows of a class in memory: give arrays, or "
+            "use OAVI, ABM or AVI."
+        )
+    if not ours:
+        return spread(lambda label: _fit_any(transformer, rows, label), range(len(rows.classes)))
+
+    def read_classes(work):
+        if readers is not None:
+            return spread(work, readers)
+        return rows.read_classes(work, transformer.chunk_size)
+
+    if getattr(transformer, "sees_others", False):
+        n_features = rows.source.layout.n_features
+        estimators = [clone(transformer) for _ in rows.classes]
+        for estimator in estimators:
+            estimator.n_features_in_ = n_features
+        with threads(transformer.n_jobs):
+            return transformer.fit_classes(estimators, read_classes, n_features)
+
+    def fit(reader: RowReader):
+        estimator = clone(transformer)
+        return estimator, construct(estimator, reader)
+
+    return read_classes(fit)
+
+
 # -- What is saved --------------------------------------------------------------------------------
 
 
@@ -452,7 +369,7 @@ def _read(reader, node, model):
     transformers = [reader.model(part, GeneratorTransformer) for part in nodes]
     same = all(t.n_features_in_ == model.n_features_in_ for t in transformers)
     reader.require(same, "the transformers are of different numbers of columns.")
-    model._store(transformers)
+    _set_transformers(model, transformers)
 
 
 register(VanishingFeatures, _write, _read)

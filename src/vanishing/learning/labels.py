@@ -1,4 +1,4 @@
-"""Rows with class labels, their features, and labels from decision values."""
+"""Rows with class labels, their classes one by one, and labels from decision values."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -7,89 +7,110 @@ import numpy as np
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 
-from vanishing.checks import check_number, check_weights
-from vanishing.rows.device import is_device_array, like
-from vanishing.rows.questions import survey
-from vanishing.rows.source import Source
-from vanishing.rows.sources import adopt_layout
-from vanishing.rows.validation import validated
+from vanishing._threads import spread
+from vanishing.checks import check_number
+from vanishing.rows.array_source import ArraySource
+from vanishing.rows.arrays import to_numpy
+from vanishing.rows.intake import take_rows, take_rows_in_memory
+from vanishing.rows.questions import Survey, survey
+from vanishing.rows.reader import ArrayReader, RowReader
+from vanishing.rows.source import RowPart, RowSource
+from vanishing.rows.together import read_together
 
 
 class LabelledRows(NamedTuple):
-    """Rows in memory that have been validated."""
+    """Rows of several classes, wherever they are.
 
-    X: np.ndarray  # float64 or float32
-    y: np.ndarray  # places in classes
-    weight: np.ndarray | None
+    Attributes
+    ----------
+    source : RowSource
+        Rows whose labels are places in ``classes``.
+    classes : ndarray of shape (n_classes,)
+    survey : Survey or None
+        Of rows that are not in memory: the weight of each class, and the range of each column.
+    scale : callable or None
+        What is done with rows that are not in memory when they are read; others are scaled already.
+    """
+
+    source: RowSource
     classes: np.ndarray
+    survey: Survey | None = None
+    scale: Callable | None = None
 
-    def at(self, rows) -> "LabelledRows":
-        """Return some of the rows."""
-        weight = None if self.weight is None else self.weight[rows]
-        return LabelledRows(self.X[rows], self.y[rows], weight, self.classes)
+    @classmethod
+    def of_part(cls, part: RowPart, classes: np.ndarray) -> "LabelledRows":
+        """Return rows in memory, whose labels are places in ``classes``."""
+        return cls(ArraySource(part), classes)
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether `part`, `at` and `present` can be asked for."""
+        return self.source.part is not None
+
+    @property
+    def part(self) -> RowPart:
+        """All rows, places of their classes, and weights or None, where they are in memory."""
+        assert self.source.part is not None
+        return self.source.part
+
+    def at(self, places) -> "LabelledRows":
+        """Return the rows in memory at some places."""
+        return self.of_part(self.part.at(places), self.classes)
 
     def present(self) -> "LabelledRows":
-        """Return the rows whose weight is not zero."""
-        if self.weight is None or self.weight.all():
-            return self
-        return self.at(self.weight > 0)
+        """Return the rows in memory whose weight is not zero."""
+        return self.of_part(self.part.with_weight(), self.classes)
 
     @property
     def totals(self) -> np.ndarray:
         """The weight of each class."""
-        return np.bincount(self.y, self.weight, len(self.classes)).astype(np.float64)
+        if self.survey is not None:
+            return self.survey.totals
+        return np.bincount(self.part.y, self.part.weight, len(self.classes)).astype(np.float64)
 
+    def of_class(self, label: int) -> RowPart:
+        """Return the rows in memory of one class."""
+        return self.part.at(self.part.y == label)
 
-class LabelledSource(NamedTuple):
-    """Rows elsewhere, of which a survey was made, and what to do with them first."""
+    def reader(self, label: int, chunk_size: int | None) -> RowReader:
+        """Return a reader of the rows in memory of one class."""
+        rows = self.of_class(label)
+        return ArrayReader(rows.X, rows.weight, chunk_size)
 
-    source: Source  # of rows with places in classes
-    classes: np.ndarray
-    totals: np.ndarray  # weight of each class
-    low: np.ndarray  # range of each column
-    high: np.ndarray
-    scale: Callable | None = None
-
-
-def labelled_source(estimator, source: Source) -> LabelledSource:
-    """Look at rows with class labels that are read where they are, and set ``classes_``."""
-    source = source.labelled()
-    found = survey(source)
-    check_classification_targets(found.classes)
-    adopt_layout(estimator, source.layout)
-    estimator.classes_ = found.classes
-    source = source.coded(found.classes)
-    return LabelledSource(source, found.classes, found.totals, found.low, found.high)
+    def read_classes(self, work: Callable[[RowReader], object], chunk_size: int | None) -> list:
+        """Return ``work(reader)`` for a reader of the rows of each class, in several threads."""
+        classes = range(len(self.classes))
+        if self.in_memory:
+            return spread(lambda label: work(self.reader(label, chunk_size)), classes)
+        return read_together(work, self.source, classes, chunk_size=chunk_size, scale=self.scale)
 
 
 def labelled_rows(estimator, X, y, sample_weight) -> LabelledRows:
-    """Validate rows with class labels, and set ``classes_``: those of rows that have a weight."""
-    X, y = validated(estimator, X, _without_gaps(y))
-    check_classification_targets(y)
-    weight = check_weights(sample_weight, len(X))
-    estimator.classes_ = np.unique(y if weight is None else y[weight > 0])
-    return LabelledRows(X, np.searchsorted(estimator.classes_, y), weight, estimator.classes_)
+    """Validate rows with class labels, wherever they are, and set ``classes_``."""
+    source = take_rows(estimator, X, y, sample_weight, y_is="labels")
+    if source.part is not None:
+        return _of_part(estimator, source.part)
+    source = source.labelled()
+    found = survey(source)
+    # Twice: scikit-learn takes labels none of which stands there again for numbers.
+    check_classification_targets(np.repeat(found.classes, 2))
+    estimator.classes_ = found.classes
+    return LabelledRows(source.coded(found.classes), found.classes, found)
 
 
-def _without_gaps(y):
-    """Return labels none of which is missing; scikit-learn's errors do not say which one is."""
-    labels = np.asarray(y)
-    if labels.dtype.kind != "O" or labels.ndim != 1:
-        return y
-    gaps = [i for i, label in enumerate(labels) if _is_missing(label)]
-    if gaps:
-        raise ValueError(
-            f"y has no label in row {gaps[0]}"
-            + (f" and {len(gaps) - 1} more" if len(gaps) > 1 else "")
-            + ". Drop these rows, or give them a label."
-        )
-    return y
+def labelled_rows_in_memory(estimator, X, y, sample_weight, *, keep_all=False) -> LabelledRows:
+    """Validate rows with class labels that must be in memory, and set ``classes_``.
+
+    With ``keep_all`` rows of weight zero stay, but their labels are no classes.
+    """
+    rows = take_rows_in_memory(estimator, X, y, sample_weight, y_is="labels", keep_all=keep_all)
+    return _of_part(estimator, rows)
 
 
-def _is_missing(label) -> bool:
-    if isinstance(label, float):
-        return label != label
-    return label is None or type(label).__name__ in ("NAType", "NaTType")  # of pandas
+def _of_part(estimator, rows: RowPart) -> LabelledRows:
+    estimator.classes_ = np.unique(rows.with_weight().y)
+    rows = rows._replace(y=np.searchsorted(estimator.classes_, rows.y))
+    return LabelledRows.of_part(rows, estimator.classes_)
 
 
 def check_two_classes(classes) -> None:
@@ -122,14 +143,7 @@ def class_weights(class_weight, classes: np.ndarray, totals: np.ndarray) -> np.n
     return compute_class_weight(class_weight, classes=classes, y=classes)
 
 
-def labels(classes: np.ndarray, scores: np.ndarray) -> np.ndarray:
-    """Return the labels that decision values stand for."""
+def labels(classes: np.ndarray, scores) -> np.ndarray:
+    """Return the labels that decision values stand for, as a NumPy array."""
+    scores = to_numpy(scores)
     return classes[(scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)]
-
-
-def or_constant(features):
-    """Return the features, or a column of zeros if there are none: the intercept decides."""
-    if features.shape[1]:
-        return features
-    zeros = np.zeros((features.shape[0], 1))
-    return like(features, zeros) if is_device_array(features) else zeros

@@ -17,21 +17,19 @@ from typing import NamedTuple
 import numpy as np
 
 from vanishing._threads import one_blas_thread, spread
-from vanishing.learning.labels import LabelledRows, LabelledSource, class_weights
+from vanishing.learning.labels import LabelledRows, class_weights
 from vanishing.learning.passes import Features, Problems, added, pieces, positive, summed
 from vanishing.learning.svm import L1SquaredHingeSVC
 from vanishing.learning.temperature import Loss, learn_in_passes, learn_temperature
-from vanishing.rows.device import beside, library_of
-from vanishing.rows.source import Part
+from vanishing.rows.arrays import like, namespace
+from vanishing.rows.source import RowPart
 
 _LARGEST_LEVERAGE = 0.95
 _LARGEST_SLACK = 2.0
 _RIDGE = 1e-6  # on a Hessian with ones on its diagonal: rounding is amplified by its inverse
 
 
-def temperature_of(
-    final: L1SquaredHingeSVC, decisive: list, rows: LabelledRows | LabelledSource
-) -> float:
+def temperature_of(final: L1SquaredHingeSVC, decisive: list, rows: LabelledRows) -> float:
     """Return the temperature of a fitted SVM, by the rows that it was fitted to.
 
     Parameters
@@ -39,7 +37,7 @@ def temperature_of(
     final : L1SquaredHingeSVC
     decisive : list of (generators, weights, absolute)
         The features that have a weight in it, of each class.
-    rows : LabelledRows or LabelledSource
+    rows : LabelledRows
         Those in memory have been scaled already.
 
     Returns
@@ -53,14 +51,15 @@ def temperature_of(
         weights = np.zeros((1, len(final.intercept_)))  # the column that stands for no features
     weights = np.column_stack([weights.T, final.intercept_])
     problems = Problems.of(final, rows)
-    if isinstance(rows, LabelledRows):
+    if rows.in_memory:
         # The SVM had all features in memory: there is room for those that have a weight.
-        part = Part(Features(parts)(rows.X), rows.y, rows.weight)
+        X, y, weight = rows.part
+        part = RowPart(Features(parts)(X), y, weight)
         look = _Hessians(None, problems, weights)
         with one_blas_thread():
             left_out = _LeftOut(look, _factors(look(part)))
             scores = np.concatenate(spread(left_out, look.pieces(part)))
-        return learn_temperature(scores, rows.y, _weights(rows.y, rows.weight, by_class))
+        return learn_temperature(scores, y, _weights(y, weight, by_class))
     look = _Hessians(Features(parts, rows.scale), problems, weights)
     return _learn_elsewhere(rows, look, by_class)
 
@@ -79,7 +78,7 @@ def _weights(y, weight, by_class):
     """Return what rows count: the temperature is for the classes as they are weighted."""
     if by_class is None:
         return weight
-    of_rows = library_of(y).take(beside(y, by_class), y, axis=0)
+    of_rows = namespace(y).take(like(y, by_class), y, axis=0)
     return of_rows if weight is None else weight * of_rows
 
 
@@ -90,35 +89,35 @@ class _Hessians(NamedTuple):
     problems: Problems
     weights: np.ndarray  # (n_problems, n_features + 1), the intercepts last
 
-    def __call__(self, part: Part) -> tuple[np.ndarray, ...]:
+    def __call__(self, part: RowPart) -> tuple[np.ndarray, ...]:
         """Return the sums over a block of rows."""
         return summed(self._hessians, self.pieces(part))
 
-    def _hessians(self, piece: Part):
+    def _hessians(self, piece: RowPart):
         values = self.values(piece)
         found = []
         for p in range(len(self.weights)):
             chosen, _, slack, cost = self.slacks(p, values, piece)
-            xp = library_of(values)
+            xp = namespace(values)
             curvature = xp.where(slack > 0.0, 2.0 * cost, xp.zeros_like(cost))
             found.append(chosen.T @ (chosen * curvature[:, None]))
         return found
 
-    def pieces(self, part: Part) -> list[Part]:
+    def pieces(self, part: RowPart) -> list[RowPart]:
         """Return the rows of a block in pieces."""
         return pieces(part, self.weights.shape[1])
 
-    def values(self, piece: Part):
+    def values(self, piece: RowPart):
         """Return the features of rows, and the constant."""
         return piece.X if self.features is None else self.features(piece.X)
 
-    def slacks(self, p: int, values, piece: Part):
+    def slacks(self, p: int, values, piece: RowPart):
         """Return the columns with a weight in a problem, the rows' signs, slacks and costs."""
         support = np.flatnonzero(self.weights[p])
-        chosen = library_of(values).take(values, beside(values, support), axis=1)
-        scores = chosen @ beside(values, self.weights[p, support])
+        chosen = namespace(values).take(values, like(values, support), axis=1)
+        scores = chosen @ like(values, self.weights[p, support])
         sign, cost = self.problems.at(p, piece.y, piece.weight, scores)
-        return chosen, sign, positive(library_of(values), 1.0 - sign * scores), cost
+        return chosen, sign, positive(namespace(values), 1.0 - sign * scores), cost
 
 
 def _factors(hessians) -> list[np.ndarray]:
@@ -140,24 +139,24 @@ class _LeftOut(NamedTuple):
     look: _Hessians
     factors: list[np.ndarray]
 
-    def __call__(self, piece: Part):
+    def __call__(self, piece: RowPart):
         """Return those of some rows, of shape (n_samples,) or (n_samples, n_classes)."""
         values = self.look.values(piece)
-        xp = library_of(values)
+        xp = namespace(values)
         if piece.weight is not None:
             alone = xp.minimum(piece.weight, xp.ones_like(piece.weight))
             piece = piece._replace(weight=alone)
         scores = []
         for p, factor in enumerate(self.factors):
             chosen, sign, slack, cost = self.look.slacks(p, values, piece)
-            solved = chosen @ beside(values, factor)
+            solved = chosen @ like(values, factor)
             # A product for the sum over few columns: many times as fast.
             norms = (solved * solved) @ xp.ones_like(solved[0, :])
             leverage = 2.0 * cost * norms
             leverage = xp.minimum(leverage, _LARGEST_LEVERAGE * xp.ones_like(leverage[:1]))
             grown = slack * leverage / (1.0 - leverage)
             grown = xp.minimum(grown, positive(xp, _LARGEST_SLACK - slack))
-            score = values @ beside(values, self.look.weights[p, :])
+            score = values @ like(values, self.look.weights[p, :])
             scores.append(score - sign * grown)
         return scores[0] if len(scores) == 1 else xp.stack(scores, axis=1)
 
@@ -170,11 +169,11 @@ class _Slopes(NamedTuple):
     total: float
     rates: np.ndarray
 
-    def __call__(self, part: Part) -> np.ndarray:
+    def __call__(self, part: RowPart) -> np.ndarray:
         """Return the sums over a block of rows."""
         (found,) = summed(self._slopes, self.left_out.look.pieces(part))
         return found
 
-    def _slopes(self, piece: Part):
+    def _slopes(self, piece: RowPart):
         weight = _weights(piece.y, piece.weight, self.by_class)
         return (Loss(self.left_out(piece), piece.y, weight, self.total).slopes(self.rates),)

@@ -11,26 +11,16 @@ import numpy as np
 
 from vanishing._threads import fold
 from vanishing.learning.features import VanishingFeatures
-from vanishing.learning.labels import LabelledSource, class_weights
-from vanishing.learning.svm import L1SquaredHingeSVC
+from vanishing.learning.labels import LabelledRows, class_weights
+from vanishing.learning.svm import L1SquaredHingeSVC, set_solutions
 from vanishing.learning.svm_solver import STEPS, NewtonPass, solve_in_passes
-from vanishing.rows.device import (
-    beside,
-    evaluate_features,
-    is_device_array,
-    is_on_cpu,
-    library_of,
-    to_numpy,
-)
-from vanishing.rows.source import Part
-
-# Of the features and slacks of rows that are looked at together: what a cache holds, or enough to
-# keep an accelerator busy and little of its memory.
-_CACHED_BYTES, _DEVICE_BYTES = 1 << 20, 1 << 30
+from vanishing.rows.arrays import like, namespace, rows_at_once, to_numpy
+from vanishing.rows.source import RowPart
+from vanishing.rows.values import features_and_constant
 
 
 def fit_in_passes(
-    final: L1SquaredHingeSVC, features: VanishingFeatures, rows: LabelledSource
+    final: L1SquaredHingeSVC, features: VanishingFeatures, rows: LabelledRows
 ) -> str | None:
     """Fit the SVM to the features of rows elsewhere; return what to warn of."""
     final.n_features_in_ = max(1, features.n_generators_)
@@ -43,10 +33,11 @@ def fit_in_passes(
         question = _NewtonQuestion(values, problems, asked, weights, directions)
         return [NewtonPass(*found) for found in zip(*rows.source.ask(question, added), strict=True)]
 
-    return final.store(
+    return set_solutions(
+        final,
         solve_in_passes(
             look, final.n_features_in_ + 1, len(problems), tol=final.tol, max_iter=final.max_iter
-        )
+        ),
     )
 
 
@@ -61,16 +52,7 @@ class Features(NamedTuple):
 
         A column of zeros stands for no features: the intercept decides.
         """
-        X = X if self.scale is None else self.scale(X)
-        if is_device_array(X):
-            return evaluate_features(self.parts, X)
-        ends = np.cumsum([0, *(len(generators) for generators, _ in self.parts)])
-        out = np.empty((len(X), max(1, ends[-1]) + 1))
-        out[:, ends[-1] :] = 0.0
-        out[:, -1] = 1.0
-        for (generators, absolute), start, stop in zip(self.parts, ends, ends[1:], strict=False):
-            generators.evaluate(X, absolute=absolute, out=out[:, start:stop])
-        return out
+        return features_and_constant(self.parts, X if self.scale is None else self.scale(X))
 
 
 class Problems:
@@ -105,7 +87,7 @@ class Problems:
         ``y`` are places of classes, ``weight`` weights or None, and ``like`` an array of as many
         numbers in float64: all where the rows are.
         """
-        xp = library_of(like)
+        xp = namespace(like)
         ones = xp.ones_like(like)
         own = y == (1 if self.n_classes == 2 else p)
         cost = self.C * (ones if weight is None else weight)
@@ -125,17 +107,17 @@ class _NewtonQuestion(NamedTuple):
     weights: np.ndarray
     directions: np.ndarray
 
-    def __call__(self, part: Part) -> tuple[np.ndarray, ...]:
+    def __call__(self, part: RowPart) -> tuple[np.ndarray, ...]:
         """Return losses, dual sums, gradients and Hessians, an entry a problem each."""
         n_columns = self.weights.shape[1]
         return summed(self._sums, pieces(part, n_columns))
 
-    def _sums(self, piece: Part):
+    def _sums(self, piece: RowPart):
         values = self.features(piece.X)
-        xp = library_of(values)
+        xp = namespace(values)
         n_asked = len(self.asked)
-        scores = values @ beside(values, np.vstack([self.weights, self.directions]).T)
-        left = beside(values, 1.0 - STEPS[:, np.newaxis])
+        scores = values @ like(values, np.vstack([self.weights, self.directions]).T)
+        left = like(values, 1.0 - STEPS[:, np.newaxis])
         found = []
         for i, p in enumerate(self.asked):
             sign, cost = self.problems.at(p, piece.y, piece.weight, scores[:, i])
@@ -151,11 +133,9 @@ class _NewtonQuestion(NamedTuple):
         return tuple(xp.stack(sums) for sums in zip(*found, strict=True))
 
 
-def pieces(part: Part, n_columns: int) -> list[Part]:
-    """Return the rows of a block, as many in a piece as suits the place where they are."""
-    on_cpu = not is_device_array(part.X) or is_on_cpu(part.X)
-    size = _CACHED_BYTES if on_cpu else _DEVICE_BYTES
-    return part.pieces(max(256, size // (8 * (n_columns + len(STEPS)))))
+def pieces(part: RowPart, n_columns: int) -> list[RowPart]:
+    """Return the rows of a block in pieces whose features and slacks are looked at together."""
+    return part.pieces(rows_at_once(part.X, n_columns + len(STEPS)))
 
 
 def positive(xp, values):
@@ -168,6 +148,6 @@ def added(first, second):
     return tuple(a + b for a, b in zip(first, second, strict=True))
 
 
-def summed(function: Callable, found: list[Part]) -> tuple[np.ndarray, ...]:
-    """Return the sums of the answers of pieces: added up where these are, then brought here."""
-    return tuple(to_numpy(total) for total in fold(function, found, added, len(found)))
+def summed(function: Callable, parts: list[RowPart]) -> tuple[np.ndarray, ...]:
+    """Return the sums of the answers of pieces: added up where these are, then brought to NumPy."""
+    return tuple(to_numpy(total) for total in fold(function, parts, added, len(parts)))

@@ -8,12 +8,14 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from vanishing._threads import one_blas_thread
-from vanishing.learning.features import VanishingFeatures
-from vanishing.learning.labels import LabelledRows, LabelledSource, or_constant
+from vanishing.estimators.fits import Remarks
+from vanishing.learning.features import VanishingFeatures, feature_values, fit_features
+from vanishing.learning.labels import LabelledRows
 from vanishing.learning.passes import fit_in_passes
 from vanishing.learning.scaling import Scaling
-from vanishing.learning.svm import L1SquaredHingeSVC
+from vanishing.learning.svm import L1SquaredHingeSVC, fit_svm
 from vanishing.learning.svm_solver import as_columns
+from vanishing.rows.values import or_constant
 
 
 class Parts(NamedTuple):
@@ -26,20 +28,30 @@ class Parts(NamedTuple):
     seconds: float = 0.0  # for scaling and features
 
 
-class ScaledRows(NamedTuple):
-    """Training rows, in memory or elsewhere, and the scaling they have been through."""
+def remarks_on_parts(name: str, parts: Parts) -> Remarks:
+    """Return what there is to say of the fitted parts of a classifier, by its name."""
+    nothing = (
+        "nothing vanishes on any class, so that there are no features to tell them apart by. "
+        "Take a larger psi or max_degree, or scale the data."
+    )
+    return Remarks(name, parts.problems, None if parts.features.n_generators_ else nothing)
 
-    rows: LabelledRows | LabelledSource
+
+class ScaledRows(NamedTuple):
+    """Training rows, wherever they are, and the scaling they have been through."""
+
+    rows: LabelledRows
     scaling: Scaling
 
 
-def scale_rows(rows: LabelledRows | LabelledSource, scale, clip: bool) -> ScaledRows:
-    """Learn the scaling of rows, and scale them: those elsewhere as they are read."""
+def scale_rows(rows: LabelledRows, scale, clip: bool) -> ScaledRows:
+    """Learn the scaling of rows, and scale them: those that are not in memory as they are read."""
     scaling = Scaling(scale, clip)
-    if isinstance(rows, LabelledRows):
-        return ScaledRows(rows._replace(X=scaling.fit_transform(rows.X)), scaling)
-    scaling.fit_range(rows.low, rows.high)
-    return ScaledRows(rows._replace(scale=scaling), scaling)
+    if rows.survey is not None:
+        scaling.fit_range(rows.survey.low, rows.survey.high)
+        return ScaledRows(rows._replace(scale=scaling), scaling)
+    part = rows.part._replace(X=scaling.fit_transform(rows.part.X))
+    return ScaledRows(LabelledRows.of_part(part, rows.classes), scaling)
 
 
 def fit_parts(
@@ -60,7 +72,7 @@ def fit_parts(
     finals : sequence of classifiers
         To be fitted: an `L1SquaredHingeSVC`, several of them with growing C, each of which starts
         from the one before; or, for rows in memory, any other single one.
-    readers : list of Reader or None
+    readers : list of RowReader or None
         Of the rows of each class, for several fits to the same rows.
     n_jobs : int or None
         Threads over the classes.
@@ -72,24 +84,25 @@ def fit_parts(
     """
     start, rows = time.perf_counter(), scaled.rows
     features = VanishingFeatures(transformer, n_jobs=n_jobs)
-    remarks = features.fit_labelled(rows, readers)
+    remarks = fit_features(features, rows, readers)
     seconds = 0.0
 
     def parts(final, problem):
         problems = remarks.problems if problem is None else (*remarks.problems, problem)
         return Parts(scaled.scaling, features, final, problems, seconds)
 
-    if isinstance(rows, LabelledSource):
+    if not rows.in_memory:
         (final,) = finals
         yield parts(final, fit_in_passes(final, features, rows))
         return
-    X = or_constant(features.values_of(rows.X))
+    X, y, weight = rows.part
+    X = or_constant(feature_values(features, X))
     if not isinstance(finals[0], L1SquaredHingeSVC):
         (final,) = finals
-        weights = {} if rows.weight is None else {"sample_weight": rows.weight}
+        weights = {} if weight is None else {"sample_weight": weight}
         # Some cast to single precision and refuse what overflows: NumPy's warnings say no more.
         with np.errstate(over="ignore", invalid="ignore"):
-            final.fit(X, rows.classes[rows.y], **weights)
+            final.fit(X, rows.classes[y], **weights)
         yield parts(final, None)
         return
     columns = as_columns(X, finals[0].fit_intercept)
@@ -100,6 +113,6 @@ def fit_parts(
         final.check_parameters()
         final.classes_ = rows.classes
         with one_blas_thread():
-            problem = final.fit_columns(columns, rows.y, rows.weight, before, n_jobs)
+            problem = fit_svm(final, columns, y, weight, before, n_jobs)
         before = final
         yield parts(final, problem)

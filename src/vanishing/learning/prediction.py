@@ -7,47 +7,55 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from vanishing._threads import spread, threads
 from vanishing._warnings import warn
 from vanishing.algebra.polynomials import default_names
-from vanishing.constructions.notebook import HTMLRepresentation
+from vanishing.estimators.notebook import HTMLRepresentation
+from vanishing.estimators.row_methods import RowMethods, row_by_row
+from vanishing.estimators.saving import Savable
 from vanishing.learning.default import DefaultTransformer
 from vanishing.learning.explanation import table_of
-from vanishing.learning.labels import labels, or_constant
+from vanishing.learning.features import feature_values
+from vanishing.learning.labels import labels
 from vanishing.learning.scaling import FarRows, names_after
 from vanishing.learning.svm import L1SquaredHingeSVC
 from vanishing.learning.temperature import probabilities
-from vanishing.persistence import Savable
-from vanishing.rows.device import (
-    are_few,
-    as_floats,
-    combine_generators,
-    here_as_floats,
-    is_device_array,
-    like,
-    namespace,
-    piece_rows,
-    there,
-    to_numpy,
-)
-from vanishing.rows.sources import check_layout, checked_device_array, refuse, source_of
-from vanishing.rows.validation import validated
+from vanishing.rows.intake import refuse, take_rows_in_memory
+from vanishing.rows.values import or_constant, sums_by_pieces, weighted_values
 
-_ROWS = 1 << 16  # that are scaled and evaluated at a time
+
+def pipeline_of(model):
+    """Return the fitted `VanishingClassifier` that predicts: a model, or the one it has chosen."""
+    return getattr(model, "classifier_", model)
 
 
 def watched(model, far: FarRows):
     """Return a copy that counts rows far outside of the training range in place of warning."""
     model = copy.copy(model)
-    model._far = far
+    if (pipeline := pipeline_of(model)) is not model:
+        pipeline = model.classifier_ = copy.copy(pipeline)
+    pipeline.scaling_ = pipeline.scaling_.counted_by(far)
     return model
+
+
+def decisive_parts(model) -> list | None:
+    """Return (generators, weights, absolute) of each class; None: no linear SVM decides."""
+    pipeline = pipeline_of(model)
+    if pipeline.decisive_ is None:
+        return None
+    return [
+        (generators, weights, transformer.absolute)
+        for transformer, (generators, weights) in zip(
+            pipeline.features_.transformers_, pipeline.decisive_, strict=True
+        )
+    ]
 
 
 def warn_of(model, far: FarRows) -> None:
     """Warn of rows that are far outside of the training range, unless they are few."""
     if not far.many:
         return
-    scaling, n_columns = model._fitted.scaling_, model._fitted.features_.n_features_in_
+    pipeline = pipeline_of(model)
+    scaling, n_columns = pipeline.scaling_, pipeline.features_.n_features_in_
     names = getattr(model, "feature_names_in_", default_names(model.n_features_in_))
     names = names_after(scaling.transformer, names, n_columns)
     done = (
@@ -66,7 +74,9 @@ def _final_estimator_has(name):
     def check(self):
         # What was fitted counts, not a parameter that was set afterwards.
         fitted = hasattr(self, "classes_")
-        final = self._fitted.final_estimator_ if fitted else getattr(self, "final_estimator", None)
+        final = (
+            pipeline_of(self).final_estimator_ if fitted else getattr(self, "final_estimator", None)
+        )
         if final is None or isinstance(final, L1SquaredHingeSVC):
             return True  # it has a temperature here, though no probabilities of its own
         return hasattr(final, name)
@@ -74,74 +84,52 @@ def _final_estimator_has(name):
     return check
 
 
+def _decides_on_device(self, X) -> bool:
+    """Say that the linear SVM takes device arrays; another final estimator refuses them."""
+    if decisive_parts(self) is None:
+        refuse(pipeline_of(self).final_estimator_, X)
+    return True
+
+
 class PipelineClassifier(
-    DefaultTransformer, Savable, HTMLRepresentation, ClassifierMixin, BaseEstimator
+    DefaultTransformer, Savable, HTMLRepresentation, RowMethods, ClassifierMixin, BaseEstimator
 ):
-    """Base of the classifiers by equations.
-
-    A subclass says in ``_fitted`` which `VanishingClassifier` predicts: itself or one it has found.
-    """
-
-    def _validated(self, X):
-        on_device = is_device_array(X)
-        return checked_device_array(self, X) if on_device else validated(self, X, reset=False)
+    """Base of the classifiers by equations, which predict by their `pipeline_of`."""
 
     @property
     def generators_(self):
         """The generators of all classes, in the order of the features."""
         check_is_fitted(self)
-        return self._fitted.features_.generators_
+        return pipeline_of(self).features_.generators_
 
     def _far_rows(self) -> FarRows:
-        return getattr(self, "_far", None) or FarRows()
+        return pipeline_of(self).scaling_.far_rows or FarRows()
 
     def _tell(self, far: FarRows) -> None:
-        if far is not getattr(self, "_far", None):  # else whoever watches will tell
+        if far is not pipeline_of(self).scaling_.far_rows:  # else whoever watches will tell
             warn_of(self, far)
 
-    def _scaled(self, X):
+    def _scaled(self, rows):
+        """Return validated rows as the generators take them."""
         far = self._far_rows()
-        scaled = self._fitted.scaling_(self._validated(X), far)
+        scaled = pipeline_of(self).scaling_(rows, far)
         self._tell(far)
         return scaled
 
-    def _features(self, X):
-        with threads(self.n_jobs):
-            return or_constant(self._fitted.features_.values_of(self._scaled(X)))
+    def _features(self, rows):
+        """Return what a `final_estimator` takes, of validated rows."""
+        return or_constant(feature_values(pipeline_of(self).features_, self._scaled(rows)))
 
-    def _decisive(self):
-        """Return (generators, weights, absolute) of each class; None: no linear SVM decides."""
-        fitted = self._fitted
-        if fitted.decisive_ is None:
-            return None
-        return [
-            (generators, weights, transformer.absolute)
-            for transformer, (generators, weights) in zip(
-                fitted.features_.transformers_, fitted.decisive_, strict=True
-            )
-        ]
-
-    def _mapped(self, method, X, dtype, one_value=True):
-        """Return a method of X if that is not for the caller to find, else None.
-
-        Of blocks or a Dask collection: of each block, lazily. Of few rows of an accelerator: by the
-        CPU.
-        """
-        if are_few(X):
-            return there(X, method(here_as_floats(X)))
-        if is_device_array(X):
-            if self._decisive() is None:
-                refuse(self._fitted.final_estimator_, X)
-            return None
-        source = source_of(X)
-        if source is None:
-            return None
-        check_layout(self, source.layout)
+    def _per_block(self):
         # Each block would warn again of rows far outside, and no block knows of the others.
-        method = getattr(watched(self, FarRows()), method.__name__)
-        return source.map(method, None if one_value else len(self.classes_), dtype)
+        return watched(self, FarRows())
 
     @available_if(_final_estimator_has("decision_function"))
+    @row_by_row(
+        n_columns=lambda self: None if len(self.classes_) == 2 else len(self.classes_),
+        dtype=lambda self: np.float64,
+        on_device=_decides_on_device,
+    )
     def decision_function(self, X):
         """Return the decision values, of shape (n_samples,) or (n_samples, n_classes).
 
@@ -155,49 +143,32 @@ class PipelineClassifier(
         -------
         scores : ndarray
         """
-        check_is_fitted(self)
-        mapped = self._mapped(self.decision_function, X, np.float64, len(self.classes_) == 2)
-        if mapped is not None:
-            return mapped
-        decisive = self._decisive()
+        decisive = decisive_parts(self)
         if decisive is None:
-            return self._fitted.final_estimator_.decision_function(self._features(X))
-        with threads(self.n_jobs):
-            scores = self._decided(self._validated(X), decisive)
+            return pipeline_of(self).final_estimator_.decision_function(self._features(X))
+        return self._decisions(X, decisive)
+
+    def _decisions(self, rows, decisive):
+        """Return the decision values of validated rows, by the generators that have a weight."""
+
+        def summands(piece):
+            far = FarRows()
+            scaled = pipeline_of(self).scaling_(piece, far)
+            parts = (
+                weighted_values(generators, scaled, weights, absolute=absolute)
+                for generators, weights, absolute in decisive
+            )
+            return parts, far
+
+        intercept = pipeline_of(self).final_estimator_.intercept_
+        scores, counts = sums_by_pieces(rows, intercept, summands)
+        far = self._far_rows()
+        for one in counts:
+            far.add(one)
+        self._tell(far)
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
-    def _decided(self, X, decisive):
-        """Return the decision values of validated rows, of shape (n_samples, n_outputs)."""
-        on_device = is_device_array(X)
-        size = piece_rows(X.shape[1]) if on_device else _ROWS
-        intercept = self._fitted.final_estimator_.intercept_[np.newaxis, :]
-        if on_device:
-            shape, xp = (X.shape[0], intercept.shape[1]), namespace(X)
-            scores = xp.empty(shape, dtype=xp.float64, device=X.device)
-            scores[...] = like(X, intercept)
-        else:
-            scores = np.tile(intercept, (len(X), 1))
-
-        def decide(here: slice) -> FarRows:
-            far = FarRows()
-            scaled = self._fitted.scaling_(as_floats(X[here, :]), far)
-            for generators, weights, absolute in decisive:
-                if on_device:
-                    part = combine_generators(generators, scaled, weights, absolute=absolute)
-                else:
-                    part = generators.combine(scaled, weights, absolute=absolute)
-                scores[here, :] += part
-            return far
-
-        n_samples = X.shape[0]
-        # Some rows at a time: scaled rows are another array, maybe of another precision.
-        cuts = [slice(start, min(start + size, n_samples)) for start in range(0, n_samples, size)]
-        far = self._far_rows()
-        for found in map(decide, cuts) if on_device else spread(decide, cuts):
-            far.add(found)
-        self._tell(far)
-        return scores
-
+    @row_by_row(dtype=lambda self: self.classes_.dtype, on_device=_decides_on_device)
     def predict(self, X):
         """Return the predicted labels.
 
@@ -209,18 +180,17 @@ class PipelineClassifier(
         -------
         y : ndarray of shape (n_samples,)
         """
-        check_is_fitted(self)
-        mapped = self._mapped(self.predict, X, self.classes_.dtype)
-        if mapped is not None:
-            return mapped
-        if self._decisive() is None:
-            return self._fitted.final_estimator_.predict(self._features(X))
-        scores = self.decision_function(X)
-        if not is_device_array(X):
-            return labels(self.classes_, scores)
-        return there(X, labels(self.classes_, to_numpy(scores)))
+        decisive = decisive_parts(self)
+        if decisive is None:
+            return pipeline_of(self).final_estimator_.predict(self._features(X))
+        return labels(self.classes_, self._decisions(X, decisive))
 
     @available_if(_final_estimator_has("predict_proba"))
+    @row_by_row(
+        n_columns=lambda self: len(self.classes_),
+        dtype=lambda self: np.float64,
+        on_device=_decides_on_device,
+    )
     def predict_proba(self, X):
         """Return the probabilities of the classes.
 
@@ -236,19 +206,16 @@ class PipelineClassifier(
         -------
         probabilities : ndarray of shape (n_samples, n_classes)
         """
-        check_is_fitted(self)
-        mapped = self._mapped(self.predict_proba, X, np.float64, one_value=False)
-        if mapped is not None:
-            return mapped
-        if self._decisive() is None:
-            return self._fitted.final_estimator_.predict_proba(self._features(X))
-        temperature = self._fitted.temperature_
+        decisive = decisive_parts(self)
+        if decisive is None:
+            return pipeline_of(self).final_estimator_.predict_proba(self._features(X))
+        temperature = pipeline_of(self).temperature_
         if temperature is None:
             raise ValueError(
                 "this model has no temperature, which probabilities need: it was saved by a "
                 "version of vanishing that had none. Fit it again; decision_function works."
             )
-        return probabilities(self.decision_function(X), temperature)
+        return probabilities(self._decisions(X, decisive), temperature)
 
     def explain(self, X, *, n_generators=5, table=False):
         """Tell which generators decided each prediction.
@@ -275,12 +242,11 @@ class PipelineClassifier(
             pandas.
         """
         check_is_fitted(self)
-        decisive = self._decisive()
+        decisive = decisive_parts(self)
         if decisive is None:
             raise ValueError("explain needs the linear SVM; it knows nothing of a final_estimator.")
-        refuse(self, X, "explain")
         index = X.index if hasattr(X, "iloc") else None  # lists have another index
-        X = self._scaled(X)
+        X = self._scaled(take_rows_in_memory(self, X, method="explain", reset=False).X)
         owners = [
             label
             for label, (generators, *_) in zip(self.classes_, decisive, strict=True)
@@ -289,7 +255,7 @@ class PipelineClassifier(
         polynomials = [generator for generators, *_ in decisive for generator in generators]
         values = np.hstack([g.evaluate(X, absolute=absolute) for g, _, absolute in decisive])
         weights = np.vstack([part for _, part, _ in decisive])
-        scores = self._fitted.final_estimator_.intercept_ + values @ weights
+        scores = pipeline_of(self).final_estimator_.intercept_ + values @ weights
         several = len(self.classes_) > 2
         best = scores.argmax(axis=1) if several else np.zeros(len(X), dtype=int)
         explanations = []
@@ -314,4 +280,4 @@ class PipelineClassifier(
             return explanations
         decided = self.classes_[best] if several else self.classes_[best + 1]
         rows = range(len(X)) if index is None else index
-        return table_of(explanations, rows, decided, self._fitted.scaling_.transformer)
+        return table_of(explanations, rows, decided, pipeline_of(self).scaling_.transformer)

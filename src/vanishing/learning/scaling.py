@@ -1,5 +1,6 @@
 """Scaling of columns: learned on training rows, applied to rows wherever they are."""
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -15,11 +16,10 @@ from sklearn.preprocessing import (
 
 from vanishing.algebra.polynomials import default_names
 from vanishing.learning.log_scaling import LogScaler
-from vanishing.rows import device
+from vanishing.rows.arrays import clipped, column_ranges, count_true, like, namespace, to_numpy
 
 FAR = 0.5  # of the training range of a column, beyond it, is far outside
 ORDINARY = 0.02  # share of rows far outside that ordinary data may have: tails are long
-_TILE = 64  # rows
 SCALINGS = ("minmax", "quantile", "log")  # True is another name for the first
 
 
@@ -73,21 +73,6 @@ def names_after(transformer, names, n_columns: int) -> list[str]:
     return [str(name) for name in names] if len(names) == n_columns else default_names(n_columns)
 
 
-def column_ranges(X) -> tuple[np.ndarray, np.ndarray]:
-    """Return the least and the largest value of each column, of NumPy or of a device."""
-    if device.is_device_array(X):
-        xp = device.namespace(X)
-        return device.to_numpy(xp.min(X, axis=0)), device.to_numpy(xp.max(X, axis=0))
-    n_rows, n_columns = X.shape
-    if n_rows >= 2 * _TILE and X.flags.c_contiguous:
-        # Rows side by side: NumPy's loops are as long as a row, and a row of few columns is short.
-        tiled, rest = X[: n_rows // _TILE * _TILE].reshape(-1, _TILE * n_columns), X[-_TILE:]
-        ends = (end(tiled, axis=0).reshape(_TILE, -1) for end in (np.min, np.max))
-        low, high = (np.vstack([found, rest]) for found in ends)
-        return low.min(axis=0), high.max(axis=0)
-    return X.min(axis=0), X.max(axis=0)
-
-
 class FarRows:
     """Counts rows that are far outside of the training range.
 
@@ -117,14 +102,9 @@ class FarRows:
             return  # most calls end here
         if beyond.max() > self.worst:
             self.column, self.worst = int(beyond.argmax()), float(beyond.max())
-        # A row of a device stays there: the few numbers that it is compared with go to it.
-        on_device = device.is_device_array(X)
-        centre, reach = (low + high) / 2, (0.5 + FAR) * span
-        if on_device:
-            centre, reach = device.like(X, centre), device.like(X, reach)
-        xp = device.namespace(X) if on_device else np
-        here = xp.any(xp.abs(X - centre) > reach, axis=1)
-        self.n_far += int(xp.sum(xp.astype(here, xp.int64) if on_device else here))
+        centre, reach = like(X, (low + high) / 2), like(X, (0.5 + FAR) * span)
+        xp = namespace(X)
+        self.n_far += count_true(xp.any(xp.abs(X - centre) > reach, axis=1))
 
     def add(self, other: "FarRows") -> None:
         """Count rows that have been counted by themselves."""
@@ -154,7 +134,11 @@ class Scaling:
     transformer : fitted transformer or None
     low, high : ndarray of shape (n_columns,), or None
         The range of the scaled columns in training; None where an older model file lacks it.
+    far_rows : FarRows or None
+        Where whoever predicts counts rows far outside; None: it warns of them.
     """
+
+    far_rows: FarRows | None = None
 
     def __init__(self, scale, clip: bool):
         self.scale = scale
@@ -207,28 +191,23 @@ class Scaling:
         Those that are far outside of the training range are counted in ``far``.
         """
         transformer = self.transformer
-        on_device = device.is_device_array(X)
-        if transformer is not None and not self.in_unit_range:
+        if transformer is not None and self.in_unit_range:
+            X = X * like(X, transformer.scale_) + like(X, transformer.min_)
+        elif transformer is not None:
             # Scikit-learn's transformers know no devices: to the CPU and back.
-            rows = device.to_numpy(X) if on_device else X
-            scaled = self._checked(transformer.transform(rows), len(rows))
-            X = device.like(X, scaled) if on_device else scaled
-            transformer = None
-        parts = (None, None) if transformer is None else (transformer.scale_, transformer.min_)
-        factor, offset, low, high = (
-            device.like(X, part) if on_device and part is not None else part
-            for part in (*parts, self.low, self.high)
-        )
-        if factor is not None:
-            X = X * factor + offset
-        if far is not None and self.low is not None and self.high is not None:
-            far.count(X, self.low, self.high)
-        if not self.clip:
+            rows = to_numpy(X)
+            X = like(X, self._checked(transformer.transform(rows), len(rows)))
+        if self.low is None or self.high is None:
             return X
-        if not on_device:
-            return np.clip(X, low, high)
-        xp = device.namespace(X)
-        return xp.minimum(xp.maximum(X, low), high)
+        if far is not None:
+            far.count(X, self.low, self.high)
+        return clipped(X, self.low, self.high) if self.clip else X
+
+    def counted_by(self, far: FarRows) -> "Scaling":
+        """Return the same scaling, with a count of rows far outside in place of warnings."""
+        scaling = copy(self)
+        scaling.far_rows = far
+        return scaling
 
     def _checked(self, X, n_samples: int) -> np.ndarray:
         X = np.asarray(X)

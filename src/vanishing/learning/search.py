@@ -9,30 +9,28 @@ from sklearn.metrics import get_scorer_names
 from sklearn.model_selection import check_cv
 
 from vanishing._threads import one_blas_thread
-from vanishing.checks import check_flag, check_number
-from vanishing.constructions.base import all_or_nothing
-from vanishing.constructions.engine import Remarks
+from vanishing.checks import check_flag
+from vanishing.estimators.fits import Remarks, all_or_nothing
+from vanishing.estimators.progress import Progress, listening
 from vanishing.learning.candidates import Free, families, others
-from vanishing.learning.classifier import VanishingClassifier
+from vanishing.learning.classifier import VanishingClassifier, adopt_parts
 from vanishing.learning.default import resolved
 from vanishing.learning.features import VanishingFeatures
+from vanishing.learning.grid import is_auto, search_grid
 from vanishing.learning.labels import (
     LabelledRows,
     check_class_weight,
     check_two_classes,
-    labelled_rows,
+    labelled_rows_in_memory,
 )
-from vanishing.learning.pipeline import fit_parts, scale_rows
+from vanishing.learning.pipeline import fit_parts, remarks_on_parts, scale_rows
 from vanishing.learning.prediction import PipelineClassifier
 from vanishing.learning.scaling import SCALINGS, check_scale
 from vanishing.learning.svm import L1SquaredHingeSVC
-from vanishing.learning.trials import Progress, Trials, describe
+from vanishing.learning.trials import Trials, describe
 from vanishing.learning.tuning import MOST_ROWS, Tuning
 from vanishing.persistence import register
-from vanishing.rows.sources import refuse
 
-CS = (0.1, 1.0, 10.0)  # values of C that are tried first
-BETWEEN = (0.03, 0.3, 3.0, 30.0)  # and beside the best of these
 _MEASURED = ("fit_times", "score_times", "scores")
 _TIMES = ("mean_fit_time", "std_fit_time", "mean_score_time", "std_score_time")
 
@@ -117,6 +115,8 @@ class VanishingClassifierCV(PipelineClassifier):
     0.98
     """
 
+    fits_sources = False
+
     def __init__(
         self,
         transformer=None,
@@ -173,7 +173,7 @@ class VanishingClassifierCV(PipelineClassifier):
                 "ABM, AVI or VCA."
             )
         self._check_scoring()
-        self.grid()
+        search_grid(self.psis, self.Cs)
 
     def _check_scoring(self):
         if isinstance(self.scoring, str):
@@ -185,72 +185,40 @@ class VanishingClassifierCV(PipelineClassifier):
         elif self.scoring is not None and not callable(self.scoring):
             raise TypeError(f"scoring must be one name, a callable or None; got {self.scoring!r}.")
 
-    def grid(self) -> tuple[list[float] | None, list[float], list[float]]:
-        """Return values to try: of psi, None for "auto"; of C, growing; and the first ones of C."""
-        if _is_auto(self.Cs):
-            Cs, first = sorted((*CS, *BETWEEN)), list(CS)
-        else:
-            Cs = first = sorted(self._numbers("Cs"))
-        for C in Cs:
-            check_number("every C of Cs", C, low=0, low_open=True)
-        if _is_auto(self.psis):
-            return None, Cs, first
-        psis = self._numbers("psis")
-        for psi in psis:
-            check_number("every psi of psis", psi, low=0, high=1, high_open=True)
-        return psis, Cs, first
 
-    def _numbers(self, name: str) -> list[float]:
-        given = getattr(self, name)
-        try:
-            if isinstance(given, str):
-                raise TypeError
-            values = [float(value) for value in given]
-        except (TypeError, ValueError):
-            raise TypeError(
-                f"{name} must be 'auto' or a sequence of numbers; got {given!r}."
-            ) from None
-        if not values:
-            raise ValueError(f"{name} is empty: give at least one value to try.")
-        return list(dict.fromkeys(values))  # each once
-
-    def _store(self, params, times, splits, best_index):
-        """Set the attributes that describe the search, in the shape of GridSearchCV's.
-
-        ``params`` are the points looked at, ``times`` columns that are kept as they are, and
-        ``splits`` scores of shape (n_splits, len(params)), NaN where there is none.
-        """
-        found = dict(zip(_TIMES, times, strict=True))
-        for name in dict.fromkeys(name for point in params for name in point):
-            found[f"param_{name}"] = _column(params, name)
-        found["params"] = params
-        found |= {f"split{i}_test_score": scores for i, scores in enumerate(splits)}
-        mean = found["mean_test_score"] = splits.mean(axis=0)
-        found["std_test_score"] = splits.std(axis=0)
-        # Sums of the same scores in another order are equal; what was not looked at is last.
-        rounded = np.nan_to_num(mean.round(12), nan=-np.inf)
-        found["rank_test_score"] = 1 + (rounded > rounded[:, np.newaxis]).sum(axis=1)
-        self.cv_results_ = found
-        self.n_splits_ = len(splits)
-        self.best_index_ = best_index
-        self.best_score_ = float(mean[best_index])
-        self.best_params_ = params[best_index]
-
-    def _adopt(self, classifier: VanishingClassifier):
-        """Predict by a fitted classifier."""
-        self.classifier_ = classifier
-        self.n_generators_ = classifier.n_generators_
-        self.n_terms_ = classifier.n_terms_
-        self.sparsity_ = classifier.sparsity_
-        self.temperature_ = classifier.temperature_
-
-    @property
-    def _fitted(self):
-        return self.classifier_
+# -- What is found --------------------------------------------------------------------------------
 
 
-def _is_auto(value) -> bool:
-    return isinstance(value, str) and value == "auto"
+def _set_results(model: VanishingClassifierCV, params, times, splits, best_index):
+    """Set the attributes that describe the search, in the shape of GridSearchCV's.
+
+    ``params`` are the points looked at, ``times`` columns that are kept as they are, and
+    ``splits`` scores of shape (n_splits, len(params)), NaN where there is none.
+    """
+    found = dict(zip(_TIMES, times, strict=True))
+    for name in dict.fromkeys(name for point in params for name in point):
+        found[f"param_{name}"] = _column(params, name)
+    found["params"] = params
+    found |= {f"split{i}_test_score": scores for i, scores in enumerate(splits)}
+    mean = found["mean_test_score"] = splits.mean(axis=0)
+    found["std_test_score"] = splits.std(axis=0)
+    # Sums of the same scores in another order are equal; what was not looked at is last.
+    rounded = np.nan_to_num(mean.round(12), nan=-np.inf)
+    found["rank_test_score"] = 1 + (rounded > rounded[:, np.newaxis]).sum(axis=1)
+    model.cv_results_ = found
+    model.n_splits_ = len(splits)
+    model.best_index_ = best_index
+    model.best_score_ = float(mean[best_index])
+    model.best_params_ = params[best_index]
+
+
+def _set_classifier(model: VanishingClassifierCV, classifier: VanishingClassifier) -> None:
+    """Predict by a fitted classifier."""
+    model.classifier_ = classifier
+    model.n_generators_ = classifier.n_generators_
+    model.n_terms_ = classifier.n_terms_
+    model.sparsity_ = classifier.sparsity_
+    model.temperature_ = classifier.temperature_
 
 
 def _column(params: list[dict], name: str) -> np.ma.MaskedArray:
@@ -265,9 +233,7 @@ def _column(params: list[dict], name: str) -> np.ma.MaskedArray:
 # -- The search -----------------------------------------------------------------------------------
 
 
-def search(
-    model: VanishingClassifierCV, X, y, sample_weight=None, *, on_step=None
-) -> VanishingClassifierCV:
+def search(model: VanishingClassifierCV, X, y, sample_weight=None) -> VanishingClassifierCV:
     """Fit a `VanishingClassifierCV`.
 
     Parameters
@@ -275,23 +241,21 @@ def search(
     model : VanishingClassifierCV
     X, y, sample_weight : rows, labels and weights
         As its `fit` takes them.
-    on_step : callable, default=None
-        Called as ``on_step(done, planned)`` after each fit to a fold, maybe from another thread.
 
     Returns
     -------
     model : VanishingClassifierCV
     """
     model.check_parameters()
-    refuse(model, X)
-    psis, Cs, first_Cs = model.grid()
+    psis, Cs, first_Cs = search_grid(model.psis, model.Cs)
     with all_or_nothing(model):
-        rows = labelled_rows(model, X, y, sample_weight)
+        rows = labelled_rows_in_memory(model, X, y, sample_weight, keep_all=True)
         check_two_classes(rows.classes)
-        trials = Trials(model, _folds(model.cv, rows, y), Progress(on_step))
+        progress = Progress(type(model).__name__, model.verbose)
+        trials = Trials(model, _folds(model.cv, rows, y), progress)
         if psis is None:
             trials = trials.thinned(MOST_ROWS)
-        free = Free(_is_auto(model.scale), model.transformer is None, psis is None)
+        free = Free(is_auto(model.scale), model.transformer is None, psis is None)
         tuning = Tuning(trials, psis, families(free, trials), partial(others, free))
         interrupted = False
         with one_blas_thread():
@@ -311,7 +275,8 @@ def search(
         fits, scores, splits = (
             np.array([getattr(at, name)[:, i] for at, i in tried]).T for name in _MEASURED
         )
-        model._store(
+        _set_results(
+            model,
             [{"psi": at.point.psi, "C": Cs[i], **at.point.choice.params()} for at, i in tried],
             [fits.mean(axis=0), fits.std(axis=0), scores.mean(axis=0), scores.std(axis=0)],
             splits,
@@ -319,7 +284,8 @@ def search(
         )
         classifier = trials.classifier(best.point, Cs[place])
         classifier.n_jobs = model.n_jobs
-        remarks = _refit(model, classifier, rows.present(), trials.temperature(best, place))
+        with listening(None):  # the search is over, and its steps are what was listened to
+            remarks = _refit(model, classifier, rows.present(), trials.temperature(best, place))
         _with_remarks(model, remarks, tuning, interrupted).warn()
         return model
 
@@ -349,7 +315,7 @@ def _edges(model) -> list[str]:
     means, params = model.cv_results_["mean_test_score"], model.cv_results_["params"]
     found = []
     for name, given in (("psi", model.psis), ("C", model.Cs)):
-        if _is_auto(given):
+        if is_auto(given):
             continue
         values = sorted({point[name] for point in params})
         best = model.best_params_[name]
@@ -376,24 +342,25 @@ def _refit(
     scaled = scale_rows(rows, classifier.scale, classifier.clip)
     finals = [L1SquaredHingeSVC(classifier.C, class_weight=classifier.class_weight)]
     (parts,) = fit_parts(scaled, classifier.transformer, finals, n_jobs=model.n_jobs)
-    model._adopt(classifier.adopt(parts, temperature))
-    return classifier.remarks(parts)._replace(name=type(model).__name__)
+    _set_classifier(model, adopt_parts(classifier, parts, temperature))
+    return remarks_on_parts(type(model).__name__, parts)
 
 
 def _folds(cv, rows: LabelledRows, y) -> list[tuple[LabelledRows, LabelledRows]]:
     """Return training and validation rows; those of weight zero count as absent."""
     if cv is None or isinstance(cv, Integral):  # others may know the rows by their places
         rows = rows.present()
-        y = rows.y
-    return [_fold(rows, *split) for split in check_cv(cv, y, classifier=True).split(rows.X, y)]
+        y = rows.part.y
+    splits = check_cv(cv, y, classifier=True).split(rows.part.X, y)
+    return [_fold(rows, *split) for split in splits]
 
 
 def _fold(rows: LabelledRows, train, test) -> tuple[LabelledRows, LabelledRows]:
     training, validation = rows.at(train).present(), rows.at(test).present()
-    missing = np.setdiff1d(np.arange(len(rows.classes)), training.y)
+    missing = np.setdiff1d(np.arange(len(rows.classes)), training.part.y)
     if missing.size:
         label = rows.classes.tolist()[missing[0]]
-        n_rows = int(np.count_nonzero(rows.present().y == missing[0]))
+        n_rows = int(np.count_nonzero(rows.present().part.y == missing[0]))
         remedy = (
             "Add rows of this class, or leave it out."
             if n_rows == 1
@@ -403,7 +370,7 @@ def _fold(rows: LabelledRows, train, test) -> tuple[LabelledRows, LabelledRows]:
             f"a training fold has no samples of class {label!r}, which has {n_rows} "
             f"row{'' if n_rows == 1 else 's'} in all. {remedy}"
         )
-    if not len(validation.y):
+    if not len(validation.part.y):
         raise ValueError("a validation fold has no samples. Use fewer folds.")
     return training, validation
 
@@ -458,9 +425,9 @@ def _read(reader, node, model):
                 if value is not None:
                     point[name] = _chosen(reader, value, name)
     best = reader.integer(best, "best_index", 0, len(psis) - 1)
-    model._store(params, columns[: len(_TIMES)], np.array(splits), best)
+    _set_results(model, params, columns[: len(_TIMES)], np.array(splits), best)
     reader.require(np.isfinite(model.best_score_), "best_index is that of no score.")
-    model._adopt(reader.model(classifier, VanishingClassifier))
+    _set_classifier(model, reader.model(classifier, VanishingClassifier))
     same = model.classifier_.n_features_in_ == model.n_features_in_
     same &= np.array_equal(model.classifier_.classes_, model.classes_)
     reader.require(same, "the classifier is of other columns or classes.")

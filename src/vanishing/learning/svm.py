@@ -3,23 +3,22 @@
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
 from vanishing._threads import one_blas_thread
 from vanishing._warnings import warn
 from vanishing.checks import check_number
-from vanishing.constructions.base import all_or_nothing
+from vanishing.estimators.fits import all_or_nothing
+from vanishing.estimators.row_methods import RowMethods, row_by_row
+from vanishing.estimators.saving import Savable
 from vanishing.learning.labels import (
     check_class_weight,
     check_two_classes,
     class_weights,
-    labelled_rows,
+    labelled_rows_in_memory,
     labels,
 )
 from vanishing.learning.svm_solver import as_columns, solve_together, targets
-from vanishing.persistence import Savable, register
-from vanishing.rows.sources import refuse
-from vanishing.rows.validation import validated
+from vanishing.persistence import register
 
 
 def row_costs(C: float, y, n_classes: int, weight=None, by_class=None) -> np.ndarray:
@@ -40,7 +39,7 @@ def row_costs(C: float, y, n_classes: int, weight=None, by_class=None) -> np.nda
     return np.where(y == np.arange(n_classes)[:, np.newaxis], weighted, cost)
 
 
-class L1SquaredHingeSVC(Savable, ClassifierMixin, BaseEstimator):
+class L1SquaredHingeSVC(Savable, RowMethods, ClassifierMixin, BaseEstimator):
     """Linear support vector classifier with l1 penalty and squared hinge loss.
 
     Minimises the objective of ``LinearSVC(penalty="l1", dual=False)``, one class against the
@@ -83,6 +82,8 @@ class L1SquaredHingeSVC(Savable, ClassifierMixin, BaseEstimator):
     array([0, 0, 0])
     """
 
+    fits_sources = reads_sources = False
+
     def __init__(self, C=1.0, *, tol=1e-4, max_iter=1000, fit_intercept=True, class_weight=None):
         self.C = C
         self.tol = tol
@@ -113,66 +114,17 @@ class L1SquaredHingeSVC(Savable, ClassifierMixin, BaseEstimator):
         self : L1SquaredHingeSVC
         """
         self.check_parameters()
-        refuse(self, X)
         with all_or_nothing(self):
-            rows = labelled_rows(self, X, y, sample_weight).present()
+            X, y, weight = labelled_rows_in_memory(self, X, y, sample_weight).part
             check_two_classes(self.classes_)
             with one_blas_thread():
-                columns = as_columns(rows.X, self.fit_intercept)
-                problem = self.fit_columns(columns, rows.y, rows.weight)
+                columns = as_columns(X, self.fit_intercept)
+                problem = fit_svm(self, columns, y, weight)
             if problem is not None:
                 warn(f"L1SquaredHingeSVC: {problem}", ConvergenceWarning)
             return self
 
-    def fit_columns(self, columns, y, weight=None, start=None, n_jobs=None) -> str | None:
-        """Fit to features that have been laid out by `svm_solver.as_columns`.
-
-        ``y`` are places in ``classes_``, which is set already; ``start`` a fitted classifier on
-        the same features to start from, ``n_jobs`` threads over the problems. Returns what to
-        warn of.
-        """
-        n_classes = len(self.classes_)
-        self.n_features_in_ = len(columns) - self.fit_intercept
-        totals = np.bincount(y, weight, n_classes)
-        by_class = class_weights(self.class_weight, self.classes_, totals)
-        costs = row_costs(float(self.C), y, n_classes, weight, by_class)
-        weights = np.zeros((len(costs), len(columns)))
-        if start is not None:
-            weights[:, : self.n_features_in_] = start.coef_
-            weights[:, self.n_features_in_ :] = start.intercept_[:, np.newaxis]
-        return self.store(
-            solve_together(
-                columns,
-                targets(y, n_classes),
-                costs,
-                weights,
-                tol=self.tol,
-                max_iter=self.max_iter,
-                n_jobs=n_jobs,
-            )
-        )
-
-    def store(self, solutions) -> str | None:
-        """Set the fitted attributes from one (w, gap, n_iter) per problem; return what to warn of.
-
-        ``n_features_in_`` is set already.
-        """
-        vectors, gaps, n_iter = zip(*solutions, strict=True)
-        weights = np.array(vectors)
-        self.coef_ = weights[:, : self.n_features_in_].copy()
-        self.intercept_ = np.zeros(len(weights))
-        if self.fit_intercept:
-            self.intercept_ = weights[:, -1].copy()
-        self.dual_gap_ = np.array(gaps)
-        self.n_iter_ = max(1, *n_iter)
-        if self.dual_gap_.max() <= self.tol:
-            return None
-        return (
-            f"after {self.n_iter_} Newton steps the relative duality gap of the linear SVM is "
-            f"{self.dual_gap_.max():.1e}, above tol={self.tol}. Raise max_iter or tol, or scale "
-            "the features."
-        )
-
+    @row_by_row()
     def decision_function(self, X):
         """Return the signed distances, of shape (n_samples,) or (n_samples, n_classes).
 
@@ -185,16 +137,9 @@ class L1SquaredHingeSVC(Savable, ClassifierMixin, BaseEstimator):
         scores : ndarray
             Positive where the second of two classes is predicted; a column a class otherwise.
         """
-        check_is_fitted(self)
-        refuse(self, X)
-        X = validated(self, X, reset=False)
-        return self.decide(X)
+        return decision_values(self, X)
 
-    def decide(self, X: np.ndarray) -> np.ndarray:
-        """Return the decision values of rows that have been validated."""
-        scores = X @ self.coef_.T + self.intercept_
-        return scores[:, 0] if len(self.classes_) == 2 else scores
-
+    @row_by_row()
     def predict(self, X):
         """Return the predicted labels.
 
@@ -206,8 +151,67 @@ class L1SquaredHingeSVC(Savable, ClassifierMixin, BaseEstimator):
         -------
         y : ndarray of shape (n_samples,)
         """
-        scores = self.decision_function(X)
-        return labels(self.classes_, scores)
+        return labels(self.classes_, decision_values(self, X))
+
+
+# -- For estimators that are made of others -------------------------------------------------------
+
+
+def fit_svm(svm: L1SquaredHingeSVC, columns, y, weight=None, start=None, n_jobs=None) -> str | None:
+    """Fit to features that have been laid out by `svm_solver.as_columns`.
+
+    ``y`` are places in ``classes_``, which is set already; ``start`` a fitted classifier on the
+    same features to start from, ``n_jobs`` threads over the problems. Returns what to warn of.
+    """
+    n_classes = len(svm.classes_)
+    svm.n_features_in_ = len(columns) - svm.fit_intercept
+    totals = np.bincount(y, weight, n_classes)
+    by_class = class_weights(svm.class_weight, svm.classes_, totals)
+    costs = row_costs(float(svm.C), y, n_classes, weight, by_class)
+    weights = np.zeros((len(costs), len(columns)))
+    if start is not None:
+        weights[:, : svm.n_features_in_] = start.coef_
+        weights[:, svm.n_features_in_ :] = start.intercept_[:, np.newaxis]
+    return set_solutions(
+        svm,
+        solve_together(
+            columns,
+            targets(y, n_classes),
+            costs,
+            weights,
+            tol=svm.tol,
+            max_iter=svm.max_iter,
+            n_jobs=n_jobs,
+        ),
+    )
+
+
+def set_solutions(svm: L1SquaredHingeSVC, solutions) -> str | None:
+    """Set the fitted attributes from (w, gap, n_iter) of each problem; return what to warn of.
+
+    ``n_features_in_`` is set already.
+    """
+    vectors, gaps, n_iter = zip(*solutions, strict=True)
+    weights = np.array(vectors)
+    svm.coef_ = weights[:, : svm.n_features_in_].copy()
+    svm.intercept_ = np.zeros(len(weights))
+    if svm.fit_intercept:
+        svm.intercept_ = weights[:, -1].copy()
+    svm.dual_gap_ = np.array(gaps)
+    svm.n_iter_ = max(1, *n_iter)
+    if svm.dual_gap_.max() <= svm.tol:
+        return None
+    return (
+        f"after {svm.n_iter_} Newton steps the relative duality gap of the linear SVM is "
+        f"{svm.dual_gap_.max():.1e}, above tol={svm.tol}. Raise max_iter or tol, or scale "
+        "the features."
+    )
+
+
+def decision_values(svm: L1SquaredHingeSVC, X: np.ndarray) -> np.ndarray:
+    """Return the decision values of rows that have been validated."""
+    scores = X @ svm.coef_.T + svm.intercept_
+    return scores[:, 0] if len(svm.classes_) == 2 else scores
 
 
 # -- What is saved --------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from numba import njit
 from scipy.interpolate import CubicHermiteSpline
 from scipy.optimize import brentq
 
-from vanishing.rows.device import library_of
+from vanishing.rows.arrays import namespace
 
 # The decision values of the SVM have a unit, the margin, which it wants to be at least 1.
 _COLDEST, _HOTTEST = 1e-3, 1e3
@@ -101,7 +101,7 @@ class Loss:
     """
 
     def __init__(self, scores, y, weight, total: float):
-        self.xp = xp = library_of(scores)
+        self.xp = xp = namespace(scores)
         two = scores.ndim == 1
         # Less than the largest of a row: probabilities depend on differences alone.
         if two:
@@ -171,7 +171,7 @@ def probabilities(scores, temperature: float):
 
     ``scores`` are decision values, of NumPy or of a device.
     """
-    xp = library_of(scores)
+    xp = namespace(scores)
     scores = xp.clip(scores, -_LARGEST, _LARGEST)  # infinity less infinity is no number
     if scores.ndim == 1:
         scores = xp.stack([-0.5 * scores, 0.5 * scores], axis=1)

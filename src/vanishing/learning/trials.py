@@ -3,7 +3,6 @@
 import time
 from collections.abc import Sequence
 from itertools import product
-from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,18 +10,25 @@ from sklearn.base import clone
 from sklearn.metrics import check_scoring
 
 from vanishing._threads import spread
-from vanishing.constructions.base import adopt_columns
 from vanishing.constructions.contrastive import ContrastiveVanishing
-from vanishing.learning.classifier import VanishingClassifier
+from vanishing.estimators.names import adopt_columns
+from vanishing.estimators.progress import Progress, listening
+from vanishing.learning.classifier import (
+    VanishingClassifier,
+    adopt_parts,
+    learned_temperature,
+)
 from vanishing.learning.default import resolved
-from vanishing.learning.features import class_readers
-from vanishing.learning.labels import LabelledRows, class_weights, labels, or_constant
+from vanishing.learning.features import class_readers, feature_values
+from vanishing.learning.grid import search_grid
+from vanishing.learning.labels import LabelledRows, class_weights, labels
 from vanishing.learning.pipeline import ScaledRows, fit_parts, scale_rows
 from vanishing.learning.prediction import watched
 from vanishing.learning.scaling import FarRows
-from vanishing.learning.svm import L1SquaredHingeSVC
+from vanishing.learning.svm import L1SquaredHingeSVC, decision_values
 from vanishing.learning.temperature import learn_temperature
-from vanishing.rows.reader import Reader
+from vanishing.rows.reader import RowReader
+from vanishing.rows.values import or_constant
 
 _KEPT = 5000  # decision values of a fold that are kept, to learn a temperature from
 
@@ -109,7 +115,7 @@ class _Fold(NamedTuple):
     """One split: training rows with a scaling, readers of their classes, and validation rows."""
 
     train: ScaledRows
-    readers: list[Reader] | None
+    readers: list[RowReader] | None
     test: LabelledRows
 
 
@@ -123,30 +129,6 @@ class _Trial(NamedTuple):
     values: list[np.ndarray]
     n_generators: int
     problems: list[str]
-
-
-class Progress:
-    """Counts the fits of a search.
-
-    Parameters
-    ----------
-    on_step : callable, default=None
-        Called as ``on_step(done, planned)`` after each fit, maybe from another thread.
-    """
-
-    def __init__(self, on_step=None):
-        self.on_step = on_step
-        self.done = self.planned = 0
-        self._lock = Lock()
-
-    def step(self) -> int:
-        """Count a fit that is done, and return how many are."""
-        with self._lock:
-            self.done += 1
-            done, planned = self.done, self.planned
-        if self.on_step is not None:
-            self.on_step(done, planned)
-        return done
 
 
 class Trials:
@@ -165,10 +147,10 @@ class Trials:
         self.model = model
         self.folds = folds
         self.progress = progress
-        psis, self.Cs, self.first_Cs = model.grid()
+        psis, self.Cs, self.first_Cs = search_grid(model.psis, model.Cs)
         self._in_order = psis is None  # one psi after the other
-        self.n_rows = max(len(train.y) for train, _ in folds)
-        self.n_columns = folds[0][0].X.shape[1]
+        self.n_rows = max(len(train.part.y) for train, _ in folds)
+        self.n_columns = folds[0][0].source.layout.n_features
         self.n_classes = len(folds[0][0].classes)
         self.n_problems = 1 if self.n_classes == 2 else self.n_classes  # of the linear SVM
         self._scaled: dict[Any, list[_Fold]] = {}
@@ -212,13 +194,14 @@ class Trials:
         folds = self._folds(points[0])
         Cs = self.Cs if Cs is None else list(Cs)
         tasks = list(product(range(len(points)), range(len(folds))))
-        self.progress.planned += len(tasks)
+        self.progress.plan(len(tasks))
         trials: dict[tuple[int, int], _Trial] = {}
 
         def run(task):
             i, fold = task
             start = time.perf_counter()
-            trial = trials[task] = self._try(points[i], folds[fold], Cs)
+            with listening(None):  # to steps of the search, not to those inside one
+                trial = trials[task] = self._try(points[i], folds[fold], Cs)
             self._say(points[i], fold, trial, time.perf_counter() - start)
 
         looks = {} if looks is None else looks
@@ -261,13 +244,11 @@ class Trials:
         )
 
     def _say(self, point, fold, trial, seconds):
-        done = self.progress.step()
-        if self.model.verbose:
-            chosen = "".join(f", {name} {value}" for name, value in point.choice.params().items())
-            print(
-                f"[VanishingClassifierCV] {done}: psi {point.psi:g}{chosen}, fold {fold + 1}, best "
-                f"score {max(trial.scores):.4f}, {seconds:.2f} s"
-            )
+        chosen = "".join(f", {name} {value}" for name, value in point.choice.params().items())
+        self.progress.step(
+            f"psi {point.psi:g}{chosen}, fold {fold + 1}, best score {max(trial.scores):.4f}, "
+            f"{seconds:.2f} s"
+        )
 
     def _folds(self, point: Point) -> list[_Fold]:
         """Return the folds as a point has them scaled; scaled once for all points."""
@@ -278,14 +259,13 @@ class Trials:
             folds = self._scaled[point.choice.scale] = []
             for train, test in self.folds:
                 scaled = scale_rows(train, scale, self.model.clip)
-                assert isinstance(scaled.rows, LabelledRows)  # as those they were made of
                 readers = class_readers(scaled.rows, size, remember=self._in_order)
                 folds.append(_Fold(scaled, readers, test))
         return self._scaled[point.choice.scale]
 
     def _try(self, point: Point, fold: _Fold, Cs: Sequence[float]) -> _Trial:
         """Fit to one fold with one psi and some C, and score."""
-        model, test, values = self.model, fold.test, None
+        model, test, values = self.model, fold.test.part, None
         classifiers = [self.classifier(point, C) for C in Cs]
         trial = _Trial([], [], [], [], [], 0, [])
         shared = [0.0, 0.0]  # seconds of what serves all C, in fits and in scores
@@ -298,17 +278,18 @@ class Trials:
             trial.fit_times.append(time.perf_counter() - start)
             start = time.perf_counter()
             if values is None:  # features that are evaluated once for all C
-                values = or_constant(parts.features.values_of(parts.scaling(test.X)))
+                values = or_constant(feature_values(parts.features, parts.scaling(test.X)))
                 shared[1] = time.perf_counter() - start
-            decided = parts.final.decide(values)
-            correct = labels(np.arange(len(test.classes)), decided) == test.y
+            decided = decision_values(parts.final, values)
+            correct = labels(np.arange(self.n_classes), decided) == test.y
             if model.scoring is None:
                 score = np.average(correct, weights=test.weight)
             else:
                 describe(model, classifier, named=False)  # the rows of a fold have no names
-                classifier.adopt(parts).learn_temperature(fold.train.rows)
+                adopt_parts(classifier, parts)
+                classifier.temperature_ = learned_temperature(classifier, fold.train.rows)
                 # Rows of a fold that are far outside are no news to whoever fits.
-                score = _score(model.scoring, watched(classifier, FarRows()), test)
+                score = _score(model.scoring, watched(classifier, FarRows()), fold.test)
             trial.scores.append(float(score))
             trial.correct.append(correct)
             trial.values.append(decided[::step].copy())
@@ -322,14 +303,14 @@ class Trials:
 
     def temperature(self, look: FoldScores, place: int) -> float:
         """Learn the temperature of a point and C from rows that it was not fitted to."""
-        tests = [test for _, test in self.folds]
+        tests = [test.part for _, test in self.folds]
         steps = [-(-len(test.y) // _KEPT) for test in tests]
         kept = [test.at(slice(None, None, s)) for test, s in zip(tests, steps, strict=True)]
         y = np.concatenate([test.y for test in kept])
         weight = np.concatenate(
             [np.ones(len(test.y)) if test.weight is None else test.weight for test in kept]
         )
-        classes = tests[0].classes
+        classes = self.folds[0][1].classes
         totals = np.bincount(y, weight, len(classes))
         by_class = class_weights(self.model.class_weight, classes, totals)
         values = np.concatenate([fold[place] for fold in look.values])
@@ -338,8 +319,9 @@ class Trials:
 
 def _thinned(rows: LabelledRows, step: int) -> LabelledRows:
     """Return every so many of the rows of each class, but not fewer than a few."""
-    order = np.argsort(rows.y, kind="stable")
-    counts = np.bincount(rows.y, minlength=len(rows.classes))
+    y = rows.part.y
+    order = np.argsort(y, kind="stable")
+    counts = np.bincount(y, minlength=len(rows.classes))
     starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
     kept = [
         order[start : start + count : max(1, min(step, count // 20))]
@@ -351,12 +333,13 @@ def _thinned(rows: LabelledRows, step: int) -> LabelledRows:
 def _score(scoring, classifier: VanishingClassifier, test: LabelledRows) -> float:
     """Score with any of scikit-learn's scorers."""
     scorer = check_scoring(classifier, scoring)
-    weights = {} if test.weight is None else {"sample_weight": test.weight}
-    score = float(scorer(classifier, test.X, test.classes[test.y], **weights))
+    X, y, weight = test.part
+    weights = {} if weight is None else {"sample_weight": weight}
+    score = float(scorer(classifier, X, test.classes[y], **weights))
     if np.isnan(score):
         raise ValueError(
-            f"scoring={scoring!r} is not a number on a validation fold, which has {len(test.y)} "
-            f"row{'' if len(test.y) == 1 else 's'}. Use fewer folds, or another scoring."
+            f"scoring={scoring!r} is not a number on a validation fold, which has {len(y)} "
+            f"row{'' if len(y) == 1 else 's'}. Use fewer folds, or another scoring."
         )
     return score
 

@@ -195,7 +195,7 @@ class Tuning:
         A binomial standard error of the score is a wide margin: mistakes are mostly the same ones.
         """
         if self.trials.model.scoring is None:
-            n_rows = sum(len(test.y) for _, test in self.trials.folds)
+            n_rows = sum(len(test.part.y) for _, test in self.trials.folds)
             error = np.sqrt(max(look.best * (1.0 - look.best), 1.0 / n_rows) / n_rows)
         else:
             error = np.nanmax(look.scores.std(axis=0)) / np.sqrt(max(len(look.scores) - 1, 1))

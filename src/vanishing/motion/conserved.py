@@ -1,35 +1,37 @@
 """The estimator `ConservedQuantities`, which asks runs for what stays the same along each."""
 
-from collections.abc import Callable
-from functools import partial
-
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from vanishing._threads import one_blas_thread, spread, threads
 from vanishing._warnings import warn
 from vanishing.algebra.polynomials import default_names
-from vanishing.checks import check_number, check_weights
-from vanishing.constructions.base import all_or_nothing, input_names
-from vanishing.constructions.notebook import HTMLRepresentation
+from vanishing.checks import check_number
+from vanishing.estimators.fits import all_or_nothing
+from vanishing.estimators.names import input_names
+from vanishing.estimators.notebook import HTMLRepresentation
+from vanishing.estimators.progress import Progress
+from vanishing.estimators.row_methods import RowTransformer, row_by_row
+from vanishing.estimators.saving import Savable
 from vanishing.laws.law import read_law, write_law
 from vanishing.motion.quantity import read_quantity, write_quantity
 from vanishing.motion.runs import Measure, RunQuestion, Scatter, Some, Survey
 from vanishing.motion.search import MotionAnswer, Search
 from vanishing.motion.variables import Monomials, Variable, asked_variables
-from vanishing.persistence import Savable, register
-from vanishing.rows.source import Part
-from vanishing.rows.sources import adopt_layout, check_layout, near, source_of
-from vanishing.rows.validation import validated
+from vanishing.persistence import register
+from vanishing.rows.intake import take_rows, take_rows_in_memory
+from vanishing.rows.source import RowPart
 
 _HELD_OUT = 4  # one run of this many
 _ROWS = 100_000  # of an array, that a thread takes at a time
 _SEARCHED_ROWS, _SEARCHED_RUNS = 40_000, 400  # of more, some are searched
 
 
-class ConservedQuantities(Savable, HTMLRepresentation, TransformerMixin, BaseEstimator):
+class ConservedQuantities(
+    Savable, HTMLRepresentation, RowTransformer, TransformerMixin, BaseEstimator
+):
     """Find what stays the same along every run.
 
     A polynomial in the columns, and in functions of them, that is constant along each run and
@@ -159,12 +161,14 @@ class ConservedQuantities(Savable, HTMLRepresentation, TransformerMixin, BaseEst
         """
         self.check_parameters()
         with all_or_nothing(self), one_blas_thread(), threads(self.n_jobs):
-            ask = self._rows(X, groups, sample_weight)
+            rows = take_rows(self, X, groups, sample_weight, y_is="runs", piece_rows=_ROWS)
+            ask = rows.on_host().ask
             names = self._names()
-            self._say("looking at the runs")
+            progress = Progress("ConservedQuantities", self.verbose)
+            progress.step("looking at the runs")
             monomials, survey = self._monomials(ask, names)
             held_out = self._held_out(len(survey.labels))
-            self._say(f"{len(survey.labels)} runs, {len(monomials)} monomials")
+            progress.step(f"{len(survey.labels)} runs, {len(monomials)} monomials")
             seed = int(check_random_state(self.random_state).randint(2**31))
             noise = self._noise()
             some = _some(survey.counts, held_out, seed)
@@ -187,43 +191,6 @@ class ConservedQuantities(Savable, HTMLRepresentation, TransformerMixin, BaseEst
         return self
 
     # -- Reading rows -----------------------------------------------------------------------------
-
-    def _say(self, what: str) -> None:
-        if self.verbose:
-            print(f"[ConservedQuantities] {what}", flush=True)
-
-    def _rows(self, X, groups, sample_weight) -> Callable:
-        """Validate the rows, and return how to ask them."""
-        X, groups, sample_weight = near(X, groups, sample_weight)
-        source = source_of(X, groups, sample_weight)
-        if source is not None:
-            adopt_layout(self, source.layout)
-            return source.ask
-        return partial(self._part(X, groups, sample_weight, reset=True).ask, rows=_ROWS)
-
-    def _part(self, X, groups, sample_weight, *, reset) -> Part:
-        """Return validated rows in memory that have a weight, and their runs."""
-        X = validated(self, X, reset=reset)
-        if groups is None:
-            raise ValueError(
-                "groups is required: say which run each row belongs to, as in fit(X, groups=run)."
-            )
-        groups = column_or_1d(groups)
-        if len(groups) != len(X):
-            raise ValueError(
-                f"groups has {len(groups)} entries, and X has {len(X)} rows: one per row is needed."
-            )
-        missing = np.zeros(len(groups), dtype=bool)
-        if groups.dtype.kind == "f":
-            missing = ~np.isfinite(groups)
-        elif groups.dtype.kind == "O":
-            missing = np.array([label is None or label != label for label in groups.tolist()])
-        if missing.any():
-            raise ValueError(f"groups has no run for row {np.argmax(missing)}: drop such rows.")
-        weight = check_weights(sample_weight, len(X))
-        if weight is None or weight.all():
-            return Part(X, groups, weight)
-        return Part(X[weight > 0], groups[weight > 0], weight[weight > 0])
 
     def _names(self) -> tuple[str, ...]:
         names = getattr(self, "feature_names_in_", default_names(self.n_features_in_))
@@ -288,6 +255,7 @@ class ConservedQuantities(Savable, HTMLRepresentation, TransformerMixin, BaseEst
         self.noise_ = answer.noise
         self.verdict_ = answer.verdict
 
+    @row_by_row(n_columns=lambda self: len(self.quantities_), dtype=lambda self: np.float64)
     def transform(self, X):
         """Return the values of the quantities.
 
@@ -299,20 +267,14 @@ class ConservedQuantities(Savable, HTMLRepresentation, TransformerMixin, BaseEst
         -------
         values : ndarray of shape (n_samples, n_quantities)
         """
-        check_is_fitted(self, "quantities_")
-        source = source_of(X)
-        if source is not None:
-            check_layout(self, source.layout)
-            return source.map(self.transform, len(self.quantities_), np.float64)
-        X = validated(self, X, reset=False)
         if not self.quantities_:
             warn("nothing is conserved, so that there are no values.")
             return np.empty((len(X), 0))
 
-        def values(part: Part) -> np.ndarray:
+        def values(part: RowPart) -> np.ndarray:
             return np.column_stack([quantity(part.X) for quantity in self.quantities_])
 
-        return np.vstack(spread(values, Part(X, None, None).pieces(_ROWS), self.n_jobs))
+        return np.vstack(spread(values, RowPart(X, None, None).pieces(_ROWS)))
 
     def get_feature_names_out(self, input_features=None):
         """Return the quantities as text, one name per column of `transform`.
@@ -346,7 +308,9 @@ class ConservedQuantities(Savable, HTMLRepresentation, TransformerMixin, BaseEst
             0 where nothing is conserved.
         """
         check_is_fitted(self, "quantities_")
-        part = self._part(X, groups, sample_weight, reset=False)
+        part = take_rows_in_memory(
+            self, X, groups, sample_weight, y_is="runs", method="score", reset=False
+        )
         if not self.quantities_:
             return 0.0
         values = np.column_stack([quantity(part.X) for quantity in self.quantities_])

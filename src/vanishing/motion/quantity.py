@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from vanishing.algebra.immutable import Immutable, read_only
+from vanishing.estimators.saving import Savable
 from vanishing.laws import writing
 from vanishing.laws.columns import read_columns
 from vanishing.laws.expressions import Node, Number, of_term, total
@@ -13,7 +14,7 @@ from vanishing.laws.mathml import MathML
 from vanishing.laws.saving import read_term, write_term
 from vanishing.laws.solving import standard_errors
 from vanishing.laws.terms import Evaluator, Term
-from vanishing.persistence import Savable, register_result
+from vanishing.persistence import register_result
 
 
 class ConservedQuantity(Immutable, Savable):

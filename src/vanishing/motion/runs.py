@@ -14,15 +14,14 @@ from scipy.linalg import lapack
 
 from vanishing.laws.sample import Draw, Sample, row_keys
 from vanishing.motion.variables import Variable
-from vanishing.rows.device import to_numpy
-from vanishing.rows.source import Part
+from vanishing.rows.source import RowPart
 
 _VALUES = 1 << 19  # evaluated at once
 
 
-def _columns(part: Part) -> np.ndarray:
+def _columns(part: RowPart) -> np.ndarray:
     """Return the columns, which may be a view."""
-    return np.asarray(to_numpy(part.X).T, dtype=np.float64)
+    return np.asarray(part.X.T, dtype=np.float64)
 
 
 class Survey(NamedTuple):
@@ -86,7 +85,7 @@ class RunQuestion:
     def __init__(self, variables: Sequence[Variable]):
         self.variables = tuple(variables)
 
-    def __call__(self, part: Part) -> Survey:
+    def __call__(self, part: RowPart) -> Survey:
         """Look at some rows."""
         if part.y is None:
             raise ValueError(
@@ -215,14 +214,14 @@ class Measure:
         self.monomials, self.labels, self.held_out = monomials, labels, held_out
         self.draw, self.some = Draw(seed), some
 
-    def __call__(self, part: Part) -> Scatter:
+    def __call__(self, part: RowPart) -> Scatter:
         """Return the scatter of some rows."""
         starts, sizes = _stretches(part.y)
         # The survey refuses rows without a run.
         runs = np.searchsorted(self.labels, part.y[starts])  # type: ignore[index]
         run = np.repeat(runs, sizes)
         found = Scatter(self.held_out, len(self.monomials))
-        X, parts = to_numpy(part.X), []
+        X, parts = part.X, []
         for fold in (0, 1):
             wanted = self.held_out == bool(fold)
             if self.some is not None:
@@ -241,7 +240,7 @@ class Measure:
             columns = np.concatenate([p[0] for p in parts], axis=1)
             run = np.concatenate([p[1] for p in parts])
             weight = None if part.weight is None else np.concatenate([p[2] for p in parts])
-            found.sample = self.draw(Part(columns.T, run.astype(np.float64), weight))
+            found.sample = self.draw(RowPart(columns.T, run.astype(np.float64), weight))
         return found
 
     def _add_all(self, found: Scatter, fold, columns, run, weight) -> None:

@@ -8,9 +8,11 @@ from sklearn.utils.validation import check_is_fitted
 from vanishing._threads import one_blas_thread, spread, threads
 from vanishing._warnings import warn
 from vanishing.algebra.polynomials import default_names
-from vanishing.checks import check_choice, check_number, check_weights
-from vanishing.constructions.base import all_or_nothing
-from vanishing.constructions.notebook import HTMLRepresentation
+from vanishing.checks import check_choice, check_number
+from vanishing.estimators.fits import all_or_nothing
+from vanishing.estimators.notebook import HTMLRepresentation
+from vanishing.estimators.row_methods import RowMethods, row_by_row
+from vanishing.estimators.saving import Savable
 from vanishing.outliers.drift import errors_on, followed
 from vanishing.outliers.equations import DetectorLaw, constant_laws, laws_from
 from vanishing.outliers.from_moments import state_from
@@ -20,22 +22,15 @@ from vanishing.outliers.reasons import reasons_of
 from vanishing.outliers.saving import read_known, read_state, write_known, write_state
 from vanishing.outliers.state import DetectorState, fit_state, updated
 from vanishing.outliers.thresholds import conformal_p_values, lowest_normal
-from vanishing.persistence import Savable, register
-from vanishing.rows.device import as_floats, is_device_array, like, to_numpy
+from vanishing.persistence import register
+from vanishing.rows.intake import adopt_layout, take_rows, take_rows_in_memory
 from vanishing.rows.moments import Moments
-from vanishing.rows.source import Layout, Part
-from vanishing.rows.sources import (
-    adopt_layout,
-    check_layout,
-    checked_device_array,
-    near,
-    refuse,
-    source_of,
-)
-from vanishing.rows.validation import validated
+from vanishing.rows.source import RowPart
 
 
-class VanishingOutlierDetector(Savable, HTMLRepresentation, OutlierMixin, BaseEstimator):
+class VanishingOutlierDetector(
+    Savable, HTMLRepresentation, RowMethods, OutlierMixin, BaseEstimator
+):
     """Find rows that break the laws of a table, or are unusual, and say why.
 
     The score has two parts, from moments of 1, the columns and products of their principal
@@ -146,33 +141,17 @@ class VanishingOutlierDetector(Savable, HTMLRepresentation, OutlierMixin, BaseEs
         """
         self.check_parameters()
         with all_or_nothing(self), one_blas_thread(), threads(self.n_jobs):
-            X, sample_weight = near(X, sample_weight)
-            source = source_of(X, None, sample_weight)
-            part = None
-            if source is None:
-                part = self._part(X, sample_weight, reset=True)
-                ask = _asked(part)
-            else:
-                adopt_layout(self, source.layout)
-                ask = source.ask
+            source = take_rows(self, X, sample_weight=sample_weight).on_host()
             seed = int(check_random_state(self.random_state).randint(2**31))
-            state, rows, weight = fit_state(ask, seed, self.max_degree)
+            state, rows, weight = fit_state(source.ask, seed, self.max_degree)
             self._start(state, np.random.default_rng(seed + 1))
-            self._set_threshold(part, rows, weight)
+            self._set_threshold(source.part, rows, weight)
         if state.n_rows <= self.n_features_in_:
             warn(
                 f"there are {state.n_rows:.0f} different rows and {self.n_features_in_} columns: "
                 "laws cannot be told from chance, and scores are rough."
             )
         return self
-
-    def _part(self, X, sample_weight, *, reset) -> Part:
-        """Return validated rows that have a weight."""
-        X = validated(self, X, reset=reset)
-        weight = check_weights(sample_weight, len(X))
-        if weight is not None and not weight.all():
-            X, weight = X[weight > 0], weight[weight > 0]
-        return Part(X, None, weight)
 
     def _start(self, state: DetectorState, random) -> None:
         self._state = state
@@ -181,7 +160,7 @@ class VanishingOutlierDetector(Savable, HTMLRepresentation, OutlierMixin, BaseEs
         self._errors: list[float] = []
         self._equations: list[DetectorLaw] | None = None
 
-    def _set_threshold(self, part: Part | None, rows, weight) -> None:
+    def _set_threshold(self, part: RowPart | None, rows, weight) -> None:
         """Set the threshold after a fit: by all training rows where they are at hand."""
         if self.contamination == "auto":
             self._set_offset()
@@ -222,9 +201,10 @@ class VanishingOutlierDetector(Savable, HTMLRepresentation, OutlierMixin, BaseEs
         if not hasattr(self, "_state"):
             return self.fit(X, sample_weight=sample_weight)
         self.check_parameters()
-        refuse(self, X, "partial_fit")
         with all_or_nothing(self), one_blas_thread(), threads(self.n_jobs):
-            part = self._part(X, sample_weight, reset=False)
+            part = take_rows_in_memory(
+                self, X, sample_weight=sample_weight, method="partial_fit", reset=False
+            )
             if not self._known:
                 self._known = self._found()
             rows = np.asarray(part.X, dtype=np.float64)
@@ -262,7 +242,7 @@ class VanishingOutlierDetector(Savable, HTMLRepresentation, OutlierMixin, BaseEs
                 "it 'auto' and set false_alarm_rate."
             )
         with all_or_nothing(self), one_blas_thread(), threads(self.n_jobs):
-            adopt_layout(self, Layout(moments.n_features, moments.feature_names, "float64"))
+            adopt_layout(self, moments.layout)
             seed = int(check_random_state(self.random_state).randint(2**31))
             random = np.random.default_rng(seed)
             self._start(state_from(moments, random), random)
@@ -275,6 +255,7 @@ class VanishingOutlierDetector(Savable, HTMLRepresentation, OutlierMixin, BaseEs
 
     # -- Answers ----------------------------------------------------------------------------------
 
+    @row_by_row(dtype=lambda self: np.float64)
     def score_samples(self, X):
         """Return how normal rows are: the lower, the less.
 
@@ -287,8 +268,9 @@ class VanishingOutlierDetector(Savable, HTMLRepresentation, OutlierMixin, BaseEs
         scores : ndarray of shape (n_samples,)
             About 0 for the middle row. For `Blocks` and Dask collections what they are is lazy.
         """
-        return self._mapped(X, self.score_samples, np.float64, self._scores)
+        return self._scores(X)
 
+    @row_by_row(dtype=lambda self: np.float64)
     def decision_function(self, X):
         """Return `score_samples` less the threshold: negative for outliers.
 
@@ -300,8 +282,9 @@ class VanishingOutlierDetector(Savable, HTMLRepresentation, OutlierMixin, BaseEs
         -------
         scores : ndarray of shape (n_samples,)
         """
-        return self._mapped(X, self.decision_function, np.float64, self._decisions)
+        return self._decisions(X)
 
+    @row_by_row(dtype=lambda self: np.int64)
     def predict(self, X):
         """Return -1 for outliers and 1 for others.
 
@@ -313,9 +296,7 @@ class VanishingOutlierDetector(Savable, HTMLRepresentation, OutlierMixin, BaseEs
         -------
         labels : ndarray of shape (n_samples,)
         """
-        return self._mapped(
-            X, self.predict, np.int64, lambda rows: np.where(self._decisions(rows) < 0.0, -1, 1)
-        )
+        return np.where(self._decisions(X) < 0.0, -1, 1)
 
     def p_values(self, X, calibration=None):
         """Return the chance that a normal row looks at least as odd.
@@ -337,13 +318,11 @@ class VanishingOutlierDetector(Savable, HTMLRepresentation, OutlierMixin, BaseEs
         p : ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        refuse(self, X, "p_values")
-        scores = self.score_samples(X)
+        scores = self._scores_in_memory(X)
         if calibration is None:
             known, weight = self._state.calibration.scores, self._state.calibration.counts
         else:
-            refuse(self, calibration, "p_values")
-            known = self.score_samples(calibration)
+            known = self._scores_in_memory(calibration)
             weight = np.ones(len(known))
         if (len(known) + 1) * self.false_alarm_rate < 1.0:
             warn(
@@ -370,8 +349,7 @@ class VanishingOutlierDetector(Savable, HTMLRepresentation, OutlierMixin, BaseEs
             "shares" (of all columns in the score).
         """
         check_is_fitted(self)
-        refuse(self, X, "explain")
-        X = validated(self, X, reset=False)
+        X = take_rows_in_memory(self, X, method="explain", reset=False).X
         with one_blas_thread():
             return reasons_of(self._state, self._found(), self.column_names_, X)
 
@@ -406,33 +384,17 @@ class VanishingOutlierDetector(Savable, HTMLRepresentation, OutlierMixin, BaseEs
             self._equations = followed(self._known, self._errors, now)
         return self._equations
 
-    def _mapped(self, X, method, dtype, of_rows):
-        """Return what a method says of rows, wherever they are."""
-        check_is_fitted(self)
-        if is_device_array(X):
-            rows = checked_device_array(self, X)
-            with one_blas_thread():
-                return like(X, of_rows(rows))
-        source = source_of(X)
-        if source is not None:
-            check_layout(self, source.layout)
-            return source.map(method, None, dtype)
-        with one_blas_thread(), threads(self.n_jobs):
-            return of_rows(validated(self, X, reset=False))
-
-    def _scores(self, X) -> np.ndarray:
+    def _scores(self, X: np.ndarray) -> np.ndarray:
         model = self._state.model
-        parts = Part(X, None, None).pieces(PIECE)
-        found = spread(lambda part: model.scores(to_numpy(as_floats(part.X))), parts)
-        return np.concatenate(found)
+        with one_blas_thread():
+            parts = RowPart(X, None, None).pieces(PIECE)
+            return np.concatenate(spread(lambda part: model.scores(part.X), parts))
 
-    def _decisions(self, X) -> np.ndarray:
+    def _scores_in_memory(self, X) -> np.ndarray:
+        return self._scores(take_rows_in_memory(self, X, method="p_values", reset=False).X)
+
+    def _decisions(self, X: np.ndarray) -> np.ndarray:
         return self._scores(X) - self.offset_
-
-
-def _asked(part: Part):
-    """Return how to ask rows that are at hand."""
-    return lambda question, combine: question(part)
 
 
 # -- What is saved --------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from vanishing.outliers.model import (
 from vanishing.outliers.passes import MAX_ROWS
 from vanishing.outliers.robust import Sums, ridges
 from vanishing.outliers.state import DetectorState
-from vanishing.rows.moments import MomentRows, Moments
+from vanishing.rows.moments import MomentReader, Moments
 
 _MEAN_SIZE = np.sqrt(2.0 / np.pi)  # of a normal variable of variance 1
 _LOST = 1e-7  # variance relative to the mean square, below which moments have no digits left
@@ -32,7 +32,7 @@ def state_from(moments: Moments, random) -> DetectorState:
         raise ValueError(
             "these moments are of degree 1: a detector needs Moments(n_features, max_degree=2)."
         )
-    rows = MomentRows(moments)
+    rows = MomentReader(moments)
     exponents, gram = _gram(rows)
     features = _features(exponents, gram, moments)
     map_ = _map(features, exponents)
@@ -69,7 +69,7 @@ def state_from(moments: Moments, random) -> DetectorState:
     )
 
 
-def _gram(rows: MomentRows) -> tuple[np.ndarray, np.ndarray]:
+def _gram(rows: MomentReader) -> tuple[np.ndarray, np.ndarray]:
     """Return all exponents up to degree 2, and the means of their products."""
     terms = rows.moments.terms
     exponents = np.asarray(terms[terms.sum(axis=1) <= 2], dtype=np.int64)

@@ -5,14 +5,13 @@ from collections.abc import Callable
 import numpy as np
 
 from vanishing.laws.sample import Draw, Sample
-from vanishing.rows.device import to_numpy
-from vanishing.rows.source import Part
+from vanishing.rows.source import RowPart
 
 MAX_ROWS = 10_000  # of the sample
 PIECE = 1 << 15  # rows of a thread
 
 
-def weights_of(part: Part) -> np.ndarray:
+def weights_of(part: RowPart) -> np.ndarray:
     """Return what rows count."""
     return np.ones(part.X.shape[0]) if part.weight is None else part.weight
 
@@ -26,7 +25,7 @@ class Sampled:
     def __init__(self, seed: int):
         self.draw = Draw(seed, MAX_ROWS)
 
-    def __call__(self, part: Part) -> Sample:
+    def __call__(self, part: RowPart) -> Sample:
         """Draw from some rows."""
         return part._replace(y=None).ask(self.draw, self.combine, PIECE)
 
@@ -41,9 +40,9 @@ class Summed:
     def __init__(self, function: Callable, combine: Callable):
         self.function, self.combine = function, combine
 
-    def __call__(self, part: Part):
+    def __call__(self, part: RowPart):
         """Return the sum over some rows."""
         return part.ask(self._of_piece, self.combine, PIECE)
 
-    def _of_piece(self, part: Part):
-        return self.function(to_numpy(part.X), weights_of(part))
+    def _of_piece(self, part: RowPart):
+        return self.function(part.X, weights_of(part))

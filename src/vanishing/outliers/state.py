@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vanishing._threads import spread
+from vanishing.estimators.progress import Progress
 from vanishing.outliers.calibration import Calibration
 from vanishing.outliers.equations import Monomials, monomials_of
 from vanishing.outliers.features import FIT_LIMIT, Features, features_of
@@ -22,7 +23,7 @@ from vanishing.outliers.robust import (
     whitener,
 )
 from vanishing.outliers.thresholds import FOLDS, out_of_fold_scores
-from vanishing.rows.source import Part
+from vanishing.rows.source import RowPart
 
 LEAST_ROWS = 2
 _PATIENCE = 2.0
@@ -74,6 +75,7 @@ def fit_state(ask, seed: int, max_degree: int) -> tuple[DetectorState, np.ndarra
     seed : int
     max_degree : int
     """
+    progress = Progress("VanishingOutlierDetector", of=5)
     drawn = Sampled(seed)
     sample = ask(drawn, drawn.combine)
     n_rows = 0 if sample is None else sample.n_samples
@@ -83,10 +85,12 @@ def fit_state(ask, seed: int, max_degree: int) -> tuple[DetectorState, np.ndarra
             "needed."
         )
     X, weight = np.ascontiguousarray(sample.columns.T), sample.weight
+    progress.step(f"drew a sample of {len(X)} rows")
     features = features_of(X, weight, max_degree)
     total = sample.total_weight
     is_whole = weight.sum() > (1.0 - 1e-12) * total  # whether the sample has all rows
     different = float(len(X) if is_whole else n_rows)
+    progress.step(f"chose {features.size} features of {X.shape[1]} columns")
     accumulate = Accumulate(features, rules(features, X, weight, different))
     folds = [accumulate(X[i::FOLDS], weight[i::FOLDS]) for i in range(min(FOLDS, len(X)))]
     if is_whole:
@@ -96,8 +100,11 @@ def fit_state(ask, seed: int, max_degree: int) -> tuple[DetectorState, np.ndarra
     else:
         summed = Summed(accumulate, accumulate.combine)
         sums = ask(summed, summed.combine)
+    progress.step("summed their moments")
     built = build(features, sums, different * sums[0].weight / total, X, weight)
+    progress.step("fitted residuals and laws")
     scores = out_of_fold_scores(built.model, sums, folds, X)
+    progress.step("scored rows out of fold")
     state = DetectorState(
         built.model,
         sums,
@@ -151,7 +158,7 @@ def updated(
     """
     model = state.model
     decay = 1.0 if half_life is None else 0.5 ** (len(X) / half_life)
-    rows = Part(X, None, weight)
+    rows = RowPart(X, None, weight)
     # Before the rows are learned from.
     scores = np.concatenate(spread(lambda part: model.scores(part.X), rows.pieces(PIECE)))
     total = float(weight.sum())

@@ -2,7 +2,6 @@
 
 from vanishing.persistence.document import (
     ModelFileError,
-    Savable,
     layout,
     load,
     load_with_table,
@@ -13,7 +12,6 @@ from vanishing.persistence.models import ModelReader, Writer, register, register
 __all__ = [
     "ModelFileError",
     "ModelReader",
-    "Savable",
     "Writer",
     "layout",
     "load",

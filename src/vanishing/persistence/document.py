@@ -24,20 +24,6 @@ class ModelFileError(ValueError):
     """A file is no model that this version of the library can load."""
 
 
-class Savable:
-    """Adds `save` to an estimator."""
-
-    def save(self, path):
-        """Save the fitted estimator as a JSON file; `vanishing.load` reads it.
-
-        Parameters
-        ----------
-        path : str or path-like
-            A file that exists is replaced, at once: it is never half written.
-        """
-        save(self, path)
-
-
 def save(model, path, *, table=None):
     """Save a fitted model as a JSON file.
 

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-import vanishing
+from vanishing._names import PLACES, module_of
 from vanishing.persistence import scikit_learn
 from vanishing.persistence.values import NOT_FINITE, Refused, ValueReader, ValueWriter
 
@@ -39,7 +39,8 @@ _kinds: dict[str, Kind] = {}
 def register(cls: type, write: Callable, read: Callable, *, earlier: dict | None = None) -> None:
     """Let the estimators of a class be saved, and loaded by its name.
 
-    The class has a method ``check_parameters()``, which raises where parameters are invalid.
+    The class has a method ``check_parameters()``, which raises where parameters are invalid. It
+    may be one of this library or of yours; yours is known once its module has been imported.
 
     Parameters
     ----------
@@ -72,10 +73,8 @@ def register_result(cls: type, write: Callable, read: Callable) -> None:
 
 
 def _kind_named(name: str) -> Kind | None:
-    if name not in _kinds and name in vanishing.__all__:
-        # The class registers itself where it is defined, which may not have been imported yet:
-        # the package knows where that is by its public names.
-        getattr(vanishing, name)
+    if name not in _kinds and name in PLACES:
+        module_of(name)  # where the class is defined and registered, if there is one
     if name in _kinds:
         return _kinds[name]
     known = scikit_learn.kinds().get(name)
@@ -179,9 +178,15 @@ class ModelReader(ValueReader):
         return model
 
     def _kind(self, name, types) -> Kind:
-        kind = _kind_named(name) if isinstance(name, str) else None
-        if kind is None or not issubclass(kind.type, types):
-            raise Refused(f"{name!r} is no kind of model that is known, or not known here.")
+        kind = _kind_named(self.string(name, "the kind of a model"))
+        if kind is None:
+            raise Refused(
+                f"{name!r} is no kind of model that is known: this version of vanishing has no "
+                "such class, and no module that was imported has registered one. If the class is "
+                "yours, import its module first."
+            )
+        if not issubclass(kind.type, types):
+            raise Refused(f"{name!r} is no kind of model that is known in this place.")
         return kind
 
     def _unfitted(self, kind, parameters):

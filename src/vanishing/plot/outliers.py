@@ -26,6 +26,8 @@ class OutlierDisplay:
     blamed : ndarray of shape (n_columns,)
         In how many outliers each column is named; one half where two are named.
     title : str, default="Outliers"
+    rows : ndarray of shape (n_samples,), default=None
+        Numbers of the rows; None counts from 0.
 
     Attributes
     ----------
@@ -56,6 +58,7 @@ class OutlierDisplay:
     columns: Sequence[str]
     blamed: np.ndarray
     title: str = "Outliers"
+    rows: np.ndarray | None = None
 
     def plot(self, ax=None):
         """Draw.
@@ -72,7 +75,7 @@ class OutlierDisplay:
         axes = panels(ax, 2, 2, (4.8, 3.6), None)
         left, right = axes
         is_outlier = self.scores < self.threshold
-        rows = np.arange(len(self.scores))
+        rows = np.arange(len(self.scores)) if self.rows is None else self.rows
         self.points_ = [
             left.scatter(rows[kind], self.scores[kind], s=size, color=colour, label=label)
             for kind, size, colour, label in (
@@ -117,5 +120,6 @@ class OutlierDisplay:
             columns=found.names,
             blamed=found.blamed,
             title=f"{found.n_alarms} outliers in {len(found.scores)} rows",
+            rows=None if found.index is None else found.numbers,
         )
         return display.plot(ax)

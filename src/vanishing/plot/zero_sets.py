@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from vanishing.checks import check_number
-from vanishing.constructions.base import input_names
+from vanishing.estimators.names import input_names
 from vanishing.inspection import places
 from vanishing.plot._shared import (
     GREY,

@@ -24,7 +24,16 @@ __all__ = ["write_report"]
 
 
 def write_report(
-    model, X, y=None, path="report.html", *, groups=None, t=None, title=None, data_name=None
+    model,
+    X,
+    y=None,
+    path="report.html",
+    *,
+    groups=None,
+    t=None,
+    title=None,
+    data_name=None,
+    index=None,
 ):
     """Write a report on a fitted model as one HTML file.
 
@@ -58,6 +67,10 @@ def write_report(
         Heading of the report; by default it names the model and the data.
     data_name : str, default=None
         What to call the rows.
+    index : sequence of length n_samples, default=None
+        What to call each row, for `VanishingOutlierDetector`: a number, a name, or a tuple such as
+        (204, "S-017"). None takes the index of a DataFrame, and counts from 1 where it has none of
+        its own.
 
     Returns
     -------
@@ -82,7 +95,7 @@ def write_report(
     if is_about_laws(model):
         page = law_page_of(law_facts_of(model, X, y), **names)
     elif isinstance(model, VanishingOutlierDetector):
-        page = outlier_page_of(outlier_facts_of(model, X), **names)
+        page = outlier_page_of(outlier_facts_of(model, X, index), **names)
     elif isinstance(model, ConservedQuantities):
         page = motion_page_of(motion_facts_of(model, X, groups, t), **names)
     else:

@@ -57,18 +57,23 @@ class OutlierFacts:
         return [(self.given[i], float(counts[i])) for i in order if counts[i] > 0.0]
 
     @property
-    def oddest(self) -> list[tuple[int, float, bool, list[dict]]]:
-        """The oddest rows: number from 1, score, whether it is an outlier, and reasons."""
+    def oddest(self) -> list[tuple[str, float, bool, list[dict]]]:
+        """The oddest rows: what they are called, score, whether it is an outlier, and reasons."""
         rows = self.rows
         return [
-            (int(i) + 1, float(rows.scores[i]), bool(rows.scores[i] < rows.threshold), reasons)
+            (
+                rows.name_of(i),
+                float(rows.scores[i]),
+                bool(rows.scores[i] < rows.threshold),
+                reasons,
+            )
             for i, reasons in zip(rows.order[:TOP], rows.reasons, strict=False)
         ]
 
 
-def outlier_facts_of(model, X) -> OutlierFacts:
+def outlier_facts_of(model, X, index=None) -> OutlierFacts:
     """Compute what a report says of a detector and of rows."""
-    rows = outlier_rows(model, X, top=TOP)
+    rows = outlier_rows(model, X, top=TOP, index=index)
     values = np.asarray(X, dtype=np.float64)
     return OutlierFacts(
         rows=rows,

@@ -42,14 +42,14 @@ def score_chart(facts: OutlierFacts) -> Chart:
     chart = Chart(
         width=460,
         height=300,
-        x_range=padded(np.array([1.0, len(rows.scores)])),
+        x_range=padded(rows.numbers),
         y_range=padded(np.append(rows.scores, rows.threshold)),
         x_label="row",
         y_label="score (lower is odder)",
     )
     for name, some in (("points", normal), ("outliers", alarms)):
         if len(some):
-            chart.paths[name] = chart.points(some + 1.0, rows.scores[some])
+            chart.paths[name] = chart.points(rows.numbers[some], rows.scores[some])
     ends = np.array(chart.x_range)
     chart.paths["diagonal"] = chart.line(ends, np.full(2, rows.threshold))
     # Few outliers are drawn large whatever the number of other rows is.

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from vanishing._threads import fold
 from vanishing.rows import source
-from vanishing.rows.device import piece_rows, sender, to_numpy
-from vanishing.rows.tables import open_table
+from vanishing.rows.arrays import piece_rows, sender, to_numpy
+from vanishing.tables.formats import open_table
+from vanishing.tables.numbers import number_blocks
 
 _ROWS = 100_000  # of a block that an adapter makes
 
@@ -83,7 +84,8 @@ class Blocks:
         """Read a CSV file, compressed or not, in blocks of ``rows`` lines.
 
         A value that is no finite number is an error, with its line and column. Labels are numbers
-        if all those of the first block are, and text otherwise.
+        if all those of the first block are, written as Python writes them, and text otherwise: 01
+        and 1 are two labels.
 
         Parameters
         ----------
@@ -106,7 +108,7 @@ def _blocks_of(table, target, columns, rows):
     columns = table.others([] if target is None else [target]) if columns is None else columns
 
     def read():
-        for X, labels in table.blocks(columns, target, rows=rows, text=False):
+        for X, labels in number_blocks(table, columns, target, rows=rows):
             yield X if target is None else (X, labels)
 
     return read
@@ -140,7 +142,7 @@ def _n_rows(X) -> int:
     return X.shape[0] if hasattr(X, "shape") and len(X.shape) else len(X)
 
 
-class BlockSource(source.Source):
+class BlockSource(source.LazySource):
     """Blocks read one after the other, in this process, and asked in several threads."""
 
     def __init__(self, X, y=None, sample_weight=None):

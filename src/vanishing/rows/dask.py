@@ -11,7 +11,7 @@ from vanishing.rows import source
 _FAN_IN = 8  # answers that one task of a tree reduction combines
 
 
-class DaskSource(source.Source):
+class DaskSource(source.LazySource):
     """A Dask array or DataFrame: its blocks are asked where they are, and answers form a tree."""
 
     def __init__(self, X, y=None, sample_weight=None):
@@ -74,12 +74,19 @@ class DaskSource(source.Source):
         return Delayed(answers[0].key, graph, layer=name)
 
     def map(self, method, n_columns, dtype):
-        """Return a Dask array of the method of each block, with the same chunks."""
+        """Return a Dask array of the method of each block, with the same chunks.
+
+        Where the method returns a DataFrame, by `set_output`, so does this: a Dask DataFrame.
+        """
         import dask
         import dask.array as da
 
         columns = () if n_columns is None else (n_columns,)
         value = partial(source.value_of, source.frozen(method), n_columns, dtype)
+        if method.__name__ == "transform" and not isinstance(
+            container := self._of_one_row(method), np.ndarray
+        ):
+            return _frames(value, [part for part, *_ in self.parts], container)
         if hasattr(self.X, "chunks"):
             return da.map_blocks(
                 partial(_value_of_chunk, value),
@@ -97,6 +104,30 @@ class DaskSource(source.Source):
                 for i, (part, *_) in enumerate(self.parts)
             ]
         )
+
+    def _of_one_row(self, method):
+        """Return what a method makes of one row: which container it is put into."""
+        row = np.ones((1, self.layout.n_features), dtype=self.layout.dtype)
+        if self.layout.names is None:
+            return method(row)
+        from pandas import DataFrame
+
+        return method(DataFrame(row, columns=list(self.layout.names)))
+
+
+def _frames(value, parts, container):
+    """Return a Dask DataFrame of the values of parts; ``container`` is that of one row."""
+    import dask
+    import dask.dataframe as dd
+
+    if not hasattr(container, "iloc"):
+        raise TypeError(
+            f"Dask has no collections of {type(container).__module__.partition('.')[0]}: call "
+            "set_output(transform='pandas') or set_output(transform='default')."
+        )
+    task = dask.delayed(value, pure=False)
+    frames = [task(i, part) for i, part in enumerate(parts)]
+    return dd.from_delayed(frames, meta=container.iloc[:0], verify_meta=False)
 
 
 def _value_of_chunk(value, X, block_id=(0,)):
@@ -139,12 +170,12 @@ def _delayed_blocks(X) -> list:
     return list(np.ravel(np.asarray(X.to_delayed(), dtype=object)))
 
 
-def _dask_layout(X) -> source.Layout:
+def _dask_layout(X) -> source.RowLayout:
     """Return the layout that the collection declares; the blocks are checked against it."""
     if hasattr(X, "chunks"):
         if X.dtype.kind not in "fiub":
             raise ValueError(f"X has dtype {X.dtype}; give it real numbers.")
-        return source.Layout(X.shape[1], None, "float32" if X.dtype == np.float32 else "float64")
+        return source.RowLayout(X.shape[1], None, "float32" if X.dtype == np.float32 else "float64")
     kinds = {name: dtype for name, dtype in X.dtypes.items() if dtype.kind not in "fiub"}
     if kinds:
         name, dtype = next(iter(kinds.items()))
@@ -152,7 +183,7 @@ def _dask_layout(X) -> source.Layout:
     # As check_array finds it for a partition: columns of pandas' own dtypes become float64.
     plain = all(isinstance(dtype, np.dtype) for dtype in X.dtypes)
     single = plain and np.result_type(*X.dtypes) == np.float32
-    return source.Layout(len(X.columns), source.names_of(X), "float32" if single else "float64")
+    return source.RowLayout(len(X.columns), source.names_of(X), "float32" if single else "float64")
 
 
 def _aligned(name, values, X, n_blocks) -> list:

@@ -21,7 +21,8 @@ from vanishing.algebra.evaluation import chunk_rows, evaluate, stretches
 from vanishing.checks import check_nonnegative, check_number
 from vanishing.persistence.files import read_bounded, write_atomically
 from vanishing.rows.noise import Debiasing, estimate
-from vanishing.rows.reader import Reader
+from vanishing.rows.reader import RowReader
+from vanishing.rows.source import RowLayout
 from vanishing.rows.validation import naming_text
 
 FORMAT, VERSION = "vanishing-moments", 2
@@ -98,6 +99,11 @@ class Moments:
         self.sums = np.zeros(len(self.terms))
         self.n_samples = 0
         self.noise: np.ndarray | None = None
+
+    @property
+    def layout(self) -> RowLayout:
+        """What is known of the columns."""
+        return RowLayout(self.n_features, self.feature_names, "float64")
 
     def update(self, X, sample_weight=None, *, n_jobs=None) -> "Moments":
         """Add rows.
@@ -423,7 +429,7 @@ def _all_terms(n_features: int, degree: int) -> np.ndarray:
     return np.concatenate(levels)
 
 
-class MomentRows(Reader):
+class MomentReader(RowReader):
     """A reader that has moments instead of rows: it can multiply, but not look closer."""
 
     sees_rows = False

@@ -1,13 +1,13 @@
-"""Questions to blocks of rows, and a reader of the rows of a source."""
+"""Questions to blocks of rows: what a construction asks, and a survey of labelled rows."""
 
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
-from vanishing.rows import device
-from vanishing.rows.reader import Block, Reader, combine
-from vanishing.rows.source import Part, Source
+from vanishing.rows.arrays import column_ranges, is_device_array, namespace, sortable, to_numpy
+from vanishing.rows.block import Block, combine
+from vanishing.rows.source import RowPart, RowSource
 
 _FEW = 1000  # classes, each of which is looked for among all labels of a device
 
@@ -23,22 +23,18 @@ class Survey(NamedTuple):
     high: np.ndarray
 
     @classmethod
-    def of(cls, part: Part) -> "Survey":
+    def of(cls, part: RowPart) -> "Survey":
         """Look at a block."""
         if part.y is None:
             raise ValueError(
                 "There are no labels: give y, or blocks that are tuples (rows, labels)."
             )
         X = part.X
-        if device.is_device_array(X):
-            xp = device.namespace(X)
-            low, high = (device.to_numpy(f(X, axis=0)) for f in (xp.min, xp.max))
-        else:
-            low, high = X.min(axis=0), X.max(axis=0)
-        if device.is_device_array(part.y):
+        low, high = column_ranges(X)
+        if is_device_array(part.y):
             classes, totals = _counted(part.y, part.weight)
             return cls(X.shape[0], float(totals.sum()), classes, totals, low, high)
-        weight = None if part.weight is None else device.to_numpy(part.weight)
+        weight = None if part.weight is None else to_numpy(part.weight)
         total = float(X.shape[0] if weight is None else weight.sum())
         try:
             classes, places = np.unique(part.y, return_inverse=True)
@@ -71,22 +67,22 @@ class Survey(NamedTuple):
 
 def _counted(y, weight) -> tuple[np.ndarray, np.ndarray]:
     """Return the classes of labels of a device, and the weight of each."""
-    xp = device.namespace(y)
-    is_bool, y = y.dtype == xp.bool, device.plain(y)
-    classes, totals = map(device.to_numpy, xp.unique_counts(y))
+    xp = namespace(y)
+    is_bool, y = y.dtype == xp.bool, sortable(y)
+    classes, totals = map(to_numpy, xp.unique_counts(y))
     order = np.argsort(classes)  # the standard promises none
     classes, totals = classes[order], totals[order].astype(np.float64)
     if weight is not None and len(classes) > _FEW:
-        places = np.searchsorted(classes, device.to_numpy(y))
-        totals = np.bincount(places, device.to_numpy(weight))
+        places = np.searchsorted(classes, to_numpy(y))
+        totals = np.bincount(places, to_numpy(weight))
     elif weight is not None:
         owns = (xp.astype(y == label, xp.float64) for label in classes.tolist())
-        totals = device.to_numpy(xp.stack([own @ weight for own in owns]))
+        totals = to_numpy(xp.stack([own @ weight for own in owns]))
     return classes.astype(bool) if is_bool else classes, totals
 
 
 class Question(NamedTuple):
-    """A question of a `reader.Block`, to the rows of one class or of all, scaled or not."""
+    """A question of a `Block`, to the rows of one class or of all, scaled or not."""
 
     name: str
     details: tuple
@@ -94,7 +90,7 @@ class Question(NamedTuple):
     scale: Callable | None
     chunk_size: int | None
 
-    def __call__(self, part: Part):
+    def __call__(self, part: RowPart):
         """Return how many rows of what weight answer, and their answer."""
         X, y, weight = part
         if self.label is not None:
@@ -105,9 +101,8 @@ class Question(NamedTuple):
             return None
         if self.scale is not None:
             X = self.scale(X)
-        block = device.DeviceBlock if device.is_device_array(X) else Block
-        total = float(n_samples if weight is None else device.library_of(weight).sum(weight))
-        answer = getattr(block(X, weight, self.chunk_size), self.name)(*self.details)
+        total = float(n_samples if weight is None else namespace(weight).sum(weight))
+        answer = getattr(Block(X, weight, self.chunk_size), self.name)(*self.details)
         return (n_samples, total), answer
 
     def combine(self, first, second):
@@ -116,49 +111,9 @@ class Question(NamedTuple):
         return counts, combine(self.name, first[1], second[1])
 
 
-class SourceRows(Reader):
-    """The rows of a source, or those of one class.
-
-    Parameters
-    ----------
-    source : Source
-    chunk_size : int or None
-        Rows evaluated at a time.
-    label : int or None
-        The place of the class, of a source that is `coded`; None means all rows.
-    scale : callable or None
-        What to do with rows first.
-    """
-
-    def __init__(self, source: Source, chunk_size=None, *, label=None, scale=None):
-        self.source = source
-        self.n_features = source.layout.n_features
-        self.chunk_size = chunk_size
-        self.label = label
-        self.scale = scale
-
-    def _ask_source(self, question):
-        return self.source.ask(question, question.combine)
-
-    def _ask(self, question, *details):
-        asked = Question(question, details, self.label, self.scale, self.chunk_size)
-        found = self._ask_source(asked)
-        (n_samples, total), answer = ((0, 0.0), ()) if found is None else found
-        if np.isfinite(self.n_samples) and n_samples != self.n_samples:
-            raise ValueError(
-                f"A pass over the rows found {n_samples} of them, the first one {self.n_samples}. "
-                "The source must yield the same blocks anew each time it is read: give a function "
-                "that makes a new iterator, not one that returns the same one."
-            )
-        if not n_samples:
-            raise ValueError("The source has no rows (of positive weight): nothing to fit.")
-        self.n_samples, self.total_weight = n_samples, total
-        return answer
-
-
-def survey(source: Source) -> Survey:
+def survey(source: RowSource) -> Survey:
     """Look at all rows: how many, which classes, and the range of each column."""
-    found = source.ask(Survey.of, Survey.joined)
-    if found is None:
+    answer = source.ask(Survey.of, Survey.joined)
+    if answer is None:
         raise ValueError("The source has no rows (of positive weight): nothing to fit.")
-    return found
+    return answer

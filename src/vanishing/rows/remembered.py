@@ -5,18 +5,18 @@ from threading import Lock
 import numpy as np
 
 from vanishing.algebra.monomials import Plan, terms_of
-from vanishing.rows.reader import Reader
+from vanishing.rows.reader import RowReader
 
 _MOST_TERMS = 3000  # whose products are remembered: 72 MB
 _FEW_ROWS = 4096  # below it multiplying again takes less time than looking up
 
 
-def remembering(rows: Reader) -> Reader:
+def remembering(rows: RowReader) -> RowReader:
     """Return a reader of the same rows that remembers moments, where that is worth it."""
-    return rows if rows.n_samples < _FEW_ROWS else RememberedRows(rows)
+    return rows if rows.n_samples < _FEW_ROWS else RememberedReader(rows)
 
 
-class RememberedRows(Reader):
+class RememberedReader(RowReader):
     """All the rows, and the moments that have been asked for.
 
     Whatever cannot be remembered is asked of the rows. Moments of terms are kept once, whatever the
@@ -24,10 +24,10 @@ class RememberedRows(Reader):
 
     Parameters
     ----------
-    rows : Reader
+    rows : RowReader
     """
 
-    def __init__(self, rows: Reader):
+    def __init__(self, rows: RowReader):
         self.rows = rows
         self.n_features = rows.n_features
         self.max_degree = rows.max_degree
@@ -49,7 +49,7 @@ class RememberedRows(Reader):
         return answer
 
     def fold(self, *arguments, **options):
-        """Return what a function says of all rows; see `Rows.fold`."""
+        """Return what a function says of all rows; see `ArrayReader.fold`."""
         return self.rows.fold(*arguments, **options)  # type: ignore[attr-defined]
 
     def products(self, plan: Plan, left, right):

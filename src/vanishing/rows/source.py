@@ -1,23 +1,24 @@
-"""What sources of rows have in common: blocks, checked, that are asked where they are.
+"""Rows, wherever they are: blocks, checked, that are asked where they are.
 
-A `Source` asks a question of every block of rows where the block is, and combines the answers:
-sums, which are small. Nothing else about the rows travels.
+A `RowSource` asks a question of every block of rows where the block is, and combines the answers:
+sums, which are small. Nothing else about the rows travels. An array is a source of one block.
 """
 
 from collections.abc import Callable
 from contextlib import contextmanager
 from copy import copy
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_array
 
 from vanishing._threads import fold, one_blas_thread
-from vanishing.rows import device
+from vanishing.rows import arrays
 from vanishing.rows.validation import naming_text
 
 
-class Layout(NamedTuple):
+class RowLayout(NamedTuple):
     """What all blocks have in common."""
 
     n_features: int
@@ -25,26 +26,34 @@ class Layout(NamedTuple):
     dtype: str
 
 
-class Part(NamedTuple):
+class RowPart(NamedTuple):
     """Rows at hand: checked, without those of weight zero."""
 
     X: Any  # a NumPy array or one of a device
     y: Any  # a NumPy array or None; of a source that is `coded`, an array where the rows are
     weight: Any  # likewise
 
-    def pieces(self, rows: int) -> list["Part"]:
+    def pieces(self, rows: int) -> list["RowPart"]:
         """Return the rows in pieces of ``rows`` rows, always the same ones."""
-        n_samples = self.X.shape[0]
-        cuts = [slice(start, min(start + rows, n_samples)) for start in range(0, n_samples, rows)]
         return [
-            Part(self.X[cut, :], *(None if p is None else p[cut] for p in (self.y, self.weight)))
-            for cut in cuts
+            RowPart(self.X[cut, :], *(None if p is None else p[cut] for p in (self.y, self.weight)))
+            for cut in arrays.slices(self.X.shape[0], rows)
         ]
 
-    def ask(self, question: Callable[["Part"], Any], combine: Callable, rows: int) -> Any:
+    def ask(self, question: Callable[["RowPart"], Any], combine: Callable, rows: int) -> Any:
         """Return what all pieces of ``rows`` rows say, combined in their order."""
-        found = self.pieces(rows)
-        return fold(question, found, combine, len(found))
+        pieces = self.pieces(rows)
+        return fold(question, pieces, combine, len(pieces))
+
+    def at(self, places) -> "RowPart":
+        """Return the rows at some places, of rows in memory."""
+        return RowPart(*(None if values is None else values[places] for values in self))
+
+    def with_weight(self) -> "RowPart":
+        """Return the rows whose weight is not zero, of rows in memory."""
+        if self.weight is None or self.weight.all():
+            return self
+        return self.at(self.weight > 0)
 
 
 def names_of(X) -> tuple[str, ...] | None:
@@ -55,14 +64,14 @@ def names_of(X) -> tuple[str, ...] | None:
     return tuple(columns)
 
 
-def checked_part(X, y, weight, layout: Layout | None, unit: float = 1.0) -> Part:
+def checked_part(X, y, weight, layout: RowLayout | None, unit: float = 1.0) -> RowPart:
     """Check a block's rows, labels and weights, and drop rows of weight zero."""
     names = names_of(X)
     empty = is_empty(X)
     if empty:
         X = np.zeros(X.shape) if layout is None else np.zeros(X.shape, dtype=layout.dtype)
-    elif device.is_device_array(X):
-        X = device.as_floats(device.checked(X))
+    elif arrays.is_device_array(X):
+        X = arrays.as_floats(arrays.checked(X))
     else:
         with naming_text(X):
             X = check_array(X, dtype=[np.float64, np.float32], input_name="X")
@@ -83,16 +92,16 @@ def checked_part(X, y, weight, layout: Layout | None, unit: float = 1.0) -> Part
                 f"its dtype is {X.dtype}, but that of the first one is {layout.dtype}. Convert "
                 "all blocks to the same dtype."
             )
-    y, weight = checked_beside(y, weight, n_samples, unit)
+    y, weight = checked_labels_and_weights(y, weight, n_samples, unit)
     if weight is not None and not weight.all():
         X, y, weight = selected(X, y, weight, weight > 0)
-    return Part(X, y, weight)
+    return RowPart(X, y, weight)
 
 
-def checked_beside(y, weight, n_samples: int, unit: float = 1.0):
+def checked_labels_and_weights(y, weight, n_samples: int, unit: float = 1.0):
     """Return labels and weights of so many rows as NumPy arrays, or say what is wrong with them."""
     if y is not None:
-        y = device.to_numpy(y)
+        y = arrays.to_numpy(y)
         if y.shape != (n_samples,):
             raise ValueError(f"it has {n_samples} rows, but labels of shape {y.shape}.")
         if y.dtype.kind == "f" and not np.isfinite(y).all():
@@ -100,7 +109,7 @@ def checked_beside(y, weight, n_samples: int, unit: float = 1.0):
         if y.dtype.kind == "O" and any(label is None or label != label for label in y):
             raise ValueError("some of its labels are missing. Drop these rows.")
     if weight is not None:
-        weight = device.to_numpy(weight).astype(np.float64)
+        weight = arrays.to_numpy(weight).astype(np.float64)
         if weight.shape != (n_samples,) or not np.isfinite(weight).all() or (weight < 0).any():
             raise ValueError(
                 f"sample_weight must be {n_samples} finite numbers, none of them negative."
@@ -111,7 +120,7 @@ def checked_beside(y, weight, n_samples: int, unit: float = 1.0):
 
 def given_weights(sample_weight) -> np.ndarray:
     """Return weights that are given beside the blocks, as numbers."""
-    weight = device.to_numpy(sample_weight)
+    weight = arrays.to_numpy(sample_weight)
     if weight.ndim != 1 or weight.dtype.kind not in "fiub":
         raise ValueError(
             f"sample_weight must be one number per row; got an array of shape {weight.shape} and "
@@ -136,48 +145,47 @@ def is_empty(X) -> bool:
 _PLAIN = ("bool", "int8", "int16", "int32", "int64", "uint8", "float32", "float64")
 
 
-def labels_beside(part: Part, given) -> Part:
-    """Return rows of a device with labels there, too, unless they are text.
+def labels_on_device(part: RowPart, given) -> RowPart:
+    """Return rows of a device with labels on that device, too, unless they are text.
 
-    ``given`` are the labels as they were given, which may be there already.
+    ``given`` are the labels as they were given, maybe on that device.
     """
     y = part.y
     if y is not None and y.dtype.name in _PLAIN:
-        y = device.already_there(part.X, given, y)
+        y = arrays.like_unless_given(part.X, given, y)
     return part._replace(y=y)
 
 
-def placed(part: Part, classes: np.ndarray) -> Part:
+def coded(part: RowPart, classes: np.ndarray) -> RowPart:
     """Return rows with the places of their labels in ``classes``, and weights, where they are."""
     X, y, weight = part
-    if device.is_device_array(y):
-        xp = device.namespace(y)
-        y = device.plain(y)
-        known = device.like(y, classes.astype(np.uint8) if classes.dtype == bool else classes)
+    if arrays.is_device_array(y):
+        xp = arrays.namespace(y)
+        y = arrays.sortable(y)
+        known = arrays.like(y, classes.astype(np.uint8) if classes.dtype == bool else classes)
         y = xp.astype(xp.searchsorted(known, y), xp.int32)
     else:
         y = np.searchsorted(classes, y)
-        y = device.like(X, y, np.int32) if device.is_device_array(X) else y
-    if weight is not None and not device.is_device_array(weight):
-        weight = device.beside(X, weight)
-    return Part(X, y, weight)
+        y = arrays.like(X, y, np.int32) if arrays.is_device_array(X) else y
+    if weight is not None and not arrays.is_device_array(weight):
+        weight = arrays.like(X, weight)
+    return RowPart(X, y, weight)
 
 
-def selected(X, y, weight, chosen: np.ndarray) -> Part:
+def selected(X, y, weight, chosen: np.ndarray) -> RowPart:
     """Return some of the rows with their labels and weights, each where it is."""
-    there = device.beside(X, chosen)
-    return Part(
+    return RowPart(
         *(
-            None if part is None else part[there if device.is_device_array(part) else chosen]
-            for part in (X, y, weight)
+            None if values is None else values[arrays.like(values, chosen)]
+            for values in (X, y, weight)
         )
     )
 
 
-def layout_of(X) -> Layout:
+def layout_of(X) -> RowLayout:
     """Return what the other blocks must have in common with this one."""
     part = checked_part(X, None, None, None)
-    return Layout(part.X.shape[1], names_of(X), str(part.X.dtype).rpartition(".")[2])
+    return RowLayout(part.X.shape[1], names_of(X), str(part.X.dtype).rpartition(".")[2])
 
 
 @contextmanager
@@ -209,7 +217,7 @@ def value_of(function, n_columns, dtype, i, X):
     """Return the function of block i, which may have no rows."""
     if is_empty(X):
         nothing = np.zeros((0,) if n_columns is None else (0, n_columns), dtype=dtype)
-        return device.like(X, nothing) if device.is_device_array(X) else nothing
+        return arrays.like(X, nothing) if arrays.is_device_array(X) else nothing
     with naming(i):
         return function(X)
 
@@ -217,57 +225,77 @@ def value_of(function, n_columns, dtype, i, X):
 def joined(combine, answers):
     """Combine answers; None is the answer of a block without rows."""
     total = None
-    for found in answers:
-        if found is not None:
-            total = found if total is None else combine(total, found)
+    for one in answers:
+        if one is not None:
+            total = one if total is None else combine(total, one)
     return total
 
 
-class Source:
+class RowSource:
     """All blocks, and how to ask them.
 
     Attributes
     ----------
-    layout : Layout
+    layout : RowLayout
+    part : RowPart or None
+        All the rows, where they are in memory.
     """
 
-    layout: Layout
+    layout: RowLayout
+    part: RowPart | None = None
 
-    def ask(self, question: Callable[[Part], Any], combine: Callable) -> Any:
+    def ask(self, question: Callable[[RowPart], Any], combine: Callable) -> Any:
         """Return the combined answers of all blocks; None if there are no rows."""
         raise NotImplementedError
+
+    def labelled(self) -> "RowSource":
+        """Return the source with labels and weights where its rows are, if all rows stay there."""
+        return self
+
+    def on_host(self) -> "RowSource":
+        """Return the source for questions that take NumPy rows only: blocks go to the CPU."""
+        return _Asked(self, _OnHost)
+
+    def coded(self, classes: np.ndarray) -> "RowSource":
+        """Return the source with places in ``classes`` for labels: where the rows are."""
+        return _Asked(self, partial(_OfPlaces, classes))
+
+
+class LazySource(RowSource):
+    """Blocks that are not there until somebody asks them; what is made of them is as lazy."""
 
     def map(self, method: Callable, n_columns: int | None, dtype):
         """Return, lazily, an estimator's method of each block: rows of n_columns or one value."""
         raise NotImplementedError
 
-    def labelled(self) -> "Source":
-        """Return the source with labels and weights where its rows are, if all rows stay there."""
-        return self
 
-    def coded(self, classes: np.ndarray) -> "Source":
-        """Return the source with places in ``classes`` for labels: where the rows are."""
-        return _Coded(self, classes)
+class _Asked(RowSource):
+    """Blocks that are asked in another way: ``ask_as(question)`` is the question they get."""
 
-
-class _Coded(Source):
-    """Blocks whose labels become places when they are read."""
-
-    def __init__(self, source: Source, classes: np.ndarray):
+    def __init__(self, source: RowSource, ask_as: Callable):
         self.source = source
-        self.classes = classes
+        self.ask_as = ask_as
         self.layout = source.layout
 
     def ask(self, question, combine):
         """Ask the blocks of the source."""
-        return self.source.ask(_OfPlaces(question, self.classes), combine)
+        return self.source.ask(self.ask_as(question), combine)
+
+
+class _OnHost(NamedTuple):
+    """A question to NumPy rows, asked of rows that may be on a device."""
+
+    question: Callable[[RowPart], Any]
+
+    def __call__(self, part: RowPart):
+        return self.question(part._replace(X=arrays.to_numpy(part.X)))
 
 
 class _OfPlaces(NamedTuple):
     """A question to rows with places for labels, asked of rows with labels."""
 
-    question: Callable[[Part], Any]
     classes: np.ndarray
+    question: Callable[[RowPart], Any]
 
-    def __call__(self, part: Part):
-        return self.question(placed(part, self.classes))
+    def __call__(self, part: RowPart):
+        return self.question(coded(part, self.classes))

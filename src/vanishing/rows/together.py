@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 from sklearn import config_context, get_config
 
 from vanishing._threads import n_threads, threads
-from vanishing.rows.questions import Question, SourceRows
+from vanishing.rows.questions import Question
+from vanishing.rows.reader import SourceReader
 
 
 class _Abandoned(BaseException):
@@ -99,7 +100,7 @@ class _Meeting:
             self.changed.notify_all()
 
 
-class _Member(SourceRows):
+class _Member(SourceReader):
     """The rows of one class, whose questions are asked together with those of others."""
 
     def __init__(self, meeting: _Meeting, member: int, source, chunk_size, **options):
@@ -120,13 +121,13 @@ def read_together(work, source, labels, *, chunk_size=None, scale=None) -> list:
     Parameters
     ----------
     work : callable
-        Takes a `Reader` of the rows of one class.
-    source : Source
-        With places of classes for labels: `Source.coded`.
+        Takes a `RowReader` of the rows of one class.
+    source : RowSource
+        With places of classes for labels: `RowSource.coded`.
     labels : sequence of int
         The places of the classes.
     chunk_size, scale : int, callable or None
-        As `SourceRows` takes them.
+        As `SourceReader` takes them.
     """
     meeting = _Meeting(len(labels))
     config = get_config()  # scikit-learn's is that of a thread

@@ -97,6 +97,8 @@ def _raise_about(X, y, cause) -> None:
         columns.append(("y", np.ravel(np.asarray(y))))
     for what, values in columns:
         problem = _problem(what, values)
+        if problem is not None and "argument must be" in str(cause):
+            raise TypeError(f"{problem} ({cause})") from cause  # as scikit-learn has it
         if problem is not None:
             raise problem from cause
 

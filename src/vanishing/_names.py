@@ -1,0 +1,43 @@
+"""Public names and the modules they are in, which are imported when a name is first used."""
+
+from importlib import import_module
+from threading import RLock
+from types import ModuleType
+
+# Where each public name is defined, unless it is a module itself.
+PLACES = {
+    "ABM": "constructions.abm",
+    "AVI": "constructions.avi",
+    "BuchbergerMoller": "constructions.exact",
+    "ContrastiveVanishing": "constructions.contrastive",
+    "OAVI": "constructions.oavi",
+    "VCA": "constructions.vca",
+    "Law": "laws.law",
+    "LawFinder": "laws.finder",
+    "check_law": "laws.check",
+    "L1SquaredHingeSVC": "learning.svm",
+    "VanishingClassifier": "learning.classifier",
+    "VanishingClassifierCV": "learning.search",
+    "VanishingFeatures": "learning.features",
+    "VanishingOutlierDetector": "outliers.detector",
+    "ConservedQuantities": "motion.conserved",
+    "ConservedQuantity": "motion.quantity",
+    "Blocks": "rows.blocks",
+    "Moments": "rows.moments",
+    "error_bars": "rows.error_bars",
+    "listening": "estimators.progress",
+    "load": "persistence",
+    "save": "persistence",
+    "__version__": "_version",
+}
+MODULES = ["bounds", "datasets", "export", "inspection", "motion", "oracles", "plot"]
+MODULES += ["polynomials", "report", "units"]
+
+# Threads that import different parts of scikit-learn at once see them half made.
+_importing = RLock()
+
+
+def module_of(name: str) -> ModuleType:
+    """Import and return the module of a public name, which defines it or is it."""
+    with _importing:
+        return import_module(f"vanishing.{PLACES.get(name, name)}")

@@ -1,0 +1,101 @@
+"""Methods that say something of each row: the same, wherever the rows are."""
+
+from collections.abc import Callable
+from functools import wraps
+
+from sklearn.utils.validation import check_is_fitted
+
+from vanishing._threads import threads
+from vanishing.rows.apply import apply_to_rows, unless_lazy
+
+
+class RowMethods:
+    """Base of estimators with methods that are applied `row_by_row`.
+
+    Attributes
+    ----------
+    fits_sources, reads_sources : bool
+        Whether `fit`, and whether the methods row by row, take rows that are not in memory: blocks,
+        Dask collections, device arrays.
+    """
+
+    fits_sources = True
+    reads_sources = True
+
+    def _per_block(self):
+        """Return the estimator whose methods are given the blocks of a lazy source."""
+        return self
+
+
+def row_by_row(
+    *,
+    n_columns: Callable | None = None,
+    dtype: Callable | None = None,
+    on_device: Callable = lambda estimator, X: False,
+):
+    """Let a method take rows wherever they are; its body takes rows that have been validated.
+
+    The estimator has to be fitted, and may use ``n_jobs`` threads.
+
+    Parameters
+    ----------
+    n_columns : callable or None
+        Returns, of the estimator, how many columns the method returns; None: one value per row.
+    dtype : callable or None
+        Returns, of the estimator, the dtype of what the method returns; None: that of X.
+    on_device : callable
+        ``on_device(estimator, X)`` says whether the body takes arrays of a device as they are.
+    """
+
+    def decorate(body):
+        @wraps(body)
+        def method(self, X):
+            check_is_fitted(self, "n_features_in_")  # which a fit that fails takes back
+            with threads(getattr(self, "n_jobs", None)):
+                return apply_to_rows(
+                    self,
+                    X,
+                    lambda rows: body(self, rows),
+                    lambda: getattr(self._per_block(), body.__name__),
+                    n_columns=None if n_columns is None else n_columns(self),
+                    dtype=None if dtype is None else dtype(self),
+                    on_device=lambda rows: on_device(self, rows),
+                )
+
+        method.is_row_by_row = True
+        return method
+
+    return decorate
+
+
+class RowTransformer(RowMethods):
+    """Base of transformers, before scikit-learn's: `set_output` holds for lazy results, too.
+
+    Scikit-learn puts what `transform` returns into a container. What is lazy has to be left alone:
+    each of its blocks gets a container, once it is there.
+    """
+
+    def __init_subclass__(cls, **options):
+        super().__init_subclass__(**options)  # scikit-learn's part
+        contained = cls.__dict__.get("transform")
+        plain = getattr(contained, "__wrapped__", None)
+        if not getattr(plain, "is_row_by_row", False):
+            return  # inherited, or nobody has wrapped it
+        cls.transform = unless_lazy(contained, plain)
+
+    def fit_transform(self, X, y=None, **fit_params):
+        """Fit to X, and return what `transform` makes of it.
+
+        Parameters
+        ----------
+        X, y : rows and labels
+            As `fit` takes them.
+        **fit_params : dict
+            Other parameters of `fit`.
+
+        Returns
+        -------
+        X_out : as `transform` returns it
+        """
+        fitted = self.fit(X, **fit_params) if y is None else self.fit(X, y, **fit_params)
+        return fitted.transform(X)

@@ -1,0 +1,102 @@
+"""Arrays as sources of rows: of NumPy, one block; of a device, pieces that stay where they are."""
+
+from copy import copy
+
+from vanishing.rows import arrays
+from vanishing.rows.source import (
+    RowLayout,
+    RowPart,
+    RowSource,
+    checked_labels_and_weights,
+    coded,
+    given_weights,
+    joined,
+    labels_on_device,
+    selected,
+    unit_of,
+)
+
+
+class ArraySource(RowSource):
+    """Rows in memory: a source of one block.
+
+    Parameters
+    ----------
+    part : RowPart
+        Rows that have been validated.
+    piece_rows : int or None
+        Rows that a thread is asked at a time; None asks all of them at once.
+    """
+
+    part: RowPart
+
+    def __init__(self, part: RowPart, piece_rows: int | None = None):
+        self.part = part
+        self.piece_rows = piece_rows
+        self.layout = RowLayout(part.X.shape[1], None, part.X.dtype.name)
+
+    def ask(self, question, combine):
+        """Ask all rows, in pieces that threads take in turn."""
+        if self.piece_rows is None:
+            return question(self.part)
+        return self.part.ask(question, combine, self.piece_rows)
+
+    def on_host(self):
+        """Return the source itself."""
+        return self
+
+    def coded(self, classes):
+        """Find the places of all labels."""
+        return ArraySource(coded(self.part, classes), self.piece_rows)
+
+
+class DeviceSource(RowSource):
+    """One array of another library, asked where it is, some of its rows at a time.
+
+    What is done with rows first, such as selecting those of a class, copies them: of bounded
+    pieces, never of all rows, whatever their number.
+    """
+
+    def __init__(self, X, y=None, sample_weight=None):
+        self.X, self.y = X, y
+        unit = 1.0
+        if sample_weight is not None:
+            unit = unit_of(given_weights(sample_weight).max(initial=0.0))
+        rows = arrays.checked(X)  # once: nobody else changes it
+        y, weight = checked_labels_and_weights(y, sample_weight, X.shape[0], unit)
+        self.kept = None if weight is None or weight.all() else weight > 0
+        if weight is not None:
+            given = sample_weight if unit == 1.0 else None
+            weight = arrays.like_unless_given(X, given, weight)
+        self.rows = RowPart(rows, y, weight)
+        dtype = arrays.floating_dtype(rows)
+        self.layout = RowLayout(X.shape[1], None, str(dtype).rpartition(".")[2])
+
+    def ask(self, question, combine):
+        """Ask pieces of the rows, one after the other: an accelerator is busy with each."""
+        return joined(combine, map(question, self._pieces()))
+
+    def _pieces(self):
+        """Yield the rows that have a weight, in floats."""
+        size, start = arrays.piece_rows(self.layout.n_features), 0
+        for part in self.rows.pieces(size):
+            if self.kept is not None:
+                part = selected(*part, self.kept[start : start + size])
+                start += size
+            if part.X.shape[0]:
+                yield part._replace(X=arrays.as_floats(part.X))
+
+    def labelled(self):
+        """Move labels to the device, once for all passes."""
+        return self._with(labels_on_device(self.rows, self.y))
+
+    def coded(self, classes):
+        """Find the places of all labels, once for all passes."""
+        pieces = self.rows.pieces(arrays.piece_rows(self.layout.n_features))
+        places = [coded(piece, classes).y for piece in pieces]
+        return self._with(self.rows._replace(y=arrays.namespace(self.X).concat(places)))
+
+    def _with(self, part: RowPart) -> "DeviceSource":
+        source = copy(self)
+        source.rows = part
+        return source

@@ -1,0 +1,92 @@
+"""Why a file cannot be used: errors of one sentence, whatever a reader of files has raised."""
+
+import csv
+import gzip
+import lzma
+import zipfile
+import zlib
+from contextlib import contextmanager
+
+LISTED = 20  # names that a message lists
+_SHOWN = 40  # characters of a value that a message shows
+_DAMAGED = (EOFError, gzip.BadGzipFile, lzma.LZMAError, zipfile.BadZipFile, zlib.error)
+
+
+class TableError(ValueError):
+    """Why a file cannot be used: one sentence.
+
+    Parameters
+    ----------
+    message : str
+    remedy : str
+        What may be typed on the command line to use it nevertheless.
+    """
+
+    def __init__(self, message, *, remedy=""):
+        super().__init__(message)
+        self.remedy = remedy
+
+
+class EncodingError(TableError):
+    """A file is not text in the encoding in which it is read."""
+
+
+class NoFileError(TableError, FileNotFoundError):
+    """There is no such file."""
+
+
+class NoPackageError(TableError, ImportError):
+    """A package that reads such files is not installed.
+
+    Parameters
+    ----------
+    what : str
+        That needs it.
+    package : str
+    """
+
+    def __init__(self, what, package):
+        super().__init__(
+            f"{what} need {package}: install with python -m pip install 'vanishing[app]'."
+        )
+
+
+@contextmanager
+def reading(path):
+    """Turn what readers of files raise into one sentence."""
+    try:
+        yield
+    except TableError:
+        raise
+    except _DAMAGED as error:
+        raise TableError(
+            f"{path} cannot be read: it is damaged, or not compressed as its name says."
+        ) from error
+    except UnicodeDecodeError as error:
+        raise EncodingError(
+            f"{path} is not text in {error.encoding.upper()} (byte {error.start} of what was being "
+            f"read is 0x{error.object[error.start]:02x}).",
+            remedy="--encoding latin-1, or another, says what it is.",
+        ) from error
+    except OSError as error:
+        raise TableError(f"{path} cannot be read: {error.strerror or error}.") from error
+    except (ValueError, csv.Error) as error:  # of pandas, pyarrow and the standard library
+        if "EOF inside string" in str(error) or "unexpected end of data" in str(error):
+            reason = "a quote is opened and not closed (EOF inside string)"
+        else:
+            reason = " ".join(str(error).split()).removesuffix(".")
+        remedy = "--encoding utf-16, if that is what it is." if "NUL" in reason else ""
+        raise TableError(f"{path} cannot be read: {reason}.", remedy=remedy) from error
+
+
+def listed(values, limit=5) -> str:
+    """Write some values as a list in a sentence."""
+    shown = [repr(value) for value in values[:limit]]
+    if len(values) > limit:
+        return ", ".join(shown) + f" and {len(values) - limit} more"
+    return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
+
+
+def shortened(text: str) -> str:
+    """Return as much of the text of a cell as a message shows."""
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + "..."

@@ -1,0 +1,101 @@
+"""Labels of a file: as whole numbers where that is how they are written, or else as text."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from vanishing.tables.cells import numbers_of
+from vanishing.tables.errors import LISTED, TableError
+
+_EXACT = 2.0**53  # whole numbers above it are not all floats
+
+
+def classes_of(labels: np.ndarray, name: str) -> np.ndarray:
+    """Return labels as numbers where they are whole numbers, and as text elsewhere.
+
+    Either way ``str`` of a label is what the file says.
+
+    Parameters
+    ----------
+    labels : ndarray of str
+    name : str
+        Of their column, for messages.
+
+    Examples
+    --------
+    >>> from vanishing.tables.labels import classes_of
+    >>> classes_of(["0", "1", "0"], "class")
+    array([0, 1, 0])
+    >>> classes_of(["00", "01", "00"], "class")
+    array(['00', '01', '00'], dtype=object)
+    """
+    labels = np.asarray(labels, dtype=object)
+    values = list(Counter(labels))
+    for kind in (int, float):
+        try:
+            numbers = [kind(value) for value in values]
+        except ValueError:
+            continue
+        exact = all(abs(number) < 2**53 for number in numbers)  # and finite
+        if [str(number) for number in numbers] != values or not exact:
+            continue
+        broken = next((number for number in numbers if number != int(number)), None)
+        if broken is not None:
+            raise TableError(
+                f"Column {name!r} holds numbers such as {broken}, not classes: labels are whole "
+                "numbers or text."
+            )
+        return labels.astype(kind)
+    return labels
+
+
+def known_classes(labels: np.ndarray, classes: np.ndarray, name: str) -> np.ndarray:
+    """Return labels of a file as the classes of a model, whose text they are.
+
+    Raises
+    ------
+    TableError
+        If a label is none of the classes.
+    """
+    known = {str(label): i for i, label in enumerate(classes.tolist())}
+    for label in Counter(labels):
+        if label not in known:
+            listed = ", ".join(map(repr, list(known)[:LISTED]))
+            raise TableError(
+                f"Column {name!r} has the label {label!r}, which is no class of the model; its "
+                f"classes are {listed}."
+            )
+    return classes[[known[label] for label in labels]]
+
+
+def label_values(labels: Sequence[str] | np.ndarray) -> np.ndarray:
+    """Return labels as bool, int or float where all are what Python writes for them, or as text.
+
+    Where some are no whole numbers they are measurements, which may be written in any way.
+
+    Parameters
+    ----------
+    labels : sequence of str
+
+    Examples
+    --------
+    >>> from vanishing.tables.labels import label_values
+    >>> label_values(["1", "2"]), label_values(["01", "1"]), label_values(["2", "1.50"])
+    (array([1, 2]), array(['01', '1'], dtype=object), array([2. , 1.5]))
+    """
+    labels = np.asarray(labels, dtype=object)
+    texts = list(dict.fromkeys(labels.tolist()))
+    if set(texts) <= {"True", "False"}:
+        return labels == "True"
+    numbers = numbers_of(texts, None)
+    if not np.isfinite(numbers).all():
+        return labels
+    kind: type = float
+    if (numbers == np.round(numbers)).all():
+        kind = int if all(text.lstrip("-").isdecimal() for text in texts) else float
+        is_exact = bool((np.abs(numbers) < _EXACT).all())
+        if not is_exact or [str(kind(number)) for number in numbers] != texts:
+            return labels
+    known = {text: kind(number) for text, number in zip(texts, numbers, strict=True)}
+    return np.array([known[label] for label in labels.tolist()])

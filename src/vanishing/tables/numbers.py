@@ -1,0 +1,86 @@
+"""Rows of a file that must be finite numbers, and labels: for fits in Python."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from vanishing.tables.cells import problem_of
+from vanishing.tables.columns import Column, FlagColumn
+from vanishing.tables.errors import TableError
+from vanishing.tables.files import ROWS, FileTable
+from vanishing.tables.labels import label_values
+from vanishing.tables.recipe import Recipe
+
+_WORDS = {"true": 1.0, "false": 0.0}
+
+
+def number_blocks(
+    table: FileTable, columns: Sequence[str], target: str | None = None, *, rows: int = ROWS
+) -> Iterator[tuple]:
+    """Read some rows at a time.
+
+    Parameters
+    ----------
+    table : FileTable
+    columns : sequence of str
+        Columns of numbers, or of true and false; another cell raises TableError.
+    target : str, default=None
+        The column of the labels.
+    rows : int
+        Of a block.
+
+    Yields
+    ------
+    X : DataFrame of float64
+    labels : ndarray or None
+        Numbers where those of the first block are.
+    """
+    import pandas as pd
+
+    table.refuse_doubt()
+    places = [table.place(name) for name in columns]
+    texts = [] if target is None else [table.place(target)]
+    recipe, labels, start = None, None, 0
+    for blocks in table.cells([*places, *texts], texts, rows=rows):
+        cells = blocks[: len(places)]
+        table.refuse_long_rows()
+        if recipe is None:
+            kinds = (_column(name, block) for name, block in zip(columns, cells, strict=True))
+            recipe = Recipe(tuple(kinds))
+        made, bad = recipe.made(cells, start)
+        if bad:
+            raise _at(table, bad[0].rows[0], bad[0].name, problem_of(bad[0].texts[0]))
+        if target is not None:
+            labels = _labels(table, target, blocks[-1], labels, start)
+        X = np.column_stack([np.empty((len(blocks[0]), 0)), *(made[name] for name in columns)])
+        yield pd.DataFrame(X, columns=list(columns)), labels
+        start += len(blocks[0])
+    if not start:
+        raise TableError(f"{table.path} has no rows.")
+
+
+def _column(name: str, block: np.ndarray) -> Column:
+    is_text = block.dtype == object
+    if is_text and {str(cell).strip().casefold() for cell in block.tolist()} <= _WORDS.keys():
+        return FlagColumn(name, words=_WORDS)
+    return Column(name)
+
+
+def _labels(table: FileTable, name: str, texts: np.ndarray, before, start: int) -> np.ndarray:
+    """Return labels, none of which may be missing, as those before them are."""
+    empty = np.flatnonzero(texts == "")
+    if empty.size:
+        raise _at(table, start + empty[0], name, "the cell is empty")
+    if before is not None and before.dtype == object:
+        return texts
+    found = texts if table.is_text(table.place(name)) else label_values(texts)
+    if before is not None and found.dtype == object:
+        wrong = next(i for i, text in enumerate(texts) if label_values([text]).dtype == object)
+        problem = f"the label {texts[wrong]!r} is text, but those before it are numbers"
+        raise _at(table, start + wrong, name, problem)
+    return found
+
+
+def _at(table: FileTable, row: int, name: str, problem: str) -> TableError:
+    line = table.lines([int(row)])[int(row)]
+    return TableError(f"{table.path}, {line}, column {name!r}: {problem}.")

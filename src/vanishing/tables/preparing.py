@@ -1,0 +1,403 @@
+"""A table as it comes: its rows as numbers, or all that is wrong with it and what would help."""
+
+import shlex
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from vanishing.tables.cells import ColumnCells
+from vanishing.tables.columns import CategoryColumn, Column, DateColumn, FlagColumn
+from vanishing.tables.errors import LISTED, TableError, listed
+from vanishing.tables.files import FileTable
+from vanishing.tables.header import is_row_of_numbers
+from vanishing.tables.kinds import Choices, Recognition, recognised
+from vanishing.tables.labels import classes_of
+from vanishing.tables.problems import BadCells, TableProblemsError, remedy
+from vanishing.tables.recipe import Recipe, readable_names, row_index
+
+_CELLS = 400_000  # of a block: where there is text among numbers, little of it is read as text
+_MANY = 10  # rows, from which on a column can look like an identifier
+_EXACT = 2.0**53  # whole numbers above it are not all floats
+
+
+class PreparedTable(NamedTuple):
+    """The rows of a table that can be used.
+
+    ``X`` has the columns ``names``, the target last where it is one of numbers; ``rows`` are their
+    places in the table, whose columns are ``known``; ``texts`` are the cells of labels, runs and
+    identifiers, by role; ``notes`` say what was done and what looks odd.
+    """
+
+    X: np.ndarray
+    names: list[str]
+    known: list[str]
+    texts: dict[str, np.ndarray]
+    rows: np.ndarray
+    recipe: Recipe
+    notes: list[str]
+
+    def frame(self):
+        """Return X as a DataFrame, whose index has the number of each row and its identifier."""
+        import pandas as pd
+
+        index = row_index(self.rows, self.texts.get("id"))
+        return pd.DataFrame(self.X, columns=self.names, index=index)
+
+
+def prepare(
+    table: FileTable,
+    choices: Choices,
+    roles: Mapping[str, str],
+    *,
+    target: str | None = None,
+) -> PreparedTable:
+    """Read a whole table, or say all that is wrong with it.
+
+    Parameters
+    ----------
+    table : FileTable
+    choices : Choices
+    roles : mapping of str to str
+        Columns that are not learned from, by what they are: "target" (labels), "run", "id", "time".
+    target : str, default=None
+        A column of numbers to explain; it comes last.
+
+    Returns
+    -------
+    prepared : PreparedTable
+
+    Raises
+    ------
+    TableProblemsError
+        With a line for each problem, and the option that helps.
+    """
+    return _Preparation(table, choices, roles, target).result()
+
+
+class _Preparation:
+    """Collects what is found on the way through a table."""
+
+    def __init__(self, table, choices, roles, target):
+        self.table, self.choices, self.target = table, choices, target
+        self.roles = dict(roles)
+        self.names = readable_names(table.names)
+        self.problems: list[str] = []
+        self.notes: list[str] = []
+        self.decimals: dict[str, str] = {}  # of columns that need another sign than was given
+        self.bad: list[BadCells] = []
+        self.unlabelled: dict[str, list[int]] = {}  # rows, by column of labels or runs
+        self.places = {name: place for place, name in enumerate(self.names)}
+
+    def result(self) -> PreparedTable:
+        """Return the rows that can be used, or raise what is wrong."""
+        self._check_names()
+        if self.problems:  # those of the columns are better looked for when these are known
+            raise TableProblemsError(self.table.path, self.problems)
+        wanted = self._wanted()
+        roles = self.roles
+        with_text = {role: name for role, name in roles.items() if role != "time"}
+        beside = [roles["time"]] if "time" in roles else []
+        cells = self._read([*wanted, *beside, *with_text.values()], list(with_text.values()))
+        n_rows = len(next(iter(cells.values()))) if cells else 0
+        texts = {r: np.array(cells[name].texts(), dtype=object) for r, name in with_text.items()}
+        columns, values = self._values(self._columns(wanted, cells), cells)
+        X = np.column_stack([np.empty((n_rows, 0)), *values])
+        usable = np.isfinite(X).all(axis=1)
+        usable[list(self.table.too_long)] = False
+        for role in {"target", "run"} & set(texts):
+            labelled = self._labelled(texts[role], roles[role])
+            usable &= labelled
+            if role == "target":
+                counted = labelled if self.choices.missing == "error" else usable
+                self._check_labels(texts[role][counted], roles[role])
+        self._check_rows(usable)
+        if self.problems:
+            raise TableProblemsError(self.table.path, self.problems)
+        if n_rows and not usable.any():
+            raise TableError(f"{self.table.path} has no rows that can be used.")
+        if not usable.all():
+            n_lost = np.count_nonzero(~usable)
+            verb = "is" if n_lost == 1 else "are"
+            self.notes.append(f"{n_lost} of {n_rows} rows {verb} left out{self._why()}.")
+        names = [name for column in columns for name in column.outputs]
+        X, texts = X[usable], {role: column[usable] for role, column in texts.items()}
+        self._point_out(X, names, texts.get("target"), columns)
+        times = [self._recognised(name, cells, self.choices) for name in beside]
+        if any(found.column is None or found.problem for found in times):
+            roles = with_text  # times are no part of a fit, and need not be numbers
+            times = []
+        recipe = Recipe(
+            columns=(*columns, *(found.column for found in times if found.column)),
+            layout=self.choices.layout,
+            decimal=self.choices.decimal,
+            missing=self.choices.missing,
+            roles=tuple(roles.items()),
+        )
+        return PreparedTable(
+            X, names, self.names, texts, np.flatnonzero(usable), recipe, self.notes
+        )
+
+    # -- Names ------------------------------------------------------------------------------------
+
+    def _check_names(self):
+        """Look for columns that are asked for and do not exist, and names that are none."""
+        given = [(f"--{role}", name) for role, name in self.roles.items()]
+        given += [("--target", self.target)] if self.target is not None else []
+        given += [("--drop", name) for name in self.choices.drop]
+        given += [("--only", name) for name in self.choices.only]
+        shown = ", ".join(map(repr, self.names[:LISTED]))
+        shown += ", ..." if len(self.names) > LISTED else ""
+        for option, name in given:
+            if name not in self.names:
+                alone = len(self.names) == 1
+                help = " --separator says what is between the fields." if alone else ""
+                self.problems.append(
+                    f"there is no column {name!r} ({option}); its columns are {shown}.{help}"
+                )
+        if self.table.doubt:
+            self.problems.append(self.table.doubt)
+        self.notes += self.table.notes
+        layout = self.table.layout
+        unsaid = layout.header is None and layout.header_row is None
+        if unsaid and is_row_of_numbers(self.table.names):
+            last = f"x{len(self.names) - 1}"
+            self.problems.append(
+                "the first line looks like a row, not like names. --no-header calls the columns "
+                f"x0 to {last}, --header takes it for names."
+            )
+        for old, new, place in zip(
+            self.table.names, self.names, range(1, len(self.names) + 1), strict=True
+        ):
+            if old.strip() and old.strip() != new:
+                self.notes.append(f"column {place}, another {old!r}, is called {new!r}.")
+
+    def _wanted(self) -> list[str]:
+        """Return the columns to learn from, the target last."""
+        aside = {*self.roles.values(), *self.choices.drop, self.target}
+        kept = [name for name in self.names if name not in aside]
+        if self.choices.only:
+            kept = [name for name in kept if name in self.choices.only]
+        return kept if self.target is None else [*kept, self.target]
+
+    # -- Cells ------------------------------------------------------------------------------------
+
+    def _read(self, names: list[str], as_text: list[str]) -> dict[str, ColumnCells]:
+        """Return the cells of columns, by name."""
+        if not names:
+            return {}
+        table = self.table
+        places = [self.places[name] for name in names]
+        signs = self.choices.decimal == "," and not table.typed
+        texts = places if signs else [self.places[name] for name in as_text]
+        blocks = list(table.cells(places, texts, rows=max(1000, _CELLS // len(table.names))))
+        if not blocks:
+            raise TableError(f"{table.path} has no rows.")
+        return {
+            name: ColumnCells(parts, typed=table.typed)
+            for name, parts in zip(names, zip(*blocks, strict=True), strict=True)
+        }
+
+    def _recognised(self, name, cells, choices) -> Recognition:
+        """Say what a column is; if not plain numbers, from its cells as they are written."""
+        found = recognised(name, cells[name], choices)
+        if cells[name].is_mixed and type(found.column) is not Column:
+            cells |= self._read([name], [name])
+            found = recognised(name, cells[name], choices)
+        return found
+
+    def _columns(self, wanted, cells) -> list[Column]:
+        """Return what the columns are, without those that are left out."""
+        columns = []
+        commas: dict[tuple[str, ...], list[tuple[str, str]]] = {}
+        for name in wanted:
+            if not self.table.names[self.places[name]].strip() and self._is_index(cells[name]):
+                continue
+            found = self._recognised(name, cells, self.choices)
+            if found.decimals:
+                commas.setdefault(found.decimals, []).append((name, found.example))
+                self.decimals[name] = found.decimals[0]
+                choices = replace(self.choices, decimal=found.decimals[0])
+                found = recognised(name, cells[name], choices)
+            is_text = found.column is None or isinstance(found.column, CategoryColumn)
+            if name == self.target and is_text:
+                found = Recognition(Column(name))  # numbers are explained, and what is none is told
+            self.problems += [found.problem] if found.problem else []
+            self.notes += [found.note] if found.note else []
+            columns += [found.column] if found.column is not None else []
+        for signs, which in commas.items():
+            names = [name for name, _ in which]
+            takes = {",": "--decimal , takes the comma", ".": "--decimal . takes the point"}
+            told = ", ".join(takes[sign] for sign in signs)
+            word = "column" if len(names) == 1 else "columns"
+            self.problems.append(
+                f"{word} {listed(names)}: numbers such as {which[0][1]!r}. {told} for the decimal "
+                "sign, and other signs for marks between thousands."
+            )
+        outputs = Counter(name for column in columns for name in column.outputs)
+        twice = [name for name, count in outputs.items() if count > 1]
+        if twice:
+            self.problems.append(
+                f"--categories one-hot would make a second column {twice[0]!r}: --drop one of them."
+            )
+        return columns
+
+    def _is_index(self, cells) -> bool:
+        """Say whether a column without a name counts the rows, or is empty; and that it goes."""
+        numbers = cells.numbers(None)
+        if np.isnan(numbers).all() and not any(text.strip() for text in cells.texts()):
+            return True
+        if np.array_equal(numbers - numbers[0], np.arange(len(numbers))):
+            self.notes.append("a column without a name is left out: it counts the rows.")
+            return True
+        return False
+
+    def _values(self, columns, cells) -> tuple[list[Column], list[np.ndarray]]:
+        """Return the columns, which know their medians now, and their numbers, or NaN."""
+        known, values = [], []
+        for column in columns:
+            here = cells[column.name]
+            found = column.values(here, self.decimals.get(column.name, self.choices.decimal))
+            column = replace(column, fill=_fill(column, found))
+            wrong = np.flatnonzero(np.isnan(found).any(axis=1))
+            # Of rows that are too long something else is said.
+            wrong = wrong[[row not in self.table.too_long for row in wrong.tolist()]]
+            if wrong.size:
+                self.bad.append(BadCells.of(column.name, here, wrong))
+                if self.choices.missing == "median" and column.name != self.target:
+                    found[wrong] = column.filling()
+            known.append(column)
+            values.append(found)
+        if self.choices.missing == "median" and self.bad:
+            self.notes.append(
+                f"cells are filled in with the median of the column{self._why()}. That breaks "
+                "every balance of columns in these rows; --missing drop leaves them out."
+            )
+        return known, values
+
+    def _why(self) -> str:
+        """Say how many cells of which columns cannot be used, and how many rows are too long."""
+        counts = [f"{bad.name!r}: {len(bad.rows)}" for bad in self.bad]
+        more = ", ..." if len(counts) > LISTED else ""
+        reasons = (
+            [f"cells that cannot be used, {', '.join(counts[:LISTED])}{more}"] if counts else []
+        )
+        reasons += [f"too many fields: {n}"] if (n := len(self.table.too_long)) else []
+        return f" ({'; '.join(reasons)})" if reasons else ""
+
+    def _check_rows(self, usable):
+        """Say which rows cannot be used, where nothing was said about what becomes of them."""
+        too_long, n_rows = self.table.too_long, len(usable)
+        asked = self.choices.missing == "error"
+        bad = self.bad if asked else []
+        # Rows that are too long for the names are no rows with a few bad cells: if they are most of
+        # the table, the names are wrong.
+        misnamed = 2 * len(too_long) > n_rows
+        odd = list(too_long)[:1] if misnamed or self.choices.missing != "drop" else []
+        unlabelled = [(name, rows) for name, rows in self.unlabelled.items() if asked]
+        first = [*odd, *(one.rows[0] for one in bad), *(rows[0] for _, rows in unlabelled)]
+        lines = self.table.lines(map(int, first)) if first else {}
+        n_lost = int(np.count_nonzero(~usable))
+        many = (
+            f"--missing drop would leave out {n_lost} of {n_rows} rows."
+            if 2 * n_lost > n_rows
+            else ""
+        )
+        for one in bad:
+            mostly = 2 * len(one.rows) > n_rows and one.name != self.target
+            column = f"--drop {shlex.quote(one.name)} leaves the column out. " if mostly else ""
+            help = many or remedy(self.choices.fills)
+            self.problems.append(f"{one.sentence(lines)} {column}{help}")
+        for row in odd:
+            more = "" if len(too_long) == 1 else f", and {len(too_long) - 1} more rows are too long"
+            help = (
+                "A name may be missing, or they stand in another line: --header-row says which."
+                if misnamed
+                else many or "--missing drop leaves such rows out."
+            )
+            self.problems.append(
+                f"{lines[row]} has {too_long[row]} fields, but there are {len(self.names)} "
+                f"names{more}. {help}"
+            )
+        for name, rows in unlabelled:
+            more = "" if len(rows) == 1 else f", and so are {len(rows) - 1} more"
+            self.problems.append(
+                f"{lines[rows[0]]}, column {name!r}: the cell is empty{more}. "
+                f"{many or '--missing drop leaves such rows out.'}"
+            )
+
+    def _labelled(self, texts, name) -> np.ndarray:
+        """Say which rows have a label, or name of a run."""
+        labelled = np.array([text.strip() != "" for text in texts.tolist()], dtype=bool)
+        wrong = np.flatnonzero(~labelled).tolist()
+        wrong = [row for row in wrong if row not in self.table.too_long]
+        if wrong:
+            self.unlabelled[name] = wrong
+        return labelled
+
+    def _check_labels(self, labels, name):
+        try:
+            classes = classes_of(labels, name)
+        except TableError as problem:
+            self.problems.append(f"column{str(problem).removeprefix('Column')}")
+            return
+        if len(set(classes.tolist())) == 1:
+            self.problems.append(
+                f"column {name!r} has only the label {str(labels[0])!r}: two are needed."
+            )
+
+    # -- What looks odd ---------------------------------------------------------------------------
+
+    def _point_out(self, X, names, labels, columns):
+        """Note columns that say nothing, and those that look like identifiers."""
+        constant = [
+            name
+            for name, column in zip(names, X.T, strict=True)
+            if np.ptp(column) == 0 and abs(column[0]) < _EXACT
+        ]
+        if constant and len(X) > 1:
+            self.notes.append(f"of no use, since the same on all rows: {listed(constant)}.")
+        dates = {column.name for column in columns if isinstance(column, DateColumn)}
+        for name, column in zip(names, X.T, strict=True):
+            reason = _looks_like_identifier(name, column, labels, name in dates)
+            if reason and name != self.target and name in self.names:
+                option = shlex.quote(name)
+                self.notes.append(
+                    f"column {name!r} looks like an identifier: {reason}. --id {option} carries it "
+                    f"through to predictions, --drop {option} leaves it out."
+                )
+
+
+def _fill(column: Column, values: np.ndarray) -> float:
+    """Return what may take the place of missing values: the median, or what is most frequent."""
+    known = values[np.isfinite(values).all(axis=1)]
+    if not len(known):
+        return 0.0
+    if isinstance(column, CategoryColumn):
+        return float(np.argmax(known.sum(axis=0)))
+    middle = float(np.median(known))
+    return float(middle >= 0.5) if isinstance(column, FlagColumn) else middle
+
+
+def _looks_like_identifier(name: str, column: np.ndarray, labels, is_date: bool) -> str:
+    """Say why a column looks like an identifier, or nothing."""
+    n_rows = len(column)
+    if n_rows >= _MANY and np.abs(column).min() > _EXACT:
+        return "whole numbers with more digits than can be computed with"
+    if n_rows < _MANY or len(np.unique(column)) < n_rows:
+        return ""
+    steps = np.diff(column)
+    ordered = bool((steps > 0).all() or (steps < 0).all())
+    whole = bool((column == np.round(column)).all())
+    if ordered and labels is not None:
+        changes = np.count_nonzero(labels[1:] != labels[:-1])
+        if changes + 1 == len(set(labels.tolist())):
+            return "it goes up or down from row to row, and the rows are ordered by class"
+    if not whole or is_date:
+        return ""
+    counts = np.ptp(column) == n_rows - 1
+    if ordered or counts or name.casefold().split("_")[-1] in ("id", "no", "nr", "index", "key"):
+        return "a different whole number in each row" + (", in their order" if ordered else "")
+    return ""

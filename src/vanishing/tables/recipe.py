@@ -1,0 +1,171 @@
+"""What is done to a table, so that it can be saved and done again to another one."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from vanishing.tables.cells import ColumnCells
+from vanishing.tables.columns import Column
+from vanishing.tables.errors import TableError
+from vanishing.tables.files import LOOK, ROWS, FileLayout, FileTable
+from vanishing.tables.problems import BadCells, TableProblemsError, remedy
+
+MISSING = ("error", "drop", "median")
+
+
+class TablePart(NamedTuple):
+    """Some rows of a table: those that can be used, which those are, and text beside them."""
+
+    X: np.ndarray
+    usable: np.ndarray
+    texts: dict[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How the columns of a table become numbers.
+
+    Parameters
+    ----------
+    columns : tuple of Column
+    layout : FileLayout
+        As far as it was given.
+    decimal : {".", ","} or None
+    missing : {"error", "drop", "median"}
+        What becomes of rows with cells that cannot be used.
+    roles : dict of str to str
+        Columns that are no numbers to learn from: "id", "target", "run", "time".
+    """
+
+    columns: tuple[Column, ...]
+    layout: FileLayout = LOOK
+    decimal: str | None = None
+    missing: str = "error"
+    roles: tuple[tuple[str, str], ...] = ()
+
+    def role(self, name: str) -> str | None:
+        """Return the column of a role, or None."""
+        return dict(self.roles).get(name)
+
+    def changed(self, **changes) -> "Recipe":
+        """Return it with other values where these are not None."""
+        given = {name: value for name, value in changes.items() if value is not None}
+        layout = {name: given.pop(name) for name in asdict(self.layout) if name in given}
+        return replace(self, layout=replace(self.layout, **layout), **given)
+
+    def only(self, outputs: Sequence[str]) -> "Recipe":
+        """Return it for some of the columns that it makes, which must be among them."""
+        wanted = set(outputs)
+        kept = tuple(column for column in self.columns if wanted & set(column.outputs))
+        return replace(self, columns=kept)
+
+    def lacking(self, names: Sequence[str]) -> list[str]:
+        """Return the columns that are needed and not among the names of a table."""
+        return [column.name for column in self.columns if column.name not in names]
+
+    def parts(
+        self,
+        table: FileTable,
+        outputs: Sequence[str],
+        texts: Sequence[str] = (),
+        rows: int = ROWS,
+        *,
+        fills: bool = True,
+    ) -> Iterator[TablePart]:
+        """Read some rows of a table at a time.
+
+        Parameters
+        ----------
+        table : FileTable
+        outputs : sequence of str
+            The columns to make, in their order.
+        texts : sequence of str
+            Columns of the table to return as they are written.
+        rows : int
+            Of a part.
+        fills : bool
+            Whether an error offers to fill cells in.
+
+        Raises
+        ------
+        TableError
+            Where cells cannot be used and ``missing`` is "error".
+        """
+        recipe = self.only(outputs)
+        known = {name: place for place, name in enumerate(readable_names(table.names))}
+        places = [known[column.name] for column in recipe.columns]
+        beside = [known[name] for name in texts]
+        as_text = {p for p, column in zip(places, recipe.columns, strict=True) if column.as_text}
+        if self.decimal == "," and not table.typed:
+            as_text = set(places)
+        start = 0
+        for blocks in table.cells([*places, *beside], {*beside, *as_text}, rows=rows):
+            if self.missing != "drop":
+                table.refuse_long_rows()
+            made, bad = recipe.made(blocks[: len(places)], start)
+            if bad and self.missing == "error":
+                lines = table.lines(int(one.rows[0]) for one in bad)
+                raise TableProblemsError(
+                    table.path, [f"{one.sentence(lines)} {remedy(fills)}" for one in bad]
+                )
+            X = np.column_stack([made[name] for name in outputs])
+            usable = np.isfinite(X).all(axis=1)
+            yield TablePart(X[usable], usable, dict(zip(texts, blocks[len(places) :], strict=True)))
+            start += len(X)
+        if not start:
+            raise TableError(f"{table.path} has no rows.")
+
+    def made(
+        self, blocks: Sequence[np.ndarray], start: int
+    ) -> tuple[dict[str, np.ndarray], list[BadCells]]:
+        """Return the columns that are made of cells, filled in where wanted, and what is wrong.
+
+        Parameters
+        ----------
+        blocks : sequence of ndarray
+            Cells of each column, as of `FileTable.cells`.
+        start : int
+            The row of the first of them.
+        """
+        made: dict[str, np.ndarray] = {}
+        bad = []
+        for column, block in zip(self.columns, blocks, strict=True):
+            cells = ColumnCells([block])
+            values = column.values(cells, self.decimal)
+            wrong = np.flatnonzero(np.isnan(values).any(axis=1))
+            if wrong.size:
+                bad.append(BadCells.of(column.name, cells, wrong, start))
+            if self.missing == "median":
+                values[wrong] = column.filling()
+            made |= dict(zip(column.outputs, values.T, strict=True))
+        return made, bad
+
+
+def row_index(places: np.ndarray, identifiers: np.ndarray | None = None):
+    """Return what rows of a table are called: an index of numbers from 1, and identifiers."""
+    import pandas as pd
+
+    if identifiers is None:
+        return pd.Index(places + 1, name="row")
+    return pd.MultiIndex.from_arrays([places + 1, identifiers], names=["row", "id"])
+
+
+def readable_names(names: Sequence[str]) -> list[str]:
+    """Return names of columns that differ: those without one, and further ones, are numbered.
+
+    Examples
+    --------
+    >>> from vanishing.tables.recipe import readable_names
+    >>> readable_names(["a", "", "a"])
+    ['a', 'column 2', 'a (2)']
+    """
+    counts: dict[str, int] = {}  # by name, in the order of the columns
+    for place, name in enumerate(names, start=1):
+        name = new = name.strip() or f"column {place}"
+        while new in counts:
+            counts[name] += 1
+            new = f"{name} ({counts[name]})"
+        counts[new] = 1
+    return list(counts)

@@ -1,0 +1,64 @@
+"""The pieces of the outlier detector, against plain versions of them."""
+
+import numpy as np
+import pytest
+
+from vanishing import Moments, VanishingOutlierDetector
+from vanishing.outliers.equations import monomials_of
+from vanishing.outliers.thresholds import conformal_p_values, lowest_normal
+
+# -- Thresholds -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "n_scores, rate", [(99, 0.05), (99, 0.01), (40, 0.1), (199, 0.3), (10, 0.01)]
+)
+def test_a_threshold_is_a_score_that_so_many_are_not_above(n_scores, rate):
+    """Of m scores the k-th smallest, k = rate (m + 1); the smallest where there are too few."""
+    scores = -np.random.default_rng(0).uniform(0, 10, n_scores)
+    k = max(int(np.floor(rate * (n_scores + 1) + 1e-9)), 1)
+    expected = np.sort(scores)[k - 1]
+    assert lowest_normal(scores, np.ones(n_scores), rate) == expected
+    # Weights have no unit, and wild scores do not count unless they are the majority.
+    assert lowest_normal(scores, np.full(n_scores, 3.0), rate) == expected
+    few, many = (np.append(scores, np.full(n, -1e9)) for n in (5, 2 * n_scores))
+    assert lowest_normal(few, np.ones(len(few)), rate) == expected
+    assert lowest_normal(many, np.ones(len(many)), rate) == -1e9
+
+
+def test_p_values_count_the_scores_below():
+    calibration = np.array([-4.0, -1.0, -3.0, -2.0])
+    scores = np.array([-5.0, -3.0, -2.5, 0.0])
+    found = conformal_p_values(scores, calibration, np.ones(4))
+    np.testing.assert_allclose(found, np.array([1, 3, 3, 5]) / 5)
+    heavy = conformal_p_values(scores, calibration, np.array([5.0, 1.0, 1.0, 1.0]))
+    np.testing.assert_allclose(heavy, (1 + 4 * np.array([0, 6, 6, 8]) / 8) / 5)
+
+
+# -- Equations ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "n_columns, n_rows, n_monomials",
+    [(2, 18, 6), (2, 17, 3), (2, 9, 3), (2, 8, 1), (3, 30, 10), (3, 29, 4), (13, 10**6, 14)],
+)
+def test_three_rows_tell_one_monomial(n_columns, n_rows, n_monomials):
+    moments = monomials_of(np.arange(n_columns), np.ones(n_columns), 2, n_rows)
+    degrees = moments.exponents.sum(axis=1)
+    assert len(degrees) == n_monomials and (np.diff(degrees) >= 0).all()
+    assert len(monomials_of(np.arange(n_columns), np.ones(n_columns), 1, n_rows).exponents) == (
+        min(n_monomials, 1 + n_columns)
+    )
+
+
+@pytest.mark.filterwarnings("ignore:moments count wrong rows")
+def test_moments_give_the_errors_of_laws():
+    rng = np.random.default_rng(0)
+    q, w = rng.uniform(1, 3, (2, 2000))
+    X = np.column_stack([q, w, 2 * q + w + 0.01 * rng.normal(size=2000)])
+    model = VanishingOutlierDetector(random_state=0).fit_moments(Moments(3, 2).update(X))
+    (law,) = (law for law in model.laws_ if law.target == "x2")
+    A = np.column_stack([q, w])
+    expected = 0.01 * np.sqrt(np.linalg.inv(A.T @ A).diagonal())
+    np.testing.assert_allclose(np.sort(law.coef_std)[1:], np.sort(expected), rtol=0.1)
+    assert law.error == pytest.approx(0.01, rel=0.1)
