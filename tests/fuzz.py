@@ -1012,7 +1012,7 @@ def case_search(draw, caught):
     y = draw_labels(draw, m, 2)
     weight = draw_weight(draw, m)
     scale = draw.choice([True, True, "quantile", "log", "auto", False])
-    if plain is not None and underflows(True if scale == "auto" else scale, plain):
+    if plain is not None and underflows("quantile" if scale == "auto" else scale, plain):
         scale = False
     transformer = None if scale is True and draw.happens(0.5) else draw_transformer(draw, n)
     if transformer is not None:
