@@ -1024,7 +1024,7 @@ def case_search(draw, caught):
     y = draw_labels(draw, m, 2)
     weight = draw_weight(draw, m)
     scale = draw.choice([True, True, "quantile", "log", "auto", False])
-    if plain is not None and underflows(True if scale == "auto" else scale, plain):
+    if plain is not None and underflows("quantile" if scale == "auto" else scale, plain):
         scale = False
     transformer = None if scale is True and draw.happens(0.5) else draw_transformer(draw, n)
     if transformer is not None:
@@ -1440,7 +1440,7 @@ def check_finder(draw, model, X, plain, y, weight):
         return
     predicted = model.predict(X)
     require(predicted.shape == (m,) and np.isfinite(predicted).all(), "predictions")
-    if model.laws_ and not model.robust and model.noise is None:
+    if model.laws_ and not model.robust and model.noise is None and model.laws_[0].target:
         left = y - model.laws_[0].predict(plain)
         good = np.isfinite(left)
         counts = np.ones(m) if weight is None else np.asarray(weight, dtype=float)

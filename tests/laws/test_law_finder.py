@@ -1266,3 +1266,21 @@ def test_the_covariance_of_terms_that_are_zero_is_infinite():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert np.isinf(inverse(np.zeros((2, 2))).diagonal()).all()
+
+
+def test_a_law_without_a_closed_form_for_the_target():
+    """It is found where all columns have noise; predicting by it was an error."""
+    y = np.random.default_rng(0).uniform(-1.5, 1.5, 500)
+    finder = LawFinder(5, functions=(), noise="estimate").fit((y**5 + y)[:, np.newaxis], y)
+    assert [str(law) for law in finder.laws_] == ["x0 = y + y^5"]
+    with pytest.warns(UserWarning, match="no closed form for y, so that the mean"):
+        predicted = finder.predict([[1.0], [2.0]])
+    np.testing.assert_allclose(predicted, y.mean())
+
+
+def test_an_equation_of_columns_times_the_target_is_no_law_of_it():
+    """Of two equal columns x0*y = x1*y holds, whatever y is."""
+    rng = np.random.default_rng(0)
+    x = rng.uniform(1, 2, 50)
+    finder = LawFinder(2, functions=(), noise="estimate").fit(np.c_[x, x], rng.normal(size=50))
+    assert finder.laws_ == []

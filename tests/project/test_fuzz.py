@@ -282,3 +282,8 @@ def test_contrastive_refuses_mean_squares_that_overflow():
     X[y == 0, 0] = 1e-7 * X[y == 0, 1]
     with pytest.raises(ValueError, match="moments of degree 2 overflow"):
         VanishingFeatures(ContrastiveVanishing(0, max_degree=1)).fit(X, y)
+
+
+def test_an_equation_without_solutions_is_no_law():
+    """All rows were left out as wrong, and what is left fitted them well."""
+    run_case(77001897, "laws")

@@ -347,7 +347,9 @@ class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEst
     @available_if(_has_target)
     @row_by_row()
     def predict(self, X):
-        """Predict the target by the best law; by its mean where there is none.
+        """Predict the target by the best law.
+
+        By its mean, with a warning, where there is no law, or none with a closed form for it.
 
         Parameters
         ----------
@@ -357,8 +359,10 @@ class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEst
         -------
         y : ndarray of shape (n_samples,)
         """
-        if not self.laws_:
-            warn("no law was found, so that the mean of the target is predicted.")
+        if not self.laws_ or self.laws_[0].target is None:
+            name = self.target_name_
+            why = f"the law has no closed form for {name}" if self.laws_ else "no law was found"
+            warn(f"{why}, so that the mean of the target is predicted.")
             return np.full(len(X), self.mean_)
         predicted = self.laws_[0].predict(X)
         undefined = ~np.isfinite(predicted)

@@ -172,7 +172,8 @@ def fitted_law(found: Draft, ask: Callable, seed: int, keep=None) -> tuple[Draft
         gram, cross = sums.gram.sum(axis=0), sums.cross.sum(axis=0)
         covariance = np.zeros_like(gram)
         covariance[np.ix_(free, free)] = inverse(gram[np.ix_(free, free)])
-        step = covariance @ cross
+        # Where the terms depend on one another there is no step.
+        step = covariance @ cross if np.isfinite(covariance).all() else np.zeros_like(cross)
         found = found._replace(
             covariance=covariance, mean_square=sums.square.sum() / max(sums.weight.sum(), 1e-300)
         )
@@ -191,8 +192,9 @@ def held_out_error(sums: Sums, fixed: int) -> float:
     """
     free = np.delete(np.arange(len(sums.cross[0])), fixed)
     part = np.ix_(free, free)
-    step = inverse(sums.gram[0][part]) @ sums.cross[0][free]
-    square = sums.square[1] - 2 * step @ sums.cross[1][free] + step @ sums.gram[1][part] @ step
+    with np.errstate(invalid="ignore"):  # NaN where terms depend on one another
+        step = inverse(sums.gram[0][part]) @ sums.cross[0][free]
+        square = sums.square[1] - 2 * step @ sums.cross[1][free] + step @ sums.gram[1][part] @ step
     return float(np.sqrt(max(square, 0.0) / sums.weight[1])) if sums.weight[1] > 0 else np.nan
 
 

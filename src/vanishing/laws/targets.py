@@ -19,6 +19,7 @@ from vanishing.laws.writing import LawText
 
 _WORSE = 2.0  # times the mean square of the search: what a law may leave on all rows
 _UNDETERMINED = "coefficients of the best candidate cannot be told from zero"
+_NO_SOLUTION = "the best equation has no solution, or a wrong one, on most rows"
 _NO_FUNCTION = "the best candidate is no function of the other columns"
 _ROUNDED = 1e-9  # error relative to the target of a row that is right
 
@@ -67,6 +68,9 @@ def law_of_target(rows, options: Options, progress, target: int = -1) -> LawAnsw
     keep = max(FAR * spread_of(first, sample), _ROUNDED * size) if options.robust else None
     expected = first.mean_square
     first, sums = fitted_law(first, rows.ask, rows.seed, keep)
+    if sums.missing >= sums.weight.sum():
+        verdict = f"No law of {names[target]} was found: {_NO_SOLUTION}."
+        return LawAnswer([], verdict, front, noise, reductions, mean)
     if not (first.exact or first.mean_square < _WORSE * expected):
         verdict = f"No law of {names[target]} was found: {_NO_FUNCTION}."
         return LawAnswer([], verdict, front, noise, reductions, mean)

@@ -95,7 +95,8 @@ def law_with_noise_in_all(rows, options, noise, progress) -> LawAnswer | None:
     target = len(rows.names) - 1
     symmetric, places, units = _symmetric(rows, options, noise, progress, must=target)
     equations = [] if symmetric is None else symmetric.equations(1)
-    if not equations:
+    # The target is the last of the columns; a factor of all terms says nothing of it.
+    if not equations or equations[0].exponents[:, -1].min() > 0:
         return None
     law = _law(rows, equations[0], symmetric, places, units, target)
     y = rows.sample.columns[target]

@@ -76,8 +76,8 @@ def naming_text(X, y=None):
         _raise_about(X, y, None)
     try:
         yield
-    except (TypeError, ValueError) as error:
-        if isinstance(error, TypeError) or any(word in str(error) for word in _ABOUT_VALUES):
+    except (TypeError, ValueError, OverflowError) as error:
+        if not isinstance(error, ValueError) or any(word in str(error) for word in _ABOUT_VALUES):
             _raise_about(X, y, error)
         raise
 
@@ -91,7 +91,7 @@ def _kind(values) -> str:
 
 
 def _raise_about(X, y, cause) -> None:
-    """Raise ValueError about the first column of values that are no finite numbers, if any."""
+    """Raise an error about the first column of values that are no finite numbers, if any."""
     columns = [(f"column {name!r} of X", values) for name, values in _columns(X)]
     if y is not None:
         columns.append(("y", np.ravel(np.asarray(y))))
@@ -100,7 +100,7 @@ def _raise_about(X, y, cause) -> None:
         if problem is not None and "argument must be" in str(cause):
             raise TypeError(f"{problem} ({cause})") from cause  # as scikit-learn has it
         if problem is not None:
-            raise ValueError(problem) from cause
+            raise problem from cause
 
 
 def _columns(X) -> Iterator[tuple[object, np.ndarray]]:
@@ -115,16 +115,16 @@ def _columns(X) -> Iterator[tuple[object, np.ndarray]]:
         yield (j if names is None else names[j]), column
 
 
-def _problem(what: str, values: np.ndarray) -> str | None:
-    """Say why values are no finite numbers, and what to do; None if they are."""
+def _problem(what: str, values: np.ndarray) -> Exception | None:
+    """Return an error about values that are no finite numbers, and what to do; None if they are."""
     kind = values.dtype.kind
     if kind in _TIMES:
-        return _no_numbers(what, *_TIMES[kind])
+        return ValueError(_no_numbers(what, *_TIMES[kind]))
     if kind == "c":
-        return (
+        return ValueError(
             f"Complex data not supported: {what} holds numbers such as "
-            f"{values[np.abs(values.imag).argmax()]}. Give real and "
-            "imaginary parts as columns of their own."
+            f"{values[np.abs(values.imag).argmax()]}. Give real and imaginary parts as columns of "
+            "their own."
         )
     if kind in "iub":
         return None
@@ -134,9 +134,11 @@ def _problem(what: str, values: np.ndarray) -> str | None:
         for i, value in enumerate(values.tolist()):
             try:
                 numbers[i] = float(value)
+            except OverflowError:
+                numbers[i] = np.inf
             except (TypeError, ValueError):
                 if not _is_missing(value):
-                    return _no_numbers(what, *_described(value))
+                    return _no_number(what, value)
     for word, bad, remedy in (
         (
             "NaN",
@@ -148,7 +150,7 @@ def _problem(what: str, values: np.ndarray) -> str | None:
         if bad.any():
             table, where = ("y", "") if what == "y" else ("X", f" in {what.removesuffix(' of X')}")
             rows = f"{bad.sum()} of {len(bad)} rows{where}, the first of them row {bad.argmax()}"
-            return f"Input {table} contains {word}: {rows}. {remedy}"
+            return ValueError(f"Input {table} contains {word}: {rows}. {remedy}")
     return None
 
 
@@ -163,10 +165,14 @@ def _is_missing(value) -> bool:
     return value is None or type(value).__name__ in ("NAType", "NaTType")  # of pandas
 
 
-def _described(value) -> tuple[str, str]:
-    """Return what a value is that is no number, and what to do."""
+def _no_number(what: str, value) -> Exception:
+    """Return an error about a value that is no number."""
     if isinstance(value, (date, timedelta)):  # as those of pandas are
-        return _TIMES["M" if isinstance(value, date) else "m"]
+        return ValueError(_no_numbers(what, *_TIMES["M" if isinstance(value, date) else "m"]))
     if isinstance(value, str):
-        return f"strings such as {value[:_SHOWN]!r}", "encode it as numbers"
-    return f"{type(value).__name__} such as {repr(value)[:_SHOWN]}", "encode it as numbers"
+        found = f"strings such as {value[:_SHOWN]!r}"
+        return ValueError(_no_numbers(what, found, "encode it as numbers"))
+    found = f"{type(value).__name__} such as {repr(value)[:_SHOWN]}"
+    said = _no_numbers(what, found, "encode it as numbers")
+    # In scikit-learn's words, which its checks of estimators look for.
+    return TypeError(f"{said} (An argument must be a string or a real number.)")
