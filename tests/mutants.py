@@ -88,13 +88,14 @@ def is_left_alone(node):
     if isinstance(node, ast.If):
         return ast.unparse(node.test) == "TYPE_CHECKING"
     if isinstance(node, ast.BinOp):
-        return any(is_text(side) for side in (node.left, node.right))
+        return any(is_said(side) for side in (node.left, node.right))
     return isinstance(node, ast.Assign) and bool(NAMED.fullmatch(ast.unparse(node.targets[0])))
 
 
-def is_text(node):
-    """Say whether a node is text that is written out."""
-    return isinstance(node, ast.JoinedStr) or isinstance(getattr(node, "value", None), str)
+def is_said(node):
+    """Say whether a node is text, or the None of a type: int | None."""
+    constant = isinstance(node, ast.Constant) and isinstance(node.value, str | None)
+    return isinstance(node, ast.JoinedStr) or constant
 
 
 def places(node):
