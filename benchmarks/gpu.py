@@ -6,7 +6,7 @@ PyTorch without a GPU has its rows on the CPU, and few of them.
 from unittest.mock import patch
 
 from vanishing import OAVI, Blocks, VanishingClassifier
-from vanishing.rows import device as device_file
+from vanishing.rows import arrays
 
 from .device import Device
 
@@ -129,7 +129,7 @@ class Few:
         self.limits = {"_FEW_TO_FIT": limit, "_FEW_TO_EVALUATE": limit}
 
     def milliseconds(self, function):
-        with patch.multiple(device_file, **self.limits):
+        with patch.multiple(arrays, **self.limits):
             return 1e3 * self.device.seconds(function, repeat=5)
 
     def track_fit(self, *_):
