@@ -50,6 +50,7 @@ COMPARISONS = {
     ast.In: ast.NotIn,
     ast.NotIn: ast.In,
 }
+_NOT_FOUND = 4  # pytest's exit status: of names that are wrong, and of files that do not import
 # Calls that only say something, and arguments that decide no result.
 SPEAKING = {"warn", "print", "round"}
 INDIFFERENT = {"strict", "stacklevel", "copy", "verbose"}
@@ -167,9 +168,10 @@ def pytest(copied, arguments, *, seconds=None, **environment):
     environment = {**os.environ, "PYTHONPATH": path, "CI": "1", **environment}
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-o", "addopts="]
     command += ["-m", "not slow", *map(str, arguments)]
+    silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     try:
         return subprocess.run(
-            command, cwd=ROOT, env=environment, timeout=seconds, stdout=subprocess.DEVNULL
+            command, cwd=ROOT, env=environment, timeout=seconds, **silent
         ).returncode
     except subprocess.TimeoutExpired:
         return None
@@ -281,6 +283,8 @@ def fate(mutant, nearest, whole, limit):
     chosen.write_text("\n".join(tests), encoding="utf-8")
     copied = changed_copy(whole, whole.parents[1] / "changed" / "vanishing", mutant)
     status = pytest(copied, ["-x", f"@{chosen}"], seconds=300 + 5 * seconds)
+    if status == _NOT_FOUND and pytest(whole, ["--collect-only", f"@{chosen}"]) != 0:
+        raise SystemExit(f"Tests cannot be called by their names: {tests}")
     how_many = f"{len(tests)} tests"
     if status is None:
         return "killed", f"{how_many}, out of time"

@@ -9,7 +9,7 @@ from vanishing import ABM, AVI, OAVI, VCA, VanishingFeatures
 RNG = np.random.default_rng(0)
 FRAME = pd.DataFrame(RNG.uniform(size=(60, 2)), columns=["a", "b"])
 LABELS = np.arange(60) % 2
-MODELS = [OAVI(0.1), ABM(0.1), AVI(0.1), VCA(0.1), VanishingFeatures(OAVI(0.1))]
+MODELS = [OAVI(0.02), ABM(0.02), AVI(0.02), VCA(0.02), VanishingFeatures(OAVI(0.02))]
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
