@@ -15,6 +15,7 @@ settings.register_profile(
 settings.load_profile("vanishing")
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config):
     """Run single files in this process: starting others takes longer. Else xdist decides."""
     return 0 if all(".py" in argument for argument in config.args) else None

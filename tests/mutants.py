@@ -50,6 +50,7 @@ COMPARISONS = {
     ast.In: ast.NotIn,
     ast.NotIn: ast.In,
 }
+_NOT_FOUND = 4  # pytest's exit status: of names that are wrong, and of files that do not import
 # Calls that only say something, and arguments that decide no result.
 SPEAKING = {"warn", "print", "round"}
 INDIFFERENT = {"strict", "stacklevel", "copy", "verbose"}
@@ -88,13 +89,14 @@ def is_left_alone(node):
     if isinstance(node, ast.If):
         return ast.unparse(node.test) == "TYPE_CHECKING"
     if isinstance(node, ast.BinOp):
-        return any(is_text(side) for side in (node.left, node.right))
+        return any(is_said(side) for side in (node.left, node.right))
     return isinstance(node, ast.Assign) and bool(NAMED.fullmatch(ast.unparse(node.targets[0])))
 
 
-def is_text(node):
-    """Say whether a node is text that is written out."""
-    return isinstance(node, ast.JoinedStr) or isinstance(getattr(node, "value", None), str)
+def is_said(node):
+    """Say whether a node is text, or the None of a type: int | None."""
+    constant = isinstance(node, ast.Constant) and isinstance(node.value, str | None)
+    return isinstance(node, ast.JoinedStr) or constant
 
 
 def places(node):
@@ -166,9 +168,10 @@ def pytest(copied, arguments, *, seconds=None, **environment):
     environment = {**os.environ, "PYTHONPATH": path, "CI": "1", **environment}
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-o", "addopts="]
     command += ["-m", "not slow", *map(str, arguments)]
+    silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     try:
         return subprocess.run(
-            command, cwd=ROOT, env=environment, timeout=seconds, stdout=subprocess.DEVNULL
+            command, cwd=ROOT, env=environment, timeout=seconds, **silent
         ).returncode
     except subprocess.TimeoutExpired:
         return None
@@ -280,6 +283,8 @@ def fate(mutant, nearest, whole, limit):
     chosen.write_text("\n".join(tests), encoding="utf-8")
     copied = changed_copy(whole, whole.parents[1] / "changed" / "vanishing", mutant)
     status = pytest(copied, ["-x", f"@{chosen}"], seconds=300 + 5 * seconds)
+    if status == _NOT_FOUND and pytest(whole, ["--collect-only", f"@{chosen}"]) != 0:
+        raise SystemExit(f"Tests cannot be called by their names: {tests}")
     how_many = f"{len(tests)} tests"
     if status is None:
         return "killed", f"{how_many}, out of time"
