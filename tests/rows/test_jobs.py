@@ -26,6 +26,7 @@ from vanishing._threads import fold, n_threads, spread, threads
 from vanishing.algebra.evaluation import stretches
 from vanishing.outliers import detector
 from vanishing.outliers.model import Model
+from vanishing.rows.intake import take_rows
 
 JOBS = (1, 2, 3)
 CHUNK = 64  # so that few rows are many stretches
@@ -173,7 +174,8 @@ def test_rows_that_are_not_finite_are_refused(n_jobs):
     X[123_456, 1] = 1e200  # whose sums may overflow, though it is finite
     X[7, 1] = 1e308
     X[8, 1] = 1e308
-    OAVI(psi=5e-4, max_degree=1, n_jobs=n_jobs)._reader(X, None)
+    with threads(n_jobs):
+        assert take_rows(OAVI(), X).part.X is X
 
 
 def test_cuts_do_not_depend_on_threads():
