@@ -320,6 +320,7 @@ TITLED = "Laboratory 3, March;;\nby hand\n\np;V;T\n1,5;2;3\n2,5;3;4\n3,5;4;5\n"
         ("# dry\nGases\np,V\n1,2\n3,4\n", ["p", "V"], 3),
         ("Gases,,,\np,V,T,\n1,2,3,\n3,4,5,\n", ["p", "V", "T", ""], 2),
         ('"Gases\nof 2024"\np,V\n1,2\n3,4\n', ["p", "V"], 3),
+        ('Gases\nin March, dry\n"p";"V"\n"1,5";"2,5"\n"3,5";"4,5"\n', ["p", "V"], 3),
         # The first line has the names, though some have none or lines below are longer.
         (",kind,V\nA,big,n.d.\nB,small,4\n", ["", "kind", "V"], None),
         ("p,V\n1,2,3\n4,5,6\n", ["p", "V"], None),

@@ -72,11 +72,12 @@ class CsvTable(FileTable):
         self.skipped = (self.layout.header_row or 1) - 1
         self.has_header = self.layout.header is not False
         above, samples = self._first_lines()
-        # The most names win, then the longest lines below, and commas where all are as many.
+        # The most names win, then those beyond doubt, then the longest lines, and then commas.
         self.separator, records, heading = max(
             samples,
             key=lambda sample: (
                 len(sample[1][sample[2].place][1]),
+                sample[2].is_certain,
                 common_width([fields for _, fields in sample[1]]),
             ),
         )

@@ -49,8 +49,8 @@ def heading_of(lines: Sequence[Sequence[str]]) -> Heading:
     numeric = _columns_of_values(lines[place], below)
     if not numeric:
         return Heading(0)
-    first = [below[0][i] for i in numeric if i < len(below[0])]
-    begins = all(is_value(field) or is_missing(field) for field in first)
+    first = [below[0][i] if i < len(below[0]) else None for i in numeric]
+    begins = all(field is not None and (is_value(field) or is_missing(field)) for field in first)
     longest = max(map(_n_filled, lines[:place]))
     return Heading(place, begins and 2 * longest <= _n_filled(lines[place]))
 
