@@ -6,12 +6,12 @@ from types import ModuleType
 
 # Where each public name is defined, unless it is a module itself.
 PLACES = {
+    "OAVI": "constructions.oavi",
     "ABM": "constructions.abm",
     "AVI": "constructions.avi",
-    "BuchbergerMoller": "constructions.exact",
-    "ContrastiveVanishing": "constructions.contrastive",
-    "OAVI": "constructions.oavi",
     "VCA": "constructions.vca",
+    "ContrastiveVanishing": "constructions.contrastive",
+    "BuchbergerMoller": "constructions.exact",
     "Law": "laws.law",
     "LawFinder": "laws.finder",
     "check_law": "laws.check",

@@ -137,3 +137,27 @@ def test_an_estimator_of_somebody_else_takes_all_kinds_of_rows():
 
 def blocks_of_two_columns():
     return Blocks([X[:, :2]])
+
+
+def test_blocks_without_rows_are_containers_too():
+    model = OAVI(0.01).fit(X).set_output(transform="pandas")
+    frames = list(model.transform(Blocks([X[:0], X])))
+    assert [type(frame) for frame in frames] == [pd.DataFrame, pd.DataFrame]
+    assert len(pd.concat(frames)) == len(X)
+    named = OAVI(0.01).fit(FRAME).set_output(transform="pandas")
+    empty = [FRAME.iloc[:0], FRAME]
+    assert [len(frame) for frame in named.transform(Blocks(empty))] == [0, len(FRAME)]
+    assert [len(values) for values in OAVI(0.01).fit(X).transform(Blocks([X[:0], X]))] == [0, 100]
+    nothing = da.from_array(X, chunks=(50, 3))[np.zeros(100, dtype=bool)]
+    assert len(model.transform(nothing).compute()) == 0
+
+
+class Overrides(OAVI):
+    def transform(self, X):
+        return super().transform(X)
+
+
+def test_a_subclass_may_override_transform():
+    model = Overrides(0.01).fit(X).set_output(transform="pandas")
+    assert [type(frame) for frame in model.transform(Blocks([X]))] == [pd.DataFrame]
+    assert type(model.transform(X)) is pd.DataFrame

@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
+import vanishing
 from vanishing import (
     ABM,
     AVI,
@@ -1080,7 +1081,7 @@ def test_labels_of_a_device_are_counted_as_others(library, monkeypatch, dtype, f
 @pytest.mark.parametrize("labels", ["integers", "two"])
 def test_a_pass_of_the_svm_brings_four_sums(transfers, monkeypatch, labels):
     """However many rows and pieces there are."""
-    monkeypatch.setattr("vanishing.rows.arrays._DEVICE_BYTES", 1)  # 256 rows at a time
+    monkeypatch.setattr("vanishing.rows.arrays.DEVICE_BYTES", 1)  # 256 rows at a time
     library = Library("array_api_strict, device1")
     source = DeviceSource(library.array(X), LABELS[labels]).coded(np.unique(LABELS[labels]))
     features = VanishingFeatures(OAVI(0.002, max_degree=2)).fit(X, LABELS[labels])
@@ -1343,8 +1344,8 @@ def test_memory_on_a_device_does_not_grow_with_the_rows(
 ):
     """Neither for a class's rows, scaled ones, those with a weight, nor rows in floats."""
     monkeypatch.setattr("vanishing.rows.arrays._PIECE", 3 * 64)
-    monkeypatch.setattr("vanishing.rows.device._CHUNK_BYTES", 8 * 640)
-    monkeypatch.setattr("vanishing.rows.arrays._DEVICE_BYTES", 1)
+    monkeypatch.setattr("vanishing.rows.device.DEVICE_BYTES", 8 * 640)
+    monkeypatch.setattr("vanishing.rows.arrays.DEVICE_BYTES", 1)
     library = Library("array_api_strict, device1")
     largest = []
     for times in (1, 4):
@@ -1367,7 +1368,7 @@ def test_memory_on_a_device_does_not_grow_with_the_rows(
 
 def test_values_on_a_device_are_there_once(none_are_few, tables, monkeypatch):
     monkeypatch.setattr("vanishing.rows.arrays._PIECE", 3 * 64)
-    monkeypatch.setattr("vanishing.rows.device._CHUNK_BYTES", 8 * 640)
+    monkeypatch.setattr("vanishing.rows.device.DEVICE_BYTES", 8 * 640)
     library = Library("array_api_strict, device1")
     model = VanishingClassifier(OAVI(0.002)).fit(X, THREE)
     rows = library.array(X)
@@ -1427,3 +1428,20 @@ def test_an_error_before_the_work_on_a_class_is_raised(monkeypatch):
     monkeypatch.setattr("vanishing.rows.together._Member", broken)
     with pytest.raises(RuntimeError, match="no reader"):
         VanishingFeatures(OAVI(0.01)).fit(lambda: iter([(X, np.arange(len(X)) % 2)]))
+
+
+@pytest.mark.parametrize("kind", ["LawFinder", "VanishingOutlierDetector", "ConservedQuantities"])
+def test_weights_of_a_device_go_to_the_host_with_the_rows(library, kind):
+    rng = np.random.default_rng(0)
+    rows = rng.uniform(1.0, 2.0, (300, 2))
+    rows = np.column_stack([rows, rows[:, 0] * rows[:, 1]])
+    given = {"sample_weight": rng.uniform(0.5, 2.0, 300)}
+    if kind == "ConservedQuantities":
+        given["groups"] = np.repeat(np.arange(6), 50)
+    expected = getattr(vanishing, kind)().fit(rows, **given)
+    given["sample_weight"] = library.array(given["sample_weight"])
+    model = getattr(vanishing, kind)().fit(library.array(rows), **given)
+    if kind == "VanishingOutlierDetector":
+        np.testing.assert_allclose(model.score_samples(rows), expected.score_samples(rows))
+    else:
+        assert model.verdict_ == expected.verdict_

@@ -1,10 +1,11 @@
 """From moments to generators: OAVI, ABM, AVI, VCA, contrastive ones and the exact algorithm."""
 
-# Those that a classifier may be built on: names of options, and of the classes they stand for.
+from vanishing._names import PLACES
+
+# Those that a classifier may be built on: names of options, which are those of the files here, and
+# of the classes they stand for. The exact algorithm takes no rows of floats.
 CONSTRUCTIONS = {
-    "oavi": "OAVI",
-    "abm": "ABM",
-    "avi": "AVI",
-    "vca": "VCA",
-    "contrastive": "ContrastiveVanishing",
+    place.removeprefix("constructions."): name
+    for name, place in PLACES.items()
+    if place.startswith("constructions.") and name != "BuchbergerMoller"
 }

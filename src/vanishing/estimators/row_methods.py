@@ -79,9 +79,9 @@ class RowTransformer(RowMethods):
         super().__init_subclass__(**options)  # scikit-learn's part
         contained = cls.__dict__.get("transform")
         plain = getattr(contained, "__wrapped__", None)
-        if not getattr(plain, "is_row_by_row", False):
-            return  # inherited, or nobody has wrapped it
-        cls.transform = unless_lazy(contained, plain)
+        by_us = getattr(contained, "is_row_by_row", False) and not hasattr(plain, "__wrapped__")
+        if plain is not None and not by_us:  # else it is inherited, or nobody has wrapped it
+            cls.transform = unless_lazy(contained, plain)
 
     def fit_transform(self, X, y=None, **fit_params):
         """Fit to X, and return what `transform` makes of it.

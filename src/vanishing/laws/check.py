@@ -19,6 +19,7 @@ from vanishing.laws.solving import normalised, pivot_of
 from vanishing.laws.terms import FUNCTIONS, Factor, Term
 from vanishing.laws.units import units_of_constants
 from vanishing.laws.writing import LawText
+from vanishing.rows.intake import refuse
 
 _EXACT = 1e-11  # residual relative to the target that is rounding
 _SIGNIFICANT = 1e-3  # p-value of a column that still explains residuals
@@ -72,6 +73,7 @@ def check_law(equation, X, y=None, *, sample_weight=None, units=None) -> Law:
     >>> print(law.verdict)
     holds: rms error 0.0102 (0.33 % of y); k = 2.5006(4); no column explains what is left
     """
+    refuse(check_law, X)
     names, n_inputs = _names(X, y)
     read = read_equation(equation, names)
     columns, weight = _rows(X, y, names, n_inputs, sample_weight)

@@ -68,6 +68,12 @@ class LabelledRows(NamedTuple):
             return self.survey.totals
         return np.bincount(self.part.y, self.part.weight, len(self.classes)).astype(np.float64)
 
+    @property
+    def ranges(self) -> tuple[np.ndarray, np.ndarray]:
+        """The least and the largest value of each column, of rows that are not in memory."""
+        assert self.survey is not None
+        return self.survey.low, self.survey.high
+
     def of_class(self, label: int) -> RowPart:
         """Return the rows in memory of one class."""
         return self.part.at(self.part.y == label)

@@ -47,8 +47,8 @@ class ScaledRows(NamedTuple):
 def scale_rows(rows: LabelledRows, scale, clip: bool) -> ScaledRows:
     """Learn the scaling of rows, and scale them: those that are not in memory as they are read."""
     scaling = Scaling(scale, clip)
-    if rows.survey is not None:
-        scaling.fit_range(rows.survey.low, rows.survey.high)
+    if not rows.in_memory:
+        scaling.fit_range(*rows.ranges)
         return ScaledRows(rows._replace(scale=scaling), scaling)
     part = rows.part._replace(X=scaling.fit_transform(rows.part.X))
     return ScaledRows(LabelledRows.of_part(part, rows.classes), scaling)

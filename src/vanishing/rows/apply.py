@@ -61,8 +61,8 @@ def apply_to_rows(
         else:
             values = function(rows)
         return values if arrays.is_device_array(values) else arrays.like_unless_text(X, values)
-    if is_lazy(X):
-        source = lazy_source(X)
+    source = lazy_source(X)
+    if source is not None:
         check_layout(estimator, source.layout)
         return source.map(method(), n_columns, source.layout.dtype if dtype is None else dtype)
     return function(validated(estimator, X, reset=False))

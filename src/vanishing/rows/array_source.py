@@ -45,10 +45,6 @@ class ArraySource(RowSource):
         """Return the source itself."""
         return self
 
-    def coded(self, classes):
-        """Find the places of all labels."""
-        return ArraySource(coded(self.part, classes), self.piece_rows)
-
 
 class DeviceSource(RowSource):
     """One array of another library, asked where it is, some of its rows at a time.

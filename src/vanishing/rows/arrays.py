@@ -20,7 +20,7 @@ _FEW_TO_FIT, _FEW_TO_EVALUATE = 1 << 16, 1 << 14
 
 # Numbers that are worked on together: what a cache holds, or enough to keep an accelerator busy and
 # little of its memory.
-_CACHED_BYTES, _DEVICE_BYTES = 1 << 20, 1 << 30
+_CACHED_BYTES, DEVICE_BYTES = 1 << 20, 1 << 30
 
 # Of kinds of arrays: to find out takes as long as a product.
 _are_of_devices: dict[type, bool] = {}
@@ -202,7 +202,7 @@ def row_slices(X) -> list[slice]:
 def rows_at_once(X, n_numbers: int) -> int:
     """Return how many rows to work on together where each needs so many numbers in float64."""
     on_cpu = not is_device_array(X) or is_on_cpu(X)
-    return max(256, (_CACHED_BYTES if on_cpu else _DEVICE_BYTES) // (8 * n_numbers))
+    return max(256, (_CACHED_BYTES if on_cpu else DEVICE_BYTES) // (8 * n_numbers))
 
 
 def column_ranges(X) -> tuple[np.ndarray, np.ndarray]:

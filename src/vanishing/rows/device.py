@@ -10,10 +10,7 @@ import numpy as np
 
 from vanishing.algebra.evaluation import chunk_rows
 from vanishing.algebra.monomials import Plan
-from vanishing.rows.arrays import is_on_cpu, like, namespace, slices, to_numpy
-
-# Evaluated terms of one chunk on an accelerator: enough to keep it busy, little of its memory.
-_CHUNK_BYTES = 1 << 30
+from vanishing.rows.arrays import DEVICE_BYTES, is_on_cpu, like, namespace, slices, to_numpy
 
 
 def _multiply(xp, a, b, out):
@@ -62,7 +59,7 @@ def chunk_of(X, n_evaluated: int, chunk_size: int | None) -> int:
     """Return how many rows of X to evaluate at a time when there are ``n_evaluated`` terms."""
     if chunk_size is not None or is_on_cpu(X):
         return chunk_rows(n_evaluated, chunk_size)
-    return max(1, _CHUNK_BYTES // (8 * n_evaluated))
+    return max(1, DEVICE_BYTES // (8 * n_evaluated))
 
 
 def _chosen(values, places: np.ndarray):

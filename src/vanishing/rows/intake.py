@@ -1,6 +1,7 @@
 """The one way in for rows: what a user gave becomes rows that can be asked, wherever they are."""
 
-from typing import Literal
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from sklearn.utils import column_or_1d
@@ -13,7 +14,7 @@ from vanishing.rows.array_source import ArraySource, DeviceSource
 from vanishing.rows.blocks import BlockSource, is_blocks
 from vanishing.rows.dask import DaskSource, is_dask
 from vanishing.rows.source import LazySource, RowLayout, RowPart, RowSource
-from vanishing.rows.validation import validated
+from vanishing.rows.validation import are_missing, validated
 
 # What may stand beside rows: labels of classes, a target of numbers, or the runs rows belong to.
 Companion = Literal["labels", "target", "runs"]
@@ -56,16 +57,16 @@ def take_rows(
     if arrays.is_small(X, to_fit=True):
         X = arrays.on_host(X)
         y, sample_weight = (v if v is None else arrays.to_numpy(v) for v in (y, sample_weight))
-    if _kind_of_source(X) is None:
-        part = _in_memory(estimator, X, y, sample_weight, y_is, keep_all=keep_all)
-        return ArraySource(part, piece_rows)
     if not estimator.fits_sources:
         refuse(estimator, X)
-    source: RowSource
+    source: RowSource | None
     if arrays.is_device_array(X):
         source = DeviceSource(X, y, sample_weight)
     else:
         source = lazy_source(X, y, sample_weight)
+    if source is None:
+        part = _in_memory(estimator, X, y, sample_weight, y_is, keep_all=keep_all)
+        return ArraySource(part, piece_rows)
     adopt_layout(estimator, source.layout)
     return source
 
@@ -122,20 +123,14 @@ def _without_gaps(y):
     labels = np.asarray(y)
     if labels.dtype.kind != "O" or labels.ndim != 1:
         return y
-    gaps = [i for i, label in enumerate(labels) if _is_missing(label)]
-    if gaps:
+    gaps = np.flatnonzero(are_missing(labels))
+    if gaps.size:
         raise ValueError(
             f"y has no label in row {gaps[0]}"
             + (f" and {len(gaps) - 1} more" if len(gaps) > 1 else "")
             + ". Drop these rows, or give them a label."
         )
     return y
-
-
-def _is_missing(label) -> bool:
-    if isinstance(label, float):
-        return label != label
-    return label is None or type(label).__name__ in ("NAType", "NaTType")  # of pandas
 
 
 def _checked_runs(groups, n_samples: int) -> np.ndarray:
@@ -149,11 +144,7 @@ def _checked_runs(groups, n_samples: int) -> np.ndarray:
         raise ValueError(
             f"groups has {len(groups)} entries, and X has {n_samples} rows: one per row is needed."
         )
-    missing = np.zeros(n_samples, dtype=bool)
-    if groups.dtype.kind == "f":
-        missing = ~np.isfinite(groups)
-    elif groups.dtype.kind == "O":
-        missing = np.array([label is None or label != label for label in groups.tolist()])
+    missing = are_missing(groups)
     if missing.any():
         raise ValueError(f"groups has no run for row {np.argmax(missing)}: drop such rows.")
     return groups
@@ -162,38 +153,50 @@ def _checked_runs(groups, n_samples: int) -> np.ndarray:
 # -- Where rows are -------------------------------------------------------------------------------
 
 
-def _kind_of_source(X) -> tuple[str, str] | None:
-    """Return what X is and how to have it in memory; None if it is in memory already."""
-    if isinstance(X, np.ndarray):  # as nearly always: the others take longer to tell
+class LazyKind(NamedTuple):
+    """A kind of X that is not in memory, nor in one array."""
+
+    recognises: Callable[[Any], bool]
+    source: Callable[..., LazySource]
+    name: str
+    in_memory: str  # how to have it there
+
+
+LAZY_KINDS = (
+    LazyKind(is_dask, DaskSource, "Dask collections", "X.compute()"),
+    LazyKind(is_blocks, BlockSource, "blocks of rows", "one array of all rows"),
+)
+
+
+def _lazy_kind(X) -> LazyKind | None:
+    if isinstance(X, np.ndarray) or arrays.is_device_array(X):  # as nearly always
         return None
-    if is_dask(X):
-        return "Dask collections", "X.compute()"
-    if arrays.is_device_array(X):
-        return f"arrays of {type(X).__module__.partition('.')[0]}", "a NumPy array of it"
-    if is_blocks(X):
-        return "blocks of rows", "one array of all rows"
-    return None
+    return next((kind for kind in LAZY_KINDS if kind.recognises(X)), None)
 
 
-def lazy_source(X, y=None, sample_weight=None) -> LazySource:
-    """Return the source of blocks or of a Dask collection."""
-    return (DaskSource if is_dask(X) else BlockSource)(X, y, sample_weight)
+def lazy_source(X, y=None, sample_weight=None) -> LazySource | None:
+    """Return the source that X is, if what is made of it has to be lazy; None if not."""
+    kind = _lazy_kind(X)
+    return None if kind is None else kind.source(X, y, sample_weight)
 
 
 def is_lazy(X) -> bool:
-    """Say whether X is blocks or a Dask collection, of which only lazy results are made."""
-    if isinstance(X, np.ndarray):
-        return False
-    return is_dask(X) or (not arrays.is_device_array(X) and is_blocks(X))
+    """Say whether X is blocks or the like, of which only lazy results are made."""
+    return _lazy_kind(X) is not None
 
 
 def refuse(estimator, X, method: str | None = None) -> None:
-    """Raise TypeError if X is a source; for estimators and methods that need rows in memory."""
-    source = _kind_of_source(X)
-    if source is None:
+    """Raise TypeError if X is a source; for what needs rows in memory, also a function."""
+    lazy = _lazy_kind(X)
+    if lazy is not None:
+        kind, remedy = lazy.name, lazy.in_memory
+    elif arrays.is_device_array(X):
+        library = type(X).__module__.partition(".")[0]
+        kind, remedy = f"arrays of {library}", "a NumPy array of it"
+    else:
         return
-    name = type(estimator).__name__ + ("" if method is None else f".{method}")
-    kind, remedy = source
+    name = getattr(estimator, "__name__", type(estimator).__name__)
+    name += "" if method is None else f".{method}"
     raise TypeError(
         f"{name} does not take {kind}: it needs the rows in memory. Give it {remedy}; "
         f"{_readers_of_sources()}."

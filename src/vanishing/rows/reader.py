@@ -78,7 +78,7 @@ class RowReader:
 
 
 class ArrayReader(RowReader):
-    """The rows of one NumPy array: `Block` says which."""
+    """The rows of one NumPy array, asked through its `Block`."""
 
     def __init__(self, X, sample_weight=None, chunk_size=None):
         if X.size <= _SMALL:

@@ -15,7 +15,7 @@ from sklearn.utils import check_array
 
 from vanishing._threads import fold, one_blas_thread
 from vanishing.rows import arrays
-from vanishing.rows.validation import naming_text
+from vanishing.rows.validation import are_missing, naming_text
 
 
 class RowLayout(NamedTuple):
@@ -103,10 +103,12 @@ def checked_labels_and_weights(y, weight, n_samples: int, unit: float = 1.0):
     if y is not None:
         y = arrays.to_numpy(y)
         if y.shape != (n_samples,):
-            raise ValueError(f"it has {n_samples} rows, but labels of shape {y.shape}.")
+            raise ValueError(
+                f"it has {n_samples} rows, but labels, a target or groups of shape {y.shape}."
+            )
         if y.dtype.kind == "f" and not np.isfinite(y).all():
             raise ValueError("its labels contain NaN or infinity. Drop these rows.")
-        if y.dtype.kind == "O" and any(label is None or label != label for label in y):
+        if are_missing(y).any():
             raise ValueError("some of its labels are missing. Drop these rows.")
     if weight is not None:
         weight = arrays.to_numpy(weight).astype(np.float64)
@@ -194,8 +196,7 @@ def naming(i: int):
     try:
         yield
     except (ValueError, TypeError) as error:
-        remedy = " Drop or fill such rows before the block is given." if "NaN" in str(error) else ""
-        raise ValueError(f"Block {i}, counting from 0, cannot be used: {error}{remedy}") from error
+        raise ValueError(f"Block {i}, counting from 0, cannot be used: {error}") from error
 
 
 def answer(question, layout, unit, i, X, y=None, weight=None):
@@ -215,11 +216,15 @@ def frozen(method):
 
 def value_of(function, n_columns, dtype, i, X):
     """Return the function of block i, which may have no rows."""
-    if is_empty(X):
-        nothing = np.zeros((0,) if n_columns is None else (0, n_columns), dtype=dtype)
-        return arrays.like(X, nothing) if arrays.is_device_array(X) else nothing
     with naming(i):
-        return function(X)
+        if not is_empty(X):
+            return function(X)
+        if hasattr(X, "reindex"):  # a frame: whatever one row is put into, none of it
+            return function(X.reindex([0], fill_value=1.0))[:0]
+        if function.__name__ == "transform" and isinstance(X, np.ndarray):
+            return function(np.ones((1, X.shape[1]), dtype=X.dtype))[:0]
+    nothing = np.zeros((0,) if n_columns is None else (0, n_columns), dtype=dtype)
+    return arrays.like(X, nothing)
 
 
 def joined(combine, answers):
@@ -288,7 +293,8 @@ class _OnHost(NamedTuple):
     question: Callable[[RowPart], Any]
 
     def __call__(self, part: RowPart):
-        return self.question(part._replace(X=arrays.to_numpy(part.X)))
+        values = (None if value is None else arrays.to_numpy(value) for value in part)
+        return self.question(RowPart(*values))
 
 
 class _OfPlaces(NamedTuple):

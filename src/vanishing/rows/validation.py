@@ -165,6 +165,18 @@ def _is_missing(value) -> bool:
     return value is None or type(value).__name__ in ("NAType", "NaTType")  # of pandas
 
 
+def are_missing(values: np.ndarray) -> np.ndarray:
+    """Say which labels are missing: None, NaN, infinity, NA and NaT."""
+    if values.dtype.kind == "f":
+        return ~np.isfinite(values)
+    if values.dtype.kind in "mM":
+        return np.isnat(values)
+    if values.dtype.kind != "O":
+        return np.zeros(len(values), dtype=bool)
+    missing = (_is_missing(v) or (isinstance(v, float) and v != v) for v in values.tolist())
+    return np.fromiter(missing, dtype=bool, count=len(values))
+
+
 def _no_number(what: str, value) -> Exception:
     """Return an error about a value that is no number."""
     if isinstance(value, (date, timedelta)):  # as those of pandas are

@@ -190,10 +190,12 @@ def problem_of(value) -> str:
     shown = repr(shortened(text))
     if re.fullmatch(r"\s*[+-]?\d+,\d+\s*", text):
         return f"{shown} is not a number (it has a comma; use a point)"
-    found = as_float(text)
-    if np.isnan(found) and text.strip().lower().lstrip("+-") != "nan":
+    value = as_float(text)
+    if np.isnan(value) and text.strip().lower().lstrip("+-") != "nan":
         return f"{shown} is not a number"
-    return f"{str(found)!r} is not a finite number"
+    if np.isfinite(value):
+        return f"{shown} has no unit, or another one than the other cells"
+    return f"{str(value)!r} is not a finite number"
 
 
 def measured(text: str, decimal: str | None) -> tuple[float, str]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from vanishing.tables.cells import problem_of
+from vanishing.tables.cells import numbers_of, problem_of
 from vanishing.tables.columns import Column, FlagColumn
 from vanishing.tables.errors import TableError
 from vanishing.tables.files import ROWS, FileTable
@@ -71,14 +71,28 @@ def _labels(table: FileTable, name: str, texts: np.ndarray, before, start: int) 
     empty = np.flatnonzero(texts == "")
     if empty.size:
         raise _at(table, start + empty[0], name, "the cell is empty")
-    if before is not None and before.dtype == object:
+    if before is None:
+        return texts if table.is_text(table.place(name)) else label_values(texts)
+    if before.dtype == object:
         return texts
-    found = texts if table.is_text(table.place(name)) else label_values(texts)
-    if before is not None and found.dtype == object:
-        wrong = next(i for i, text in enumerate(texts) if label_values([text]).dtype == object)
-        problem = f"the label {texts[wrong]!r} is text, but those before it are numbers"
-        raise _at(table, start + wrong, name, problem)
-    return found
+    labels = label_values(texts)
+    if labels.dtype != object and (labels.dtype == bool) == (before.dtype == bool):
+        return labels
+    wrong = {text for text in set(texts.tolist()) if not _goes_with(before.dtype, text)}
+    if not wrong:  # numbers that are written in several ways
+        return numbers_of(texts.tolist(), None)
+    place = next(i for i, text in enumerate(texts) if text in wrong)
+    kind = "True and False" if before.dtype == bool else "numbers"
+    problem = f"the label {texts[place]!r} is of another kind than those before it, {kind}"
+    raise _at(table, start + place, name, problem)
+
+
+def _goes_with(dtype: np.dtype, text: str) -> bool:
+    """Say whether a label is of the kind of those before it; of measurements in any writing."""
+    if dtype.kind == "f":
+        return bool(np.isfinite(numbers_of([text], None)[0]))
+    kind = label_values([text]).dtype.kind
+    return kind == "b" if dtype.kind == "b" else kind in "if"
 
 
 def _at(table: FileTable, row: int, name: str, problem: str) -> TableError:
