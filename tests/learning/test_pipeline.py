@@ -310,7 +310,7 @@ CLASSIFIERS = [
 def test_labels_that_are_missing(model, gap):
     labels = np.array(["a", "b"] * 75, dtype=object)
     labels[7] = gap
-    with pytest.raises(ValueError, match=r"y has no label in row 7\. Drop these rows"):
+    with pytest.raises(ValueError, match=r"no label in row 7\. Drop these rows"):
         model.fit(X, labels)
 
 

@@ -411,3 +411,26 @@ def test_titles_above_the_names_of_a_sheet(tmp_path):
     assert given.names == ["x0", "x1"] and given.lines([0]) == {0: "row 5"}
     with pytest.raises(TableError, match="has no row 9"):
         open_table(path, layout=FileLayout(header_row=9))
+
+
+@pytest.mark.parametrize(
+    ("first", "later", "expected"),
+    [
+        (["1", "2"], ["1", "1.0"], [1.0, 1.0]),
+        (["1", "2"], ["2.5", "3"], [2.5, 3.0]),
+        (["1.50", "2.25"], ["3.00", "4"], [3.0, 4.0]),
+        (["01", "1"], ["1", "2"], ["1", "2"]),
+        (["1", "2"], ["1", "01"], "line 5, column 'p': the label '01' is of another kind"),
+        (["1", "2"], ["1", "True"], "line 5, column 'p': the label 'True' is of another kind"),
+        (["True", "False"], ["1", "2"], "line 4, .*before it, True and False"),
+    ],
+)
+def test_labels_of_later_blocks_are_of_the_kind_of_the_first(tmp_path, first, later, expected):
+    lines = [f"{i}.5,{label}" for i, label in enumerate([*first, *later])]
+    (tmp_path / "m.csv").write_text("\n".join(["x,p", *lines]) + "\n")
+    blocks = Blocks.from_csv(tmp_path / "m.csv", target="p", rows=2)
+    if isinstance(expected, str):
+        with pytest.raises(TableError, match=expected):
+            list(blocks)
+    else:
+        assert [labels.tolist() for _, labels in blocks][1] == expected

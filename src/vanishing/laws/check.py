@@ -20,6 +20,7 @@ from vanishing.laws.terms import FUNCTIONS, Factor, Term
 from vanishing.laws.units import units_of_constants
 from vanishing.laws.writing import LawText
 from vanishing.rows.intake import refuse
+from vanishing.rows.validation import refuse_values
 
 _EXACT = 1e-11  # residual relative to the target that is rounding
 _SIGNIFICANT = 1e-3  # p-value of a column that still explains residuals
@@ -134,10 +135,8 @@ def _names(X, y) -> tuple[list[str], int]:
 
 
 def _rows(X, y, names, n_inputs, sample_weight) -> tuple[np.ndarray, np.ndarray]:
+    refuse_values(X, y)
     columns = read_columns(X, y, names, n_inputs, range(len(names)))
-    for name, column in zip(names, columns, strict=True):
-        if not np.isfinite(column).all():
-            raise ValueError(f"column {name!r} has values that are NaN or infinite.")
     weight = check_weights(sample_weight, columns.shape[1])
     if weight is None:
         return columns, np.ones(columns.shape[1])

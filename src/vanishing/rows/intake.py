@@ -121,12 +121,12 @@ def _in_memory(
 def _without_gaps(y):
     """Return labels none of which is missing; scikit-learn's errors do not say which one is."""
     labels = np.asarray(y)
-    if labels.dtype.kind != "O" or labels.ndim != 1:
-        return y
+    if labels.ndim != 1 or (labels.dtype.kind == "f" and not np.isnan(labels).any()):
+        return y  # infinity is left to scikit-learn
     gaps = np.flatnonzero(are_missing(labels))
     if gaps.size:
         raise ValueError(
-            f"y has no label in row {gaps[0]}"
+            f"Input y contains NaN or nothing: there is no label in row {gaps[0]}"
             + (f" and {len(gaps) - 1} more" if len(gaps) > 1 else "")
             + ". Drop these rows, or give them a label."
         )

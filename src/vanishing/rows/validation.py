@@ -73,12 +73,12 @@ def naming_text(X, y=None):
         A target of numbers.
     """
     if _kind(X) in _TIMES or _kind(y) in _TIMES:  # which would be taken for huge integers
-        _raise_about(X, y, None)
+        refuse_values(X, y)
     try:
         yield
     except (TypeError, ValueError, OverflowError) as error:
         if not isinstance(error, ValueError) or any(word in str(error) for word in _ABOUT_VALUES):
-            _raise_about(X, y, error)
+            refuse_values(X, y, error)
         raise
 
 
@@ -90,15 +90,13 @@ def _kind(values) -> str:
     return getattr(dtype, "kind", "")
 
 
-def _raise_about(X, y, cause) -> None:
+def refuse_values(X, y=None, cause=None) -> None:
     """Raise an error about the first column of values that are no finite numbers, if any."""
     columns = [(f"column {name!r} of X", values) for name, values in _columns(X)]
     if y is not None:
         columns.append(("y", np.ravel(np.asarray(y))))
     for what, values in columns:
         problem = _problem(what, values)
-        if problem is not None and "argument must be" in str(cause):
-            raise TypeError(f"{problem} ({cause})") from cause  # as scikit-learn has it
         if problem is not None:
             raise problem from cause
 

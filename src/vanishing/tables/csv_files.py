@@ -248,6 +248,8 @@ def _comments(frame):
     if first.dtype.kind in "iufb":
         return []
     marked = frame[first.astype(str).str.startswith("#")]
+    if marked.empty:
+        return []
     return [
         row for row, *fields in marked.itertuples() if _is_comment([cell_text(f) for f in fields])
     ]

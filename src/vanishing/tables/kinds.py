@@ -114,7 +114,7 @@ def _mixture(name, cells: ColumnCells, is_number) -> str:
     verb = "is a number" if n_typed == 1 else "are numbers"
     return (
         f"column {name!r}: {n_typed} of {len(cells)} cells {verb}, and {len(texts)} text such as "
-        f"{shortened(texts[0])!r}; only the text is read by rules for text."
+        f"{shortened(texts[0])!r}; cells that are numbers stay as they are."
     )
 
 

@@ -61,7 +61,7 @@ def number_blocks(
 
 def _column(name: str, block: np.ndarray) -> Column:
     is_text = block.dtype == object
-    if is_text and {str(cell).strip().casefold() for cell in block.tolist()} <= _WORDS.keys():
+    if is_text and all(str(cell).strip().casefold() in _WORDS for cell in block):
         return FlagColumn(name, words=_WORDS)
     return Column(name)
 
@@ -84,7 +84,7 @@ def _labels(table: FileTable, name: str, texts: np.ndarray, before, start: int) 
     place = next(i for i, text in enumerate(texts) if text in wrong)
     kind = "True and False" if before.dtype == bool else "numbers"
     problem = f"the label {texts[place]!r} is of another kind than those before it, {kind}"
-    raise _at(table, start + place, name, problem)
+    raise _at(table, start + place, name, f"{problem}; write all labels alike")
 
 
 def _goes_with(dtype: np.dtype, text: str) -> bool:
