@@ -995,6 +995,7 @@ def test_cross_validation():
     assert (cross_val_score(LawFinder(), X, y, cv=3) > 0.99).all()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore:no law was found")
 @parametrize_with_checks([LawFinder(), LawFinder(robust=True, max_degree=3)])
 def test_scikit_learn_checks(estimator, check):

@@ -1,5 +1,6 @@
 """The classifiers and the feature map as scikit-learn estimators."""
 
+import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -12,6 +13,7 @@ from vanishing import (
 )
 
 
+@pytest.mark.slow
 @parametrize_with_checks(
     [
         L1SquaredHingeSVC(),

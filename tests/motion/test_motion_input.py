@@ -152,6 +152,7 @@ def expected(estimator):
     return dict.fromkeys(NEED_GROUPS, "fit needs groups, which this check does not give")
 
 
+@pytest.mark.slow
 @parametrize_with_checks([ConservedQuantities()], expected_failed_checks=expected)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

@@ -1337,6 +1337,7 @@ PIECEWISE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", PIECEWISE)
 @pytest.mark.parametrize("dtype", [np.float64, np.uint8])
 def test_memory_on_a_device_does_not_grow_with_the_rows(
