@@ -10,6 +10,7 @@ from contextlib import ExitStack
 import numpy as np
 import pytest
 
+from vanishing import Blocks
 from vanishing.tables.csv_files import CsvTable
 from vanishing.tables.errors import TableError
 from vanishing.tables.files import FileLayout
