@@ -23,7 +23,7 @@ from vanishing.laws.sparse import sparse_supports
 from vanishing.laws.surrogate import exponents_up_to, fit_surrogate, legendre_products
 from vanishing.laws.terms import FUNCTIONS, Evaluator, Factor, Term, monomial, substituted
 from vanishing.laws.unequal import with_equal_noise
-from vanishing.laws.variety import VarietyEquation
+from vanishing.laws.variety import VarietyEquation, projected, vanishes
 from vanishing.rows.source import RowPart
 
 
@@ -796,3 +796,31 @@ def test_the_law_tells_noise_where_no_surrogate_can():
     # Noise that is the same on all rows changes nothing.
     equal = table_of([x], truth + 0.05 * rng.normal(size=200))
     assert with_equal_noise(equal, truth) is equal
+
+
+# -- Points of equations --------------------------------------------------------------------------
+
+CIRCLE, SQUARES = np.array([[0, 0], [2, 0], [0, 2]]), np.array([-1.0, 1.0, 1.0])
+
+
+@pytest.mark.parametrize("n_points", [20, 2000])
+def test_terms_vanish_up_to_a_tolerance_however_many_points_there_are(n_points):
+    rng = np.random.default_rng(0)
+    angle, noise = rng.uniform(0, 2 * np.pi, n_points), rng.normal(size=n_points)
+    points = np.array([np.cos(angle), np.sin(angle)])
+    assert vanishes(points * (1 + 1e-3 * noise), CIRCLE, 0.01)
+    assert not vanishes(points * (1 + 0.1 * noise), CIRCLE, 0.01)
+    assert vanishes(points[:, :5] * (1 + 0.1 * noise[:5]), CIRCLE, 0.01)  # too few to tell
+
+
+def test_points_are_moved_onto_equations_by_the_shortest_way():
+    rng = np.random.default_rng(0)
+    points = rng.uniform(0.5, 1.5, (2, 200))
+    circle = VarietyEquation(CIRCLE, SQUARES, 0.0, np.inf, True)
+    near = points / np.hypot(*points) * (1 + 0.01 * rng.normal(size=200))
+    np.testing.assert_allclose(
+        projected(near, [circle], np.ones(2)), near / np.hypot(*near), rtol=1e-3
+    )
+    diagonal = VarietyEquation(np.array([[1, 0], [0, 1]]), np.array([1.0, -1.0]), 0.0, np.inf, True)
+    both = projected(points, [circle, diagonal], np.ones(2))
+    np.testing.assert_allclose(both, np.sqrt(0.5), rtol=1e-9)
