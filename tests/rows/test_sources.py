@@ -530,9 +530,7 @@ def test_labels_that_are_numbers_first_and_text_later(tmp_path):
     pytest.importorskip("pandas")
     path = tmp_path / "t.csv"
     path.write_text("a,y\n" + "0.5,1\n" * 5 + "0.5,x\n")
-    with pytest.raises(
-        ValueError, match=r"t\.csv, line 7, column 'y': the label 'x' is of"
-    ):
+    with pytest.raises(ValueError, match=r"t\.csv, line 7, column 'y': the label 'x' is of"):
         list(Blocks.from_csv(path, target="y", rows=2))
 
 
