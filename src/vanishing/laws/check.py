@@ -74,7 +74,6 @@ def check_law(equation, X, y=None, *, sample_weight=None, units=None) -> Law:
     >>> print(law.verdict)
     holds: rms error 0.0102 (0.33 % of y); k = 2.5006(4); no column explains what is left
     """
-    refuse(check_law, X)
     names, n_inputs = _names(X, y)
     read = read_equation(equation, names)
     columns, weight = _rows(X, y, names, n_inputs, sample_weight)
@@ -120,6 +119,7 @@ def _names(X, y) -> tuple[list[str], int]:
     else:
         shape = np.shape(X)
         if len(shape) != 2:
+            refuse(check_law, X)
             raise ValueError(f"X must have two dimensions, rows and columns; its shape is {shape}.")
         names = [f"x{i}" for i in range(shape[1])]
     repeated = [name for name in names if names.count(name) > 1]
