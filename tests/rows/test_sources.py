@@ -530,7 +530,7 @@ def test_labels_that_are_numbers_first_and_text_later(tmp_path):
     pytest.importorskip("pandas")
     path = tmp_path / "t.csv"
     path.write_text("a,y\n" + "0.5,1\n" * 5 + "0.5,x\n")
-    with pytest.raises(ValueError, match=r"t\.csv, line 7, column 'y': the label 'x' is text, but"):
+    with pytest.raises(ValueError, match=r"t\.csv, line 7, column 'y': the label 'x' is of"):
         list(Blocks.from_csv(path, target="y", rows=2))
 
 
@@ -704,7 +704,10 @@ BAD_BLOCKS = {
     "None": (lambda rows: None, "no len"),
     "a tuple of four": (lambda rows: (rows,) * 4, "tuple of 4; give"),
     "an empty tuple": (lambda rows: (), "tuple of 0; give"),
-    "too few labels": (lambda rows: (rows, [1, 2]), r"45 rows, but labels of shape \(2,\)"),
+    "too few labels": (
+        lambda rows: (rows, [1, 2]),
+        r"45 rows, but labels .* \(2,\)",
+    ),
     "NaN labels": (lambda rows: (rows, np.full(45, np.nan)), "labels contain NaN"),
     "no label": (lambda rows: (rows, [None, *"a" * 44]), "labels are missing. Drop these rows"),
     "negative weights": (lambda rows: (rows, None, -np.ones(45)), "none of them negative"),
@@ -1229,7 +1232,7 @@ def test_bad_weights_on_a_device(library, weights, message):
 
 
 def test_bad_labels_on_a_device(library):
-    with pytest.raises(ValueError, match=r"900 rows, but labels of shape \(7,\)"):
+    with pytest.raises(ValueError, match=r"900 rows, but labels or groups of shape \(7,\)"):
         VanishingFeatures().fit(library.array(X), TWO[:7])
     with pytest.raises(ValueError, match="no labels: give y"):
         VanishingFeatures().fit(library.array(X))

@@ -103,9 +103,7 @@ def checked_labels_and_weights(y, weight, n_samples: int, unit: float = 1.0):
     if y is not None:
         y = arrays.to_numpy(y)
         if y.shape != (n_samples,):
-            raise ValueError(
-                f"it has {n_samples} rows, but labels, a target or groups of shape {y.shape}."
-            )
+            raise ValueError(f"it has {n_samples} rows, but labels or groups of shape {y.shape}.")
         if y.dtype.kind == "f" and not np.isfinite(y).all():
             raise ValueError("its labels contain NaN or infinity. Drop these rows.")
         if are_missing(y).any():
