@@ -683,3 +683,5 @@ def test_nothing_in_a_column_of_text_is_missing_and_no_word(tmp_path):
     pd.DataFrame({"a": [1.0, 2.0, 3.0], "c": ["p", None, "q"]}).to_parquet(path)
     prepared = prepare(open_table(path), Choices(missing="drop", categories="one-hot"), {})
     assert prepared.names == ["a", "c_p", "c_q"] and list(prepared.rows) == [0, 2]
+    prepared = prepare(open_table(path), Choices(), {"id": "c"})
+    assert list(prepared.texts["id"]) == ["p", "", "q"]
