@@ -864,6 +864,25 @@ def test_no_functions():
     assert not any("sin" in term for law in finder.laws_ for term in law.terms)
 
 
+def test_a_column_of_two_values_is_in_some_terms_only():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.uniform(1, 2, 400), rng.choice([1.0, 2.0], 400)])
+    finder = LawFinder().fit(X, 2 * X[:, 0] ** 2 + 3 * X[:, 1])
+    new = np.array([[1.5, 1.0], [1.2, 2.0]])
+    np.testing.assert_allclose(finder.predict(new), [7.5, 8.88], rtol=1e-9)
+    assert len(finder.laws_[0].terms) == 3
+
+
+def test_the_verdict_counts_the_laws_of_the_columns():
+    rng = np.random.default_rng(0)
+    a, b = rng.uniform(1, 2, (2, 400))
+    X = np.column_stack([a, b, a * b])
+    assert LawFinder().fit(X).verdict_.startswith("A law holds: ")
+    X = np.column_stack([a, b, a * b, a**2])
+    finder = LawFinder().fit(X)
+    assert finder.verdict_.startswith(f"{len(finder.laws_)} laws hold: ") and len(finder.laws_) > 1
+
+
 def test_an_equation_of_one_column_is_no_law():
     """Of a column that has two values, which a parabola vanishes on."""
     rng = np.random.default_rng(0)

@@ -800,7 +800,7 @@ def test_the_law_tells_noise_where_no_surrogate_can():
 
 # -- Points of equations --------------------------------------------------------------------------
 
-CIRCLE, SQUARES = np.array([[0, 0], [2, 0], [0, 2]]), np.array([-1.0, 1.0, 1.0])
+ROUND = np.array([[0, 0], [2, 0], [0, 2]])  # the terms of a circle around zero
 
 
 @pytest.mark.parametrize("n_points", [20, 2000])
@@ -808,15 +808,15 @@ def test_terms_vanish_up_to_a_tolerance_however_many_points_there_are(n_points):
     rng = np.random.default_rng(0)
     angle, noise = rng.uniform(0, 2 * np.pi, n_points), rng.normal(size=n_points)
     points = np.array([np.cos(angle), np.sin(angle)])
-    assert vanishes(points * (1 + 1e-3 * noise), CIRCLE, 0.01)
-    assert not vanishes(points * (1 + 0.1 * noise), CIRCLE, 0.01)
-    assert vanishes(points[:, :5] * (1 + 0.1 * noise[:5]), CIRCLE, 0.01)  # too few to tell
+    assert vanishes(points * (1 + 1e-3 * noise), ROUND, 0.01)
+    assert not vanishes(points * (1 + 0.1 * noise), ROUND, 0.01)
+    assert vanishes(points[:, :5] * (1 + 0.1 * noise[:5]), ROUND, 0.01)  # too few to tell
 
 
 def test_points_are_moved_onto_equations_by_the_shortest_way():
     rng = np.random.default_rng(0)
     points = rng.uniform(0.5, 1.5, (2, 200))
-    circle = VarietyEquation(CIRCLE, SQUARES, 0.0, np.inf, True)
+    circle = VarietyEquation(ROUND, np.array([-1.0, 1.0, 1.0]), 0.0, np.inf, True)
     near = points / np.hypot(*points) * (1 + 0.01 * rng.normal(size=200))
     np.testing.assert_allclose(
         projected(near, [circle], np.ones(2)), near / np.hypot(*near), rtol=1e-3

@@ -663,3 +663,25 @@ def test_parquet_with_two_columns_of_one_name(call, tmp_path):
     assert result.returncode == 0, result.stderr
     assert "column 2, another 'a', is called 'a (2)'" in result.stderr
     assert list(vanishing.load(tmp_path / "m.json").feature_names_in_) == ["a", "a (2)", "c"]
+
+
+# -- Columns without a name, cells without text ---------------------------------------------------
+
+
+def test_a_column_without_a_name_goes_if_it_counts_the_rows_or_is_empty(table):
+    counted = table(",a,b\n5,1.5,2\n6,2.5,3\n7,0.5,4\n")
+    assert [column.name for column in counted.recipe.columns] == ["a", "b"]
+    empty = table(",a,b\n,1.5,2\n,2.5,3\n,0.5,4\n")
+    assert [column.name for column in empty.recipe.columns] == ["a", "b"]
+    with pytest.raises(TableProblemsError, match="--drop"):
+        table(",a,b\nnorth,1.5,2\nsouth,2.5,3\neast,0.5,4\n")
+
+
+def test_nothing_in_a_column_of_text_is_missing_and_no_word(tmp_path):
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "t.parquet"
+    pd.DataFrame({"a": [1.0, 2.0, 3.0], "c": ["p", None, "q"]}).to_parquet(path)
+    prepared = prepare(open_table(path), Choices(missing="drop", categories="one-hot"), {})
+    assert prepared.names == ["a", "c_p", "c_q"] and list(prepared.rows) == [0, 2]
+    prepared = prepare(open_table(path), Choices(), {"id": "c"})
+    assert list(prepared.texts["id"]) == ["p", "", "q"]
