@@ -63,10 +63,10 @@ if TYPE_CHECKING:  # the same, for those who read and do not run
     from vanishing.constructions.exact import BuchbergerMoller
     from vanishing.constructions.oavi import OAVI
     from vanishing.constructions.vca import VCA
+    from vanishing.equations.law import Law
     from vanishing.estimators.progress import listening
     from vanishing.laws.check import check_law
     from vanishing.laws.finder import LawFinder
-    from vanishing.laws.law import Law
     from vanishing.learning.classifier import VanishingClassifier
     from vanishing.learning.features import VanishingFeatures
     from vanishing.learning.search import VanishingClassifierCV

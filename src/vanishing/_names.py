@@ -12,7 +12,7 @@ PLACES = {
     "VCA": "constructions.vca",
     "ContrastiveVanishing": "constructions.contrastive",
     "BuchbergerMoller": "constructions.exact",
-    "Law": "laws.law",
+    "Law": "equations.law",
     "LawFinder": "laws.finder",
     "check_law": "laws.check",
     "L1SquaredHingeSVC": "learning.svm",

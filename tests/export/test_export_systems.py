@@ -37,9 +37,9 @@ from vanishing import (
     VanishingOutlierDetector,
     check_law,
 )
+from vanishing.algebra.terms import FUNCTIONS, Factor, Term, monomial
 from vanishing.export import to_c, to_onnx, to_python, to_sql
 from vanishing.export.computation import Computation, columns, join
-from vanishing.laws.terms import FUNCTIONS, Factor, Term, monomial
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 NAMES = ["x0", "x1", "x2", "x3"]
@@ -298,7 +298,7 @@ def test_whole_numbers_are_not_divided_without_rest():
 
 
 def test_functions_of_ones_own_are_refused():
-    from vanishing.laws.terms import Function
+    from vanishing.algebra.terms import Function
 
     own = Function("bessel", np.cos, np.sin)
     law = Law([monomial([0, 1]), Term(ONE, (Factor(own, 1.0, (1.0, 0.0)),))], [1, 1], names="ab")

@@ -8,8 +8,8 @@ import pytest
 
 import vanishing
 from vanishing import Blocks, check_law
-from vanishing.laws.equations import read_equation
-from vanishing.laws.terms import Evaluator
+from vanishing.algebra.equations import read_equation
+from vanishing.algebra.terms import Evaluator
 
 R = 8.314
 

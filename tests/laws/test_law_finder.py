@@ -22,7 +22,7 @@ from vanishing import Blocks, LawFinder, check_law
 from vanishing.algebra.formulas import Formula
 from vanishing.datasets.feynman import Law as Problem
 from vanishing.datasets.feynman import feynman_laws
-from vanishing.laws.normal import inverse
+from vanishing.fitting.normal import inverse
 
 # -- Tables, and a judge --------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ import pytest
 
 from vanishing import Law, LawFinder, check_law, load
 from vanishing.algebra.quantities import read_units
-from vanishing.laws.terms import FUNCTIONS, Factor, Term, monomial
+from vanishing.algebra.terms import FUNCTIONS, Factor, Term, monomial
 
 GAS_UNITS = {"n": "mol", "T": "K", "V": "m^3", "p": "Pa"}
 ENERGY_UNITS = {"m": "kg", "v": "m/s", "h": "m", "E": "J"}
@@ -147,7 +147,7 @@ def test_a_column_may_be_the_constant():
 
 
 def every_term_of_one_dimension(law, units):
-    from vanishing.laws.units import unit_of_term
+    from vanishing.algebra.expression_units import unit_of_term
 
     read = read_units(units, law.names)
     dimensions = {unit_of_term(term, read).dimension for term in law._terms}

@@ -9,21 +9,21 @@ from scipy.linalg import eigh
 from scipy.optimize import least_squares
 
 from vanishing import Moments
+from vanishing.algebra.terms import FUNCTIONS, Evaluator, Factor, Term, monomial, substituted
+from vanishing.fitting.debiased import Debiased, fitted_equation, hermite, matrices
+from vanishing.fitting.ratios import least_ratio, ratio_supports
+from vanishing.fitting.sample import Draw, row_keys
+from vanishing.fitting.sparse import sparse_supports
+from vanishing.fitting.surrogate import exponents_up_to, fit_surrogate, legendre_products
+from vanishing.fitting.variety import VarietyEquation, projected, vanishes
 from vanishing.laws.choose import LackOfFit, candidate, is_same
-from vanishing.laws.debiased import Debiased, fitted_equation, hermite, matrices
 from vanishing.laws.links import LINKS, regression, usable_links
 from vanishing.laws.passes import Measure
 from vanishing.laws.problem import LawTable, Reduced
-from vanishing.laws.ratios import least_ratio, ratio_supports
 from vanishing.laws.reductions import ReductionState, reduced_states
 from vanishing.laws.refit import refit_implicit, refit_link
 from vanishing.laws.results import held_out_error
-from vanishing.laws.sample import Draw, row_keys
-from vanishing.laws.sparse import sparse_supports
-from vanishing.laws.surrogate import exponents_up_to, fit_surrogate, legendre_products
-from vanishing.laws.terms import FUNCTIONS, Evaluator, Factor, Term, monomial, substituted
 from vanishing.laws.unequal import with_equal_noise
-from vanishing.laws.variety import VarietyEquation, projected, vanishes
 from vanishing.rows.source import RowPart
 
 

@@ -6,7 +6,7 @@ from moving import CONSERVED, NOT_CONSERVED, SYSTEMS, System, simulated
 
 import vanishing
 from vanishing import Blocks, ConservedQuantities, ConservedQuantity
-from vanishing.laws.terms import Evaluator
+from vanishing.algebra.terms import Evaluator
 
 NOISY = ("oscillator", "Duffing", "pendulum", "Lotka-Volterra", "rigid body")
 

@@ -14,7 +14,7 @@ from sklearn.metrics import roc_auc_score
 import vanishing
 from vanishing import Blocks, Law, Moments, VanishingOutlierDetector
 from vanishing.algebra.quantities import read_units
-from vanishing.laws.terms import monomial
+from vanishing.algebra.terms import monomial
 from vanishing.outliers.calibration import Calibration
 from vanishing.outliers.drift import NO_LONGER, followed
 from vanishing.outliers.equations import DetectorLaw

@@ -8,9 +8,9 @@ from sklearn.exceptions import NotFittedError
 from tables_of_laws import circle, gas, nothing
 
 from vanishing import Law, LawFinder, check_law, load
+from vanishing.algebra.terms import monomial
 from vanishing.inspection import constants_of, law_anatomy, law_rows, unexplained
 from vanishing.inspection.laws import percent, running
-from vanishing.laws.terms import monomial
 from vanishing.plot import (
     LawFrontDisplay,
     LawPredictionDisplay,

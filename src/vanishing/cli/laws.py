@@ -108,7 +108,7 @@ def _check_options(search: list[str], units, check, max_time):
 
 def _functions(text: str):
     """Return what `LawFinder` takes for functions."""
-    from vanishing.laws.terms import FUNCTIONS
+    from vanishing.algebra.terms import FUNCTIONS
 
     if text in ("auto", "none"):
         return "auto" if text == "auto" else ()

@@ -80,7 +80,7 @@ def motion(
 
 def _functions(texts: list[str], columns: list[str]):
     """Return what `ConservedQuantities` takes for functions."""
-    from vanishing.laws.terms import FUNCTIONS
+    from vanishing.algebra.terms import FUNCTIONS
 
     everywhere: list[str] = []
     by_column: dict[str, list[str]] = {}

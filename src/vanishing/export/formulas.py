@@ -3,10 +3,7 @@
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from vanishing.export.computation import Computation, Value, columns, constant, in_order, join
-from vanishing.inspection import law_anatomy
-from vanishing.inspection.formulas import law_formula, quantity_formula
-from vanishing.laws.expressions import (
+from vanishing.algebra.expressions import (
     Apply,
     Column,
     Node,
@@ -18,6 +15,9 @@ from vanishing.laws.expressions import (
     product,
     quotient,
 )
+from vanishing.export.computation import Computation, Value, columns, constant, in_order, join
+from vanishing.inspection import law_anatomy
+from vanishing.inspection.formulas import law_formula, quantity_formula
 from vanishing.motion.conserved import ConservedQuantities
 from vanishing.motion.quantity import ConservedQuantity
 

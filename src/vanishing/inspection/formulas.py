@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 from sklearn.utils.validation import check_is_fitted
 
-from vanishing.laws.expressions import Node, Number, of_term, total
-from vanishing.laws.law import Law
+from vanishing.algebra.expressions import Node, Number, of_term, total
+from vanishing.equations.law import Law
 from vanishing.motion.quantity import ConservedQuantity
 from vanishing.outliers.detector import VanishingOutlierDetector
 from vanishing.outliers.model import Model

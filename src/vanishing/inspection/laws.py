@@ -8,10 +8,10 @@ from scipy.linalg import qr
 from sklearn.utils.validation import check_is_fitted
 
 from vanishing.algebra.polynomials import default_names
+from vanishing.equations.columns import read_columns
+from vanishing.equations.law import Law
 from vanishing.laws.choose import ROWS_PER_TERM, smooth_terms
-from vanishing.laws.columns import read_columns
 from vanishing.laws.finder import LawFinder
-from vanishing.laws.law import Law
 
 EXACT = 1e-11  # error relative to the size of the target that is rounding
 _STEP = 1e-6  # of a derivative, relative to the spread of a column

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vanishing.laws.law import Law
+from vanishing.equations.law import Law
 from vanishing.outliers.detector import VanishingOutlierDetector
 from vanishing.outliers.drift import NO_LONGER
 from vanishing.rows.intake import refuse

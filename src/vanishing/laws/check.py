@@ -7,18 +7,18 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.special import fdtrc
 
+from vanishing.algebra.equations import GivenEquation, read_equation
+from vanishing.algebra.expression_text import LawText
+from vanishing.algebra.expression_units import units_of_constants
 from vanishing.algebra.quantities import ONE, read_units
+from vanishing.algebra.solving import normalised, pivot_of
+from vanishing.algebra.terms import FUNCTIONS, Factor, Term
 from vanishing.algebra.writing import in_words
 from vanishing.checks import check_weights
+from vanishing.equations.columns import read_columns
+from vanishing.equations.law import Law
 from vanishing.laws.choose import FEW_ROWS, LACK_OF_FIT, smooth_terms
-from vanishing.laws.columns import read_columns
 from vanishing.laws.constants import Constants, Problem, Undetermined, fit_constants, refined
-from vanishing.laws.equations import GivenEquation, read_equation
-from vanishing.laws.law import Law
-from vanishing.laws.solving import normalised, pivot_of
-from vanishing.laws.terms import FUNCTIONS, Factor, Term
-from vanishing.laws.units import units_of_constants
-from vanishing.laws.writing import LawText
 from vanishing.rows.intake import refuse
 from vanishing.rows.validation import refuse_values
 

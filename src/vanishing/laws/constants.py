@@ -8,8 +8,8 @@ import numpy as np
 from scipy.linalg import LinAlgError
 from scipy.optimize import least_squares
 
-from vanishing.laws.equations import GivenEquation, listed
-from vanishing.laws.normal import widened
+from vanishing.algebra.equations import GivenEquation, listed
+from vanishing.fitting.normal import widened
 
 _NEWTON = 20  # steps to the nearest solution
 _STEPS_THERE = 5  # to the nearest point where an equation holds

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from vanishing.algebra.terms import FUNCTIONS, Factor, Function, Term, monomial
 from vanishing.checks import check_choice
-from vanishing.laws.terms import FUNCTIONS, Factor, Function, Term, monomial
 
 MAX_TERMS = 250
 FEW_VALUES = 6  # a variable with no more has powers that depend on one another

@@ -15,16 +15,16 @@ from vanishing._warnings import warn
 from vanishing.algebra.polynomials import default_names
 from vanishing.algebra.quantities import Units, read_units
 from vanishing.checks import check_choice, check_flag, check_number
+from vanishing.equations.law import read_law, write_law
 from vanishing.estimators.fits import all_or_nothing
 from vanishing.estimators.notebook import HTMLRepresentation
 from vanishing.estimators.progress import Progress
 from vanishing.estimators.row_methods import RowMethods, row_by_row
 from vanishing.estimators.saving import Savable
+from vanishing.fitting.sample import Draw, Sample, columns_of, row_keys
 from vanishing.laws.dictionary import given_stages
 from vanishing.laws.front import FRONT_COLUMNS, front_rows
-from vanishing.laws.law import read_law, write_law
 from vanishing.laws.passes import ROWS
-from vanishing.laws.sample import Draw, Sample, columns_of, row_keys
 from vanishing.laws.search import Options, OutOfTime
 from vanishing.laws.targets import LawAnswer, law_of_target
 from vanishing.laws.untargeted import law_with_noise_in_all, laws_of_columns, noise_of_target

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from vanishing.laws.law import Law
+from vanishing.equations.law import Law
 
 _MEASURED = ("n_terms", "degree", "error", "relative_error", "held_out_error", "evidence")
 FRONT_COLUMNS = (*_MEASURED, "n_samples", "equation", "chosen")

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from vanishing.algebra.terms import FUNCTIONS, Term
 from vanishing.laws.dictionary import MAX_TERMS
 from vanishing.laws.links import Link
-from vanishing.laws.terms import FUNCTIONS, Term
 
 _MORE = 8  # times as many terms are made as are used, where most have another dimension
 _POWERS = {FUNCTIONS["sqrt"]: 0.5, FUNCTIONS["reciprocal"]: -1.0}

@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from vanishing.algebra.terms import Evaluator, Term, monomial
+from vanishing.fitting.ratios import full_ratios, least_ratio, ratio_supports
+from vanishing.fitting.surrogate import exponents_up_to
+from vanishing.fitting.variety import sparse_supports_of
 from vanishing.laws.homogeneous import together
 from vanishing.laws.problem import Reduced
-from vanishing.laws.ratios import full_ratios, least_ratio, ratio_supports
-from vanishing.laws.surrogate import exponents_up_to
-from vanishing.laws.terms import Evaluator, Term, monomial
-from vanishing.laws.variety import sparse_supports_of
 
 MAX_TERMS = 130
 _EXACT_TERMS = 220

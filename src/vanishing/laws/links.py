@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vanishing.laws.normal import solution
+from vanishing.algebra.terms import FUNCTIONS, Evaluator, Factor, Term
+from vanishing.fitting.normal import solution
+from vanishing.fitting.sparse import sparse_supports
 from vanishing.laws.problem import ROUNDING, Reduced
-from vanishing.laws.sparse import sparse_supports
-from vanishing.laws.terms import FUNCTIONS, Evaluator, Factor, Term
 
 MAX_TERMS = 13
 _EXACT = 3e-13  # relative residual, of a table without noise

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vanishing.laws.expressions import evaluate
-from vanishing.laws.sample import columns_of, is_held_out
-from vanishing.laws.solving import solved
-from vanishing.laws.terms import Evaluator, Term
+from vanishing.algebra.expressions import evaluate
+from vanishing.algebra.solving import solved
+from vanishing.algebra.terms import Evaluator, Term
+from vanishing.fitting.sample import columns_of, is_held_out
 from vanishing.rows.source import RowPart
 
 ROWS = 50_000  # evaluated at once

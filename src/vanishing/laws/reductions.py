@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vanishing.laws.surrogate import Surrogate, fit_surrogate
+from vanishing.fitting.surrogate import Surrogate, fit_surrogate
 
 MAX_ROWS = 4000  # of a surrogate
 _RATIOS = (1.0, -1.0, 2.0, -2.0, 0.5, -0.5, 3.0, -3.0, 1.5, -1.5, 1 / 3, -1 / 3, 2 / 3, -2 / 3)

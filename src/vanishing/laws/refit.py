@@ -4,10 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from vanishing.algebra.terms import Evaluator, Term
+from vanishing.fitting.normal import inverse, solution
 from vanishing.laws.links import Link
-from vanishing.laws.normal import inverse, solution
 from vanishing.laws.problem import Reduced
-from vanishing.laws.terms import Evaluator, Term
 
 _STEPS = 6
 _HALVINGS = 6

@@ -5,16 +5,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from vanishing.algebra.expressions import evaluate
+from vanishing.algebra.solving import normalised, solved
+from vanishing.algebra.terms import FUNCTIONS, Factor, Term, substituted
+from vanishing.equations.law import Law
+from vanishing.fitting.normal import inverse, widened
+from vanishing.fitting.sample import Sample
 from vanishing.laws.choose import LawCandidate
-from vanishing.laws.expressions import evaluate
-from vanishing.laws.law import Law
-from vanishing.laws.normal import inverse, widened
 from vanishing.laws.passes import Measure, Sums
 from vanishing.laws.robust import deviation
-from vanishing.laws.sample import Sample
-from vanishing.laws.solving import normalised, solved
 from vanishing.laws.table import Prepared
-from vanishing.laws.terms import FUNCTIONS, Factor, Term, substituted
 
 _PASSES = 4  # of Gauss-Newton over all rows
 

@@ -3,8 +3,8 @@
 import numpy as np
 from scipy.linalg import LinAlgError, eigh
 
+from vanishing.fitting.surrogate import exponents_up_to, fit_surrogate, legendre_products
 from vanishing.laws.reductions import start_coordinates
-from vanishing.laws.surrogate import exponents_up_to, fit_surrogate, legendre_products
 
 FAR = 4.5  # standard deviations of the residuals of good rows
 _FITS = 8

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from vanishing.algebra.terms import monomial
 from vanishing.laws.choose import AMBIGUOUS, Choice, LackOfFit, LawCandidate, candidate, choose
 from vanishing.laws.dictionary import PLAIN, STAGES, dictionary
 from vanishing.laws.homogeneous import admitted, terms_to_make
@@ -12,7 +13,6 @@ from vanishing.laws.links import LINKS, link_supports, regression, usable_links
 from vanishing.laws.problem import LawTable, Reduced
 from vanishing.laws.reductions import MAX_ROWS, ReductionState, reduced_states
 from vanishing.laws.refit import refit_implicit, refit_link
-from vanishing.laws.terms import monomial
 
 _BACK = 3  # states to go back to before the unreduced one
 

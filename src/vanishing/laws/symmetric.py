@@ -10,12 +10,10 @@ from math import comb
 
 import numpy as np
 
-from vanishing.laws.choose import EVIDENCE
-from vanishing.laws.debiased import Matrices, fitted_equation, matrices
-from vanishing.laws.ratios import full_ratios, least_ratio, ratio_supports
-from vanishing.laws.refit import price
-from vanishing.laws.surrogate import exponents_up_to
-from vanishing.laws.variety import (
+from vanishing.fitting.debiased import Matrices, fitted_equation, matrices
+from vanishing.fitting.ratios import full_ratios, least_ratio, ratio_supports
+from vanishing.fitting.surrogate import exponents_up_to
+from vanishing.fitting.variety import (
     VarietyEquation,
     evaluated,
     gradient,
@@ -24,6 +22,8 @@ from vanishing.laws.variety import (
     sparse_supports_of,
     vanishes,
 )
+from vanishing.laws.choose import EVIDENCE
+from vanishing.laws.refit import price
 from vanishing.rows.source import RowPart
 
 _EXACT_TERMS, _NOISY_TERMS = 220, 130

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from vanishing.fitting.sparse import sparse_supports
 from vanishing.laws.problem import LawTable
-from vanishing.laws.sparse import sparse_supports
 
 MAX_COLUMNS = 9  # of a search; more are screened first
 _SCREENED_ROWS = 4000

@@ -4,18 +4,18 @@ from typing import NamedTuple
 
 import numpy as np
 
+from vanishing.algebra.expression_text import LawText
+from vanishing.algebra.expressions import of_term
 from vanishing.algebra.quantities import ONE, Unit
+from vanishing.algebra.terms import Term
 from vanishing.algebra.writing import in_words
+from vanishing.equations.law import Law
 from vanishing.laws.choose import EVIDENCE, FEW_ROWS, Choice, LawCandidate
-from vanishing.laws.expressions import of_term
-from vanishing.laws.law import Law
 from vanishing.laws.results import Draft, draft, finished, fitted_law, spread_of
 from vanishing.laws.robust import FAR, good_rows
 from vanishing.laws.search import Options, SearchOutcome, search
 from vanishing.laws.table import Prepared, prepared
-from vanishing.laws.terms import Term
 from vanishing.laws.unequal import with_equal_noise
-from vanishing.laws.writing import LawText
 
 _WORSE = 2.0  # times the mean square of the search: what a law may leave on all rows
 _UNDETERMINED = "coefficients of the best candidate cannot be told from zero"

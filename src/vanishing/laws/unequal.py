@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from vanishing.fitting.surrogate import fit_surrogate
 from vanishing.laws.problem import LawTable
 from vanishing.laws.reductions import MAX_ROWS, start_coordinates
-from vanishing.laws.surrogate import fit_surrogate
 
 _FITS = 6
 _GAIN = 40.0  # twice the log-likelihood that unequal noise has to gain

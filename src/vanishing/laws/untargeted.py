@@ -3,19 +3,19 @@
 import numpy as np
 
 from vanishing._threads import spread
-from vanishing.laws.debiased import fitted_equation
-from vanishing.laws.law import Law
+from vanishing.algebra.solving import normalised, pivot_of, solved
+from vanishing.algebra.terms import monomial
+from vanishing.equations.law import Law
+from vanishing.fitting.debiased import fitted_equation
+from vanishing.fitting.surrogate import fit_surrogate
+from vanishing.fitting.variety import VarietyEquation
 from vanishing.laws.passes import Distances, Measure
 from vanishing.laws.reductions import MAX_ROWS, is_logarithmic, start_coordinates
 from vanishing.laws.results import held_out_error
 from vanishing.laws.robust import FAR, rows_near_an_equation
-from vanishing.laws.solving import normalised, pivot_of, solved
-from vanishing.laws.surrogate import fit_surrogate
 from vanishing.laws.symmetric import ENOUGH, LARGEST_NOISE, Symmetric
 from vanishing.laws.table import prepared, signed_units, varying
 from vanishing.laws.targets import LawAnswer, law_of_target
-from vanishing.laws.terms import monomial
-from vanishing.laws.variety import VarietyEquation
 
 _ROUNDING = 1e-9  # error relative to the spread of columns
 

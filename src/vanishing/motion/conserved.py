@@ -9,13 +9,13 @@ from vanishing._threads import one_blas_thread, spread, threads
 from vanishing._warnings import warn
 from vanishing.algebra.polynomials import default_names
 from vanishing.checks import check_number
+from vanishing.equations.law import read_law, write_law
 from vanishing.estimators.fits import all_or_nothing
 from vanishing.estimators.names import input_names
 from vanishing.estimators.notebook import HTMLRepresentation
 from vanishing.estimators.progress import Progress
 from vanishing.estimators.row_methods import RowTransformer, row_by_row
 from vanishing.estimators.saving import Savable
-from vanishing.laws.law import read_law, write_law
 from vanishing.motion.quantity import read_quantity, write_quantity
 from vanishing.motion.runs import Measure, RunQuestion, Scatter, Some, Survey
 from vanishing.motion.search import MotionAnswer, Search

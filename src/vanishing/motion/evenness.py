@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vanishing.laws.terms import Evaluator, Term
+from vanishing.algebra.terms import Evaluator, Term
 
 _ROWS = 5  # of a run that is looked at
 _RUNS, _ERROR = 8, 0.3  # how many runs, of which precision, tell anything

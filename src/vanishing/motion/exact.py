@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from vanishing.laws.variety import sparse_supports_of
+from vanishing.fitting.variety import sparse_supports_of
 from vanishing.motion.pencil import Family, Pencil, PencilCandidate
 from vanishing.motion.runs import triangular
 

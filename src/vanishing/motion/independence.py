@@ -5,8 +5,8 @@ from math import comb
 
 import numpy as np
 
-from vanishing.laws.surrogate import exponents_up_to
-from vanishing.laws.terms import Evaluator, Term
+from vanishing.algebra.terms import Evaluator, Term
+from vanishing.fitting.surrogate import exponents_up_to
 
 _ROWS = 300
 _EXACT, _NOISY = 1e-6, 0.05  # singular values of gradients that count as zero

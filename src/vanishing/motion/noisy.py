@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from scipy.linalg import eigh
 
-from vanishing.laws.ratios import full_ratios, least_ratio, ratio_supports
+from vanishing.fitting.ratios import full_ratios, least_ratio, ratio_supports
 from vanishing.laws.refit import price
 from vanishing.motion.pencil import Family, Pencil, PencilCandidate
 

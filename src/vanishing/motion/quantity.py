@@ -5,15 +5,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from vanishing.algebra import expression_text as writing
+from vanishing.algebra.expressions import Node, Number, of_term, total
 from vanishing.algebra.immutable import Immutable, read_only
+from vanishing.algebra.mathml import MathML
+from vanishing.algebra.saving import read_term, write_term
+from vanishing.algebra.solving import standard_errors
+from vanishing.algebra.terms import Evaluator, Term
+from vanishing.equations.columns import read_columns
 from vanishing.estimators.saving import Savable
-from vanishing.laws import writing
-from vanishing.laws.columns import read_columns
-from vanishing.laws.expressions import Node, Number, of_term, total
-from vanishing.laws.mathml import MathML
-from vanishing.laws.saving import read_term, write_term
-from vanishing.laws.solving import standard_errors
-from vanishing.laws.terms import Evaluator, Term
 from vanishing.persistence import register_result
 
 
@@ -48,7 +48,7 @@ class ConservedQuantity(Immutable, Savable):
     Examples
     --------
     >>> from vanishing import ConservedQuantity
-    >>> from vanishing.laws.terms import FUNCTIONS, Factor, Term, monomial
+    >>> from vanishing.algebra.terms import FUNCTIONS, Factor, Term, monomial
     >>> cosine = Term((0.0, 0.0), (Factor(FUNCTIONS["cos"], 1.0, (1.0, 0.0)),))
     >>> names = ["angle", "speed"]
     >>> energy = ConservedQuantity([monomial([0, 2]), cosine], [1, -19.62], names=names)

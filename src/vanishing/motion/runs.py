@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import lapack
 
-from vanishing.laws.sample import Draw, Sample, row_keys
+from vanishing.fitting.sample import Draw, Sample, row_keys
 from vanishing.motion.variables import Variable
 from vanishing.rows.source import RowPart
 

@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vanishing.laws.law import Law
-from vanishing.laws.ratios import least_ratio
-from vanishing.laws.terms import Term
+from vanishing.algebra.terms import Term
+from vanishing.equations.law import Law
+from vanishing.fitting.ratios import least_ratio
 from vanishing.motion.evenness import evenness
 from vanishing.motion.exact import EXACT, NullSpaces, exact_quantities
 from vanishing.motion.independence import leans, left_over, n_independent

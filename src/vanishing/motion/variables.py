@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from vanishing.algebra.monomials import deglex_order
+from vanishing.algebra.terms import Evaluator, Factor, Function, Term
+from vanishing.fitting.surrogate import exponents_up_to
 from vanishing.laws.dictionary import given_stages
-from vanishing.laws.surrogate import exponents_up_to
-from vanishing.laws.terms import Evaluator, Factor, Function, Term
 
 MAX_MONOMIALS = 1500
 

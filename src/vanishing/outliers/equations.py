@@ -4,10 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vanishing.laws.law import Law
-from vanishing.laws.normal import inverse, solution
-from vanishing.laws.sparse import regressions
-from vanishing.laws.terms import monomial
+from vanishing.algebra.terms import monomial
+from vanishing.equations.law import Law
+from vanishing.fitting.normal import inverse, solution
+from vanishing.fitting.sparse import regressions
 
 _MOST_MONOMIALS = 100  # of degree 2; of more columns only linear equations are told
 _ROWS_PER_MONOMIAL = 3

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from vanishing.laws.sample import Draw, Sample
+from vanishing.fitting.sample import Draw, Sample
 from vanishing.rows.source import RowPart
 
 MAX_ROWS = 10_000  # of the sample

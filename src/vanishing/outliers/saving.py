@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from vanishing.laws.law import read_law, write_law
+from vanishing.equations.law import read_law, write_law
 from vanishing.outliers.calibration import Calibration
 from vanishing.outliers.equations import DetectorLaw, Monomials
 from vanishing.outliers.features import Features

@@ -1,7 +1,7 @@
 """What the displays of laws share: which law is drawn, and how it is written."""
 
+from vanishing.equations.law import Law
 from vanishing.inspection import LawRows, law_anatomy, law_rows
-from vanishing.laws.law import Law
 from vanishing.plot._shared import is_symbol, plain
 
 POINTS = 3000

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from vanishing.equations.columns import read_columns
 from vanishing.inspection import (
     Constants,
     LawAnatomy,
@@ -15,7 +16,6 @@ from vanishing.inspection import (
     law_rows,
     unexplained,
 )
-from vanishing.laws.columns import read_columns
 from vanishing.laws.finder import LawFinder
 
 _SAME = 1e-9  # relative difference of errors that are the same

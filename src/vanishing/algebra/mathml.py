@@ -3,8 +3,8 @@
 import re
 from collections.abc import Sequence
 
-from vanishing.algebra.markup import MINUS, text
-from vanishing.laws.expressions import (
+from vanishing.algebra.expression_text import LawText
+from vanishing.algebra.expressions import (
     Apply,
     Column,
     Node,
@@ -15,7 +15,7 @@ from vanishing.laws.expressions import (
     is_negative,
     quotient,
 )
-from vanishing.laws.writing import LawText
+from vanishing.algebra.markup import MINUS, text
 
 _NAME = 40  # characters of a name
 _SPACE = '<mspace width="0.17em"/>'

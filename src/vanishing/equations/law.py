@@ -7,14 +7,14 @@ from inspect import signature
 
 import numpy as np
 
+from vanishing.algebra import expression_text as writing
+from vanishing.algebra import saving
+from vanishing.algebra.expression_units import unit_of_term, with_units
+from vanishing.algebra.expressions import Column, Node, Number, evaluate, of_term, total
 from vanishing.algebra.immutable import Immutable, read_only
+from vanishing.algebra.mathml import MathML
 from vanishing.algebra.quantities import Units
-from vanishing.estimators.saving import Savable
-from vanishing.laws import saving, writing
-from vanishing.laws.columns import read_columns
-from vanishing.laws.expressions import Column, Node, Number, evaluate, of_term, total
-from vanishing.laws.mathml import MathML
-from vanishing.laws.solving import (
+from vanishing.algebra.solving import (
     implicit,
     no_closed_form,
     normalised,
@@ -23,8 +23,9 @@ from vanishing.laws.solving import (
     solved,
     standard_errors,
 )
-from vanishing.laws.terms import Evaluator, Term, check_term
-from vanishing.laws.units import unit_of_term, with_units
+from vanishing.algebra.terms import Evaluator, Term, check_term
+from vanishing.equations.columns import read_columns
+from vanishing.estimators.saving import Savable
 from vanishing.persistence import register_result
 
 _MEASURED = ("error", "relative_error", "evidence", "lack_of_fit", "held_out_error")
@@ -89,7 +90,7 @@ class Law(Immutable, Savable):
     --------
     >>> import numpy as np
     >>> from vanishing import Law
-    >>> from vanishing.laws.terms import monomial
+    >>> from vanishing.algebra.terms import monomial
     >>> covariance = np.diag([0.0, 0.002**2])
     >>> law = Law(
     ...     [monomial([0, 0, 0, 1]), monomial([1, 1, -1, 0])],

@@ -8,7 +8,7 @@ from typing import NamedTuple, NoReturn
 
 import numpy as np
 
-from vanishing.laws.terms import FUNCTIONS, Evaluator, Factor, Term
+from vanishing.algebra.terms import FUNCTIONS, Evaluator, Factor, Term
 
 _MAX_LENGTH = 2000
 _MAX_TERMS = 400

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from vanishing.laws.expressions import (
+from vanishing.algebra.expressions import (
     ONE,
     Apply,
     Column,
@@ -16,7 +16,7 @@ from vanishing.laws.expressions import (
     split,
     total,
 )
-from vanishing.laws.terms import FUNCTIONS, Term
+from vanishing.algebra.terms import FUNCTIONS, Term
 
 # What undoes a function: another function, or a power.
 _INVERSES: dict[str, tuple[str, Callable]] = {

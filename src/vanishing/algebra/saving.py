@@ -1,7 +1,7 @@
 """Terms and units of laws as JSON values, written and read."""
 
 from vanishing.algebra.quantities import Unit, Units, Value
-from vanishing.laws.terms import FUNCTIONS, Factor, Term
+from vanishing.algebra.terms import FUNCTIONS, Factor, Term
 
 
 def write_term(writer, term: Term) -> dict:

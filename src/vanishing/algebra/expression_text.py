@@ -3,9 +3,7 @@
 from collections.abc import Sequence
 from fractions import Fraction
 
-from vanishing.algebra.quantities import Unit
-from vanishing.algebra.writing import STYLES, with_error
-from vanishing.laws.expressions import (
+from vanishing.algebra.expressions import (
     Apply,
     Column,
     Node,
@@ -17,6 +15,8 @@ from vanishing.laws.expressions import (
     is_negative,
     quotient,
 )
+from vanishing.algebra.quantities import Unit
+from vanishing.algebra.writing import STYLES, with_error
 
 _DIGITS = 6  # of a number without a standard error that matters
 _EXACT = 1e-6  # relative standard error below which a number is written without it

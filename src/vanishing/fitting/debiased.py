@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vanishing.laws.sample import columns_of, is_held_out
-from vanishing.laws.variety import VarietyEquation, evaluated, gradient
+from vanishing.fitting.sample import columns_of, is_held_out
+from vanishing.fitting.variety import VarietyEquation, evaluated, gradient
 from vanishing.rows.source import RowPart
 
 _ROWS = 20_000  # evaluated at once

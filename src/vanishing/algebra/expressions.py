@@ -8,7 +8,7 @@ import numpy as np
 
 from vanishing.algebra import quantities
 from vanishing.algebra.quantities import Unit
-from vanishing.laws.terms import FUNCTIONS, Term
+from vanishing.algebra.terms import FUNCTIONS, Term
 
 
 @dataclass(frozen=True)

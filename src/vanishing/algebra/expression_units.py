@@ -4,9 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from vanishing.algebra.quantities import ONE, Unit, Units
-from vanishing.laws.equations import GivenEquation
-from vanishing.laws.expressions import (
+from vanishing.algebra.equations import GivenEquation
+from vanishing.algebra.expressions import (
     Apply,
     Column,
     Node,
@@ -18,7 +17,8 @@ from vanishing.laws.expressions import (
     power,
     split,
 )
-from vanishing.laws.terms import Term
+from vanishing.algebra.quantities import ONE, Unit, Units
+from vanishing.algebra.terms import Term
 
 
 def unit_of_term(term: Term, units: Units) -> Unit:

@@ -13,7 +13,7 @@ import pytest
 
 import vanishing
 from vanishing import Law
-from vanishing.laws.terms import FUNCTIONS, Factor, Function, Term
+from vanishing.algebra.terms import FUNCTIONS, Factor, Function, Term
 from vanishing.persistence import ModelFileError
 
 

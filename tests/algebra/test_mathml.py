@@ -9,7 +9,7 @@ from pages import HOSTILE
 
 from vanishing import Law, check_law
 from vanishing.algebra.markup import MINUS, clean
-from vanishing.laws.terms import monomial
+from vanishing.algebra.terms import monomial
 
 
 def parsed(law):

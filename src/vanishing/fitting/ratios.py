@@ -7,7 +7,7 @@ import numba
 import numpy as np
 from scipy.linalg import LinAlgError, eigh, inv
 
-from vanishing.laws.sparse import regressions
+from vanishing.fitting.sparse import regressions
 
 _EXHAUSTIVE = 30_000  # supports of one size
 _BEAM, _EXTENSIONS, _BEAM_SIZE = 40, 12, 7

@@ -1,0 +1,1 @@
+"""What questions answer with: equations with coefficients, their errors and their units."""

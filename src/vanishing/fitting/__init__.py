@@ -1,0 +1,1 @@
+"""Statistics that questions share: choice of terms, least squares, samples, noise, surrogates."""
