@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
@@ -49,7 +50,7 @@ class CoefficientsDisplay:
     term_names: Sequence[str]
     title: str = "Coefficients"
 
-    def plot(self, ax=None):
+    def plot(self, ax: Any = None) -> Self:
         """Draw.
 
         Parameters
@@ -106,7 +107,9 @@ class CoefficientsDisplay:
         return self
 
     @classmethod
-    def from_estimator(cls, estimator, *, class_of_interest=None, ax=None):
+    def from_estimator(
+        cls, estimator: Any, *, class_of_interest: object = None, ax: Any = None
+    ) -> Self:
         """Draw the coefficients of a fitted estimator.
 
         Parameters

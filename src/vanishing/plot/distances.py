@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import validate_data
 
+from vanishing._types import Labels, Table
 from vanishing.algebra.distances import distance_to_variety
 from vanishing.inspection import places
 from vanishing.plot._shared import (
@@ -70,7 +72,7 @@ class DistanceDisplay:
     title: str = "Distances to varieties"
     ylabel: str = "distance"
 
-    def plot(self, ax=None):
+    def plot(self, ax: Any = None) -> Self:
         """Draw.
 
         Parameters
@@ -94,7 +96,8 @@ class DistanceDisplay:
         # A logarithmic axis has no zero: what is below a millionth of the largest is drawn there.
         largest = self.distances[np.isfinite(self.distances)].max(initial=0.0) or 1.0
         shown = np.clip(self.distances, 1e-6 * largest, largest)
-        self.boxes_, self.strips_ = [], []
+        self.boxes_: list[Any] = []
+        self.strips_: list[Any] = []
         for i, (axis, variety) in enumerate(zip(axes, self.varieties, strict=True)):
             self._draw_groups(axis, [shown[self.labels == k, i] for k in range(n_classes)], variety)
             axis.set_yscale("log")
@@ -144,7 +147,9 @@ class DistanceDisplay:
         self.strips_.append(strips)
 
     @classmethod
-    def from_estimator(cls, estimator, X, y=None, *, ax=None):
+    def from_estimator(
+        cls, estimator: Any, X: Table, y: Labels | None = None, *, ax: Any = None
+    ) -> Self:
         """Draw the distances of rows to the varieties of a fitted estimator.
 
         Parameters

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
@@ -53,7 +54,7 @@ class LawFrontDisplay:
     ylabel: str = "rms error"
     title: str = "Error against length"
 
-    def plot(self, ax=None):
+    def plot(self, ax: Any = None) -> Self:
         """Draw.
 
         Parameters
@@ -102,7 +103,7 @@ class LawFrontDisplay:
             ax.set_ylim(0, 1.35 * (max(self.errors) or 1.0))
 
     @classmethod
-    def from_estimator(cls, estimator, *, ax=None):
+    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
         """Draw the front of a fitted finder.
 
         Parameters

@@ -1,9 +1,11 @@
 """What is measured against what a law predicts."""
 
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
+from vanishing._types import Labels, Table
 from vanishing.plot._laws import POINTS, point_size, rows_of, written
 from vanishing.plot._shared import GREY, PALETTE, plain, pyplot
 
@@ -54,7 +56,7 @@ class LawPredictionDisplay:
     unit: str = ""
     title: str = "Measured against predicted"
 
-    def plot(self, ax=None):
+    def plot(self, ax: Any = None) -> Self:
         """Draw.
 
         Parameters
@@ -91,7 +93,15 @@ class LawPredictionDisplay:
         return self
 
     @classmethod
-    def from_estimator(cls, estimator, X, y=None, *, column=None, ax=None):
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Table,
+        y: Labels | None = None,
+        *,
+        column: str | None = None,
+        ax: Any = None,
+    ) -> Self:
         """Draw what is measured against what the best law predicts.
 
         Parameters

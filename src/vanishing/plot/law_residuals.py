@@ -1,9 +1,11 @@
 """What a law leaves over against each column."""
 
 from dataclasses import dataclass, field
+from typing import Any, Self
 
 import numpy as np
 
+from vanishing._types import Labels, Table
 from vanishing.inspection.laws import running, shown_range
 from vanishing.plot._laws import POINTS, point_size, rows_of, written
 from vanishing.plot._shared import GREY, PALETTE, axis_name, panels, plain
@@ -54,7 +56,7 @@ class LawResidualsDisplay:
     units: dict[str, str] = field(default_factory=dict)
     title: str = "What is left over"
 
-    def plot(self, ax=None):
+    def plot(self, ax: Any = None) -> Self:
         """Draw.
 
         Parameters
@@ -102,7 +104,15 @@ class LawResidualsDisplay:
         return f" [{plain(self.units[name])}]" if name in self.units else ""
 
     @classmethod
-    def from_estimator(cls, estimator, X, y=None, *, column=None, ax=None):
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Table,
+        y: Labels | None = None,
+        *,
+        column: str | None = None,
+        ax: Any = None,
+    ) -> Self:
         """Draw what the best law leaves over against each column.
 
         Parameters

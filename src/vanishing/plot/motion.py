@@ -1,10 +1,12 @@
 """Conserved quantities over time, and level curves among the runs of two columns."""
 
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from vanishing._types import Labels, Table, Vector
 from vanishing.inspection import motion_rows
 from vanishing.motion.conserved import ConservedQuantities
 from vanishing.motion.quantity import ConservedQuantity
@@ -93,7 +95,7 @@ class ConservedQuantitiesDisplay:
     names: list[str]
     time_name: str = "time"
 
-    def plot(self, ax=None):
+    def plot(self, ax: Any = None) -> Self:
         """Draw.
 
         Parameters
@@ -155,7 +157,15 @@ class ConservedQuantitiesDisplay:
             )
 
     @classmethod
-    def from_estimator(cls, estimator, X, groups, t=None, *, ax=None):
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Table,
+        groups: Labels | None,
+        t: Vector | None = None,
+        *,
+        ax: Any = None,
+    ) -> Self:
         """Draw the quantities that were found.
 
         Parameters
@@ -228,10 +238,10 @@ class PhasePortraitDisplay:
     y: np.ndarray
     values: np.ndarray
     levels: np.ndarray
-    names: tuple[str, str]
+    names: tuple[str, ...]
     title: str = ""
 
-    def plot(self, ax=None):
+    def plot(self, ax: Any = None) -> Self:
         """Draw.
 
         Parameters
@@ -264,7 +274,16 @@ class PhasePortraitDisplay:
         return self
 
     @classmethod
-    def from_estimator(cls, estimator, X, groups, *, quantity=0, grid=300, ax=None):
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Table,
+        groups: Labels | None,
+        *,
+        quantity: int = 0,
+        grid: int = 300,
+        ax: Any = None,
+    ) -> Self:
         """Draw runs and level curves of a quantity through some of them.
 
         Parameters

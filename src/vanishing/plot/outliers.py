@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
+from vanishing._types import Table
 from vanishing.inspection.outliers import outlier_rows
 from vanishing.outliers.detector import VanishingOutlierDetector
 from vanishing.plot._shared import GREY, PALETTE, panels, plain
@@ -60,7 +62,7 @@ class OutlierDisplay:
     title: str = "Outliers"
     rows: np.ndarray | None = None
 
-    def plot(self, ax=None):
+    def plot(self, ax: Any = None) -> Self:
         """Draw.
 
         Parameters
@@ -96,7 +98,7 @@ class OutlierDisplay:
         return self
 
     @classmethod
-    def from_estimator(cls, estimator, X, *, ax=None):
+    def from_estimator(cls, estimator: Any, X: Table, *, ax: Any = None) -> Self:
         """Draw the scores of rows by a fitted detector.
 
         Parameters

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
@@ -53,13 +54,13 @@ class StaircaseDisplay:
     title: str = "Staircase"
 
     @property
-    def border(self):
+    def border(self) -> Any:
         """Exponents of the border of O, in DegLex order: (n_border, 2)."""
         known = {tuple(term) for term in self.terms.tolist()}
         above = {(a + 1, b) for a, b in known} | {(a, b + 1) for a, b in known}
         return np.array(sorted(above - known, key=lambda term: (sum(term), term[1])))
 
-    def plot(self, ax=None):
+    def plot(self, ax: Any = None) -> Self:
         """Draw; terms are written into the cells where there are few enough.
 
         Parameters
@@ -130,7 +131,9 @@ class StaircaseDisplay:
         return self
 
     @classmethod
-    def from_estimator(cls, estimator, *, class_of_interest=None, ax=None):
+    def from_estimator(
+        cls, estimator: Any, *, class_of_interest: object = None, ax: Any = None
+    ) -> Self:
         """Draw the staircase of a fitted estimator in two variables.
 
         Parameters
