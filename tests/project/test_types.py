@@ -83,9 +83,9 @@ def _functions_of(name, value, inner):
             method = method.fget if isinstance(method, property) else method
             function = inspect.unwrap(getattr(method, "__func__", method))
             is_ours = str(getattr(function, "__module__", "")).startswith("vanishing")
-            if inspect.isfunction(function) and is_ours:
-                if not member.startswith("_") or member in ("__init__", "__call__"):
-                    yield f"{name}.{member}", function
+            is_public = not member.startswith("_") or member in ("__init__", "__call__")
+            if inspect.isfunction(function) and is_ours and is_public:
+                yield f"{name}.{member}", function
 
 
 @pytest.mark.parametrize(("name", "function"), dict(public_functions()).items())

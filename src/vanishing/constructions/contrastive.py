@@ -1,6 +1,7 @@
 """Polynomials that are small on the rows of a class and large on those of the others."""
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -161,7 +162,7 @@ class ContrastiveVanishing(MonomialTransformer):
         ((_, remarks),) = self.fit_classes([self], lambda work: [work(rows)], rows.n_features)
         return remarks
 
-    def fit_classes(self, estimators, ask, n_features: int) -> list[tuple]:
+    def fit_classes(self, estimators: list[Any], ask: Callable, n_features: int) -> list[tuple]:
         """Fit one estimator to each class, in two passes over the rows.
 
         Parameters

@@ -16,7 +16,9 @@ Value_co = TypeVar("Value_co", covariant=True)
 class RowMethod(Protocol[Value_co]):
     """What a method that is applied `row_by_row` looks like from outside."""
 
-    def __call__(self, X: Table) -> Value_co: ...
+    def __call__(self, X: Table) -> Value_co:
+        """Take rows wherever they are."""
+        ...
 
 
 class RowMethods:
