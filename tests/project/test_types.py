@@ -3,6 +3,7 @@
 import ast
 import inspect
 import re
+import runpy
 import types
 from pathlib import Path
 from typing import get_overloads
@@ -49,6 +50,13 @@ def test_program_of_a_user_has_types_and_no_any(tmp_path):
     assert not [line for line in output.splitlines() if ": error:" in line], output
     assert len(notes) == n_revealed > 40
     assert not [line for line in notes if re.search(r"\bAny\b", line)]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_program_of_a_user_runs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(HERE / "program.py"))
+    assert "y = x0*x1/x2" in capsys.readouterr().out
 
 
 @pytest.mark.slow
