@@ -8,10 +8,7 @@ import numpy as np
 
 from vanishing.algebra.terms import FUNCTIONS, Factor, Function, Term, monomial
 from vanishing.checks import check_choice
-
-MAX_TERMS = 250
-FEW_VALUES = 6  # a variable with no more has powers that depend on one another
-_HIGHEST = 4  # exponent of a variable among several; of a single one it is max_degree
+from vanishing.laws import settings
 
 
 class Use(NamedTuple):
@@ -67,7 +64,7 @@ def signed_exponents(n_variables, positive, max_degree, max_terms) -> list[tuple
     Variables that may be zero or negative have non-negative exponents. The list ends with the last
     complete level within ``max_terms``.
     """
-    highest = max_degree if n_variables == 1 else min(_HIGHEST, max_degree)
+    highest = max_degree if n_variables == 1 else min(settings.HIGHEST_EXPONENT, max_degree)
     found: list[tuple[float, ...]] = [(0.0,) * n_variables]
     for level in range(1, max_degree + 1 if n_variables else 1):
         rows = [row for row in _of_level(n_variables, level, highest, tuple(positive))]
@@ -130,7 +127,7 @@ def function_factors(stage: Stage, variables: Variables) -> list[tuple[Factor, .
                 continue
             if use.column is not None and use.column != column:
                 continue
-            if min(variables.n_values[i] for i in used) <= FEW_VALUES:
+            if min(variables.n_values[i] for i in used) <= settings.FEW_VALUES:
                 continue
             inner = tuple(use.power * e for e in exponents)
             single.append(Factor(use.function, use.sign * stage.scale * scale**use.power, inner))
@@ -149,7 +146,7 @@ def function_factors(stage: Stage, variables: Variables) -> list[tuple[Factor, .
     return found
 
 
-def dictionary(stage: Stage, variables: Variables, max_degree, max_terms=MAX_TERMS) -> list[Term]:
+def dictionary(stage: Stage, variables: Variables, max_degree, max_terms) -> list[Term]:
     """Return the terms of a stage, the simplest first."""
     n_variables, positive = len(variables.positive), variables.positive
     if not stage.functions:
@@ -180,7 +177,9 @@ def dictionary(stage: Stage, variables: Variables, max_degree, max_terms=MAX_TER
 
 def _is_needed(exponents, n_values) -> bool:
     """Say whether powers of variables that have few values are no combinations of others."""
-    return all(n > FEW_VALUES or 0 <= e < n for e, n in zip(exponents, n_values, strict=True))
+    return all(
+        n > settings.FEW_VALUES or 0 <= e < n for e, n in zip(exponents, n_values, strict=True)
+    )
 
 
 def _with_halves(n_variables, positive, rows):

@@ -5,10 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from vanishing.algebra.terms import FUNCTIONS, Term
-from vanishing.laws.dictionary import MAX_TERMS
+from vanishing.laws import settings
 from vanishing.laws.links import Link
 
-_MORE = 8  # times as many terms are made as are used, where most have another dimension
 _POWERS = {FUNCTIONS["sqrt"]: 0.5, FUNCTIONS["reciprocal"]: -1.0}
 
 Dimension = tuple[float, ...]
@@ -46,7 +45,11 @@ def together(terms: Sequence[Term], dimensions: np.ndarray | None) -> list[list[
 
 def terms_to_make(dimensions: np.ndarray | None) -> int:
     """Return how many terms to make for a dictionary."""
-    return MAX_TERMS if dimensions is None else _MORE * MAX_TERMS
+    return (
+        settings.DICTIONARY_TERMS
+        if dimensions is None
+        else settings.HOMOGENEOUS_MORE * settings.DICTIONARY_TERMS
+    )
 
 
 def admitted(
@@ -74,5 +77,5 @@ def admitted(
     for dimension, some in classes.items():
         fitting = [t for t, d in zip(terms, of_terms, strict=True) if d == dimension]
         if fitting:
-            found.append((some, fitting[:MAX_TERMS]))
+            found.append((some, fitting[: settings.DICTIONARY_TERMS]))
     return found

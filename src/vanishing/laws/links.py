@@ -8,18 +8,10 @@ import numpy as np
 from vanishing.algebra.terms import FUNCTIONS, Evaluator, Factor, Term
 from vanishing.fitting.normal import solution
 from vanishing.fitting.sparse import sparse_supports
+from vanishing.laws import settings
 from vanishing.laws.problem import ROUNDING, Reduced
 
-MAX_TERMS = 13
-_EXACT = 3e-13  # relative residual, of a table without noise
-_NO_NOISE = 1e-10  # mean square relative to the target
-_NEARLY_EXACT = 1e-7  # mean square relative to the target: worth a look at the rows themselves
-SCREENED = 2500  # rows on which a link is tried first
-CHOSEN = 5000  # rows on which terms are chosen
-_KEPT = 3  # supports that go on
 _HUGE = 1e60  # value of a term that is of no use: its powers overflow, or those of its inverse
-_NEAR = 4.0  # times the noise: what supports of few terms may leave to go on, too
-_LARGE_NOISE = 0.05  # relative
 
 
 class Link(NamedTuple):
@@ -159,7 +151,7 @@ def regression(reduced: Reduced, link: Link) -> Regression:
     pull = reduced.factor / np.sqrt(slope**2 + curvature**2 * variance / 2)
     gap = reduced.Y - smooth
     expanded = link.value(smooth) + slope * gap + curvature / 2 * (gap**2 - variance)
-    if reduced.relative_noise < _LARGE_NOISE:
+    if reduced.relative_noise < settings.LARGE_NOISE:
         with np.errstate(all="ignore"):
             target = link.value(reduced.Y) - curvature * variance / 2
         far = np.abs(gap) > 0.5 * np.abs(smooth) if link.singular else ~np.isfinite(target)
@@ -215,11 +207,11 @@ def exact_support(values, target) -> tuple[int, ...] | None:
     for n_first in sorted({min(n, len(scale)) for n in (12, 40, 100, len(scale))}):
         part = np.arange(n_first)
         coef, left = solved(part)
-        if not left < _EXACT:
+        if not left < settings.EXACT_LINK:
             continue
         for threshold in (1e-6, 1e-4, 1e-2):
             few = part[coef > threshold * coef.max()]
-            if len(few) <= MAX_TERMS and solved(few)[1] < 10 * _EXACT:
+            if len(few) <= settings.LINK_TERMS and solved(few)[1] < 10 * settings.EXACT_LINK:
                 return tuple(few.tolist())
     return None
 
@@ -248,7 +240,7 @@ def link_supports(reduced: Reduced, terms: list[Term], links, progress) -> list[
     terms = [term for term, good in zip(terms, usable, strict=True) if good]
     values = values[usable]
     n_rows = reduced.table.n_rows
-    screened = slice(0, min(n_rows, max(SCREENED, 4 * len(terms))))
+    screened = slice(0, min(n_rows, max(settings.LINK_ROWS, 4 * len(terms))))
     count = float(reduced.table.weight[screened].sum())
     while True:
         results = []
@@ -259,21 +251,21 @@ def link_supports(reduced: Reduced, terms: list[Term], links, progress) -> list[
             results.append((link, rows, noise, coef))
         link, _, least, coef = min(results, key=lambda result: result[2])
         least = max(least, ROUNDING * reduced.table.norm)
-        if not least < 0.8 * reduced.noise:
+        if not least < settings.BETTER_NOISE * reduced.noise:
             break
         with np.errstate(all="ignore"):
             smooth = link.inverse(coef @ values)
         reduced.smooth = np.where(np.isfinite(smooth), smooth, reduced.smooth)
         reduced.noise = least
         # Better weights tell noise from terms, and here is hardly any.
-        if least < _NO_NOISE * reduced.table.norm:
+        if least < settings.NO_NOISE * reduced.table.norm:
             break
     found = []
-    slack = 1.04 + 3.0 * np.sqrt(2.0 / count)
+    slack = settings.LINK_SLACK + 3.0 * np.sqrt(2.0 / count)
     for link, rows, noise, _ in results:
         progress()
         # The ridge of Gram matrices hides exact laws of nearly dependent terms.
-        if noise <= _NEARLY_EXACT * reduced.table.norm:
+        if noise <= settings.NEARLY_EXACT * reduced.table.norm:
             chosen = slice(0, min(n_rows, 2 * len(terms) + 100))
             pull = rows.pull[chosen]
             with np.errstate(all="ignore"):
@@ -290,7 +282,7 @@ def link_supports(reduced: Reduced, terms: list[Term], links, progress) -> list[
 
 def _sparse(reduced, link, rows, terms, values) -> list[Sparse]:
     # Terms are chosen on some of the rows; all rows decide, once they are fitted in units of y.
-    chosen_rows = slice(0, CHOSEN)
+    chosen_rows = slice(0, settings.CHOICE_ROWS)
     pull = rows.pull[chosen_rows]
     count = float(reduced.table.weight[chosen_rows].sum())
     weighted = values[:, chosen_rows] * pull
@@ -299,12 +291,14 @@ def _sparse(reduced, link, rows, terms, values) -> list[Sparse]:
     norm = float(target @ target) / count
     if not (np.isfinite(gram).all() and np.isfinite(cross).all() and 0.0 < norm < np.inf):
         return []
-    supports = sparse_supports(gram, cross, norm, MAX_TERMS)
+    supports = sparse_supports(gram, cross, norm, settings.LINK_TERMS)
     price = 2 * np.log(len(terms)) + np.log(count)
     supports.sort(key=lambda s: count * np.log(s[1]) + price * len(s[0]))
-    chosen = [support for support, _ in supports[:_KEPT]]
+    chosen = [support for support, _ in supports[: settings.SUPPORTS_KEPT]]
     # Next to poles of T few terms fit badly until they are fitted in units of y.
-    near = [s for s in supports if s[1] < _NEAR * reduced.noise and len(s[0]) <= 3]
+    near = [
+        s for s in supports if s[1] < settings.FEW_TERMS_SLACK * reduced.noise and len(s[0]) <= 3
+    ]
     for size in (1, 2, 3):
         chosen += [s[0] for s in near if len(s[0]) == size][:1]
     return [Sparse(link, tuple(terms[i] for i in support)) for support in dict.fromkeys(chosen)]

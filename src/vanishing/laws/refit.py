@@ -6,15 +6,12 @@ import numpy as np
 
 from vanishing.algebra.terms import Evaluator, Term
 from vanishing.fitting.normal import inverse, solution
+from vanishing.laws import settings
 from vanishing.laws.links import Link
 from vanishing.laws.problem import Reduced
 
 _STEPS = 6
 _HALVINGS = 6
-_EXACT = 1e-12  # residual relative to the target, of a table without noise
-_NEARLY_EXACT = 1e-7
-_DETERMINED = 9.0  # squared ratio of a coefficient to its standard error
-_ONE_BRANCH = 0.995  # share of rows
 
 
 class Fitted(NamedTuple):
@@ -55,7 +52,7 @@ class Fitted(NamedTuple):
         """Say whether all coefficients are known to be other than zero, relative to one another."""
         t = _significance(self.coef, self.covariance, max(self.mean_square, 1e-300))
         others = np.delete(t, self.fixed)
-        return bool((others > _DETERMINED).all())
+        return bool((others > settings.DETERMINED).all())
 
 
 class _LinkModel:
@@ -119,7 +116,7 @@ class _ImplicitModel:
         if not (self.powers == 2.0).any():
             return True
         upper = np.average(2 * A * Y + B > 0, weights=self.reduced.table.weight)
-        return bool(max(upper, 1.0 - upper) > _ONE_BRANCH)
+        return bool(max(upper, 1.0 - upper) > settings.ONE_BRANCH)
 
 
 def _lifted(term: Term) -> Term:
@@ -172,12 +169,12 @@ def _gauss_newton(reduced: Reduced, predict, coef, free):
 def _is_exact(reduced: Reduced, terms, coef, mean_square: float) -> bool:
     """Say whether a law holds up to rounding, in units of y or, next to a pole, in its terms."""
     share = mean_square / reduced.table.norm
-    if not _EXACT**2 < share < _NEARLY_EXACT**2:
-        return share <= _EXACT**2
+    if not settings.EXACT**2 < share < settings.NEARLY_EXACT_FIT**2:
+        return share <= settings.EXACT**2
     with np.errstate(all="ignore"):
         values = Evaluator(np.vstack([reduced.w, reduced.Y])).values(terms) * coef[:, None]
         left = np.abs(values.sum(axis=0)) / np.abs(values).sum(axis=0)
-    return bool(np.nanmean(left) < _EXACT)
+    return bool(np.nanmean(left) < settings.EXACT)
 
 
 def _significance(coef, covariance, noise):
@@ -215,9 +212,14 @@ def refit_link(reduced: Reduced, link: Link, terms, rows, known: set) -> list[Fi
         exact = _is_exact(reduced, law_terms, law_coef, value)
         predicted = Y * reduced.factor
         found.append(Fitted(law_terms, law_coef, fixed, covariance, value, predicted, exact))
-        t = _significance(coef, covariance[1:, 1:], max(_EXACT**2 * reduced.table.norm, value))
+        t = _significance(
+            coef, covariance[1:, 1:], max(settings.EXACT**2 * reduced.table.norm, value)
+        )
         least = int(np.argmin(t))
-        if not t[least] <= 3 * price(reduced.table.n_observations) or len(places) == 1:
+        if (
+            not t[least] <= settings.INSIGNIFICANT * price(reduced.table.n_observations)
+            or len(places) == 1
+        ):
             break
         del places[least]
         coef = np.delete(coef, least)
@@ -255,9 +257,12 @@ def refit_implicit(reduced: Reduced, terms, coef, known: set) -> list[Fitted]:
         exact = _is_exact(reduced, terms, coef, value)
         predicted = Y * reduced.factor
         found.append(Fitted(tuple(terms), coef, fixed, covariance, value, predicted, exact))
-        noise = max(_EXACT**2 * reduced.table.norm, value)
+        noise = max(settings.EXACT**2 * reduced.table.norm, value)
         t = _significance(coef[free], covariance[np.ix_(free, free)], noise)
-        least, enough = int(np.argmin(t)), 3 * price(reduced.table.n_observations)
+        least, enough = (
+            int(np.argmin(t)),
+            settings.INSIGNIFICANT * price(reduced.table.n_observations),
+        )
         if not t[least] <= enough:
             return found
         # Where no coefficient is known relative to the fixed one, that is the one which is zero.

@@ -5,16 +5,15 @@ from typing import NamedTuple
 import numpy as np
 
 from vanishing.algebra.terms import monomial
+from vanishing.laws import settings
 from vanishing.laws.choose import AMBIGUOUS, Choice, LackOfFit, LawCandidate, candidate, choose
 from vanishing.laws.dictionary import PLAIN, STAGES, dictionary
 from vanishing.laws.homogeneous import admitted, terms_to_make
 from vanishing.laws.implicit import implicit_supports
 from vanishing.laws.links import LINKS, link_supports, regression, usable_links
 from vanishing.laws.problem import LawTable, Reduced
-from vanishing.laws.reductions import MAX_ROWS, ReductionState, reduced_states
+from vanishing.laws.reductions import ReductionState, reduced_states
 from vanishing.laws.refit import refit_implicit, refit_link
-
-_BACK = 3  # states to go back to before the unreduced one
 
 
 class OutOfTime(Exception):
@@ -59,7 +58,7 @@ def search(table: LawTable, options: Options, progress=lambda: None) -> SearchOu
 def _searched(table: LawTable, options: Options, progress, candidates, states) -> Choice | None:
     """Fill the lists of candidates and states on the way, and return the choice."""
     n_columns = len(table.columns)
-    used = slice(0, min(table.n_rows, MAX_ROWS))
+    used = slice(0, min(table.n_rows, settings.FIRST_ROWS))
     start = ReductionState(np.zeros(n_columns), np.eye(n_columns), table.positive)
     states += reduced_states(
         table.columns[:, used], table.positive, table.y[used], table.weight[used], start, progress
@@ -87,7 +86,7 @@ def _searched(table: LawTable, options: Options, progress, candidates, states) -
 
 def _order(states):
     """Return the states to search: the most reduced first, a few before it, the first."""
-    order = states[::-1][: 1 + _BACK]
+    order = states[::-1][: 1 + settings.STATES_BACK]
     return order if order[-1] is states[0] else [*order, states[0]]
 
 

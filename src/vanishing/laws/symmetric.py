@@ -22,19 +22,9 @@ from vanishing.fitting.variety import (
     sparse_supports_of,
     vanishes,
 )
-from vanishing.laws.choose import EVIDENCE
+from vanishing.laws import settings
 from vanishing.laws.refit import price
 from vanishing.rows.source import RowPart
-
-_EXACT_TERMS, _NOISY_TERMS = 220, 130
-_EXACT = 1e-12  # singular value of terms that a law without noise connects
-_GAP = 10.0
-LARGEST_NOISE = 0.15  # relative to the spread of columns: beyond it nothing can be told
-_FOLLOWS = 1e-7  # singular value of terms that laws found before connect
-_FOLLOWS_NOISY = 3e-3  # the same for laws whose coefficients have errors
-ENOUGH = 200.0  # evidence beyond which nobody asks
-_CHECKED = 400  # candidates that are looked at closely
-_TURNS = 0.1  # share of rows on either side, of a surface that turns around
 
 
 class Symmetric:
@@ -105,7 +95,7 @@ class Symmetric:
                     found.append(equation)
                     follows = self._implied(found)
 
-    def _terms(self, degree, limit=_EXACT_TERMS) -> list[np.ndarray]:
+    def _terms(self, degree, limit) -> list[np.ndarray]:
         """Return the exponents up to a degree of terms that may stand together, if not too many.
 
         All may, unless laws must be homogeneous.
@@ -130,7 +120,11 @@ class Symmetric:
         """Return sparse equations up to a degree, unless all are multiples of those found."""
         if degree > self.max_degree:
             return []
-        return [e for terms in self._terms(degree) for e in self._exact_among(terms, degree, found)]
+        return [
+            e
+            for terms in self._terms(degree, settings.EXACT_TERMS)
+            for e in self._exact_among(terms, degree, found)
+        ]
 
     def _exact_among(self, exponents, degree, found) -> list[VarietyEquation]:
         """Return sparse equations among some terms."""
@@ -142,14 +136,14 @@ class Symmetric:
         if n_rows < 2 * len(values) or n_rows < 10 or not scale.all():
             return []
         _, singular, vectors = np.linalg.svd(matrix / scale, full_matrices=False)
-        null = vectors[singular < _EXACT * singular[0]]
+        null = vectors[singular < settings.EXACT * singular[0]]
         highest = max((e.exponents.sum(axis=1).max() for e in found), default=0)
         if degree > highest + 1 and len(null) <= rank_of_multiples(found, exponents):
             return []
         equations = []
-        for part in sparse_supports_of(null, self.max_terms)[:_CHECKED]:
+        for part in sparse_supports_of(null, self.max_terms)[: settings.CHECKED]:
             _, singular, few = np.linalg.svd(matrix[:, part] / scale[part], full_matrices=False)
-            holds = singular[-1] < _EXACT * singular[0] and (np.abs(few[-1]) > 1e-8).all()
+            holds = singular[-1] < settings.EXACT * singular[0] and (np.abs(few[-1]) > 1e-8).all()
             coef = few[-1] / scale[part]
             if holds and self._is_asked(exponents[part]) and self._holds(exponents[part], coef):
                 equations.append(VarietyEquation(exponents[part], coef, 0.0, np.inf, True))
@@ -176,12 +170,12 @@ class Symmetric:
                 # The sum is safely positive, unlike moments from which noise was taken.
                 ratio = full_ratios(both.gram + scale**2 * both.slope, both.slope)[0]
                 ratio *= self.count / (self.count - len(exponents))
-                if not ratio < LARGEST_NOISE**2:
+                if not ratio < settings.LARGEST_NOISE**2:
                     break
                 scale = np.sqrt(ratio)
             least = min(least, ratio)
             self.progress()
-        if not least < LARGEST_NOISE**2:
+        if not least < settings.LARGEST_NOISE**2:
             return False
         self.noise = np.sqrt(least) * self.spread
         self.is_estimated = self.was_estimated = True
@@ -189,7 +183,7 @@ class Symmetric:
 
     def _noisy_terms(self):
         for degree in range(1, self.max_degree + 1):
-            for exponents in self._terms(degree, _NOISY_TERMS):
+            for exponents in self._terms(degree, settings.IMPLICIT_TERMS):
                 if self.count >= 8 * len(exponents):
                     yield exponents
 
@@ -204,11 +198,11 @@ class Symmetric:
             candidates += self._of_degree(exponents)
         candidates.sort(key=lambda item: item[0])
         follows = self._implied(found)
-        for score, equation in candidates[:_CHECKED]:
+        for score, equation in candidates[: settings.CHECKED]:
             if follows(equation) or not self._is_significant(equation):
                 continue
             evidence = self._evidence(equation, candidates, score, found)
-            if evidence < EVIDENCE or not self._is_allowed(equation):
+            if evidence < settings.EVIDENCE or not self._is_allowed(equation):
                 return None
             if self.is_estimated:
                 # The law says what the noise is.
@@ -225,10 +219,10 @@ class Symmetric:
         spectrum = full_ratios(gram, both.slope)
         least = spectrum[0]
         # A ratio of 1 is that of the noise; estimated noise is the least that was seen.
-        if least > (2.5 if self.is_estimated else 1.2):
+        if least > (settings.RATIO_ESTIMATED if self.is_estimated else settings.RATIO):
             return
         # Columns that depend on one another loosely have no gap between laws and other terms.
-        if self.is_estimated and np.mean(spectrum < _GAP * least) > 0.5:
+        if self.is_estimated and np.mean(spectrum < settings.SPECTRUM_GAP * least) > 0.5:
             return
         scale = np.sqrt(gram.diagonal())
         gram, slope = gram / scale / scale[:, None], both.slope / scale / scale[:, None]
@@ -270,7 +264,7 @@ class Symmetric:
         if exponents.sum(axis=1).max() > 2 or len(exponents) > 2 * r + 4:
             return False
         rising = np.average(gradient(self.columns, equation)[used] > 0, axis=1, weights=self.weight)
-        return bool((np.abs(rising - 0.5) < 0.5 - _TURNS).all())
+        return bool((np.abs(rising - 0.5) < 0.5 - settings.TURNS).all())
 
     def _evidence(self, equation, candidates, score, found) -> float:
         """Return the distance in score to the best other explanation of the same rows.
@@ -279,13 +273,13 @@ class Symmetric:
         fails there is a law of its own.
         """
         points = self._points([*found, equation])
-        for other, candidate in candidates[: 3 * _CHECKED]:
-            if other - score > ENOUGH:
+        for other, candidate in candidates[: 3 * settings.CHECKED]:
+            if other - score > settings.ENOUGH:
                 break
-            same = candidate is equation or vanishes(points, candidate.exponents, _FOLLOWS)
+            same = candidate is equation or vanishes(points, candidate.exponents, settings.SAME)
             if not same and self._is_near(candidate, points):
                 return other - score
-        return ENOUGH
+        return settings.ENOUGH
 
     def _implied(self, found) -> Callable[[VarietyEquation], bool]:
         """Return a test of whether an equation follows from laws which were found.
@@ -295,7 +289,7 @@ class Symmetric:
         What several laws imply together is told nevertheless where it is as short as the shortest:
         the energy of a collision on a line, beside its momentum and relative velocity.
         """
-        tolerance = _FOLLOWS if all(e.exact for e in found) else _FOLLOWS_NOISY
+        tolerance = settings.SAME if all(e.exact for e in found) else settings.FOLLOWS_NOISY
         single = [self._points([equation]) for equation in found]
         together = self._points(found) if len(found) > 1 else None
         shortest = min((len(e.coef) for e in found), default=0)

@@ -9,11 +9,12 @@ from vanishing.equations.law import Law
 from vanishing.fitting.debiased import fitted_equation
 from vanishing.fitting.surrogate import fit_surrogate
 from vanishing.fitting.variety import VarietyEquation
+from vanishing.laws import settings
 from vanishing.laws.passes import Distances, Measure
-from vanishing.laws.reductions import MAX_ROWS, is_logarithmic, start_coordinates
+from vanishing.laws.reductions import is_logarithmic, start_coordinates
 from vanishing.laws.results import held_out_error
-from vanishing.laws.robust import FAR, rows_near_an_equation
-from vanishing.laws.symmetric import ENOUGH, LARGEST_NOISE, Symmetric
+from vanishing.laws.robust import rows_near_an_equation
+from vanishing.laws.symmetric import Symmetric
 from vanishing.laws.table import prepared, signed_units, varying
 from vanishing.laws.targets import LawAnswer, law_of_target
 
@@ -40,7 +41,7 @@ def laws_of_columns(rows, options, noise, n_laws: int, progress) -> LawAnswer:
         for answer in answers
         for law in answer.laws
         # Columns that merely depend on one another have no law.
-        if law.error < LARGEST_NOISE * spreads[rows.names.index(law.target)]
+        if law.error < settings.LARGEST_NOISE * spreads[rows.names.index(law.target)]
     ]
     found.sort(key=lambda law: (law.n_terms, law.relative_error))
     laws = _different(found, rows)[:n_laws]
@@ -57,12 +58,12 @@ def _law_in_turn(rows, options, progress, target: int) -> LawAnswer:
     """Return the law of one column, unless hardly any of it is a function of the others."""
     sample = rows.sample
     table = prepared(sample.columns, target, sample.weight / sample.repetition).table
-    used = slice(0, MAX_ROWS)
+    used = slice(0, settings.FIRST_ROWS)
     coordinates = start_coordinates(table.columns[:, used], table.positive)
     y, weight = table.y[used], table.weight[used]
     progress()
     surrogate = fit_surrogate(coordinates, np.ones_like(y), y, weight)
-    if surrogate.mean_square > 0.25 * table.variance:
+    if surrogate.mean_square > settings.UNRELATED * table.variance:
         noise = float(np.sqrt(surrogate.mean_square)) * abs(table.unit)
         return LawAnswer([], "", [], noise, [], None)
     return law_of_target(rows, options, progress, target)
@@ -77,7 +78,7 @@ def noise_of_target(rows, noise: np.ndarray) -> float:
     table, columns, units = prepared(
         sample.columns, len(rows.names) - 1, sample.weight / sample.repetition
     )
-    used = slice(0, MAX_ROWS)
+    used = slice(0, settings.FIRST_ROWS)
     logarithmic = is_logarithmic(table.columns[:, used], table.positive)
     coordinates = start_coordinates(table.columns[:, used], table.positive)
     y, weight = table.y[used], table.weight[used]
@@ -136,7 +137,7 @@ def _law(rows, equation: VarietyEquation, symmetric: Symmetric, places, units, t
     if symmetric.noise is not None:
         noise[places] = symmetric.noise
     whole = equation._replace(exponents=exponents)
-    far = FAR if symmetric.robust and noise.any() else None
+    far = settings.FAR if symmetric.robust and noise.any() else None
     if equation.exact:
         coef, covariance = whole.coef, np.zeros((len(whole.coef),) * 2)
     else:
@@ -224,7 +225,7 @@ def _certainty(equation: VarietyEquation, symmetric: Symmetric) -> str:
         share = np.median(symmetric.noise / symmetric.spread)
         said = f"It holds up to noise of {100 * share:.2g} % of the columns' spread"
     said += f"; another explanation is less likely by a factor of exp({equation.evidence / 2:.0f})."
-    if equation.evidence < ENOUGH:
+    if equation.evidence < settings.ENOUGH:
         said += " Within this noise it may be an approximation of another law."
     return said
 
@@ -282,4 +283,4 @@ def _is_said_by(law: Law, other: Law, columns) -> bool:
         return True
     values = values / np.sqrt(np.mean(values**2, axis=0))
     singular = np.linalg.svd(values, compute_uv=False)
-    return bool(singular[-1] < 0.02 * singular[0])
+    return bool(singular[-1] < settings.FOLLOWS_IN_TURN * singular[0])
