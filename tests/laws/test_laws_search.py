@@ -366,7 +366,7 @@ def all_links():
     rng = np.random.default_rng(0)
     x = rng.uniform(0.1, 1, (1, 500))
     table = table_of(x, np.arcsin(0.9 * x[0]))._replace(unit=0.5)
-    links = usable_links(Reduced(table, states_of(table)[0]))
+    links = usable_links(Reduced.of(table, states_of(table)[0]))
     assert {link.function for link in links} == {None, "log", "sin"}
     return {link.name: link for link in links}
 
@@ -393,9 +393,7 @@ def noisy_reduced(value, noise=0.02, n_rows=3000, seed=0, most=2):
     size = noise * np.sqrt(np.mean(y**2))
     weight = rng.integers(1, most + 1, n_rows).astype(float)
     table = table_of(x, y + size * rng.normal(size=n_rows), weight)
-    reduced = Reduced(table, states_of(table)[0])
-    reduced.smooth, reduced.noise = y, size**2
-    return reduced
+    return Reduced.of(table, states_of(table)[0]).learnt(y, size**2)
 
 
 @functools.cache  # for all links

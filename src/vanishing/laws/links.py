@@ -223,16 +223,18 @@ class Sparse(NamedTuple):
     terms: tuple[Term, ...]
 
 
-def link_supports(reduced: Reduced, terms: list[Term], links, progress) -> list[Sparse]:
+def link_supports(
+    reduced: Reduced, terms: list[Term], links, progress
+) -> tuple[list[Sparse], Reduced]:
     """Return sparse supports for the links whose full dictionary reaches the noise.
 
-    Where the dictionary leaves less than the surrogate, ``reduced`` learns the noise and the smooth
-    target from it, and all links are tried again.
+    Where the dictionary leaves less than the surrogate, all links are tried again with the noise
+    and the smooth target that it says; what is known of these in the end is returned, too.
     """
     # More terms than a quarter of the rows would explain anything.
     terms = terms[: reduced.table.n_rows // 4]
     if not terms:
-        return []
+        return [], reduced
     with np.errstate(all="ignore"):
         values = Evaluator(reduced.w).values(terms)
     largest = np.abs(values).max(axis=1)
@@ -255,8 +257,7 @@ def link_supports(reduced: Reduced, terms: list[Term], links, progress) -> list[
             break
         with np.errstate(all="ignore"):
             smooth = link.inverse(coef @ values)
-        reduced.smooth = np.where(np.isfinite(smooth), smooth, reduced.smooth)
-        reduced.noise = least
+        reduced = reduced.learnt(smooth, least)
         # Better weights tell noise from terms, and here is hardly any.
         if least < settings.NO_NOISE * reduced.table.norm:
             break
@@ -277,7 +278,7 @@ def link_supports(reduced: Reduced, terms: list[Term], links, progress) -> list[
         # What rounding leaves depends on the weights of rows.
         if noise <= slack * max(reduced.noise, 10 * ROUNDING * reduced.table.norm):
             found += _sparse(reduced, link, rows, terms, values)
-    return found
+    return found, reduced
 
 
 def _sparse(reduced, link, rows, terms, values) -> list[Sparse]:

@@ -7,6 +7,7 @@ too large; what it adds is known where its size is, and is taken out (Hermite po
 
 from collections.abc import Callable
 from math import comb
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,6 +26,42 @@ from vanishing.fitting.variety import (
 from vanishing.laws import settings
 from vanishing.laws.refit import price
 from vanishing.rows.source import RowPart
+
+
+class ColumnNoise(NamedTuple):
+    """What is known of the noise of columns.
+
+    Attributes
+    ----------
+    deviations : array of shape (n_columns,)
+        Standard deviations, scaled as the columns are.
+    is_floor : bool
+        Whether they are the least that terms of any degree leave; the first law says more.
+    """
+
+    deviations: np.ndarray
+    is_floor: bool = False
+
+
+class SymmetricAnswer(NamedTuple):
+    """What a search among columns finds.
+
+    Attributes
+    ----------
+    equations : list of VarietyEquation
+        The best first.
+    noise : array of shape (n_columns,)
+        Standard deviations, scaled; 0 where equations are exact.
+    spread : array of shape (n_columns,)
+        Standard deviations of the columns, scaled.
+    was_estimated : bool
+        Whether the noise was not given.
+    """
+
+    equations: list[VarietyEquation]
+    noise: np.ndarray
+    spread: np.ndarray
+    was_estimated: bool
 
 
 class Symmetric:
@@ -50,7 +87,6 @@ class Symmetric:
         self.robust, self.progress = options.robust, progress
         self.dimensions = options.dimensions
         self.must = must
-        self.is_estimated = self.was_estimated = False
         self.count = float(weight.sum())
         self.spread = np.sqrt(
             np.average(
@@ -63,37 +99,45 @@ class Symmetric:
         distinct = [len(np.unique(column[:2000])) for column in columns]
         self.highest = np.minimum(np.array(distinct) - 1, self.max_degree)
 
-    def equations(self, n_laws: int) -> list[VarietyEquation]:
-        """Return independent equations, the best first."""
-        found: list[VarietyEquation] = []
+    def answer(self, n_laws: int) -> SymmetricAnswer:
+        """Return independent equations, and what is known of the noise with them."""
+        none = np.zeros(len(self.columns))
         if self.noise is None or not self.noise.any():
-            self._exact_equations(found, n_laws)
-        if found or (self.noise is not None and not self.noise.any()):
-            return found
-        if self.noise is None and not self._estimate_noise():
-            return found
-        while len(found) < n_laws:
-            equation = self._noisy(found)
+            exact = self._exact_equations(n_laws)
+            if exact or self.noise is not None:
+                return SymmetricAnswer(exact, none, self.spread, False)
+        noise = self._least_noise() if self.noise is None else ColumnNoise(self.noise)
+        if noise is None:
+            return SymmetricAnswer([], none, self.spread, False)
+        equations: list[VarietyEquation] = []
+        while len(equations) < n_laws:
+            equation = self._noisy(equations, noise)
             if equation is None:
                 break
-            found.append(equation)
-        return found
+            if noise.is_floor:
+                # The law says what the noise is.
+                noise = ColumnNoise(np.sqrt(equation.ratio) * noise.deviations)
+                equation = equation._replace(ratio=1.0)
+            equations.append(equation)
+        return SymmetricAnswer(equations, noise.deviations, self.spread, self.noise is None)
 
-    def _exact_equations(self, found, n_laws) -> None:
-        """Add equations that do not follow from those before, the shortest of two degrees first.
+    def _exact_equations(self, n_laws: int) -> list[VarietyEquation]:
+        """Return equations that do not follow from those before, the shortest of two degrees first.
 
         The energy of a collision has degree 3, and is shorter than what degree 2 makes of it.
         """
+        found: list[VarietyEquation] = []
         for degree in range(1, self.max_degree + 1):
             pool = [e for d in (degree, degree + 1) for e in self._exact(d, found)]
             pool.sort(key=lambda e: (len(e.coef), e.exponents.sum()))
             follows = self._implied(found)
             for equation in pool:
                 if len(found) == n_laws:
-                    return
+                    return found
                 if not follows(equation):
                     found.append(equation)
                     follows = self._implied(found)
+        return found
 
     def _terms(self, degree, limit) -> list[np.ndarray]:
         """Return the exponents up to a degree of terms that may stand together, if not too many.
@@ -156,8 +200,8 @@ class Symmetric:
 
     # -- Tables with noise ------------------------------------------------------------------------
 
-    def _estimate_noise(self) -> bool:
-        """Set the noise to the least that the terms of any degree leave; say whether it is small.
+    def _least_noise(self) -> ColumnNoise | None:
+        """Return the least noise that the terms of any degree leave, or None if it is not small.
 
         Noise is in proportion to the spread of the columns. A law of a low degree that leaves more
         is an approximation, which terms of a higher degree tell from one.
@@ -176,10 +220,8 @@ class Symmetric:
             least = min(least, ratio)
             self.progress()
         if not least < settings.LARGEST_NOISE**2:
-            return False
-        self.noise = np.sqrt(least) * self.spread
-        self.is_estimated = self.was_estimated = True
-        return True
+            return None
+        return ColumnNoise(np.sqrt(least) * self.spread, is_floor=True)
 
     def _noisy_terms(self):
         for degree in range(1, self.max_degree + 1):
@@ -190,43 +232,40 @@ class Symmetric:
     def _matrices(self, exponents, noise, unit) -> Matrices:
         return matrices(self.columns, self.weight, exponents, noise, unit)
 
-    def _noisy(self, found) -> VarietyEquation | None:
+    def _noisy(self, found, noise: ColumnNoise) -> VarietyEquation | None:
         """Return the best equation of any degree that does not follow from those found."""
         candidates: list[tuple[float, VarietyEquation]] = []
         for exponents in self._noisy_terms():
             self.progress(f"symmetric laws, {len(exponents)} terms")
-            candidates += self._of_degree(exponents)
+            candidates += self._of_degree(exponents, noise)
         candidates.sort(key=lambda item: item[0])
-        follows = self._implied(found)
+        deviations = noise.deviations
+        follows = self._implied(found, deviations)
         for score, equation in candidates[: settings.CHECKED]:
-            if follows(equation) or not self._is_significant(equation):
+            if follows(equation) or not self._is_significant(equation, deviations):
                 continue
-            evidence = self._evidence(equation, candidates, score, found)
+            evidence = self._evidence(equation, candidates, score, found, deviations)
             if evidence < settings.EVIDENCE or not self._is_allowed(equation):
                 return None
-            if self.is_estimated:
-                # The law says what the noise is.
-                self.noise, self.is_estimated = np.sqrt(equation.ratio) * self.noise, False
-                equation = equation._replace(ratio=1.0)
             return equation._replace(evidence=evidence)
         return None
 
-    def _of_degree(self, exponents):
+    def _of_degree(self, exponents, noise: ColumnNoise):
         """Yield (score, equation) of supports that leave hardly more than all terms of a degree."""
         k = len(exponents)
-        both = self._matrices(exponents, self.noise, self.noise)
+        both = self._matrices(exponents, noise.deviations, noise.deviations)
         gram = both.gram + both.slope
         spectrum = full_ratios(gram, both.slope)
         least = spectrum[0]
-        # A ratio of 1 is that of the noise; estimated noise is the least that was seen.
-        if least > (settings.RATIO_ESTIMATED if self.is_estimated else settings.RATIO):
+        # A ratio of 1 is that of the noise, where it is known.
+        if least > (settings.RATIO_ESTIMATED if noise.is_floor else settings.RATIO):
             return
         # Columns that depend on one another loosely have no gap between laws and other terms.
-        if self.is_estimated and np.mean(spectrum < settings.SPECTRUM_GAP * least) > 0.5:
+        if noise.is_floor and np.mean(spectrum < settings.SPECTRUM_GAP * least) > 0.5:
             return
         scale = np.sqrt(gram.diagonal())
         gram, slope = gram / scale / scale[:, None], both.slope / scale / scale[:, None]
-        floor = (1 + 4 * np.sqrt(2 / self.count)) * (least if self.is_estimated else 1.0)
+        floor = (1 + 4 * np.sqrt(2 / self.count)) * (least if noise.is_floor else 1.0)
         limit = (1 + (k + 5 * np.sqrt(2 * k)) / self.count) * floor
         cost = price(self.count)
         for support, ratio in ratio_supports(gram, slope, limit, self.max_terms, self.progress):
@@ -266,7 +305,7 @@ class Symmetric:
         rising = np.average(gradient(self.columns, equation)[used] > 0, axis=1, weights=self.weight)
         return bool((np.abs(rising - 0.5) < 0.5 - settings.TURNS).all())
 
-    def _evidence(self, equation, candidates, score, found) -> float:
+    def _evidence(self, equation, candidates, score, found, noise) -> float:
         """Return the distance in score to the best other explanation of the same rows.
 
         That is an equation which nearly holds where this one does, and is not the same: one that
@@ -277,11 +316,11 @@ class Symmetric:
             if other - score > settings.ENOUGH:
                 break
             same = candidate is equation or vanishes(points, candidate.exponents, settings.SAME)
-            if not same and self._is_near(candidate, points):
+            if not same and _holds_within(noise, candidate, points):
                 return other - score
         return settings.ENOUGH
 
-    def _implied(self, found) -> Callable[[VarietyEquation], bool]:
+    def _implied(self, found, noise=None) -> Callable[[VarietyEquation], bool]:
         """Return a test of whether an equation follows from laws which were found.
 
         It does so where its terms vanish on points of theirs, or approximately: within the noise.
@@ -298,26 +337,19 @@ class Symmetric:
             exponents = equation.exponents
             if any(vanishes(points, exponents, tolerance) for points in single):
                 return True
-            if not equation.exact and any(self._is_near(equation, points) for points in single):
+            if noise is not None and any(_holds_within(noise, equation, p) for p in single):
                 return True
             long = len(exponents) > shortest
             return together is not None and long and vanishes(together, exponents, tolerance)
 
         return follows
 
-    def _is_near(self, equation: VarietyEquation, points) -> bool:
-        """Say whether an equation holds on points within a few times the noise."""
-        value = equation.coef @ evaluated(points, equation.exponents)
-        slope = gradient(points, equation) * self.noise[:, None]
-        with np.errstate(all="ignore"):
-            return bool(np.median(np.abs(value) / np.sqrt((slope**2).sum(axis=0))) < 5.0)
-
-    def _is_significant(self, equation: VarietyEquation) -> bool:
+    def _is_significant(self, equation: VarietyEquation, noise: np.ndarray) -> bool:
         """Say whether each term is needed: its coefficient is not zero within four errors."""
         part = RowPart(self.columns.T, None, self.weight)
         ones = np.ones(len(self.columns))
         coef, covariance, _ = fitted_equation(
-            equation, self.noise, ones, lambda question, combine: question(part)
+            equation, noise, ones, lambda question, combine: question(part)
         )
         error = np.sqrt(np.maximum(covariance.diagonal(), 0.0))
         needed = np.abs(coef) > 4 * error
@@ -334,3 +366,11 @@ class Symmetric:
         with np.errstate(invalid="ignore"):
             good = np.all(np.abs(values) < 1e-9 * np.array(sizes), axis=0)
         return points[:, good]
+
+
+def _holds_within(noise: np.ndarray, equation: VarietyEquation, points: np.ndarray) -> bool:
+    """Say whether an equation holds on points within a few times the noise."""
+    value = equation.coef @ evaluated(points, equation.exponents)
+    slope = gradient(points, equation) * noise[:, None]
+    with np.errstate(all="ignore"):
+        return bool(np.median(np.abs(value) / np.sqrt((slope**2).sum(axis=0))) < 5.0)
