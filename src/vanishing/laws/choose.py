@@ -6,10 +6,11 @@ import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
 from vanishing.algebra.terms import Evaluator
+from vanishing.fitting.sparse import price
 from vanishing.fitting.surrogate import exponents_up_to, legendre_products
 from vanishing.laws import settings
 from vanishing.laws.problem import LawTable, Reduced
-from vanishing.laws.refit import Fitted, price
+from vanishing.laws.refit import Fitted
 
 AMBIGUOUS = "several different equations explain the table equally well"
 
