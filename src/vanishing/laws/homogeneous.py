@@ -4,11 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from vanishing.algebra.terms import FUNCTIONS, Term
+from vanishing.algebra.functions import POWERS
+from vanishing.algebra.terms import Term
 from vanishing.laws import settings
 from vanishing.laws.links import Link
-
-_POWERS = {FUNCTIONS["sqrt"]: 0.5, FUNCTIONS["reciprocal"]: -1.0}
 
 Dimension = tuple[float, ...]
 
@@ -24,8 +23,8 @@ def dimension_of(term: Term, dimensions: np.ndarray) -> Dimension | None:
     total = np.array(term.exponents) @ dimensions
     for factor in term.factors:
         inside = np.dot(factor.exponents, dimensions)
-        if factor.function in _POWERS:
-            total = total + factor.power * _POWERS[factor.function] * inside
+        if factor.function.name in POWERS:
+            total = total + factor.power * POWERS[factor.function.name] * inside
         elif np.abs(inside).max(initial=0.0) > 1e-9:
             return None
     return tuple((np.round(total, 9) + 0.0).tolist())

@@ -1,14 +1,17 @@
 """Step 2: link regression, T(Y) = sum of c_j phi_j(w), for several T and dictionaries of terms."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from vanishing.algebra.terms import FUNCTIONS, Evaluator, Factor, Term
+from vanishing.algebra.functions import FUNCTIONS, Function, registered
+from vanishing.algebra.terms import Evaluator, Factor, Term
 from vanishing.fitting.normal import solution
 from vanishing.fitting.sparse import sparse_supports
 from vanishing.laws import settings
+from vanishing.laws.dictionary import check_registered
 from vanishing.laws.problem import ROUNDING, Reduced
 
 _HUGE = 1e60  # value of a term that is of no use: its powers overflow, or those of its inverse
@@ -17,7 +20,7 @@ _HUGE = 1e60  # value of a term that is of no use: its powers overflow, or those
 class Link(NamedTuple):
     """A function T of the target, with two derivatives and its inverse.
 
-    ``power`` is the exponent where T is a power, and ``function`` its name otherwise.
+    ``power`` is the exponent where T is a power; otherwise T(Y) is ``function(scale * Y)``.
     """
 
     name: str
@@ -26,7 +29,7 @@ class Link(NamedTuple):
     curvature: Callable
     inverse: Callable
     power: float | None
-    function: str | None = None
+    function: Function | None = None
     scale: float = 1.0
     needs_positive: bool = True
     singular: bool = True
@@ -34,11 +37,9 @@ class Link(NamedTuple):
     def term(self, n_variables: int) -> Term:
         """Return T(Y) as a term of (w, Y)."""
         none = (0.0,) * n_variables
-        if self.power is not None:
-            return Term((*none, self.power))
-        return Term(
-            (*none, 0.0), (Factor(FUNCTIONS[str(self.function)], self.scale, (*none, 1.0)),)
-        )
+        if self.function is None:
+            return Term((*none, self.power or 0.0))
+        return Term((*none, 0.0), (Factor(self.function, self.scale, (*none, 1.0)),))
 
 
 def _power(name, p) -> Link:
@@ -54,17 +55,18 @@ def _power(name, p) -> Link:
     )
 
 
-LINKS = (
-    Link(
-        "Y",
-        lambda Y: Y,
-        np.ones_like,
-        np.zeros_like,
-        lambda P: P,
-        1.0,
-        needs_positive=False,
-        singular=False,
-    ),
+IDENTITY = Link(
+    "Y",
+    lambda Y: Y,
+    np.ones_like,
+    np.zeros_like,
+    lambda P: P,
+    1.0,
+    needs_positive=False,
+    singular=False,
+)
+POWER_LINKS = (
+    IDENTITY,
     _power("Y^2", 2.0)._replace(singular=False),
     Link(
         "1/Y",
@@ -79,36 +81,153 @@ LINKS = (
     _power("sqrt Y", 0.5),
     _power("1/sqrt Y", -0.5),
 )
+_ANY = (-np.inf, np.inf)
 
 
-def _logarithm(unit: float) -> Link:
-    """Return the logarithm of a target in some unit: in the right one it may need no constant."""
+def _of_function(
+    function: Function, unit: float, arguments=_ANY, values=_ANY, **properties
+) -> Link:
+    """Return a function of a target in some unit, with arguments and values kept in a range."""
+    second, inverse = function.second_derivative, function.inverse
+    assert second is not None and inverse is not None
+
+    def inside(Y):
+        return np.clip(unit * Y, *arguments)
+
     return Link(
-        "log Y",
-        lambda Y: np.log(unit * Y),
-        lambda Y: 1 / Y,
-        lambda Y: -1 / Y**2,
-        lambda P: np.exp(np.minimum(P, 700.0)) / unit,
+        f"{function.name} Y",
+        lambda Y: function.value(inside(Y)),
+        lambda Y: unit * function.derivative(inside(Y)),
+        lambda Y: unit**2 * second(inside(Y)),
+        lambda P: inverse(np.clip(P, *values)) / unit,
         None,
-        "log",
-        scale=unit,
+        function,
+        unit,
+        **properties,
     )
 
 
-def _sine(unit: float) -> Link:
-    """Return the sine of a target in some unit."""
-    return Link(
-        "sin Y",
-        lambda Y: np.sin(unit * Y),
-        lambda Y: unit * np.cos(unit * Y),
-        lambda Y: -(unit**2) * np.sin(unit * Y),
-        lambda P: np.arcsin(np.clip(P, -1.0, 1.0)) / unit,
-        None,
-        "sin",
-        scale=unit,
+def _whatever_the_rows(link: Link, _: Reduced) -> Link:
+    return link
+
+
+def _logarithm(reduced: Reduced) -> Link:
+    """Return the logarithm of Y in the unit of the table: it may need no constant there."""
+    size = np.exp(reduced.state.factor @ reduced.table.log_units)
+    unit = abs(reduced.table.unit) / float(size)
+    return _of_function(FUNCTIONS["log"], unit, values=(-np.inf, 700.0))
+
+
+def _sine(reduced: Reduced) -> Link | None:
+    """Return the sine of an angle, which has no factor, and lies in the range of arcsin."""
+    unit = reduced.table.unit
+    if reduced.state.factor.any() or np.abs(unit * reduced.smooth).max() >= np.pi / 2 * 1.05:
+        return None
+    return _of_function(
+        FUNCTIONS["sin"], unit, values=(-1.0, 1.0), needs_positive=False, singular=False
+    )
+
+
+def _of_target(name: str, reduced: Reduced) -> Link | None:
+    """Return a registered function of the target itself; None where most rows are not its values.
+
+    Where noise leads beyond what the function is defined for, the last value inside is taken.
+    """
+    function, inside = registered(name), reduced.table.unit * reduced.Y
+    if reduced.state.factor.any() or function.inverse is None or function.second_derivative is None:
+        return None
+    with np.errstate(all="ignore"):
+        values, slopes = function.value(inside), function.derivative(inside)
+        good = np.isfinite(values) & np.isfinite(slopes) & (slopes != 0.0)
+        good &= np.isfinite(function.second_derivative(inside))
+        good &= np.isclose(function.inverse(values), inside, rtol=1e-6, atol=1e-9)
+    if not np.average(good, weights=reduced.table.weight) > 0.9:
+        return None
+    return _of_function(
+        function,
+        reduced.table.unit,
+        (inside[good].min(), inside[good].max()),
+        (values[good].min(), values[good].max()),
         needs_positive=False,
         singular=False,
     )
+
+
+# What makes the links of a target, by their names, in the order in which they are tried.
+LINKS: dict[str, Callable[[Reduced], Link | None]] = {
+    **{link.name: partial(_whatever_the_rows, link) for link in POWER_LINKS},
+    "log": _logarithm,
+    "sin": _sine,
+}
+_OWN = frozenset(LINKS)
+
+
+def register_link(name: str) -> None:
+    """Let `LawFinder` try a function of the target: f(y) = sum of terms.
+
+    It is tried in every search, on the target as it is given, where the target has values for which
+    the function is defined and one to one.
+
+    Parameters
+    ----------
+    name : str
+        Of a function that `vanishing.register_function` knows, with a second derivative and an
+        inverse: ``"tanh"``, or one of your own.
+
+    Raises
+    ------
+    ValueError
+        If the function is not known, has no second derivative or no inverse, or is a link already.
+
+    See Also
+    --------
+    unregister_link : Try it no more.
+    register_stage : Try functions in terms.
+    vanishing.register_function : Make a function known.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import vanishing
+    >>> vanishing.laws.register_link("tanh")
+    >>> X = np.random.default_rng(0).uniform(0.1, 1, (200, 2))
+    >>> y = np.arctanh(X[:, 0] * X[:, 1] * 0.9)
+    >>> print(vanishing.LawFinder().fit(X, y).laws_[0])
+    y = arctanh(0.9*x0*x1)
+    >>> vanishing.laws.unregister_link("tanh")
+    """
+    function = registered(name)
+    parts = {"second derivative": function.second_derivative, "inverse": function.inverse}
+    for part, value in parts.items():
+        if value is None:
+            raise ValueError(
+                f"a link needs a second derivative and an inverse; {name!r} has no {part}: give it "
+                "to vanishing.register_function."
+            )
+    if name in LINKS:
+        raise ValueError(f"{name!r} is a link already.")
+    LINKS[name] = partial(_of_target, name)
+
+
+def unregister_link(name: str) -> None:
+    """Try a function of the target no more.
+
+    Parameters
+    ----------
+    name : str
+        As it was given to `register_link`.
+
+    Raises
+    ------
+    ValueError
+        If no link of yours has the name.
+
+    See Also
+    --------
+    register_link : Try a function of the target.
+    """
+    check_registered("link", name, LINKS, _OWN)
+    del LINKS[name]
 
 
 def usable_links(reduced: Reduced) -> list[Link]:
@@ -120,15 +239,8 @@ def usable_links(reduced: Reduced) -> list[Link]:
         np.average(Y > 0, weights=weight) > 0.9
         and np.average(reduced.smooth > lowest, weights=weight) > 0.99
     )
-    links = [link for link in LINKS if is_positive or not link.needs_positive]
-    if is_positive:
-        size = np.exp(reduced.state.factor @ reduced.table.log_units)
-        links.append(_logarithm(abs(reduced.table.unit) / float(size)))
-    # An angle has no factor, and lies in the range of arcsin.
-    unit = reduced.table.unit
-    if not reduced.state.factor.any() and np.abs(unit * reduced.smooth).max() < np.pi / 2 * 1.05:
-        links.append(_sine(unit))
-    return links
+    links = [make(reduced) for make in LINKS.values()]
+    return [x for x in links if x is not None and (is_positive or not x.needs_positive)]
 
 
 class Regression(NamedTuple):

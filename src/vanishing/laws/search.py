@@ -8,10 +8,10 @@ import numpy as np
 from vanishing.algebra.terms import monomial
 from vanishing.laws import settings
 from vanishing.laws.choose import AMBIGUOUS, Choice, LackOfFit, LawCandidate, candidate, choose
-from vanishing.laws.dictionary import PLAIN, STAGES, Stage, dictionary
+from vanishing.laws.dictionary import PLAIN, Stage, dictionary
 from vanishing.laws.homogeneous import admitted, terms_to_make
 from vanishing.laws.implicit import implicit_supports
-from vanishing.laws.links import LINKS, link_supports, regression, usable_links
+from vanishing.laws.links import IDENTITY, link_supports, regression, usable_links
 from vanishing.laws.problem import LawTable, Reduced
 from vanishing.laws.reductions import ReductionState, reduced_states
 from vanishing.laws.refit import Fitted, refit_implicit, refit_link
@@ -26,7 +26,7 @@ class Options(NamedTuple):
 
     max_degree: int = 6
     max_terms: int = 12
-    stages: tuple = STAGES
+    stages: tuple[Stage, ...] = (PLAIN,)
     robust: bool = False
     dimensions: np.ndarray | None = None  # of all columns, where laws must be homogeneous
 
@@ -153,7 +153,7 @@ def implicit_fits(
 
 def _pure_product(reduced: Reduced) -> list[Fitted]:
     """Return y = c M."""
-    link = LINKS[0]
-    if not admitted([link], [monomial(())], reduced.dimensions):
+    one = monomial(())
+    if not admitted([IDENTITY], [one], reduced.dimensions):
         return []
-    return refit_link(reduced, link, [monomial(())], regression(reduced, link), set())
+    return refit_link(reduced, IDENTITY, [one], regression(reduced, IDENTITY), set())
