@@ -8,14 +8,11 @@ from vanishing.algebra.terms import Evaluator, Term
 from vanishing.fitting.gauss_newton import gauss_newton
 from vanishing.fitting.normal import inverse, solution, with_fixed
 from vanishing.fitting.sparse import price
+from vanishing.laws import settings
 from vanishing.laws.links import Link
 from vanishing.laws.problem import Reduced
 
 _STEPS = 6
-_EXACT = 1e-12  # residual relative to the target, of a table without noise
-_NEARLY_EXACT = 1e-7
-_DETERMINED = 9.0  # squared ratio of a coefficient to its standard error
-_ONE_BRANCH = 0.995  # share of rows
 
 
 class Fitted(NamedTuple):
@@ -56,7 +53,7 @@ class Fitted(NamedTuple):
         """Say whether all coefficients are known to be other than zero, relative to one another."""
         t = _significance(self.coef, self.covariance, max(self.mean_square, 1e-300))
         others = np.delete(t, self.fixed)
-        return bool((others > _DETERMINED).all())
+        return bool((others > settings.DETERMINED).all())
 
 
 class _LinkModel:
@@ -121,7 +118,7 @@ class _ImplicitModel:
         if not (self.powers == 2.0).any():
             return True
         upper = np.average(2 * A * Y + B > 0, weights=self.reduced.table.weight)
-        return bool(max(upper, 1.0 - upper) > _ONE_BRANCH)
+        return bool(max(upper, 1.0 - upper) > settings.ONE_BRANCH)
 
 
 def _lifted(term: Term) -> Term:
@@ -162,12 +159,12 @@ def _refitted(reduced: Reduced, predict, coef: np.ndarray) -> _RefitPoint:
 def _is_exact(reduced: Reduced, terms, coef, mean_square: float) -> bool:
     """Say whether a law holds up to rounding, in units of y or, next to a pole, in its terms."""
     share = mean_square / reduced.table.norm
-    if not _EXACT**2 < share < _NEARLY_EXACT**2:
-        return share <= _EXACT**2
+    if not settings.EXACT**2 < share < settings.NEARLY_EXACT_FIT**2:
+        return share <= settings.EXACT**2
     with np.errstate(all="ignore"):
         values = Evaluator(np.vstack([reduced.w, reduced.Y])).values(terms) * coef[:, None]
         left = np.abs(values.sum(axis=0)) / np.abs(values).sum(axis=0)
-    return bool(np.nanmean(left) < _EXACT)
+    return bool(np.nanmean(left) < settings.EXACT)
 
 
 def _significance(coef, covariance, noise):
@@ -198,9 +195,12 @@ def refit_link(reduced: Reduced, link: Link, terms, rows, known: set) -> list[Fi
         predicted = point.Y * reduced.factor
         whole = with_fixed(covariance, fixed)
         found.append(Fitted(law_terms, law_coef, fixed, whole, value, predicted, exact))
-        t = _significance(coef, covariance, max(_EXACT**2 * reduced.table.norm, value))
+        t = _significance(coef, covariance, max(settings.EXACT**2 * reduced.table.norm, value))
         least = int(np.argmin(t))
-        if not t[least] <= 3 * price(reduced.table.n_observations) or len(places) == 1:
+        if (
+            not t[least] <= settings.INSIGNIFICANT * price(reduced.table.n_observations)
+            or len(places) == 1
+        ):
             break
         del places[least]
         coef = np.delete(coef, least)
@@ -241,9 +241,10 @@ def refit_implicit(reduced: Reduced, terms, coef, known: set) -> list[Fitted]:
         predicted = point.Y * reduced.factor
         whole = with_fixed(covariance, fixed)
         found.append(Fitted(tuple(terms), coef, fixed, whole, value, predicted, exact))
-        noise = max(_EXACT**2 * reduced.table.norm, value)
+        noise = max(settings.EXACT**2 * reduced.table.norm, value)
         t = _significance(coef[free], covariance, noise)
-        least, enough = int(np.argmin(t)), 3 * price(reduced.table.n_observations)
+        least = int(np.argmin(t))
+        enough = settings.INSIGNIFICANT * price(reduced.table.n_observations)
         if not t[least] <= enough:
             return found
         # Where no coefficient is known relative to the fixed one, that is the one which is zero.
