@@ -143,6 +143,14 @@ def test_the_entry_point_is_declared():
     }
 
 
+def test_the_package_runs_as_a_module():
+    words = [sys.executable, "-m", "vanishing"]
+    result = subprocess.run([*words, "--version"], capture_output=True, text=True, timeout=300)
+    assert (result.returncode, result.stdout) == (0, f"vanishing {vanishing.__version__}\n")
+    result = subprocess.run([*words, "laws", "--nonsense"], capture_output=True, text=True)
+    assert result.returncode == 2 and "python -m vanishing laws" in result.stdout + result.stderr
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["prepared", "_fit"])
 def test_an_interruption_is_a_sentence_and_leaves_nothing(folder, out, name):
