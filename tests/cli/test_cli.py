@@ -471,7 +471,7 @@ def test_predict_with_what_is_no_classifier_or_no_model(call, folder, tmp_path, 
     damaged = tmp_path / "damaged.json"
     damaged.write_text((folder / "two.json").read_text()[:500])
     for path, problem in [
-        (tmp_path / "exact.json", "A BuchbergerMoller says nothing of rows"),
+        (tmp_path / "exact.json", "A BuchbergerMoller predicts nothing for rows"),
         (tmp_path / "no.json", "There is no model"),
         (damaged, "is no model that can be loaded"),
         (folder / "iris.csv", "is no model that can be loaded"),
