@@ -30,6 +30,11 @@ class CoefficientsDisplay(AxesDisplay):
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
 
+    See Also
+    --------
+    StaircaseDisplay : The terms themselves, of two variables.
+    vanishing.report.write_report : The equations as text, sorted by importance.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris

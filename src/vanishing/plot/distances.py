@@ -50,6 +50,11 @@ class DistanceDisplay(PanelsDisplay):
     axes_ : ndarray of matplotlib Axes
     figure_ : matplotlib Figure
 
+    See Also
+    --------
+    distance_to_variety : The distances as numbers.
+    ZeroSetDisplay : The varieties themselves, in two or three columns.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris

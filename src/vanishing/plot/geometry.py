@@ -49,6 +49,10 @@ def isosurface(function, bounds, resolution=40):
         Places in ``vertices`` of the corners of each triangle, counter-clockwise seen from where
         the function is positive.
 
+    See Also
+    --------
+    ZeroSetDisplay : Draws the zero sets of a fitted estimator.
+
     Examples
     --------
     >>> from vanishing.plot import isosurface

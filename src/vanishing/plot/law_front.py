@@ -32,6 +32,12 @@ class LawFrontDisplay(AxesDisplay):
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
 
+    See Also
+    --------
+    LawPredictionDisplay : Measured against predicted values.
+    LawResidualsDisplay : Measured minus predicted values, against each column.
+    LawUnexplainedDisplay : Whether columns explain what a law does not.
+
     Examples
     --------
     >>> import numpy as np

@@ -34,6 +34,12 @@ class LawPredictionDisplay(AxesDisplay):
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
 
+    See Also
+    --------
+    LawFrontDisplay : Errors of the equations that were compared.
+    LawResidualsDisplay : Measured minus predicted values, against each column.
+    LawUnexplainedDisplay : Whether columns explain what a law does not.
+
     Examples
     --------
     >>> import numpy as np

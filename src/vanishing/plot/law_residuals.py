@@ -36,6 +36,12 @@ class LawResidualsDisplay(PanelsDisplay):
     axes_ : ndarray of matplotlib Axes
     figure_ : matplotlib Figure
 
+    See Also
+    --------
+    LawFrontDisplay : Errors of the equations that were compared.
+    LawPredictionDisplay : Measured against predicted values.
+    LawUnexplainedDisplay : Whether columns explain what a law does not.
+
     Examples
     --------
     >>> import numpy as np

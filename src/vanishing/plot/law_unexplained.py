@@ -40,6 +40,12 @@ class LawUnexplainedDisplay(AxesDisplay):
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
 
+    See Also
+    --------
+    LawFrontDisplay : Errors of the equations that were compared.
+    LawPredictionDisplay : Measured against predicted values.
+    LawResidualsDisplay : Measured minus predicted values, against each column.
+
     Examples
     --------
     >>> import numpy as np

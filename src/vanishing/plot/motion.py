@@ -58,6 +58,10 @@ class ConservedQuantitiesDisplay(PanelsDisplay):
     axes_ : ndarray of matplotlib Axes
     figure_ : matplotlib Figure
 
+    See Also
+    --------
+    PhasePortraitDisplay : Runs and level curves in the plane of two columns.
+
     Examples
     --------
     >>> import numpy as np
@@ -88,7 +92,7 @@ class ConservedQuantitiesDisplay(PanelsDisplay):
         chosen = evenly(len(self.times), RUNS)
         self.lines_ = []
         for i, (axis, name) in enumerate(zip(axes, self.names, strict=True)):
-            order = np.argsort(np.argsort([np.nanmean(self.values[k][:, i]) for k in chosen]))
+            order = np.argsort(np.argsort([self.values[k][:, i].mean() for k in chosen]))
             shades = pyplot().get_cmap("viridis")(0.9 * order / max(1, len(chosen) - 1))
             self.lines_.append(
                 [
@@ -167,6 +171,10 @@ class PhasePortraitDisplay(AxesDisplay):
     points_ : list of matplotlib Line2D
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
+
+    See Also
+    --------
+    ConservedQuantitiesDisplay : Quantities over time, for any number of columns.
 
     Examples
     --------

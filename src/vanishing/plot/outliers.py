@@ -38,6 +38,11 @@ class OutlierDisplay(PanelsDisplay):
     axes_ : ndarray of two matplotlib Axes
     figure_ : matplotlib Figure
 
+    See Also
+    --------
+    vanishing.VanishingOutlierDetector.explain : Why rows are odd.
+    vanishing.report.write_report : A page with the oddest rows and their reasons.
+
     Examples
     --------
     >>> import numpy as np

@@ -41,6 +41,11 @@ class PsiPathDisplay(PanelsDisplay):
         Of |G|, |O|, mean squares and SPAR.
     figure_ : matplotlib Figure
 
+    See Also
+    --------
+    CoefficientsDisplay : The coefficients at a single psi.
+    vanishing.OAVI.path : The models of the picture.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris

@@ -38,6 +38,11 @@ class StaircaseDisplay(AxesDisplay):
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
 
+    See Also
+    --------
+    CoefficientsDisplay : Coefficients of the generators on the terms of O.
+    ZeroSetDisplay : The zeros of the generators.
+
     Examples
     --------
     >>> from vanishing import OAVI

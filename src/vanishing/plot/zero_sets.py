@@ -69,6 +69,11 @@ class ZeroSetDisplay:
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
 
+    See Also
+    --------
+    isosurface : A surface as a mesh of triangles.
+    DistanceDisplay : How far rows are from zero sets, in any number of columns.
+
     Examples
     --------
     >>> import numpy as np
