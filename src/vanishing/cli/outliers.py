@@ -63,9 +63,10 @@ def outliers(
     X = table.frame()
     from vanishing import VanishingOutlierDetector
 
-    share = "auto" if contamination is None else contamination
     model = VanishingOutlierDetector(
-        contamination=share, false_alarm_rate=false_alarm_rate, random_state=seed
+        contamination="auto" if contamination is None else contamination,
+        false_alarm_rate=false_alarm_rate,
+        random_state=seed,
     )
     with progress("Fitting"):
         scores = model.fit(X).score_samples(X)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from vanishing._types import Labels, Table, Vector
 from vanishing.motion.conserved import ConservedQuantities
 from vanishing.rows.intake import refuse
 
@@ -83,7 +84,9 @@ class MotionRows:
         return bool(np.allclose(means, self.model.values_, rtol=_SAME, atol=0.0))
 
 
-def motion_rows(model: ConservedQuantities, X, groups, t=None) -> MotionRows:
+def motion_rows(
+    model: ConservedQuantities, X: Table, groups: Labels | None, t: Vector | None = None
+) -> MotionRows:
     """Evaluate what was found on the rows of runs.
 
     Parameters
@@ -103,7 +106,7 @@ def motion_rows(model: ConservedQuantities, X, groups, t=None) -> MotionRows:
     check_is_fitted(model, "quantities_")
     refuse(model, X, "score")
     model.score(X, groups=groups)  # which checks the rows and the runs
-    n_rows, count = len(X), len(model.quantities_)
+    n_rows, count = len(np.asarray(X)), len(model.quantities_)
     values = np.empty((n_rows, 0))
     if count:
         values = np.column_stack([quantity(X) for quantity in model.quantities_])

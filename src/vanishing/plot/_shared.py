@@ -1,7 +1,7 @@
 """What the displays share: axes, matplotlib, colours and text, and the parts of an estimator."""
 
 import re
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.pipeline import Pipeline
@@ -26,7 +26,7 @@ class AxesDisplay:
 
     _size: Any = (6.4, 4.0)
 
-    def plot(self, ax=None):
+    def plot(self, ax: Any = None) -> Self:
         """Draw.
 
         Parameters
@@ -54,7 +54,7 @@ class PanelsDisplay:
 
     title = ""
 
-    def plot(self, ax=None):
+    def plot(self, ax: Any = None) -> Self:
         """Draw.
 
         Parameters

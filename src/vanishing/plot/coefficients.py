@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
@@ -96,7 +97,9 @@ class CoefficientsDisplay(AxesDisplay):
         )
 
     @classmethod
-    def from_estimator(cls, estimator, *, class_of_interest=None, ax=None):
+    def from_estimator(
+        cls, estimator: Any, *, class_of_interest: object = None, ax: Any = None
+    ) -> Self:
         """Draw the coefficients of a fitted estimator.
 
         Parameters

@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import validate_data
 
+from vanishing._types import Labels, Table
 from vanishing.algebra.distances import distance_to_variety
 from vanishing.inspection import places
 from vanishing.inspection.samples import evenly
@@ -92,7 +94,8 @@ class DistanceDisplay(PanelsDisplay):
         # A logarithmic axis has no zero: what is below a millionth of the largest is drawn there.
         largest = self.distances[np.isfinite(self.distances)].max(initial=0.0) or 1.0
         shown = np.clip(self.distances, 1e-6 * largest, largest)
-        self.boxes_, self.strips_ = [], []
+        self.boxes_: list[Any] = []
+        self.strips_: list[Any] = []
         for i, (axis, variety) in enumerate(zip(axes, self.varieties, strict=True)):
             self._draw_groups(axis, [shown[self.labels == k, i] for k in range(n_classes)], variety)
             axis.set_yscale("log")
@@ -137,7 +140,9 @@ class DistanceDisplay(PanelsDisplay):
         self.strips_.append(strips)
 
     @classmethod
-    def from_estimator(cls, estimator, X, y=None, *, ax=None):
+    def from_estimator(
+        cls, estimator: Any, X: Table, y: Labels | None = None, *, ax: Any = None
+    ) -> Self:
         """Draw the distances of rows to the varieties of a fitted estimator.
 
         Parameters

@@ -1,10 +1,11 @@
 """Zero sets as geometry: meshes of surfaces. It draws nothing."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from vanishing._types import FloatArray, IntArray
 from vanishing.checks import check_number
 
 # A cube as six tetrahedra around the diagonal from corner 0 to corner 7 (bit i: step along axis i),
@@ -24,7 +25,11 @@ _CUTS = {
 }
 
 
-def isosurface(function, bounds, resolution=40):
+def isosurface(
+    function: Callable[[FloatArray], FloatArray],
+    bounds: Sequence[tuple[float, float]],
+    resolution: int = 40,
+) -> tuple[FloatArray, IntArray]:
     """Return the surface ``function(x) = 0`` in a box as a mesh of triangles.
 
     Marching tetrahedra: the function is taken as linear on each of six tetrahedra that a cell of
@@ -67,7 +72,7 @@ def isosurface(function, bounds, resolution=40):
     sizes = np.broadcast_to(resolution, 3)
     for size in sizes.tolist():
         check_number("resolution", size, low=2, integer=True)
-    grid = [np.linspace(*ends, size) for ends, size in zip(bounds, sizes, strict=True)]
+    grid = [np.linspace(low, high, size) for (low, high), size in zip(bounds, sizes, strict=True)]
     values = np.asarray(function(rows_of(grid)), dtype=np.float64)
     if values.shape != (sizes.prod(),):
         raise ValueError(

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
@@ -90,7 +91,7 @@ class LawFrontDisplay(AxesDisplay):
             ax.set_ylim(0, 1.35 * (max(self.errors) or 1.0))
 
     @classmethod
-    def from_estimator(cls, estimator, *, ax=None):
+    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
         """Draw the front of a fitted finder.
 
         Parameters

@@ -1,9 +1,11 @@
 """Measured values against those that a law predicts."""
 
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
+from vanishing._types import Labels, Table
 from vanishing.plot._laws import point_size, rows_of
 from vanishing.plot._shared import GREY, PALETTE, AxesDisplay, plain, written
 from vanishing.plot.settings import POINTS
@@ -83,7 +85,15 @@ class LawPredictionDisplay(AxesDisplay):
         ax.grid(alpha=0.3)
 
     @classmethod
-    def from_estimator(cls, estimator, X, y=None, *, column=None, ax=None):
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Table,
+        y: Labels | None = None,
+        *,
+        column: str | None = None,
+        ax: Any = None,
+    ) -> Self:
         """Draw measured values against those that the best law predicts.
 
         Parameters

@@ -1,9 +1,11 @@
 """Measured minus predicted values, against each column."""
 
 from dataclasses import dataclass, field
+from typing import Any, Self
 
 import numpy as np
 
+from vanishing._types import Labels, Table
 from vanishing.inspection.laws import running, shown_range
 from vanishing.plot._laws import point_size, rows_of
 from vanishing.plot._shared import GREY, PALETTE, PanelsDisplay, axis_name, plain, written
@@ -94,7 +96,15 @@ class LawResidualsDisplay(PanelsDisplay):
         return f" [{plain(self.units[name])}]" if name in self.units else ""
 
     @classmethod
-    def from_estimator(cls, estimator, X, y=None, *, column=None, ax=None):
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Table,
+        y: Labels | None = None,
+        *,
+        column: str | None = None,
+        ax: Any = None,
+    ) -> Self:
         """Draw what the best law leaves over against each column.
 
         Parameters

@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
+from vanishing._types import Labels, Table
 from vanishing.inspection import unexplained
 from vanishing.inspection.laws import percent
 from vanishing.plot._laws import rows_of
@@ -99,7 +101,15 @@ class LawUnexplainedDisplay(AxesDisplay):
         return f"The law explains {percent(self.explained)} of the variance of {plain(self.name)}"
 
     @classmethod
-    def from_estimator(cls, estimator, X, y=None, *, column=None, ax=None):
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Table,
+        y: Labels | None = None,
+        *,
+        column: str | None = None,
+        ax: Any = None,
+    ) -> Self:
         """Draw how much columns explain of what the best law leaves unexplained.
 
         Parameters

@@ -1,10 +1,12 @@
 """Conserved quantities over time, and level curves among the runs of two columns."""
 
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from vanishing._types import Labels, Table, Vector
 from vanishing.inspection import motion_rows
 from vanishing.inspection.motion import spread
 from vanishing.inspection.samples import evenly
@@ -118,7 +120,15 @@ class ConservedQuantitiesDisplay(PanelsDisplay):
             axis.plot([x, x], ends, transform=at_the_right, color=colour, **style)
 
     @classmethod
-    def from_estimator(cls, estimator, X, groups, t=None, *, ax=None):
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Table,
+        groups: Labels | None,
+        t: Vector | None = None,
+        *,
+        ax: Any = None,
+    ) -> Self:
         """Draw the quantities that were found.
 
         Parameters
@@ -195,7 +205,7 @@ class PhasePortraitDisplay(AxesDisplay):
     y: np.ndarray
     values: np.ndarray
     levels: np.ndarray
-    names: tuple[str, str]
+    names: tuple[str, ...]
     title: str = ""
 
     _size = (5.6, 4.4)
@@ -211,7 +221,16 @@ class PhasePortraitDisplay(AxesDisplay):
         ax.set_title(self.title, fontsize="medium")
 
     @classmethod
-    def from_estimator(cls, estimator, X, groups, *, quantity=0, grid=300, ax=None):
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Table,
+        groups: Labels | None,
+        *,
+        quantity: int = 0,
+        grid: int = 300,
+        ax: Any = None,
+    ) -> Self:
         """Draw runs, and level curves of a quantity through at most twelve of them.
 
         Parameters

@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
+from vanishing._types import Table
 from vanishing.inspection.outliers import outlier_rows
 from vanishing.outliers.detector import VanishingOutlierDetector
 from vanishing.plot._shared import GREY, PALETTE, PanelsDisplay, plain
@@ -87,7 +89,7 @@ class OutlierDisplay(PanelsDisplay):
         right.set(xlabel="outliers that the column is to blame for")
 
     @classmethod
-    def from_estimator(cls, estimator, X, *, ax=None):
+    def from_estimator(cls, estimator: Any, X: Table, *, ax: Any = None) -> Self:
         """Draw the scores of rows by a fitted detector.
 
         Parameters

@@ -1,14 +1,16 @@
 """How the generators change with psi."""
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array
 
+from vanishing._types import Labels, Table
 from vanishing.checks import check_number
 from vanishing.learning.classifier import VanishingClassifier
 from vanishing.learning.features import VanishingFeatures
@@ -102,7 +104,15 @@ class PsiPathDisplay(PanelsDisplay):
             axis.set_xlabel("psi")
 
     @classmethod
-    def from_estimator(cls, estimator, X, y=None, *, psis=None, ax=None):
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Table,
+        y: Labels | None = None,
+        *,
+        psis: Sequence[float] | None = None,
+        ax: Any = None,
+    ) -> Self:
         """Fit clones of an estimator with different psi, and draw what they found.
 
         Parameters

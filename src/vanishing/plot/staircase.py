@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
@@ -58,7 +59,7 @@ class StaircaseDisplay(AxesDisplay):
     title: str = "Staircase"
 
     @property
-    def border(self):
+    def border(self) -> Any:
         """Exponents of the border of O, in DegLex order: (n_border, 2)."""
         known = {tuple(term) for term in self.terms.tolist()}
         above = {(a + 1, b) for a, b in known} | {(a, b + 1) for a, b in known}
@@ -120,7 +121,9 @@ class StaircaseDisplay(AxesDisplay):
         ax.legend(handles=handles, loc="upper right", framealpha=1.0)
 
     @classmethod
-    def from_estimator(cls, estimator, *, class_of_interest=None, ax=None):
+    def from_estimator(
+        cls, estimator: Any, *, class_of_interest: object = None, ax: Any = None
+    ) -> Self:
         """Draw the staircase of a fitted estimator in two variables.
 
         Parameters

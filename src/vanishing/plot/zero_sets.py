@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import validate_data
 
+from vanishing._types import Labels, Table
 from vanishing.checks import check_number
 from vanishing.estimators.names import input_names
 from vanishing.inspection import places
@@ -98,7 +100,7 @@ class ZeroSetDisplay:
     title: str = "Zero sets"
     legend_title: str | None = None
 
-    def plot(self, ax=None):
+    def plot(self, ax: Any = None) -> Self:
         """Draw.
 
         Parameters
@@ -118,7 +120,7 @@ class ZeroSetDisplay:
         elif in_space != hasattr(ax, "get_zlim"):
             raise ValueError("surfaces need an axes made with projection='3d', curves one without.")
         # One colour per class, with a line style per generator; without classes a colour for each.
-        owners = range(len(self.values)) if self.classes is None else self.owners
+        owners = self.owners or range(len(self.values))
         palette = colours(len(owners if self.classes is None else self.classes))
         styles = [
             _STYLES[0 if in_space else owners[:i].count(k) % len(_STYLES)]
@@ -223,17 +225,17 @@ class ZeroSetDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator,
-        X,
-        y=None,
+        estimator: Any,
+        X: Table,
+        y: Labels | None = None,
         *,
-        generators=4,
-        columns=None,
-        fixed=None,
-        resolution=None,
-        margin=0.15,
-        ax=None,
-    ):
+        generators: int | Sequence[int] = 4,
+        columns: Sequence[Any] | None = None,
+        fixed: Any = None,
+        resolution: int | None = None,
+        margin: float = 0.15,
+        ax: Any = None,
+    ) -> Self:
         """Draw the zero sets of the generators of a fitted estimator.
 
         Parameters
@@ -303,7 +305,7 @@ class ZeroSetDisplay:
             points=points,
             names=[all_names[j] for j in columns],
             owners=owners if by_class else None,
-            labels=places(y, source.classes, X) if by_class and y is not None else None,
+            labels=None if source.classes is None or y is None else places(y, source.classes, X),
             classes=source.classes,
             title=title,
             legend_title="equations in scaled columns" if source.rescales else None,

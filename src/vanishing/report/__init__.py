@@ -5,8 +5,12 @@ at most 1,500 of all columns, of outliers values of the oddest rows, and of moti
 quantities; and no address that a browser would fetch.
 """
 
-from pathlib import Path
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path, PurePath
+from typing import Any
 
+from vanishing._types import Labels, Table, Vector
 from vanishing.inspection.laws import is_about_laws
 from vanishing.motion.conserved import ConservedQuantities
 from vanishing.outliers.detector import VanishingOutlierDetector
@@ -24,18 +28,18 @@ __all__ = ["write_report"]
 
 
 def write_report(
-    model,
-    X,
-    y=None,
-    path="report.html",
+    model: Any,
+    X: Table,
+    y: Labels | None = None,
+    path: str | PathLike[str] = "report.html",
     *,
-    groups=None,
-    t=None,
-    title=None,
-    data_name=None,
-    index=None,
-    notes=(),
-):
+    groups: Labels | None = None,
+    t: Vector | None = None,
+    title: str | None = None,
+    data_name: str | None = None,
+    index: Sequence[object] | None = None,
+    notes: Sequence[str] = (),
+) -> PurePath:
     """Write a report on a fitted model as one HTML file.
 
     What the model says, its error, columns and equations by what they change in the decision, a

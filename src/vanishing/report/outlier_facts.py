@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vanishing.inspection import OutlierRows, outlier_rows
-from vanishing.outliers.reasons import BROKEN, UNUSUAL
+from vanishing.outliers.reasons import BROKEN, UNUSUAL, Reason
 
 TOP = 20  # rows with their reasons
 
@@ -55,7 +55,7 @@ class OutlierFacts:
         return [(self.given[i], float(counts[i])) for i in order if counts[i] > 0.0]
 
     @property
-    def oddest(self) -> list[tuple[str, float, bool, list[dict]]]:
+    def oddest(self) -> list[tuple[str, float, bool, list[Reason]]]:
         """The oddest rows: what they are called, score, whether it is an outlier, and reasons."""
         rows = self.rows
         return [
