@@ -21,6 +21,8 @@ class Run:
     label : object
     held_out : bool
         Whether it was held out in the fit.
+    places : ndarray of int of shape (n_rows,)
+        Of its rows among all.
     times : ndarray of shape (n_rows,)
     values : ndarray of shape (n_rows, n_quantities)
         NaN where a quantity is not defined.
@@ -28,6 +30,7 @@ class Run:
 
     label: object
     held_out: bool
+    places: np.ndarray
     times: np.ndarray
     values: np.ndarray
 
@@ -123,8 +126,8 @@ def motion_rows(
         if t is not None:
             rows = rows[np.argsort(t[rows], kind="stable")]
         times = np.arange(1.0, len(rows) + 1) if t is None else t[rows]
-        runs.append(Run(label, str(label) in held_out, times, values[rows]))
-    spreads = [_spread(values[:, i], place) for i in range(count)]
+        runs.append(Run(label, str(label) in held_out, rows, times, values[rows]))
+    spreads = [spread(values[:, i], place) for i in range(count)]
     return MotionRows(
         model=model,
         runs=runs,
@@ -135,7 +138,7 @@ def motion_rows(
     )
 
 
-def _spread(values: np.ndarray, run: np.ndarray) -> tuple[float, float]:
+def spread(values: np.ndarray, run: np.ndarray) -> tuple[float, float]:
     """Return standard deviations within runs, and of their means."""
     good = np.isfinite(values)
     if not good.any():

@@ -1,4 +1,4 @@
-"""Zero sets as geometry: meshes of surfaces, distances of rows to varieties. No pictures here."""
+"""Zero sets as geometry: meshes of surfaces. It draws nothing."""
 
 import itertools
 from collections.abc import Callable, Sequence
@@ -54,6 +54,10 @@ def isosurface(
         Places in ``vertices`` of the corners of each triangle, counter-clockwise seen from where
         the function is positive.
 
+    See Also
+    --------
+    ZeroSetDisplay : Draws the zero sets of a fitted estimator.
+
     Examples
     --------
     >>> from vanishing.plot import isosurface
@@ -104,11 +108,11 @@ def march(values: np.ndarray, grid: Sequence[np.ndarray]) -> tuple[np.ndarray, n
     triangles = [np.empty((0, 3, 2), dtype=np.intp)]
     n_positive = positive.sum(axis=1)
     for count, cuts in _CUTS.items():
-        here = n_positive == count
+        members = n_positive == count
         for cut in cuts:
-            found = nodes[here][:, np.array(cut)]
-            found[mirrored[here]] = found[mirrored[here]][:, ::-1]
-            triangles.append(found)
+            corners_of_cut = nodes[members][:, np.array(cut)]
+            corners_of_cut[mirrored[members]] = corners_of_cut[mirrored[members]][:, ::-1]
+            triangles.append(corners_of_cut)
     edges, faces = np.unique(np.concatenate(triangles).reshape(-1, 2), axis=0, return_inverse=True)
     low, high = flat[edges].T[..., np.newaxis]
     ends = np.stack(

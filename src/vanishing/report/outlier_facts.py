@@ -1,6 +1,5 @@
 """What a report says of a detector and of rows, as numbers; nothing here knows of HTML."""
 
-import hashlib
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +16,6 @@ class OutlierFacts:
 
     rows: OutlierRows
     X: np.ndarray
-    sha256: str
 
     @property
     def model(self):
@@ -78,5 +76,4 @@ def outlier_facts_of(model, X, index=None) -> OutlierFacts:
     return OutlierFacts(
         rows=rows,
         X=values,
-        sha256=hashlib.sha256(np.ascontiguousarray(values, dtype="<f8").tobytes()).hexdigest(),
     )
