@@ -18,9 +18,10 @@ import numpy as np
 
 from vanishing._threads import one_blas_thread, spread
 from vanishing.learning.labels import LabelledRows, class_weights
-from vanishing.learning.passes import Features, Problems, added, pieces, positive, summed
+from vanishing.learning.passes import Features, added, pieces, positive, summed
 from vanishing.learning.svm import L1SquaredHingeSVC
-from vanishing.learning.temperature import Loss, learn_in_passes, learn_temperature
+from vanishing.learning.svm_problems import SVMProblems
+from vanishing.learning.temperature import Loss, learn_temperature, least_loss
 from vanishing.rows.arrays import like, namespace
 from vanishing.rows.source import RowPart
 
@@ -50,7 +51,7 @@ def temperature_of(final: L1SquaredHingeSVC, decisive: list, rows: LabelledRows)
     if not len(weights):
         weights = np.zeros((1, len(final.intercept_)))  # the column that stands for no features
     weights = np.column_stack([weights.T, final.intercept_])
-    problems = Problems.of(final, rows)
+    problems = SVMProblems(final, rows.classes, rows.totals)
     if rows.in_memory:
         # The SVM had all features in memory: there is room for those that have a weight.
         X, y, weight = rows.part
@@ -71,7 +72,7 @@ def _learn_elsewhere(rows, look, by_class):
     def slopes(rates):
         return rows.source.ask(_Slopes(left_out, by_class, total, rates), np.add)
 
-    return learn_in_passes(slopes)
+    return least_loss(slopes, n_rates=33, accuracy=1e-3)  # one to three passes
 
 
 def _weights(y, weight, by_class):
@@ -86,7 +87,7 @@ class _Hessians(NamedTuple):
     """The question for the Hessian of each problem in the features that have a weight in it."""
 
     features: Features | None  # None where the rows are features already
-    problems: Problems
+    problems: SVMProblems
     weights: np.ndarray  # (n_problems, n_features + 1), the intercepts last
 
     def __call__(self, part: RowPart) -> tuple[np.ndarray, ...]:
@@ -116,7 +117,7 @@ class _Hessians(NamedTuple):
         support = np.flatnonzero(self.weights[p])
         chosen = namespace(values).take(values, like(values, support), axis=1)
         scores = chosen @ like(values, self.weights[p, support])
-        sign, cost = self.problems.at(p, piece.y, piece.weight, scores)
+        sign, cost = self.problems.sides(p, piece.y, piece.weight, scores)
         return chosen, sign, positive(namespace(values), 1.0 - sign * scores), cost
 
 
