@@ -72,7 +72,7 @@ def _learn_elsewhere(rows, look, by_class):
     def slopes(rates):
         return rows.source.ask(_Slopes(left_out, by_class, total, rates), np.add)
 
-    return least_loss(slopes, n_rates=33, accuracy=1e-3)  # one to three passes
+    return least_loss(slopes, n_rates=11, accuracy=1e-3)  # two to four passes
 
 
 def _weights(y, weight, by_class):
