@@ -14,12 +14,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from vanishing.learning import settings
 from vanishing.rows.arrays import namespace
-
-# The decision values of the SVM have a unit, the margin, which it wants to be at least 1.
-_COLDEST, _HOTTEST = 1e-3, 1e3
-_USUAL = 0.3
-_LARGEST = 1e300  # a decision value
 
 
 def learn_temperature(scores: np.ndarray, y: np.ndarray, weight=None) -> float:
@@ -59,9 +55,9 @@ def least_loss(slopes: Callable, n_rates: int = 1, accuracy: float = 1e-8) -> fl
     -------
     temperature : float
     """
-    low, high = -math.log(_HOTTEST), -math.log(_COLDEST)
+    low, high = -math.log(settings.HOTTEST), -math.log(settings.COLDEST)
     offsets = np.linspace(-1.0, 1.0, n_rates) if n_rates > 1 else np.zeros(1)
-    logs = high * offsets if n_rates > 1 else np.array([-math.log(_USUAL)])
+    logs = high * offsets if n_rates > 1 else np.array([-math.log(0.3)])  # a usual one
     length = math.inf
     while length > accuracy and low < high:
         rates = np.exp(logs)
@@ -76,7 +72,7 @@ def least_loss(slopes: Callable, n_rates: int = 1, accuracy: float = 1e-8) -> fl
             centre = 0.5 * (low + high)
         length = abs(centre - logs[nearest])
         logs = np.clip(centre + length * offsets, low, high)
-    return float(np.clip(math.exp(-centre), _COLDEST, _HOTTEST))
+    return float(np.clip(math.exp(-centre), settings.COLDEST, settings.HOTTEST))
 
 
 class Loss:
@@ -164,7 +160,7 @@ def probabilities(scores, temperature: float):
     ``scores`` are decision values, of NumPy or of a device.
     """
     xp = namespace(scores)
-    scores = xp.clip(scores, -_LARGEST, _LARGEST)  # infinity less infinity is no number
+    scores = xp.clip(scores, -1e300, 1e300)  # infinity less infinity is no number
     if scores.ndim == 1:
         scores = xp.stack([-0.5 * scores, 0.5 * scores], axis=1)
     chances = xp.exp((scores - xp.max(scores, axis=1, keepdims=True)) / temperature)
