@@ -2,6 +2,7 @@
 
 from copy import copy
 
+from vanishing.checks import weight_unit
 from vanishing.rows import arrays
 from vanishing.rows.source import (
     RowLayout,
@@ -13,7 +14,6 @@ from vanishing.rows.source import (
     joined,
     labels_on_device,
     selected,
-    unit_of,
 )
 
 
@@ -57,7 +57,7 @@ class DeviceSource(RowSource):
         self.X, self.y = X, y
         unit = 1.0
         if sample_weight is not None:
-            unit = unit_of(given_weights(sample_weight).max(initial=0.0))
+            unit = weight_unit(given_weights(sample_weight).max(initial=0.0))
         rows = arrays.checked(X)  # once: nobody else changes it
         y, weight = checked_labels_and_weights(y, sample_weight, X.shape[0], unit)
         self.kept = None if weight is None or weight.all() else weight > 0

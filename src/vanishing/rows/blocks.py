@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from vanishing._threads import fold
+from vanishing.checks import weight_unit
 from vanishing.rows import source
 from vanishing.rows.arrays import piece_rows, sender, to_numpy
 from vanishing.tables.formats import open_table
@@ -171,7 +172,7 @@ class BlockSource(source.LazySource):
             raise ValueError(
                 "The source has no blocks: no rows to fit. It must yield some each time it is read."
             )
-        return layout, source.unit_of(largest)
+        return layout, weight_unit(largest)
 
     def _iterator(self):
         iterator = iter(self.blocks)

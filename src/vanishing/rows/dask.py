@@ -6,6 +6,7 @@ from uuid import uuid4
 
 import numpy as np
 
+from vanishing.checks import weight_unit
 from vanishing.rows import source
 
 _FAN_IN = 8  # answers that one task of a tree reduction combines
@@ -27,7 +28,7 @@ class DaskSource(source.LazySource):
         self.keys = [tuple(b if b is None else b.key for b in part) for part in self.parts]
         self.unit = 1.0
         if sample_weight is not None:
-            self.unit = source.unit_of(float(sample_weight.max().compute()))
+            self.unit = weight_unit(float(sample_weight.max().compute()))
         if not self.parts:
             raise ValueError("X has no partitions: no rows to fit.")
 

@@ -129,12 +129,6 @@ def given_weights(sample_weight) -> np.ndarray:
     return weight.astype(np.float64)
 
 
-def unit_of(largest: float) -> float:
-    """Return a unit of weights in which their sums neither overflow nor vanish."""
-    extreme = 0 < largest < 1e-100 or 1e100 < largest < np.inf
-    return float(largest) if extreme else 1.0
-
-
 def is_empty(X) -> bool:
     """Say whether a block is a table without rows."""
     shape: tuple = getattr(X, "shape", ())
