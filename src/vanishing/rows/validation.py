@@ -157,9 +157,7 @@ def _no_numbers(what: str, content: str, remedy: str) -> str:
     """Return a message that a column, or y, does not hold numbers."""
     if what != "y":
         what, remedy = what.replace("column", "Column", 1), f"leave it out, or {remedy}"
-    return (
-        f"{what} holds {content}, not numbers. {remedy.replace(remedy[0], remedy[0].upper(), 1)}."
-    )
+    return f"{what} holds {content}, not numbers. {remedy[0].upper()}{remedy[1:]}."
 
 
 def _is_missing(value) -> bool:
