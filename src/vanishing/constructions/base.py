@@ -256,7 +256,7 @@ def set_monomials(model, *, terms, leading_terms, coef, leading_coef, sizes, mse
     model.leading_coef_ = leading_coef
     model.mse_ = mse
     model.n_coefficients_ = int(sizes.sum())
-    model.sparsity_ = sparsity(np.count_nonzero(coef), model.n_coefficients_)
+    model.sparsity_ = sparsity(int(np.count_nonzero(coef)), model.n_coefficients_)
     model.n_generators_ = len(leading_terms)
     model.n_terms_ = len(terms)
     model.generators_ = Generators(
