@@ -1,6 +1,6 @@
 """Expressions in columns, as small trees: what closed forms of laws consist of."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import hypot
 
@@ -71,6 +71,22 @@ class Sum:
 
 Node = Number | Symbol | Column | Power | Apply | Product | Sum
 ONE = Number(1.0)
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """Yield an expression and all that it consists of."""
+    yield node
+    match node:
+        case Power(base=part) | Apply(argument=part):
+            yield from walk(part)
+        case Product(parts=parts) | Sum(parts=parts):
+            for part in parts:
+                yield from walk(part)
+
+
+def columns_of(node: Node) -> set[int]:
+    """Return the places of the columns that occur in an expression."""
+    return {part.place for part in walk(node) if isinstance(part, Column)}
 
 
 # -- Making ---------------------------------------------------------------------------------------
@@ -180,13 +196,13 @@ def _columns(exponents) -> list[Node]:
 # -- Evaluating -----------------------------------------------------------------------------------
 
 
-def evaluate(node: Node, columns: np.ndarray) -> np.ndarray:
+def evaluate(node: Node, columns: Sequence[np.ndarray] | np.ndarray) -> np.ndarray:
     """Return the values of an expression.
 
     Parameters
     ----------
     node : Node
-    columns : ndarray of shape (n_columns, n_rows)
+    columns : sequence of ndarray of shape (n_rows,)
 
     Returns
     -------
@@ -199,12 +215,19 @@ def evaluate(node: Node, columns: np.ndarray) -> np.ndarray:
     if isinstance(node, Apply):
         return node.function(evaluate(node.argument, columns))
     if isinstance(node, Power):
-        base = evaluate(node.base, columns)
-        size = abs(node.exponent)
-        value = np.sqrt(base) if size == 0.5 else base ** (int(size) if size % 1 == 0 else size)
-        return value if node.exponent > 0 else 1.0 / value
-    values = [evaluate(part, columns) for part in node.parts]
-    result = values[0]
-    for value in values[1:]:
-        result = result + value if isinstance(node, Sum) else result * value
+        return _raised(evaluate(node.base, columns), node.exponent)
+    result = evaluate(node.parts[0], columns)
+    for part in node.parts[1:]:
+        if isinstance(node, Sum):
+            result = result + evaluate(part, columns)
+        elif isinstance(part, Power) and part.exponent < 0.0:
+            result = result / _raised(evaluate(part.base, columns), -part.exponent)
+        else:
+            result = result * evaluate(part, columns)
     return result
+
+
+def _raised(base: np.ndarray, exponent: float) -> np.ndarray:
+    size = abs(exponent)
+    value = np.sqrt(base) if size == 0.5 else base ** (int(size) if size % 1 == 0 else size)
+    return value if exponent > 0.0 else 1.0 / value
