@@ -7,8 +7,9 @@ from math import hypot
 import numpy as np
 
 from vanishing.algebra import quantities
+from vanishing.algebra.functions import FUNCTIONS
 from vanishing.algebra.quantities import Unit
-from vanishing.algebra.terms import FUNCTIONS, Term
+from vanishing.algebra.terms import Term, raised
 
 
 @dataclass(frozen=True)
@@ -215,19 +216,13 @@ def evaluate(node: Node, columns: Sequence[np.ndarray] | np.ndarray) -> np.ndarr
     if isinstance(node, Apply):
         return node.function(evaluate(node.argument, columns))
     if isinstance(node, Power):
-        return _raised(evaluate(node.base, columns), node.exponent)
+        return raised(evaluate(node.base, columns), node.exponent)
     result = evaluate(node.parts[0], columns)
     for part in node.parts[1:]:
         if isinstance(node, Sum):
             result = result + evaluate(part, columns)
         elif isinstance(part, Power) and part.exponent < 0.0:
-            result = result / _raised(evaluate(part.base, columns), -part.exponent)
+            result = result / raised(evaluate(part.base, columns), -part.exponent)
         else:
             result = result * evaluate(part, columns)
     return result
-
-
-def _raised(base: np.ndarray, exponent: float) -> np.ndarray:
-    size = abs(exponent)
-    value = np.sqrt(base) if size == 0.5 else base ** (int(size) if size % 1 == 0 else size)
-    return value if exponent > 0.0 else 1.0 / value
