@@ -7,7 +7,7 @@ from math import hypot
 import numpy as np
 
 from vanishing.algebra import quantities
-from vanishing.algebra.functions import FUNCTIONS
+from vanishing.algebra.functions import FUNCTIONS, POWERS
 from vanishing.algebra.quantities import Unit
 from vanishing.algebra.terms import Term, raised
 
@@ -180,13 +180,12 @@ def of_term(term: Term, coefficient: Number = ONE) -> Node:
     parts: list[Node] = [coefficient, *_columns(term.exponents)]
     for factor in term.factors:
         inside = product(Number(factor.scale), *_columns(factor.exponents))
-        if factor.function is FUNCTIONS["sqrt"]:
-            parts.append(power(Power(inside, 0.5), factor.power))
-        elif factor.function is FUNCTIONS["reciprocal"]:
-            parts.append(power(inside, -factor.power))
+        name, function = factor.function.name, factor.function
+        if name in POWERS and function is FUNCTIONS[name]:
+            node = power(inside, POWERS[name])
         else:
-            applied = Apply(factor.function.name, factor.function.value, inside)
-            parts.append(power(applied, factor.power))
+            node = Apply(name, function.value, inside)
+        parts.append(power(node, factor.power))
     return product(*parts)
 
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vanishing.algebra.functions import FUNCTIONS as FUNCTIONS
+from vanishing.algebra.functions import POWERS
 from vanishing.algebra.functions import Function as Function
 
 
@@ -40,6 +41,18 @@ class Term(NamedTuple):
             abs(factor.power) * max(1.0, sum(map(abs, factor.exponents))) for factor in self.factors
         )
         return sum(map(abs, self.exponents)) + inside
+
+    @property
+    def dimensions(self) -> tuple[list[float], list[tuple[float, ...]]]:
+        """Exponents of the columns, in roots as well, and those of what other functions are of."""
+        whole, inside = np.array(self.exponents), []
+        for factor in self.factors:
+            if factor.function.name in POWERS:
+                root = factor.power * POWERS[factor.function.name]
+                whole = whole + root * np.array(factor.exponents)
+            else:
+                inside.append(factor.exponents)
+        return whole.tolist(), inside
 
     def times(self, exponents: Sequence[float]) -> "Term":
         """Return the term times powers of columns."""
