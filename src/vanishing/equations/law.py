@@ -322,6 +322,10 @@ class Law(FittedTerms):
             return None
         return solved(self._terms, self.coef, self.covariance, column, self.branch)
 
+    def __getstate__(self):
+        """Return what is pickled: the same whether or not the law has been written."""
+        return {name: value for name, value in vars(self).items() if name != "_solution"}
+
     @property
     def _sides(self) -> tuple[Node, Node]:
         if self._solution is None or self.target is None:
