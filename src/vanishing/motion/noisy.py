@@ -11,7 +11,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from vanishing.fitting.ratios import full_ratios, least_ratio, ratio_supports
-from vanishing.laws.refit import price
+from vanishing.fitting.sparse import price
 from vanishing.motion.pencil import Family, Pencil, PencilCandidate
 
 MOST_TERMS = 130  # standard monomials among which sparse combinations are looked for

@@ -8,8 +8,8 @@ import numpy as np
 
 from vanishing.algebra.monomials import deglex_order
 from vanishing.algebra.terms import Evaluator, Factor, Function, Term
+from vanishing.fitting.asked_functions import asked_functions
 from vanishing.fitting.surrogate import exponents_up_to
-from vanishing.laws.dictionary import given_stages
 
 MAX_MONOMIALS = 1500
 
@@ -42,13 +42,10 @@ def asked_variables(functions, names: Sequence[str]) -> list[tuple[Variable, boo
             f"functions must be a tuple of names or a dict from columns to such: write "
             f"({functions!r},)."
         )
-    # Whether functions are defined on the rows is asked when these are read.
-    stages = given_stages(functions, names, np.full((len(names), 1), 0.5))
     found = dict.fromkeys([(Variable(j), True) for j in range(len(names))])
-    for use in stages[-1].functions:
-        columns = range(len(names)) if use.column is None else [use.column]
-        for j in columns:
-            found[Variable(j, use.function), use.column is not None] = None
+    for column, function in asked_functions(functions, names):
+        for j in range(len(names)) if column is None else [column]:
+            found[Variable(j, function), column is not None] = None
     return list(found)
 
 
