@@ -38,9 +38,11 @@ __all__ = [
     "oracles",
     "plot",
     "polynomials",
+    "register_function",
     "report",
     "save",
     "units",
+    "unregister_function",
 ]
 
 if TYPE_CHECKING:  # the same, for those who read and do not run
@@ -57,6 +59,7 @@ if TYPE_CHECKING:  # the same, for those who read and do not run
         units,
     )
     from vanishing._version import __version__
+    from vanishing.algebra.functions import register_function, unregister_function
     from vanishing.constructions.abm import ABM
     from vanishing.constructions.avi import AVI
     from vanishing.constructions.contrastive import ContrastiveVanishing

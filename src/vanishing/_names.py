@@ -27,7 +27,9 @@ PLACES = {
     "error_bars": "rows.error_bars",
     "listening": "estimators.progress",
     "load": "persistence",
+    "register_function": "algebra.functions",
     "save": "persistence",
+    "unregister_function": "algebra.functions",
     "__version__": "_version",
 }
 MODULES = ["bounds", "datasets", "export", "inspection", "motion", "oracles", "plot"]

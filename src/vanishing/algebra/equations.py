@@ -8,12 +8,12 @@ from typing import NamedTuple, NoReturn
 
 import numpy as np
 
-from vanishing.algebra.terms import FUNCTIONS, Evaluator, Factor, Term
+from vanishing.algebra.functions import FUNCTIONS, readable
+from vanishing.algebra.terms import Evaluator, Factor, Term
 
 _MAX_LENGTH = 2000
 _MAX_TERMS = 400
 _MAX_POWER = 20  # of a sum, which is expanded
-_FUNCTIONS = {name: name for name in FUNCTIONS if name != "reciprocal"} | {"ln": "log"}
 _TOKEN = re.compile(
     # Behind the number of 8.314(2)[J/(mol K)] are its standard error and its unit, as laws have.
     r"(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)(?:\([0-9]+\))?(?:\[[^][]*\])?"
@@ -133,7 +133,7 @@ class _EquationReader:
     def __init__(self, text: str, names: Sequence[str]):
         if not isinstance(text, str):
             raise ValueError(f"an equation is a text; got {type(text).__name__}.")
-        self.text, self.names = text, list(names)
+        self.text, self.names, self.functions = text, list(names), readable()
         if len(text) > _MAX_LENGTH:
             self.fail(f"it is longer than {_MAX_LENGTH} characters")
         self.constants: list[str] = []
@@ -183,9 +183,9 @@ class _EquationReader:
     def name(self, token: str, called: bool) -> str:
         name = token[1:-1] if token.startswith("[") else token
         if called:
-            if token not in _FUNCTIONS:
+            if token not in self.functions:
                 self.fail(
-                    f"{name!r} before a bracket is no function out of {', '.join(_FUNCTIONS)}; "
+                    f"{name!r} before a bracket is no function out of {', '.join(self.functions)}; "
                     "write * for a product"
                 )
             return token
@@ -284,8 +284,8 @@ class _EquationReader:
             case ast.BinOp(left=left, op=ast.Div(), right=right):
                 return self.times(self.read(left), self.inverse(self.read(right)))
             case ast.Call(func=ast.Name(id=name), args=[argument], keywords=[]):
-                if name in _FUNCTIONS:
-                    return self.applied(_FUNCTIONS[name], self.read(argument))
+                if name in self.functions:
+                    return self.applied(self.functions[name], self.read(argument))
         self.fail("numbers, names, signs and brackets do not fit together")
 
     def exponent(self, quotient: _Quotient) -> float:

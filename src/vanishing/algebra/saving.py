@@ -1,7 +1,8 @@
 """Terms and units of laws as JSON values, written and read."""
 
+from vanishing.algebra.functions import FUNCTIONS, registered
 from vanishing.algebra.quantities import Unit, Units, Value
-from vanishing.algebra.terms import FUNCTIONS, Factor, Term
+from vanishing.algebra.terms import Factor, Term
 
 
 def write_term(writer, term: Term) -> dict:
@@ -12,8 +13,8 @@ def write_term(writer, term: Term) -> dict:
         if FUNCTIONS.get(name) is not factor.function:
             raise TypeError(
                 f"a law with the function {name!r} of your own cannot be saved: a model file "
-                f"holds no code, and knows {', '.join(FUNCTIONS)}. Use pickle where you trust the "
-                "file."
+                f"holds no code, and knows {', '.join(FUNCTIONS)}. Make it known by its name "
+                "(vanishing.register_function), or use pickle where you trust the file."
             )
         node.setdefault("factors", []).append(
             {
@@ -32,10 +33,10 @@ def read_term(reader, node, n_columns: int) -> Term:
     found = []
     for factor in reader.listed([] if factors is None else factors, "factors"):
         name, scale, inner, power = reader.fields(factor, "a factor", Factor._fields)
-        reader.require(isinstance(name, str) and name in FUNCTIONS, f"{name!r} is no function.")
+        function = registered(reader.string(name, "function"))
         (scale,) = reader.floats([scale], "scale").tolist()
         inner = tuple(reader.floats(inner, "exponents", n_columns).tolist())
-        found.append(Factor(FUNCTIONS[name], scale, inner, reader.integer(power, "power", -99, 99)))
+        found.append(Factor(function, scale, inner, reader.integer(power, "power", -99, 99)))
     return Term(tuple(reader.floats(exponents, "exponents", n_columns).tolist()), tuple(found))
 
 

@@ -1,6 +1,6 @@
 """Closed forms: a law solved for one of its columns."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -16,21 +16,8 @@ from vanishing.algebra.expressions import (
     split,
     total,
 )
-from vanishing.algebra.terms import FUNCTIONS, Term
-
-# What undoes a function: another function, or a power.
-_INVERSES: dict[str, tuple[str, Callable]] = {
-    "sin": ("arcsin", np.arcsin),
-    "cos": ("arccos", np.arccos),
-    "tan": ("arctan", np.arctan),
-    "arcsin": ("sin", np.sin),
-    "arccos": ("cos", np.cos),
-    "arctan": ("tan", np.tan),
-    "tanh": ("arctanh", np.arctanh),
-    "log": ("exp", np.exp),
-    "exp": ("log", np.log),
-}
-_INVERSE_POWERS = {"sqrt": 2.0, "reciprocal": -1.0}
+from vanishing.algebra.functions import FUNCTIONS, POWERS
+from vanishing.algebra.terms import Term
 
 Weighted = tuple[Number, Term]
 
@@ -163,14 +150,15 @@ def _function_undone(inside, outside, column: int, branch: int) -> Node | None:
         return None
     (factor,) = factors
     name = factor.function.name
-    if abs(factor.power) != 1 or factor.function is not FUNCTIONS.get(name):
+    undone = factor.function.undone
+    if abs(factor.power) != 1 or factor.function is not FUNCTIONS.get(name) or undone is None:
         return None
     rest = term._replace(factors=tuple(f for f in term.factors if f is not factor))
     value = power(product(_sum(outside), power(of_term(rest), -1.0)), float(factor.power))
-    if name in _INVERSE_POWERS:
-        value = power(value, _INVERSE_POWERS[name])
+    if name in POWERS:
+        value = power(value, 1.0 / POWERS[name])
     else:
-        value = Apply(*_INVERSES[name], value)
+        value = Apply(*undone, value)
         if name == "cos" and factor.exponents[column] % 2:  # two angles have one cosine
             value = product(Number(float(branch)), value)
     value = product(Number(1.0 / factor.scale), value)

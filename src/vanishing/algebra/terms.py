@@ -1,48 +1,12 @@
 """Terms of laws: products of powers of columns, and of functions of such products."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-
-class Function(NamedTuple):
-    """A function of one variable, with its derivative."""
-
-    name: str
-    value: Callable[[np.ndarray], np.ndarray]
-    derivative: Callable[[np.ndarray], np.ndarray]
-
-    def __reduce__(self):
-        # Derivatives are lambdas, which cannot be pickled: those known are found by their names.
-        if FUNCTIONS.get(self.name) is self:
-            return _known, (self.name,)
-        return Function, tuple(self)
-
-
-def _known(name: str) -> Function:
-    return FUNCTIONS[name]
-
-
-def _function(name, value, derivative) -> tuple[str, Function]:
-    return name, Function(name, value, derivative)
-
-
-FUNCTIONS: dict[str, Function] = dict(
-    [
-        _function("sin", np.sin, np.cos),
-        _function("cos", np.cos, lambda x: -np.sin(x)),
-        _function("tan", np.tan, lambda x: 1.0 + np.tan(x) ** 2),
-        _function("log", np.log, lambda x: 1.0 / x),
-        _function("exp", np.exp, np.exp),
-        _function("sqrt", np.sqrt, lambda x: 0.5 / np.sqrt(x)),
-        _function("arcsin", np.arcsin, lambda x: 1.0 / np.sqrt(1.0 - x**2)),
-        _function("arccos", np.arccos, lambda x: -1.0 / np.sqrt(1.0 - x**2)),
-        _function("arctan", np.arctan, lambda x: 1.0 / (1.0 + x**2)),
-        _function("tanh", np.tanh, lambda x: 1.0 - np.tanh(x) ** 2),
-        _function("reciprocal", lambda x: 1.0 / x, lambda x: -1.0 / x**2),
-    ]
-)
+from vanishing.algebra.functions import FUNCTIONS as FUNCTIONS
+from vanishing.algebra.functions import Function as Function
 
 
 class Factor(NamedTuple):
