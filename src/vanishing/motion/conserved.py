@@ -285,7 +285,7 @@ class ConservedQuantities(
         """
         check_is_fitted(self, "quantities_")
         names = tuple(map(str, input_names(self, input_features)))
-        return np.array([quantity._written(names) for quantity in self.quantities_], dtype=object)
+        return np.array([quantity.to_text(names) for quantity in self.quantities_], dtype=object)
 
     def score(self, X, y=None, groups=None, sample_weight=None):
         """Return one minus the mean of variance within runs over that of all rows.

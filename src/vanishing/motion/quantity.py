@@ -124,9 +124,10 @@ class ConservedQuantity(FittedTerms):
 
     def __str__(self) -> str:
         """Write the quantity with the digits that matter."""
-        return self._written(self.names)
+        return self.to_text(self.names)
 
-    def _written(self, names: Sequence[str]) -> str:
+    def to_text(self, names: Sequence[str]) -> str:
+        """Write the quantity with other names of the columns."""
         return writing.LawText(names).write(self._expression)
 
     def to_latex(self) -> str:
