@@ -6,9 +6,10 @@ import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
 from vanishing.algebra.terms import Evaluator
+from vanishing.fitting.sparse import price
 from vanishing.fitting.surrogate import exponents_up_to, legendre_products
 from vanishing.laws.problem import LawTable, Reduced
-from vanishing.laws.refit import Fitted, price
+from vanishing.laws.refit import Fitted
 
 EVIDENCE = 10.0  # least distance in score to the best law that is really different
 AMBIGUOUS = "several different equations explain the table equally well"

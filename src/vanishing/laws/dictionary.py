@@ -1,13 +1,13 @@
 """Terms to choose from: products of powers of the variables, and, in stages, of functions."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 
 from vanishing.algebra.terms import FUNCTIONS, Factor, Function, Term, monomial
-from vanishing.checks import check_choice
+from vanishing.fitting.asked_functions import asked_functions
 
 MAX_TERMS = 250
 FEW_VALUES = 6  # a variable with no more has powers that depend on one another
@@ -211,16 +211,7 @@ def given_stages(functions, names: Sequence[str], columns: np.ndarray) -> tuple[
         if functions != "auto":
             raise ValueError(f"functions must be 'auto' or a tuple: write ({functions!r},).")
         return STAGES
-    asked: list[tuple[int | None, object]]
-    if isinstance(functions, Mapping):
-        asked = [
-            (_column(key, names), function)
-            for key, listed in functions.items()
-            for function in _listed(listed)
-        ]
-    else:
-        asked = [(None, function) for function in _listed(functions)]
-    uses = [Use(_function(function), column=column) for column, function in asked]
+    uses = [Use(function, column=column) for column, function in asked_functions(functions, names)]
     for use in uses:
         tried = columns if use.column is None else columns[use.column : use.column + 1]
         with np.errstate(all="ignore"):
@@ -232,37 +223,3 @@ def given_stages(functions, names: Sequence[str], columns: np.ndarray) -> tuple[
                 "out of functions."
             )
     return (PLAIN, Stage("functions", tuple(uses))) if uses else (PLAIN,)
-
-
-def _listed(functions) -> tuple:
-    if isinstance(functions, str):
-        return (functions,)
-    if not isinstance(functions, Iterable):
-        raise TypeError(
-            "functions must be 'auto', a tuple of names or callables, or a dict from columns to "
-            f"such; got {functions!r}."
-        )
-    return tuple(functions)
-
-
-def _column(key, names) -> int:
-    if key in names:
-        return list(names).index(key)
-    if isinstance(key, (int, np.integer)) and 0 <= key < len(names):
-        return int(key)
-    raise ValueError(f"functions names the column {key!r}; the columns are {', '.join(names)}.")
-
-
-def _function(given) -> Function:
-    """Return a function by its name, or a callable with a name and a derivative."""
-    if isinstance(given, str):
-        check_choice("functions", given, FUNCTIONS)
-        return FUNCTIONS[given]
-    name = getattr(given, "name", getattr(given, "__name__", None))
-    derivative: Callable | None = getattr(given, "derivative", None)
-    if not callable(given) or not isinstance(name, str) or not callable(derivative):
-        raise TypeError(
-            f"functions must be names out of {', '.join(FUNCTIONS)}, or callables with a name "
-            f"(name or __name__) and a derivative that can be called; got {given!r}."
-        )
-    return Function(name, given, derivative)

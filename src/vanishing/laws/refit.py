@@ -6,6 +6,7 @@ import numpy as np
 
 from vanishing.algebra.terms import Evaluator, Term
 from vanishing.fitting.normal import inverse, solution
+from vanishing.fitting.sparse import price
 from vanishing.laws.links import Link
 from vanishing.laws.problem import Reduced
 
@@ -183,11 +184,6 @@ def _is_exact(reduced: Reduced, terms, coef, mean_square: float) -> bool:
 def _significance(coef, covariance, noise):
     with np.errstate(all="ignore"):
         return coef**2 / np.maximum(noise * covariance.diagonal(), 1e-300)
-
-
-def price(count: float) -> float:
-    """Return what a term has to earn, in units of twice the log-likelihood."""
-    return 2 * np.log(250.0) + np.log(count)
 
 
 def refit_link(reduced: Reduced, link: Link, terms, rows, known: set) -> list[Fitted]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from vanishing.fitting.debiased import Matrices, fitted_equation, matrices
 from vanishing.fitting.ratios import full_ratios, least_ratio, ratio_supports
+from vanishing.fitting.sparse import price
 from vanishing.fitting.surrogate import exponents_up_to
 from vanishing.fitting.variety import (
     VarietyEquation,
@@ -23,7 +24,6 @@ from vanishing.fitting.variety import (
     vanishes,
 )
 from vanishing.laws.choose import EVIDENCE
-from vanishing.laws.refit import price
 from vanishing.rows.source import RowPart
 
 _EXACT_TERMS, _NOISY_TERMS = 220, 130

@@ -7,7 +7,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from vanishing._threads import one_blas_thread, spread, threads
 from vanishing._warnings import warn
-from vanishing.algebra.polynomials import default_names
 from vanishing.checks import check_number
 from vanishing.equations.law import read_law, write_law
 from vanishing.estimators.fits import all_or_nothing
@@ -163,7 +162,7 @@ class ConservedQuantities(
         with all_or_nothing(self), one_blas_thread(), threads(self.n_jobs):
             rows = take_rows(self, X, groups, sample_weight, y_is="runs", piece_rows=_ROWS)
             ask = rows.on_host().ask
-            names = self._names()
+            names = tuple(map(str, input_names(self)))
             progress = Progress("ConservedQuantities", self.verbose)
             progress.step("looking at the runs")
             monomials, survey = self._monomials(ask, names)
@@ -191,10 +190,6 @@ class ConservedQuantities(
         return self
 
     # -- Reading rows -----------------------------------------------------------------------------
-
-    def _names(self) -> tuple[str, ...]:
-        names = getattr(self, "feature_names_in_", default_names(self.n_features_in_))
-        return tuple(map(str, names))
 
     def _monomials(self, ask, names) -> tuple[Monomials, Survey]:
         """Look at all rows; return the monomials, and what was seen."""
@@ -290,7 +285,7 @@ class ConservedQuantities(
         """
         check_is_fitted(self, "quantities_")
         names = tuple(map(str, input_names(self, input_features)))
-        return np.array([quantity._written(names) for quantity in self.quantities_], dtype=object)
+        return np.array([quantity.to_text(names) for quantity in self.quantities_], dtype=object)
 
     def score(self, X, y=None, groups=None, sample_weight=None):
         """Return one minus the mean of variance within runs over that of all rows.
