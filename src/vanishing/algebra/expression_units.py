@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import numpy as np
-
 from vanishing.algebra.equations import GivenEquation
 from vanishing.algebra.expressions import (
     Apply,
@@ -17,20 +15,14 @@ from vanishing.algebra.expressions import (
     power,
     split,
 )
+from vanishing.algebra.functions import POWERS
 from vanishing.algebra.quantities import ONE, Unit, Units
 from vanishing.algebra.terms import Term
 
 
 def unit_of_term(term: Term, units: Units) -> Unit:
     """Return the unit of a term; a function, whatever it is of, has none."""
-    unit = ONE
-    for place, exponent in enumerate(term.exponents):
-        unit *= units.columns[place] ** exponent
-    for factor in term.factors:
-        if factor.function.name in _ROOTS:
-            inside = unit_of_term(Term(factor.exponents), units)
-            unit *= inside ** (factor.power * _ROOTS[factor.function.name])
-    return unit
+    return _product(term.dimensions[0], dict(enumerate(units.columns)))
 
 
 def units_of_constants(equation: GivenEquation, units: Units) -> dict[str, Unit]:
@@ -41,7 +33,10 @@ def units_of_constants(equation: GivenEquation, units: Units) -> dict[str, Unit]
     """
     n, names = equation.n_columns, equation.constants
     known: dict[int, Unit] = dict(enumerate(units.columns))
-    products = [row for term in equation.terms for row in _without_unit(term)]
+    products = []  # exponents of what has no unit, the last of which is that of the unit of terms
+    for term in equation.terms:
+        whole, inside = term.dimensions
+        products += [[*whole, -1.0], *([*exponents, 0.0] for exponents in inside)]
     n_known = 0
     while n_known < len(known):
         n_known = len(known)
@@ -55,21 +50,6 @@ def units_of_constants(equation: GivenEquation, units: Units) -> dict[str, Unit]
     return {name: known[n + k] for k, name in enumerate(names) if n + k in known}
 
 
-def _without_unit(term: Term) -> list[list[float]]:
-    """Return exponents of products without a unit.
-
-    They are the term over the unit of all terms, which is the last, and what functions are of.
-    """
-    whole, arguments = np.array(term.exponents), []
-    for factor in term.factors:
-        if factor.function.name in _ROOTS:
-            root = factor.power * _ROOTS[factor.function.name]
-            whole = whole + root * np.array(factor.exponents)
-        else:
-            arguments.append([*factor.exponents, 0.0])
-    return [[*whole.tolist(), -1.0], *arguments]
-
-
 def _product(exponents, units: dict[int, Unit]) -> Unit:
     unit = ONE
     for place, exponent in enumerate(exponents):
@@ -78,8 +58,7 @@ def _product(exponents, units: dict[int, Unit]) -> Unit:
     return unit
 
 
-# Functions that are powers, whose arguments may have a unit.
-_ROOTS = {"sqrt": 0.5, "reciprocal": -1.0, "cbrt": 1.0 / 3.0, "abs": 1.0}
+_ROOTS = POWERS | {"abs": 1.0}  # functions whose arguments may have a unit
 
 
 def with_units(left: Node, right: Node, units: Units) -> tuple[Node, Node]:

@@ -68,6 +68,23 @@ def variables_plan(n_features: int) -> Plan:
     return CONSTANT_PLAN.extended(np.zeros(n_features, dtype=np.intp), np.arange(n_features))
 
 
+def plan_up_to(n_features: int, max_degree: int, max_terms: int | None = None) -> Plan:
+    """Plan the evaluation of all terms up to a degree, in DegLex order.
+
+    With ``max_terms`` the degree is lowered to what keeps to that number, down to 1.
+    """
+    plan = variables_plan(n_features)
+    level, start = terms_of(plan, n_features)[1:], 1
+    for _ in range(1, max_degree):
+        following = border(level, "gb")
+        size = plan.parent.size
+        if max_terms is not None and size + len(following.terms) > max_terms:
+            break
+        plan = plan.extended(following.parent + start, following.variable)
+        level, start = following.terms, size
+    return plan
+
+
 def keys(terms: np.ndarray) -> np.ndarray:
     """Return byte strings that compare as the terms do in DegLex, within one degree.
 

@@ -158,7 +158,7 @@ def _function_undone(inside, outside, column: int, branch: int) -> Node | None:
     if name in POWERS:
         value = power(value, 1.0 / POWERS[name])
     else:
-        value = Apply(*undone, value)
+        value = Apply(undone[0], undone[1], value)
         if name == "cos" and factor.exponents[column] % 2:  # two angles have one cosine
             value = product(Number(float(branch)), value)
     value = product(Number(1.0 / factor.scale), value)

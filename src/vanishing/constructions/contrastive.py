@@ -176,7 +176,7 @@ def fit_classes(estimators: list[ContrastiveVanishing], ask) -> list[tuple]:
     """
     options = estimators[0]
     n_features = options.n_features_in_
-    plan = _all_terms(n_features, options.max_degree, options.max_terms)
+    plan = monomials.plan_up_to(n_features, options.max_degree, options.max_terms)
     terms = monomials.terms_of(plan, n_features)
     everything = slice(None)
 
@@ -353,24 +353,6 @@ def _check_finite(moments: list[np.ndarray], terms: np.ndarray) -> None:
 def _mean(classes: list[ClassMoments]) -> np.ndarray:
     total = sum(each.total_weight for each in classes)
     return np.sum([each.gram * (each.total_weight / total) for each in classes], axis=0)
-
-
-def _all_terms(n_features: int, max_degree: int, max_terms: int | None) -> Plan:
-    """Plan the evaluation of all terms up to a degree, in DegLex order, if these are not too many.
-
-    The degree is lowered to what is bearable, down to 1.
-    """
-    plan = monomials.variables_plan(n_features)
-    level = monomials.terms_of(plan, n_features)[1:]
-    start = 1
-    for _ in range(1, max_degree):
-        border = monomials.border(level, "gb")
-        if max_terms is not None and plan.parent.size + len(border.terms) > max_terms:
-            break
-        size = plan.parent.size
-        plan = plan.extended(border.parent + start, border.variable)
-        level, start = border.terms, size
-    return plan
 
 
 # -- What is saved --------------------------------------------------------------------------------

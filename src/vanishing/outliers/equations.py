@@ -1,5 +1,6 @@
 """The readable equations behind scores: few terms, from moments of rows that go together."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -76,18 +77,22 @@ def monomials_of(varying, unit: np.ndarray, max_degree: int, n_rows: float) -> M
 
 
 class DetectorLaw(NamedTuple):
-    """A law, the columns that occur in it, and its error in units of the law.
+    """A law, the columns that occur in it, and its errors in units of the law.
 
     Attributes
     ----------
     law : Law
     columns : frozenset of int
     error : float
+        On the rows it was found in.
+    last_error : float
+        On the rows that came last; NaN where none have come since.
     """
 
     law: Law
     columns: frozenset[int]
     error: float
+    last_error: float = math.nan
 
 
 class _DetectorCandidate(NamedTuple):

@@ -26,7 +26,7 @@ _MEAN_SIZE = np.sqrt(2.0 / np.pi)  # of a normal variable of variance 1
 _LOST = 1e-7  # variance relative to the mean square, below which moments have no digits left
 
 
-def state_from(moments: Moments, random) -> DetectorState:
+def state_from(moments: Moments, names: tuple[str, ...], random) -> DetectorState:
     """Return the state of a detector that knows moments instead of rows."""
     if moments.max_degree < 2:
         raise ValueError(
@@ -58,6 +58,7 @@ def state_from(moments: Moments, random) -> DetectorState:
     model = centred(model, parts, np.ones(parts.shape[1]))
     scores = model.scores_of(parts)
     return DetectorState(
+        names,
         model,
         (sums[0], sums[1]),
         np.full(2, float(features.size)),

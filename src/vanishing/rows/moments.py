@@ -102,7 +102,9 @@ class Moments:
         self.n_features = int(n_features)
         self.max_degree = int(max_degree)
         self.feature_names = feature_names
-        self.terms = _all_terms(self.n_features, 2 * self.max_degree)
+        self.terms = monomials.terms_of(
+            monomials.plan_up_to(self.n_features, 2 * self.max_degree), self.n_features
+        )
         keys = monomials.keys(self.terms)
         self._order = np.argsort(keys, kind="stable")  # keys compare as terms within a degree only
         self._keys = keys[self._order]
@@ -441,16 +443,6 @@ class Moments:
 
 def _noise_text(noise) -> str:
     return "none" if noise is None else str(noise.tolist())
-
-
-def _all_terms(n_features: int, degree: int) -> np.ndarray:
-    """Return all exponents up to a degree, in DegLex order."""
-    level = np.zeros((1, n_features), dtype=monomials.EXPONENT)
-    levels = [level]
-    for _ in range(degree):
-        level = monomials.border(level, "gb").terms
-        levels.append(level)
-    return np.concatenate(levels)
 
 
 class MomentReader(RowReader):
