@@ -81,6 +81,13 @@ class Features(NamedTuple):
         size = np.abs(self.value)
         return SAME * np.where(size < _TINY, 1.0, size)
 
+    @property
+    def unit(self) -> np.ndarray:
+        """Sizes of all columns of the table; 1 for constant ones."""
+        unit = np.ones(self.n + len(self.constant))
+        unit[self.varying] = np.hypot(self.centre, self.scale)
+        return unit
+
     def values(self, z: np.ndarray) -> np.ndarray:
         """Return the features of standardised rows, shape (size, n_rows)."""
         return self._evaluated(z)[1][1 + self.directions.shape[1] :]
