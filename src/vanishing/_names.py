@@ -32,8 +32,8 @@ PLACES = {
     "unregister_function": "algebra.functions",
     "__version__": "_version",
 }
-MODULES = ["bounds", "datasets", "export", "inspection", "motion", "oracles", "plot"]
-MODULES += ["polynomials", "report", "units"]
+MODULES = ["bounds", "datasets", "export", "inspection", "laws", "motion", "oracles"]
+MODULES += ["plot", "polynomials", "report", "units"]
 
 # Threads that import different parts of scikit-learn at once see them half made.
 _importing = RLock()
