@@ -28,8 +28,7 @@ def unit_of_term(term: Term, units: Units) -> Unit:
 def units_of_constants(equation: GivenEquation, units: Units) -> dict[str, Unit]:
     """Return the units of an equation's constants that those of its columns determine.
 
-    They are such that all terms, whose numbers have none, are of one unit; none where that cannot
-    be.
+    With them all terms have the same unit, where numbers have none. Empty where no units do that.
     """
     n, names = equation.n_columns, equation.constants
     known: dict[int, Unit] = dict(enumerate(units.columns))
@@ -64,7 +63,7 @@ _ROOTS = POWERS | {"abs": 1.0}  # functions whose arguments may have a unit
 def with_units(left: Node, right: Node, units: Units) -> tuple[Node, Node]:
     """Return the sides of an equation, in which numbers have units or consist of named values."""
     unit = _natural(left, units)
-    return _given(left, unit, units), _given(right, unit, units)
+    return _with_unit(left, unit, units), _with_unit(right, unit, units)
 
 
 def _natural(node: Node, units: Units) -> Unit:
@@ -87,14 +86,14 @@ def _natural(node: Node, units: Units) -> Unit:
     return ONE
 
 
-def _given(node: Node, unit: Unit, units: Units) -> Node:
+def _with_unit(node: Node, unit: Unit, units: Units) -> Node:
     """Return an expression that has a unit by those of its numbers."""
     if isinstance(node, Sum):
-        return Sum(tuple(_given(part, unit, units) for part in node.parts))
+        return Sum(tuple(_with_unit(part, unit, units) for part in node.parts))
     if isinstance(node, Power) and _takes(node.base):
-        return Power(_given(node.base, unit ** (1.0 / node.exponent), units), node.exponent)
+        return Power(_with_unit(node.base, unit ** (1.0 / node.exponent), units), node.exponent)
     if isinstance(node, Apply) and node.name in _ROOTS:
-        inside = _given(node.argument, unit ** (1.0 / _ROOTS[node.name]), units)
+        inside = _with_unit(node.argument, unit ** (1.0 / _ROOTS[node.name]), units)
         return replace(node, argument=inside)
     number, factors = split(node)
     missing = unit
@@ -134,8 +133,8 @@ def _inside(factor: Node, unit: Unit, units: Units) -> Node:
         return Power(base, factor.exponent)
     if isinstance(factor, Apply) and factor.name not in _ROOTS:
         free = _natural(factor.argument, units) if factor.name == "sign" else ONE
-        return replace(factor, argument=_given(factor.argument, free, units))
-    return _given(factor, unit, units)
+        return replace(factor, argument=_with_unit(factor.argument, free, units))
+    return _with_unit(factor, unit, units)
 
 
 def _joined(number: Number, unit: Unit, parts: list[Node], units: Units) -> Node:

@@ -100,7 +100,7 @@ def is_negative(node: Node) -> bool:
 
 
 def split(node: Node) -> tuple[Number, tuple[Node, ...]]:
-    """Return an expression as a number and the factors beside it."""
+    """Return an expression as a number and the factors that it multiplies."""
     if isinstance(node, Number):
         return node, ()
     parts = node.parts if isinstance(node, Product) else (node,)
@@ -139,10 +139,10 @@ def product(*parts: Node) -> Node:
             else:
                 others.append(factor)
     columns = [power(Column(i), e) for i, e in sorted(exponents.items()) if e]
-    found = (*columns, *others)
-    if value != 1.0 or std != 0.0 or not found:
-        found = (Number(value, std), *found)
-    return found[0] if len(found) == 1 else Product(found)
+    kept = (*columns, *others)
+    if value != 1.0 or std != 0.0 or not kept:
+        kept = (Number(value, std), *kept)
+    return kept[0] if len(kept) == 1 else Product(kept)
 
 
 def as_power(node: Node) -> tuple[Node, float]:

@@ -42,6 +42,11 @@ def parse_polynomial(text: str, names: Sequence[str] | None = None) -> Polynomia
     ValueError
         If the text is no polynomial in these variables, or its names cannot be told apart.
 
+    See Also
+    --------
+    parse_equation : Read an equation, which has two sides.
+    vanishing.check_law : Read equations with functions and constants to be fitted.
+
     Examples
     --------
     >>> from vanishing.polynomials import parse_polynomial
@@ -67,6 +72,10 @@ def parse_equation(text: str, names: Sequence[str] | None = None) -> Polynomial:
     -------
     polynomial : Polynomial
         Zero where the equation holds.
+
+    See Also
+    --------
+    parse_polynomial : Read a polynomial, which has one side.
 
     Examples
     --------

@@ -110,7 +110,7 @@ def raised(base: np.ndarray, exponent: float) -> np.ndarray:
     """Return a power of an array."""
     size = abs(exponent)
     if size % 1 == 0 and 1 <= size <= 8:
-        # Products: powers of floats are ten times slower, and round otherwise.
+        # Products: powers of floats are ten times slower, and round differently.
         value = base
         for _ in range(int(size) - 1):
             value = base * value

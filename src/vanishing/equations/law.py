@@ -35,7 +35,7 @@ _MEASURED = ("error", "relative_error", "evidence", "lack_of_fit", "held_out_err
 class Law(FittedTerms):
     r"""An equation that rows obey: the sum of ``coef[j]`` times term j is zero.
 
-    `LawFinder` and `check_law` make laws.
+    `LawFinder` and `check_law` return laws.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class Law(FittedTerms):
     n_samples : int, default=0
         How many rows the law was fitted to.
     verdict : str, default=""
-        What is to be said of the law, in a sentence.
+        How well the law holds, in a sentence.
     constants : mapping from str to (float, float), default=()
         Constants of an equation that was checked: values and standard errors.
     constant_units : mapping from str to str, default=()
@@ -86,6 +86,12 @@ class Law(FittedTerms):
         The largest degree of a term: the sum of the sizes of its exponents.
     columns : tuple of str
         Names of the columns that occur.
+
+    See Also
+    --------
+    LawFinder : Find the laws of a table.
+    check_law : Fit the constants of an equation given as text.
+    ConservedQuantity : What stays the same along every run.
 
     Examples
     --------

@@ -160,9 +160,7 @@ def _middle(features: Features, sums, X, weight) -> np.ndarray:
 def _monomials(built: Built, X, weight, max_degree: int) -> Monomials:
     """Return the moments behind readable equations, of rows weighted as for laws."""
     features = built.model.features
-    unit = np.ones(X.shape[1])
-    unit[features.varying] = np.hypot(features.centre, features.scale)
-    empty = monomials_of(features.varying, unit, max_degree, len(X))
+    empty = monomials_of(features.varying, features.unit, max_degree, len(X))
     counts = built.counts * weight.sum()
     scores = built.scores[: len(X)]
     counts[scores < quantiles(scores, weight, (_ODD,))[0]] = 0.0
