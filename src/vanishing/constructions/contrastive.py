@@ -1,10 +1,12 @@
 """Polynomials that are small on the rows of a class and large on those of the others."""
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from vanishing._threads import one_blas_thread
+from vanishing._types import FloatArray
 from vanishing.algebra import monomials
 from vanishing.algebra.monomials import Plan
 from vanishing.checks import check_number
@@ -122,19 +124,22 @@ class ContrastiveVanishing(MonomialTransformer):
     0.016 0.963
     """
 
+    mse_others_: FloatArray
+    ratio_: FloatArray
+
     sees_others = True  # of the feature map: all classes are fitted at once
 
     def __init__(
         self,
-        psi=0.05,
+        psi: float = 0.05,
         *,
-        max_degree=2,
-        max_terms=100,
-        max_generators=None,
-        slack=0.0,
-        absolute=True,
-        chunk_size=None,
-        n_jobs=None,
+        max_degree: int = 2,
+        max_terms: int | None = 100,
+        max_generators: int | None = None,
+        slack: float = 0.0,
+        absolute: bool = True,
+        chunk_size: int | None = None,
+        n_jobs: int | None = None,
     ):
         self.psi = psi
         self.max_degree = max_degree
@@ -145,7 +150,7 @@ class ContrastiveVanishing(MonomialTransformer):
         self.chunk_size = chunk_size
         self.n_jobs = n_jobs
 
-    def check_parameters(self):
+    def check_parameters(self) -> None:
         """Raise TypeError or ValueError unless the parameters are valid."""
         GeneratorTransformer.check_parameters(self)  # there is no border, and no order of columns
         if self.max_generators is not None:
@@ -157,7 +162,7 @@ class ContrastiveVanishing(MonomialTransformer):
         ((_, remarks),) = self.fit_classes([self], lambda work: [work(rows)], rows.n_features)
         return remarks
 
-    def fit_classes(self, estimators, ask, n_features: int) -> list[tuple]:
+    def fit_classes(self, estimators: list[Any], ask: Callable, n_features: int) -> list[tuple]:
         """Fit one estimator to each class, in two passes over the rows.
 
         Parameters

@@ -5,14 +5,14 @@ from typing import NamedTuple
 import numpy as np
 
 from vanishing.algebra.terms import Evaluator, Term
-from vanishing.fitting.normal import inverse, solution
+from vanishing.fitting.gauss_newton import gauss_newton
+from vanishing.fitting.normal import inverse, solution, with_fixed
 from vanishing.fitting.sparse import price
 from vanishing.laws import settings
 from vanishing.laws.links import Link
 from vanishing.laws.problem import Reduced
 
 _STEPS = 6
-_HALVINGS = 6
 
 
 class Fitted(NamedTuple):
@@ -92,7 +92,8 @@ class _ImplicitModel:
         self.powers = np.array([term.exponents[-1] for term in terms])
         self.values = Evaluator(reduced.w).values([_lowered(term) for term in terms])
 
-    def predict(self, coef, values, powers):
+    def predict(self, coef):
+        values, powers = self.values, self.powers
         A, B, C = (coef[powers == p] @ values[powers == p] for p in (2.0, 1.0, 0.0))
         smooth = self.reduced.smooth
         with np.errstate(all="ignore"):
@@ -132,39 +133,27 @@ def _lowered(term: Term) -> Term:
     return Term(term.exponents[:-1], factors)
 
 
-def _gauss_newton(reduced: Reduced, predict, coef, free):
-    """Minimise the mean square of y - M Y over the free coefficients; return also J'J."""
-    pull = reduced.factor * reduced.root
-    target = reduced.table.y * reduced.root
-    count = reduced.table.n_observations
+class _RefitPoint:
+    """Residuals of y and their derivatives by free coefficients, at values of these."""
 
-    def measured(coef):
-        Y, slope = predict(coef)
-        left = target - Y * pull
-        return float(left @ left) / count, left, slope, Y
+    def __init__(self, reduced: Reduced, predict, coef: np.ndarray):
+        pull = reduced.factor * reduced.root
+        self.coef = coef
+        self.Y, slope = predict(coef)
+        left = reduced.table.y * reduced.root - self.Y * pull
+        jacobian = slope * pull
+        self.loss = float(left @ left) / reduced.table.n_observations  # mean square
+        self.gram, self.cross = jacobian @ jacobian.T, jacobian @ left
 
-    value, left, slope, Y = measured(coef)
-    for _ in range(_STEPS):
-        jacobian = slope[free] * pull
-        gram = jacobian @ jacobian.T / count
-        if not np.isfinite(gram).all():
-            break
-        step = solution(gram, jacobian @ left / count)
-        for halving in range(_HALVINGS):
-            trial = coef.copy()
-            trial[free] += step / 2**halving
-            result = measured(trial)
-            if result[0] < value:
-                break
-        else:
-            break
-        gained = value - result[0]
-        coef = trial
-        value, left, slope, Y = result
-        if gained < 1e-6 * value:
-            break
-    jacobian = slope[free] * pull
-    return coef, value, jacobian @ jacobian.T, Y
+    def step(self):
+        return solution(self.gram, self.cross) if np.isfinite(self.gram).all() else None
+
+
+def _refitted(reduced: Reduced, predict, coef: np.ndarray) -> _RefitPoint:
+    """Minimise the mean square of y - M Y, where ``predict(coef)`` is Y and its derivatives."""
+    return gauss_newton(
+        lambda coef: _RefitPoint(reduced, predict, coef), coef, max_steps=_STEPS, least_gain=1e-6
+    )
 
 
 def _is_exact(reduced: Reduced, terms, coef, mean_square: float) -> bool:
@@ -198,19 +187,15 @@ def refit_link(reduced: Reduced, link: Link, terms, rows, known: set) -> list[Fi
             break
         known.add(support)
         values = model.values[places]
-        free = np.arange(len(places))
-        coef, value, gram, Y = _gauss_newton(
-            reduced, lambda c, v=values: model.predict(c, v), coef, free
-        )
-        covariance = np.zeros((len(places) + 1,) * 2)
-        covariance[1:, 1:] = inverse(gram)
+        point = _refitted(reduced, lambda c, v=values: model.predict(c, v), coef)
+        coef, value = point.coef, point.loss
+        covariance = inverse(point.gram)
         law_terms, law_coef, fixed = model.law(coef, places)
         exact = _is_exact(reduced, law_terms, law_coef, value)
-        predicted = Y * reduced.factor
-        found.append(Fitted(law_terms, law_coef, fixed, covariance, value, predicted, exact))
-        t = _significance(
-            coef, covariance[1:, 1:], max(settings.EXACT**2 * reduced.table.norm, value)
-        )
+        predicted = point.Y * reduced.factor
+        whole = with_fixed(covariance, fixed)
+        found.append(Fitted(law_terms, law_coef, fixed, whole, value, predicted, exact))
+        t = _significance(coef, covariance, max(settings.EXACT**2 * reduced.table.norm, value))
         least = int(np.argmin(t))
         if (
             not t[least] <= settings.INSIGNIFICANT * price(reduced.table.n_observations)
@@ -241,24 +226,25 @@ def refit_implicit(reduced: Reduced, terms, coef, known: set) -> list[Fitted]:
         fixed = int(np.argmax(np.where(powers > 0, size, -1.0)))
         if not coef[fixed]:
             return found
-        coef = coef / coef[fixed]
         free = np.delete(np.arange(len(terms)), fixed)
-        coef, value, gram, Y = _gauss_newton(
-            reduced, lambda c, m=model, p=powers: m.predict(c, m.values, p), coef, free
-        )
-        covariance = np.zeros((len(terms),) * 2)
-        covariance[np.ix_(free, free)] = inverse(gram)
-        if not model.has_one_branch(coef, Y):
+
+        def predict(c, model=model, fixed=fixed, free=free):
+            Y, slope = model.predict(np.insert(c, fixed, 1.0))
+            return Y, slope[free]
+
+        point = _refitted(reduced, predict, coef[free] / coef[fixed])
+        coef, value = np.insert(point.coef, fixed, 1.0), point.loss
+        covariance = inverse(point.gram)
+        if not model.has_one_branch(coef, point.Y):
             return found
         exact = _is_exact(reduced, terms, coef, value)
-        predicted = Y * reduced.factor
-        found.append(Fitted(tuple(terms), coef, fixed, covariance, value, predicted, exact))
+        predicted = point.Y * reduced.factor
+        whole = with_fixed(covariance, fixed)
+        found.append(Fitted(tuple(terms), coef, fixed, whole, value, predicted, exact))
         noise = max(settings.EXACT**2 * reduced.table.norm, value)
-        t = _significance(coef[free], covariance[np.ix_(free, free)], noise)
-        least, enough = (
-            int(np.argmin(t)),
-            settings.INSIGNIFICANT * price(reduced.table.n_observations),
-        )
+        t = _significance(coef[free], covariance, noise)
+        least = int(np.argmin(t))
+        enough = settings.INSIGNIFICANT * price(reduced.table.n_observations)
         if not t[least] <= enough:
             return found
         # Where no coefficient is known relative to the fixed one, that is the one which is zero.

@@ -2,9 +2,11 @@
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
+from vanishing._types import FloatArray, Table, Vector
 from vanishing.algebra import expression_text as writing
 from vanishing.algebra.expressions import Node, Number, of_term, total
 from vanishing.algebra.immutable import Immutable, read_only
@@ -58,9 +60,9 @@ class ConservedQuantity(Immutable, Savable):
     array([-10.62])
     """
 
-    coef: np.ndarray
-    coef_std: np.ndarray
-    covariance: np.ndarray | None
+    coef: FloatArray
+    coef_std: FloatArray
+    covariance: FloatArray | None
     names: tuple[str, ...]
     ratio: float
     _terms: tuple[Term, ...]
@@ -68,10 +70,10 @@ class ConservedQuantity(Immutable, Savable):
     def __init__(
         self,
         terms: Sequence[Term],
-        coef,
+        coef: Vector,
         *,
         names: Sequence[str],
-        covariance=None,
+        covariance: Table | None = None,
         ratio: float = math.nan,
     ):
         terms, names = tuple(terms), tuple(map(str, names))
@@ -118,7 +120,7 @@ class ConservedQuantity(Immutable, Savable):
 
     # -- Values -----------------------------------------------------------------------------------
 
-    def __call__(self, X) -> np.ndarray:
+    def __call__(self, X: Table) -> FloatArray:
         """Evaluate the quantity.
 
         Parameters
@@ -134,7 +136,7 @@ class ConservedQuantity(Immutable, Savable):
         with np.errstate(all="ignore"):
             return self.coef @ Evaluator(self._read(X)).values(self._terms)
 
-    def gradient(self, X) -> np.ndarray:
+    def gradient(self, X: Table) -> FloatArray:
         """Evaluate the derivatives by all columns, shape (n_samples, n_columns)."""
         columns = self._read(X)
         evaluator = Evaluator(columns)
@@ -181,7 +183,7 @@ class ConservedQuantity(Immutable, Savable):
         """Write the quantity in MathML, which browsers typeset; names of columns are text in it."""
         return MathML(self.names).expression(self._expression)
 
-    def to_sympy(self):
+    def to_sympy(self) -> Any:
         """Return the quantity as an expression of SymPy in symbols named as the columns."""
         try:
             import sympy

@@ -6,7 +6,7 @@ import numpy as np
 
 from vanishing.algebra.terms import monomial
 from vanishing.equations.law import Law
-from vanishing.fitting.normal import inverse, solution
+from vanishing.fitting.normal import inverse, solution, with_fixed
 from vanishing.fitting.sparse import regressions
 
 _MOST_MONOMIALS = 100  # of degree 2; of more columns only linear equations are told
@@ -187,9 +187,8 @@ def _law(moments: Monomials, gram: np.ndarray, candidate: _DetectorCandidate, na
     exponents = moments.exponents[support]
     square = max(float(coef @ gram[np.ix_(support, support)] @ coef), 0.0)
     count = max(moments.gram[0, 0] ** 2 / moments.square_weight, 1.0)
-    covariance = np.zeros((len(coef),) * 2)
     others = support[:-1]
-    covariance[:-1, :-1] = inverse(gram[np.ix_(others, others)]) * square / count
+    covariance = with_fixed(inverse(gram[np.ix_(others, others)]) * square / count, len(others))
     with np.errstate(all="ignore"):
         scale = np.prod(moments.unit ** -exponents.astype(float), axis=1)
         # Relative to the term that was regressed, in units of the table.

@@ -1,7 +1,10 @@
 """Why a row has its score: laws it breaks, the columns to blame, and what was expected of them."""
 
+from typing import TypedDict
+
 import numpy as np
 
+from vanishing.equations.law import Law
 from vanishing.outliers.blame import Blame, blame
 from vanishing.outliers.equations import DetectorLaw
 from vanishing.outliers.features import SCORE_LIMIT
@@ -17,9 +20,20 @@ _ROUNDING = 1e-9
 _OFF = 3.0  # errors of a law by which a row breaks it
 
 
+class Reason(TypedDict):
+    """Why a row has its score; see `VanishingOutlierDetector.explain`."""
+
+    kind: str
+    law: Law | None
+    columns: list[str]
+    expected: dict[str, float]
+    found: dict[str, float]
+    shares: dict[str, float]
+
+
 def reasons_of(
     state: DetectorState, laws: list[DetectorLaw], names, X: np.ndarray
-) -> list[list[dict]]:
+) -> list[list[Reason]]:
     """Return the reasons of rows; see `VanishingOutlierDetector.explain`."""
     found = []
     for here in slices(len(X)):
@@ -27,7 +41,7 @@ def reasons_of(
     return found
 
 
-def _of_chunk(state: DetectorState, laws, names, X) -> list[list[dict]]:
+def _of_chunk(state: DetectorState, laws, names, X) -> list[list[Reason]]:
     model = state.model
     bulk, law = (np.square(part) for part in model.residuals(X))
     z = model.features.standardised(X, SCORE_LIMIT)
@@ -72,7 +86,7 @@ def _named(model: Model, names, found: Blame, row: int) -> tuple[list[int], list
     return [int(model.features.varying[c]) for c, _ in pairs], [value for _, value in pairs]
 
 
-def _reason(kind, law, names, columns, expected, row, share) -> dict:
+def _reason(kind, law, names, columns, expected, row, share) -> Reason:
     named = [str(names[c]) for c in columns]
     return {
         "kind": kind,
@@ -84,7 +98,7 @@ def _reason(kind, law, names, columns, expected, row, share) -> dict:
     }
 
 
-def _constants(model: Model, laws, names, row, share) -> list[dict]:
+def _constants(model: Model, laws, names, row, share) -> list[Reason]:
     """Return reasons of columns that should be constant and are not."""
     features = model.features
     found = []
@@ -97,7 +111,7 @@ def _constants(model: Model, laws, names, row, share) -> list[dict]:
     return found
 
 
-def _broken(model: Model, laws, names, row, found: Blame, i, sizes, share) -> list[dict]:
+def _broken(model: Model, laws, names, row, found: Blame, i, sizes, share) -> list[Reason]:
     """Return the laws that are broken most, of those that the columns to blame occur in."""
     columns, expected = _named(model, names, found, i)
     order = sorted(range(len(laws)), key=lambda j: -sizes[j])

@@ -10,11 +10,13 @@ import math
 from copy import copy
 from functools import cached_property
 from pathlib import Path
+from typing import Literal, overload
 
 import numpy as np
 from sklearn.utils import check_array
 
 from vanishing._threads import fold, one_blas_thread, threads
+from vanishing._types import FloatArray, Names, Table, Vector
 from vanishing._warnings import warn
 from vanishing.algebra import monomials
 from vanishing.algebra.evaluation import chunk_rows, evaluate, stretches
@@ -73,7 +75,7 @@ class Moments:
     x1^2 + x0^2 - 1
     """
 
-    def __init__(self, n_features, max_degree, *, feature_names=None):
+    def __init__(self, n_features: int, max_degree: int, *, feature_names: Names | None = None):
         check_number("n_features", n_features, low=1, integer=True)
         check_number("max_degree", max_degree, low=1, high=monomials.MAX_DEGREE // 2, integer=True)
         n_moments = math.comb(n_features + 2 * max_degree, 2 * max_degree)
@@ -83,7 +85,7 @@ class Moments:
                 f"more than {MAX_MOMENTS}. Take a smaller max_degree, or fit to the rows."
             )
         if feature_names is not None:
-            feature_names = tuple(str(name) for name in feature_names)
+            feature_names = tuple(map(str, feature_names))
             if len(feature_names) != n_features:
                 raise ValueError(
                     f"feature_names must be {n_features} names; got {len(feature_names)}."
@@ -105,7 +107,9 @@ class Moments:
         """What is known of the columns."""
         return RowLayout(self.n_features, self.feature_names, "float64")
 
-    def update(self, X, sample_weight=None, *, n_jobs=None) -> "Moments":
+    def update(
+        self, X: Table, sample_weight: Vector | None = None, *, n_jobs: int | None = None
+    ) -> "Moments":
         """Add rows.
 
         Parameters
@@ -196,7 +200,7 @@ class Moments:
         """The map from these sums and a noise to sums without it."""
         return Debiasing(self.terms, self.positions)
 
-    def debiased(self, noise) -> "Moments":
+    def debiased(self, noise: float | Vector) -> "Moments":
         """Return the moments that the rows would have without noise in the columns.
 
         For independent Gaussian noise of known standard deviation, whatever the rows are; to
@@ -239,6 +243,14 @@ class Moments:
         found.noise = noise
         return found
 
+    @overload
+    def estimate_noise(
+        self, ratio: Vector | None = None, *, return_std: Literal[False] = False
+    ) -> FloatArray: ...
+    @overload
+    def estimate_noise(
+        self, ratio: Vector | None = None, *, return_std: Literal[True]
+    ) -> tuple[FloatArray, FloatArray]: ...
     def estimate_noise(self, ratio=None, *, return_std=False):
         """Estimate the standard deviation of Gaussian noise in the columns from a law they obey.
 
@@ -291,7 +303,7 @@ class Moments:
         noise, std = found if ratio is None else (value * ratios for value in found)
         return (noise, std) if return_std else noise
 
-    def check_noise(self, noise) -> np.ndarray:
+    def check_noise(self, noise: float | Vector) -> np.ndarray:
         """Return the noise of each column, or raise ValueError."""
         return self._per_column("noise", noise)
 
@@ -342,7 +354,7 @@ class Moments:
             "sums": self.sums.tolist(),
         }
 
-    def save(self, path) -> None:
+    def save(self, path: Path) -> None:
         """Write the moments to a JSON file: exactly, and at once or not at all.
 
         Parameters
@@ -354,7 +366,7 @@ class Moments:
         write_atomically(Path(path), json.dumps(content, allow_nan=False) + "\n")
 
     @classmethod
-    def load(cls, path) -> "Moments":
+    def load(cls, path: Path) -> "Moments":
         """Read moments that `save` wrote.
 
         Parameters
