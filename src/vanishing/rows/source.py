@@ -259,6 +259,10 @@ class RowSource:
         """Return the source for questions that take NumPy rows only: blocks go to the CPU."""
         return _Asked(self, _OnHost)
 
+    def ordered(self, order: Callable[[RowPart], Any], piece_rows: int) -> "RowSource":
+        """Return rows in memory as ``order(rows)`` places them, asked some at a time; or itself."""
+        return self
+
     def coded(self, classes: np.ndarray) -> "RowSource":
         """Return the source with places in ``classes`` for labels: where the rows are."""
         return _Asked(self, partial(_OfPlaces, classes))
