@@ -32,7 +32,7 @@ from vanishing.learning.trials import Trials, describe
 from vanishing.learning.tuning import Tuning
 from vanishing.persistence import register
 
-_MEASURED = ("fit_times", "score_times", "scores")
+_MEASURED = ("fit_time", "score_time", "score")
 _TIMES = ("mean_fit_time", "std_fit_time", "mean_score_time", "std_score_time")
 
 
@@ -263,18 +263,18 @@ def search(model: VanishingClassifierCV, X, y, sample_weight=None) -> VanishingC
             try:
                 tuning.run()
             except KeyboardInterrupt:
-                if not tuning.looks:
+                if not trials.looks:
                     raise
                 interrupted = True
         best, place = tuning.best()
         tried = [
             (at, i)
-            for at in tuning.looks.values()
+            for at in trials.looks.values()
             for i, C in enumerate(Cs)
-            if C in first_Cs or np.isfinite(at.scores[0, i])
+            if C in first_Cs or i in at.by_C
         ]
         fits, scores, splits = (
-            np.array([getattr(at, name)[:, i] for at, i in tried]).T for name in _MEASURED
+            np.array([at.table(name)[:, i] for at, i in tried]).T for name in _MEASURED
         )
         _set_results(
             model,
@@ -293,14 +293,12 @@ def search(model: VanishingClassifierCV, X, y, sample_weight=None) -> VanishingC
 
 def _with_remarks(model, remarks: Remarks, tuning: Tuning, interrupted: bool) -> Remarks:
     """Add what there is to say of the search to what there is to say of the classifier."""
-    said = []
-    problems = [problem for look in tuning.looks.values() for problem in look.problems]
+    looks = tuning.trials.looks.values()
+    problems = [problem for look in looks for problem in look.problems]
     if problems:
-        total = sum(np.isfinite(look.scores).sum() for look in tuning.looks.values())
-        said.append(
-            f"in {len(problems)} of the search's {total} fits; the first says: {problems[0]}"
-        )
-    remarks = remarks._replace(problems=(*remarks.problems, *said))
+        total = sum(len(folds) for look in looks for folds in look.by_C.values())
+        message = f"in {len(problems)} of the search's {total} fits; the first says: {problems[0]}"
+        remarks = remarks._replace(problems=(*remarks.problems, message))
     notes = [] if remarks.nothing is None else [remarks.nothing]
     if interrupted:
         notes.append("the search was interrupted, and what it had found until then is taken.")

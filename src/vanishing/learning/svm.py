@@ -148,6 +148,7 @@ def fit_svm(svm: L1SquaredHingeSVC, columns, y, weight=None, start=None, n_jobs=
     svm.n_features_in_ = len(columns) - svm.fit_intercept
     problems = SVMProblems(svm, svm.classes_, np.bincount(y, weight, len(svm.classes_)))
     sides = [problems.sides(p, y, weight, columns[0]) for p in range(len(problems))]
+    signs, costs = zip(*sides, strict=True)
     weights = np.zeros((len(problems), len(columns)))
     if start is not None:
         weights[:, : svm.n_features_in_] = start.coef_
@@ -156,7 +157,8 @@ def fit_svm(svm: L1SquaredHingeSVC, columns, y, weight=None, start=None, n_jobs=
         svm,
         solve_together(
             columns,
-            *zip(*sides, strict=True),
+            signs,
+            costs,
             weights,
             tol=svm.tol,
             max_iter=svm.max_iter,
