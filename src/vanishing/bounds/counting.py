@@ -6,6 +6,7 @@ from scipy.special import betaln
 
 from vanishing.bounds.arguments import whole
 from vanishing.checks import check_number
+from vanishing.constructions.oavi import stopping_degree
 
 
 def log_order_ideals(n_features, k):
@@ -58,14 +59,6 @@ def log_terms(n_features, max_degree):
     """
     n, d = whole("n_features", n_features, 1), whole("max_degree", max_degree, 0)
     return float(-math.log(n + d + 1) - betaln(n + 1, d + 1))
-
-
-def stopping_degree(psi):
-    """Return the smallest D with 4^-D <= psi, exact at powers of 4 where logarithms are not."""
-    degree = math.ceil(-math.log(psi) / math.log(4.0))
-    while degree > 1 and math.ldexp(1.0, -2 * (degree - 1)) <= psi:
-        degree -= 1
-    return degree
 
 
 def max_size(psi, n_features):

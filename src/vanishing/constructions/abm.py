@@ -20,10 +20,6 @@ from vanishing.constructions.engine import MonomialConstruction, Slab, stacked
 from vanishing.constructions.from_moments import FitsMoments, is_debiased
 from vanishing.constructions.gradient import DebiasedConstruction, GradientConstruction
 
-_SECULAR_STEPS = 100
-_INVERSE_STEPS = 1000
-_SMALLEST = 1e-300  # leading coefficient of a unit vector that can be divided by
-
 
 @savable
 class ABM(FitsMoments, MonomialTransformer):
@@ -145,7 +141,7 @@ def _solve_secular(mu, w, norm, psi):
     """
     for j in range(w.shape[0]):
         root = psi if mu[0] > psi else mu[0] * (1.0 - 1e-12)
-        for _ in range(_SECULAR_STEPS):
+        for _ in range(100):
             value, slope = norm[j] - root, -1.0
             for i in range(mu.size):
                 part = w[j, i] / (mu[i] - root)
@@ -314,12 +310,12 @@ class _ABMConstruction(MonomialConstruction):
         vector = np.zeros(size + 1)
         vector[size] = 1.0
         mse = float(np.sum(exact[:, size] ** 2))
-        for _ in range(_INVERSE_STEPS):
+        for _ in range(1000):
             image = solve_triangular(upper, vector, trans="T", check_finite=False)
             image = solve_triangular(upper, image / np.abs(image).max(), check_finite=False)
             image /= norm(image, check_finite=False)
-            if not abs(image[-1]) > _SMALLEST:
-                break  # columns of so different size that there is no better vector
+            if not abs(image[-1]) > 1e-300:
+                break  # nothing to divide by: columns of so different size have no better vector
             vector = image
             before, mse = mse, float(np.sum((exact @ vector) ** 2))
             if mse >= (1.0 - 1e-14) * before:

@@ -19,7 +19,6 @@ from vanishing.rows.reader import RowReader, reader_of
 from vanishing.rows.remembered import remembering
 from vanishing.rows.values import generator_values
 
-_SHOWN = 4  # terms of a polynomial that a feature name shows
 EQUATION = 20  # terms of a polynomial that its equation in a model file shows
 
 
@@ -152,7 +151,7 @@ class GeneratorTransformer(
         generators = self.generators_.renamed(input_names(self, input_features))
         bar = "|" if self.absolute else ""
         # The leading term comes first and tells generators apart, however short the rest is cut.
-        return np.array([f"{bar}{g.shortened(_SHOWN)}{bar}" for g in generators], dtype=object)
+        return np.array([f"{bar}{g.shortened(4)}{bar}" for g in generators], dtype=object)
 
     @property
     def _n_features_out(self):
@@ -223,7 +222,7 @@ def set_monomials(model, *, terms, leading_terms, coef, leading_coef, sizes, mse
     model.leading_coef_ = leading_coef
     model.mse_ = mse
     model.n_coefficients_ = int(sizes.sum())
-    model.sparsity_ = sparsity(np.count_nonzero(coef), model.n_coefficients_)
+    model.sparsity_ = sparsity(int(np.count_nonzero(coef)), model.n_coefficients_)
     model.n_generators_ = len(leading_terms)
     model.n_terms_ = len(terms)
     model.generators_ = Generators(

@@ -28,11 +28,6 @@ from vanishing.rows.reader import ArrayReader
 # Mean squares that are zero up to rounding, relative to those of the candidates: of columns, and
 # of products of components, which carry rounding of their own, divided by small roots.
 _ZERO_COLUMN, _ZERO = 1e-24, 1e-16
-_ZERO_PENCIL = 1e-11  # roots of mean squares of values and gradients, relative to the largest
-_ZERO_POLYNOMIAL = 1e-9  # size of a polynomial at generic points relative to its candidates'
-_TIE = 1e-9  # eigenvalues closer than this, relative to the largest, share an eigenspace
-_LARGE_EIGENSPACE = 100
-_BLOCK = 256  # generic points at a time
 
 
 def _added(first: tuple, second: tuple) -> tuple:
@@ -211,7 +206,7 @@ class ComponentAnalysis:
             del basis
         project = -(vectors.T @ projection.T)
         # Equal eigenvalues, and all that are zero, have an eigenspace rather than eigenvectors.
-        new = np.abs(np.diff(eigenvalues, prepend=-np.inf)) > _TIE * eigenvalues.max(initial=0.0)
+        new = np.abs(np.diff(eigenvalues, prepend=-np.inf)) > 1e-9 * eigenvalues.max(initial=0.0)
         new[n_kept : n_kept + 1] = True
         starts = np.append(np.flatnonzero(new), len(eigenvalues))
         for here in map(slice, starts[:-1], starts[1:]):
@@ -340,7 +335,7 @@ class ComponentAnalysis:
         if careful:
             both = np.vstack([squares, steepness])
             q, sigma, directions = np.linalg.svd(both, full_matrices=False)
-            used = sigma > _ZERO_PENCIL * sigma[0]
+            used = sigma > 1e-11 * sigma[0]  # else zero up to rounding
             _, roots, vectors = np.linalg.svd(q[: len(squares), used], full_matrices=False)
             white = directions[used].T / sigma[used]
             return np.minimum(roots[::-1] ** 2, 1.0), white @ vectors[::-1].T
@@ -366,7 +361,7 @@ class ComponentAnalysis:
         n_first = self.stages[0].n_components
         while basis.shape[1] < bound:
             missing = bound - basis.shape[1]
-            shape = (n_first, min(_BLOCK, missing + 8))
+            shape = (n_first, min(256, missing + 8))
             values = components_of(self.stages, first=random.uniform(-(3**0.5), 3**0.5, shape))
             candidates = values[left] * values[right]
             projected = projection.T @ values
@@ -375,7 +370,7 @@ class ComponentAnalysis:
             for _ in range(2):  # once leaves what rounding has left of the first
                 residuals -= basis @ (basis.T @ residuals)
             directions, triangle, _ = qr(residuals, mode="economic", pivoting=True)
-            n_new = int((np.abs(triangle.diagonal()) > _ZERO_POLYNOMIAL).sum())
+            n_new = int((np.abs(triangle.diagonal()) > 1e-9).sum())  # else zero up to rounding
             if not n_new:
                 break
             basis = np.hstack([basis, directions[:, : min(n_new, missing)]])
@@ -441,7 +436,7 @@ def _canonical_rotation(rows: np.ndarray) -> np.ndarray:
     pivoting takes long, random combinations of candidates serve as well.
     """
     n_vectors, n_candidates = rows.shape
-    if n_vectors > _LARGE_EIGENSPACE:
+    if n_vectors > 100:
         chosen = rows @ np.random.default_rng(0).normal(size=(n_candidates, n_vectors))
     else:
         preference = np.linspace(1.0, 0.999, n_candidates)

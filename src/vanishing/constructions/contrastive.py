@@ -8,6 +8,7 @@ from vanishing._threads import one_blas_thread
 from vanishing.algebra import monomials
 from vanishing.algebra.monomials import Plan
 from vanishing.checks import check_number
+from vanishing.constructions import settings
 from vanishing.constructions.base import (
     GeneratorTransformer,
     MonomialTransformer,
@@ -21,11 +22,7 @@ from vanishing.oracles.solution import Status
 from vanishing.persistence import register
 from vanishing.rows.reader import RowReader
 
-_DEPENDENT = 1e-12  # relative mean square below which a polynomial is zero up to rounding
-_EVEN = 0.4999  # share of the class from which on a polynomial does not tell it from the others
 _TIE = 1e-9  # difference of two shares that rounding decides about
-_UNDERFLOW = 1e-146  # size of a term below which its mean square, next to underflow, lacks digits
-_ROUNDING = 1e-13  # relative size of a coefficient that is a rounding error of the others
 
 
 class ClassMoments(NamedTuple):
@@ -212,15 +209,15 @@ def _contrast(options, own: np.ndarray, others: np.ndarray, background: np.ndarr
     small, large = (each + options.psi * background for each in (own, others))
     # Quarters, as the sum of two moments may overflow where neither does.
     unit = 2.0 * np.sqrt(small.diagonal() / 4.0 + large.diagonal() / 4.0)
-    unit[unit < _UNDERFLOW] = 1.0
+    unit[unit < 1e-146] = 1.0  # mean squares next to underflow lack digits
     small, large = (each / unit / unit[:, np.newaxis] for each in (small, large))
     # In a basis of mean square 1 on both together, where what vanishes on all rows is no
     # direction. The quotient is share / (1 - share).
     size, basis = np.linalg.eigh(small + large)
-    known = size > _DEPENDENT * size[-1]
+    known = size > 1e-12 * size[-1]  # else zero up to rounding
     basis = basis[:, known] / np.sqrt(size[known])
     share, vectors = np.linalg.eigh(basis.T @ small @ basis)
-    kept = share < _EVEN
+    kept = share < settings.EVEN_SHARE
     share = np.maximum(share[kept], 0.0)
     coef = _told_apart((basis @ vectors[:, kept]).T, share)[: options.max_generators]
     share = share[: options.max_generators]
@@ -228,7 +225,7 @@ def _contrast(options, own: np.ndarray, others: np.ndarray, background: np.ndarr
     if options.slack:
         coef = _sparser(coef, small, large, options.slack)
     largest = np.abs(coef).max(axis=1, initial=0.0, keepdims=True)
-    coef[np.abs(coef) <= _ROUNDING * largest] = 0.0
+    coef[np.abs(coef) <= 1e-13 * largest] = 0.0  # rounding errors of the others
     leading = coef.shape[1] - 1 - np.argmax(coef[:, ::-1] != 0.0, axis=1)
     sign = np.sign(np.take_along_axis(coef, leading[:, np.newaxis], axis=1))
     return Contrast(coef * sign / unit, leading)

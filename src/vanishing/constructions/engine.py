@@ -24,9 +24,9 @@ from vanishing.rows.reader import RowReader
 # A border is settled in one pass over the rows if the products among all of its terms cost less
 # than evaluating everything again for those that turn out to be needed: if it is small, or if
 # there are so few rows that starting a pass costs more than the products.
-SMALL_BORDER = 24
-SMALL_PRODUCTS = 1 << 21
-_LARGEST = 1e300  # mean square of a term: sums of many such are still finite
+_SMALL_BORDER = 24
+_SMALL_PRODUCTS = 1 << 21
+LARGEST_SLAB = 1024  # border terms to settle together where all products among them are needed
 
 
 def remarks_on(name, psi, n_generators: int, stopped: str | None, shortfall=None) -> Remarks:
@@ -245,7 +245,7 @@ class MonomialConstruction:
         budget = self.memory / (8 * 3)
         k = len(self.terms)
         size = (math.sqrt(k * k + 4.0 * budget) - k) / 2.0
-        return max(SMALL_BORDER, int(min(size, self.max_slab)))
+        return max(_SMALL_BORDER, int(min(size, self.max_slab)))
 
     # -- Moments of a border ------------------------------------------------------------------
 
@@ -258,7 +258,7 @@ class MonomialConstruction:
         k, b = len(self.terms), len(border.terms)
         plan = self.plan.extended(border.parent, border.variable)
         here = slice(k, k + b)
-        if b <= SMALL_BORDER or self.rows.n_samples * b * b <= SMALL_PRODUCTS:
+        if b <= _SMALL_BORDER or self.rows.n_samples * b * b <= _SMALL_PRODUCTS:
             products, norm = self.rows.products(plan, slice(0, k + b), here)
             products = np.ascontiguousarray(products)
             cross, inner = products[:k], products[k:]
@@ -277,7 +277,8 @@ class MonomialConstruction:
 
     def is_finite(self, border: Border, norm: np.ndarray) -> bool:
         """Say whether border terms can be multiplied; stop where they overflow."""
-        if norm[norm.argmax()] < _LARGEST:  # which nan, the largest of all, is not
+        # Sums of many such numbers are still finite; nan, the largest of all, is not below it.
+        if norm[norm.argmax()] < 1e300:
             return True
         self.stopped = (
             f"terms of degree {border.terms[0].sum()} overflow on these rows. Scale the data, for "

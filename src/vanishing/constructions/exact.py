@@ -15,7 +15,6 @@ from vanishing.estimators.saving import Savable
 from vanishing.persistence import register
 from vanishing.rows.intake import refuse
 
-_LONG_INTEGER = 2000  # bits from which integers are hexadecimal: Python limits decimal digits
 _INTEGER = r"-?(?:[0-9]{1,640}|0x[0-9a-f]+)"
 _FRACTION = re.compile(f"({_INTEGER})(?:/({_INTEGER}))?")
 
@@ -243,7 +242,8 @@ def _read(reader, node, model):
 
 def _write_fraction(value) -> str:
     def write(integer):
-        return str(integer) if integer.bit_length() < _LONG_INTEGER else hex(integer)
+        # Python limits decimal digits.
+        return str(integer) if integer.bit_length() < 2000 else hex(integer)
 
     parts = (value.numerator, value.denominator)
     return "/".join(write(part) for part in parts[: 1 if value.denominator == 1 else 2])

@@ -18,17 +18,13 @@ from scipy.linalg import cholesky, eigh, qr, solve_triangular
 
 from vanishing.algebra import monomials
 from vanishing.algebra.monomials import Border
+from vanishing.constructions import settings
 from vanishing.constructions.certificate import EPS, bounds_from_moments, bounds_from_rows
-from vanishing.constructions.engine import MonomialConstruction, Slab, stacked
+from vanishing.constructions.engine import LARGEST_SLAB, MonomialConstruction, Slab, stacked
 from vanishing.estimators.fits import Remarks
 from vanishing.rows.noise import KURTOSIS
 
-_FLAT = 1e-10  # of the gradients of the terms: those so small count as no smaller
-_TINY = 1e-290  # below it squares have lost digits
-_NO_NOISE = 1e-4  # what columns without noise count for, relative to those with the largest
 _LARGEST_LEAD = 1e150  # of a leading coefficient whose square is multiplied by
-_STEPS = 50  # of an inverse iteration
-_LARGEST_SLAB = 1024  # products among all border terms of a slab are needed
 
 
 class Seen(NamedTuple):
@@ -43,7 +39,7 @@ class Seen(NamedTuple):
 class GradientConstruction(MonomialConstruction):
     """Algorithm 2 with the smallest generalised eigenvalue for the mse."""
 
-    max_slab = _LARGEST_SLAB
+    max_slab = LARGEST_SLAB
 
     def __init__(self, options, rows, columns, weights=None):
         super().__init__(options, rows, columns)
@@ -192,7 +188,7 @@ class DebiasedConstruction(GradientConstruction):
 
     def __init__(self, options, rows, columns):
         noise = rows.moments.noise
-        super().__init__(options, rows, columns, np.maximum(noise / noise.max(), _NO_NOISE))
+        super().__init__(options, rows, columns, np.maximum(noise / noise.max(), settings.NO_NOISE))
         self.unit_norm = getattr(options, "normalization", None) == "coefficients"
         self.by_gradient = getattr(options, "normalization", None) == "gradient"
         self.error = noise.max() ** 2 * np.sqrt(2.0 * KURTOSIS / rows.n_samples)
@@ -200,8 +196,9 @@ class DebiasedConstruction(GradientConstruction):
 
     def _look_at(self, G, H) -> None:
         value, _, rounding = smallest(G, H)
-        self.level = value if abs(value) <= 3.0 * self.error else 0.0
-        if not value >= -3.0 * self.error - rounding and self.indefinite is None:
+        zero = settings.STANDARD_ERRORS * self.error
+        self.level = value if abs(value) <= zero else 0.0
+        if not value >= -zero - rounding and self.indefinite is None:
             self.indefinite = int(self.terms[-1].sum()) + 1
 
     def _by_moments(self, G, H, P) -> Seen:
@@ -283,7 +280,7 @@ def smallest(G, H, which=0) -> tuple[float, np.ndarray, float]:
     mean = G[0, 1:] / G[0, 0]
     covariance = (G[1:, 1:] - np.outer(G[1:, 0], mean)) * np.outer(unit, unit)[1:, 1:]
     slope = (H * np.outer(unit, unit))[1:, 1:]
-    slope.flat[:: len(slope) + 1] += _FLAT
+    slope.flat[:: len(slope) + 1] += 1e-10  # smaller gradients count as no smaller
     nothing = np.eye(len(G))[-1]
     if not (np.isfinite(covariance).all() and np.isfinite(slope).all()):
         return np.nan, nothing, np.inf
@@ -305,7 +302,7 @@ def smallest(G, H, which=0) -> tuple[float, np.ndarray, float]:
 def in_unit(H) -> np.ndarray:
     """Return what terms have to be multiplied by to have gradients of size 1, if they have any."""
     size = H.diagonal()
-    return 1.0 / np.sqrt(np.where(size > _TINY, size, 1.0))
+    return 1.0 / np.sqrt(np.where(size > 1e-290, size, 1.0))  # below it squares have lost digits
 
 
 def closed_form(upper) -> np.ndarray:
@@ -326,7 +323,7 @@ def refined(upper, H, v) -> tuple[float, np.ndarray]:
     """Return the smallest value from a factor of the evaluated terms, by inverse iteration."""
     factor = solvable(upper)
     best = (np.inf, v)
-    for _ in range(_STEPS):
+    for _ in range(50):
         size = np.sqrt(v @ H @ v)
         value = float(np.sum((upper @ (v / size)) ** 2)) if size > 0.0 else np.inf
         if not value < (1.0 - 1e-12) * best[0]:

@@ -1,9 +1,12 @@
 """OAVI: the oracle approximate vanishing ideal algorithm, from moments."""
 
+import math
+
 import numpy as np
 
 from vanishing.algebra.monomials import Border
 from vanishing.checks import check_choice, check_flag, check_number
+from vanishing.constructions import settings
 from vanishing.constructions.base import MonomialTransformer, savable
 from vanishing.constructions.certificate import (
     UNBOUNDED,
@@ -14,23 +17,12 @@ from vanishing.constructions.certificate import (
     bounds_from_moments,
     certified,
 )
-from vanishing.constructions.engine import MonomialConstruction, Slab, stacked
+from vanishing.constructions.engine import LARGEST_SLAB, MonomialConstruction, Slab, stacked
 from vanishing.constructions.from_moments import FitsMoments, is_debiased
 from vanishing.constructions.gradient import DebiasedConstruction
 from vanishing.oracles import ORACLES, Status, named
 from vanishing.oracles.closed_form import refitted
 from vanishing.rows.reader import RowReader
-
-# Coefficients in closed form from moments err by about eps times the largest ratio of a term's mean
-# square to what of it the terms before leave over. Up to this ratio they are good for 1e-8.
-_MAX_INFLATION = 1e6
-# On wide data a degree has more terms than anyone can use: of the default search, which goes on as
-# long as there is a border, one with more terms than both of these is not taken.
-_WIDE_BORDER = 20_000
-_WIDE_BORDER_PER_ROW = 20
-_OPEN_ENDED = 10  # max_degree, the default: a smaller one says which degrees are wanted
-# Without certificates any border term may join O, so that all products are needed: bound them.
-_UNCERTIFIED_SLAB = 1024
 
 
 @savable
@@ -197,10 +189,19 @@ class OAVI(FitsMoments, MonomialTransformer):
         check_flag("refit", self.refit)
 
 
-def auto_tau(psi: float) -> float:
-    """Return the radius that guarantees termination by degree D on data in [0, 1]^n."""
-    degree = np.ceil(-np.log(psi) / np.log(4.0))
-    return max(2.0, 1.5**degree)
+def stopping_degree(psi: float) -> int:
+    """Return the smallest D with 4^-D <= psi, exact at powers of 4 where logarithms are not."""
+    degree = math.ceil(-math.log(psi) / math.log(4.0))
+    while degree > 1 and math.ldexp(1.0, -2 * (degree - 1)) <= psi:
+        degree -= 1
+    return degree
+
+
+def tau_of(model: OAVI) -> float:
+    """Return tau: "auto" is what guarantees termination by degree D on data in [0, 1]^n."""
+    if isinstance(model.tau, str):
+        return max(2.0, 1.5 ** stopping_degree(model.psi))
+    return float(model.tau)
 
 
 class _OAVIConstruction(MonomialConstruction):
@@ -216,9 +217,8 @@ class _OAVIConstruction(MonomialConstruction):
         self.refit = options.refit and not oracle.refitted
         self.oracle_refits = oracle.refits
         if not self.certify:
-            self.max_slab = _UNCERTIFIED_SLAB
-        tau = auto_tau(self.psi) if isinstance(options.tau, str) else float(options.tau)
-        self.radius = tau - 1.0
+            self.max_slab = LARGEST_SLAB  # any border term may join O
+        self.radius = tau_of(options) - 1.0
         self.ball = not self.closed_form and oracle.constrained
         self.solve = oracle.solve
         self.solve_options = {
@@ -231,14 +231,14 @@ class _OAVIConstruction(MonomialConstruction):
         if oracle.refits:
             self.solve_options["refit"] = options.refit
         self.open_ended = options.certify and options.refit and self.psi > 0.0
-        self.open_ended &= options.max_degree >= _OPEN_ENDED
+        self.open_ended &= options.max_degree >= settings.OPEN_ENDED
         self.factor = Factor(np.ones((1, 1)))
         self.inflation = 1.0
         # A closed form on the edge of the ball may be a digit outside when it is computed again.
         self.limits = Limits(
             self.psi,
             self.radius * (1.0 - 1e-9) if self.ball else np.inf,
-            _MAX_INFLATION if self.closed_form else np.inf,
+            settings.MAX_INFLATION if self.closed_form else np.inf,
             UNBOUNDED if self.max_terms is None else self.max_terms,
         )
         self.n_iter = 0
@@ -246,7 +246,9 @@ class _OAVIConstruction(MonomialConstruction):
     def too_wide(self, degree: int, n_border: int) -> str | None:
         """Say why a border is left alone, if its terms are too many to be of use."""
         n_rows = self.rows.n_samples  # inf while it is not known
-        wide = degree > 1 and n_border > max(_WIDE_BORDER, _WIDE_BORDER_PER_ROW * n_rows)
+        wide = degree > 1 and n_border > max(
+            settings.WIDE_BORDER, settings.WIDE_BORDER_PER_ROW * n_rows
+        )
         if not (wide and self.open_ended):
             return None
         return (
@@ -410,7 +412,7 @@ class _OAVIConstruction(MonomialConstruction):
 
     def _moments_suffice(self) -> bool:
         """Say whether moments determine closed forms well enough to take their coefficients."""
-        return not self.closed_form or self.inflation <= _MAX_INFLATION
+        return not self.closed_form or self.inflation <= settings.MAX_INFLATION
 
     def shortfall(self) -> str:
         """Say why terms that vanish joined O, and what to do about it."""

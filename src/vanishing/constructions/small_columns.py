@@ -6,9 +6,6 @@ import numpy as np
 
 from vanishing._warnings import warn
 
-_LISTED = 5  # columns that a warning names
-_ROUNDING = 1e-13  # of a mean square, in which a variance is lost
-
 
 def varies_little(mean: np.ndarray, norm: np.ndarray, psi: float) -> np.ndarray:
     """Say of which columns the variance is at most psi; constant ones are no news.
@@ -16,7 +13,7 @@ def varies_little(mean: np.ndarray, norm: np.ndarray, psi: float) -> np.ndarray:
     ``mean`` and ``norm`` are their means and mean squares.
     """
     variance = norm - mean**2
-    return (variance > _ROUNDING * norm) & (variance <= psi)
+    return (variance > 1e-13 * norm) & (variance <= psi)
 
 
 def warn_of_small_columns(psi: float, columns: Iterable[int], names) -> None:
@@ -28,7 +25,7 @@ def warn_of_small_columns(psi: float, columns: Iterable[int], names) -> None:
     small = [str(names[i]) for i in sorted(columns)]
     if not small:
         return
-    shown = ", ".join(small[:_LISTED]) + (", ..." if len(small) > _LISTED else "")
+    shown = ", ".join(small[:5]) + (", ..." if len(small) > 5 else "")
     which = (
         f"each of {len(small)} columns ({shown}), which count as constants"
         if len(small) > 1

@@ -14,8 +14,6 @@ from vanishing.constructions.component_analysis import ComponentAnalysis
 from vanishing.estimators.names import input_names
 from vanishing.persistence import register
 
-_EXPANDED = 500  # monomials up to which components are saved as equations as well
-
 
 class VCA(GeneratorTransformer):
     """Generators of the approximate vanishing ideal by vanishing component analysis.
@@ -176,7 +174,7 @@ def _write(writer, model) -> dict:
         "scale": components.scale.tolist(),
         "mse": writer.plain(components.mse),
     }
-    if math.comb(n_features + components.degree, n_features) <= _EXPANDED:
+    if math.comb(n_features + components.degree, n_features) <= 500:  # monomials to be read
         with suppress(ValueError):  # coefficients that overflow cannot be read, either
             node["equations"] = [f"{g.shortened(EQUATION)} = 0" for g in components]
     node["stages"] = []
