@@ -23,8 +23,6 @@ from vanishing.rows.reader import RowReader
 from vanishing.rows.remembered import remembering
 from vanishing.rows.values import generator_values
 
-_LISTED = 5  # classes that a warning lists
-
 
 def class_readers(rows: LabelledRows, chunk_size=None, *, remember=True) -> list[RowReader] | None:
     """Return readers of the rows of each class, for several fits to them; None: not in memory.
@@ -311,8 +309,8 @@ def _remarks_on_classes(features: VanishingFeatures, remarks: list) -> Remarks:
         for problem in () if one is None else one.problems:
             classes.setdefault(f"{one.name}: {problem}", []).append(repr(label))
     problems = []
-    for problem, labels in list(classes.items())[:_LISTED]:
-        shown = ", ".join(labels[:_LISTED]) + (", ..." if len(labels) > _LISTED else "")
+    for problem, labels in list(classes.items())[:5]:
+        shown = ", ".join(labels[:5]) + (", ..." if len(labels) > 5 else "")
         problems.append(f"on class {shown}, {problem}")
     # A class without generators is no problem: the others have some.
     nothing = (
