@@ -27,6 +27,10 @@ def log_order_ideals(n_features, k):
     -------
     log_count : float
 
+    See Also
+    --------
+    log_terms : How many terms there are.
+
     Examples
     --------
     >>> from vanishing import bounds
@@ -50,6 +54,10 @@ def log_terms(n_features, max_degree):
     Returns
     -------
     log_count : float
+
+    See Also
+    --------
+    log_order_ideals : How many order ideals there are.
 
     Examples
     --------
@@ -80,6 +88,10 @@ def max_size(psi, n_features):
     Returns
     -------
     size : int
+
+    See Also
+    --------
+    of : All bounds that hold for a fitted model.
 
     Examples
     --------

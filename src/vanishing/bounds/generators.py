@@ -30,7 +30,7 @@ def of_generators(model, X, delta, conditions, prefix=""):
         return []
     l1 = l1_norms(model)
     slope = float((model.leading_terms_.sum(axis=1) * l1).max())
-    found = [
+    bounds = [
         Bound(
             name=f"{prefix}Lipschitz",
             value=slope,
@@ -40,13 +40,13 @@ def of_generators(model, X, delta, conditions, prefix=""):
         )
     ]
     if _has_max_size(model, X):
-        found.append(_size(model, X, prefix))
+        bounds.append(_size(model, X, prefix))
     m = None if X is None else len(X)
     mse = model.mse_ if X is None else _mean_squares(model.generators_, X)
     for name, slack, chosen, *further in _slacks(model, l1, delta):
         bound = _vanishing(f"{prefix}{name}", mse, slack, l1**2, m, chosen)
-        found.append(replace(bound, conditions=(INDEPENDENT, *conditions, *further)))
-    return found
+        bounds.append(replace(bound, conditions=(INDEPENDENT, *conditions, *further)))
+    return bounds
 
 
 def _slacks(model, l1, delta):

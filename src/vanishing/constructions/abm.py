@@ -61,13 +61,40 @@ class ABM(FitsMoments, MonomialTransformer):
         Threads over chunks of rows, in `fit` and `transform`; the results are the same. -1 means
         all cores.
     verbose : int, default=0
-        Print a line a degree.
+        Print one line per degree.
 
     Attributes
     ----------
-    terms_, leading_terms_, coef_, leading_coef_, mse_, generators_, n_generators_, n_terms_, \
-degree_, sparsity_, n_coefficients_, feature_order_, n_features_in_, feature_names_in_ :
-        As of `OAVI`, but with coefficients of l2-norm 1, the leading one positive.
+    terms_ : ndarray of int of shape (n_terms_, n_features_in_)
+        O, the terms that are no leading terms: exponents in DegLex order, the constant first.
+    leading_terms_ : ndarray of int of shape (n_generators_, n_features_in_)
+        Exponents of the generators' leading terms, in DegLex order.
+    coef_ : ndarray of shape (n_generators_, n_terms_)
+        Non-leading coefficients of the generators on `terms_`.
+    leading_coef_ : ndarray of shape (n_generators_,)
+        Positive; with those of `coef_` the l2-norm of a generator's coefficients is 1, or
+        its gradient has the mean squared length 1: see ``normalization``.
+    mse_ : ndarray of shape (n_generators_,)
+        Mean squares of the generators on the training rows, measured.
+    generators_ : sequence of `vanishing.polynomials.Polynomial` of length n_generators_
+        The generators: call them, print them, take their gradient.
+    n_generators_, n_terms_, degree_ : int
+        |G|, |O|, and the largest degree of a generator (0 if there is none).
+    sparsity_ : float
+        Share of zeros among the non-leading coefficients that each generator could have had.
+    n_coefficients_ : int
+        How many those are.
+    feature_order_ : ndarray of int of shape (n_features_in_,)
+        Columns in the order of the variables t_1 < t_2 < ... of DegLex.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str of shape (n_features_in_,)
+        Where X has names.
+
+    See Also
+    --------
+    OAVI : Sparse generators by convex optimisation, term by term.
+    AVI : Generators of a whole degree at once, by its kernel.
+    VCA : Polynomials without monomials, by products of components.
 
     References
     ----------
@@ -197,7 +224,7 @@ class _ABMConstruction(MonomialConstruction):
             scale, sure = certified(z.T, closed.T, norm, rms, self.psi, np.inf)
         slab = self.slab(border, cross, norm, inner, sure)
         joined = np.zeros(0, dtype=np.intp)
-        found: dict[int, np.ndarray] = {}
+        by_rows: dict[int, np.ndarray] = {}
         start, end = 0, len(norm)
         if self.factor is None:
             joined, start, end = self._by_moments(
@@ -205,13 +232,13 @@ class _ABMConstruction(MonomialConstruction):
             )
         others = slab.open[start:][~slab.sure[start:]].tolist()  # left for the rows to decide
         if self.factor is not None and start < slab.open.size and self.stopped is None:
-            joined, end = self._by_rows(slab, start, joined, found)
+            joined, end = self._by_rows(slab, start, joined, by_rows)
         # What is sure, and what moments decided and did not let join O, leads a generator.
         leaders, cross, sizes = slab.leaders(joined, [j for j in others if j < end], end)
         coef = self._eigenvectors(cross, sizes, slab.norm[leaders])
-        if found:
-            found |= dict(zip(leaders.tolist(), coef, strict=True))
-            leaders, coef = stacked(found, cross.shape[1])
+        if by_rows:
+            by_rows |= dict(zip(leaders.tolist(), coef, strict=True))
+            leaders, coef = stacked(by_rows, cross.shape[1])
         self.extend(border, slab.open[joined], leaders, coef)
 
     def _by_moments(self, slab: Slab, z, scale, rms) -> tuple[np.ndarray, int, int]:
@@ -247,7 +274,7 @@ class _ABMConstruction(MonomialConstruction):
         self.shifted = tail.grown_factor()
         return joined, i, end
 
-    def _by_rows(self, slab: Slab, start: int, joined, found) -> tuple[np.ndarray, int]:
+    def _by_rows(self, slab: Slab, start: int, joined, by_rows) -> tuple[np.ndarray, int]:
         """Go through the open terms from ``start`` on with a factor of the evaluated terms.
 
         Returns the open terms that joined O, and the border term before which it ended.
@@ -270,7 +297,7 @@ class _ABMConstruction(MonomialConstruction):
                 low, high = tail.bounds(mse, self.leading_coef(coef) * scale)
                 vanishes = self.vanishes(slab, joined, j, coef, (low, high))
             if vanishes:
-                found[j] = coef
+                by_rows[j] = coef
                 continue
             scale = self.scale(slab.norm[j], tail.coefficients(i))
             dependent = tail.bounds(tail.residual(i), scale)[0] <= 0.0
@@ -332,11 +359,11 @@ class _ABMConstruction(MonomialConstruction):
         secular function, and the coefficients Q w / (lambda - mu). One decomposition serves all
         terms with the same O.
         """
-        found = np.zeros(cross.shape)
+        coef = np.zeros(cross.shape)
         for size in set(sizes.tolist()):
-            here = np.flatnonzero(sizes == size)
+            same = np.flatnonzero(sizes == size)
             mu, Q = np.linalg.eigh(self.gram[:size, :size])
-            w = cross[here, :size] @ Q
-            _solve_secular(mu, w, norm[here], self.psi)
-            found[here, :size] = self.without_rounding(Q @ w.T, norm[here]).T
-        return found
+            w = cross[same, :size] @ Q
+            _solve_secular(mu, w, norm[same], self.psi)
+            coef[same, :size] = self.without_rounding(Q @ w.T, norm[same]).T
+        return coef

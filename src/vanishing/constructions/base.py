@@ -166,8 +166,8 @@ class GeneratorTransformer(
 def construct(estimator: GeneratorTransformer, rows: RowReader) -> Remarks:
     """Fit an estimator to rows that have been validated, wherever they are.
 
-    For estimators that are made of others: parameters and the names of columns have been looked at,
-    and nobody is warned.
+    For estimators that are made of others: parameters and the names of columns have been checked,
+    and no warning is given.
 
     Parameters
     ----------
@@ -273,8 +273,8 @@ def write_monomials(writer, model) -> dict:
 def read_monomials(reader, node, model, more=()) -> list:
     """Set the fitted part of a transformer on monomials; return the values of ``more`` keys."""
     keys = ("feature_names", "feature_order", "n_coefficients", "terms", "generators", *more)
-    found = reader.fitted(model, node, keys, ("n_iter",))
-    names, order, n_coefficients, terms, generators, *others, n_iter = found
+    fields = reader.fitted(model, node, keys, ("n_iter",))
+    names, order, n_coefficients, terms, generators, *others, n_iter = fields
     n_features = model.n_features_in_
     order = reader.integers(order, "feature_order", 0, n_features)
     is_order = np.array_equal(np.sort(order), np.arange(n_features))

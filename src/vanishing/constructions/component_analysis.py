@@ -64,8 +64,8 @@ def _steepness_of_degree_two(left, right, projection, slopes, careful) -> np.nda
     for i, slope in enumerate(slopes, start=1):
         coef = np.zeros((size, 1 + k))
         coef[:, 0] = -slope * projection[i]
-        for here, other in ((left, right), (right, left)):
-            along = np.flatnonzero(here == i)
+        for factor, other in ((left, right), (right, left)):
+            along = np.flatnonzero(factor == i)
             coef[along, other[along]] += slope
         total = _with_products(total, coef, careful)
     return total if careful else _symmetric(total)
@@ -209,10 +209,10 @@ class ComponentAnalysis:
         new = np.abs(np.diff(eigenvalues, prepend=-np.inf)) > 1e-9 * eigenvalues.max(initial=0.0)
         new[n_kept : n_kept + 1] = True
         starts = np.append(np.flatnonzero(new), len(eigenvalues))
-        for here in map(slice, starts[:-1], starts[1:]):
-            rotation = _canonical_rotation(combine[here])
-            combine[here] = rotation @ combine[here]
-            project[here] = rotation @ project[here]
+        for space in map(slice, starts[:-1], starts[1:]):
+            rotation = _canonical_rotation(combine[space])
+            combine[space] = rotation @ combine[space]
+            project[space] = rotation @ project[space]
         stage = Stage(left, right, combine, project, n_kept)
         self.stages.append(stage)
         # Next to their own terms: some candidate may be so large that much is zero next to it.
@@ -305,11 +305,11 @@ class ComponentAnalysis:
         )
         if not careful:
             return [_symmetric(total / self.rows.total_weight) for total in totals]
-        found = []
+        triangles = []
         for total in totals:
-            found.append(np.zeros((size, size)))
-            found[-1][: len(total)] = total / np.sqrt(self.rows.total_weight)
-        return found
+            triangles.append(np.zeros((size, size)))
+            triangles[-1][: len(total)] = total / np.sqrt(self.rows.total_weight)
+        return triangles
 
     def _spectrum(self, left, right, projection, basis, careful):
         """Return eigenvalues and eigenvectors of mean(r r'), eigenvalues ascending."""
@@ -380,22 +380,22 @@ class ComponentAnalysis:
 
     def generators(self, feature_names) -> Components:
         """Return the generators, with their mean squares measured on the rows."""
-        found = Components(self.stages, np.zeros(self.n_generators), self.scale, feature_names)
-        found = found.subset(slice(None))
+        components = Components(self.stages, np.zeros(self.n_generators), self.scale, feature_names)
+        components = components.subset(slice(None))
         mse = np.zeros(0)
-        if len(found):
-            work = sum(stage.combine.size for stage in found.stages)
-            measure = partial(_squares, found)
-            (squares,) = self.rows.fold(measure, _added, found.n_evaluated, work)
+        if len(components):
+            work = sum(stage.combine.size for stage in components.stages)
+            measure = partial(_squares, components)
+            (squares,) = self.rows.fold(measure, _added, components.n_evaluated, work)
             mse = squares / self.rows.total_weight
-        found = Components(found.stages, mse, self.scale, feature_names)
+        components = Components(components.stages, mse, self.scale, feature_names)
         vanishes = mse <= (self.psi if self.psi > 0.0 else self.largest)
         if not vanishes.all():
             # What is zero next to the largest column or product need not be small in itself.
-            found = found.subset(vanishes)
-            self.n_short = self.n_generators - len(found)
-            self.n_generators = len(found)
-        return found
+            components = components.subset(vanishes)
+            self.n_short = self.n_generators - len(components)
+            self.n_generators = len(components)
+        return components
 
     def remarks(self) -> Remarks:
         """Say why it stopped early, what is left out, and whether nothing vanishes."""
@@ -405,8 +405,8 @@ class ComponentAnalysis:
                 f"{self.n_short} generators that are zero next to the largest values, but whose "
                 "mean square is above psi, are left out. Scale the columns into [0, 1]."
             )
-        found = remarks_on("VCA", self.psi, self.n_generators, self.stopped, shortfall)
-        return found._replace(small=tuple(self.small.tolist()))
+        remarks = remarks_on("VCA", self.psi, self.n_generators, self.stopped, shortfall)
+        return remarks._replace(small=tuple(self.small.tolist()))
 
 
 def _squares(generators: Components, stretch: Stretch) -> tuple[np.ndarray]:

@@ -48,7 +48,7 @@ class ContrastiveVanishing(MonomialTransformer):
 
     is smallest: generalised eigenvectors of two matrices of moments. The background is the mean
     square over the unit cube, which columns are best scaled into: rows that have not been seen may
-    be anywhere. With a larger psi a polynomial has to vanish more clearly to be told from chance.
+    be anywhere. With a larger psi a polynomial has to vanish more clearly to be no work of chance.
     Generators have mean square 1 on the others, background included, and come in the order of their
     quotients; those whose quotient is below 1 are kept.
 
@@ -79,10 +79,16 @@ class ContrastiveVanishing(MonomialTransformer):
 
     Attributes
     ----------
-    generators_ : sequence of polynomials
-    terms_, leading_terms_, coef_, leading_coef_ :
-        As `OAVI` has them: ``terms_`` are all monomials up to the degree, and the leading term of a
-        generator is the largest that it has.
+    generators_ : sequence of `vanishing.polynomials.Polynomial` of length n_generators_
+        The generators, in the order of their quotients.
+    terms_ : ndarray of int of shape (n_terms_, n_features_in_)
+        Exponents of all monomials up to the degree, in DegLex order, the constant first.
+    leading_terms_ : ndarray of int of shape (n_generators_, n_features_in_)
+        Exponents of the largest term of each generator.
+    coef_ : ndarray of shape (n_generators_, n_terms_)
+        Non-leading coefficients of the generators on `terms_`.
+    leading_coef_ : ndarray of shape (n_generators_,)
+        Leading coefficients, positive.
     mse_ : ndarray of shape (n_generators_,)
         Mean squares on the rows of the class.
     mse_others_ : ndarray of shape (n_generators_,)
@@ -90,8 +96,22 @@ class ContrastiveVanishing(MonomialTransformer):
     ratio_ : ndarray of shape (n_generators_,)
         ``mse_ / mse_others_``, without the background.
     n_generators_, n_terms_, degree_ : int
+        How many there are, and the largest degree of a generator (0 if there is none).
     sparsity_ : float
-        Share of zeros among the non-leading coefficients.
+        Share of zeros among the non-leading coefficients that each generator could have had.
+    n_coefficients_ : int
+        How many those are.
+    feature_order_ : ndarray of int of shape (n_features_in_,)
+        0, 1, 2, ...: columns are taken as given.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str of shape (n_features_in_,)
+        Where X has names.
+
+    See Also
+    --------
+    OAVI : Sparse generators by convex optimisation, term by term.
+    VanishingFeatures : Generators of each class as features.
+    VanishingClassifierCV : The same, tuned by cross-validation.
 
     Notes
     -----
@@ -219,7 +239,7 @@ def _contrast(options, own: np.ndarray, others: np.ndarray, background: np.ndarr
     share, vectors = np.linalg.eigh(basis.T @ small @ basis)
     kept = share < settings.EVEN_SHARE
     share = np.maximum(share[kept], 0.0)
-    coef = _told_apart((basis @ vectors[:, kept]).T, share)[: options.max_generators]
+    coef = _in_fixed_order((basis @ vectors[:, kept]).T, share)[: options.max_generators]
     share = share[: options.max_generators]
     coef /= np.sqrt(1.0 - share)[:, np.newaxis]
     if options.slack:
@@ -298,7 +318,7 @@ def _set_ratios(model, others: np.ndarray) -> None:
         model.ratio_ = model.mse_ / others
 
 
-def _told_apart(coef: np.ndarray, share: np.ndarray) -> np.ndarray:
+def _in_fixed_order(coef: np.ndarray, share: np.ndarray) -> np.ndarray:
     """Return the polynomials in an order that the rows determine where shares are equal.
 
     Where there are fewer rows than terms many polynomials vanish on all of them, and which ones of

@@ -1,7 +1,7 @@
 """Algorithm 2 without the oracle: borders, O and G as they grow, and what to keep of them.
 
-A construction goes through the borders degree by degree. What it does with the terms of a border,
-which of them join O and which lead a generator, is up to the algorithm: `OAVI`, `ABM`, `AVI`.
+A construction goes through the borders degree by degree. Which terms of a border join O and which
+lead a generator is decided by the algorithm: `OAVI`, `ABM`, `AVI`.
 """
 
 import math
@@ -30,7 +30,7 @@ LARGEST_SLAB = 1024  # border terms to settle together where all products among 
 
 
 def remarks_on(name, psi, n_generators: int, stopped: str | None, shortfall=None) -> Remarks:
-    """Collect what there is to say of a construction: why it stopped early, and what it lacks."""
+    """Return the remarks on a construction: why it stopped early, and what it lacks."""
     problems = [] if shortfall is None else [shortfall]
     if stopped is not None:
         problems.insert(
@@ -133,12 +133,12 @@ def _round(coef, norm, rms):
                 coef[j, t] = 0.0
 
 
-def stacked(found: dict[int, np.ndarray], size: int) -> tuple[np.ndarray, np.ndarray]:
+def stacked(generators: dict[int, np.ndarray], size: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the border terms that lead generators, in order, and their coefficients as rows."""
-    leaders = sorted(found)
+    leaders = sorted(generators)
     coef = np.zeros((len(leaders), size))
     for row, j in zip(coef, leaders, strict=True):
-        row[: len(found[j])] = found[j]
+        row[: len(generators[j])] = generators[j]
     return np.array(leaders, dtype=np.intp), coef
 
 
@@ -257,13 +257,13 @@ class MonomialConstruction:
         """
         k, b = len(self.terms), len(border.terms)
         plan = self.plan.extended(border.parent, border.variable)
-        here = slice(k, k + b)
+        of_border = slice(k, k + b)
         if b <= _SMALL_BORDER or self.rows.n_samples * b * b <= _SMALL_PRODUCTS:
-            products, norm = self.rows.products(plan, slice(0, k + b), here)
+            products, norm = self.rows.products(plan, slice(0, k + b), of_border)
             products = np.ascontiguousarray(products)
             cross, inner = products[:k], products[k:]
         else:
-            (cross, norm), inner = self.rows.products(plan, slice(0, k), here), None
+            (cross, norm), inner = self.rows.products(plan, slice(0, k), of_border), None
             cross = np.ascontiguousarray(cross)
         if not self.is_finite(border, norm):
             return None
@@ -325,7 +325,7 @@ class MonomialConstruction:
         last = len(self.terms) + len(joined)
         plan = slab.plan_over(self.plan, joined, [j])
         mse = self.rows.mse(plan, slice(0, last), coef[np.newaxis], slice(last, None))[0]
-        # Whoever evaluates it again may round otherwise.
+        # Another evaluation may round differently.
         rounding = 4.0 * EPS * self.scale(slab.norm[j], coef)
         return bool(lead * (np.sqrt(mse) + rounding) <= np.sqrt(self.psi))
 
@@ -420,5 +420,5 @@ class MonomialConstruction:
     def remarks(self) -> Remarks:
         """Say why it stopped early, which terms joined O, and whether nothing vanishes."""
         shortfall = self.shortfall() if self.n_short else None
-        found = remarks_on(self.name, self.psi, self.n_generators, self.stopped, shortfall)
-        return found._replace(small=tuple(self.small))
+        remarks = remarks_on(self.name, self.psi, self.n_generators, self.stopped, shortfall)
+        return remarks._replace(small=tuple(self.small))

@@ -46,7 +46,7 @@ class BuchbergerMoller(Savable, HTMLRepresentation, BaseEstimator):
         Exponents of the leading terms, in DegLex order.
     coef_ : ndarray of `fractions.Fraction` of shape (n_generators_, n_terms_)
         Non-leading coefficients on ``terms_``. Leading coefficients are one.
-    generators_ : list of ExactPolynomial
+    generators_ : list of n_generators_ ExactPolynomial
         The generators.
     n_generators_, n_terms_ : int
         Numbers of generators and of standard monomials.
@@ -54,6 +54,10 @@ class BuchbergerMoller(Savable, HTMLRepresentation, BaseEstimator):
         Largest degree of a generator, 0 if there is none.
     n_features_in_ : int
         Number of coordinates.
+
+    See Also
+    --------
+    OAVI : Approximate generators, of noisy points.
 
     References
     ----------

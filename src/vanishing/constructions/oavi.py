@@ -40,7 +40,7 @@ class OAVI(FitsMoments, MonomialTransformer):
         Largest mean squared value of a generator on the training rows. 0 means exact up to
         rounding and takes the closed form, whatever the oracle.
     oracle : {"pcg", "bpcg", "cg", "afw", "agd", "ls", "omp"} or callable, default="pcg"
-        Who finds the coefficients of a generator: pairwise, blended pairwise, vanilla or away-step
+        Solver for the coefficients of a generator: pairwise, blended pairwise, vanilla or away-step
         conditional gradients, accelerated gradient descent, least squares in closed form, or greedy
         sparse least squares. A callable is called as ``oracle(gram, cross, norm, *, psi, radius)``
         and returns ``(coef, mse)``; see `vanishing.oracles`.
@@ -82,7 +82,7 @@ class OAVI(FitsMoments, MonomialTransformer):
         Threads over chunks of rows, in `fit` and `transform`; the results are the same. -1 means
         all cores.
     verbose : int, default=0
-        Print a line a degree: border, |O|, |G|, seconds.
+        Print one line per degree: border, |O|, |G|, seconds.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class OAVI(FitsMoments, MonomialTransformer):
         Ones.
     mse_ : ndarray of shape (n_generators_,)
         Mean squares of the generators, measured by evaluating them on the training rows.
-    generators_ : sequence of `vanishing.polynomials.Polynomial`
+    generators_ : sequence of `vanishing.polynomials.Polynomial` of length n_generators_
         The generators: call them, print them, take their gradient.
     n_generators_, n_terms_, degree_ : int
         |G|, |O|, and the largest degree of a generator (0 if there is none).
@@ -110,7 +110,16 @@ class OAVI(FitsMoments, MonomialTransformer):
     feature_order_ : ndarray of int of shape (n_features_in_,)
         Columns in the order of the variables t_1 < t_2 < ... of DegLex.
     n_features_in_ : int
-    feature_names_in_ : ndarray of str, where X has names
+    feature_names_in_ : ndarray of str of shape (n_features_in_,)
+        Where X has names.
+
+    See Also
+    --------
+    ABM : Generators of unit norm by smallest singular vectors.
+    AVI : Generators of a whole degree at once, by its kernel.
+    VCA : Polynomials without monomials, by products of components.
+    BuchbergerMoller : Exact generators of points with rational coordinates.
+    VanishingFeatures : Generators of each class as features.
 
     References
     ----------
@@ -267,21 +276,22 @@ class _OAVIConstruction(MonomialConstruction):
         closed = self.factor.coefficients(z)
         rms = np.sqrt(self.gram.diagonal()[: len(z)])
         radius = self.radius if self.ball else np.inf
-        # A term that vanishes against O of now does so against any larger O, and its closed form
-        # stays in the ball. All others are open: they may join O.
+        # A term that vanishes against O does so against any larger O, and its closed form stays in
+        # the ball. All others are open: they may join O.
         scale, sure = certified(z.T, closed.T, norm, rms, self.psi, radius)
         if not (self.certify and self._moments_suffice()):
             sure[:] = False
         slab = self.slab(border, cross, norm, inner, sure)
-        joined, found, end = self._settle_open(slab, slab.of_open(z.T).T, slab.of_open(scale), rms)
-        # All that has neither joined O nor been found leads a generator.
-        leaders, cross, sizes = slab.leaders(joined, list(found), end)
+        z = slab.of_open(z.T).T
+        joined, decided, end = self._settle_open(slab, z, slab.of_open(scale), rms)
+        # All that has neither joined O nor been decided by itself leads a generator.
+        leaders, cross, sizes = slab.leaders(joined, list(decided), end)
         coef = cross
         if leaders.size:
             coef = self._settle_leaders(slab, joined, leaders, cross, sizes, closed, sure)
-        if found:
-            found |= dict(zip(leaders.tolist(), coef, strict=True))
-            leaders, coef = stacked(found, cross.shape[1])
+        if decided:
+            decided |= dict(zip(leaders.tolist(), coef, strict=True))
+            leaders, coef = stacked(decided, cross.shape[1])
         self.extend(border, slab.open[joined], leaders, coef)
 
     # -- Border terms that may join O ---------------------------------------------------------
@@ -293,7 +303,7 @@ class _OAVIConstruction(MonomialConstruction):
         as {border term: coefficients}, and the border term before which it stopped.
         """
         joined = np.zeros(0, dtype=np.intp)
-        found: dict[int, np.ndarray] = {}
+        generators: dict[int, np.ndarray] = {}
         inner, norm = slab.of_open(slab.inner), slab.of_open(slab.norm)
         tail: SchurTail | OrthogonalTail = SchurTail(self.factor, z, inner, scale)
         offset = 0
@@ -320,7 +330,7 @@ class _OAVIConstruction(MonomialConstruction):
             if low <= self.psi or not self.certify:
                 coef = self._generator(slab, joined, tail, i - offset, j, closed, residual)
                 if coef is not None:
-                    found[j] = coef
+                    generators[j] = coef
                     i += 1
                     continue
             if self.is_full(joined):
@@ -333,7 +343,7 @@ class _OAVIConstruction(MonomialConstruction):
             tail.join(i - offset, dependent=low <= 0.0)
             i += 1
         self.factor = tail.grown_factor()
-        return joined, found, end
+        return joined, generators, end
 
     def _closed_form(self, tail, i, norm):
         """Return the closed form for an open term: coefficients, mse, and bounds on the latter."""
@@ -372,23 +382,23 @@ class _OAVIConstruction(MonomialConstruction):
         if self.closed_form:
             return self._closed_forms(cross, sizes, slab.norm[leaders])
         k = len(self.terms)
-        found = np.zeros(cross.shape)
+        coefficients = np.zeros(cross.shape)
         short = []
         for i, (j, size) in enumerate(zip(leaders, sizes, strict=True)):
             coef, mse = self._ask(cross[i, :size], slab.norm[j])
             bounds = bounds_from_moments(mse, self.scale(slab.norm[j], coef), size)
             if self.vanishes(slab, joined[: size - k], j, coef, bounds):
-                found[i, :size] = coef
+                coefficients[i, :size] = coef
             else:
                 short.append(i)
         closed_forms = self._closed_forms(cross[short], sizes[short], slab.norm[leaders[short]])
         for i, coef in zip(short, closed_forms, strict=True):
             outside = self.ball and sure[leaders[i]] and np.abs(coef).sum() > self.radius
             if outside:
-                found[i, :k] = closed[:, leaders[i]]
+                coefficients[i, :k] = closed[:, leaders[i]]
             else:
-                found[i] = coef
-        return found
+                coefficients[i] = coef
+        return coefficients
 
     def _closed_forms(self, cross, sizes, norm) -> np.ndarray:
         """Return the closed form of each row of ``cross`` over the first ``size`` terms of O."""

@@ -1,4 +1,4 @@
-"""Columns that vary less than psi: each vanishes as a constant does, and that is said once."""
+"""Columns that vary less than psi: each counts as a constant, and one warning names them."""
 
 from collections.abc import Iterable
 
@@ -8,7 +8,7 @@ from vanishing._warnings import warn
 
 
 def varies_little(mean: np.ndarray, norm: np.ndarray, psi: float) -> np.ndarray:
-    """Say of which columns the variance is at most psi; constant ones are no news.
+    """Return which columns have a variance of at most psi, but are not constant.
 
     ``mean`` and ``norm`` are their means and mean squares.
     """
@@ -19,8 +19,8 @@ def varies_little(mean: np.ndarray, norm: np.ndarray, psi: float) -> np.ndarray:
 def warn_of_small_columns(psi: float, columns: Iterable[int], names) -> None:
     """Warn of columns whose variance is at most psi, if there are any.
 
-    For what a user has called ``fit`` of. Whoever fits several of them, of classes or of folds, on
-    columns that it has scaled, does not ask.
+    Called by the ``fit`` of one construction. Estimators that fit many of them, for classes or
+    folds, on columns that they have scaled, do not call it.
     """
     small = [str(names[i]) for i in sorted(columns)]
     if not small:

@@ -56,11 +56,11 @@ class VCA(GeneratorTransformer):
         Threads over chunks of rows, in `fit` and `transform`; the results are the same. -1 means
         all cores.
     verbose : int, default=0
-        Print a line a degree.
+        Print one line per degree.
 
     Attributes
     ----------
-    generators_ : sequence of `vanishing.polynomials.Polynomial`
+    generators_ : sequence of `vanishing.polynomials.Polynomial` of length n_generators_
         Evaluated together; expanded into monomials one by one, on request.
     mse_ : ndarray of shape (n_generators_,)
         Mean squares on the training rows, measured.
@@ -71,7 +71,14 @@ class VCA(GeneratorTransformer):
     n_coefficients_ : int
         Entries of the combinations of all generators.
     n_features_in_ : int
-    feature_names_in_ : ndarray of str, where X has names
+    feature_names_in_ : ndarray of str of shape (n_features_in_,)
+        Where X has names.
+
+    See Also
+    --------
+    OAVI : Sparse generators by convex optimisation, term by term.
+    ABM : Generators of unit norm by smallest singular vectors.
+    AVI : Generators of a whole degree at once, by its kernel.
 
     References
     ----------

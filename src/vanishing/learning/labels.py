@@ -97,11 +97,11 @@ def labelled_rows(estimator, X, y, sample_weight) -> LabelledRows:
     if source.part is not None:
         return _of_part(estimator, source.part)
     source = source.labelled()
-    found = survey(source)
+    facts = survey(source)
     # Twice: scikit-learn takes labels none of which stands there again for numbers.
-    check_classification_targets(np.repeat(found.classes, 2))
-    estimator.classes_ = found.classes
-    return LabelledRows(source.coded(found.classes), found.classes, found)
+    check_classification_targets(np.repeat(facts.classes, 2))
+    estimator.classes_ = facts.classes
+    return LabelledRows(source.coded(facts.classes), facts.classes, facts)
 
 
 def labelled_rows_in_memory(estimator, X, y, sample_weight, *, keep_all=False) -> LabelledRows:

@@ -171,7 +171,7 @@ class _Hessian:
     def work_on(self, chosen: np.ndarray) -> np.ndarray:
         """Change the working columns and return their places; those that stay come first.
 
-        All columns are in order, so that nobody has to copy them.
+        All columns are in order, so that they need not be copied.
         """
         if chosen.all() and self.working.size < chosen.size:
             self.working = np.zeros(0, dtype=int)
@@ -327,8 +327,8 @@ def _stage(columns, y, cost, w, *, tol, max_iter):
         if relative <= tol or n_iter >= max_iter or n_stale >= 5:
             return best_w, best_gap, n_iter
 
-        # Newton steps on a working set, until its own gap is small beside that of all features.
-        # While that says nothing, as with large costs: until what is wrong is wrong elsewhere.
+        # Newton steps on a working set, until its own gap is a tenth of that of all features. While
+        # that says nothing, as with large costs: until the violations outside of it are larger.
         size = np.abs(gradient)
         working = hessian.work_on(_working_set(w, size))
         own = columns if working.size == len(columns) else columns[working]
@@ -344,7 +344,7 @@ def _stage(columns, y, cost, w, *, tol, max_iter):
             _, own_gap, violation = _measured(point, v, slope)
             if not moved or own_gap <= enough or violation <= elsewhere:
                 break
-        if not progressed:  # rounding hides the way, now and for ever
+        if not progressed:  # rounding hides the way
             return best_w, best_gap, n_iter
         w[working] = v
         del own  # other problems need the memory before the next look
@@ -406,9 +406,9 @@ def solve_in_passes(look, n_columns: int, n_problems: int, *, tol, max_iter):
     while active:
         looks = look(active, w[active] + direction[active], direction[active])
         undecided = []
-        for p, found in zip(active, looks, strict=True):
+        for p, state in zip(active, looks, strict=True):
             l1 = np.abs(w[p] + STEPS[:, np.newaxis] * direction[p]).sum(axis=1)
-            progress = before[p] - found.losses - l1
+            progress = before[p] - state.losses - l1
             enough = progress >= -1e-4 * STEPS * promised[p] - 1e-14 * np.abs(before[p])
             if not enough.any():
                 continue  # rounding hides any further progress: w is as good as it gets
@@ -419,15 +419,15 @@ def solve_in_passes(look, n_columns: int, n_problems: int, *, tol, max_iter):
                 undecided.append(p)
                 continue
             w[p] += direction[p]
-            before[p] = objective = found.losses[0] + l1[0]
-            steepest = np.abs(found.gradient).max()
-            gap = duality_gap(objective, found.losses[0], found.dual_sum, steepest)
+            before[p] = objective = state.losses[0] + l1[0]
+            steepest = np.abs(state.gradient).max()
+            gap = duality_gap(objective, state.losses[0], state.dual_sum, steepest)
             gaps[p] = gap / objective if objective else 0.0
             if gaps[p] <= tol or n_iter[p] >= max_iter:
                 continue
-            new = minimise_model(found.hessian, found.gradient, w[p])
+            new = minimise_model(state.hessian, state.gradient, w[p])
             direction[p] = new - w[p]
-            promised[p] = found.gradient @ direction[p] + np.abs(new).sum() - np.abs(w[p]).sum()
+            promised[p] = state.gradient @ direction[p] + np.abs(new).sum() - np.abs(w[p]).sum()
             n_iter[p] += 1
             undecided.append(p)
         active = undecided

@@ -34,7 +34,7 @@ from vanishing.rows.values import or_constant
 
 
 class Choice(NamedTuple):
-    """What a search chooses among beside psi and C; None is what the user gave, or does not apply.
+    """What a search chooses apart from psi and C; None is what the user gave, or does not apply.
 
     The transformer is "oavi", with an oracle, or "contrastive", with a degree.
     """
@@ -275,7 +275,7 @@ class Trials:
                 describe(model, classifier, named=False)  # the rows of a fold have no names
                 adopt_parts(classifier, parts)
                 classifier.temperature_ = learned_temperature(classifier, fold.train.rows)
-                # Rows of a fold that are far outside are no news to whoever fits.
+                # A user who fits need not be warned of rows of a fold that are far outside.
                 score = _score(model.scoring, watched(classifier, FarRows()), fold.test)
             problems.extend(parts.problems[:1])
             score_time = time.perf_counter() - start - (0.0 if by_C else seconds)
