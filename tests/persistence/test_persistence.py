@@ -679,3 +679,12 @@ def test_loading_imports_the_room_of_the_class_and_no_other(tmp_path):
     code += "if f'vanishing.{room}' in sys.modules])"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert result.stdout == "[]\n", result.stderr
+
+
+def test_load_refuses_a_model_of_another_kind(tmp_path):
+    X = np.random.default_rng(0).uniform(size=(50, 2))
+    path = tmp_path / "model.json"
+    OAVI(psi=0.01).fit(X).save(path)
+    assert isinstance(vanishing.load(path, OAVI), OAVI)
+    with pytest.raises(ModelFileError, match=r"model.json holds OAVI, not ABM"):
+        vanishing.load(path, ABM)

@@ -9,7 +9,7 @@ from vanishing.checks import check_number
 from vanishing.constructions.oavi import stopping_degree
 
 
-def log_order_ideals(n_features, k):
+def log_order_ideals(n_features: int, k: int) -> float:
     """Bound the logarithm of the number of order ideals of k terms (Lemma 4.11).
 
     ``log(n^k k!)``. The paper's induction gives ``n^(k-1) (k-1)!`` as well. It never uses that all
@@ -41,7 +41,7 @@ def log_order_ideals(n_features, k):
     return k * math.log(n) + math.lgamma(k + 1)
 
 
-def log_terms(n_features, max_degree):
+def log_terms(n_features: int, max_degree: int) -> float:
     """Return the logarithm of the number of terms of degree at most d, ``log C(n + d, d)``.
 
     Parameters
@@ -69,7 +69,7 @@ def log_terms(n_features, max_degree):
     return float(-math.log(n + d + 1) - betaln(n + 1, d + 1))
 
 
-def max_size(psi, n_features):
+def max_size(psi: float, n_features: int) -> int:
     """Bound |G| + |O| whatever the number of rows: ``C(D + n, D)``, D = ceil(-log psi / log 4).
 
     For rows in [0, 1]^n, not [-1, 1]^n, the border "gb", no bound on the degree below D, and an

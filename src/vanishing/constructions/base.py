@@ -1,13 +1,18 @@
 """What all constructions of generators share: input, output, names, and what is saved."""
 
+from collections.abc import Callable, Iterable
+from typing import Self
+
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from vanishing._threads import check_jobs, one_blas_thread, threads
-from vanishing.algebra.generators import Generators
+from vanishing._types import Array, FloatArray, IntArray, Names, ObjectArray, Table, Vector
+from vanishing.algebra.generators import Generators, PolynomialSequence
 from vanishing.checks import check_choice, check_flag, check_number
 from vanishing.constructions.small_columns import warn_of_small_columns
+from vanishing.estimators.bases import BaseEstimator, TransformerMixin
 from vanishing.estimators.fits import Remarks, all_or_nothing
 from vanishing.estimators.names import adopt_columns, input_names
 from vanishing.estimators.notebook import HTMLRepresentation
@@ -35,11 +40,27 @@ class GeneratorTransformer(
     A subclass says in ``_construct(rows)`` how.
     """
 
+    psi: float
+    max_degree: int
+    max_terms: int | None
+    absolute: bool
+    chunk_size: int | None
+    n_jobs: int | None
+    generators_: PolynomialSequence
+    mse_: FloatArray
+    n_generators_: int
+    n_terms_: int
+    degree_: int
+    sparsity_: float
+    n_coefficients_: int
+    n_features_in_: int
+    feature_names_in_: ObjectArray
+
     def _psi_below(self) -> float:
         """Return what psi has to be smaller than."""
         return 1.0
 
-    def check_parameters(self):
+    def check_parameters(self) -> None:
         """Raise TypeError or ValueError unless the parameters are valid."""
         check_number("psi", self.psi, low=0, high=self._psi_below(), high_open=True)
         check_number("max_degree", self.max_degree, low=1, integer=True)
@@ -49,7 +70,7 @@ class GeneratorTransformer(
         check_flag("absolute", self.absolute)
         check_jobs(self.n_jobs)
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X: Table, y: object = None, sample_weight: Vector | None = None) -> Self:
         """Construct the generators of the approximate vanishing ideal of the rows of X.
 
         Parameters
@@ -75,7 +96,9 @@ class GeneratorTransformer(
                 warn_of_small_columns(self.psi, remarks.small, input_names(self))
             return self
 
-    def path(self, X, psis, sample_weight=None):
+    def path(
+        self, X: Table, psis: Iterable[float], sample_weight: Vector | None = None
+    ) -> list[Self]:
         """Construct the generators for each of several psi, reading the rows once for all of them.
 
         What psi have in common, the moments, is computed once. Each model is the one that `fit`
@@ -119,7 +142,7 @@ class GeneratorTransformer(
         raise NotImplementedError
 
     @row_by_row(n_columns=lambda self: self.n_generators_, on_device=lambda self, X: True)
-    def transform(self, X):
+    def transform(self, X: Array) -> FloatArray:
         """Evaluate the generators.
 
         Parameters
@@ -135,7 +158,7 @@ class GeneratorTransformer(
         """
         return generator_values([(self.generators_, self.absolute, self.chunk_size)], X)
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(self, input_features: Names | None = None) -> ObjectArray:
         """Return a name for each output: the polynomial, shortened where it is long.
 
         Parameters
@@ -190,7 +213,17 @@ class MonomialTransformer(GeneratorTransformer):
     A subclass says which construction it runs in ``_construction(rows, columns)``.
     """
 
-    def check_parameters(self):
+    border: str
+    feature_order: str
+    n_iter_: int
+    _construction: Callable
+    terms_: IntArray
+    leading_terms_: IntArray
+    coef_: FloatArray
+    leading_coef_: FloatArray
+    feature_order_: IntArray
+
+    def check_parameters(self) -> None:
         """Raise TypeError or ValueError unless the parameters are valid."""
         super().check_parameters()
         check_choice("border", self.border, ("gb", "bb"))

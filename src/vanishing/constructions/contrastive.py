@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vanishing._threads import one_blas_thread
+from vanishing._types import FloatArray
 from vanishing.algebra import monomials
 from vanishing.algebra.monomials import Plan
 from vanishing.checks import check_number
@@ -139,17 +140,20 @@ class ContrastiveVanishing(MonomialTransformer):
     0.016 0.963
     """
 
+    mse_others_: FloatArray
+    ratio_: FloatArray
+
     def __init__(
         self,
-        psi=0.05,
+        psi: float = 0.05,
         *,
-        max_degree=2,
-        max_terms=100,
-        max_generators=None,
-        slack=0.0,
-        absolute=True,
-        chunk_size=None,
-        n_jobs=None,
+        max_degree: int = 2,
+        max_terms: int | None = 100,
+        max_generators: int | None = None,
+        slack: float = 0.0,
+        absolute: bool = True,
+        chunk_size: int | None = None,
+        n_jobs: int | None = None,
     ):
         self.psi = psi
         self.max_degree = max_degree
@@ -160,7 +164,7 @@ class ContrastiveVanishing(MonomialTransformer):
         self.chunk_size = chunk_size
         self.n_jobs = n_jobs
 
-    def check_parameters(self):
+    def check_parameters(self) -> None:
         """Raise TypeError or ValueError unless the parameters are valid."""
         GeneratorTransformer.check_parameters(self)  # there is no border, and no order of columns
         if self.max_generators is not None:
@@ -189,7 +193,7 @@ def fit_classes(estimators: list[ContrastiveVanishing], ask) -> list[tuple]:
     """
     options = estimators[0]
     n_features = options.n_features_in_
-    plan = _all_terms(n_features, options.max_degree, options.max_terms)
+    plan = monomials.plan_up_to(n_features, options.max_degree, options.max_terms)
     terms = monomials.terms_of(plan, n_features)
     everything = slice(None)
 
@@ -366,24 +370,6 @@ def _check_finite(moments: list[np.ndarray], terms: np.ndarray) -> None:
 def _mean(classes: list[ClassMoments]) -> np.ndarray:
     total = sum(each.total_weight for each in classes)
     return np.sum([each.gram * (each.total_weight / total) for each in classes], axis=0)
-
-
-def _all_terms(n_features: int, max_degree: int, max_terms: int | None) -> Plan:
-    """Plan the evaluation of all terms up to a degree, in DegLex order, if these are not too many.
-
-    The degree is lowered to what is bearable, down to 1.
-    """
-    plan = monomials.variables_plan(n_features)
-    level = monomials.terms_of(plan, n_features)[1:]
-    start = 1
-    for _ in range(1, max_degree):
-        border = monomials.border(level, "gb")
-        if max_terms is not None and plan.parent.size + len(border.terms) > max_terms:
-            break
-        size = plan.parent.size
-        plan = plan.extended(border.parent + start, border.variable)
-        level, start = border.terms, size
-    return plan
 
 
 # -- What is saved --------------------------------------------------------------------------------

@@ -3,13 +3,15 @@
 import math
 import re
 from fractions import Fraction
+from typing import Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
+from vanishing._types import IntArray, ObjectArray
 from vanishing.algebra import monomials
 from vanishing.algebra.exact import ExactPolynomial, to_fractions
 from vanishing.checks import check_choice, check_number
+from vanishing.estimators.bases import BaseEstimator
 from vanishing.estimators.notebook import HTMLRepresentation
 from vanishing.estimators.saving import Savable
 from vanishing.persistence import register
@@ -75,11 +77,20 @@ class BuchbergerMoller(Savable, HTMLRepresentation, BaseEstimator):
     x1^2 - 1/4*x1 + 3/50*x0 - 9/2500
     """
 
-    def __init__(self, *, border="gb", max_degree=None):
+    terms_: IntArray
+    leading_terms_: IntArray
+    coef_: ObjectArray
+    generators_: list[ExactPolynomial]
+    n_generators_: int
+    n_terms_: int
+    degree_: int
+    n_features_in_: int
+
+    def __init__(self, *, border: Literal["gb", "bb"] = "gb", max_degree: int | None = None):
         self.border = border
         self.max_degree = max_degree
 
-    def fit(self, points):
+    def fit(self, points: object) -> Self:
         """Construct the generators of the vanishing ideal of the points.
 
         Parameters
@@ -123,7 +134,7 @@ class BuchbergerMoller(Savable, HTMLRepresentation, BaseEstimator):
         set_generators(self, terms, np.concatenate(leading_terms), coefs)
         return self
 
-    def check_parameters(self):
+    def check_parameters(self) -> None:
         """Raise TypeError or ValueError unless the parameters are valid."""
         check_choice("border", self.border, ("gb", "bb"))
         if self.max_degree is not None:

@@ -2,11 +2,13 @@
 
 import math
 from contextlib import suppress
+from typing import Literal
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from vanishing._threads import one_blas_thread
+from vanishing._types import Names, ObjectArray
 from vanishing.algebra.components import Components, Stage
 from vanishing.checks import check_choice
 from vanishing.constructions.base import EQUATION, GeneratorTransformer
@@ -102,15 +104,15 @@ class VCA(GeneratorTransformer):
 
     def __init__(
         self,
-        psi=0.005,
+        psi: float = 0.005,
         *,
-        max_degree=3,
-        max_terms=None,
-        normalization="gradient",
-        absolute=True,
-        chunk_size=None,
-        n_jobs=None,
-        verbose=0,
+        max_degree: int = 3,
+        max_terms: int | None = None,
+        normalization: Literal["gradient", "l2"] = "gradient",
+        absolute: bool = True,
+        chunk_size: int | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
     ):
         self.psi = psi
         self.max_degree = max_degree
@@ -124,7 +126,7 @@ class VCA(GeneratorTransformer):
     def _psi_below(self):  # a squared distance may be any number
         return np.inf if self.normalization == "gradient" else 1.0
 
-    def check_parameters(self):
+    def check_parameters(self) -> None:
         """Raise TypeError or ValueError unless the parameters are valid."""
         check_choice("normalization", self.normalization, ("gradient", "l2"))
         super().check_parameters()
@@ -136,7 +138,7 @@ class VCA(GeneratorTransformer):
             _set_components(self, construction.generators(input_names(self)), construction.n_terms)
         return construction.remarks()
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(self, input_features: Names | None = None) -> ObjectArray:
         """Return a name for each output: the degree of the generator and its place among all.
 
         Parameters

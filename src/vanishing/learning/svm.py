@@ -1,12 +1,16 @@
 """A linear support vector classifier with l1 penalty: few of the features decide."""
 
+from collections.abc import Mapping
+from typing import Literal, Self
+
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from vanishing._threads import one_blas_thread
+from vanishing._types import Array, FloatArray, LabelArray, Labels, ObjectArray, Table, Vector
 from vanishing._warnings import warn
 from vanishing.checks import check_number
+from vanishing.estimators.bases import BaseEstimator, ClassifierMixin
 from vanishing.estimators.fits import all_or_nothing
 from vanishing.estimators.row_methods import RowMethods, row_by_row
 from vanishing.estimators.saving import Savable
@@ -70,23 +74,39 @@ class L1SquaredHingeSVC(Savable, RowMethods, ClassifierMixin, BaseEstimator):
     array([0, 0, 0])
     """
 
+    classes_: LabelArray
+    coef_: FloatArray
+    intercept_: FloatArray
+    dual_gap_: FloatArray
+    n_iter_: int
+    n_features_in_: int
+    feature_names_in_: ObjectArray
+
     fits_sources = reads_sources = False
 
-    def __init__(self, C=1.0, *, tol=1e-4, max_iter=1000, fit_intercept=True, class_weight=None):
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        tol: float = 1e-4,
+        max_iter: int = 1000,
+        fit_intercept: bool = True,
+        class_weight: Mapping[object, float] | Literal["balanced"] | None = None,
+    ):
         self.C = C
         self.tol = tol
         self.max_iter = max_iter
         self.fit_intercept = fit_intercept
         self.class_weight = class_weight
 
-    def check_parameters(self):
+    def check_parameters(self) -> None:
         """Raise TypeError or ValueError unless the parameters are valid."""
         check_number("C", self.C, low=0, low_open=True)
         check_number("tol", self.tol, low=0, low_open=True)
         check_number("max_iter", self.max_iter, low=1, integer=True)
         check_class_weight(self.class_weight)
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Table, y: Labels, sample_weight: Vector | None = None) -> Self:
         """Fit the classifier.
 
         Parameters
@@ -113,7 +133,7 @@ class L1SquaredHingeSVC(Savable, RowMethods, ClassifierMixin, BaseEstimator):
             return self
 
     @row_by_row()
-    def decision_function(self, X):
+    def decision_function(self, X: Array) -> FloatArray:
         """Return the signed distances, of shape (n_samples,) or (n_samples, n_classes).
 
         Parameters
@@ -128,7 +148,7 @@ class L1SquaredHingeSVC(Savable, RowMethods, ClassifierMixin, BaseEstimator):
         return decision_values(self, X)
 
     @row_by_row()
-    def predict(self, X):
+    def predict(self, X: Array) -> LabelArray:
         """Return the predicted labels.
 
         Parameters

@@ -165,8 +165,10 @@ class Trials:
         """Return the classifier that a point and C stand for, to be fitted."""
         model, choice = self.model, point.choice
         if choice.is_contrastive:
-            degree = choice.max_degree
-            transformer = ContrastiveVanishing(point.psi, max_degree=degree, max_terms=None)
+            assert choice.max_degree is not None
+            transformer = ContrastiveVanishing(
+                point.psi, max_degree=choice.max_degree, max_terms=None
+            )
         else:
             transformer = clone(resolved(model.transformer)).set_params(psi=point.psi)
             if choice.oracle is not None:
