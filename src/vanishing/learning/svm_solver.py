@@ -39,7 +39,7 @@ _STEEP = 1e6  # entry of the gradient at zero beyond which costs are approached 
 _STAGE = 100.0  # ratio of costs of one stage to those of the stage before
 
 
-class _Point(NamedTuple):
+class _Iterate(NamedTuple):
     """The decision values z = Xw of the rows, and what the loss and its gradient need of them."""
 
     z: np.ndarray
@@ -64,7 +64,7 @@ def _moved(y, cost, z, dz, step):
         violators[i] = slack > 0.0
         loss += cost[i] * slack * slack
         total += dual
-    return _Point(new_z, residual, violators, loss, total)
+    return _Iterate(new_z, residual, violators, loss, total)
 
 
 @njit(cache=True, nogil=True)

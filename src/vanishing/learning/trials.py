@@ -54,7 +54,7 @@ class Choice(NamedTuple):
         return {name: value for name, value in self._asdict().items() if value is not None}
 
 
-class Point(NamedTuple):
+class SearchPoint(NamedTuple):
     """One classifier but for C."""
 
     choice: Choice
@@ -74,7 +74,7 @@ class FoldScore(NamedTuple):
 class FoldScores(NamedTuple):
     """What all folds say of a point, for those C that were tried."""
 
-    point: Point
+    point: SearchPoint
     shape: tuple[int, int]  # numbers of folds and of C
     by_C: dict[int, list[FoldScore]]  # by the place of C, one per fold
     n_generators: int  # of the largest of the folds' models
@@ -136,7 +136,7 @@ class Trials:
 
     Attributes
     ----------
-    looks : dict of Point: FoldScores
+    looks : dict of SearchPoint: FoldScores
         What was looked at, in that order.
     """
 
@@ -150,7 +150,7 @@ class Trials:
         self.n_columns = folds[0][0].source.layout.n_features
         self.n_classes = len(folds[0][0].classes)
         self.n_problems = 1 if self.n_classes == 2 else self.n_classes  # of the linear SVM
-        self.looks: dict[Point, FoldScores] = {}
+        self.looks: dict[SearchPoint, FoldScores] = {}
         self._scaled: dict[Any, list[_Fold]] = {}
 
     def thinned(self, n_rows: int) -> "Trials":
@@ -161,7 +161,7 @@ class Trials:
         folds = [(_thinned(train, step), test) for train, test in self.folds]
         return Trials(self.model, folds, self.progress)
 
-    def classifier(self, point: Point, C: float) -> VanishingClassifier:
+    def classifier(self, point: SearchPoint, C: float) -> VanishingClassifier:
         """Return the classifier that a point and C stand for, to be fitted."""
         model, choice = self.model, point.choice
         if choice.is_contrastive:
@@ -181,7 +181,7 @@ class Trials:
             class_weight=model.class_weight,
         )
 
-    def look(self, points: Sequence[Point], Cs: Sequence[float]) -> None:
+    def look(self, points: Sequence[SearchPoint], Cs: Sequence[float]) -> None:
         """Fit and score each of the points, all of one choice, with some C; fill in `looks`.
 
         Also with those at points that are done where it is interrupted.
@@ -206,7 +206,7 @@ class Trials:
                 if len(done) == len(folds):
                     self.looks[point] = self._together(point, done, Cs)
 
-    def look_at(self, point: Point, Cs: Sequence[float]) -> FoldScores:
+    def look_at(self, point: SearchPoint, Cs: Sequence[float]) -> FoldScores:
         """Return the look at a point, after one with those of some C that it lacks."""
         known = self.looks.get(point)
         if known is not None:
@@ -217,11 +217,11 @@ class Trials:
                 self.looks[point] = known.joined(self.looks[point])
         return self.looks[point]
 
-    def skip(self, point: Point) -> None:
+    def skip(self, point: SearchPoint) -> None:
         """Note a point that is not looked at."""
         self.looks.setdefault(point, self._together(point, [], []))
 
-    def _together(self, point: Point, trials: list[_Trial], Cs) -> FoldScores:
+    def _together(self, point: SearchPoint, trials: list[_Trial], Cs) -> FoldScores:
         """Return what the folds say, from the trial of each."""
         places = [self.Cs.index(C) for C in Cs]
         by_C = zip(*(trial.by_C for trial in trials), strict=True)
@@ -240,7 +240,7 @@ class Trials:
             f"psi {point.psi:g}{chosen}, fold {fold + 1}, best score {best:.4f}, {seconds:.2f} s"
         )
 
-    def _folds(self, point: Point) -> list[_Fold]:
+    def _folds(self, point: SearchPoint) -> list[_Fold]:
         """Return the folds as a point has them scaled; scaled once for all points."""
         if point.choice.scale not in self._scaled:
             scale = self.classifier(point, 1.0).scale
@@ -253,7 +253,7 @@ class Trials:
                 folds.append(_Fold(scaled, readers, test))
         return self._scaled[point.choice.scale]
 
-    def _try(self, point: Point, fold: _Fold, Cs: Sequence[float]) -> _Trial:
+    def _try(self, point: SearchPoint, fold: _Fold, Cs: Sequence[float]) -> _Trial:
         """Fit to one fold with one psi and some C, and score."""
         model, test, features = self.model, fold.test.part, None
         classifiers = [self.classifier(point, C) for C in Cs]

@@ -18,7 +18,7 @@ import numpy as np
 from sklearn import get_config
 
 from vanishing.learning import settings
-from vanishing.learning.trials import Choice, FoldScores, Point, Trials
+from vanishing.learning.trials import Choice, FoldScores, SearchPoint, Trials
 
 
 class Tuning:
@@ -113,7 +113,7 @@ class Tuning:
         if self.psis is None:
             self._descend(choice, largest, self.trials.first_Cs if Cs is None else Cs)
         else:
-            points = [Point(choice, psi) for psi in self.psis]
+            points = [SearchPoint(choice, psi) for psi in self.psis]
             self.trials.look(points, self.trials.first_Cs)
         self._consider(choice)
 
@@ -128,7 +128,7 @@ class Tuning:
         for psi in settings.CONTRASTIVE_PSIS if choice.is_contrastive else settings.PSIS:
             if psi > largest:
                 continue
-            point = Point(choice, psi)
+            point = SearchPoint(choice, psi)
             too_much = self._too_much(choice, sizes)
             if too_much is not None:
                 self.trials.skip(point)
@@ -223,7 +223,7 @@ class Tuning:
         ]
         if not psis:
             return None
-        reference = trials.look_at(Point(first, min(psis)), [trials.Cs[place]]), place
+        reference = trials.look_at(SearchPoint(first, min(psis)), [trials.Cs[place]]), place
         raced = [self._race(trials, choice, first, psis, place) for choice in others]
         better = [run for run in raced if run and self._ahead(run, reference) > settings.SURE]
         if not better:
@@ -245,8 +245,8 @@ class Tuning:
             at = trials.Cs.index(C)
             leader = None
             for psi in psis:
-                new = trials.look_at(Point(choice, psi), [C])
-                old = trials.look_at(Point(first, psi), [trials.Cs[place]])
+                new = trials.look_at(SearchPoint(choice, psi), [C])
+                old = trials.look_at(SearchPoint(first, psi), [trials.Cs[place]])
                 ahead = new.means[at] - old.means[place]
                 if ahead < 0.0 or (leader and ahead > 0.0 and new.means[at] <= leader.means[at]):
                     break
@@ -281,6 +281,6 @@ def _mean(run: tuple[FoldScores, int]) -> float:
     return look.means[place]
 
 
-def _named(point: Point) -> str:
+def _named(point: SearchPoint) -> str:
     choice = "".join(f", {name} {value!r}" for name, value in point.choice.params().items())
     return f"psi {point.psi:g}{choice}"
