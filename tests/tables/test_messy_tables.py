@@ -289,6 +289,9 @@ def test_predict_treats_new_rows_as_the_fit_did(call, tmp_path):
     new.write_text("c,b,a,day,colour\n8,2,2,2025-01-01,red\n,1,1,2024-01-02,blue\n")
     check_failed(call("predict", out, new, "--out", "-"), "line 3, column 'c': the cell is empty")
     result = call("predict", out, new, "--out", "-", "--missing", "median")
+    assert "filled in with the median of the column (cells that cannot be used, 'c': 1)" in (
+        result.stderr
+    )
     _, *found = csv.reader(result.stdout.splitlines())
     median = np.median(CLEAN[:, 2])
     X = pd.DataFrame(
@@ -526,10 +529,13 @@ def test_what_fills_in_is_of_the_fit(tmp_path, table):
     recipe = table("a,b,colour\n1,2,x\n3,8,y\n8,9,y\n", categories="one-hot").recipe
     path = tmp_path / "new.csv"
     path.write_text("colour,b,a\n?,,100\nx,200,n/a\n")
-    (part,) = recipe.changed(missing="median").parts(
-        open_table(path), ["a", "b", "colour_x", "colour_y"]
-    )
-    assert part.X.tolist() == [[100.0, 8.0, 0.0, 1.0], [3.0, 200.0, 1.0, 0.0]]
+    outputs = ["a", "b", "colour_x", "colour_y"]
+    with pytest.warns(UserWarning, match="filled in with the median") as warned:
+        parts = list(recipe.changed(missing="median").parts(open_table(path), outputs, rows=1))
+    reasons = "(cells that cannot be used, 'b': 1, 'colour': 1, 'a': 1)"
+    assert len(warned) == 1 and reasons in str(warned[0].message)
+    X = np.concatenate([part.X for part in parts])
+    assert X.tolist() == [[100.0, 8.0, 0.0, 1.0], [3.0, 200.0, 1.0, 0.0]]
 
 
 def test_comments_are_left_out_of_uneven_files_as_well(table):
@@ -566,7 +572,7 @@ def test_cells_that_are_numbers_are_never_read_again(sheet):
         sheet(rows)
     decimal, missing = raised.value.problems
     assert "column 'a': numbers such as '1,234'. --decimal , takes the comma" in decimal
-    assert missing.startswith("row 7, column 'a': 'n.d.' is no value.")
+    assert missing.startswith("row 7 of the sheet, column 'a': 'n.d.' is no value.")
     prepared = sheet(rows, decimal=",", missing="drop")
     assert prepared.X[:, 0].tolist() == [1.334, 1.234, 20.25, 5.5, 7.0, 1234567.0]
     assert "column 'a': 4 of 7 cells are numbers, and 2 text such as '1,234'" in prepared.notes[0]
