@@ -43,7 +43,7 @@ __all__ = [
     "units",
 ]
 
-if TYPE_CHECKING:  # the same, for those who read and do not run
+if TYPE_CHECKING:  # the same names, for type checkers and editors
     from vanishing import (
         bounds,
         datasets,
