@@ -17,20 +17,12 @@ def kinds() -> dict[str, tuple]:
     from sklearn.svm import LinearSVC
 
     columns, rows, quantiles = "n_features", "n_rows", "n_quantiles"
+    ranges = ("scale_", "min_", "data_min_", "data_max_", "data_range_")
     known = {
-        MinMaxScaler: {
-            "n_samples_seen_": (),
-            "scale_": (columns,),
-            "min_": (columns,),
-            "data_min_": (columns,),
-            "data_max_": (columns,),
-            "data_range_": (columns,),
-        },
+        MinMaxScaler: {"n_samples_seen_": (), **dict.fromkeys(ranges, (columns,))},
         StandardScaler: {
             "n_samples_seen_": (),
-            "mean_": (columns,),
-            "var_": (columns,),
-            "scale_": (columns,),
+            **dict.fromkeys(("mean_", "var_", "scale_"), (columns,)),
         },
         QuantileTransformer: {
             "n_quantiles_": (),

@@ -14,13 +14,7 @@ from vanishing.tables.files import FileTable
 from vanishing.tables.header import is_row_of_numbers
 from vanishing.tables.kinds import Choices, Recognition, recognised
 from vanishing.tables.labels import classes_of
-from vanishing.tables.problems import (
-    BadCells,
-    TableProblemsError,
-    counted,
-    filling_note,
-    remedy,
-)
+from vanishing.tables.problems import BadCells, TableProblemsError, filling_note, reasons, remedy
 from vanishing.tables.recipe import Recipe, readable_names, repeated, row_index
 from vanishing.tables.settings import IDENTIFIER_ROWS
 
@@ -170,9 +164,7 @@ class _Preparation:
                 "the first line looks like a row, not like names. --no-header calls the columns "
                 f"x0 to {last}, --header takes it for names."
             )
-        for old, new, place in zip(
-            self.table.names, self.names, range(1, len(self.names) + 1), strict=True
-        ):
+        for place, (old, new) in enumerate(zip(self.table.names, self.names, strict=True), 1):
             if old.strip() and old.strip() != new:
                 self.notes.append(f"column {place}, another {old!r}, is called {new!r}.")
 
@@ -278,12 +270,8 @@ class _Preparation:
 
     def _why(self) -> str:
         """Return how many cells of which columns cannot be used, and how many rows are too long."""
-        n_long = len(self.table.too_long)
-        reasons = [
-            counted({bad.name: len(bad.rows) for bad in self.bad}),
-            f"too many fields: {n_long}" if n_long else "",
-        ]
-        return f" ({'; '.join(filter(None, reasons))})" if any(reasons) else ""
+        n_cells = {bad.name: len(bad.rows) for bad in self.bad}
+        return reasons(n_cells, len(self.table.too_long))
 
     def _check_rows(self, usable):
         """Add a problem for rows that cannot be used, unless ``--missing`` says what to do."""

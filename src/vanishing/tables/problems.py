@@ -55,16 +55,18 @@ def remedy(fills: bool) -> str:
     return f"--missing drop leaves such rows out{median}."
 
 
+def reasons(n_cells: Mapping[str, int], n_long: int = 0) -> str:
+    """Return, in brackets, the unusable cells by column and how many rows are too long, or ""."""
+    counts = [f"{name!r}: {count}" for name, count in n_cells.items()]
+    more = ", ..." if len(counts) > LISTED else ""
+    parts = [f"cells that cannot be used, {', '.join(counts[:LISTED])}{more}"] if counts else []
+    parts += [f"too many fields: {n_long}"] if n_long else []
+    return f" ({'; '.join(parts)})" if parts else ""
+
+
 def filling_note(reasons: str) -> str:
-    """Return the note that cells were filled in, with the reasons in brackets."""
+    """Return the note that cells were filled in."""
     return (
         f"cells are filled in with the median of the column{reasons}. That breaks every balance of "
         "columns in these rows; --missing drop leaves them out."
     )
-
-
-def counted(counts: Mapping[str, int]) -> str:
-    """Return how many cells of which columns cannot be used; "" if there are none."""
-    cells = [f"{name!r}: {count}" for name, count in counts.items()]
-    more = ", ..." if len(cells) > LISTED else ""
-    return f"cells that cannot be used, {', '.join(cells[:LISTED])}{more}" if cells else ""

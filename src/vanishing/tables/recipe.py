@@ -12,13 +12,7 @@ from vanishing.tables.cells import ColumnCells
 from vanishing.tables.columns import Column
 from vanishing.tables.errors import TableError
 from vanishing.tables.files import LOOK, FileLayout, FileTable
-from vanishing.tables.problems import (
-    BadCells,
-    TableProblemsError,
-    counted,
-    filling_note,
-    remedy,
-)
+from vanishing.tables.problems import BadCells, TableProblemsError, filling_note, reasons, remedy
 
 MISSING = ("error", "drop", "median")
 
@@ -128,7 +122,7 @@ class Recipe:
         if not start:
             raise TableError(f"{table.path} has no rows.")
         if n_filled and self.missing == "median":
-            warn(f"{table.path}: {filling_note(f' ({counted(n_filled)})')}")
+            warn(f"{table.path}: {filling_note(reasons(n_filled))}")
 
     def made(
         self, blocks: Sequence[np.ndarray], start: int

@@ -1,6 +1,7 @@
 """The recipe of a table as it is saved with a model: see docs/model_format.md."""
 
 from dataclasses import asdict
+from dataclasses import fields as fields_of
 
 import numpy as np
 
@@ -65,8 +66,7 @@ def _column_of(node) -> Column:
     cls = _KINDS.get(str(node.get("kind")))
     if cls is None:
         raise Refused(f"a column of the table has the kind {node.get('kind')!r}.")
-    names = ["name", "fill", "unit", *{"flag": ["words"], "category": ["texts"]}.get(cls.kind, [])]
-    names += ["origin", "order"] if cls.kind == "date" else []
+    names = [field.name for field in fields_of(cls)]
     _, *values = fields(node, "a column of the table", ("kind", *names))
     parts = dict(zip(names, values, strict=True))
     string(parts["name"], "the name of a column")
