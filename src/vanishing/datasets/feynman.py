@@ -13,7 +13,16 @@ from vanishing.checks import check_choice, check_number
 
 
 class Law(NamedTuple):
-    """A formula, the name of its value, and the ranges of its variables."""
+    """A formula, the name of its value, and the ranges of its variables.
+
+    Attributes
+    ----------
+    target : str
+    formula : Formula
+        Called with a mapping of names to columns, it returns the values.
+    ranges : dict of str to (float, float)
+        The smallest and the largest value of each variable, in the order of the columns.
+    """
 
     target: str
     formula: Formula

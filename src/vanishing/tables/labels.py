@@ -29,23 +29,18 @@ def classes_of(labels: np.ndarray, name: str) -> np.ndarray:
     array(['00', '01', '00'], dtype=object)
     """
     labels = np.asarray(labels, dtype=object)
-    values = list(Counter(labels))
-    for kind in (int, float):
-        try:
-            numbers = [kind(value) for value in values]
-        except ValueError:
-            continue
-        exact = all(abs(number) < EXACT for number in numbers)  # and finite
-        if [str(number) for number in numbers] != values or not exact:
-            continue
-        broken = next((number for number in numbers if number != int(number)), None)
-        if broken is not None:
-            raise TableError(
-                f"Column {name!r} holds numbers such as {broken}, not classes: labels are whole "
-                "numbers or text."
-            )
-        return labels.astype(kind)
-    return labels
+    values = label_values(labels)
+    if values.dtype.kind not in "if":
+        return labels
+    broken = values[values != np.round(values)]
+    if not broken.size:
+        return values
+    if any(str(value) != label for value, label in zip(values.tolist(), labels, strict=True)):
+        return labels
+    raise TableError(
+        f"Column {name!r} holds numbers such as {broken[0]}, not classes: labels are whole numbers "
+        "or text."
+    )
 
 
 def known_classes(labels: np.ndarray, classes: np.ndarray, name: str) -> np.ndarray:
