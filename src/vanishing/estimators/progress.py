@@ -1,6 +1,6 @@
 """How far a fit is: events for `verbose`, and for callbacks set by `listening`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from threading import Lock
@@ -21,7 +21,7 @@ _listener: ContextVar[_Listener | None] = ContextVar("listener", default=None)
 
 
 @contextmanager
-def listening(callback):
+def listening(callback: Callable[[int, int | None, str], object] | None) -> Iterator[None]:
     """Call a function whenever a fit inside the ``with`` block reports how far it is.
 
     Fits of `OAVI`, `ABM`, `AVI` and `VCA` report each degree, `LawFinder`,

@@ -2,11 +2,23 @@
 
 from collections.abc import Callable
 from functools import wraps
+from typing import Any, Protocol, TypeVar
 
 from sklearn.utils.validation import check_is_fitted
 
 from vanishing._threads import threads
+from vanishing._types import Array, FloatArray, Labels, Table
 from vanishing.rows.apply import apply_to_rows, unless_lazy
+
+Value_co = TypeVar("Value_co", covariant=True)
+
+
+class RowMethod(Protocol[Value_co]):
+    """What a method that is applied `row_by_row` looks like from outside."""
+
+    def __call__(self, X: Table) -> Value_co:
+        """Take rows wherever they are."""
+        ...
 
 
 class RowMethods:
@@ -32,7 +44,7 @@ def row_by_row(
     n_columns: Callable | None = None,
     dtype: Callable | None = None,
     on_device: Callable = lambda estimator, X: False,
-):
+) -> Callable[[Callable[[Any, Array], Value_co]], RowMethod[Value_co]]:
     """Let a method take rows wherever they are; its body takes rows that have been validated.
 
     The estimator has to be fitted, and may use ``n_jobs`` threads.
@@ -75,6 +87,9 @@ class RowTransformer(RowMethods):
     each of its blocks gets a container when it is computed.
     """
 
+    fit: Callable
+    transform: RowMethod
+
     def __init_subclass__(cls, **options):
         super().__init_subclass__(**options)  # scikit-learn's part
         contained = cls.__dict__.get("transform")
@@ -83,7 +98,7 @@ class RowTransformer(RowMethods):
         if plain is not None and not by_us:  # else it is inherited, or not wrapped
             cls.transform = unless_lazy(contained, plain)
 
-    def fit_transform(self, X, y=None, **fit_params):
+    def fit_transform(self, X: Table, y: Labels | None = None, **fit_params: Any) -> FloatArray:
         """Fit to X, and return the transformed X.
 
         Parameters

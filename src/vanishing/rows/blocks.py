@@ -1,8 +1,10 @@
 """Rows in blocks, read anew for each pass."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 from vanishing._threads import fold
+from vanishing._types import Path
 from vanishing.checks import weight_unit
 from vanishing.rows import source
 from vanishing.rows.arrays import piece_rows, sender, slices, to_numpy
@@ -46,7 +48,7 @@ class Blocks:
     x1^2 + x0^2 - 1
     """
 
-    def __init__(self, source):
+    def __init__(self, source: Callable[[], Iterable[Any]] | Iterable[Any]):
         # An estimator takes a sequence for an array; wrapped explicitly, it is blocks.
         is_sequence = hasattr(source, "__len__") and hasattr(source, "__iter__")
         if not is_blocks(source) and not (is_sequence and _may_be_blocks(source)):
@@ -56,11 +58,19 @@ class Blocks:
             )
         self.source = source
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         return iter(self.source() if callable(self.source) else self.source)
 
     @classmethod
-    def from_array(cls, X, y=None, sample_weight=None, *, rows=None, device=None) -> "Blocks":
+    def from_array(
+        cls,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        rows: int | None = None,
+        device: Any = None,
+    ) -> "Blocks":
         """Read an array in blocks of ``rows`` rows, one in memory at a time: for memory maps.
 
         Parameters
@@ -88,7 +98,14 @@ class Blocks:
         return cls(read)
 
     @classmethod
-    def from_csv(cls, path, *, target=None, columns=None, rows=ROWS) -> "Blocks":
+    def from_csv(
+        cls,
+        path: Path,
+        *,
+        target: str | None = None,
+        columns: Sequence[str] | None = None,
+        rows: int = ROWS,
+    ) -> "Blocks":
         """Read a CSV file, compressed or not, in blocks of ``rows`` lines.
 
         A value that is not a finite number is an error that names its line and column. Labels are
@@ -107,7 +124,14 @@ class Blocks:
         return cls(_blocks_of(open_table(path, "csv"), target, columns, rows))
 
     @classmethod
-    def from_parquet(cls, path, *, target=None, columns=None, rows=ROWS) -> "Blocks":
+    def from_parquet(
+        cls,
+        path: Path,
+        *,
+        target: str | None = None,
+        columns: Sequence[str] | None = None,
+        rows: int = ROWS,
+    ) -> "Blocks":
         """Read a Parquet file in blocks of ``rows`` rows; parameters as of `from_csv`."""
         return cls(_blocks_of(open_table(path, "parquet"), target, columns, rows))
 

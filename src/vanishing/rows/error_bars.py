@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.utils import check_array
 
 from vanishing._threads import one_blas_thread
+from vanishing._types import Table, Vector
 from vanishing.algebra import monomials
 from vanishing.algebra.evaluation import chunk_rows, evaluate
 from vanishing.algebra.polynomials import Polynomial
@@ -13,7 +14,13 @@ from vanishing.rows.moments import Moments
 _STEP = 1e-3  # relative step of a difference with respect to the noise
 
 
-def error_bars(polynomial, data, *, noise=None, sample_weight=None) -> Polynomial:
+def error_bars(
+    polynomial: Polynomial,
+    data: Table | Moments,
+    *,
+    noise: float | Vector | None = None,
+    sample_weight: Vector | None = None,
+) -> Polynomial:
     """Return a polynomial with standard errors of its coefficients.
 
     Its terms stay, and its leading coefficient, which the others are relative to, has no error.

@@ -10,11 +10,13 @@ import math
 from copy import copy
 from functools import cached_property
 from pathlib import Path
+from typing import Literal, overload
 
 import numpy as np
 from sklearn.utils import check_array
 
 from vanishing._threads import fold, one_blas_thread, threads
+from vanishing._types import FloatArray, Names, Table, Vector
 from vanishing._warnings import warn
 from vanishing.algebra import monomials
 from vanishing.algebra.evaluation import chunk_rows, evaluate, stretches
@@ -82,7 +84,7 @@ class Moments:
     x1^2 + x0^2 - 1
     """
 
-    def __init__(self, n_features, max_degree, *, feature_names=None):
+    def __init__(self, n_features: int, max_degree: int, *, feature_names: Names | None = None):
         check_number("n_features", n_features, low=1, integer=True)
         check_number("max_degree", max_degree, low=1, high=monomials.MAX_DEGREE // 2, integer=True)
         n_moments = math.comb(n_features + 2 * max_degree, 2 * max_degree)
@@ -92,7 +94,7 @@ class Moments:
                 f"more than {MAX_MOMENTS}. Take a smaller max_degree, or fit to the rows."
             )
         if feature_names is not None:
-            feature_names = tuple(str(name) for name in feature_names)
+            feature_names = tuple(map(str, feature_names))
             if len(feature_names) != n_features:
                 raise ValueError(
                     f"feature_names must be {n_features} names; got {len(feature_names)}."
@@ -100,7 +102,9 @@ class Moments:
         self.n_features = int(n_features)
         self.max_degree = int(max_degree)
         self.feature_names = feature_names
-        self.terms = _all_terms(self.n_features, 2 * self.max_degree)
+        self.terms = monomials.terms_of(
+            monomials.plan_up_to(self.n_features, 2 * self.max_degree), self.n_features
+        )
         keys = monomials.keys(self.terms)
         self._order = np.argsort(keys, kind="stable")  # keys compare as terms within a degree only
         self._keys = keys[self._order]
@@ -114,7 +118,9 @@ class Moments:
         """Number, names and dtype of the columns."""
         return RowLayout(self.n_features, self.feature_names, "float64")
 
-    def update(self, X, sample_weight=None, *, n_jobs=None) -> "Moments":
+    def update(
+        self, X: Table, sample_weight: Vector | None = None, *, n_jobs: int | None = None
+    ) -> "Moments":
         """Add rows.
 
         Parameters
@@ -208,7 +214,7 @@ class Moments:
         """The map from these sums and a noise to sums without it."""
         return Debiasing(self.terms, self.positions)
 
-    def debiased(self, noise) -> "Moments":
+    def debiased(self, noise: float | Vector) -> "Moments":
         """Return the moments that the rows would have without noise in the columns.
 
         They are exact up to sampling error, which grows with noise and degree, for independent
@@ -251,6 +257,14 @@ class Moments:
         moments.noise = noise
         return moments
 
+    @overload
+    def estimate_noise(
+        self, ratio: Vector | None = None, *, return_std: Literal[False] = False
+    ) -> FloatArray: ...
+    @overload
+    def estimate_noise(
+        self, ratio: Vector | None = None, *, return_std: Literal[True]
+    ) -> tuple[FloatArray, FloatArray]: ...
     def estimate_noise(self, ratio=None, *, return_std=False):
         """Estimate the standard deviation of Gaussian noise in the columns from a law they obey.
 
@@ -303,7 +317,7 @@ class Moments:
         noise, std = estimates if ratio is None else (value * ratios for value in estimates)
         return (noise, std) if return_std else noise
 
-    def check_noise(self, noise) -> np.ndarray:
+    def check_noise(self, noise: float | Vector) -> np.ndarray:
         """Return the noise of each column, or raise ValueError."""
         return self._per_column("noise", noise)
 
@@ -354,7 +368,7 @@ class Moments:
             "sums": self.sums.tolist(),
         }
 
-    def save(self, path) -> None:
+    def save(self, path: Path) -> None:
         """Write the moments to a JSON file: exactly, and in one step or not at all.
 
         Parameters
@@ -366,7 +380,7 @@ class Moments:
         write_atomically(Path(path), json.dumps(content, allow_nan=False) + "\n")
 
     @classmethod
-    def load(cls, path) -> "Moments":
+    def load(cls, path: Path) -> "Moments":
         """Read moments that `save` wrote.
 
         Parameters
@@ -429,16 +443,6 @@ class Moments:
 
 def _noise_text(noise) -> str:
     return "none" if noise is None else str(noise.tolist())
-
-
-def _all_terms(n_features: int, degree: int) -> np.ndarray:
-    """Return all exponents up to a degree, in DegLex order."""
-    level = np.zeros((1, n_features), dtype=monomials.EXPONENT)
-    levels = [level]
-    for _ in range(degree):
-        level = monomials.border(level, "gb").terms
-        levels.append(level)
-    return np.concatenate(levels)
 
 
 class MomentReader(RowReader):

@@ -28,19 +28,15 @@ def classes_of(labels: np.ndarray, name: str) -> np.ndarray:
     >>> classes_of(["00", "01", "00"], "class")
     array(['00', '01', '00'], dtype=object)
     """
-    labels = np.asarray(labels, dtype=object)
     values = label_values(labels)
-    if values.dtype.kind not in "if":
-        return labels
-    broken = values[values != np.round(values)]
-    if not broken.size:
-        return values
-    if any(str(value) != label for value, label in zip(values.tolist(), labels, strict=True)):
-        return labels
-    raise TableError(
-        f"Column {name!r} holds numbers such as {broken[0]}, not classes: labels are whole numbers "
-        "or text."
-    )
+    if values.dtype == bool:
+        return np.asarray(labels, dtype=object)
+    if values.dtype.kind == "f" and (measured := values[values != np.round(values)]).size:
+        raise TableError(
+            f"Column {name!r} holds numbers such as {measured[0]}, not classes: labels are whole "
+            "numbers or text."
+        )
+    return values
 
 
 def known_classes(labels: np.ndarray, classes: np.ndarray, name: str) -> np.ndarray:

@@ -14,7 +14,7 @@ from vanishing.tables.files import FileTable
 from vanishing.tables.header import is_row_of_numbers
 from vanishing.tables.kinds import Choices, Recognition, recognised
 from vanishing.tables.labels import classes_of
-from vanishing.tables.problems import BadCells, TableProblemsError, filling_note, reasons, remedy
+from vanishing.tables.problems import BadCells, TableProblemsError, remedy
 from vanishing.tables.recipe import Recipe, readable_names, repeated, row_index
 from vanishing.tables.settings import IDENTIFIER_ROWS
 
@@ -265,13 +265,21 @@ class _Preparation:
             known.append(column)
             values.append(numbers)
         if self.choices.missing == "median" and self.bad:
-            self.notes.append(filling_note(self._why()))
+            self.notes.append(
+                f"cells are filled in with the median of the column{self._why()}. That breaks "
+                "every balance of columns in these rows; --missing drop leaves them out."
+            )
         return known, values
 
     def _why(self) -> str:
         """Return how many cells of which columns cannot be used, and how many rows are too long."""
-        n_cells = {bad.name: len(bad.rows) for bad in self.bad}
-        return reasons(n_cells, len(self.table.too_long))
+        counts = [f"{bad.name!r}: {len(bad.rows)}" for bad in self.bad]
+        more = ", ..." if len(counts) > LISTED else ""
+        reasons = (
+            [f"cells that cannot be used, {', '.join(counts[:LISTED])}{more}"] if counts else []
+        )
+        reasons += [f"too many fields: {n}"] if (n := len(self.table.too_long)) else []
+        return f" ({'; '.join(reasons)})" if reasons else ""
 
     def _check_rows(self, usable):
         """Add a problem for rows that cannot be used, unless ``--missing`` says what to do."""

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vanishing.tables.cells import ColumnCells, cell_text, is_missing, problem_of
-from vanishing.tables.errors import LISTED, TableError, listed, shortened
+from vanishing.tables.errors import TableError, listed, shortened
 
 _PROBLEMS = 20  # that a message lists
 
@@ -53,20 +53,3 @@ def remedy(fills: bool) -> str:
     """Return the options for cells that cannot be used; ``fills``: filling in is one of them."""
     median = "; --missing median fills them in, which breaks every balance of the row" * fills
     return f"--missing drop leaves such rows out{median}."
-
-
-def reasons(n_cells: Mapping[str, int], n_long: int = 0) -> str:
-    """Return, in brackets, the unusable cells by column and how many rows are too long, or ""."""
-    counts = [f"{name!r}: {count}" for name, count in n_cells.items()]
-    more = ", ..." if len(counts) > LISTED else ""
-    parts = [f"cells that cannot be used, {', '.join(counts[:LISTED])}{more}"] if counts else []
-    parts += [f"too many fields: {n_long}"] if n_long else []
-    return f" ({'; '.join(parts)})" if parts else ""
-
-
-def filling_note(reasons: str) -> str:
-    """Return the note that cells were filled in."""
-    return (
-        f"cells are filled in with the median of the column{reasons}. That breaks every balance of "
-        "columns in these rows; --missing drop leaves them out."
-    )

@@ -7,12 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vanishing._warnings import warn
 from vanishing.tables.cells import ColumnCells
 from vanishing.tables.columns import Column
 from vanishing.tables.errors import TableError
 from vanishing.tables.files import LOOK, FileLayout, FileTable
-from vanishing.tables.problems import BadCells, TableProblemsError, filling_note, reasons, remedy
+from vanishing.tables.problems import BadCells, TableProblemsError, remedy
 
 MISSING = ("error", "drop", "median")
 
@@ -23,6 +22,7 @@ class TablePart(NamedTuple):
     X: np.ndarray
     usable: np.ndarray
     texts: dict[str, np.ndarray]
+    filled: dict[str, int]  # how many cells of each column were filled in
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Recipe:
         *,
         fills: bool = True,
     ) -> Iterator[TablePart]:
-        """Read a table part by part; a warning says at the end if cells were filled in.
+        """Read a table part by part.
 
         Parameters
         ----------
@@ -102,7 +102,7 @@ class Recipe:
         as_text = {p for p, column in zip(places, recipe.columns, strict=True) if column.as_text}
         if self.decimal == "," and not table.typed:
             as_text = set(places)
-        start, n_filled = 0, Counter[str]()
+        start = 0
         for blocks in table.cells(
             [*places, *text_places], {*text_places, *as_text}, rows=rows or table.block_rows
         ):
@@ -114,15 +114,14 @@ class Recipe:
                 raise TableProblemsError(
                     table.path, [f"{cells.sentence(lines)} {remedy(fills)}" for cells in bad]
                 )
-            n_filled.update({cells.name: len(cells.rows) for cells in bad})
             X = np.column_stack([made[name] for name in outputs])
             usable = np.isfinite(X).all(axis=1)
-            yield TablePart(X[usable], usable, dict(zip(texts, blocks[len(places) :], strict=True)))
+            filled = {cells.name: len(cells.rows) for cells in bad if self.missing == "median"}
+            named = dict(zip(texts, blocks[len(places) :], strict=True))
+            yield TablePart(X[usable], usable, named, filled)
             start += len(X)
         if not start:
             raise TableError(f"{table.path} has no rows.")
-        if n_filled and self.missing == "median":
-            warn(f"{table.path}: {filling_note(reasons(n_filled))}")
 
     def made(
         self, blocks: Sequence[np.ndarray], start: int
