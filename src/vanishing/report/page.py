@@ -53,7 +53,8 @@ def _first_equation(facts: Facts):
     pairs = [(e, v) for v in facts.varieties for e in v.equations if e.generator is not None]
     if facts.coef is not None:
         pairs.sort(key=lambda pair: -pair[0].importance)
-    return pairs[0] if pairs and len(pairs[0][0].generator.coef) <= 6 else None
+    generator = pairs[0][0].generator if pairs else None
+    return pairs[0] if generator is not None and len(generator.coef) <= 6 else None
 
 
 def _class_table(facts: Facts, variety: Variety) -> dict:
