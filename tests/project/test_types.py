@@ -3,6 +3,7 @@
 import ast
 import inspect
 import re
+import runpy
 import types
 from pathlib import Path
 from typing import get_overloads
@@ -51,6 +52,13 @@ def test_program_of_a_user_has_types_and_no_any(tmp_path):
     assert not [line for line in notes if re.search(r"\bAny\b", line)]
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_program_of_a_user_runs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(HERE / "program.py"))
+    assert "y = x0*x1/x2" in capsys.readouterr().out
+
+
 @pytest.mark.slow
 def test_mistakes_are_reported(tmp_path):
     path = HERE / "mistakes.py"
@@ -83,9 +91,9 @@ def _functions_of(name, value, inner):
             method = method.fget if isinstance(method, property) else method
             function = inspect.unwrap(getattr(method, "__func__", method))
             is_ours = str(getattr(function, "__module__", "")).startswith("vanishing")
-            if inspect.isfunction(function) and is_ours:
-                if not member.startswith("_") or member in ("__init__", "__call__"):
-                    yield f"{name}.{member}", function
+            is_public = not member.startswith("_") or member in ("__init__", "__call__")
+            if inspect.isfunction(function) and is_ours and is_public:
+                yield f"{name}.{member}", function
 
 
 @pytest.mark.parametrize(("name", "function"), dict(public_functions()).items())

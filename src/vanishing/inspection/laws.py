@@ -11,7 +11,8 @@ from vanishing._types import Table, Vector
 from vanishing.algebra.polynomials import default_names
 from vanishing.equations.columns import read_columns
 from vanishing.equations.law import Law
-from vanishing.laws.choose import ROWS_PER_TERM, smooth_terms
+from vanishing.laws import settings
+from vanishing.laws.choose import smooth_terms
 from vanishing.laws.finder import LawFinder
 
 EXACT = 1e-11  # error relative to the size of the target that is rounding
@@ -111,7 +112,7 @@ def law_anatomy(model: LawFinder | Law) -> LawAnatomy:
 
 
 def _least_error(front: tuple[Law, ...]) -> Law | None:
-    enough = [law for law in front if law.n_samples >= ROWS_PER_TERM * law.n_terms]
+    enough = [law for law in front if law.n_samples >= settings.ROWS_PER_TERM * law.n_terms]
     return min(enough or front[:1], key=lambda law: law.error, default=None)
 
 

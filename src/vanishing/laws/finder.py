@@ -30,6 +30,7 @@ from vanishing.estimators.progress import Progress
 from vanishing.estimators.row_methods import RowMethods, row_by_row
 from vanishing.estimators.saving import Savable
 from vanishing.fitting.sample import Draw, Sample, columns_of, row_keys
+from vanishing.laws import settings
 from vanishing.laws.dictionary import given_stages
 from vanishing.laws.front import FRONT_COLUMNS, front_rows
 from vanishing.laws.passes import ROWS
@@ -41,7 +42,6 @@ from vanishing.rows.array_source import ArraySource
 from vanishing.rows.intake import take_rows
 from vanishing.rows.source import RowPart
 
-LEAST_ROWS = 3
 _ORDERED = 100_000
 
 
@@ -297,11 +297,11 @@ class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEst
         seed = int(check_random_state(self.random_state).randint(2**31))
         draw = Draw(seed)
         sample = source.ask(draw, draw.combine)
-        if sample is None or len(sample.keys) < LEAST_ROWS:
+        if sample is None or len(sample.keys) < settings.LEAST_ROWS:
             n = 0 if sample is None else len(sample.keys)
             raise ValueError(
                 f"a law cannot be told from chance on n_samples = {n} different rows: at least "
-                f"{LEAST_ROWS} are needed."
+                f"{settings.LEAST_ROWS} are needed."
             )
         has_target = len(sample.columns) > self.n_features_in_
         _check_sizes(sample.columns)

@@ -110,9 +110,7 @@ def load(path, kind=None, *, max_bytes=MAX_BYTES):
     """
     model = load_with_table(path, max_bytes=max_bytes)[0]
     if kind is not None and not isinstance(model, kind):
-        raise ModelFileError(
-            f"{path} holds a {type(model).__name__}, and a {kind.__name__} was asked for."
-        )
+        raise ModelFileError(f"{path} holds {type(model).__name__}, not {kind.__name__}.")
     return model
 
 

@@ -8,7 +8,7 @@ X = np.ones((10, 2))
 LawFinder(max_degree="three")  # arg-type
 LawFinder(degree=3)  # call-arg
 LawFinder().fit("table.csv")  # arg-type
-LawFinder().fit(X).laws  # attr-defined
+print(LawFinder().fit(X).laws)  # attr-defined
 LawFinder().fit(X).laws_[0].solve(0)  # arg-type
 OAVI(border="groebner")  # arg-type
 OAVI().fit(X, sample_weights=[1.0] * 10)  # call-arg

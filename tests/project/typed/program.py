@@ -24,7 +24,7 @@ y = X[:, 0] * X[:, 1] / X[:, 2]
 finder = LawFinder(max_degree=3, functions=("log",), units=None).fit(X, y)
 law = finder.laws_[0]
 solved = law.solve("x2")
-print(finder.verdict_, law.coef_std, law.error, solved.predict(X), finder.predict(X))
+print(finder.verdict_, law.coef_std, law.error, solved.predict(np.c_[X, y]), finder.predict(X))
 checked: Law = check_law("y = x0*x1/x2", X, y)
 print(checked.constants, checked.to_latex(), checked.residual(X, y))
 
