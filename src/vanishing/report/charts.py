@@ -6,7 +6,7 @@ import numpy as np
 
 from vanishing.report.facts import Facts
 
-_WIDTH, _LEFT, _RIGHT = 660, 128, 14
+_WIDTH, _LEFT, _RIGHT = 500, 128, 14
 _LINE, _HEAD = 22, 26  # heights of a box's line and of what stands above a panel
 
 
