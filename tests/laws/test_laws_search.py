@@ -13,10 +13,11 @@ from vanishing.algebra.terms import FUNCTIONS, Evaluator, Factor, Term, monomial
 from vanishing.fitting.debiased import Debiased, fitted_equation, hermite, matrices
 from vanishing.fitting.ratios import least_ratio, ratio_supports
 from vanishing.fitting.sample import Draw, row_keys
+from vanishing.fitting.smooth_terms import exponents_up_to, legendre_products
 from vanishing.fitting.sparse import sparse_supports
-from vanishing.fitting.surrogate import exponents_up_to, fit_surrogate, legendre_products
+from vanishing.fitting.surrogate import fit_surrogate
 from vanishing.fitting.variety import VarietyEquation, projected, vanishes
-from vanishing.laws.choose import LackOfFit, candidate, is_same
+from vanishing.laws.choose import candidate, is_same
 from vanishing.laws.links import IDENTITY, POWER_LINKS, regression, usable_links
 from vanishing.laws.passes import Measure
 from vanishing.laws.problem import LawTable, Reduced
@@ -527,19 +528,6 @@ def test_a_law_written_with_another_link_is_the_same():
     (implicit,) = refit_implicit(lens, terms, [1, 1, -1], set())
     assert is_same(explicit, candidate(implicit, lens))
     assert is_same(candidate(implicit, lens), explicit)
-
-
-@pytest.mark.parametrize("n_rows", [200, 3000])
-def test_lack_of_fit_is_standard_normal_where_nothing_is_left(n_rows):
-    found, missing = [], []
-    for seed in range(30):
-        reduced = noisy_reduced(lambda u, v: 2 * u + v, seed=seed, n_rows=n_rows, most=1)
-        lack = LackOfFit(reduced.table)
-        found.append(lack(reduced.smooth))
-        missing.append(lack(reduced.smooth - 0.3 * (reduced.w[0] - 2) ** 2))
-    assert abs(np.mean(found)) < 4 / np.sqrt(30)
-    assert 0.6 < np.std(found) < 1.5
-    assert min(missing) > 5
 
 
 # -- Laws of columns that all have noise ----------------------------------------------------------

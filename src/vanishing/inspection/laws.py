@@ -4,14 +4,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import qr
 from sklearn.utils.validation import check_is_fitted
 
 from vanishing.algebra.polynomials import default_names
 from vanishing.equations.columns import read_columns
 from vanishing.equations.law import Law
+from vanishing.fitting.lack_of_fit import LackOfFit
 from vanishing.laws import settings
-from vanishing.laws.choose import smooth_terms
 from vanishing.laws.finder import LawFinder
 
 EXACT = 1e-11  # error relative to the size of the target that is rounding
@@ -22,7 +21,6 @@ _FAR = 5.0  # quartile distances that a picture shows, 6.7 standard deviations o
 _LEAST = 5  # rows: fewer tell nothing
 _FLIPS = 500  # random signs of what is left over
 CHANCE = 0.99  # quantile of what chance alone reaches
-_DEPENDENT = 1e-8  # diagonal of R, of terms that depend on those before them
 
 
 @dataclass(frozen=True)
@@ -282,7 +280,7 @@ def _left_share(rows: LawRows) -> float:
     columns = np.array([v[good] for v in rows.others.values() if np.ptp(v[good]) > 0])
     if len(left) < _LEAST or not len(columns):
         return 1.0
-    return float(_share(columns, left[:, None])[0]) if left.any() else 0.0
+    return float(LackOfFit(columns).share(left)) if left.any() else 0.0
 
 
 def _rows_of(law: Law, columns: np.ndarray, name: str) -> LawRows:
@@ -393,7 +391,7 @@ def unexplained(rows: LawRows) -> Unexplained:
     sets = [columns[[i]] for i in range(len(names))] + ([columns] if len(names) > 1 else [])
     shares, chance = [], []
     for some in sets:
-        found = _share(some, together)
+        found = LackOfFit(some).share(together)
         shares.append(found[0])
         chance.append(np.quantile(found[1:], CHANCE))
     return Unexplained(
@@ -406,13 +404,3 @@ def percent(share: float) -> str:
     left = 100.0 * abs(1.0 - share)
     digits = 1 if not left > 0.0 else int(np.clip(1 - np.floor(np.log10(left)), 1, 9))
     return f"{100.0 * share:.{digits}f} %"
-
-
-def _share(columns: np.ndarray, left: np.ndarray) -> np.ndarray:
-    """Return the share of each column of ``left`` that smooth terms explain."""
-    basis = smooth_terms(columns, columns.min(axis=1) > 0.0)[0].T
-    basis = basis / np.sqrt(np.mean(basis**2, axis=0))
-    Q, R, _ = qr(basis, mode="economic", pivoting=True, check_finite=False)
-    size = np.abs(np.diag(R))
-    Q = Q[:, size > _DEPENDENT * size[0]]
-    return np.sum((Q.T @ left) ** 2, axis=0) / np.sum(left**2, axis=0)

@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from vanishing.fitting.smooth_terms import smooth_coordinates
 from vanishing.fitting.surrogate import fit_surrogate
 from vanishing.laws import settings
 from vanishing.laws.problem import LawTable
-from vanishing.laws.reductions import start_coordinates
 
 _FITS = 6
 _ROUNDING = 1e-14  # mean square relative to the target's
@@ -45,7 +45,7 @@ def with_equal_noise(table: LawTable, predicted: np.ndarray | None) -> LawTable:
 def _smooth(table: LawTable) -> np.ndarray | None:
     """Return what a surrogate says of the target; None where it misses more than noise."""
     used = slice(0, settings.FIRST_ROWS)
-    coordinates = start_coordinates(table.columns, table.positive)
+    coordinates = smooth_coordinates(table.columns, table.positive)
     y, weight = table.y[used], table.weight[used]
     surrogate = fit_surrogate(coordinates[:, used], np.ones_like(y), y, weight)
     return None if surrogate.limited else surrogate.values(coordinates)

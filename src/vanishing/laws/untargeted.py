@@ -9,11 +9,11 @@ from vanishing.algebra.solving import normalised, pivot_of, solved
 from vanishing.algebra.terms import monomial
 from vanishing.equations.law import Law
 from vanishing.fitting.debiased import fitted_equation
+from vanishing.fitting.smooth_terms import is_logarithmic, smooth_coordinates
 from vanishing.fitting.surrogate import fit_surrogate
 from vanishing.fitting.variety import VarietyEquation
 from vanishing.laws import settings
 from vanishing.laws.passes import Distances, Measure
-from vanishing.laws.reductions import is_logarithmic, start_coordinates
 from vanishing.laws.results import held_out_error
 from vanishing.laws.robust import rows_near_an_equation
 from vanishing.laws.symmetric import Symmetric, SymmetricAnswer
@@ -55,7 +55,7 @@ def _law_in_turn(rows, options, progress, target: int) -> LawAnswer:
     sample = rows.sample
     table = prepared(sample.columns, target, sample.weight / sample.repetition).table
     used = slice(0, settings.FIRST_ROWS)
-    coordinates = start_coordinates(table.columns[:, used], table.positive)
+    coordinates = smooth_coordinates(table.columns[:, used], table.positive)
     y, weight = table.y[used], table.weight[used]
     progress()
     surrogate = fit_surrogate(coordinates, np.ones_like(y), y, weight)
@@ -76,7 +76,7 @@ def noise_of_target(rows, noise: np.ndarray) -> float:
     )
     used = slice(0, settings.FIRST_ROWS)
     logarithmic = is_logarithmic(table.columns[:, used], table.positive)
-    coordinates = start_coordinates(table.columns[:, used], table.positive)
+    coordinates = smooth_coordinates(table.columns[:, used], table.positive)
     y, weight = table.y[used], table.weight[used]
     surrogate = fit_surrogate(coordinates, np.ones_like(y), y, weight)
     slopes = surrogate.gradients(coordinates)[:-1]
