@@ -29,9 +29,9 @@ def test_noise_that_differs_between_rows_is_no_lack_of_fit():
     for seed in range(60):
         rng = np.random.default_rng(seed)
         column = rng.uniform(1, 3, (1, 100))
-        noise = rng.normal(size=100) * (column[0] - 0.9) ** 2
+        noise = rng.normal(size=100) * (column[0] - 0.9) ** 6 / 8
         assert not LackOfFit(column)(noise).is_large
-        assert LackOfFit(column)(noise + 5 * (column[0] - 2)).is_large
+        assert LackOfFit(column)(noise + 20 * (column[0] - 2)).is_large
 
 
 def test_few_rows_show_a_law_that_is_far_off_and_nothing_by_chance():
