@@ -5,8 +5,8 @@ from math import comb
 
 import numpy as np
 
-from vanishing.algebra.terms import Evaluator, Term
-from vanishing.fitting.surrogate import exponents_up_to
+from vanishing.algebra.terms import Evaluator, Term, monomial
+from vanishing.fitting.smooth_terms import exponents_up_to
 
 _ROWS = 300
 _EXACT, _NOISY = 1e-6, 0.05  # singular values of gradients that count as zero
@@ -81,7 +81,7 @@ def left_over(values: np.ndarray, others: np.ndarray) -> float:
     if not degrees:
         return 1.0
     powers = exponents_up_to(n_quantities, n_runs, degrees[-1])
-    terms = np.prod(scaled[:, None, :] ** powers, axis=2)
+    terms = Evaluator(scaled.T).values([monomial(row) for row in powers]).T
     centred = values - values.mean()
     rest = centred - terms @ np.linalg.lstsq(terms, centred, rcond=None)[0]
     return float(np.sqrt((rest @ rest) / (centred @ centred)))
