@@ -4,26 +4,17 @@ from functools import lru_cache
 
 import numpy as np
 
+from vanishing.algebra.monomials import plan_up_to, terms_of
 from vanishing.fitting import settings
 
 
 @lru_cache(maxsize=64)
 def exponents_up_to(n_variables: int, max_terms: int, max_degree: int) -> np.ndarray:
     """Return all exponents up to the largest degree that keeps to a number of terms, by degree."""
-    levels = [[(0,) * n_variables]]
-    total = 1
-    for degree in range(1, max_degree + 1 if n_variables else 1):
-        level = {
-            (*row[:i], row[i] + 1, *row[i + 1 :])
-            for row in levels[-1]
-            for i in range(n_variables)
-            if not any(row[i + 1 :])
-        }
-        total += len(level)
-        if total > max_terms and degree > 1:
-            break
-        levels.append(sorted(level, reverse=True))
-    return np.array([row for level in levels for row in level], dtype=np.int64)
+    if not n_variables or not max_degree:
+        return np.zeros((1, n_variables), dtype=np.int64)
+    terms = terms_of(plan_up_to(n_variables, max_degree, max_terms), n_variables).astype(np.int64)
+    return terms[np.lexsort([*-terms.T[::-1], terms.sum(axis=1)])]
 
 
 def legendre_products(u: np.ndarray, exponents: np.ndarray) -> np.ndarray:
