@@ -11,7 +11,7 @@ import numpy as np
 
 from vanishing.algebra.terms import Evaluator, Term, monomial
 from vanishing.fitting.ratios import full_ratios, least_ratio, ratio_supports
-from vanishing.fitting.surrogate import exponents_up_to
+from vanishing.fitting.smooth_terms import exponents_up_to
 from vanishing.fitting.variety import sparse_supports_of
 from vanishing.laws import settings
 from vanishing.laws.homogeneous import together

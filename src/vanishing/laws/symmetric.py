@@ -13,8 +13,8 @@ import numpy as np
 
 from vanishing.fitting.debiased import Matrices, fitted_equation, matrices
 from vanishing.fitting.ratios import full_ratios, least_ratio, ratio_supports
+from vanishing.fitting.smooth_terms import exponents_up_to
 from vanishing.fitting.sparse import price
-from vanishing.fitting.surrogate import exponents_up_to
 from vanishing.fitting.variety import (
     VarietyEquation,
     evaluated,

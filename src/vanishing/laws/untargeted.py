@@ -9,11 +9,11 @@ from vanishing.algebra.solving import normalised, pivot_of, solved
 from vanishing.algebra.terms import monomial
 from vanishing.equations.law import Law
 from vanishing.fitting.debiased import fitted_equation
+from vanishing.fitting.smooth_terms import is_logarithmic
 from vanishing.fitting.variety import VarietyEquation
 from vanishing.laws import settings
 from vanishing.laws.passes import Distances, Measure
 from vanishing.laws.problem import surrogate_of
-from vanishing.laws.reductions import is_logarithmic
 from vanishing.laws.results import held_out_error
 from vanishing.laws.robust import rows_near_an_equation
 from vanishing.laws.search import Options

@@ -6,7 +6,7 @@ from math import comb
 import numpy as np
 
 from vanishing.algebra.terms import Evaluator, Term, monomial
-from vanishing.fitting.surrogate import exponents_up_to
+from vanishing.fitting.smooth_terms import exponents_up_to
 
 _ROWS = 300
 _EXACT, _NOISY = 1e-6, 0.05  # singular values of gradients that count as zero
