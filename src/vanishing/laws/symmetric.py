@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vanishing.fitting.debiased import Matrices, fitted_equation, matrices
+from vanishing.fitting.debiased import fitted_equation, matrices
 from vanishing.fitting.ratios import full_ratios, least_ratio, ratio_supports
 from vanishing.fitting.sparse import price
 from vanishing.fitting.surrogate import exponents_up_to
@@ -210,7 +210,8 @@ class Symmetric:
         for exponents in self._noisy_terms():
             scale = 0.0
             for _ in range(3):
-                both = self._matrices(exponents, scale * self.spread, self.spread)
+                noise = scale * self.spread
+                both = matrices(self.columns, self.weight, exponents, noise, self.spread)
                 # The sum is safely positive, unlike moments from which noise was taken.
                 ratio = full_ratios(both.gram + scale**2 * both.slope, both.slope)[0]
                 ratio *= self.count / (self.count - len(exponents))
@@ -228,9 +229,6 @@ class Symmetric:
             for exponents in self._terms(degree, settings.IMPLICIT_TERMS):
                 if self.count >= 8 * len(exponents):
                     yield exponents
-
-    def _matrices(self, exponents, noise, unit) -> Matrices:
-        return matrices(self.columns, self.weight, exponents, noise, unit)
 
     def _noisy(self, found, noise: ColumnNoise) -> VarietyEquation | None:
         """Return the best equation of any degree that does not follow from those found."""
@@ -253,7 +251,8 @@ class Symmetric:
     def _of_degree(self, exponents, noise: ColumnNoise):
         """Yield (score, equation) of supports that leave hardly more than all terms of a degree."""
         k = len(exponents)
-        both = self._matrices(exponents, noise.deviations, noise.deviations)
+        deviations = noise.deviations
+        both = matrices(self.columns, self.weight, exponents, deviations, deviations)
         gram = both.gram + both.slope
         spectrum = full_ratios(gram, both.slope)
         least = spectrum[0]
