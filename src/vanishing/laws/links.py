@@ -268,7 +268,7 @@ def full_residual(values, rows: Regression, chosen, count) -> tuple[float, np.nd
 def exact_support(values, target) -> tuple[int, ...] | None:
     """Return the terms of a combination that equals the target up to rounding, or None.
 
-    Gram matrices see half of the digits; here the rows are solved themselves. Few terms, which are
+    Gram matrices see half of the digits: the rows themselves are solved. Few terms, which are
     far from dependent, are tried before many.
 
     Parameters
@@ -348,7 +348,7 @@ def link_supports(
         # Better weights tell noise from terms, and here is hardly any.
         if least < settings.NO_NOISE * reduced.table.norm:
             break
-    found = []
+    sparse = []
     slack = settings.LINK_SLACK + 3.0 * np.sqrt(2.0 / count)
     for link, rows, noise, _ in results:
         progress()
@@ -360,12 +360,12 @@ def link_supports(
                 target = link.value(reduced.Y[chosen]) * pull
             support = exact_support(values[:, chosen] * pull, target)
             if support is not None:
-                found.append(Sparse(link, tuple(terms[i] for i in support)))
+                sparse.append(Sparse(link, tuple(terms[i] for i in support)))
                 continue
         # What rounding leaves depends on the weights of rows.
         if noise <= slack * max(reduced.noise, 10 * ROUNDING * reduced.table.norm):
-            found += _sparse(reduced, link, rows, terms, values)
-    return found, reduced
+            sparse += _sparse(reduced, link, rows, terms, values)
+    return sparse, reduced
 
 
 def _sparse(reduced, link, rows, terms, values) -> list[Sparse]:
@@ -384,9 +384,9 @@ def _sparse(reduced, link, rows, terms, values) -> list[Sparse]:
     supports.sort(key=lambda s: count * np.log(s[1]) + price * len(s[0]))
     chosen = [support for support, _ in supports[: settings.SUPPORTS_KEPT]]
     # Next to poles of T few terms fit badly until they are fitted in units of y.
-    near = [
+    short = [
         s for s in supports if s[1] < settings.FEW_TERMS_SLACK * reduced.noise and len(s[0]) <= 3
     ]
     for size in (1, 2, 3):
-        chosen += [s[0] for s in near if len(s[0]) == size][:1]
+        chosen += [s[0] for s in short if len(s[0]) == size][:1]
     return [Sparse(link, tuple(terms[i] for i in support)) for support in dict.fromkeys(chosen)]
