@@ -40,6 +40,7 @@ from vanishing import (
     VanishingClassifierCV,
     VanishingFeatures,
 )
+from vanishing.constructions.exact import set_generators
 from vanishing.persistence import ModelFileError
 
 DATA = Path(__file__).parents[1] / "data"
@@ -202,7 +203,8 @@ def test_names_of_any_characters_are_kept(tmp_path):
 def test_exact_coefficients_are_kept_however_long(tmp_path):
     points = [[i, Fraction(1, 3) ** i] for i in range(4)]
     model = BuchbergerMoller().fit(points)
-    model._store(
+    set_generators(
+        model,
         model.terms_,
         model.leading_terms_,
         [[Fraction(7) ** (-9000 * i) * row[i] for i in range(len(row))] for row in model.coef_],

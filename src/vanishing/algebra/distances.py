@@ -104,9 +104,9 @@ def _taubin_distance(norms: np.ndarray) -> np.ndarray:
     moving = np.flatnonzero(np.isfinite(r) & (r > 0))
     # Newton's method from the right on an increasing convex function comes down monotonically.
     while moving.size:
-        here = r[moving, np.newaxis]
-        excess = (norms[moving] * here**powers).sum(axis=1) - value[moving]
-        step = excess / (norms[moving] * powers * here ** (powers - 1)).sum(axis=1)
+        radius = r[moving, np.newaxis]
+        excess = (norms[moving] * radius**powers).sum(axis=1) - value[moving]
+        step = excess / (norms[moving] * powers * radius ** (powers - 1)).sum(axis=1)
         r[moving] -= np.maximum(step, 0.0)
         moving = moving[step > 1e-12 * r[moving]]
     return r

@@ -65,6 +65,10 @@ class ExactPolynomial(BasePolynomial):
         A coefficient for each term, in any form that `BuchbergerMoller` takes coordinates in; kept
         as an array of `fractions.Fraction`.
 
+    See Also
+    --------
+    Polynomial : A polynomial with floats as coefficients.
+
     Examples
     --------
     >>> from vanishing.polynomials import ExactPolynomial

@@ -47,6 +47,17 @@ class Function(NamedTuple):
         known = (f.name for f in [*FUNCTIONS.values(), *IN_SOLUTIONS] if f.value is self.inverse)
         return next(known, f"inverse_{self.name}"), self.inverse
 
+    @property
+    def derived(self) -> "Function":
+        """The derivative as a function."""
+        known = (f for f in FUNCTIONS.values() if f.value is self.derivative)
+        own = Function(f"{self.name}'", self.derivative, self.second_derivative or _not_known)
+        return next(known, own)
+
+
+def _not_known(x):
+    raise ValueError("the second derivative of a function is needed; register it with the others.")
+
 
 # Functions that terms may have, by their names: the one registry.
 FUNCTIONS: dict[str, Function] = {

@@ -69,8 +69,8 @@ def aligned(polynomials) -> str | None:
     None where there are none, or where components are too large to be expanded.
     """
     try:
-        some = polynomials[:_NOTEBOOK]
-        lines = [g.equation("latex", limit=NOTEBOOK_TERMS, equals=" &= ") for g in some]
+        shown = polynomials[:_NOTEBOOK]
+        lines = [g.equation("latex", limit=NOTEBOOK_TERMS, equals=" &= ") for g in shown]
     except ValueError:
         return None
     if not lines:
@@ -139,8 +139,8 @@ class PolynomialSequence(Immutable, Sequence[Polynomial]):
         To first order, as `Polynomial.distance`.
         """
         X = check_array(X, dtype=[np.float64, np.float32])
-        found = [g.distance(X) for g in self]
-        return np.column_stack(found) if found else np.zeros((len(X), 0))
+        distances = [g.distance(X) for g in self]
+        return np.column_stack(distances) if distances else np.zeros((len(X), 0))
 
     @abstractmethod
     def _chunking(self, chunk_size) -> tuple[int, int]:
@@ -154,7 +154,7 @@ class PolynomialSequence(Immutable, Sequence[Polynomial]):
         """Call ``function(some rows, rows of a chunk)`` for all rows, in several threads."""
         rows, work = self._chunking(chunk_size)
         with one_blas_thread():
-            spread(lambda here: function(here, rows), stretches(n_samples, rows, work))
+            spread(lambda stretch: function(stretch, rows), stretches(n_samples, rows, work))
 
     def evaluate(
         self,
@@ -173,7 +173,7 @@ class PolynomialSequence(Immutable, Sequence[Polynomial]):
             out = np.empty((len(X), len(self)), dtype=X.dtype)
         if len(self):
             self._by_stretches(
-                lambda here, rows: self._evaluate(X[here], absolute, rows, out[here]),
+                lambda stretch, rows: self._evaluate(X[stretch], absolute, rows, out[stretch]),
                 len(X),
                 chunk_size,
             )
@@ -188,10 +188,10 @@ class PolynomialSequence(Immutable, Sequence[Polynomial]):
         """
         out = np.zeros((len(X), weights.shape[1]))
 
-        def combine(here: slice, rows: int) -> None:
-            values = np.empty((here.stop - here.start, len(self)))
-            self._evaluate(X[here], absolute, rows, values)
-            np.matmul(values, weights, out=out[here])
+        def combine(stretch: slice, rows: int) -> None:
+            values = np.empty((stretch.stop - stretch.start, len(self)))
+            self._evaluate(X[stretch], absolute, rows, values)
+            np.matmul(values, weights, out=out[stretch])
 
         if len(self):
             self._by_stretches(combine, len(X), chunk_size)
@@ -292,5 +292,5 @@ class Generators(PolynomialSequence):
     def _evaluate(self, X, absolute, rows, out):
         plan, terms, coef, leading = self.compiled
         weights = (terms, coef, leading, self.leading_coef)
-        for here, columns in batches(X, rows, plan.variable):
-            _fill_rows(columns, *plan, *weights, absolute, rows, out[here])
+        for batch, columns in batches(X, rows, plan.variable):
+            _fill_rows(columns, *plan, *weights, absolute, rows, out[batch])

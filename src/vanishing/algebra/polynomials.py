@@ -191,6 +191,11 @@ class Polynomial(BasePolynomial):
     coef_std : array-like of shape (n_terms,), default=None
         Standard errors of the coefficients, where they are known.
 
+    See Also
+    --------
+    ExactPolynomial : A polynomial with rational coefficients.
+    parse_polynomial : Read a polynomial from text.
+
     Examples
     --------
     >>> from vanishing.polynomials import Polynomial
@@ -279,8 +284,8 @@ class Polynomial(BasePolynomial):
         out = np.empty((len(X), len(coef)))
         rows = chunk_rows(plan.parent.size, None)
         with one_blas_thread():
-            for here, values in evaluate(X, plan, rows=rows):
-                np.matmul(values[position].T, coef.T, out=out[here])
+            for chunk, values in evaluate(X, plan, rows=rows):
+                np.matmul(values[position].T, coef.T, out=out[chunk])
         return out
 
 

@@ -31,7 +31,7 @@ def normalised(coef, covariance, pivot: int) -> tuple[np.ndarray, np.ndarray | N
     jacobian[:, pivot] -= scaled
     jacobian /= coef[pivot]
     covariance = jacobian @ covariance @ jacobian.T
-    # The divisor is exactly 1 now; rounding must not say otherwise.
+    # The divisor is exactly 1 now, whatever rounding has made of it.
     covariance[pivot] = covariance[:, pivot] = 0.0
     return scaled, covariance
 
@@ -97,8 +97,8 @@ def _unmultiplied(right: Node, term: Term, degree: float, branch: int) -> Node:
     # What makes (y/M)^degree with y is no part of a root: y/M has the sign of the branch.
     taken = [e if (e / degree).is_integer() else 0.0 for e in term.exponents]
     left = Term(tuple(e - t for e, t in zip(term.exponents, taken, strict=True)), term.factors)
-    beside = [power(Column(i), -t / degree) for i, t in enumerate(taken) if t]
-    return product(*beside, _root(product(right, power(of_term(left), -1.0)), degree, branch))
+    taken_out = [power(Column(i), -t / degree) for i, t in enumerate(taken) if t]
+    return product(*taken_out, _root(product(right, power(of_term(left), -1.0)), degree, branch))
 
 
 def _root(value: Node, degree: float, branch: int) -> Node:
@@ -158,7 +158,7 @@ def _function_undone(inside, outside, column: int, branch: int) -> Node | None:
     if name in POWERS:
         value = power(value, 1.0 / POWERS[name])
     else:
-        value = Apply(*undone, value)
+        value = Apply(undone[0], undone[1], value)
         if name == "cos" and factor.exponents[column] % 2:  # two angles have one cosine
             value = product(Number(float(branch)), value)
     value = product(Number(1.0 / factor.scale), value)
@@ -220,9 +220,9 @@ def implicit(terms: Sequence[Term], coef, std) -> tuple[Node, Node]:
 def occurring(name, names, terms, coef) -> int:
     """Return the place of a column that occurs in a law."""
     used = [term for term, c in zip(terms, coef, strict=True) if c]
-    found = [i for i in range(len(names)) if any(term.involves(i) for term in used)]
-    if name not in [names[i] for i in found]:
-        listed = ", ".join(repr(names[i]) for i in found)
+    places = [i for i in range(len(names)) if any(term.involves(i) for term in used)]
+    if name not in [names[i] for i in places]:
+        listed = ", ".join(repr(names[i]) for i in places)
         raise ValueError(f"{name!r} does not occur in the law; these columns do: {listed}.")
     return names.index(name)
 

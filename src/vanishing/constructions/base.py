@@ -135,7 +135,7 @@ class GeneratorTransformer(
             # The smallest psi asks for nearly all the moments that the others need.
             for model in sorted(models, key=lambda model: model.psi):
                 adopt_columns(model, like)
-                model._construct(reader).warn()
+                construct(model, reader).warn()
         return models
 
     def _construct(self, rows: RowReader) -> Remarks:
@@ -235,7 +235,7 @@ class MonomialTransformer(GeneratorTransformer):
             columns = self._ordered_columns(rows)
             construction = self._construction(rows, columns)
             construction.run()
-            self._store(**construction.result())
+            set_monomials(self, **construction.result())
         self.feature_order_ = columns
         if construction.n_iter is not None:
             self.n_iter_ = max(1, construction.n_iter)
@@ -247,21 +247,22 @@ class MonomialTransformer(GeneratorTransformer):
         total = np.abs(rows.correlations()).sum(axis=0).round(12)  # ties: the order given
         return np.argsort(-total if self.feature_order == "rev_pearson" else total, kind="stable")
 
-    def _store(self, *, terms, leading_terms, coef, leading_coef, sizes, mse):
-        """Set the fitted attributes; ``sizes`` is |O| when each generator was found."""
-        self.terms_ = terms
-        self.leading_terms_ = leading_terms
-        self.coef_ = coef
-        self.leading_coef_ = leading_coef
-        self.mse_ = mse
-        self.n_coefficients_ = int(sizes.sum())
-        self.sparsity_ = sparsity(np.count_nonzero(coef), self.n_coefficients_)
-        self.n_generators_ = len(leading_terms)
-        self.n_terms_ = len(terms)
-        self.generators_ = Generators(
-            terms, leading_terms, coef, leading_coef, mse, input_names(self)
-        )
-        self.degree_ = self.generators_.degree
+
+def set_monomials(model, *, terms, leading_terms, coef, leading_coef, sizes, mse) -> None:
+    """Set the fitted attributes; ``sizes`` is |O| when each generator was found."""
+    model.terms_ = terms
+    model.leading_terms_ = leading_terms
+    model.coef_ = coef
+    model.leading_coef_ = leading_coef
+    model.mse_ = mse
+    model.n_coefficients_ = int(sizes.sum())
+    model.sparsity_ = sparsity(int(np.count_nonzero(coef)), model.n_coefficients_)
+    model.n_generators_ = len(leading_terms)
+    model.n_terms_ = len(terms)
+    model.generators_ = Generators(
+        terms, leading_terms, coef, leading_coef, mse, input_names(model)
+    )
+    model.degree_ = model.generators_.degree
 
 
 # -- What is saved --------------------------------------------------------------------------------
@@ -329,7 +330,8 @@ def read_monomials(reader, node, model, more=()) -> list:
         values[used] = reader.floats(row[4], "the coefficients of a generator", len(used))
     least = int(np.count_nonzero(coef))
     n_coefficients = reader.integer(n_coefficients, "n_coefficients", least, coef.size)
-    model._store(
+    set_monomials(
+        model,
         terms=terms,
         leading_terms=leading_terms,
         coef=coef,

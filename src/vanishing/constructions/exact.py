@@ -128,7 +128,7 @@ class BuchbergerMoller(Savable, HTMLRepresentation, BaseEstimator):
             leading_terms.append(terms[others])
             coefs += coef
             terms, values = terms[pivots], values[:, pivots]
-        self._store(terms, np.concatenate(leading_terms), coefs)
+        set_generators(self, terms, np.concatenate(leading_terms), coefs)
         return self
 
     def check_parameters(self) -> None:
@@ -137,21 +137,23 @@ class BuchbergerMoller(Savable, HTMLRepresentation, BaseEstimator):
         if self.max_degree is not None:
             check_number("max_degree", self.max_degree, low=1, integer=True)
 
-    def _store(self, terms, leading_terms, coefs):
-        self.terms_ = terms.astype(np.int64)
-        self.leading_terms_ = leading_terms.astype(np.int64)
-        self.coef_ = np.full((len(coefs), len(terms)), Fraction(0), dtype=object)
-        self.generators_ = []
-        for row, leading_term, coef in zip(self.coef_, self.leading_terms_, coefs, strict=True):
-            row[: len(coef)] = coef
-            used = np.flatnonzero(row)
-            self.generators_.append(
-                ExactPolynomial(np.vstack([self.terms_[used], leading_term]), [*row[used], 1])
-            )
-        self.n_features_in_ = terms.shape[1]
-        self.n_generators_ = len(coefs)
-        self.n_terms_ = len(terms)
-        self.degree_ = int(self.leading_terms_.sum(axis=1).max(initial=0))
+
+def set_generators(model, terms, leading_terms, coefs) -> None:
+    """Set the fitted attributes."""
+    model.terms_ = terms.astype(np.int64)
+    model.leading_terms_ = leading_terms.astype(np.int64)
+    model.coef_ = np.full((len(coefs), len(terms)), Fraction(0), dtype=object)
+    model.generators_ = []
+    for row, leading_term, coef in zip(model.coef_, model.leading_terms_, coefs, strict=True):
+        row[: len(coef)] = coef
+        used = np.flatnonzero(row)
+        model.generators_.append(
+            ExactPolynomial(np.vstack([model.terms_[used], leading_term]), [*row[used], 1])
+        )
+    model.n_features_in_ = terms.shape[1]
+    model.n_generators_ = len(coefs)
+    model.n_terms_ = len(terms)
+    model.degree_ = int(model.leading_terms_.sum(axis=1).max(initial=0))
 
 
 def _relations(values: np.ndarray) -> tuple[list[int], list[int], list[list[Fraction]]]:
@@ -247,7 +249,7 @@ def _read(reader, node, model):
         for i, value in zip(used, values, strict=True):
             coef[i] = _read_fraction(reader, value)
         coefs.append(coef)
-    model._store(terms, leading_terms, coefs)
+    set_generators(model, terms, leading_terms, coefs)
 
 
 def _write_fraction(value) -> str:

@@ -13,6 +13,11 @@ class Savable:
         Parameters
         ----------
         path : str or path-like
-            A file that exists is replaced, at once: it is never half written.
+            An existing file is replaced in one step: it is never half written.
+
+        See Also
+        --------
+        vanishing.load : Reads the file.
+        vanishing.save : The same as a function, also for pipelines.
         """
         save(self, path)

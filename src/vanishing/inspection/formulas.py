@@ -2,8 +2,6 @@
 
 from typing import NamedTuple
 
-from sklearn.utils.validation import check_is_fitted
-
 from vanishing.algebra.expressions import Node, Number, of_term, total
 from vanishing.equations.law import Law
 from vanishing.motion.quantity import ConservedQuantity
@@ -51,5 +49,4 @@ def _total(equation: Law | ConservedQuantity) -> Node:
 
 def score_model(detector: VanishingOutlierDetector) -> Model:
     """Return everything that the scores of a fitted detector depend on."""
-    check_is_fitted(detector)
-    return detector._state.model
+    return detector.learned.model

@@ -22,6 +22,7 @@ from vanishing._types import (
 from vanishing.algebra.generators import aligned
 from vanishing.algebra.polynomials import Polynomial
 from vanishing.constructions.base import GeneratorTransformer, construct, sparsity
+from vanishing.constructions.contrastive import ContrastiveVanishing, fit_classes
 from vanishing.estimators.bases import BaseEstimator, TransformerMixin
 from vanishing.estimators.fits import Remarks, all_or_nothing
 from vanishing.estimators.names import adopt_columns, input_names
@@ -368,13 +369,12 @@ def _fits(transformer, rows: LabelledRows, readers, ours: bool) -> list[tuple]:
             return spread(work, readers)
         return rows.read_classes(work, transformer.chunk_size)
 
-    if getattr(transformer, "sees_others", False):
-        n_features = rows.source.layout.n_features
+    if isinstance(transformer, ContrastiveVanishing):  # all classes at once
         estimators = [clone(transformer) for _ in rows.classes]
         for estimator in estimators:
-            estimator.n_features_in_ = n_features
+            estimator.n_features_in_ = rows.source.layout.n_features
         with threads(transformer.n_jobs):
-            return transformer.fit_classes(estimators, read_classes, n_features)
+            return fit_classes(estimators, read_classes)
 
     def fit(reader: RowReader):
         estimator = clone(transformer)

@@ -16,6 +16,7 @@ from vanishing.checks import check_flag
 from vanishing.constructions.base import GeneratorTransformer
 from vanishing.estimators.fits import Remarks, all_or_nothing
 from vanishing.estimators.progress import Progress, listening
+from vanishing.learning import settings
 from vanishing.learning.candidates import Free, families, others
 from vanishing.learning.classifier import VanishingClassifier, adopt_parts
 from vanishing.learning.default import resolved
@@ -32,7 +33,7 @@ from vanishing.learning.prediction import PipelineClassifier
 from vanishing.learning.scaling import SCALINGS, check_scale
 from vanishing.learning.svm import L1SquaredHingeSVC
 from vanishing.learning.trials import Trials, describe
-from vanishing.learning.tuning import MOST_ROWS, Tuning
+from vanishing.learning.tuning import Tuning
 from vanishing.persistence import register
 
 _MEASURED = ("fit_times", "score_times", "scores")
@@ -266,7 +267,7 @@ def search(model: VanishingClassifierCV, X, y, sample_weight=None) -> VanishingC
         progress = Progress(type(model).__name__, model.verbose)
         trials = Trials(model, _folds(model.cv, rows, y), progress)
         if psis is None:
-            trials = trials.thinned(MOST_ROWS)
+            trials = trials.thinned(settings.MOST_ROWS)
         free = Free(is_auto(model.scale), model.transformer is None, psis is None)
         tuning = Tuning(trials, psis, families(free, trials), partial(others, free))
         interrupted = False

@@ -17,30 +17,12 @@ from vanishing.estimators.saving import Savable
 from vanishing.learning.labels import (
     check_class_weight,
     check_two_classes,
-    class_weights,
     labelled_rows_in_memory,
     labels,
 )
-from vanishing.learning.svm_solver import as_columns, solve_together, targets
+from vanishing.learning.svm_problems import SVMProblems
+from vanishing.learning.svm_solver import as_columns, solve_together
 from vanishing.persistence import register
-
-
-def row_costs(C: float, y, n_classes: int, weight=None, by_class=None) -> np.ndarray:
-    """Return what a row's loss costs in each problem, of shape (n_problems, n_samples).
-
-    ``y`` are places of classes, ``weight`` and ``by_class`` weights of rows and of classes.
-    """
-    cost = np.full(len(y), C)
-    if weight is not None:
-        cost *= weight
-    n_problems = 1 if n_classes == 2 else n_classes
-    if by_class is None:
-        return np.broadcast_to(cost, (n_problems, len(y)))
-    weighted = cost * by_class[y]
-    if n_classes == 2:
-        return weighted[np.newaxis]
-    # As liblinear has it: of each problem, the rows of its own class.
-    return np.where(y == np.arange(n_classes)[:, np.newaxis], weighted, cost)
 
 
 class L1SquaredHingeSVC(Savable, RowMethods, ClassifierMixin, BaseEstimator):
@@ -183,12 +165,11 @@ def fit_svm(svm: L1SquaredHingeSVC, columns, y, weight=None, start=None, n_jobs=
     ``y`` are places in ``classes_``, which is set already; ``start`` a fitted classifier on the
     same features to start from, ``n_jobs`` threads over the problems. Returns what to warn of.
     """
-    n_classes = len(svm.classes_)
     svm.n_features_in_ = len(columns) - svm.fit_intercept
-    totals = np.bincount(y, weight, n_classes)
-    by_class = class_weights(svm.class_weight, svm.classes_, totals)
-    costs = row_costs(float(svm.C), y, n_classes, weight, by_class)
-    weights = np.zeros((len(costs), len(columns)))
+    problems = SVMProblems(svm, svm.classes_, np.bincount(y, weight, len(svm.classes_)))
+    sides = [problems.sides(p, y, weight, columns[0]) for p in range(len(problems))]
+    signs, costs = zip(*sides, strict=True)
+    weights = np.zeros((len(problems), len(columns)))
     if start is not None:
         weights[:, : svm.n_features_in_] = start.coef_
         weights[:, svm.n_features_in_ :] = start.intercept_[:, np.newaxis]
@@ -196,7 +177,7 @@ def fit_svm(svm: L1SquaredHingeSVC, columns, y, weight=None, start=None, n_jobs=
         svm,
         solve_together(
             columns,
-            targets(y, n_classes),
+            signs,
             costs,
             weights,
             tol=svm.tol,

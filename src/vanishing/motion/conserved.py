@@ -21,7 +21,6 @@ from vanishing._types import (
     Vector,
 )
 from vanishing._warnings import warn
-from vanishing.algebra.polynomials import default_names
 from vanishing.checks import check_number
 from vanishing.equations.law import Law, read_law, write_law
 from vanishing.estimators.bases import BaseEstimator, TransformerMixin
@@ -196,7 +195,7 @@ class ConservedQuantities(
         with all_or_nothing(self), one_blas_thread(), threads(self.n_jobs):
             rows = take_rows(self, X, groups, sample_weight, y_is="runs", piece_rows=_ROWS)
             ask = rows.on_host().ask
-            names = self._names()
+            names = tuple(map(str, input_names(self)))
             progress = Progress("ConservedQuantities", self.verbose)
             progress.step("looking at the runs")
             monomials, survey = self._monomials(ask, names)
@@ -224,10 +223,6 @@ class ConservedQuantities(
         return self
 
     # -- Reading rows -----------------------------------------------------------------------------
-
-    def _names(self) -> tuple[str, ...]:
-        names = getattr(self, "feature_names_in_", default_names(self.n_features_in_))
-        return tuple(map(str, names))
 
     def _monomials(self, ask, names) -> tuple[Monomials, Survey]:
         """Look at all rows; return the monomials, and what was seen."""
@@ -323,7 +318,7 @@ class ConservedQuantities(
         """
         check_is_fitted(self, "quantities_")
         names = tuple(map(str, input_names(self, input_features)))
-        return np.array([quantity._written(names) for quantity in self.quantities_], dtype=object)
+        return np.array([quantity.to_text(names) for quantity in self.quantities_], dtype=object)
 
     def score(
         self,

@@ -9,17 +9,14 @@ import numpy as np
 from vanishing._types import FloatArray, Table, Vector
 from vanishing.algebra import expression_text as writing
 from vanishing.algebra.expressions import Node, Number, of_term, total
-from vanishing.algebra.immutable import Immutable, read_only
 from vanishing.algebra.mathml import MathML
-from vanishing.algebra.saving import read_term, write_term
-from vanishing.algebra.solving import standard_errors
 from vanishing.algebra.terms import Evaluator, Term
 from vanishing.equations.columns import read_columns
-from vanishing.estimators.saving import Savable
+from vanishing.equations.fitted import FittedTerms, read_terms
 from vanishing.persistence import register_result
 
 
-class ConservedQuantity(Immutable, Savable):
+class ConservedQuantity(FittedTerms):
     """What stays the same along every run: the sum of ``coef[j]`` times term j.
 
     `ConservedQuantities` finds them. A quantity is known up to a factor and a constant: one
@@ -60,12 +57,9 @@ class ConservedQuantity(Immutable, Savable):
     array([-10.62])
     """
 
-    coef: FloatArray
-    coef_std: FloatArray
-    covariance: FloatArray | None
-    names: tuple[str, ...]
+    kind = "quantity"
+
     ratio: float
-    _terms: tuple[Term, ...]
 
     def __init__(
         self,
@@ -76,39 +70,8 @@ class ConservedQuantity(Immutable, Savable):
         covariance: Table | None = None,
         ratio: float = math.nan,
     ):
-        terms, names = tuple(terms), tuple(map(str, names))
-        coef = np.array(coef, dtype=np.float64)
-        if coef.shape != (len(terms),) or not len(terms) or not np.isfinite(coef).all():
-            raise ValueError("a quantity needs one finite coefficient per term.")
-        if len(set(names)) < len(names):
-            raise ValueError("two columns of a quantity have the same name: rename them.")
-        exponents = [term.exponents for term in terms]
-        exponents += [factor.exponents for term in terms for factor in term.factors]
-        if any(len(row) != len(names) for row in exponents):
-            raise ValueError("a term of a quantity has one exponent per column.")
-        if covariance is not None:
-            covariance = np.array(covariance, dtype=np.float64)
-            if covariance.shape != (len(terms), len(terms)):
-                raise ValueError("the covariance of a quantity has one row and column per term.")
-        self._set(
-            _terms=terms,
-            coef=read_only(coef),
-            coef_std=read_only(standard_errors(covariance, len(terms))),
-            covariance=None if covariance is None else read_only(covariance),
-            names=names,
-            ratio=float(ratio),
-        )
-
-    @property
-    def terms(self) -> tuple[str, ...]:
-        """The terms as text."""
-        text = writing.LawText(self.names)
-        return tuple(text.write(of_term(term)) for term in self._terms)
-
-    @property
-    def n_terms(self) -> int:
-        """How many terms the quantity has."""
-        return len(self._terms)
+        self._set_terms(terms, coef, names, covariance)
+        self._set(ratio=float(ratio))
 
     @property
     def degree(self) -> int:
@@ -147,8 +110,7 @@ class ConservedQuantity(Immutable, Savable):
         return np.array(rows).T
 
     def _read(self, X) -> np.ndarray:
-        used = {i for i in range(len(self.names)) if any(t.involves(i) for t in self._terms)}
-        return read_columns(X, None, self.names, len(self.names), used)
+        return read_columns(X, None, self.names, len(self.names), self._columns)
 
     # -- Writing ----------------------------------------------------------------------------------
 
@@ -164,20 +126,15 @@ class ConservedQuantity(Immutable, Savable):
 
     def __str__(self) -> str:
         """Write the quantity with the digits that matter."""
-        return self._written(self.names)
+        return self.to_text(self.names)
 
-    def _written(self, names: Sequence[str]) -> str:
+    def to_text(self, names: Sequence[str]) -> str:
+        """Write the quantity with other names of the columns."""
         return writing.LawText(names).write(self._expression)
-
-    def __repr__(self) -> str:
-        return f"ConservedQuantity({str(self)!r})"
 
     def to_latex(self) -> str:
         """Write the quantity in LaTeX (without dollar signs)."""
         return writing.Latex(self.names).write(self._expression)
-
-    def _repr_latex_(self) -> str:
-        return f"${self.to_latex()}$"
 
     def to_mathml(self) -> str:
         """Write the quantity in MathML, which browsers typeset; names of columns are text in it."""
@@ -199,33 +156,19 @@ class ConservedQuantity(Immutable, Savable):
 
 def write_quantity(writer, quantity: ConservedQuantity) -> dict:
     """Write a quantity as JSON values."""
-    covariance = quantity.covariance
     return {
         "quantity": str(quantity),
-        "names": list(quantity.names),
-        "terms": [write_term(writer, term) for term in quantity._terms],
-        "coef": quantity.coef.tolist(),
-        "covariance": None if covariance is None else writer.array(covariance, "covariance"),
+        **quantity.written_terms(writer),
         "ratio": writer.float(quantity.ratio),
     }
 
 
 def read_quantity(reader, node) -> ConservedQuantity:
     """Return a quantity that `write_quantity` has written."""
-    names, terms, coef, covariance, ratio, _ = reader.fields(
+    *parts, ratio, _ = reader.fields(
         node, "a quantity", ("names", "terms", "coef", "covariance", "ratio"), ("quantity",)
     )
-    names = reader.names(names, "names", None)
-    terms = [read_term(reader, term, len(names)) for term in reader.listed(terms, "terms")]
-    if covariance is not None:
-        covariance = reader.array(covariance, "covariance", (len(terms), len(terms)))
-    return ConservedQuantity(
-        terms,
-        reader.floats(coef, "coef", len(terms)),
-        names=names,
-        covariance=covariance,
-        ratio=reader.measured(ratio, "ratio"),
-    )
+    return ConservedQuantity(**read_terms(reader, *parts), ratio=reader.measured(ratio, "ratio"))
 
 
 register_result(ConservedQuantity, write_quantity, read_quantity)

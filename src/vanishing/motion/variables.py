@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vanishing.algebra.monomials import deglex_order
+from vanishing.algebra.evaluation import NO_WEIGHTS, evaluate_chunk
+from vanishing.algebra.monomials import plan_up_to, terms_of
 from vanishing.algebra.terms import Evaluator, Factor, Function, Term
 from vanishing.fitting.asked_functions import asked_functions
-from vanishing.fitting.surrogate import exponents_up_to
 
 MAX_MONOMIALS = 1500
 
@@ -82,15 +82,10 @@ class Monomials:
                 f"more than {MAX_MONOMIALS}: lower max_degree, or leave columns or functions out."
             )
         self.variables, self.scale = tuple(variables), scale
-        exponents = exponents_up_to(n, MAX_MONOMIALS, max_degree)[1:]
-        self.exponents = exponents[deglex_order(exponents)]
+        self.plan = plan_up_to(n, max_degree)
+        self.exponents = terms_of(self.plan, n)[1:].astype(np.int64)
         self.degree = self.exponents.sum(axis=1)
         self.place = {tuple(row): i for i, row in enumerate(self.exponents.tolist())}
-        # A monomial is one of lower degree times its last variable.
-        self._last = n - 1 - np.argmax(self.exponents[:, ::-1] > 0, axis=1)
-        lower = self.exponents.copy()
-        lower[np.arange(len(lower)), self._last] -= 1
-        self._parent = [self.place.get(tuple(row), -1) for row in lower.tolist()]
 
     def __len__(self) -> int:
         return len(self.exponents)
@@ -98,13 +93,9 @@ class Monomials:
     def values(self, columns: np.ndarray) -> np.ndarray:
         """Return the values of all monomials, shape (n_monomials, n_rows)."""
         z = [v.value(columns) / s for v, s in zip(self.variables, self.scale, strict=True)]
-        values = np.empty((len(self), columns.shape[1]))
-        for i, (parent, last) in enumerate(zip(self._parent, self._last, strict=True)):
-            if parent < 0:
-                values[i] = z[last]
-            else:
-                np.multiply(values[parent], z[last], out=values[i])
-        return values
+        values = np.empty((1 + len(self), columns.shape[1]))
+        evaluate_chunk(np.array(z), 0, NO_WEIGHTS, self.plan.parent, self.plan.variable, values)
+        return values[1:]
 
     def derivatives(self, columns: np.ndarray, values: np.ndarray, column: int, places):
         """Return the derivatives of some monomials by a column, given the values of all."""

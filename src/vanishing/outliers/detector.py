@@ -9,16 +9,14 @@ from sklearn.utils.validation import check_is_fitted
 from vanishing._threads import one_blas_thread, spread, threads
 from vanishing._types import Array, FloatArray, IntArray, ObjectArray, RandomState, Table, Vector
 from vanishing._warnings import warn
-from vanishing.algebra.polynomials import default_names
 from vanishing.checks import check_choice, check_number
 from vanishing.equations.law import Law
 from vanishing.estimators.bases import BaseEstimator, OutlierMixin
 from vanishing.estimators.fits import all_or_nothing
+from vanishing.estimators.names import input_names
 from vanishing.estimators.notebook import HTMLRepresentation
 from vanishing.estimators.row_methods import RowMethods, row_by_row
 from vanishing.estimators.saving import Savable
-from vanishing.outliers.drift import errors_on, followed
-from vanishing.outliers.equations import DetectorLaw, constant_laws, laws_from
 from vanishing.outliers.from_moments import state_from
 from vanishing.outliers.passes import PIECE, weights_of
 from vanishing.outliers.quantiles import quantiles
@@ -151,8 +149,8 @@ class VanishingOutlierDetector(
         with all_or_nothing(self), one_blas_thread(), threads(self.n_jobs):
             source = take_rows(self, X, sample_weight=sample_weight).on_host()
             seed = int(check_random_state(self.random_state).randint(2**31))
-            state, rows, weight = fit_state(source.ask, seed, self.max_degree)
-            self._start(state, np.random.default_rng(seed + 1))
+            state, rows, weight = fit_state(source.ask, _names(self), seed, self.max_degree)
+            self._state = state
             self._set_threshold(source.part, rows, weight)
         if state.n_rows <= self.n_features_in_:
             warn(
@@ -160,13 +158,6 @@ class VanishingOutlierDetector(
                 "laws cannot be told from chance, and scores are rough."
             )
         return self
-
-    def _start(self, state: DetectorState, random) -> None:
-        self._state = state
-        self._random = random
-        self._known: list[DetectorLaw] = []
-        self._errors: list[float] = []
-        self._equations: list[DetectorLaw] | None = None
 
     def _set_threshold(self, part: RowPart | None, rows, weight) -> None:
         """Set the threshold after a fit: by all training rows where they are at hand."""
@@ -213,15 +204,10 @@ class VanishingOutlierDetector(
             part = take_rows_in_memory(
                 self, X, sample_weight=sample_weight, method="partial_fit", reset=False
             )
-            if not self._known:
-                self._known = self._found()
             rows = np.asarray(part.X, dtype=np.float64)
-            weight = weights_of(part)
             share = self.false_alarm_rate if self.contamination == "auto" else self.contamination
             limits = (self.offset_, share)
-            self._state = updated(self._state, rows, weight, self.half_life, limits, self._random)
-            self._errors = errors_on(self._known, rows)
-            self._equations = None
+            self._state = updated(self._state, rows, weights_of(part), self.half_life, limits)
             self._set_offset()
         return self
 
@@ -252,8 +238,7 @@ class VanishingOutlierDetector(
         with all_or_nothing(self), one_blas_thread(), threads(self.n_jobs):
             adopt_layout(self, moments.layout)
             seed = int(check_random_state(self.random_state).randint(2**31))
-            random = np.random.default_rng(seed)
-            self._start(state_from(moments, random), random)
+            self._state = state_from(moments, _names(self), np.random.default_rng(seed))
             self._set_offset()
         warn(
             "moments count wrong rows as much as right ones, so that this fit is not robust: fit "
@@ -359,38 +344,32 @@ class VanishingOutlierDetector(
         check_is_fitted(self)
         X = take_rows_in_memory(self, X, method="explain", reset=False).X
         with one_blas_thread():
-            return reasons_of(self._state, self._found(), self.column_names_, X)
+            return reasons_of(self._state, X)
 
     @property
     def laws_(self) -> list[Law]:
         """Equations with few terms that the columns obey."""
-        check_is_fitted(self)
-        return [one.law for one in self._found()]
+        return [one.law for one in self.learned.laws]
 
     @property
     def n_samples_seen_(self) -> int:
         """How many rows have been learned from."""
-        check_is_fitted(self)
-        return self._state.n_samples
-
-    def __sklearn_is_fitted__(self):
-        return hasattr(self, "_state")
+        return self.learned.n_samples
 
     @property
     def column_names_(self) -> list[str]:
         """Names of the columns: x0, x1, ... where X has none."""
-        check_is_fitted(self)
-        return [*map(str, getattr(self, "feature_names_in_", default_names(self.n_features_in_)))]
+        return list(self.learned.names)
 
-    def _found(self) -> list[DetectorLaw]:
-        """Return the laws: searched for when they are first asked for."""
-        if self._equations is None:
-            state, features = self._state, self._state.model.features
-            names = self.column_names_
-            now = laws_from(state.monomials, names)
-            now += constant_laws(features.constant, features.value, names, state.n_samples)
-            self._equations = followed(self._known, self._errors, now)
-        return self._equations
+    @property
+    def learned(self) -> DetectorState:
+        """All that was learned, as one value; scores, laws and reasons follow from it."""
+        check_is_fitted(self)
+        return self._state
+
+    @learned.setter
+    def learned(self, state: DetectorState) -> None:
+        self._state = state
 
     def _scores(self, X: np.ndarray) -> np.ndarray:
         model = self._state.model
@@ -405,6 +384,10 @@ class VanishingOutlierDetector(
         return self._scores(X) - self.offset_
 
 
+def _names(model) -> tuple[str, ...]:
+    return tuple(map(str, input_names(model)))
+
+
 # -- What is saved --------------------------------------------------------------------------------
 
 
@@ -412,16 +395,16 @@ def _write(writer, model) -> dict:
     return {
         **writer.input(model),
         "offset": float(model.offset_),
-        "known": write_known(writer, model._known, model._errors),
-        "state": write_state(writer, model._state),
+        "known": write_known(writer, model.learned.known),
+        "state": write_state(writer, model.learned),
     }
 
 
 def _read(reader, node, model):
     offset, known, state = reader.fitted(model, node, ("offset", "known", "state"))
     (model.offset_,) = reader.floats([offset], "offset").tolist()
-    model._start(read_state(reader, state, model.n_features_in_), np.random.default_rng(0))
-    model._known, model._errors = read_known(reader, known, model.n_features_in_)
+    laws = read_known(reader, known, model.n_features_in_)
+    model.learned = read_state(reader, state, _names(model), laws)
 
 
 register(VanishingOutlierDetector, _write, _read)

@@ -6,7 +6,6 @@ import numpy as np
 
 from vanishing.equations.law import Law
 from vanishing.outliers.blame import Blame, blame
-from vanishing.outliers.equations import DetectorLaw
 from vanishing.outliers.features import SCORE_LIMIT
 from vanishing.outliers.model import Model
 from vanishing.outliers.robust import slices, whitener
@@ -31,18 +30,16 @@ class Reason(TypedDict):
     shares: dict[str, float]
 
 
-def reasons_of(
-    state: DetectorState, laws: list[DetectorLaw], names, X: np.ndarray
-) -> list[list[Reason]]:
+def reasons_of(state: DetectorState, X: np.ndarray) -> list[list[Reason]]:
     """Return the reasons of rows; see `VanishingOutlierDetector.explain`."""
-    found = []
-    for here in slices(len(X)):
-        found += _of_chunk(state, laws, names, np.asarray(X[here], dtype=np.float64))
-    return found
+    reasons = []
+    for chunk in slices(len(X)):
+        reasons += _of_chunk(state, np.asarray(X[chunk], dtype=np.float64))
+    return reasons
 
 
-def _of_chunk(state: DetectorState, laws, names, X) -> list[list[Reason]]:
-    model = state.model
+def _of_chunk(state: DetectorState, X) -> list[list[Reason]]:
+    model, laws, names = state.model, state.laws, state.names
     bulk, law = (np.square(part) for part in model.residuals(X))
     z = model.features.standardised(X, SCORE_LIMIT)
     size = model.laws.noise(z) / _MEAN_SIZE
@@ -55,7 +52,7 @@ def _of_chunk(state: DetectorState, laws, names, X) -> list[list[Reason]]:
     parts = np.where(scaled[0] > scaled[1], bulk, law)
     shares = _shares(model, X, parts)
     with np.errstate(all="ignore"):
-        excess = [np.abs(law.residual(X)) / max(error, _ROUNDING) for law, _, error in laws]
+        excess = [np.abs(one.law.residual(X)) / max(one.error, _ROUNDING) for one in laws]
     found = []
     for i, row in enumerate(X):
         share = {str(name): float(s) for name, s in zip(names, shares[:, i], strict=True)}
@@ -106,7 +103,7 @@ def _constants(model: Model, laws, names, row, share) -> list[Reason]:
         features.constant, features.value, features.tolerance, strict=True
     ):
         if abs(row[column] - value) > tolerance:
-            law = next((law for law, columns, _ in laws if columns == {column}), None)
+            law = next((one.law for one in laws if one.columns == {column}), None)
             found.append(_reason(BROKEN, law, names, [column], [float(value)], row, share))
     return found
 
