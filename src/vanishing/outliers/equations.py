@@ -9,13 +9,7 @@ from vanishing.algebra.terms import Evaluator, monomial
 from vanishing.equations.law import Law
 from vanishing.fitting.normal import inverse, solution, with_fixed
 from vanishing.fitting.sparse import regressions
-
-_MOST_MONOMIALS = 100  # of degree 2; of more columns only linear equations are told
-_ROWS_PER_MONOMIAL = 3
-_MAX_TERMS = 6
-_MORE = 1.5  # error that fewer terms may have, relative to that of more
-_ROUNDING = 1e-6  # errors below it are alike
-_CLOSE = 0.1  # largest error of a law relative to the spread of the column it determines
+from vanishing.outliers import settings
 
 
 class Monomials(NamedTuple):
@@ -62,10 +56,10 @@ def monomials_of(varying, unit: np.ndarray, max_degree: int, n_rows: float) -> M
     rows = [np.zeros(n, dtype=np.int64)]
     linear = np.eye(n, dtype=np.int64)[varying]
     count = len(varying)
-    if _ROWS_PER_MONOMIAL * (1 + count) <= n_rows:
+    if settings.ROWS_PER_MONOMIAL * (1 + count) <= n_rows:
         rows += list(linear)
         both = 1 + count + count * (count + 1) // 2
-        if max_degree > 1 and both <= min(_MOST_MONOMIALS, n_rows / _ROWS_PER_MONOMIAL):
+        if max_degree > 1 and both <= min(settings.MONOMIALS, n_rows / settings.ROWS_PER_MONOMIAL):
             rows += [linear[i] + linear[j] for i in range(count) for j in range(i, count)]
     exponents = np.array(rows)
     k = len(rows)
@@ -128,7 +122,8 @@ def laws_from(moments: Monomials, names) -> list[DetectorLaw]:
 def _price(moments: Monomials, candidate: _DetectorCandidate) -> float:
     """Return what decides between equations: few terms, a small error, a column by itself."""
     degree = moments.exponents[candidate.target].sum()
-    return float(np.log(candidate.error + _ROUNDING) + 0.7 * len(candidate.support) + degree)
+    error = np.log(candidate.error + settings.ALIKE)
+    return float(error + settings.TERM_PRICE * len(candidate.support) + degree)
 
 
 def _columns(moments: Monomials, candidate: _DetectorCandidate) -> frozenset[int]:
@@ -147,15 +142,15 @@ def _candidates(moments: Monomials, gram: np.ndarray, target: int) -> list[_Dete
     part = gram[np.ix_(terms, terms)] / scale / scale[:, None]
     last = len(terms) - 1
     trials = []
-    for support in regressions(part, last, min(_MAX_TERMS, len(terms))):
+    for support in regressions(part, last, min(settings.EQUATION_TERMS, len(terms))):
         places = np.append(support[support != last], last)
         found = [_candidate(moments, gram, terms[places], int(c)) for c in columns]
         trials.append(min(found, key=lambda candidate: candidate.error))
-    trials = [t for t in trials if t.error < _CLOSE and _is_short(moments, t)]
+    trials = [t for t in trials if t.error < settings.CLOSE and _is_short(moments, t)]
     if not trials:
         return []
-    least = min(trial.error for trial in trials)
-    return [next(trial for trial in trials if trial.error <= _MORE * least + _ROUNDING)]
+    largest = settings.SIMPLER * min(trial.error for trial in trials) + settings.ALIKE
+    return [next(trial for trial in trials if trial.error <= largest)]
 
 
 def _is_short(moments: Monomials, candidate: _DetectorCandidate) -> bool:

@@ -5,9 +5,9 @@ from collections.abc import Callable
 import numpy as np
 
 from vanishing.fitting.sample import Draw, Sample
+from vanishing.outliers import settings
 from vanishing.rows.source import RowPart
 
-MAX_ROWS = 10_000  # of the sample
 PIECE = 1 << 15  # rows of a thread
 
 
@@ -23,7 +23,7 @@ class Sampled:
     """
 
     def __init__(self, seed: int):
-        self.draw = Draw(seed, MAX_ROWS)
+        self.draw = Draw(seed, settings.SAMPLE_ROWS)
 
     def __call__(self, part: RowPart) -> Sample:
         """Draw from some rows."""

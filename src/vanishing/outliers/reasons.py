@@ -2,18 +2,13 @@
 
 import numpy as np
 
+from vanishing.outliers import settings
 from vanishing.outliers.blame import Blame, blame
-from vanishing.outliers.features import SCORE_LIMIT
-from vanishing.outliers.model import Model
+from vanishing.outliers.model import MEAN_SIZE, Model
 from vanishing.outliers.robust import slices, whitener
 from vanishing.outliers.state import DetectorState
 
 BROKEN, UNUSUAL = "broken law", "unusual combination"
-_MEAN_SIZE = np.sqrt(2.0 / np.pi)  # of a normal variable of variance 1
-_FAR = 5.0  # standard deviations of the sum of squares of residuals of laws
-_SHOWN = 3  # laws of a row
-_ROUNDING = 1e-9
-_OFF = 3.0  # errors of a law by which a row breaks it
 
 
 def reasons_of(state: DetectorState, X: np.ndarray) -> list[list[dict]]:
@@ -27,18 +22,18 @@ def reasons_of(state: DetectorState, X: np.ndarray) -> list[list[dict]]:
 def _of_chunk(state: DetectorState, X) -> list[list[dict]]:
     model, laws, names = state.model, state.laws, state.names
     bulk, law = (np.square(part) for part in model.residuals(X))
-    z = model.features.standardised(X, SCORE_LIMIT)
-    size = model.laws.noise(z) / _MEAN_SIZE
+    z = model.features.standardised(X, settings.SCORE_LIMIT)
+    size = model.laws.noise(z) / MEAN_SIZE
     by_laws = blame(model.features, X, model.laws.coef, size, law)
     white = whitener(state.sums[0])
     by_bulk = blame(model.features, X, white.T, np.ones((len(white), len(X))), bulk)
     n_laws = model.laws.coef.shape[1]
-    broken = by_laws.before > n_laws + _FAR * np.sqrt(2.0 * n_laws)
+    broken = by_laws.before > n_laws + settings.FAR * np.sqrt(2.0 * n_laws)
     scaled = model.scaled(model.parts(X))
     parts = np.where(scaled[0] > scaled[1], bulk, law)
     shares = _shares(model, X, parts)
     with np.errstate(all="ignore"):
-        excess = [np.abs(one.law.residual(X)) / max(one.error, _ROUNDING) for one in laws]
+        excess = [np.abs(one.law.residual(X)) / max(one.error, 1e-9) for one in laws]
     found = []
     for i, row in enumerate(X):
         share = {str(name): float(s) for name, s in zip(names, shares[:, i], strict=True)}
@@ -100,6 +95,6 @@ def _broken(model: Model, laws, names, row, found: Blame, i, sizes, share) -> li
     order = sorted(range(len(laws)), key=lambda j: -sizes[j])
     about = [j for j in order if laws[j].columns & set(columns)]
     # Where noise is local, the law that is broken most need not be far off by its mean error.
-    about = about[:1] + [j for j in about[1:_SHOWN] if sizes[j] > _OFF]
+    about = about[:1] + [j for j in about[1 : settings.LAWS_SHOWN] if sizes[j] > settings.OFF]
     told = [laws[j].law for j in about] or [None]
     return [_reason(BROKEN, law, names, columns, expected, row, share) for law in told]

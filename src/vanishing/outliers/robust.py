@@ -11,16 +11,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
-from vanishing.outliers.features import FIT_LIMIT, Features
+from vanishing.outliers import settings
+from vanishing.outliers.features import Features
 from vanishing.outliers.quantiles import median
 
 CHUNK = 2048  # rows at a time, always the same ones: sums round alike then
-# Added to G, and so much more of (features per row, less a tenth) where there are few rows.
-_BULK_RIDGE, _LAW_RIDGE = (1e-3, 1.0), (1e-6, 0.01)
-_FEATURES_PER_ROW = 0.1
-_BULK_FITS, _LAW_FITS = 6, 5
-_POWER = -1.5
-FIT_ROWS = 5_000  # that the fits before the last look at
 
 
 def ridges(n_features: int, n_rows: float) -> tuple[float, float]:
@@ -28,8 +23,8 @@ def ridges(n_features: int, n_rows: float) -> tuple[float, float]:
 
     With less than ten rows per feature most of G is chance, and features count as less related.
     """
-    few = max(n_features / n_rows - _FEATURES_PER_ROW, 0.0)
-    bulk, law = (base + slope * few for base, slope in (_BULK_RIDGE, _LAW_RIDGE))
+    few = max(n_features / n_rows - 1.0 / settings.ROWS_PER_FEATURE, 0.0)
+    bulk, law = (base + slope * few for base, slope in (settings.BULK_RIDGE, settings.LAW_RIDGE))
     return bulk, law
 
 
@@ -97,7 +92,7 @@ class Rule(NamedTuple):
         if self.hard:
             # Rows at the same distance count alike, whatever the rounding.
             return (distance <= self.middle * (1.0 + 1e-9)).astype(np.float64)
-        return (1.0 + distance / self.middle) ** _POWER
+        return (1.0 + distance / self.middle) ** settings.LAW_POWER
 
 
 def distances(features: Features, z: np.ndarray, whitener: np.ndarray) -> np.ndarray:
@@ -132,8 +127,8 @@ def rules(features: Features, X: np.ndarray, weight: np.ndarray, n_rows) -> tupl
     n_rows : float
         How many different rows there are in all.
     """
-    weight = weight[:FIT_ROWS]
-    z = features.standardised(X[:FIT_ROWS], FIT_LIMIT)
+    weight = weight[: settings.FIT_ROWS]
+    z = features.standardised(X[: settings.FIT_ROWS], settings.FIT_LIMIT)
 
     def rule(now, ridge, hard) -> tuple[Rule, np.ndarray]:
         white = whitener(sums_of(features, z, weight * now, ridge))
@@ -144,10 +139,10 @@ def rules(features: Features, X: np.ndarray, weight: np.ndarray, n_rows) -> tupl
     bulk_ridge, law_ridge = ridges(features.size, n_rows)
     ones = np.ones(len(weight))
     now = ones
-    for _ in range(_BULK_FITS - 1):
+    for _ in range(settings.BULK_FITS - 1):
         bulk, now = rule(now, bulk_ridge, True)
     now = ones
-    for _ in range(_LAW_FITS - 1):
+    for _ in range(settings.LAW_FITS - 1):
         law, now = rule(now, law_ridge, False)
     return bulk, law
 
@@ -164,7 +159,7 @@ class Accumulate:
         size = self.features.size
         grams, totals = np.zeros((2, size, size)), np.zeros(2)
         for here in slices(len(X)):
-            z = self.features.standardised(X[here], FIT_LIMIT)
+            z = self.features.standardised(X[here], settings.FIT_LIMIT)
             values = self.features.values(z)
             for i, rule in enumerate(self.rules):
                 counts = rule(values) * weight[here]
