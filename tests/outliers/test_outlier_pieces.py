@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from vanishing import Moments, VanishingOutlierDetector
+from vanishing.outliers import settings
 from vanishing.outliers.equations import monomials_of
 from vanishing.outliers.thresholds import conformal_p_values, lowest_normal
 
@@ -62,3 +63,20 @@ def test_moments_give_the_errors_of_laws():
     expected = 0.01 * np.sqrt(np.linalg.inv(A.T @ A).diagonal())
     np.testing.assert_allclose(np.sort(law.coef_std)[1:], np.sort(expected), rtol=0.1)
     assert law.error == pytest.approx(0.01, rel=0.1)
+
+
+# -- Settings -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name, value", [("LAW", 0.5), ("BULK_FITS", 2), ("WILD_SCORE", 1.0)])
+def test_settings_are_read_when_they_are_needed(name, value, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3)) @ rng.normal(size=(3, 3))
+
+    def fitted():
+        model = VanishingOutlierDetector(random_state=0).fit(X)
+        return model.offset_, *model.score_samples(X[:5])
+
+    before = fitted()
+    monkeypatch.setattr(settings, name, value)
+    assert fitted() != before

@@ -15,6 +15,7 @@ from vanishing.estimators.notebook import HTMLRepresentation
 from vanishing.estimators.progress import Progress
 from vanishing.estimators.row_methods import RowTransformer, row_by_row
 from vanishing.estimators.saving import Savable
+from vanishing.motion import settings
 from vanishing.motion.quantity import read_quantity, write_quantity
 from vanishing.motion.runs import Measure, RunQuestion, Scatter, Some, Survey
 from vanishing.motion.search import MotionAnswer, Search
@@ -23,9 +24,7 @@ from vanishing.persistence import register
 from vanishing.rows.intake import take_rows, take_rows_in_memory
 from vanishing.rows.source import RowPart
 
-_HELD_OUT = 4  # one run of this many
 _ROWS = 100_000  # of an array, that a thread takes at a time
-_SEARCHED_ROWS, _SEARCHED_RUNS = 40_000, 400  # of more, some are searched
 
 
 class ConservedQuantities(
@@ -221,9 +220,9 @@ class ConservedQuantities(
     def _held_out(self, n_runs: int) -> np.ndarray:
         """Return which runs are held out: a quarter, or none of two or three."""
         held_out = np.zeros(n_runs, dtype=bool)
-        if n_runs >= _HELD_OUT:
+        if n_runs >= settings.HELD_OUT:
             random = check_random_state(self.random_state)
-            held_out[random.permutation(n_runs)[: max(1, n_runs // _HELD_OUT)]] = True
+            held_out[random.permutation(n_runs)[: max(1, n_runs // settings.HELD_OUT)]] = True
         return held_out
 
     def _noise(self) -> np.ndarray | None:
@@ -322,14 +321,14 @@ class ConservedQuantities(
 def _some(counts: np.ndarray, held_out: np.ndarray, seed: int) -> Some:
     """Return the rows of a search: all, or so many that more would tell nothing new."""
     runs = np.ones(len(counts), dtype=bool)
-    if counts.sum() > _SEARCHED_ROWS:
+    if counts.sum() > settings.SEARCHED_ROWS:
         # In proportion, of runs to learn from and of runs held out.
         random = np.random.default_rng(seed)
         for fold in (held_out, ~held_out):
             places = random.permutation(np.flatnonzero(fold))
-            n_kept = -(-_SEARCHED_RUNS * len(places) // len(counts))
+            n_kept = -(-settings.SEARCHED_RUNS * len(places) // len(counts))
             runs[places[n_kept:]] = False
-    return Some(runs, min(1.0, _SEARCHED_ROWS / counts[runs].sum()), seed)
+    return Some(runs, min(1.0, settings.SEARCHED_ROWS / counts[runs].sum()), seed)
 
 
 def _check(survey: Survey, names) -> None:

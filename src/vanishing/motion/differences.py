@@ -7,8 +7,6 @@ from sklearn.utils.validation import column_or_1d
 from vanishing.checks import check_choice, check_number
 
 METHODS = ("smooth", "differences")
-_DEGREE = 2  # of local polynomials
-_NEEDED = _DEGREE + 1  # rows of a run
 
 
 def derivatives(X, t, groups=None, method="smooth", *, window=7):
@@ -79,8 +77,8 @@ def derivatives(X, t, groups=None, method="smooth", *, window=7):
     slopes = np.empty_like(X)
     for label, start, stop in zip(labels, starts[:-1], starts[1:], strict=True):
         rows = order[start:stop]
-        if len(rows) < _NEEDED:
-            raise ValueError(f"the run {label!r} has {len(rows)} rows: {_NEEDED} are needed.")
+        if len(rows) < 3:  # points of a parabola
+            raise ValueError(f"the run {label!r} has {len(rows)} rows: 3 are needed.")
         if (np.diff(t[rows]) == 0).any():
             raise ValueError(f"the run {label!r} has two rows at the same time.")
         slopes[rows] = _slopes(X[rows], t[rows], 3 if method == "differences" else window)
@@ -94,6 +92,6 @@ def _slopes(X: np.ndarray, t: np.ndarray, window: int) -> np.ndarray:
     near = first[:, None] + np.arange(window)
     apart = t[near] - t[:, None]
     unit = np.abs(apart).max(axis=1)
-    powers = (apart / unit[:, None])[:, :, None] ** np.arange(_DEGREE + 1)
+    powers = (apart / unit[:, None])[:, :, None] ** np.arange(3)
     coef = np.linalg.pinv(powers)[:, 1] / unit[:, None]
     return np.einsum("iw,iwc->ic", coef, X[near])

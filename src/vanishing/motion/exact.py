@@ -6,18 +6,9 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from vanishing.fitting.variety import sparse_supports_of
+from vanishing.motion import settings
 from vanishing.motion.pencil import Family, Pencil, PencilCandidate
 from vanishing.motion.runs import triangular
-
-EXACT = 1e-6  # variance within runs over that of all rows
-_ROUNDING = 1e-13  # the same, below which nothing is told from rounding
-_BAND = 1e3  # of ratios: quantities are as exact as the best one, up to this factor
-# Entries of null vectors that count as zero: what monomials that are nearly dependent leave there
-# may be far more than rounding.
-_TOLERANCES = (1e-6, 1e-4, 1e-2)
-_SMALL = 1e-2  # of the limit: what coefficients of size 1 add to the ratio
-_STEPS = 8  # of reweighting
-_SPARE = 2  # supports may have so many times the terms that are wanted, before some are dropped
 
 
 class NullSpaces:
@@ -39,12 +30,12 @@ class NullSpaces:
             np.append(r, np.zeros(k - len(r))) for r, k in zip(found, sizes, strict=True)
         ]
         self.least = min((float(r[-1]) for r in self.ratios), default=np.inf)
-        self.limit = max(_BAND * self.least, _ROUNDING)
+        self.limit = max(settings.BAND * self.least, settings.ROUNDING)
 
     @property
     def is_exact(self) -> bool:
         """Whether something is conserved up to rounding, or up to errors of an integration."""
-        return self.least < EXACT
+        return self.least < settings.EXACT
 
     def dimension(self, i: int) -> int:
         """Return how many independent polynomials are conserved, up to a degree."""
@@ -59,7 +50,8 @@ class NullSpaces:
         k = self.sizes[i]
         total = self.learnt.total[:k, :k]
         unit = np.sqrt((total**2).sum(axis=0))
-        size = np.sqrt(_SMALL * self.limit) * solve_triangular(total, np.diag(unit), trans="T").T
+        cost = np.sqrt(settings.SMALL * self.limit)
+        size = cost * solve_triangular(total, np.diag(unit), trans="T").T
         both = triangular([self.inside[:, :k], size])
         vectors = np.linalg.svd(both)[2][k - self.dimension(i) :]
         return solve_triangular(total, vectors.T).T * unit
@@ -98,7 +90,7 @@ def exact_quantities(
         if spaces.dimension(i) <= known.rank:
             continue
         null = spaces.basis(i)
-        for supports in _sparse_supports(spaces, null, _SPARE * max_terms):
+        for supports in _sparse_supports(spaces, null, settings.SPARE_TERMS * max_terms):
             for candidate in _shortest(learnt, supports, limit, max_terms, price):
                 if known.novelty(candidate) <= new:
                     continue
@@ -115,7 +107,7 @@ def exact_quantities(
 
 def _sparse_supports(spaces: NullSpaces, null: np.ndarray, max_terms: int):
     """Yield lists of supports of sparse vectors of a space, or near it: first what is quick."""
-    for tolerance in _TOLERANCES:
+    for tolerance in settings.TOLERANCES:
         yield sparse_supports_of(null, max_terms, tolerance)
     yield [_reweighted(spaces, row, max_terms) for row in null]
 
@@ -130,9 +122,9 @@ def _reweighted(spaces: NullSpaces, start: np.ndarray, max_terms: int) -> np.nda
     unit = np.sqrt((total**2).sum(axis=0))
     target = (total / unit).T @ (total @ (start / unit))
     kept, vector = np.arange(k), start
-    for _ in range(_STEPS):
+    for _ in range(settings.REWEIGHTED):
         largest = np.abs(vector).max()
-        cost = np.sqrt(_SMALL * spaces.limit) / (np.abs(vector) / largest + 1e-3)
+        cost = np.sqrt(settings.SMALL * spaces.limit) / (np.abs(vector) / largest + 1e-3)
         upper = triangular([within[:, kept] / unit[kept], np.diag(cost)])
         vector = solve_triangular(upper, target[kept], trans="T")
         vector = solve_triangular(upper, vector)

@@ -12,18 +12,13 @@ from scipy.linalg import eigh
 
 from vanishing.fitting.ratios import full_ratios, least_ratio, ratio_supports
 from vanishing.fitting.sparse import price
+from vanishing.motion import settings
 from vanishing.motion.pencil import Family, Pencil, PencilCandidate
-
-MOST_TERMS = 130  # standard monomials among which sparse combinations are looked for
-_TRIED = 40  # candidates that runs held out are asked about
-_SAME = 2.0  # degrees whose least ratios are within this factor may have the same noise
-_NEW = 0.2  # share of the spread that polynomials in other quantities must not have
-_SECOND_ORDER = 0.02  # what noise adds that is not of first order, relative to what is
 
 
 def slack(count: float) -> float:
     """Return how much larger than 1 the ratio of something conserved may be by chance."""
-    return 1 + 4 * np.sqrt(2 / count) + _SECOND_ORDER
+    return 1 + settings.DEVIATIONS * np.sqrt(2 / count) + settings.SECOND_ORDER
 
 
 def _least(gram, noise) -> tuple[float, np.ndarray]:
@@ -100,13 +95,13 @@ class NoisySearch:
         up to chance.
         """
         for k, least in zip(self.sizes, self.least, strict=True):
-            if least > _SAME * self.least_tested:
+            if least > settings.SAME_NOISE * self.least_tested:
                 continue
             least = max(least, self.least_tested)
             n_tried = 0
             for support in self._ordered(self._scored(k, least)):
                 candidate, ratio = self._candidate(support)
-                if n_tried == _TRIED or candidate.ratio > most:
+                if n_tried == settings.CANDIDATES or candidate.ratio > most:
                     continue
                 n_tried += 1
                 if holds(candidate, ratio, most):
@@ -141,7 +136,7 @@ class NoisySearch:
         n_tried = 0
         for support in self._ordered(scored):
             candidate, _ = self._candidate(support)
-            if candidate.ratio > most or known.novelty(candidate) <= _NEW:
+            if candidate.ratio > most or known.novelty(candidate) <= settings.NEW:
                 continue
             if not self.is_new(candidate, found):
                 continue
@@ -149,7 +144,7 @@ class NoisySearch:
             if holds(candidate, unit, most):
                 found.append(candidate)
                 known = Family(self.learnt.total, self.polynomials(found, self.degrees[-1]))
-            if n_tried == _TRIED:
+            if n_tried == settings.CANDIDATES:
                 break
         return found
 
@@ -185,6 +180,6 @@ class NoisySearch:
         return {
             support: count * np.log(max(ratio / (slack(count) + self.loose), 1.0))
             + price(count) * len(support)
-            + 3.0 * float(self.complexity[list(support)].sum())
+            + settings.COMPLEXITY * float(self.complexity[list(support)].sum())
             for support, ratio in found
         }

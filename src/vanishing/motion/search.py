@@ -8,26 +8,16 @@ import numpy as np
 from vanishing.algebra.terms import Term
 from vanishing.equations.law import Law
 from vanishing.fitting.ratios import least_ratio
+from vanishing.motion import settings
 from vanishing.motion.evenness import evenness
-from vanishing.motion.exact import EXACT, NullSpaces, exact_quantities
+from vanishing.motion.exact import NullSpaces, exact_quantities
 from vanishing.motion.independence import leans, left_over, n_independent
-from vanishing.motion.noisy import MOST_TERMS, NoisySearch, slack
+from vanishing.motion.noisy import NoisySearch, slack
 from vanishing.motion.pencil import Pencil, PencilCandidate, pencil, total_factor
 from vanishing.motion.quantity import ConservedQuantity
 from vanishing.motion.runs import Scatter
 from vanishing.motion.state import cleaned, products, state_of
 from vanishing.motion.variables import Monomials, Terms
-
-LARGEST_RATIO = 0.1  # of variance within runs to that of all rows, where the noise is known
-UNKNOWN_NOISE = 0.05  # the same where the noise is not known
-_LOOSE = 0.2  # noise that is not known need not be in proportion to the spread so exactly
-_OVERSTATED = 0.3  # variance of what varies least, over that of the noise which was given
-_UNTESTED = 0.01  # the same where nothing but smallness tells noise from motion
-_IN_SAMPLE = 0.1  # what these are multiplied by where no runs were held out
-_SPARE = 0.05  # runs held out may have so much more noise than expected, beside chance
-# What polynomials in other quantities leave of one, or its gradient of theirs, where it is new.
-_FUNCTION, _NOISY_FUNCTION = 0.02, 0.1
-_SAME = 1e-20  # ratios below are rounding, and equal
 
 
 class MotionAnswer(NamedTuple):
@@ -70,10 +60,11 @@ class Fit(NamedTuple):
 
     @property
     def is_significant(self) -> bool:
-        """Whether each term is needed: its coefficient is not zero within four errors."""
+        """Whether each term is needed: its coefficient is not zero within its errors."""
         if self.covariance is None:
             return True
-        return bool((np.abs(self.coef) > 4 * np.sqrt(self.covariance.diagonal())).all())
+        errors = np.sqrt(self.covariance.diagonal())
+        return bool((np.abs(self.coef) > settings.DEVIATIONS * errors).all())
 
 
 def fitted(everywhere: Pencil, places: np.ndarray, noise: np.ndarray | None, size: float) -> Fit:
@@ -164,9 +155,9 @@ class Search:
         """Return the largest degree whose monomials are fewer than rows tell apart."""
         seen = self.scatter.weight > 0
         learnt = seen & ~self.scatter.held_out
-        free = (count - np.count_nonzero(seen)) * np.mean(learnt[seen])
+        free = (count - np.count_nonzero(seen)) * np.mean(learnt[seen]) - settings.SPARE_ROWS
         degrees = range(1, int(self.monomials.degree[-1]) + 1)
-        usable = [d for d in degrees if np.sum(self.monomials.degree <= d) + 10 <= free]
+        usable = [d for d in degrees if np.sum(self.monomials.degree <= d) <= free]
         return max(usable, default=1)
 
     # -- All of it --------------------------------------------------------------------------------
@@ -253,13 +244,14 @@ class Search:
         if not found:
             return True
         values, *others = (self._values(c) for c in (candidate, *found))
-        if left_over(values, np.column_stack(others)) > (_FUNCTION if exact else _NOISY_FUNCTION):
+        least = settings.FUNCTION if exact else settings.NOISY_FUNCTION
+        if left_over(values, np.column_stack(others)) > least:
             return True
         if not exact:
             return False
         known = [*self.constraints, *(self._polynomial(c) for c in found)]
         columns = np.ascontiguousarray(self.sample.columns[: len(self.names)])
-        return leans(self._polynomial(candidate), known, columns, self.spread) > _FUNCTION
+        return leans(self._polynomial(candidate), known, columns, self.spread) > least
 
     def _values(self, candidate: PencilCandidate) -> np.ndarray:
         """Return the values of a candidate along the runs that were seen."""
@@ -272,23 +264,25 @@ class Search:
         return [self.terms[i] for i in candidate.support], candidate.coef / sizes
 
     def _holds_exactly(self, candidate: PencilCandidate, limit: float) -> bool:
-        return self._held_ratio(candidate) <= min(100 * limit, 10 * EXACT)
+        return self._held_ratio(candidate) <= min(100 * limit, 10 * settings.EXACT)
 
     # -- Noise ------------------------------------------------------------------------------------
 
     def _noisy(self, spaces: NullSpaces) -> tuple[list[PencilCandidate], Added | None]:
         """Return quantities that vary no more than noise, and what the noise adds."""
         sigma = self.spread if self.noise is None else self.noise
-        strict = _IN_SAMPLE if self.in_sample else 1.0
-        most = strict * (UNKNOWN_NOISE if self.noise is None else LARGEST_RATIO)
+        strict = settings.IN_SAMPLE if self.in_sample else 1.0
+        most = strict * (settings.UNKNOWN_NOISE if self.noise is None else settings.LARGEST_RATIO)
+        largest = min(settings.MOST_TERMS, self.learnt.n_rows / settings.ROWS_PER_TERM)
         degrees = [
             i
             for i, (k, ratios) in enumerate(zip(self.sizes, spaces.ratios, strict=True))
             # No polynomial has less than the least ratio of its degree.
-            if k <= MOST_TERMS and 8 * k <= self.learnt.n_rows and ratios[-1] < most
+            if k <= largest and ratios[-1] < most
         ]
         sizes = [self.sizes[i] for i in degrees]
-        loose = _LOOSE if self.noise is None else 0.0
+        loose = settings.PROPORTION if self.noise is None else 0.0
+        small = strict * settings.UNTESTED
         if not sizes or not sigma.any():
             return [], None
         added = self._added(sigma, sizes[-1])
@@ -306,15 +300,15 @@ class Search:
         )
 
         # Nothing varies less than the noise: if something does, the noise is less than was said.
-        known = self.noise is not None and min(search.least) > _OVERSTATED
+        known = self.noise is not None and min(search.least) > settings.OVERSTATED
 
         def holds(candidate: PencilCandidate, unit: float, most: float) -> bool:
-            allowed = unit * (slack(self.held.n_rows) + _SPARE + loose)
+            allowed = unit * (slack(self.held.n_rows) + settings.SPARE_NOISE + loose)
             if self._held_ratio(candidate) >= most:
                 return False
             if self._held_noise(candidate, added) >= allowed:
                 return False
-            if not known and not self._looks_like_noise(candidate, sigma, strict * _UNTESTED):
+            if not known and not self._looks_like_noise(candidate, sigma, small):
                 return False
             part = np.ix_(candidate.support, candidate.support)
             noise = unit * added.everywhere[part]
@@ -322,7 +316,7 @@ class Search:
 
         if known:
             return search.quantities(1.0, holds, most, []), added
-        most = min(most, strict * UNKNOWN_NOISE)
+        most = min(most, strict * settings.UNKNOWN_NOISE)
         first = search.first(holds, most)
         if first is None:
             return [], None
@@ -389,7 +383,8 @@ class Search:
             ratio = held.left(here) / everywhere.variance(here)
             values = scatter.mean[:, columns[here.support]] @ fit.coef
             results.append(self._result(candidate, fit, ratio, values))
-        return sorted(results, key=lambda result: max(result.quantity.ratio, _SAME))
+        # Ratios below 1e-20 are rounding, and equal.
+        return sorted(results, key=lambda result: max(result.quantity.ratio, 1e-20))
 
     def _result(self, candidate: PencilCandidate, fit: Fit, ratio: float, values) -> MotionResult:
         sizes = self.monomials.sizes()[self.state.standard[candidate.support]]

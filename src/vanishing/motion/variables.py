@@ -10,8 +10,7 @@ from vanishing.algebra.evaluation import NO_WEIGHTS, evaluate_chunk
 from vanishing.algebra.monomials import plan_up_to, terms_of
 from vanishing.algebra.terms import Evaluator, Factor, Function, Term
 from vanishing.fitting.asked_functions import asked_functions
-
-MAX_MONOMIALS = 1500
+from vanishing.motion import settings
 
 
 class Variable(NamedTuple):
@@ -76,10 +75,11 @@ class Monomials:
 
     def __init__(self, variables: Sequence[Variable], scale: np.ndarray, max_degree: int):
         n = len(variables)
-        if (count := comb(n + max_degree, n)) > MAX_MONOMIALS:
+        count, most = comb(n + max_degree, n), settings.MAX_MONOMIALS
+        if count > most:
             raise ValueError(
                 f"{n} columns and functions have {count} monomials of degree up to {max_degree}, "
-                f"more than {MAX_MONOMIALS}: lower max_degree, or leave columns or functions out."
+                f"more than {most}: lower max_degree, or leave columns or functions out."
             )
         self.variables, self.scale = tuple(variables), scale
         self.plan = plan_up_to(n, max_degree)
