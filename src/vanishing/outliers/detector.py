@@ -143,7 +143,12 @@ class VanishingOutlierDetector(
             seed = int(check_random_state(self.random_state).randint(2**31))
             state, rows, weight = fit_state(source.ask, _names(self), seed, self.max_degree)
             self._state = state
-            self._set_threshold(source.part, rows, weight)
+            if self.contamination == "auto":
+                self._set_offset(state.calibration.scores, state.calibration.counts)
+            else:
+                if source.part is not None:  # all training rows are at hand
+                    rows, weight = source.part.X, weights_of(source.part)
+                self._set_offset(self._scores(rows), weight)
         if state.n_rows <= self.n_features_in_:
             warn(
                 f"there are {state.n_rows:.0f} different rows and {self.n_features_in_} columns: "
@@ -151,25 +156,12 @@ class VanishingOutlierDetector(
             )
         return self
 
-    def _set_threshold(self, part: RowPart | None, rows, weight) -> None:
-        """Set the threshold after a fit: by all training rows where they are at hand."""
+    def _set_offset(self, scores: np.ndarray, weight: np.ndarray) -> None:
+        """Set the threshold by scores of rows and what these count."""
         if self.contamination == "auto":
-            self._set_offset()
-            return
-        if part is not None:
-            rows, weight = part.X, weights_of(part)
-        share = (self.contamination,)
-        self.offset_ = float(quantiles(self._scores(rows), weight, share)[0])
-
-    def _set_offset(self) -> None:
-        """Set the threshold by scores that rows had before they were learned from."""
-        calibration = self._state.calibration
-        if self.contamination == "auto":
-            rate = self.false_alarm_rate
-            self.offset_ = lowest_normal(calibration.scores, calibration.counts, rate)
+            self.offset_ = lowest_normal(scores, weight, self.false_alarm_rate)
         else:
-            share = (self.contamination,)
-            self.offset_ = float(quantiles(calibration.scores, calibration.counts, share)[0])
+            self.offset_ = float(quantiles(scores, weight, (self.contamination,))[0])
 
     def partial_fit(self, X, y=None, sample_weight=None):
         """Learn from a batch of rows, each weighted by what the model so far thinks of it.
@@ -200,7 +192,8 @@ class VanishingOutlierDetector(
             share = self.false_alarm_rate if self.contamination == "auto" else self.contamination
             limits = (self.offset_, share)
             self._state = updated(self._state, rows, weights_of(part), self.half_life, limits)
-            self._set_offset()
+            calibration = self._state.calibration
+            self._set_offset(calibration.scores, calibration.counts)
         return self
 
     def fit_moments(self, moments):
@@ -231,7 +224,8 @@ class VanishingOutlierDetector(
             adopt_layout(self, moments.layout)
             seed = int(check_random_state(self.random_state).randint(2**31))
             self._state = state_from(moments, _names(self), np.random.default_rng(seed))
-            self._set_offset()
+            calibration = self._state.calibration
+            self._set_offset(calibration.scores, calibration.counts)
         warn(
             "moments count wrong rows as much as right ones, so that this fit is not robust: fit "
             "to the rows where some may be wrong."

@@ -66,6 +66,11 @@ def monomials_of(varying, unit: np.ndarray, max_degree: int, n_rows: float) -> M
     return Monomials(exponents, unit, np.zeros((k, k)), 0.0, 0)
 
 
+def place_of(exponents: np.ndarray, row: np.ndarray) -> int:
+    """Return where a monomial is among others."""
+    return int(np.flatnonzero((exponents == row).all(axis=1))[0])
+
+
 class DetectorLaw(NamedTuple):
     """A law, the columns that occur in it, and its errors in units of the law.
 
@@ -103,11 +108,11 @@ def laws_from(moments: Monomials, names) -> list[DetectorLaw]:
     if not weight > 0.0:
         return []
     gram = moments.gram / weight
-    found: list[_DetectorCandidate] = []
+    candidates: list[_DetectorCandidate] = []
     for target in range(1, len(gram)):
-        found += _candidates(moments, gram, target)
+        candidates += _candidates(moments, gram, target)
     kept: list[_DetectorCandidate] = []
-    for candidate in sorted(found, key=lambda c: _price(moments, c)):
+    for candidate in sorted(candidates, key=lambda c: _price(moments, c)):
         columns = _columns(moments, candidate)
         if not any(_columns(moments, other) <= columns for other in kept):
             kept.append(candidate)
@@ -144,8 +149,8 @@ def _candidates(moments: Monomials, gram: np.ndarray, target: int) -> list[_Dete
     trials = []
     for support in regressions(part, last, min(settings.EQUATION_TERMS, len(terms))):
         places = np.append(support[support != last], last)
-        found = [_candidate(moments, gram, terms[places], int(c)) for c in columns]
-        trials.append(min(found, key=lambda candidate: candidate.error))
+        candidates = [_candidate(moments, gram, terms[places], int(c)) for c in columns]
+        trials.append(min(candidates, key=lambda candidate: candidate.error))
     trials = [t for t in trials if t.error < settings.CLOSE and _is_short(moments, t)]
     if not trials:
         return []
@@ -169,9 +174,9 @@ def _candidate(moments: Monomials, gram: np.ndarray, support, column: int) -> _D
     factor = coef * lower[:, column]
     used = np.flatnonzero(factor)
     lower[used, column] -= 1
-    places = [int(np.flatnonzero((exponents == row).all(axis=1))[0]) for row in lower[used]]
+    places = [place_of(exponents, row) for row in lower[used]]
     slope = factor[used] @ gram[np.ix_(places, places)] @ factor[used]
-    linear = int(np.flatnonzero((exponents.sum(axis=1) == 1) & (exponents[:, column] == 1))[0])
+    linear = place_of(exponents, np.eye(exponents.shape[1])[column])
     variance = gram[linear, linear] - gram[0, linear] ** 2
     error = np.sqrt(max(square, 0.0) / max(slope * variance, 1e-300))
     return _DetectorCandidate(support, coef, int(target), column, float(error))
@@ -216,7 +221,7 @@ def constant_laws(
     constant: np.ndarray, value: np.ndarray, names, n_samples: int
 ) -> list[DetectorLaw]:
     """Return the laws x = c of constant columns."""
-    found = []
+    laws = []
     for column, c in zip(constant, value, strict=True):
         exponents = np.zeros((2, len(names)))
         exponents[0, column] = 1.0
@@ -232,5 +237,5 @@ def constant_laws(
             n_samples=n_samples,
             verdict="It holds on all rows but wild ones.",
         )
-        found.append(DetectorLaw(law, frozenset([int(column)]), 0.0))
-    return found
+        laws.append(DetectorLaw(law, frozenset([int(column)]), 0.0))
+    return laws

@@ -6,7 +6,7 @@ from scipy.linalg import eigh
 from vanishing.algebra.monomials import EXPONENT
 from vanishing.outliers import settings
 from vanishing.outliers.calibration import Calibration
-from vanishing.outliers.equations import Monomials, monomials_of
+from vanishing.outliers.equations import Monomials, monomials_of, place_of
 from vanishing.outliers.features import Features, counts_for
 from vanishing.outliers.model import (
     MEAN_SIZE,
@@ -77,7 +77,7 @@ def _gram(rows: MomentReader) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _features(exponents, gram, moments: Moments) -> Features:
-    linear = [_place(exponents, row) for row in np.eye(moments.n_features, dtype=np.int64)]
+    linear = [place_of(exponents, row) for row in np.eye(moments.n_features, dtype=np.int64)]
     mean = gram[0, linear]
     covariance = gram[np.ix_(linear, linear)] - np.outer(mean, mean)
     variance = covariance.diagonal()
@@ -94,10 +94,6 @@ def _features(exponents, gram, moments: Moments) -> Features:
     return Features(varying, mean[varying], scale, directions, counts, constant, mean[constant])
 
 
-def _place(exponents, row) -> int:
-    return int(np.flatnonzero((exponents == row).all(axis=1))[0])
-
-
 def _map(features: Features, exponents) -> np.ndarray:
     """Return the features as combinations of monomials: exact on points enough to tell."""
     random = np.random.default_rng(0)
@@ -110,9 +106,9 @@ def _map(features: Features, exponents) -> np.ndarray:
     used = [i for i, row in enumerate(exponents) if not row[features.constant].any()]
     unit = np.sqrt(np.mean(np.square(values[used]), axis=1))[:, None]
     coef = np.linalg.lstsq((values[used] / unit).T, features.values(z).T, rcond=1e-13)[0]
-    found = np.zeros((features.size, size))
-    found[:, used] = (coef / unit).T
-    return found
+    combinations = np.zeros((features.size, size))
+    combinations[:, used] = (coef / unit).T
+    return combinations
 
 
 def _flat_noise(n: int, n_residuals: int) -> Noise:
@@ -135,7 +131,7 @@ def _normal_parts(bulk: Residuals, law: Residuals, gram, random) -> np.ndarray:
 
 def _monomials(features: Features, moments: Moments, exponents, gram) -> Monomials:
     empty = monomials_of(features.varying, features.unit, 2, moments.n_samples)
-    places = [_place(exponents, row) for row in empty.exponents]
+    places = [place_of(exponents, row) for row in empty.exponents]
     scale = np.prod(features.unit ** -empty.exponents.astype(float), axis=1)
     total = moments.total_weight
     return empty._replace(

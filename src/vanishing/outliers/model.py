@@ -9,8 +9,8 @@ from vanishing.outliers import settings
 from vanishing.outliers.features import Features
 from vanishing.outliers.quantiles import quantiles
 from vanishing.outliers.robust import (
-    Rule,
     Sums,
+    rule_of,
     slices,
     squared_lengths,
     whitener,
@@ -63,9 +63,9 @@ class Noise(NamedTuple):
     def relative(self, sizes: np.ndarray) -> np.ndarray:
         """Return sizes relative to their means, where laws determine columns, and 1 elsewhere."""
         varies = self.high > self.mean
-        found = np.ones(sizes.shape)
-        found[varies] = np.maximum(sizes[varies] / self.mean[varies, None], settings.LOOSE[0])
-        return found
+        relative = np.ones(sizes.shape)
+        relative[varies] = np.maximum(sizes[varies] / self.mean[varies, None], settings.LOOSE[0])
+        return relative
 
 
 def _noise_terms(z: np.ndarray) -> np.ndarray:
@@ -126,6 +126,9 @@ class Model(NamedTuple):
 
     def parts(self, X: np.ndarray) -> np.ndarray:
         """Return log a (unusual) and log b (breaks a law) of rows, shape (2, n_rows)."""
+        return np.hstack([self._parts(X[chunk]) for chunk in slices(len(X))])
+
+    def _parts(self, X: np.ndarray) -> np.ndarray:
         bulk, law = self.residuals(X)
         off = np.square(self.features.deviation(X))
         a = np.square(bulk).max(axis=0, initial=settings.FLOOR)
@@ -137,7 +140,7 @@ class Model(NamedTuple):
 
     def scores(self, X: np.ndarray) -> np.ndarray:
         """Return the scores of rows, larger for rows that are more normal."""
-        return self.scores_of(np.hstack([self.parts(X[here]) for here in slices(len(X))]))
+        return self.scores_of(self.parts(X))
 
     def scores_of(self, parts: np.ndarray) -> np.ndarray:
         """Return the scores of rows with given parts."""
@@ -208,7 +211,7 @@ def build(features: Features, sums: tuple[Sums, Sums], n_bulk: float, X, weight)
     laws = Laws(coef, _limited(terms[:, n:], np.maximum(mean[n:], settings.BLURRED), every))
     doubt = doubt_of(sums[0], n_bulk)
     model = Model(features, bulk, law, own, laws, doubt, np.zeros(2), np.ones(2))
-    parts = np.hstack([model.parts(X[here]) for here in slices(len(X))])
+    parts = model.parts(X)
     model = centred(model, parts, weight)
     return Built(model, rows.weight, model.scores_of(parts))
 
@@ -222,12 +225,8 @@ def _limited(coef: np.ndarray, mean: np.ndarray, strict: np.ndarray) -> Noise:
 def _counted(features: Features, sums: Sums, X, weight) -> Counted:
     """Return rows with what they count for laws, by the moments of laws."""
     z = features.standardised(X, settings.FIT_LIMIT)
-    white = whitener(sums)
-    distance = np.empty(len(weight))
-    for here in slices(len(weight)):
-        distance[here] = squared_lengths(white @ features.values(z[:, here]))
-    middle = float(quantiles(distance, weight, (0.5,))[0])
-    counts = weight * Rule(white, max(middle, 1e-300), False, sums.ridge).of_distances(distance)
+    rule, distance = rule_of(features, z, weight, sums, hard=False)
+    counts = weight * rule.of_distances(distance)
     return Counted(z, counts / counts.sum())
 
 
@@ -242,20 +241,19 @@ def nearly_zero(sums: Sums, size: float) -> np.ndarray:
     spread = np.sqrt(np.maximum(covariance.diagonal(), 1e-14 * gram.diagonal()[1:] + 1e-300))
     values, vectors = eigh(covariance / spread / spread[:, None], check_finite=False)
     small = values < size**2
-    found = vectors[:, small] / np.sqrt(np.maximum(values[small], 0.0) + sums.ridge)
-    found /= spread[:, None]
-    return np.vstack([-mean @ found, found])
+    coef = vectors[:, small] / np.sqrt(np.maximum(values[small], 0.0) + sums.ridge)
+    coef /= spread[:, None]
+    return np.vstack([-mean @ coef, coef])
 
 
 def _local_noise(features: Features, rows: Counted, coef: np.ndarray):
     """Return the local sizes of residuals ``coef' v`` as functions of 1, z, z^2; their means."""
     root = np.sqrt(rows.weight)
     size = np.empty((coef.shape[1], len(root)))
-    for here in slices(len(root)):
-        np.abs(coef.T @ features.values(rows.z[:, here]), out=size[:, here])
+    for chunk in slices(len(root)):
+        np.abs(coef.T @ features.values(rows.z[:, chunk]), out=size[:, chunk])
     terms = _noise_terms(rows.z) * root
     gram = terms @ terms.T
     gram[np.diag_indices_from(gram)] += settings.NOISE_RIDGE
     factor = cho_factor(gram, lower=True, check_finite=False)
-    found = cho_solve(factor, terms @ (size * root).T, check_finite=False)
-    return found, size @ rows.weight
+    return cho_solve(factor, terms @ (size * root).T, check_finite=False), size @ rows.weight

@@ -98,8 +98,15 @@ class Rule(NamedTuple):
 def distances(features: Features, z: np.ndarray, whitener: np.ndarray) -> np.ndarray:
     """Return s of standardised rows."""
     return np.concatenate(
-        [squared_lengths(whitener @ features.values(z[:, here])) for here in slices(z.shape[1])]
+        [squared_lengths(whitener @ features.values(z[:, chunk])) for chunk in slices(z.shape[1])]
     )
+
+
+def rule_of(features: Features, z, weight, sums: Sums, *, hard: bool) -> tuple[Rule, np.ndarray]:
+    """Return what standardised rows count by moments, and their distances."""
+    white = whitener(sums)
+    distance = distances(features, z, white)
+    return Rule(white, max(median(distance, weight), 1e-300), hard, sums.ridge), distance
 
 
 def sums_of(features: Features, z: np.ndarray, weight: np.ndarray, ridge: float) -> Sums:
@@ -108,9 +115,9 @@ def sums_of(features: Features, z: np.ndarray, weight: np.ndarray, ridge: float)
     if len(used) < len(weight):
         z, weight = z[:, used], weight[used]
     total = np.zeros((features.size,) * 2)
-    for here in slices(len(weight)):
-        values = features.values(z[:, here])
-        values *= np.sqrt(weight[here])
+    for chunk in slices(len(weight)):
+        values = features.values(z[:, chunk])
+        values *= np.sqrt(weight[chunk])
         total += values @ values.T
     return Sums(total, float(weight.sum()), ridge)
 
@@ -130,21 +137,17 @@ def rules(features: Features, X: np.ndarray, weight: np.ndarray, n_rows) -> tupl
     weight = weight[: settings.FIT_ROWS]
     z = features.standardised(X[: settings.FIT_ROWS], settings.FIT_LIMIT)
 
-    def rule(now, ridge, hard) -> tuple[Rule, np.ndarray]:
-        white = whitener(sums_of(features, z, weight * now, ridge))
-        distance = distances(features, z, white)
-        found = Rule(white, max(median(distance, weight), 1e-300), hard, ridge)
-        return found, found.of_distances(distance)
+    def last_rule(n_fits: int, ridge: float, hard: bool) -> Rule:
+        counts = weight
+        for _ in range(n_fits - 1):
+            sums = sums_of(features, z, counts, ridge)
+            rule, distance = rule_of(features, z, weight, sums, hard=hard)
+            counts = weight * rule.of_distances(distance)
+        return rule
 
     bulk_ridge, law_ridge = ridges(features.size, n_rows)
-    ones = np.ones(len(weight))
-    now = ones
-    for _ in range(settings.BULK_FITS - 1):
-        bulk, now = rule(now, bulk_ridge, True)
-    now = ones
-    for _ in range(settings.LAW_FITS - 1):
-        law, now = rule(now, law_ridge, False)
-    return bulk, law
+    bulk = last_rule(settings.BULK_FITS, bulk_ridge, True)
+    return bulk, last_rule(settings.LAW_FITS, law_ridge, False)
 
 
 class Accumulate:
@@ -158,11 +161,11 @@ class Accumulate:
         """Return the sums over rows."""
         size = self.features.size
         grams, totals = np.zeros((2, size, size)), np.zeros(2)
-        for here in slices(len(X)):
-            z = self.features.standardised(X[here], settings.FIT_LIMIT)
+        for chunk in slices(len(X)):
+            z = self.features.standardised(X[chunk], settings.FIT_LIMIT)
             values = self.features.values(z)
             for i, rule in enumerate(self.rules):
-                counts = rule(values) * weight[here]
+                counts = rule(values) * weight[chunk]
                 part = values
                 if rule.hard:
                     used = np.flatnonzero(counts)

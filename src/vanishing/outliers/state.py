@@ -1,7 +1,7 @@
 """A detector's fit to rows, and its update by a batch: all that is known, without the rows."""
 
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from functools import cached_property, reduce
 
 import numpy as np
 
@@ -20,16 +20,8 @@ from vanishing.outliers.equations import (
 from vanishing.outliers.features import Features, features_of
 from vanishing.outliers.model import Built, Model, Residuals, build, doubt_of
 from vanishing.outliers.passes import PIECE, Sampled, Summed
-from vanishing.outliers.quantiles import median, quantiles
-from vanishing.outliers.robust import (
-    Accumulate,
-    Rule,
-    Sums,
-    distances,
-    ridges,
-    rules,
-    whitener,
-)
+from vanishing.outliers.quantiles import quantiles
+from vanishing.outliers.robust import Accumulate, Rule, Sums, distances, ridges, rule_of, rules
 from vanishing.outliers.thresholds import out_of_fold_scores
 from vanishing.rows.source import RowPart
 
@@ -124,9 +116,7 @@ def fit_state(
         for i in range(min(settings.FOLDS, len(X)))
     ]
     if is_whole:
-        sums = folds[0]
-        for fold in folds[1:]:
-            sums = accumulate.combine(sums, fold)
+        sums = reduce(accumulate.combine, folds)
     else:
         summed = Summed(accumulate, accumulate.combine)
         sums = ask(summed, summed.combine)
@@ -152,8 +142,7 @@ def fit_state(
 def _middle(features: Features, sums, X, weight) -> np.ndarray:
     """Return the distances of the middle row by the moments of the bulk and of laws."""
     z = features.standardised(X, settings.FIT_LIMIT)
-    found = [median(distances(features, z, whitener(part)), weight) for part in sums]
-    return np.maximum(found, 1e-300)
+    return np.array([rule_of(features, z, weight, part, hard=False)[0].middle for part in sums])
 
 
 def _monomials(built: Built, X, weight, max_degree: int) -> Monomials:
@@ -232,20 +221,22 @@ def _rules_so_far(state: DetectorState, X, weight, share: float) -> tuple[Rule, 
 
     The distance of the middle row follows that of the batch, by the batch's share of all weight.
     """
-    here = _middle(state.model.features, state.sums, X, weight)
-    middle = np.exp((1.0 - share) * np.log(state.middle) + share * np.log(here)).tolist()
+    features = state.model.features
+    z = features.standardised(X, settings.FIT_LIMIT)
     bulk, law = (
-        Rule(whitener(part), distance, hard, part.ridge)
-        for part, distance, hard in zip(state.sums, middle, (True, False), strict=True)
+        rule_of(features, z, weight, part, hard=hard)[0]
+        for part, hard in zip(state.sums, (True, False), strict=True)
     )
-    return bulk, law
+    of_batch = np.log([bulk.middle, law.middle])
+    middle = np.exp((1.0 - share) * np.log(state.middle) + share * of_batch).tolist()
+    return bulk._replace(middle=middle[0]), law._replace(middle=middle[1])
 
 
 def _bounded(scores: np.ndarray, weight: np.ndarray, threshold: float, share: float) -> np.ndarray:
     """Return what scores count, those of alarms no more than twice what they should."""
     alarms = scores < threshold
-    found = weight[alarms].sum()
+    of_alarms = weight[alarms].sum()
     allowed = settings.PATIENCE * (share * weight.sum() + weight.mean())
-    if found <= allowed:
+    if of_alarms <= allowed:
         return weight
-    return np.where(alarms, weight * (allowed / found), weight)
+    return np.where(alarms, weight * (allowed / of_alarms), weight)
