@@ -17,7 +17,7 @@ from vanishing.estimators.row_methods import RowTransformer, row_by_row
 from vanishing.estimators.saving import Savable
 from vanishing.motion import settings
 from vanishing.motion.quantity import read_quantity, write_quantity
-from vanishing.motion.runs import Measure, RunQuestion, Scatter, Some, Survey
+from vanishing.motion.runs import Measure, RowSubset, RunQuestion, Scatter, Survey
 from vanishing.motion.search import MotionAnswer, Search
 from vanishing.motion.variables import Monomials, Variable, asked_variables
 from vanishing.persistence import register
@@ -169,15 +169,15 @@ class ConservedQuantities(
             progress.step(f"{len(survey.labels)} runs, {len(monomials)} monomials")
             seed = int(check_random_state(self.random_state).randint(2**31))
             noise = self._noise()
-            some = _some(survey.counts, held_out, seed)
+            subset = _searched(survey.counts, held_out, seed)
 
-            def measured(values, some: Some | None) -> Scatter:
-                question = Measure(values, survey.labels, held_out, seed, some)
+            def measured(values, subset: RowSubset | None) -> Scatter:
+                question = Measure(values, survey.labels, held_out, seed, subset)
                 return ask(question, question.combine)
 
-            scatter = measured(monomials, some)
+            scatter = measured(monomials, subset)
             search = Search(scatter, monomials, names, self.max_terms, noise)
-            is_all = some.share >= 1.0 and some.runs.all()
+            is_all = subset.share >= 1.0 and subset.runs.all()
             answer = search.answer(None if is_all else lambda terms: measured(terms, None))
             self.runs_, self.held_out_ = survey.labels, held_out
             self._store(answer)
@@ -318,7 +318,7 @@ class ConservedQuantities(
         return float(1.0 - np.mean(within / np.where(total > 0, total, 1.0)))
 
 
-def _some(counts: np.ndarray, held_out: np.ndarray, seed: int) -> Some:
+def _searched(counts: np.ndarray, held_out: np.ndarray, seed: int) -> RowSubset:
     """Return the rows of a search: all, or so many that more would tell nothing new."""
     runs = np.ones(len(counts), dtype=bool)
     if counts.sum() > settings.SEARCHED_ROWS:
@@ -328,7 +328,7 @@ def _some(counts: np.ndarray, held_out: np.ndarray, seed: int) -> Some:
             places = random.permutation(np.flatnonzero(fold))
             n_kept = -(-settings.SEARCHED_RUNS * len(places) // len(counts))
             runs[places[n_kept:]] = False
-    return Some(runs, min(1.0, settings.SEARCHED_ROWS / counts[runs].sum()), seed)
+    return RowSubset(runs, min(1.0, settings.SEARCHED_ROWS / counts[runs].sum()), seed)
 
 
 def _check(survey: Survey, names) -> None:

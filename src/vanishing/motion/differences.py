@@ -89,9 +89,9 @@ def _slopes(X: np.ndarray, t: np.ndarray, window: int) -> np.ndarray:
     """Return slopes along one run, whose rows are in the order of time."""
     window = min(window, len(t))
     first = np.clip(np.arange(len(t)) - window // 2, 0, len(t) - window)
-    near = first[:, None] + np.arange(window)
-    apart = t[near] - t[:, None]
+    window_rows = first[:, None] + np.arange(window)
+    apart = t[window_rows] - t[:, None]
     unit = np.abs(apart).max(axis=1)
     powers = (apart / unit[:, None])[:, :, None] ** np.arange(3)
     coef = np.linalg.pinv(powers)[:, 1] / unit[:, None]
-    return np.einsum("iw,iwc->ic", coef, X[near])
+    return np.einsum("iw,iwc->ic", coef, X[window_rows])

@@ -25,9 +25,9 @@ class NullSpaces:
         self.learnt, self.sizes = learnt, list(sizes)
         # The columns of this and of its leading blocks are orthonormal combinations of monomials.
         self.inside = solve_triangular(learnt.total, learnt.within.T, trans="T").T
-        found = [np.linalg.svd(self.inside[:, :k], compute_uv=False) ** 2 for k in self.sizes]
+        squares = [np.linalg.svd(self.inside[:, :k], compute_uv=False) ** 2 for k in self.sizes]
         self.ratios = [
-            np.append(r, np.zeros(k - len(r))) for r, k in zip(found, sizes, strict=True)
+            np.append(r, np.zeros(k - len(r))) for r, k in zip(squares, sizes, strict=True)
         ]
         self.least = min((float(r[-1]) for r in self.ratios), default=np.inf)
         self.limit = max(settings.BAND * self.least, settings.ROUNDING)
@@ -74,19 +74,19 @@ def exact_quantities(
     polynomials : callable
         ``polynomials(candidates, i)``: all polynomials in these up to degree i.
     is_new : callable
-        ``is_new(candidate, found)``: whether it is no other function of these.
+        ``is_new(candidate, quantities)``: whether it is no other function of these.
     holds : callable
         ``holds(candidate, limit)``: whether runs that were held out agree.
     price : callable
         Of a support: the least comes first.
     """
     learnt, limit = spaces.learnt, spaces.limit
-    found: list[PencilCandidate] = []
+    quantities: list[PencilCandidate] = []
     left_over = 0
     new = max(1e-4, 30 * np.sqrt(limit))
     for i in range(len(spaces.sizes)):
         functions: list[np.ndarray] = []  # of quantities, though not polynomials of this degree
-        known = Family(learnt.total, polynomials(found, i))
+        known = Family(learnt.total, polynomials(quantities, i))
         if spaces.dimension(i) <= known.rank:
             continue
         null = spaces.basis(i)
@@ -94,15 +94,15 @@ def exact_quantities(
             for candidate in _shortest(learnt, supports, limit, max_terms, price):
                 if known.novelty(candidate) <= new:
                     continue
-                if not is_new(candidate, found):
+                if not is_new(candidate, quantities):
                     functions.append(candidate.dense(len(learnt.total)))
                 elif holds(candidate, limit):
-                    found.append(candidate)
-                known = Family(learnt.total, [*polynomials(found, i), *functions])
+                    quantities.append(candidate)
+                known = Family(learnt.total, [*polynomials(quantities, i), *functions])
             if known.rank >= len(null):
                 break
         left_over = max(0, len(null) - known.rank)
-    return found, left_over
+    return quantities, left_over
 
 
 def _sparse_supports(spaces: NullSpaces, null: np.ndarray, max_terms: int):

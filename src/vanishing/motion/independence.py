@@ -86,17 +86,17 @@ def left_over(values: np.ndarray, others: np.ndarray) -> float:
 def _gradients(polynomials, columns, spread) -> np.ndarray:
     """Return gradients of length 1, shape (n_rows, n_polynomials, n_columns)."""
     evaluator = Evaluator(columns)
-    found = np.zeros((columns.shape[1], len(polynomials), len(columns)))
+    gradients = np.zeros((columns.shape[1], len(polynomials), len(columns)))
     size = np.zeros((columns.shape[1], len(polynomials), 1))
     for i, (terms, coef) in enumerate(polynomials):
         for j in range(len(columns)):
             parts = spread[j] * coef[:, None] * evaluator.derivatives(terms, j)
-            found[:, i, j] = parts.sum(axis=0)
+            gradients[:, i, j] = parts.sum(axis=0)
             size[:, i, 0] += np.abs(parts).sum(axis=0)
-    length = np.sqrt((found**2).sum(axis=2, keepdims=True))
+    length = np.sqrt((gradients**2).sum(axis=2, keepdims=True))
     # Laws of functions alone have no gradient but that of rounding: cos^2 + sin^2 = 1.
-    there = length > 1e-9 * size
-    return np.where(there, found / np.where(there, length, 1.0), 0.0)
+    has_gradient = length > 1e-9 * size
+    return np.where(has_gradient, gradients / np.where(has_gradient, length, 1.0), 0.0)
 
 
 def _ranks(gradients, tolerance) -> np.ndarray:

@@ -149,6 +149,7 @@ class Search:
             self.learnt = pencil(scatter, standard, ~scatter.held_out)
             self.held = pencil(scatter, standard, scatter.held_out)
         self.terms = [monomials.term(i, n) for i in standard]
+        self.units = monomials.sizes()[standard]  # of these terms, in units of scaled variables
         self.constraints = self._constraints()
 
     def _usable_degree(self, count: float) -> int:
@@ -174,19 +175,19 @@ class Search:
         best = self._best()
         added, note = None, ""
         if spaces.is_exact:
-            found, left_over = exact_quantities(
+            candidates, left_over = exact_quantities(
                 spaces,
                 self.max_terms,
                 self._polynomials,
-                lambda candidate, found: self._is_new(candidate, found, True),
+                lambda candidate, known: self._is_new(candidate, known, True),
                 self._holds_exactly,
                 self._price,
             )
             if left_over:
                 note = f" Of more than {self.max_terms} terms there are {left_over} more."
         else:
-            found, added = self._noisy(spaces)
-        results = self._results(found, added, measured)
+            candidates, added = self._noisy(spaces)
+        results = self._results(candidates, added, measured)
         independent = n_independent(
             [result.polynomial for result in results],
             self.constraints,
@@ -219,14 +220,15 @@ class Search:
     def _price(self, support) -> tuple:
         return len(support), sum(self.terms[i].degree for i in support), support
 
-    def _polynomials(self, found: Sequence[PencilCandidate], i: int) -> list[np.ndarray]:
+    def _polynomials(self, candidates: Sequence[PencilCandidate], i: int) -> list[np.ndarray]:
         """Return all polynomials in quantities up to degree i + 1, on the standard monomials."""
         exponents = self.monomials.exponents[self.state.standard]
-        given = [
-            {tuple(exponents[j]): x for j, x in zip(c.support, c.coef, strict=True)} for c in found
+        quantities = [
+            {tuple(exponents[j]): x for j, x in zip(c.support, c.coef, strict=True)}
+            for c in candidates
         ]
         rows = []
-        for product in products(given, i + 1):
+        for product in products(quantities, i + 1):
             row = np.zeros(len(self.state.standard))
             for key, value in product.items():
                 row += value * self.state.reduced[:, self.monomials.place[tuple(map(int, key))]]
@@ -234,22 +236,22 @@ class Search:
         return rows
 
     def _is_new(
-        self, candidate: PencilCandidate, found: Sequence[PencilCandidate], exact: bool
+        self, candidate: PencilCandidate, quantities: Sequence[PencilCandidate], exact: bool
     ) -> bool:
         """Say whether a candidate is no function of quantities that were found.
 
         Monomials of a degree may come near such a function: its Taylor series, in other functions.
         Where there is noise, laws of the state are unknown, and the values along runs decide alone.
         """
-        if not found:
+        if not quantities:
             return True
-        values, *others = (self._values(c) for c in (candidate, *found))
+        values, *others = (self._values(c) for c in (candidate, *quantities))
         least = settings.FUNCTION if exact else settings.NOISY_FUNCTION
         if left_over(values, np.column_stack(others)) > least:
             return True
         if not exact:
             return False
-        known = [*self.constraints, *(self._polynomial(c) for c in found)]
+        known = [*self.constraints, *(self._polynomial(c) for c in quantities)]
         columns = np.ascontiguousarray(self.sample.columns[: len(self.names)])
         return leans(self._polynomial(candidate), known, columns, self.spread) > least
 
@@ -260,8 +262,8 @@ class Search:
 
     def _polynomial(self, candidate: PencilCandidate) -> tuple[list[Term], np.ndarray]:
         """Return a candidate in columns as they are."""
-        sizes = self.monomials.sizes()[self.state.standard[candidate.support]]
-        return [self.terms[i] for i in candidate.support], candidate.coef / sizes
+        terms = [self.terms[i] for i in candidate.support]
+        return terms, candidate.coef / self.units[candidate.support]
 
     def _holds_exactly(self, candidate: PencilCandidate, limit: float) -> bool:
         return self._held_ratio(candidate) <= min(100 * limit, 10 * settings.EXACT)
@@ -296,7 +298,7 @@ class Search:
             lambda candidate: self._held_noise(candidate, added),
             degrees,
             loose,
-            lambda candidate, found: self._is_new(candidate, found, False),
+            lambda candidate, known: self._is_new(candidate, known, False),
         )
 
         # Nothing varies less than the noise: if something does, the noise is less than was said.
@@ -320,8 +322,8 @@ class Search:
         first = search.first(holds, most)
         if first is None:
             return [], None
-        found = search.quantities(first[1], holds, most, [first[0]])
-        return found, added.scaled(first[1])
+        candidates = search.quantities(first[1], holds, most, [first[0]])
+        return candidates, added.scaled(first[1])
 
     def _held_noise(self, candidate: PencilCandidate, added: Added) -> float:
         """Return the variance within runs held out, over what noise adds there."""
@@ -331,13 +333,13 @@ class Search:
 
     def _looks_like_noise(self, candidate: PencilCandidate, sigma, small: float) -> bool:
         """Say whether what a quantity leaves over is noise, up to its size."""
-        found = evenness(
+        runs = evenness(
             *self._polynomial(candidate),
             np.ascontiguousarray(self.sample.columns[:-1]),
             self.sample.columns[-1].astype(np.intp),
             sigma,
         )
-        return found.may_be_noise if found.tells else self._held_ratio(candidate) < small
+        return runs.may_be_noise if runs.tells else self._held_ratio(candidate) < small
 
     def _added(self, sigma: np.ndarray, size: int) -> Added:
         """Return what noise adds to the variance of the first standard monomials within runs."""
@@ -360,34 +362,33 @@ class Search:
     # -- Results ----------------------------------------------------------------------------------
 
     def _results(
-        self, found: list[PencilCandidate], added: Added | None, measured
+        self, candidates: list[PencilCandidate], added: Added | None, measured
     ) -> list[MotionResult]:
         """Return quantities, the best first, and their values along each run."""
-        if not found:
+        if not candidates:
             return []
-        places = np.unique(np.concatenate([candidate.support for candidate in found]))
-        chosen = self.state.standard[places]
-        scatter, columns, sizes = self.scatter, chosen, self.monomials.sizes()[chosen]
+        places = np.unique(np.concatenate([candidate.support for candidate in candidates]))
+        scatter, columns, sizes = self.scatter, self.state.standard[places], self.units[places]
         if measured is not None:
             scatter = measured(Terms(tuple(self.terms[i] for i in places), sizes))
             columns = np.arange(len(places))
         everywhere = pencil(scatter, columns, np.ones(len(scatter.weight), dtype=bool))
         held = everywhere if self.in_sample else pencil(scatter, columns, scatter.held_out)
         results = []
-        for candidate in found:
+        for candidate in candidates:
             noise = None
             if added is not None:
                 noise = added.everywhere[np.ix_(candidate.support, candidate.support)]
-            here = candidate._replace(support=np.searchsorted(places, candidate.support))
-            fit = fitted(everywhere, here.support, noise, sizes[here.support[-1]])
-            ratio = held.left(here) / everywhere.variance(here)
-            values = scatter.mean[:, columns[here.support]] @ fit.coef
+            local = candidate._replace(support=np.searchsorted(places, candidate.support))
+            fit = fitted(everywhere, local.support, noise, sizes[local.support[-1]])
+            ratio = held.left(local) / everywhere.variance(local)
+            values = scatter.mean[:, columns[local.support]] @ fit.coef
             results.append(self._result(candidate, fit, ratio, values))
         # Ratios below 1e-20 are rounding, and equal.
         return sorted(results, key=lambda result: max(result.quantity.ratio, 1e-20))
 
     def _result(self, candidate: PencilCandidate, fit: Fit, ratio: float, values) -> MotionResult:
-        sizes = self.monomials.sizes()[self.state.standard[candidate.support]]
+        sizes = self.units[candidate.support]
         covariance = None
         if fit.covariance is not None:
             covariance = (fit.covariance / np.outer(sizes, sizes))[::-1, ::-1]
@@ -411,7 +412,7 @@ class Search:
             row = cleaned(row[relative])
             constant = -coef[0] * sizes[place]
             if abs(coef[0]) > 1e-8 * np.abs(coef).max(initial=1.0):
-                constant_term = self.monomials.constant(len(self.names))
+                constant_term = Term((0.0,) * len(self.names))
                 terms, row = [*terms, constant_term], cleaned(np.append(row, constant))
             laws.append((terms[::-1], row[::-1]))
         return laws

@@ -94,14 +94,14 @@ def _reductions(basis, unit, chosen) -> np.ndarray:
     """Return each column as a combination of the chosen ones up to itself, by least squares."""
     inner = basis.T @ unit
     upper = np.triu(inner[:, chosen])
-    found = np.zeros_like(inner)
-    found[np.arange(len(chosen)), chosen] = 1.0
+    coef = np.zeros_like(inner)
+    coef[np.arange(len(chosen)), chosen] = 1.0
     # Columns between the same two chosen ones are combinations of the same.
     ends = np.append(chosen, unit.shape[1])
     for k, (start, stop) in enumerate(zip(ends[:-1] + 1, ends[1:], strict=True), 1):
         if stop > start:
-            found[:k, start:stop] = solve_triangular(upper[:k, :k], inner[:k, start:stop])
-    return found
+            coef[:k, start:stop] = solve_triangular(upper[:k, :k], inner[:k, start:stop])
+    return coef
 
 
 def _without(basis, vectors):
@@ -123,7 +123,7 @@ def products(quantities: Sequence[dict[tuple[int, ...], float]], max_degree: int
 
     Quantities are coefficients by exponents; the constant does not matter.
     """
-    found: list[dict] = []
+    results: list[dict] = []
     last: list[tuple[int, dict]] = [(0, {})]
     while last:
         following = []
@@ -132,15 +132,15 @@ def products(quantities: Sequence[dict[tuple[int, ...], float]], max_degree: int
                 longer = quantities[i] if not product else _product(product, quantities[i])
                 if max(map(sum, longer)) <= max_degree:
                     following.append((i, longer))
-        found += [product for _, product in following]
+        results += [product for _, product in following]
         last = following
-    return found
+    return results
 
 
 def _product(left: dict, right: dict) -> dict:
-    found: dict[tuple[int, ...], float] = {}
+    product: dict[tuple[int, ...], float] = {}
     for a, x in left.items():
         for b, y in right.items():
             key = tuple(i + j for i, j in zip(a, b, strict=True))
-            found[key] = found.get(key, 0.0) + x * y
-    return found
+            product[key] = product.get(key, 0.0) + x * y
+    return product

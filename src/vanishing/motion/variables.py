@@ -41,11 +41,11 @@ def asked_variables(functions, names: Sequence[str]) -> list[tuple[Variable, boo
             f"functions must be a tuple of names or a dict from columns to such: write "
             f"({functions!r},)."
         )
-    found = dict.fromkeys([(Variable(j), True) for j in range(len(names))])
+    variables = dict.fromkeys([(Variable(j), True) for j in range(len(names))])
     for column, function in asked_functions(functions, names):
         for j in range(len(names)) if column is None else [column]:
-            found[Variable(j, function), column is not None] = None
-    return list(found)
+            variables[Variable(j, function), column is not None] = None
+    return list(variables)
 
 
 class Terms(NamedTuple):
@@ -128,8 +128,3 @@ class Monomials:
     def sizes(self) -> np.ndarray:
         """Return what each monomial in scaled variables has to be multiplied by to have none."""
         return np.prod(self.scale**self.exponents, axis=1)
-
-    @staticmethod
-    def constant(n_columns: int) -> Term:
-        """Return the constant as a term."""
-        return Term((0.0,) * n_columns)

@@ -34,8 +34,8 @@ class Calibration(NamedTuple):
         counts max(w, 1 / limit) if it does (Duffield, Lund and Thorup 2007).
         """
         scores, weight, draw = (
-            np.concatenate([mine, theirs])
-            for mine, theirs in zip(
+            np.concatenate([old, new])
+            for old, new in zip(
                 (self.scores, self.weight * decay, self.draw), other[:3], strict=True
             )
         )

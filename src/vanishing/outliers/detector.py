@@ -335,7 +335,7 @@ class VanishingOutlierDetector(
     @property
     def laws_(self):
         """Equations with few terms that the columns obey."""
-        return [one.law for one in self.learned.laws]
+        return [known.law for known in self.learned.laws]
 
     @property
     def n_samples_seen_(self):

@@ -14,8 +14,8 @@ def measured_on(known: Sequence[DetectorLaw], X: np.ndarray) -> tuple[DetectorLa
     """Return laws with their errors on rows, of which some may be wild: by their medians."""
     with np.errstate(all="ignore"):
         # The median size of a normal variable of variance 1 is 0.6745.
-        errors = [float(np.median(np.abs(one.law.residual(X)))) / 0.6745 for one in known]
-    return tuple(one._replace(last_error=e) for one, e in zip(known, errors, strict=True))
+        errors = [float(np.median(np.abs(each.law.residual(X)))) / 0.6745 for each in known]
+    return tuple(each._replace(last_error=e) for each, e in zip(known, errors, strict=True))
 
 
 def followed(known: Sequence[DetectorLaw], now: Sequence[DetectorLaw]) -> tuple[DetectorLaw, ...]:

@@ -146,8 +146,8 @@ def features_of(X: np.ndarray, weight: np.ndarray, max_degree: int) -> Features:
     unit = X / size
     centre = weight @ unit / total
     scale = np.sqrt(weight @ np.square(unit - centre) / total)
-    some = slice(0, settings.RANGE_ROWS)
-    low, middle, high = quantiles(unit[some], weight[some], (0.05, 0.5, 0.95))
+    first = slice(0, settings.RANGE_ROWS)
+    low, middle, high = quantiles(unit[first], weight[first], (0.05, 0.5, 0.95))
     spread = high - low
     # A few wild values make all others alike in units of the standard deviation. The middle 90 %
     # of a normal distribution are 3.29 of them wide.
@@ -157,7 +157,7 @@ def features_of(X: np.ndarray, weight: np.ndarray, max_degree: int) -> Features:
     varies = scale > settings.CONSTANT * np.maximum(np.abs(centre), _TINY)
     varying = np.flatnonzero(varies)
     constant = np.flatnonzero(~varies)
-    found = Features(
+    features = Features(
         varying,
         centre[varying],
         scale[varying],
@@ -166,18 +166,18 @@ def features_of(X: np.ndarray, weight: np.ndarray, max_degree: int) -> Features:
         constant,
         X[0, constant].astype(np.float64),
     )
-    counts = counts_for(found.n, len(X), max_degree)
+    counts = counts_for(features.n, len(X), max_degree)
     if not counts:
-        return found
-    z = found.standardised(X, settings.FIT_LIMIT)
+        return features
+    z = features.standardised(X, settings.FIT_LIMIT)
     z -= (z @ weight / total)[:, None]
     covariance = (z * weight) @ z.T / total
     most = max(counts)
-    vectors = eigh(covariance, subset_by_index=[found.n - most, found.n - 1])[1][:, ::-1]
+    vectors = eigh(covariance, subset_by_index=[features.n - most, features.n - 1])[1][:, ::-1]
     # The sign is of no importance to products, but should not depend on the machine.
     largest = np.abs(vectors).argmax(axis=0)
     vectors = vectors * np.sign(vectors[largest, np.arange(most)])
-    return found._replace(directions=np.ascontiguousarray(vectors), counts=counts)
+    return features._replace(directions=np.ascontiguousarray(vectors), counts=counts)
 
 
 def counts_for(n: int, n_rows: int, max_degree: int) -> tuple[int, ...]:

@@ -17,12 +17,12 @@ def quantiles(values: np.ndarray, weight: np.ndarray, levels) -> np.ndarray:
     share = np.cumsum(weight[order])
     share /= share[-1]
     last, tie = len(values) - 1, 1e-9  # share of the weight that is rounding
-    found = []
+    results = []
     for level in levels:
         left = min(np.searchsorted(share, level - tie), last)
         right = min(np.searchsorted(share, level + tie), last)
-        found.append(0.5 * (values[order[left]] + values[order[right]]))
-    return np.array(found)
+        results.append(0.5 * (values[order[left]] + values[order[right]]))
+    return np.array(results)
 
 
 def median(values: np.ndarray, weight: np.ndarray) -> float:

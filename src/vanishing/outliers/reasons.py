@@ -33,8 +33,8 @@ def _of_chunk(state: DetectorState, X) -> list[list[dict]]:
     parts = np.where(scaled[0] > scaled[1], bulk, law)
     shares = _shares(model, X, parts)
     with np.errstate(all="ignore"):
-        excess = [np.abs(one.law.residual(X)) / max(one.error, 1e-9) for one in laws]
-    found = []
+        excess = [np.abs(known.law.residual(X)) / max(known.error, 1e-9) for known in laws]
+    all_reasons = []
     for i, row in enumerate(X):
         share = {str(name): float(s) for name, s in zip(names, shares[:, i], strict=True)}
         sizes = [float(values[i]) for values in excess]
@@ -44,8 +44,8 @@ def _of_chunk(state: DetectorState, X) -> list[list[dict]]:
         if not reasons and model.features.n:
             columns, expected = _named(model, names, by_bulk, i)
             reasons = [_reason(UNUSUAL, None, names, columns, expected, row, share)]
-        found.append(reasons)
-    return found
+        all_reasons.append(reasons)
+    return all_reasons
 
 
 def _shares(model: Model, X, parts) -> np.ndarray:
@@ -59,8 +59,8 @@ def _shares(model: Model, X, parts) -> np.ndarray:
     return shares / np.maximum(shares.sum(axis=0), 1e-300)
 
 
-def _named(model: Model, names, found: Blame, row: int) -> tuple[list[int], list[float]]:
-    pairs = found.of_row(row)
+def _named(model: Model, names, blamed: Blame, row: int) -> tuple[list[int], list[float]]:
+    pairs = blamed.of_row(row)
     return [int(model.features.varying[c]) for c, _ in pairs], [value for _, value in pairs]
 
 
@@ -79,22 +79,22 @@ def _reason(kind, law, names, columns, expected, row, share) -> dict:
 def _constants(model: Model, laws, names, row, share) -> list[dict]:
     """Return reasons of columns that should be constant and are not."""
     features = model.features
-    found = []
+    reasons = []
     for column, value, tolerance in zip(
         features.constant, features.value, features.tolerance, strict=True
     ):
         if abs(row[column] - value) > tolerance:
-            law = next((one.law for one in laws if one.columns == {column}), None)
-            found.append(_reason(BROKEN, law, names, [column], [float(value)], row, share))
-    return found
+            law = next((known.law for known in laws if known.columns == {column}), None)
+            reasons.append(_reason(BROKEN, law, names, [column], [float(value)], row, share))
+    return reasons
 
 
-def _broken(model: Model, laws, names, row, found: Blame, i, sizes, share) -> list[dict]:
+def _broken(model: Model, laws, names, row, blamed: Blame, i, sizes, share) -> list[dict]:
     """Return the laws that are broken most, of those that the columns to blame occur in."""
-    columns, expected = _named(model, names, found, i)
+    columns, expected = _named(model, names, blamed, i)
     order = sorted(range(len(laws)), key=lambda j: -sizes[j])
     about = [j for j in order if laws[j].columns & set(columns)]
     # Where noise is local, the law that is broken most need not be far off by its mean error.
     about = about[:1] + [j for j in about[1 : settings.LAWS_SHOWN] if sizes[j] > settings.OFF]
-    told = [laws[j].law for j in about] or [None]
-    return [_reason(BROKEN, law, names, columns, expected, row, share) for law in told]
+    shown = [laws[j].law for j in about] or [None]
+    return [_reason(BROKEN, law, names, columns, expected, row, share) for law in shown]

@@ -25,13 +25,13 @@ def out_of_fold_scores(model: Model, sums: tuple[Sums, Sums], folds, X) -> np.nd
     scores = np.empty(len(X))
     n = model.features.n
     for i, fold in enumerate(folds):
-        mine = slice(i, None, len(folds))
+        rows = slice(i, None, len(folds))
         bulk, law = (whole - part for whole, part in zip(sums, fold, strict=True))
         if min(bulk.weight, law.weight) > 1e-6 * min(sums[0].weight, sums[1].weight):
-            now = model._replace(bulk=Residuals.of(bulk, n), law=Residuals.of(law, n))
+            of_others = model._replace(bulk=Residuals.of(bulk, n), law=Residuals.of(law, n))
         else:
-            now = model
-        scores[mine] = now.scores(X[mine])
+            of_others = model
+        scores[rows] = of_others.scores(X[rows])
     return scores
 
 
