@@ -57,21 +57,22 @@ class ConservedQuantities(
         cannot be told, at most 1 %. Where something varies far less than the noise that is given,
         the same is done with noise in proportion to that.
     n_jobs : int, default=None
-        Threads over rows. The result does not depend on it.
+        Number of threads over rows. The result does not depend on it.
     random_state : int, RandomState or None, default=0
-        Which runs are held out.
+        Decides which runs are held out.
     verbose : int, default=0
-        Whether to print what is being done.
+        1 prints one line per step.
 
     Attributes
     ----------
     quantities_ : list of ConservedQuantity
-        The best first, none a polynomial in those before; empty where nothing is conserved.
+        The best first, none of them a polynomial in those before it; empty where nothing is
+        conserved.
     ratio_ : ndarray of shape (n_quantities,)
         Variance within runs that were held out, over the variance of all rows.
     n_independent_ : int
         How many of the quantities are independent: the rank of their gradients and those of the
-        laws of the state together, less that of the laws.
+        laws of the state together, minus the rank of those of the laws.
     constraints_ : list of Law
         Laws of the state: equations that hold on all rows.
     values_ : ndarray of shape (n_runs, n_quantities)
@@ -83,10 +84,18 @@ class ConservedQuantities(
     noise_ : ndarray of shape (n_features,)
         Standard deviations of the noise, given or estimated; zero where quantities are exact.
     verdict_ : str
-        What was found, or how near the best polynomial came.
+        What is conserved; or, if nothing is, the ratio of the best polynomial.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Where X has names.
+        Number of columns.
+    feature_names_in_ : ndarray of str of shape (n_features_in_,)
+        Names of the columns; only where X has names.
+
+    See Also
+    --------
+    vanishing.ConservedQuantity : One of the quantities.
+    vanishing.motion.derivatives : Time derivatives along runs.
+    vanishing.LawFinder : Laws among columns, for instance of motion with derivatives as columns.
+    vanishing.plot.ConservedQuantitiesDisplay : Quantities along runs.
 
     Notes
     -----
@@ -151,7 +160,7 @@ class ConservedQuantities(
         groups : array-like of shape (n_samples,)
             Which run each row belongs to. Blocks may be tuples (rows, groups) instead.
         sample_weight : array-like of shape (n_samples,), default=None
-            What each row counts, relative to others.
+            Weight of each row, relative to others.
 
         Returns
         -------

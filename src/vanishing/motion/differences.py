@@ -34,6 +34,11 @@ def derivatives(X, t, groups=None, method="smooth", *, window=7):
     slopes : ndarray of shape (n_samples, n_features)
         In the order of the rows.
 
+    See Also
+    --------
+    vanishing.LawFinder : Finds laws among columns and their derivatives.
+    vanishing.ConservedQuantities : Needs no derivatives.
+
     Notes
     -----
     A derivative is a sum of values times coefficients. Independent noise of standard deviation s in
