@@ -106,7 +106,7 @@ def test_links_that_cannot_be(link):
     for name in ("logit", "log", "sin"):
         with pytest.raises(ValueError, match=f"'{name}' is a link already"):
             laws.register_link(name)
-    with pytest.raises(ValueError, match="'sech'.* has to be registered first"):
+    with pytest.raises(ValueError, match=r"'sech'.* has to be registered first"):
         laws.register_link("sech")
     for name in ("log", "erf", "Y^2"):
         with pytest.raises(ValueError, match="is no link that was registered; these are: 'logit'"):
@@ -152,7 +152,7 @@ def test_stages_that_cannot_be(stage):
         laws.register_stage("error function", "erf")
     with pytest.raises(ValueError, match="at least one function"):
         laws.register_stage("nothing", ())
-    with pytest.raises(ValueError, match="'sech'.* has to be registered first"):
+    with pytest.raises(ValueError, match=r"'sech'.* has to be registered first"):
         laws.register_stage("hyperbolic", ("erf", "sech"))
     with pytest.raises(ValueError, match="is no stage that was registered; these are: 'error fun"):
         laws.unregister_stage("powers")

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vanishing._threads import one_blas_thread
+from vanishing._types import BoolArray, IntArray, Names
 from vanishing.algebra import monomials
 from vanishing.algebra.evaluation import chunk_rows
 from vanishing.algebra.generators import PolynomialSequence
@@ -144,7 +145,7 @@ class Components(PolynomialSequence):
     def __len__(self) -> int:
         return len(self.mse)
 
-    def subset(self, chosen) -> "Components":
+    def subset(self, chosen: IntArray | BoolArray | slice) -> "Components":
         """Return some of the generators, in the order they have, without what they do not need."""
         kept = np.zeros(len(self), dtype=bool)
         kept[chosen] = True
@@ -165,7 +166,7 @@ class Components(PolynomialSequence):
             )
         return Components(stages, self.mse[kept], self.scale, self.feature_names)
 
-    def renamed(self, feature_names) -> "Components":
+    def renamed(self, feature_names: Names) -> "Components":
         """Return the same generators with other names of the columns."""
         return Components(self.stages, self.mse, self.scale, feature_names)
 

@@ -2,15 +2,17 @@
 
 import itertools
 import math
+from collections.abc import Iterable
 
 import numpy as np
 from sklearn.utils import check_array
 
+from vanishing._types import FloatArray, Table
 from vanishing.algebra.generators import Generators
 from vanishing.algebra.polynomials import Polynomial
 
 
-def distance_to_variety(generators, X):
+def distance_to_variety(generators: Iterable[Polynomial], X: Table) -> FloatArray:
     """Return a lower bound of the distance of rows to the common zeros of polynomials.
 
     By Taylor's formula a polynomial g satisfies ``|g(x + d)| >= |g(x)| - sum_h F_h(x) |d|^h``,

@@ -1,11 +1,13 @@
 """Polynomials as results: immutable, evaluable on any rows, printable, exportable."""
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_array
 
 from vanishing._threads import one_blas_thread
+from vanishing._types import FloatArray, IntArray, Names, Table, Vector
 from vanishing.algebra import monomials
 from vanishing.algebra.evaluation import (
     chunk_rows,
@@ -25,10 +27,10 @@ def default_names(n_features: int) -> list[str]:
 class BasePolynomial(Immutable):
     """Terms and coefficients of some kind: what they are, and how they are written."""
 
-    terms: np.ndarray
-    coef: np.ndarray
+    terms: IntArray
+    coef: Any
     feature_names: tuple[str, ...]
-    coef_std: np.ndarray | None = None
+    coef_std: FloatArray | None = None
 
     def _set_terms(self, terms, coef, feature_names=None):
         terms = np.array(terms, dtype=np.int64, ndmin=2)
@@ -45,7 +47,7 @@ class BasePolynomial(Immutable):
         )
 
     @property
-    def leading_term(self) -> np.ndarray:
+    def leading_term(self) -> IntArray:
         """Exponents of the leading term, of shape (n_features,)."""
         return self.terms[-1]
 
@@ -54,7 +56,14 @@ class BasePolynomial(Immutable):
         """Total degree."""
         return int(self.terms.sum(axis=1).max())
 
-    def write(self, style="text", *, digits=DIGITS, limit=None, errors=False) -> str:
+    def write(
+        self,
+        style: str = "text",
+        *,
+        digits: int | Vector = DIGITS,
+        limit: int | None = None,
+        errors: bool = False,
+    ) -> str:
         """Write the polynomial, largest term first.
 
         Parameters
@@ -81,7 +90,14 @@ class BasePolynomial(Immutable):
             std=self.coef_std if errors else None,
         )
 
-    def equation(self, style="text", *, digits=DIGITS, limit=None, equals=None) -> str:
+    def equation(
+        self,
+        style: str = "text",
+        *,
+        digits: int | Vector = DIGITS,
+        limit: int | None = None,
+        equals: str | None = None,
+    ) -> str:
         """Write that the polynomial is zero, with the leading term alone on the left.
 
         Parameters
@@ -110,7 +126,7 @@ class BasePolynomial(Immutable):
         """Write the polynomial, largest term first, four digits per coefficient."""
         return self.write()
 
-    def shortened(self, limit) -> str:
+    def shortened(self, limit: int) -> str:
         """Write the ``limit`` largest terms of the polynomial and dots for the others."""
         return self.write(limit=limit)
 
@@ -124,7 +140,7 @@ class BasePolynomial(Immutable):
     def _repr_latex_(self) -> str:
         return f"${self.write('latex', limit=NOTEBOOK_TERMS)}$"
 
-    def to_sympy(self):
+    def to_sympy(self) -> Any:
         """Return the polynomial as a SymPy expression in symbols named as the columns."""
         try:
             import sympy
@@ -150,7 +166,7 @@ class BasePolynomial(Immutable):
             )
         )
 
-    def table(self) -> dict[str, list]:
+    def table(self) -> dict[str, list[Any]]:
         """Return terms and coefficients as columns, for a DataFrame of any library."""
         return {
             "term": [write([term], [1.0], self.feature_names) for term in self.terms],
@@ -192,9 +208,18 @@ class Polynomial(BasePolynomial):
     array([[1.2, 1.6]])
     """
 
+    coef: FloatArray
     mse: float
 
-    def __init__(self, terms, coef, *, mse=np.nan, feature_names=None, coef_std=None):
+    def __init__(
+        self,
+        terms: Table,
+        coef: Vector,
+        *,
+        mse: float = np.nan,
+        feature_names: Names | None = None,
+        coef_std: Vector | None = None,
+    ):
         self._set_terms(terms, np.array(coef, dtype=np.float64, ndmin=1), feature_names)
         self._set(mse=float(mse))
         if coef_std is not None:
@@ -207,7 +232,7 @@ class Polynomial(BasePolynomial):
         parts = (self.terms, self.coef, self.mse, self.feature_names, self.coef_std)
         return _rebuild_polynomial, parts
 
-    def with_errors(self, coef_std) -> "Polynomial":
+    def with_errors(self, coef_std: Vector) -> "Polynomial":
         """Return the polynomial with standard errors of its coefficients."""
         names = self.feature_names
         return Polynomial(
@@ -219,11 +244,11 @@ class Polynomial(BasePolynomial):
         """Coefficient of the leading term."""
         return float(self.coef[-1])
 
-    def __call__(self, X) -> np.ndarray:
+    def __call__(self, X: Table) -> FloatArray:
         """Evaluate on rows: an array of shape (n_samples,)."""
         return self._combine(X, self.terms, self.coef[np.newaxis])[:, 0]
 
-    def gradient(self, X) -> np.ndarray:
+    def gradient(self, X: Table) -> FloatArray:
         """Evaluate the gradient on rows: an array of shape (n_samples, n_features)."""
         # Each partial derivative is a polynomial in the divisors of the terms.
         index, variable, quotients = monomials.divisors(self.terms)
@@ -231,7 +256,7 @@ class Polynomial(BasePolynomial):
         coef[variable, np.arange(len(index))] = self.coef[index] * self.terms[index, variable]
         return self._combine(X, quotients, coef)
 
-    def distance(self, X) -> np.ndarray:
+    def distance(self, X: Table) -> FloatArray:
         """Return the distances of rows from the zeros, to first order: |g| / |grad g|.
 
         Parameters

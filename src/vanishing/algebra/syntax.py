@@ -137,14 +137,14 @@ class TextReader:
         self.fail(f"{_shown(text)} is not expected there")
 
     def _sum(self) -> Node:
-        parts = [self._product()]
+        parts: list[Node] = [self._product()]
         while self._next.kind == "sign":
             minus = self._take().text == "-"
             parts.append(_negative(self._product()) if minus else self._product())
         return parts[0] if len(parts) == 1 else Sum(tuple(parts))
 
     def _product(self) -> Node:
-        parts = [self._signed()]
+        parts: list[Node] = [self._signed()]
         while self._next.kind == "times":
             if self._take().text == "*":
                 parts.append(self._signed())

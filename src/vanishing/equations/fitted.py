@@ -5,6 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from vanishing._types import FloatArray
 from vanishing.algebra.expression_text import LawText
 from vanishing.algebra.expressions import of_term
 from vanishing.algebra.immutable import Immutable, read_only
@@ -19,9 +20,9 @@ class FittedTerms(Immutable, Savable):
 
     kind: ClassVar[str]  # how messages call it
 
-    coef: np.ndarray
-    coef_std: np.ndarray
-    covariance: np.ndarray | None
+    coef: FloatArray
+    coef_std: FloatArray
+    covariance: FloatArray | None
     names: tuple[str, ...]
     _terms: tuple[Term, ...]
 

@@ -1,12 +1,14 @@
 """Laws as results: equations that rows obey, evaluated, solved, written and saved."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from inspect import signature
+from typing import Any
 
 import numpy as np
 
+from vanishing._types import FloatArray, Table, Vector
 from vanishing.algebra import expression_text as writing
 from vanishing.algebra import saving
 from vanishing.algebra.expression_units import unit_of_term, with_units
@@ -114,7 +116,7 @@ class Law(FittedTerms):
 
     kind = "law"
 
-    errors: np.ndarray | None
+    errors: FloatArray | None
     target: str | None
     n_inputs: int
     branch: int
@@ -132,23 +134,23 @@ class Law(FittedTerms):
     def __init__(
         self,
         terms: Sequence[Term],
-        coef,
+        coef: Vector,
         *,
         names: Sequence[str],
         target: str | None = None,
         n_inputs: int | None = None,
-        covariance=None,
+        covariance: Table | None = None,
         error: float = math.nan,
         relative_error: float = math.nan,
         branch: int = 1,
         evidence: float = math.nan,
         lack_of_fit: float = math.nan,
         held_out_error: float = math.nan,
-        errors=None,
+        errors: Vector | None = None,
         n_samples: int = 0,
         verdict: str = "",
-        constants=(),
-        constant_units=(),
+        constants: Mapping[str, tuple[float, float]] | tuple[()] = (),
+        constant_units: Mapping[str, str] | tuple[()] = (),
         units: Units | None = None,
     ):
         self._set_terms(terms, coef, names, covariance)
@@ -215,7 +217,7 @@ class Law(FittedTerms):
 
     # -- Values -----------------------------------------------------------------------------------
 
-    def term_values(self, X, y=None) -> np.ndarray:
+    def term_values(self, X: Table, y: Vector | None = None) -> FloatArray:
         """Evaluate the terms.
 
         Parameters
@@ -235,7 +237,7 @@ class Law(FittedTerms):
         with np.errstate(all="ignore"):
             return Evaluator(columns).values(self._terms).T
 
-    def residual(self, X, y=None) -> np.ndarray:
+    def residual(self, X: Table, y: Vector | None = None) -> FloatArray:
         """Evaluate the law: the sum of coefficients times terms, zero where the law holds.
 
         Parameters
@@ -251,7 +253,7 @@ class Law(FittedTerms):
         with np.errstate(all="ignore"):
             return self.term_values(X, y) @ self.coef
 
-    def predict(self, X) -> np.ndarray:
+    def predict(self, X: Table) -> FloatArray:
         """Return the target from the other columns.
 
         Parameters
@@ -357,7 +359,7 @@ class Law(FittedTerms):
         """Write the law in MathML, which browsers typeset; names of columns are text in it."""
         return MathML(self.names).equation(*self._written_sides)
 
-    def to_sympy(self):
+    def to_sympy(self) -> Any:
         """Return the law as an equation of SymPy in symbols named as the columns."""
         return writing.sympy_equation(self.names, *self._sides)
 

@@ -7,6 +7,7 @@ import numpy as np
 from scipy.linalg import qr
 from sklearn.utils.validation import check_is_fitted
 
+from vanishing._types import Table, Vector
 from vanishing.algebra.polynomials import default_names
 from vanishing.equations.columns import read_columns
 from vanishing.equations.law import Law
@@ -62,7 +63,7 @@ def is_about_laws(model) -> bool:
     return isinstance(model, (LawFinder, Law))
 
 
-def law_anatomy(model) -> LawAnatomy:
+def law_anatomy(model: LawFinder | Law) -> LawAnatomy:
     """Take a fitted `LawFinder`, or a `Law`, apart.
 
     Parameters
@@ -241,7 +242,7 @@ def shown_range(values: np.ndarray) -> tuple[float, float]:
     return float(max(low, middle - reach)), float(min(high, middle + reach))
 
 
-def law_rows(law: Law, X, y=None, *, column=None) -> LawRows:
+def law_rows(law: Law, X: Table, y: Vector | None = None, *, column: str | None = None) -> LawRows:
     """Set what is measured beside what a law predicts.
 
     Parameters

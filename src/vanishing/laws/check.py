@@ -1,5 +1,6 @@
 """Whether a law that somebody has in mind holds in a table."""
 
+from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import NamedTuple
 
@@ -7,6 +8,7 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.special import fdtrc
 
+from vanishing._types import Table, Vector
 from vanishing.algebra.equations import GivenEquation, read_equation
 from vanishing.algebra.expression_text import LawText
 from vanishing.algebra.expression_units import units_of_constants
@@ -26,7 +28,14 @@ from vanishing.rows.validation import refuse_values
 _DEPENDENT = 1e-10  # eigenvalue, per term, of terms that depend on one another
 
 
-def check_law(equation, X, y=None, *, sample_weight=None, units=None) -> Law:
+def check_law(
+    equation: str,
+    X: Table,
+    y: Vector | None = None,
+    *,
+    sample_weight: Vector | None = None,
+    units: Mapping[str, str] | None = None,
+) -> Law:
     """Check whether an equation holds in a table, and fit its constants.
 
     Parameters

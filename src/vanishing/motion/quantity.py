@@ -2,9 +2,11 @@
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
+from vanishing._types import FloatArray, Table, Vector
 from vanishing.algebra import expression_text as writing
 from vanishing.algebra.expressions import Node, Number, of_term, total
 from vanishing.algebra.mathml import MathML
@@ -73,10 +75,10 @@ class ConservedQuantity(FittedTerms):
     def __init__(
         self,
         terms: Sequence[Term],
-        coef,
+        coef: Vector,
         *,
         names: Sequence[str],
-        covariance=None,
+        covariance: Table | None = None,
         ratio: float = math.nan,
     ):
         self._set_terms(terms, coef, names, covariance)
@@ -92,7 +94,7 @@ class ConservedQuantity(FittedTerms):
 
     # -- Values -----------------------------------------------------------------------------------
 
-    def __call__(self, X) -> np.ndarray:
+    def __call__(self, X: Table) -> FloatArray:
         """Evaluate the quantity.
 
         Parameters
@@ -108,7 +110,7 @@ class ConservedQuantity(FittedTerms):
         with np.errstate(all="ignore"):
             return self.coef @ Evaluator(self._read(X)).values(self._terms)
 
-    def gradient(self, X) -> np.ndarray:
+    def gradient(self, X: Table) -> FloatArray:
         """Evaluate the derivatives by all columns, shape (n_samples, n_columns)."""
         columns = self._read(X)
         evaluator = Evaluator(columns)
@@ -149,7 +151,7 @@ class ConservedQuantity(FittedTerms):
         """Write the quantity in MathML, which browsers typeset; names of columns are text in it."""
         return MathML(self.names).expression(self._expression)
 
-    def to_sympy(self):
+    def to_sympy(self) -> Any:
         """Return the quantity as an expression of SymPy in symbols named as the columns."""
         try:
             import sympy

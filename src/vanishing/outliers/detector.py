@@ -1,13 +1,17 @@
 """The estimator `VanishingOutlierDetector`, which says which rows break the laws of a table."""
 
+from typing import Literal, Self
+
 import numpy as np
-from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from vanishing._threads import one_blas_thread, spread, threads
+from vanishing._types import Array, FloatArray, IntArray, ObjectArray, RandomState, Table, Vector
 from vanishing._warnings import warn
 from vanishing.checks import check_choice, check_number
+from vanishing.equations.law import Law
+from vanishing.estimators.bases import BaseEstimator, OutlierMixin
 from vanishing.estimators.fits import all_or_nothing
 from vanishing.estimators.names import input_names
 from vanishing.estimators.notebook import HTMLRepresentation
@@ -16,7 +20,7 @@ from vanishing.estimators.saving import Savable
 from vanishing.outliers.from_moments import state_from
 from vanishing.outliers.passes import PIECE, weights_of
 from vanishing.outliers.quantiles import quantiles
-from vanishing.outliers.reasons import reasons_of
+from vanishing.outliers.reasons import Reason, reasons_of
 from vanishing.outliers.saving import read_known, read_state, write_known, write_state
 from vanishing.outliers.state import DetectorState, fit_state, updated
 from vanishing.outliers.thresholds import conformal_p_values, lowest_normal
@@ -103,15 +107,19 @@ class VanishingOutlierDetector(
     x2 = 1.0000(3)*x0*x1
     """
 
+    offset_: float
+    n_features_in_: int
+    feature_names_in_: ObjectArray
+
     def __init__(
         self,
-        max_degree=2,
+        max_degree: int = 2,
         *,
-        contamination="auto",
-        false_alarm_rate=0.01,
-        half_life=None,
-        n_jobs=None,
-        random_state=None,
+        contamination: float | Literal["auto"] = "auto",
+        false_alarm_rate: float = 0.01,
+        half_life: float | None = None,
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
     ):
         self.max_degree = max_degree
         self.contamination = contamination
@@ -120,7 +128,7 @@ class VanishingOutlierDetector(
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def check_parameters(self):
+    def check_parameters(self) -> None:
         """Raise TypeError or ValueError unless the parameters are valid."""
         check_number("max_degree", self.max_degree, low=1, high=4, integer=True)
         if isinstance(self.contamination, str):
@@ -133,7 +141,7 @@ class VanishingOutlierDetector(
 
     # -- Learning ---------------------------------------------------------------------------------
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X: Table, y: object = None, sample_weight: Vector | None = None) -> Self:
         """Learn what is normal.
 
         Parameters
@@ -176,7 +184,7 @@ class VanishingOutlierDetector(
         else:
             self.offset_ = float(quantiles(scores, weight, (self.contamination,))[0])
 
-    def partial_fit(self, X, y=None, sample_weight=None):
+    def partial_fit(self, X: Table, y: object = None, sample_weight: Vector | None = None) -> Self:
         """Learn from a batch of rows, each weighted by what the model so far thinks of it.
 
         The first batch is fitted as a whole, and should have some hundred rows: units, products
@@ -209,7 +217,7 @@ class VanishingOutlierDetector(
             self._set_offset(calibration.scores, calibration.counts)
         return self
 
-    def fit_moments(self, moments):
+    def fit_moments(self, moments: Moments) -> Self:
         """Learn from moments alone, without the rows.
 
         Not robust: moments count all rows alike, wrong ones too, and a warning says so. The
@@ -248,7 +256,7 @@ class VanishingOutlierDetector(
     # -- Answers ----------------------------------------------------------------------------------
 
     @row_by_row(dtype=lambda self: np.float64)
-    def score_samples(self, X):
+    def score_samples(self, X: Array) -> FloatArray:
         """Return how normal rows are: the lower, the less.
 
         Parameters
@@ -263,7 +271,7 @@ class VanishingOutlierDetector(
         return self._scores(X)
 
     @row_by_row(dtype=lambda self: np.float64)
-    def decision_function(self, X):
+    def decision_function(self, X: Array) -> FloatArray:
         """Return `score_samples` minus the threshold: negative for outliers.
 
         Parameters
@@ -277,7 +285,7 @@ class VanishingOutlierDetector(
         return self._decisions(X)
 
     @row_by_row(dtype=lambda self: np.int64)
-    def predict(self, X):
+    def predict(self, X: Array) -> IntArray:
         """Return -1 for outliers and 1 for others.
 
         Parameters
@@ -290,7 +298,7 @@ class VanishingOutlierDetector(
         """
         return np.where(self._decisions(X) < 0.0, -1, 1)
 
-    def p_values(self, X, calibration=None):
+    def p_values(self, X: Table, calibration: Table | None = None) -> FloatArray:
         """Return the chance that a normal row looks at least as odd.
 
         With calibration rows it is split-conformal: if rows are drawn as the calibration rows are,
@@ -324,7 +332,7 @@ class VanishingOutlierDetector(
             )
         return conformal_p_values(scores, known, weight)
 
-    def explain(self, X):
+    def explain(self, X: Table) -> list[list[Reason]]:
         """Say why rows have their scores.
 
         Parameters
@@ -346,17 +354,17 @@ class VanishingOutlierDetector(
             return reasons_of(self._state, X)
 
     @property
-    def laws_(self):
+    def laws_(self) -> list[Law]:
         """Equations with few terms that the columns obey."""
         return [known.law for known in self.learned.laws]
 
     @property
-    def n_samples_seen_(self):
+    def n_samples_seen_(self) -> int:
         """How many rows have been learned from."""
         return self.learned.n_samples
 
     @property
-    def column_names_(self):
+    def column_names_(self) -> list[str]:
         """Names of the columns: x0, x1, ... where X has none."""
         return list(self.learned.names)
 

@@ -1,7 +1,10 @@
 """Why a row has its score: laws it breaks, the columns to blame, and what was expected of them."""
 
+from typing import TypedDict
+
 import numpy as np
 
+from vanishing.equations.law import Law
 from vanishing.outliers import settings
 from vanishing.outliers.blame import Blame, blame
 from vanishing.outliers.model import MEAN_SIZE, Model
@@ -11,7 +14,18 @@ from vanishing.outliers.state import DetectorState
 BROKEN, UNUSUAL = "broken law", "unusual combination"
 
 
-def reasons_of(state: DetectorState, X: np.ndarray) -> list[list[dict]]:
+class Reason(TypedDict):
+    """Why a row has its score; see `VanishingOutlierDetector.explain`."""
+
+    kind: str
+    law: Law | None
+    columns: list[str]
+    expected: dict[str, float]
+    found: dict[str, float]
+    shares: dict[str, float]
+
+
+def reasons_of(state: DetectorState, X: np.ndarray) -> list[list[Reason]]:
     """Return the reasons of rows; see `VanishingOutlierDetector.explain`."""
     reasons = []
     for chunk in slices(len(X)):
@@ -19,7 +33,7 @@ def reasons_of(state: DetectorState, X: np.ndarray) -> list[list[dict]]:
     return reasons
 
 
-def _of_chunk(state: DetectorState, X) -> list[list[dict]]:
+def _of_chunk(state: DetectorState, X) -> list[list[Reason]]:
     model, laws, names = state.model, state.laws, state.names
     bulk, law = (np.square(part) for part in model.residuals(X))
     z = model.features.standardised(X, settings.SCORE_LIMIT)
@@ -64,7 +78,7 @@ def _named(model: Model, names, blamed: Blame, row: int) -> tuple[list[int], lis
     return [int(model.features.varying[c]) for c, _ in pairs], [value for _, value in pairs]
 
 
-def _reason(kind, law, names, columns, expected, row, share) -> dict:
+def _reason(kind, law, names, columns, expected, row, share) -> Reason:
     named = [str(names[c]) for c in columns]
     return {
         "kind": kind,
@@ -76,7 +90,7 @@ def _reason(kind, law, names, columns, expected, row, share) -> dict:
     }
 
 
-def _constants(model: Model, laws, names, row, share) -> list[dict]:
+def _constants(model: Model, laws, names, row, share) -> list[Reason]:
     """Return reasons of columns that should be constant and are not."""
     features = model.features
     reasons = []
@@ -89,7 +103,7 @@ def _constants(model: Model, laws, names, row, share) -> list[dict]:
     return reasons
 
 
-def _broken(model: Model, laws, names, row, blamed: Blame, i, sizes, share) -> list[dict]:
+def _broken(model: Model, laws, names, row, blamed: Blame, i, sizes, share) -> list[Reason]:
     """Return the laws that are broken most, of those that the columns to blame occur in."""
     columns, expected = _named(model, names, blamed, i)
     order = sorted(range(len(laws)), key=lambda j: -sizes[j])
