@@ -33,7 +33,7 @@ from vanishing.estimators.saving import Savable
 from vanishing.motion import settings
 from vanishing.motion.quantity import ConservedQuantity, read_quantity, write_quantity
 from vanishing.motion.runs import Measure, RowSubset, RunQuestion, Scatter, Survey
-from vanishing.motion.search import MotionAnswer, Search
+from vanishing.motion.search import Search
 from vanishing.motion.variables import Monomials, Variable, asked_variables
 from vanishing.persistence import register
 from vanishing.rows.intake import take_rows, take_rows_in_memory
@@ -222,7 +222,10 @@ class ConservedQuantities(
             is_all = subset.share >= 1.0 and subset.runs.all()
             answer = search.answer(None if is_all else lambda terms: measured(terms, None))
             self.runs_, self.held_out_ = survey.labels, held_out
-            self._store(answer)
+            self.quantities_, self.constraints_ = answer.quantities, answer.constraints
+            self.ratio_ = np.array([quantity.ratio for quantity in answer.quantities])
+            self.n_independent_, self.values_ = answer.n_independent, answer.values
+            self.noise_, self.verdict_ = answer.noise, answer.verdict
         if not held_out.any():
             warn(
                 f"{len(held_out)} runs are too few to hold some out: others should confirm what is "
@@ -281,15 +284,6 @@ class ConservedQuantities(
         return np.broadcast_to(noise, n).copy()
 
     # -- What was found ---------------------------------------------------------------------------
-
-    def _store(self, answer: MotionAnswer) -> None:
-        self.quantities_ = answer.quantities
-        self.ratio_ = np.array([q.ratio for q in answer.quantities])
-        self.n_independent_ = answer.n_independent
-        self.constraints_ = answer.constraints
-        self.values_ = answer.values
-        self.noise_ = answer.noise
-        self.verdict_ = answer.verdict
 
     @row_by_row(n_columns=lambda self: len(self.quantities_), dtype=lambda self: np.float64)
     def transform(self, X: Array) -> FloatArray:

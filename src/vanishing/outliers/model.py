@@ -155,13 +155,6 @@ def centred(model: Model, parts: np.ndarray, weight: np.ndarray) -> Model:
     return model._replace(centre=middle, spread=spread)
 
 
-class Counted(NamedTuple):
-    """Standardised rows with what they count for laws, in all 1."""
-
-    z: np.ndarray
-    weight: np.ndarray
-
-
 class Built(NamedTuple):
     """A model, and what has been found of the rows on the way.
 
@@ -198,14 +191,15 @@ def build(features: Features, sums: tuple[Sums, Sums], n_bulk: float, X, weight)
     """
     n = features.n
     bulk, law = (Residuals.of(part, n) for part in sums)
-    rows = _counted(features, sums[1], X[: settings.FIT_ROWS], weight[: settings.FIT_ROWS])
-    mean, square = rows.z @ rows.weight, np.square(rows.z) @ rows.weight
+    z = features.standardised(X[: settings.FIT_ROWS], settings.FIT_LIMIT)
+    counts = _counts(features, sums[1], z, weight[: settings.FIT_ROWS])
+    mean, square = z @ counts, np.square(z) @ counts
     spread = np.sqrt(np.maximum(square - np.square(mean), 1e-300))
     # Residuals of a fit are too small by the number of coefficients: few rows prove no law.
-    freedom = max(1.0 - features.size * np.square(rows.weight).sum(), 0.0)
+    freedom = max(1.0 - features.size * np.square(counts).sum(), 0.0)
     strict = law.sizes < settings.LAW * np.sqrt(freedom) * spread
     coef = nearly_zero(sums[1], settings.LAW * np.sqrt(freedom))
-    terms, mean = _local_noise(features, rows, np.hstack([law.coef, coef]))
+    terms, mean = _local_noise(features, z, counts, np.hstack([law.coef, coef]))
     own = _limited(terms[:, :n], np.maximum(mean[:n], settings.EXACT), strict)
     every = np.ones(coef.shape[1], dtype=bool)
     laws = Laws(coef, _limited(terms[:, n:], np.maximum(mean[n:], settings.BLURRED), every))
@@ -213,7 +207,7 @@ def build(features: Features, sums: tuple[Sums, Sums], n_bulk: float, X, weight)
     model = Model(features, bulk, law, own, laws, doubt, np.zeros(2), np.ones(2))
     parts = model.parts(X)
     model = centred(model, parts, weight)
-    return Built(model, rows.weight, model.scores_of(parts))
+    return Built(model, counts, model.scores_of(parts))
 
 
 def _limited(coef: np.ndarray, mean: np.ndarray, strict: np.ndarray) -> Noise:
@@ -222,12 +216,11 @@ def _limited(coef: np.ndarray, mean: np.ndarray, strict: np.ndarray) -> Noise:
     return Noise(coef, mean, low * mean, high * mean)
 
 
-def _counted(features: Features, sums: Sums, X, weight) -> Counted:
-    """Return rows with what they count for laws, by the moments of laws."""
-    z = features.standardised(X, settings.FIT_LIMIT)
+def _counts(features: Features, sums: Sums, z: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Return what standardised rows count for laws, in all 1, by the moments of laws."""
     rule, distance = rule_of(features, z, weight, sums, hard=False)
     counts = weight * rule.of_distances(distance)
-    return Counted(z, counts / counts.sum())
+    return counts / counts.sum()
 
 
 def nearly_zero(sums: Sums, size: float) -> np.ndarray:
@@ -246,14 +239,14 @@ def nearly_zero(sums: Sums, size: float) -> np.ndarray:
     return np.vstack([-mean @ coef, coef])
 
 
-def _local_noise(features: Features, rows: Counted, coef: np.ndarray):
+def _local_noise(features: Features, z: np.ndarray, counts: np.ndarray, coef: np.ndarray):
     """Return the local sizes of residuals ``coef' v`` as functions of 1, z, z^2; their means."""
-    root = np.sqrt(rows.weight)
+    root = np.sqrt(counts)
     size = np.empty((coef.shape[1], len(root)))
     for chunk in slices(len(root)):
-        np.abs(coef.T @ features.values(rows.z[:, chunk]), out=size[:, chunk])
-    terms = _noise_terms(rows.z) * root
+        np.abs(coef.T @ features.values(z[:, chunk]), out=size[:, chunk])
+    terms = _noise_terms(z) * root
     gram = terms @ terms.T
     gram[np.diag_indices_from(gram)] += settings.NOISE_RIDGE
     factor = cho_factor(gram, lower=True, check_finite=False)
-    return cho_solve(factor, terms @ (size * root).T, check_finite=False), size @ rows.weight
+    return cho_solve(factor, terms @ (size * root).T, check_finite=False), size @ counts

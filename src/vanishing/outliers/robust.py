@@ -13,7 +13,9 @@ from scipy.linalg import cholesky, solve_triangular
 
 from vanishing.outliers import settings
 from vanishing.outliers.features import Features
+from vanishing.outliers.passes import PIECE, weights_of
 from vanishing.outliers.quantiles import median
+from vanishing.rows.source import RowPart
 
 CHUNK = 2048  # rows at a time, always the same ones: sums round alike then
 
@@ -157,7 +159,11 @@ class Accumulate:
         self.features, self.rules = features, both
         self.ridges = [rule.ridge for rule in both]
 
-    def __call__(self, X: np.ndarray, weight: np.ndarray) -> tuple[Sums, Sums]:
+    def __call__(self, part: RowPart) -> tuple[Sums, Sums]:
+        """Return the sums over the rows of a block, piece by piece."""
+        return part.ask(lambda p: self.of_rows(p.X, weights_of(p)), self.combine, PIECE)
+
+    def of_rows(self, X: np.ndarray, weight: np.ndarray) -> tuple[Sums, Sums]:
         """Return the sums over rows."""
         size = self.features.size
         grams, totals = np.zeros((2, size, size)), np.zeros(2)

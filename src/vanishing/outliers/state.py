@@ -19,7 +19,7 @@ from vanishing.outliers.equations import (
 )
 from vanishing.outliers.features import Features, features_of
 from vanishing.outliers.model import Built, Model, Residuals, build, doubt_of
-from vanishing.outliers.passes import PIECE, Sampled, Summed
+from vanishing.outliers.passes import PIECE, Sampled
 from vanishing.outliers.quantiles import quantiles
 from vanishing.outliers.robust import Accumulate, Rule, Sums, distances, ridges, rule_of, rules
 from vanishing.outliers.thresholds import out_of_fold_scores
@@ -112,14 +112,10 @@ def fit_state(
     progress.step(f"chose {features.size} features of {X.shape[1]} columns")
     accumulate = Accumulate(features, rules(features, X, weight, different))
     folds = [
-        accumulate(X[i :: settings.FOLDS], weight[i :: settings.FOLDS])
+        accumulate.of_rows(X[i :: settings.FOLDS], weight[i :: settings.FOLDS])
         for i in range(min(settings.FOLDS, len(X)))
     ]
-    if is_whole:
-        sums = reduce(accumulate.combine, folds)
-    else:
-        summed = Summed(accumulate, accumulate.combine)
-        sums = ask(summed, summed.combine)
+    sums = reduce(accumulate.combine, folds) if is_whole else ask(accumulate, accumulate.combine)
     progress.step("summed their moments")
     built = build(features, sums, different * sums[0].weight / total, X, weight)
     progress.step("fitted residuals and laws")
@@ -180,8 +176,7 @@ def updated(
     scores = np.concatenate(spread(lambda part: model.scores(part.X), rows.pieces(PIECE)))
     total = float(weight.sum())
     both = _rules_so_far(state, X, weight, total / (decay * state.weight + total))
-    accumulate = Accumulate(model.features, both)
-    batch = Summed(accumulate, accumulate.combine)(rows)
+    batch = Accumulate(model.features, both)(rows)
     n_rows = decay * state.n_rows + len(X)
     bulk, law = (
         (old.times(decay) + new)._replace(ridge=ridge)
