@@ -9,7 +9,8 @@ from scipy.linalg import eigh
 from scipy.optimize import least_squares
 
 from vanishing import Moments
-from vanishing.algebra.terms import FUNCTIONS, Evaluator, Factor, Term, monomial, substituted
+from vanishing.algebra.functions import FUNCTIONS
+from vanishing.algebra.terms import Evaluator, Factor, Term, monomial, substituted
 from vanishing.fitting.debiased import Debiased, fitted_equation, hermite, matrices
 from vanishing.fitting.ratios import least_ratio, ratio_supports
 from vanishing.fitting.sample import Draw, row_keys
