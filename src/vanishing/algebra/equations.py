@@ -273,8 +273,9 @@ class _EquationReader(TextReader):
             # The root of x^2 is not x, and that of x*y is defined where both are negative.
             odd = (variables == 1 and sum(term.exponents) % 2 == 1) or not variables
             if whole or (plain and value > 0.0 and (odd or exponent % 1 != 0.5)):
-                raised = {_to_power(term, exponent): float(value**exponent)}
-                return Quotient(raised, {self.one: 1.0})
+                with np.errstate(over="ignore"):  # Python's own floats raise
+                    number = float(np.float64(value) ** exponent)
+                return Quotient({_to_power(term, exponent): number}, {self.one: 1.0})
             if plain and exponent % 1 == 0.5:
                 factor = Factor(FUNCTIONS["sqrt"], value, term.exponents, int(2 * exponent))
                 return Quotient({_normal(Term(self.one.exponents, (factor,))): 1.0}, base.below)
