@@ -6,8 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from vanishing.fitting.surrogate import Surrogate, fit_surrogate
+from vanishing.laws import settings
 from vanishing.laws.dictionary import Variables
-from vanishing.laws.reductions import Logarithms, ReductionState
+from vanishing.laws.reductions import Logarithms, ReductionState, start_coordinates
 
 # Least noise that Gram matrices tell from none, relative to the mean square of the target; what
 # holds beyond it is found on the rows.
@@ -82,6 +84,15 @@ class LawTable(NamedTuple):
     def n_observations(self) -> float:
         """The number of observations."""
         return float(self.weight.sum())
+
+
+def surrogate_of(table: LawTable) -> tuple[Surrogate, np.ndarray]:
+    """Return a surrogate of the target, fitted to the first rows, and what it sees of all rows."""
+    first = slice(0, settings.FIRST_ROWS)
+    coordinates = start_coordinates(table.columns, table.positive)
+    y = table.y[first]
+    ones = np.ones_like(y)
+    return fit_surrogate(coordinates[:, first], ones, y, table.weight[first]), coordinates
 
 
 @dataclass(frozen=True, eq=False)

@@ -124,9 +124,11 @@ def _plan(n: int, counts: tuple[int, ...]) -> Plan:
     """
     p = max(counts, default=0)
     parent, variable = [-1] + [0] * (p + 1 + n), [-1, *range(p + 1 + n)]
-    level = {(a,): 1 + a for a in range(p)}  # products by their components, and their places
+    level: dict[tuple[int, ...], int] = {
+        (a,): 1 + a for a in range(p)
+    }  # products by their components, and their places
     for q in counts:
-        longer = {}
+        longer: dict[tuple[int, ...], int] = {}
         for a in range(q):
             for product in (rest for rest in level if a <= rest[0] and rest[-1] < q):
                 longer[a, *product] = len(parent)
