@@ -8,7 +8,8 @@ import pytest
 from scipy.linalg import eigh
 from scipy.optimize import least_squares
 
-from vanishing.algebra.terms import FUNCTIONS, Evaluator, Factor, Term, monomial, substituted
+from vanishing.algebra.functions import FUNCTIONS
+from vanishing.algebra.terms import Evaluator, Factor, Term, monomial, substituted
 from vanishing.fitting.ratios import least_ratio, ratio_supports
 from vanishing.fitting.sample import Draw, row_keys
 from vanishing.fitting.smooth_terms import exponents_up_to, legendre_products

@@ -10,9 +10,10 @@ from vanishing._types import Table, Vector
 from vanishing.algebra.equations import GivenEquation, read_equation
 from vanishing.algebra.expression_text import LawText
 from vanishing.algebra.expression_units import units_of_constants
+from vanishing.algebra.functions import FUNCTIONS
 from vanishing.algebra.quantities import ONE, read_units
 from vanishing.algebra.solving import normalised, pivot_of
-from vanishing.algebra.terms import FUNCTIONS, Factor, Term
+from vanishing.algebra.terms import Factor, Term
 from vanishing.algebra.writing import in_words
 from vanishing.checks import check_weights
 from vanishing.equations.columns import read_columns
@@ -41,8 +42,9 @@ def check_law(
     equation : str
         Such as ``"p*V = R*n*T"``; without ``=`` it is what is zero. Numbers, names, ``+ - * /``,
         ``^`` or ``**`` with a number, brackets, pi, and the functions sin, cos, tan, arcsin,
-        arccos, arctan, tanh, exp, log (or ln) and sqrt. Names that are no columns are constants,
-        which are fitted. Columns whose names are no words stand in brackets: ``[heat load (kW)]``.
+        arccos, arctan, tanh, exp, log (or ln), sqrt and those of `register_function`. Names that
+        are no columns are constants, which are fitted. Columns whose names are no words
+        stand in brackets: ``[heat load (kW)]``.
     X : array-like of shape (n_samples, n_features), or frame
         Columns of an array are called x0, x1, ...
     y : array-like of shape (n_samples,), default=None

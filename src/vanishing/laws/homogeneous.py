@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from vanishing.algebra.functions import POWERS
 from vanishing.algebra.terms import Term
 from vanishing.laws import settings
 from vanishing.laws.links import Link
@@ -20,14 +19,10 @@ def dimension_of(term: Term, dimensions: np.ndarray) -> Dimension | None:
     term : Term
     dimensions : array of shape (n_variables, n_base)
     """
-    total = np.array(term.exponents) @ dimensions
-    for factor in term.factors:
-        inside = np.dot(factor.exponents, dimensions)
-        if factor.function.name in POWERS:
-            total = total + factor.power * POWERS[factor.function.name] * inside
-        elif np.abs(inside).max(initial=0.0) > 1e-9:
-            return None
-    return tuple((np.round(total, 9) + 0.0).tolist())
+    whole, inside = term.dimensions
+    if any(np.abs(np.dot(exponents, dimensions)).max(initial=0.0) > 1e-9 for exponents in inside):
+        return None
+    return tuple((np.round(np.array(whole) @ dimensions, 9) + 0.0).tolist())
 
 
 def together(terms: Sequence[Term], dimensions: np.ndarray | None) -> list[list[Term]]:

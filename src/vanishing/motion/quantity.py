@@ -58,7 +58,8 @@ class ConservedQuantity(FittedTerms):
     Examples
     --------
     >>> from vanishing import ConservedQuantity
-    >>> from vanishing.algebra.terms import FUNCTIONS, Factor, Term, monomial
+    >>> from vanishing.algebra.functions import FUNCTIONS
+    >>> from vanishing.algebra.terms import Factor, Term, monomial
     >>> cosine = Term((0.0, 0.0), (Factor(FUNCTIONS["cos"], 1.0, (1.0, 0.0)),))
     >>> names = ["angle", "speed"]
     >>> energy = ConservedQuantity([monomial([0, 2]), cosine], [1, -19.62], names=names)
