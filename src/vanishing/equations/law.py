@@ -7,12 +7,12 @@ from inspect import signature
 
 import numpy as np
 
-from vanishing.algebra import expression_text as writing
 from vanishing.algebra import saving
 from vanishing.algebra.expression_units import unit_of_term, with_units
 from vanishing.algebra.expressions import Column, Node, Number, evaluate, of_term, total
 from vanishing.algebra.immutable import Immutable, read_only
-from vanishing.algebra.mathml import MathML
+from vanishing.algebra.languages import writer
+from vanishing.algebra.programs import python_function, to_sympy
 from vanishing.algebra.quantities import Units
 from vanishing.algebra.solving import (
     implicit,
@@ -24,6 +24,7 @@ from vanishing.algebra.solving import (
     standard_errors,
 )
 from vanishing.algebra.terms import Evaluator, Term, check_term
+from vanishing.algebra.writing import PlainText
 from vanishing.equations.columns import read_columns
 from vanishing.estimators.saving import Savable
 from vanishing.persistence import register_result
@@ -201,7 +202,7 @@ class Law(Immutable, Savable):
     @property
     def terms(self) -> tuple[str, ...]:
         """The terms as text."""
-        text = writing.LawText(self.names)
+        text = PlainText(self.names)
         return tuple(text.write(of_term(term)) for term in self._terms)
 
     @property
@@ -363,27 +364,61 @@ class Law(Immutable, Savable):
 
     # -- Writing ----------------------------------------------------------------------------------
 
+    def write(self, style: str = "text") -> str:
+        """Write the law.
+
+        Parameters
+        ----------
+        style : {"text", "latex", "html", "mathml", "sympy", "python", "c", "sql"}, default="text"
+            The first four write an equation with the digits that matter. The others write, with
+            all digits of a number, an expression for a program to read: what the target is, or what
+            is zero where the law holds if there is no target or no closed form.
+
+        Examples
+        --------
+        >>> from vanishing import Law
+        >>> from vanishing.algebra.terms import monomial
+        >>> law = Law([monomial([0, 1]), monomial([2, 0])], [1, -0.5], names="ty", target="y")
+        >>> law.write("c")
+        '0.5 * pow(t, 2.0)'
+        """
+        language = writer(style, self.names)
+        if language.is_formal:
+            return language.write(self._formula)
+        return language.equation(*self._written_sides)
+
+    @property
+    def _formula(self) -> Node:
+        """The target, or what is zero where the law holds if there is none in closed form."""
+        if self._solution is not None:
+            return self._solution
+        pairs = zip(self.coef, self._terms, strict=True)
+        return total([of_term(term, Number(float(c))) for c, term in pairs])
+
     def __str__(self) -> str:
         """Write the law with the digits that matter, solved for the target where possible."""
-        return writing.LawText(self.names).equation(*self._written_sides)
+        return self.write()
 
     def __repr__(self) -> str:
         return f"Law({str(self)!r})"
 
     def to_latex(self) -> str:
         """Write the law in LaTeX (without dollar signs)."""
-        return writing.Latex(self.names).equation(*self._written_sides)
+        return self.write("latex")
 
     def _repr_latex_(self) -> str:
         return f"${self.to_latex()}$"
 
     def to_mathml(self) -> str:
         """Write the law in MathML, which browsers typeset; names of columns are text in it."""
-        return MathML(self.names).equation(*self._written_sides)
+        return self.write("mathml")
 
     def to_sympy(self):
         """Return the law as an equation of SymPy in symbols named as the columns."""
-        return writing.sympy_equation(self.names, *self._sides)
+        left, right = to_sympy(self.names, *self._sides)
+        import sympy
+
+        return sympy.Eq(left, right, evaluate=False)
 
     def to_python(self) -> str:
         """Return the source of a function ``law`` of columns that needs NumPy alone.
@@ -391,14 +426,10 @@ class Law(Immutable, Savable):
         It takes all columns but the target, in their order, and returns the target; or it takes
         all and returns the residual, where there is no target or no closed form.
         """
-        if self._solution is not None and self.target is not None:
-            column = self.names.index(self.target)
-            arguments = [i for i in range(len(self.names)) if i != column]
-            return writing.python_function(self.names, arguments, self._solution, str(self))
-        parts = [of_term(t, Number(float(c))) for c, t in zip(self.coef, self._terms, strict=True)]
-        return writing.python_function(
-            self.names, range(len(self.names)), total(parts), f"0 where {self}"
-        )
+        is_solved = self._solution is not None
+        arguments = [i for i, name in enumerate(self.names) if not is_solved or name != self.target]
+        note = str(self) if is_solved else f"0 where {self}"
+        return python_function(self.names, arguments, self._formula, note)
 
 
 # -- Checks ---------------------------------------------------------------------------------------

@@ -4,11 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vanishing.algebra.expression_text import LawText
 from vanishing.algebra.expressions import of_term
 from vanishing.algebra.quantities import ONE, Unit
 from vanishing.algebra.terms import Term
-from vanishing.algebra.writing import in_words
+from vanishing.algebra.writing import PlainText, in_words
 from vanishing.equations.law import Law
 from vanishing.laws.choose import EVIDENCE, FEW_ROWS, Choice, LawCandidate
 from vanishing.laws.results import Draft, draft, finished, fitted_law, spread_of
@@ -158,7 +157,7 @@ def _reductions(found: SearchOutcome, table: Prepared, names, target: int) -> li
     if not found.states:
         return []
     state = found.states[-1] if found.choice is None else found.choice.best.reduced.state
-    text = LawText([*(names[i] for i in table.columns), names[target]])
+    text = PlainText([*(names[i] for i in table.columns), names[target]])
     groups = [np.append(-state.factor, 1.0)]
     groups += [np.append(row, 0.0) for row in state.variables]
     return [text.write(of_term(Term(tuple(map(float, group))))) for group in groups]

@@ -5,13 +5,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from vanishing.algebra import expression_text as writing
 from vanishing.algebra.expressions import Node, Number, of_term, total
 from vanishing.algebra.immutable import Immutable, read_only
-from vanishing.algebra.mathml import MathML
+from vanishing.algebra.languages import writer
+from vanishing.algebra.programs import to_sympy
 from vanishing.algebra.saving import read_term, write_term
 from vanishing.algebra.solving import standard_errors
 from vanishing.algebra.terms import Evaluator, Term
+from vanishing.algebra.writing import PlainText
 from vanishing.equations.columns import read_columns
 from vanishing.estimators.saving import Savable
 from vanishing.persistence import register_result
@@ -100,7 +101,7 @@ class ConservedQuantity(Immutable, Savable):
     @property
     def terms(self) -> tuple[str, ...]:
         """The terms as text."""
-        text = writing.LawText(self.names)
+        text = PlainText(self.names)
         return tuple(text.write(of_term(term)) for term in self._terms)
 
     @property
@@ -165,31 +166,35 @@ class ConservedQuantity(Immutable, Savable):
         return self._written(self.names)
 
     def _written(self, names: Sequence[str]) -> str:
-        return writing.LawText(names).write(self._expression)
+        return PlainText(names).write(self._expression)
 
     def __repr__(self) -> str:
         return f"ConservedQuantity({str(self)!r})"
 
+    def write(self, style: str = "text") -> str:
+        """Write the quantity.
+
+        Parameters
+        ----------
+        style : {"text", "latex", "html", "mathml", "sympy", "python", "c", "sql"}, default="text"
+            The first four write the digits that matter, the others all, for a program to read.
+        """
+        return writer(style, self.names).write(self._expression)
+
     def to_latex(self) -> str:
         """Write the quantity in LaTeX (without dollar signs)."""
-        return writing.Latex(self.names).write(self._expression)
+        return self.write("latex")
 
     def _repr_latex_(self) -> str:
         return f"${self.to_latex()}$"
 
     def to_mathml(self) -> str:
         """Write the quantity in MathML, which browsers typeset; names of columns are text in it."""
-        return MathML(self.names).expression(self._expression)
+        return self.write("mathml")
 
     def to_sympy(self):
         """Return the quantity as an expression of SymPy in symbols named as the columns."""
-        try:
-            import sympy
-        except ImportError:
-            raise ImportError(
-                "to_sympy needs SymPy: install it with pip install 'vanishing[symbolic]'."
-            ) from None
-        return writing.to_sympy(self._expression, [sympy.Symbol(name) for name in self.names])
+        return to_sympy(self.names, self._expression)[0]
 
 
 # -- Saving ---------------------------------------------------------------------------------------
