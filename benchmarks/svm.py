@@ -7,7 +7,7 @@ from sklearn.svm import LinearSVC
 
 from vanishing import OAVI, L1SquaredHingeSVC, VanishingFeatures
 from vanishing._threads import one_blas_thread
-from vanishing.learning.svm_solver import as_columns, solve, solve_together, targets
+from vanishing.learning.svm_solver import as_columns, solve_together
 
 from .data import NAMES, halves, labelled
 from .measure import ratio
@@ -63,7 +63,8 @@ class Together:
     def setup(self, name, C):
         X, y = labelled(name)
         features = VanishingFeatures(OAVI(psi=0.01)).fit_transform(X, y)
-        self.columns, self.signs = as_columns(features, True), targets(y, y.max() + 1)
+        self.columns = as_columns(features, True)
+        self.signs = np.where(y == np.arange(y.max() + 1)[:, np.newaxis], 1.0, -1.0)
         starts = np.zeros((len(self.signs), len(self.columns)))
         self.problems = [self.signs, np.full_like(self.signs, C), starts]
         self.options = {"tol": 1e-4, "max_iter": 1000}
@@ -77,7 +78,7 @@ class Together:
         def alone():
             with one_blas_thread():
                 for problem in zip(*self.problems, strict=True):
-                    solve(self.columns, *problem, **self.options)
+                    solve_together(self.columns, *([part] for part in problem), **self.options)
 
         return ratio(self.time_together, alone, repeat=3)
 

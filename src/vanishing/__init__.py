@@ -32,15 +32,18 @@ __all__ = [
     "error_bars",
     "export",
     "inspection",
+    "laws",
     "listening",
     "load",
     "motion",
     "oracles",
     "plot",
     "polynomials",
+    "register_function",
     "report",
     "save",
     "units",
+    "unregister_function",
 ]
 
 if TYPE_CHECKING:  # the same, for those who read and do not run
@@ -49,6 +52,7 @@ if TYPE_CHECKING:  # the same, for those who read and do not run
         datasets,
         export,
         inspection,
+        laws,
         motion,
         oracles,
         plot,
@@ -57,6 +61,7 @@ if TYPE_CHECKING:  # the same, for those who read and do not run
         units,
     )
     from vanishing._version import __version__
+    from vanishing.algebra.functions import register_function, unregister_function
     from vanishing.constructions.abm import ABM
     from vanishing.constructions.avi import AVI
     from vanishing.constructions.contrastive import ContrastiveVanishing

@@ -27,11 +27,13 @@ PLACES = {
     "error_bars": "rows.error_bars",
     "listening": "estimators.progress",
     "load": "persistence",
+    "register_function": "algebra.functions",
     "save": "persistence",
+    "unregister_function": "algebra.functions",
     "__version__": "_version",
 }
-MODULES = ["bounds", "datasets", "export", "inspection", "motion", "oracles", "plot"]
-MODULES += ["polynomials", "report", "units"]
+MODULES = ["bounds", "datasets", "export", "inspection", "laws", "motion", "oracles"]
+MODULES += ["plot", "polynomials", "report", "units"]
 
 # Threads that import different parts of scikit-learn at once see them half made.
 _importing = RLock()

@@ -1,5 +1,6 @@
-"""Threads: one of BLAS, whose products here are too small to share out; and work in several."""
+"""Threads: hold BLAS to one, as products here are too small to share out; work in several."""
 
+import operator
 import os
 import threading
 from contextlib import contextmanager
@@ -12,12 +13,12 @@ from threadpoolctl import ThreadpoolController
 
 _lock = threading.Lock()
 _holders: dict[int, int] = {}  # how often each thread has asked for the limit
-_limit = None  # what set it, to be asked to take it back
-_setter: int | None = None  # the thread that set it; None: one that is gone
+_limit = None  # threadpoolctl's limiter, which can take the limit back
+_setter: int | None = None  # the thread that set the limit; None: a thread that has ended
 
 
 def _forget():
-    """Start anew in a forked process: the threads that hold the lock or the limit are not there."""
+    """Start anew in a forked process, which does not have the threads that hold lock or limit."""
     global _lock, _limit, _setter
     _lock, _limit, _setter = threading.Lock(), None, None
     _holders.clear()
@@ -45,26 +46,25 @@ def _set_limit():
 def one_blas_thread():
     """Hold BLAS to one thread.
 
-    The setting belongs to the process, so that its holders are counted: the first one sets it, and
-    the last one takes it back. threadpoolctl lets only the thread that set it do so, as long as
-    that lives: if it leaves while others still need the limit, it is set anew by a thread that ends
-    at once.
+    The limit belongs to the process, so its holders are counted: the first sets it, the last takes
+    it back. threadpoolctl lets only the thread that set it do so, while that thread lives: if it
+    leaves while others still need the limit, a thread that ends at once sets the limit again.
     """
     global _limit, _setter
-    me = threading.get_ident()
+    thread_id = threading.get_ident()
     try:
         with _lock:
-            _holders[me] = _holders.get(me, 0) + 1
+            _holders[thread_id] = _holders.get(thread_id, 0) + 1
             if _limit is None:
-                _setter = me
+                _setter = thread_id
                 _set_limit()
         yield
     finally:
         with _lock:
-            _holders[me] = _holders.get(me, 1) - 1
-            if not _holders[me]:
-                del _holders[me]
-            leaves = _setter == me and me not in _holders
+            _holders[thread_id] = _holders.get(thread_id, 1) - 1
+            if not _holders[thread_id]:
+                del _holders[thread_id]
+            leaves = _setter == thread_id and thread_id not in _holders
             if _limit is not None and (leaves or not _holders):
                 _limit.__exit__(None, None, None)
                 _limit, _setter = None, None
@@ -76,7 +76,7 @@ def one_blas_thread():
 
 # -- Work in several threads ----------------------------------------------------------------------
 
-# How many threads whoever runs here may use, itself included; None: nobody has said so.
+# How many threads the running code may use, its own included; None: no limit has been set.
 _allowed: ContextVar[int | None] = ContextVar("allowed", default=None)
 
 
@@ -92,10 +92,10 @@ def check_jobs(n_jobs) -> None:
 
 @contextmanager
 def threads(n_jobs):
-    """Let what is inside use ``n_jobs`` threads, as joblib counts them, but no more than it may.
+    """Let the code inside use ``n_jobs`` threads, as joblib counts them, within an outer limit.
 
-    None says nothing: who is inside may use what was allowed before, or, where nobody has said
-    anything yet, what joblib's `parallel_config` says, which is one thread without it.
+    None changes nothing: the outer limit holds, or, without one, that of joblib's
+    `parallel_config`, which is one thread by default.
     """
     if n_jobs is None:
         yield
@@ -103,8 +103,8 @@ def threads(n_jobs):
     check_jobs(n_jobs)
     from joblib import effective_n_jobs
 
-    wanted, before = effective_n_jobs(n_jobs), _allowed.get()
-    token = _allowed.set(wanted if before is None else min(wanted, before))
+    limit, outer = effective_n_jobs(n_jobs), _allowed.get()
+    token = _allowed.set(limit if outer is None else min(limit, outer))
     try:
         yield
     finally:
@@ -112,7 +112,7 @@ def threads(n_jobs):
 
 
 def n_threads() -> int:
-    """Return how many threads whoever asks may use, its own included."""
+    """Return how many threads the caller may use, its own included."""
     allowed = _allowed.get()
     if allowed is None:
         from joblib import effective_n_jobs
@@ -128,20 +128,17 @@ def spread(function, items, n_jobs=None) -> list:
     `Parallel` it leaves the filters of warnings alone: these belong to the process, and concurrent
     fits would restore those of one another.
     """
+    n_items = len(items)
     with threads(n_jobs):
-        allowed = n_threads() if len(items) > 1 else 1
-        if allowed <= 1:
-            return [function(item) for item in items]
-        found = _InAnyOrder()
-        _share_out(function, items, allowed, min(allowed, len(items)), found)
-        return [found.answers[place] for place in range(len(items))]
+        # No thread waits for another: lists may come in any order, and are put into theirs.
+        return fold(lambda item: [function(item)], items, operator.iadd, n_items, n_items) or []
 
 
-def fold(function, items, combine, n_items=None):
+def fold(function, items, combine, n_items=None, n_ahead=None):
     """Combine ``function(item)`` of all items in their order, whatever the number of threads.
 
     That is ``combine(combine(f(a), f(b)), f(c))``, to the last bit. Items are taken one by one,
-    whenever a thread is free, and few of them and of the answers are held at a time.
+    whenever a thread is free, and few items and answers are held at a time.
 
     Parameters
     ----------
@@ -151,6 +148,9 @@ def fold(function, items, combine, n_items=None):
     combine : callable
     n_items : int or None
         How many there are; None means many.
+    n_ahead : int or None
+        How many answers a thread may be ahead of the first that is missing, before it waits;
+        None means two per thread.
 
     Returns
     -------
@@ -158,37 +158,25 @@ def fold(function, items, combine, n_items=None):
     """
     allowed = 1 if n_items is not None and n_items <= 1 else n_threads()
     n_workers = allowed if n_items is None else min(allowed, n_items)
-    found = _InOrder(combine, 2 * n_workers)
+    answers = _OrderedAnswers(combine, 2 * n_workers if n_ahead is None else n_ahead)
     if n_workers > 1:
-        _share_out(function, items, allowed, n_workers, found)
+        _share_out(function, items, allowed, n_workers, answers)
     else:
         for item in items:
-            found.add(function(item))
-    return found.total
+            answers.add(function(item))
+    return answers.total
 
 
-class _InAnyOrder:
-    """Keeps answers as they come."""
-
-    def __init__(self):
-        self.answers = {}
-
-    def take(self, place: int, answer) -> None:
-        self.answers[place] = answer
-
-    def give_up(self) -> None:
-        """Let nobody wait."""
-
-
-class _InOrder:
+class _OrderedAnswers:
     """Combines answers in the order of their items, whichever comes first.
 
-    Whoever brings an answer combines all that are there; who is ahead by ``limit`` answers waits.
+    A thread that brings an answer combines all answers that can be combined by then; a thread that
+    is ahead by ``n_ahead`` answers waits.
     """
 
-    def __init__(self, combine, limit: int):
+    def __init__(self, combine, n_ahead: int):
         self.combine = combine
-        self.limit = limit
+        self.n_ahead = n_ahead
         self.total = None
         self.waiting: dict[int, Any] = {}
         self.next = 0
@@ -202,7 +190,7 @@ class _InOrder:
     def take(self, place: int, answer) -> None:
         with self.changed:
             self.waiting[place] = answer
-            self.changed.wait_for(lambda: place < self.next + self.limit or self.is_over)
+            self.changed.wait_for(lambda: place < self.next + self.n_ahead or self.is_over)
             if self.is_busy:
                 return
             self.is_busy = True
@@ -223,10 +211,10 @@ class _InOrder:
             self.changed.notify_all()
 
 
-def _share_out(function, items, allowed: int, n_workers: int, found) -> None:
+def _share_out(function, items, allowed: int, n_workers: int, answers: _OrderedAnswers) -> None:
     """Let threads, this one among them, take items one after the other and bring the answers.
 
-    The first error, in the order of the items, is raised; nobody takes items after one.
+    The first error, in the order of the items, is raised; after an error no item is taken.
     """
     from sklearn import config_context, get_config
 
@@ -247,11 +235,11 @@ def _share_out(function, items, allowed: int, n_workers: int, found) -> None:
                     if item is over:
                         return
                     n_taken += 1
-                found.take(place, function(item))
+                answers.take(place, function(item))
         except BaseException as error:
             errors[place] = error
             over.set()
-            found.give_up()
+            answers.give_up()
 
     def run() -> None:
         with config_context(**config):

@@ -1,14 +1,14 @@
-"""Warnings that point at the line of the user which led to them."""
+"""Warnings that point at the user's line that led to them."""
 
 import inspect
 import warnings
 
-# Whoever calls through scikit-learn (pipelines, searches) and its threads is not the caller.
+# Modules that are never the user's: scikit-learn's pipelines, searches and threads call us, too.
 _INSIDE = ("vanishing", "sklearn", "joblib")
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """Give a warning at the innermost line outside of this library, scikit-learn and joblib."""
+    """Issue a warning at the innermost line outside of this library, scikit-learn and joblib."""
     frame, level = inspect.currentframe(), 1
     while frame is not None and _module(frame).partition(".")[0] in _INSIDE:
         frame, level = frame.f_back, level + 1

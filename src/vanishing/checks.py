@@ -37,7 +37,7 @@ def check_flag(name, value):
 
 def check_nonnegative(sample_weight, n_samples) -> np.ndarray:
     """Return sample weights as a float64 array with one entry per row, none of them negative."""
-    from sklearn.utils import check_array  # here: scikit-learn takes a second to import
+    from sklearn.utils import check_array  # inside: scikit-learn takes a second to import
 
     weight = check_array(
         sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
@@ -60,12 +60,18 @@ def check_weights(sample_weight, n_samples) -> np.ndarray | None:
         raise ValueError(
             "sample_weight must not be zero on all rows: no row would count, of any class."
         )
-    # Means do not change with the unit of the weights, but sums of huge or tiny ones go astray.
-    return weight if 1e-100 < weight.max() < 1e100 else weight / weight.max()
+    unit = weight_unit(weight.max())
+    return weight if unit == 1.0 else weight / unit
+
+
+def weight_unit(largest: float) -> float:
+    """Return a unit of weights in which their sums neither overflow nor vanish; means stay."""
+    extreme = 0 < largest < 1e-100 or 1e100 < largest < np.inf
+    return float(largest) if extreme else 1.0
 
 
 def too_large(what: str, n_bytes: int) -> str | None:
-    """Say that something does not fit into scikit-learn's working memory; None if it does."""
+    """Return a message that something exceeds scikit-learn's working memory; None if it fits."""
     from sklearn import get_config
 
     limit = get_config()["working_memory"]

@@ -143,6 +143,14 @@ def test_the_entry_point_is_declared():
     }
 
 
+def test_the_package_runs_as_a_module():
+    words = [sys.executable, "-m", "vanishing"]
+    result = subprocess.run([*words, "--version"], capture_output=True, text=True, timeout=300)
+    assert (result.returncode, result.stdout) == (0, f"vanishing {vanishing.__version__}\n")
+    result = subprocess.run([*words, "laws", "--nonsense"], capture_output=True, text=True)
+    assert result.returncode == 2 and "python -m vanishing laws" in result.stdout + result.stderr
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["prepared", "_fit"])
 def test_an_interruption_is_a_sentence_and_leaves_nothing(folder, out, name):
@@ -463,7 +471,7 @@ def test_predict_with_what_is_no_classifier_or_no_model(call, folder, tmp_path, 
     damaged = tmp_path / "damaged.json"
     damaged.write_text((folder / "two.json").read_text()[:500])
     for path, problem in [
-        (tmp_path / "exact.json", "A BuchbergerMoller says nothing of rows"),
+        (tmp_path / "exact.json", "A BuchbergerMoller predicts nothing for rows"),
         (tmp_path / "no.json", "There is no model"),
         (damaged, "is no model that can be loaded"),
         (folder / "iris.csv", "is no model that can be loaded"),

@@ -236,7 +236,7 @@ def test_an_interruption_leaves_nothing(folder, out):
     code = (
         "import os, signal; from vanishing.cli import laws, main; "
         "signal.signal(signal.SIGINT, signal.default_int_handler); "
-        "laws._found = lambda *_: os.kill(os.getpid(), signal.SIGINT); main()"
+        "laws._search = lambda *_: os.kill(os.getpid(), signal.SIGINT); main()"
     )
     arguments = ["laws", folder / "gas.csv", "--target", "p", "--out", out / "laws.json"]
     check_failed(run(*arguments, code=code), "Interrupted: nothing was written.", code=130)

@@ -120,3 +120,32 @@ def test_rows_keep_their_numbers_and_names_where_others_are_left_out(call, folde
     assert result.returncode == 0, result.stderr
     words = Page(page.read_text(encoding="utf-8")).words
     assert "row 204 (P203)" in words and "row 194" not in words
+
+
+def test_cells_that_are_filled_in_are_counted(call, folder, tmp_path):
+    """What a detector says of rows with invented cells comes with a note, on screen and page."""
+    table = pd.read_csv(folder / "pump.csv")
+    table["side"] = ["left", "right", "right"] * 100
+    fitted, new, saved = tmp_path / "t.csv", tmp_path / "new.csv", tmp_path / "d.json"
+    table.to_csv(fitted, index=False)
+    words = ("--missing", "median", "--categories", "one-hot")
+    assert call("outliers", fitted, *words, "--save", saved).returncode == 0
+    full = call("predict", saved, fitted, "--out", "-")
+    assert (full.returncode, full.stderr) == (0, "")
+    table.loc[[3, 5], "q"] = np.nan
+    table.loc[9, "side"] = None
+    table.to_csv(new, index=False)
+    median = pd.read_csv(folder / "pump.csv")["q"].median()
+    note = (
+        f"'q' with its median {median:.6g} (2 cells), 'side' with its most frequent text "
+        "'right' (1 cell)"
+    )
+    result = call("predict", saved, new, "--out", "-")
+    assert result.returncode == 0 and result.stderr.count(note) == 1
+    page = tmp_path / "r.html"
+    result = call("report", saved, new, "--out", page)
+    assert result.returncode == 0 and result.stderr.count(note) == 1
+    assert note in Page(page.read_text(encoding="utf-8")).words
+    result = call("report", saved, new, "--out", page, "--missing", "drop")
+    assert "3 of 300 rows cannot be used" in result.stderr and "median" not in result.stderr
+    assert "3 of 300 rows cannot be used" in Page(page.read_text(encoding="utf-8")).words

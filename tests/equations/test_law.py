@@ -500,7 +500,7 @@ def put(*keys, value):
         (put("terms", 1, "exponents", value=[1.0]), "exponents has 1 entries instead of 2"),
         (put("terms", 1, "exponents", value=[1.0, "x"]), "not numbers"),
         (put("terms", 1, "factors", 0, "function", value="eval"), "'eval' is no function"),
-        (put("terms", 1, "factors", 0, "function", value=["sin"]), "is no function"),
+        (put("terms", 1, "factors", 0, "function", value=["sin"]), "function is not a string"),
         (put("terms", 1, "factors", 0, "power", value=0.5), "power is not an integer"),
         (put("terms", 1, "factors", 0, "power", value=0), "not 0"),
         (put("terms", 1, "factors", 0, "scale", value=0), "not 0"),

@@ -319,7 +319,7 @@ def test_an_interrupted_reproduction_keeps_its_runs(tmp_path):
     process = run(script + MAIN, *arguments, "--runs", 4, "--out", tmp_path)
     code, _, err = finished(process)
     assert code == 130, err
-    assert "The runs that are done are kept; the same command goes on." in err
+    assert "Finished runs are kept; the same command continues." in err
     files = sorted(path.name for path in (tmp_path / "runs").iterdir())
     assert files == [f"pipeline-bank-pcgavi-{run}.json" for run in (0, 1)]
     records = Records(tmp_path)

@@ -13,7 +13,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from vanishing import OAVI, VanishingClassifier, VanishingClassifierCV, load
-from vanishing.learning.scaling import FAR, ORDINARY, FarRows, Scaling, column_ranges
+from vanishing.learning.scaling import FarRows, Scaling, column_ranges
+from vanishing.learning.settings import FAR, ORDINARY
 
 X, Y = load_iris(return_X_y=True, as_frame=True)
 MODELS = {

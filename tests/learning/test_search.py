@@ -19,8 +19,7 @@ from vanishing import (
     VanishingClassifierCV,
     listening,
 )
-from vanishing.learning import trials, tuning
-from vanishing.learning.grid import BETWEEN, CS
+from vanishing.learning import settings, trials
 from vanishing.rows.source import RowPart
 
 MOONS = make_moons(400, noise=0.25, random_state=0)
@@ -39,7 +38,7 @@ def looked_at(search):
 def test_psi_goes_down_while_it_pays():
     search = VanishingClassifierCV(OAVI(), scale=True).fit(*MOONS)
     psis = [psi for psi, *_ in looked_at(search)]
-    assert psis == tuning.descending(trials.Choice())[: len(psis)]  # none is left out
+    assert psis == list(settings.PSIS[: len(psis)])  # none is left out
     scores = search.cv_results_["mean_test_score"]
     best = np.array([np.nanmax(scores[search.cv_results_["param_psi"] == psi]) for psi in psis])
     # It went on to two that brought nothing, hardly further, and chose the best of all: models of
@@ -111,7 +110,9 @@ def test_other_C_are_tried_beside_the_best():
         search = VanishingClassifierCV(transformer, scale=True).fit(X, y)
         results = search.cv_results_
         seen = np.isfinite(results["mean_test_score"])
-        assert {0.1, 1.0, 10.0} < set(results["param_C"][seen]) <= {*CS, *BETWEEN}
+        assert (
+            {0.1, 1.0, 10.0} < set(results["param_C"][seen]) <= {*settings.CS, *settings.CS_BETWEEN}
+        )
     given = VanishingClassifierCV(OAVI(), scale=True, Cs=(0.1, 1.0, 10.0)).fit(X, y)
     assert set(given.cv_results_["param_C"]) == {0.1, 1.0, 10.0}
     assert given.best_score_ <= search.best_score_
@@ -218,7 +219,7 @@ def test_the_edge_of_a_given_grid_is_said_once():
 
 
 def test_what_takes_too_much_is_skipped_and_named(monkeypatch):
-    monkeypatch.setattr(tuning, "_MOST_WORK", 2500)
+    monkeypatch.setattr(settings, "MOST_WORK", 2500)
     search = VanishingClassifierCV(scale=True)
     message = said(search, *MOONS)
     assert message.count("not looked at: psi") == 1
@@ -327,7 +328,7 @@ def test_held_out_rows_need_not_be_of_all_classes():
 
 
 def test_the_fits_of_a_search_are_counted_once(monkeypatch):
-    monkeypatch.setattr(tuning, "_SCREENED", 100)  # fewer rows than a training fold has
+    monkeypatch.setattr(settings, "SCREENED_ROWS", 100)  # fewer rows than a training fold has
     steps = []
     search = VanishingClassifierCV(Cs=(1.0,))
     with listening(lambda done, of, what: steps.append((done, of))):

@@ -13,7 +13,7 @@ from vanishing._threads import one_blas_thread
 from vanishing.learning import svm_solver
 from vanishing.learning.svm import fit_svm
 from vanishing.learning.svm_model import minimise_model
-from vanishing.learning.svm_solver import as_columns, solve, solve_together, targets
+from vanishing.learning.svm_solver import as_columns, solve_together
 
 
 def problem(n_samples, n_features, seed=0):
@@ -97,10 +97,11 @@ def test_weights_are_repetitions():
 def test_starting_from_the_solution_takes_no_step():
     X, y = problem(200, 30)
     columns, target = as_columns(X, True), np.where(y == 1, 1.0, -1.0)
-    w, gap, steps = solve(columns, target, np.ones(len(y)), np.zeros(31), tol=1e-6, max_iter=1000)
+    costs, options = [np.ones(len(y))], {"tol": 1e-6, "max_iter": 1000}
+    ((w, gap, steps),) = solve_together(columns, [target], costs, [np.zeros(31)], **options)
     assert steps > 0
     assert gap <= 1e-6
-    again, _, steps = solve(columns, target, np.ones(len(y)), w, tol=1e-6, max_iter=1000)
+    ((again, _, steps),) = solve_together(columns, [target], costs, [w], **options)
     assert steps == 0
     np.testing.assert_array_equal(again, w)
 
@@ -135,12 +136,13 @@ def test_threads_change_no_bit():
 @pytest.mark.parametrize("C", [0.1, 100.0])
 def test_problems_solved_together_are_those_solved_alone(C):
     X, y = many_classes(4, 200, 60)
-    columns, signs = as_columns(X, True), targets(y, 4)
+    columns, signs = as_columns(X, True), np.where(y == np.arange(4)[:, np.newaxis], 1.0, -1.0)
     costs = np.full((4, len(y)), C) * np.arange(1, 5)[:, np.newaxis]
     starts = np.zeros((4, 61))
     together = solve_together(columns, signs, costs, starts, tol=1e-6, max_iter=1000)
     for sign, cost, (w, gap, _) in zip(signs, costs, together, strict=True):
-        alone, _, _ = solve(columns, sign, cost, starts[0], tol=1e-6, max_iter=1000)
+        options = {"tol": 1e-6, "max_iter": 1000}
+        ((alone, _, _),) = solve_together(columns, [sign], [cost], [starts[0]], **options)
         values = [objective(v[:-1], v[-1], X, sign, cost) for v in (w, alone)]
         np.testing.assert_allclose(*values, rtol=2e-6)
         assert gap <= 1e-6

@@ -472,6 +472,43 @@ def test_save_and_load(kind, tmp_path):
     np.testing.assert_array_equal(picked.score_samples(X), model.score_samples(X))
 
 
+def test_laws_are_a_value_whenever_they_are_read(tmp_path):
+    """Reading laws changes nothing: not the detector, its pickle, its file, or what comes next."""
+    X = pump(0)[0]
+    batches = [X[:300], X[300:600], X[600:], X[:200] * [1.0, 1.0, 1.1, 1.0]]
+    asked, silent = detector(half_life=300.0), detector(half_life=300.0)
+    for batch in batches:
+        asked.partial_fit(batch)
+        before = pickle.dumps(asked)
+        str(asked.laws_), asked.explain(batch[:2])
+        assert pickle.dumps(asked) == before
+        silent.partial_fit(batch)
+        assert pickle.dumps(silent) == before
+    for model, name in ((asked, "asked"), (silent, "silent")):
+        model.save(tmp_path / name)
+    assert (tmp_path / "asked").read_text() == (tmp_path / "silent").read_text()
+    reasons = silent.explain(X[:3])  # reasons first, laws later
+    assert str(reasons) == str(asked.explain(X[:3]))
+    laws = [(str(law), law.verdict, law.coef.tolist()) for law in silent.laws_]
+    assert laws == [(str(law), law.verdict, law.coef.tolist()) for law in asked.laws_]
+    assert any(law.verdict.startswith(NO_LONGER) for law in silent.laws_)
+
+
+def test_batches_after_loading_are_learned_as_without(tmp_path):
+    """Which scores are kept, of more than 10,000, was drawn anew after loading."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(16_000, 2))
+    model = detector().partial_fit(X[:9000]).partial_fit(X[9000:13_000])
+    model.save(tmp_path / "model.json")
+    again = vanishing.load(tmp_path / "model.json").partial_fit(X[13_000:])
+    model.partial_fit(X[13_000:])
+    assert again.offset_ == model.offset_
+    for mine, theirs in zip(model.learned.calibration, again.learned.calibration, strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+    # Draws are independent of those of other batches.
+    assert len(np.unique(model.learned.calibration.draw)) == 10_000
+
+
 # -- Moments --------------------------------------------------------------------------------------
 
 
@@ -545,7 +582,7 @@ def test_a_law_that_holds_no_longer_keeps_what_is_known_of_it():
         constant_units={"k": "m^2/s"},
         units=units,
     )
-    ((again, _, _),) = followed([DetectorLaw(law, frozenset([0, 1]), 0.1)], [1.0], [])
+    ((again, *_),) = followed([DetectorLaw(law, frozenset([0, 1]), 0.1, 1.0)], [])
     assert again.verdict.startswith(NO_LONGER)
     for name in set(inspect.signature(Law).parameters) - {"terms", "verdict"}:
         assert str(getattr(again, name)) == str(getattr(law, name)), name

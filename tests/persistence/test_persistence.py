@@ -40,6 +40,7 @@ from vanishing import (
     VanishingClassifierCV,
     VanishingFeatures,
 )
+from vanishing.constructions.exact import set_generators
 from vanishing.persistence import ModelFileError
 
 DATA = Path(__file__).parents[1] / "data"
@@ -202,7 +203,8 @@ def test_names_of_any_characters_are_kept(tmp_path):
 def test_exact_coefficients_are_kept_however_long(tmp_path):
     points = [[i, Fraction(1, 3) ** i] for i in range(4)]
     model = BuchbergerMoller().fit(points)
-    model._store(
+    set_generators(
+        model,
         model.terms_,
         model.leading_terms_,
         [[Fraction(7) ** (-9000 * i) * row[i] for i in range(len(row))] for row in model.coef_],
@@ -677,3 +679,12 @@ def test_loading_imports_the_room_of_the_class_and_no_other(tmp_path):
     code += "if f'vanishing.{room}' in sys.modules])"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert result.stdout == "[]\n", result.stderr
+
+
+def test_load_refuses_a_model_of_another_kind(tmp_path):
+    X = np.random.default_rng(0).uniform(size=(50, 2))
+    path = tmp_path / "model.json"
+    OAVI(psi=0.01).fit(X).save(path)
+    assert isinstance(vanishing.load(path, OAVI), OAVI)
+    with pytest.raises(ModelFileError, match=r"model.json holds OAVI, not ABM"):
+        vanishing.load(path, ABM)

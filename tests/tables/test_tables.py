@@ -287,9 +287,10 @@ def test_labels_keep_their_text(labels, kind):
     assert [str(label) for label in classes.tolist()] == labels
 
 
-def test_measurements_are_no_labels():
+@pytest.mark.parametrize("labels", [["0.5", "1.0"], ["1", "0.50"]])
+def test_measurements_are_no_labels(labels):
     with pytest.raises(TableError, match=r"Column 'y' holds numbers such as 0\.5, not classes"):
-        classes_of(["0.5", "1.0"], "y")
+        classes_of(labels, "y")
 
 
 def test_labels_of_a_file_are_the_classes_of_a_model():

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vanishing._threads import one_blas_thread
+from vanishing._types import BoolArray, IntArray, Names
 from vanishing.algebra import monomials
 from vanishing.algebra.evaluation import chunk_rows
 from vanishing.algebra.generators import PolynomialSequence
@@ -144,15 +145,15 @@ class Components(PolynomialSequence):
     def __len__(self) -> int:
         return len(self.mse)
 
-    def subset(self, chosen) -> "Components":
+    def subset(self, chosen: IntArray | BoolArray | slice) -> "Components":
         """Return some of the generators, in the order they have, without what they do not need."""
-        wanted = np.zeros(len(self), dtype=bool)
-        wanted[chosen] = True
+        kept = np.zeros(len(self), dtype=bool)
+        kept[chosen] = True
         stages, start = list(self.stages), 0
         for i, stage in enumerate(stages):
             end = start + stage.n_generators
-            if not wanted[start:end].all():
-                rows = np.append(np.ones(stage.n_components, dtype=bool), wanted[start:end])
+            if not kept[start:end].all():
+                rows = np.append(np.ones(stage.n_components, dtype=bool), kept[start:end])
                 stages[i] = stage._replace(combine=stage.combine[rows], project=stage.project[rows])
             start = end
         while stages and not stages[-1].n_generators:
@@ -163,9 +164,9 @@ class Components(PolynomialSequence):
             stages[-1] = last._replace(
                 combine=last.combine[k:], project=last.project[k:], n_components=0
             )
-        return Components(stages, self.mse[wanted], self.scale, self.feature_names)
+        return Components(stages, self.mse[kept], self.scale, self.feature_names)
 
-    def renamed(self, feature_names) -> "Components":
+    def renamed(self, feature_names: Names) -> "Components":
         """Return the same generators with other names of the columns."""
         return Components(self.stages, self.mse, self.scale, feature_names)
 
@@ -198,9 +199,9 @@ class Components(PolynomialSequence):
 
     def _evaluate(self, X, absolute, rows, out):
         for start in range(0, len(X), rows):
-            here = slice(start, start + rows)
-            values = self.values(np.array(X[here].T, dtype=np.float64, order="C"))
-            out[here] = np.abs(values, out=values).T if absolute else values.T
+            chunk = slice(start, start + rows)
+            values = self.values(np.array(X[chunk].T, dtype=np.float64, order="C"))
+            out[chunk] = np.abs(values, out=values).T if absolute else values.T
 
     # -- Expansion into monomials -------------------------------------------------------------
 
@@ -208,8 +209,8 @@ class Components(PolynomialSequence):
     def _tables(self) -> dict:
         """What `_table` has returned, by degree."""
         n = len(self.feature_names)
-        one = np.zeros((1, n), dtype=monomials.EXPONENT)
-        return {0: (one, np.zeros((n, 0), dtype=np.intp), np.ones((1, 1)))}
+        constant = np.zeros((1, n), dtype=monomials.EXPONENT)
+        return {0: (constant, np.zeros((n, 0), dtype=np.intp), np.ones((1, 1)))}
 
     def _table(self, degree):
         """Return all terms up to a degree, the places of their multiples, and F_d's coefficients.

@@ -2,15 +2,17 @@
 
 import itertools
 import math
+from collections.abc import Iterable
 
 import numpy as np
 from sklearn.utils import check_array
 
+from vanishing._types import FloatArray, Table
 from vanishing.algebra.generators import Generators
 from vanishing.algebra.polynomials import Polynomial
 
 
-def distance_to_variety(generators, X):
+def distance_to_variety(generators: Iterable[Polynomial], X: Table) -> FloatArray:
     """Return a lower bound of the distance of rows to the common zeros of polynomials.
 
     By Taylor's formula a polynomial g satisfies ``|g(x + d)| >= |g(x)| - sum_h F_h(x) |d|^h``,
@@ -102,9 +104,9 @@ def _taubin_distance(norms: np.ndarray) -> np.ndarray:
     moving = np.flatnonzero(np.isfinite(r) & (r > 0))
     # Newton's method from the right on an increasing convex function comes down monotonically.
     while moving.size:
-        here = r[moving, np.newaxis]
-        excess = (norms[moving] * here**powers).sum(axis=1) - value[moving]
-        step = excess / (norms[moving] * powers * here ** (powers - 1)).sum(axis=1)
+        radius = r[moving, np.newaxis]
+        excess = (norms[moving] * radius**powers).sum(axis=1) - value[moving]
+        step = excess / (norms[moving] * powers * radius ** (powers - 1)).sum(axis=1)
         r[moving] -= np.maximum(step, 0.0)
         moving = moving[step > 1e-12 * r[moving]]
     return r

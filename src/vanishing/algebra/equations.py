@@ -1,27 +1,21 @@
-"""Equations from text as sums of terms in columns and constants: read, and never run, as Python."""
+"""Equations from text as sums of terms in columns and constants."""
 
-import ast
 import math
-import re
 from collections.abc import Sequence
-from typing import NamedTuple, NoReturn
+from functools import reduce
+from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 
-from vanishing.algebra.terms import FUNCTIONS, Evaluator, Factor, Term
+from vanishing.algebra import expressions
+from vanishing.algebra.expressions import Apply, Column, Node, Number, Power, Product, walk
+from vanishing.algebra.functions import FUNCTIONS
+from vanishing.algebra.syntax import TextReader, Token, listed
+from vanishing.algebra.terms import Evaluator, Factor, Term
 
-_MAX_LENGTH = 2000
 _MAX_TERMS = 400
 _MAX_POWER = 20  # of a sum, which is expanded
-_FUNCTIONS = {name: name for name in FUNCTIONS if name != "reciprocal"} | {"ln": "log"}
-_TOKEN = re.compile(
-    # Behind the number of 8.314(2)[J/(mol K)] are its standard error and its unit, as laws have.
-    r"(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)(?:\([0-9]+\))?(?:\[[^][]*\])?"
-    # A name that is no word stands in brackets; it may have brackets itself, as "length [cm]" has.
-    r"|(?P<name>[^\W\d]\w*|\[(?:[^][]|\[[^][]*\])*\])"
-    r"|(?P<power>\*\*|\^)|(?P<equals>==?)|(?P<sign>[-+*/()])|(?P<space>\s+)|(?P<unknown>.)",
-    re.DOTALL,
-)
 _WHAT_CAN_BE_READ = (
     "a function must be of a product of columns, constants and numbers (exp, sin and cos also of "
     "sums of such products, sqrt of any sum); move the function to the other side, as in "
@@ -127,92 +121,33 @@ class _Quotient(NamedTuple):
     below: Sum
 
 
-class _EquationReader:
+class _EquationReader(TextReader):
     """Reads one equation; its variables are columns, constants and roots of sums."""
+
+    measured = True
 
     def __init__(self, text: str, names: Sequence[str]):
         if not isinstance(text, str):
             raise ValueError(f"an equation is a text; got {type(text).__name__}.")
-        self.text, self.names = text, list(names)
-        if len(text) > _MAX_LENGTH:
-            self.fail(f"it is longer than {_MAX_LENGTH} characters")
+        super().__init__(text, names)
         self.constants: list[str] = []
-        trees = [self.parsed(side) for side in self.sides()]
-        nodes = [node for tree in trees for node in ast.walk(tree)]
-        n_roots = sum(
-            isinstance(n, ast.Call) or isinstance(getattr(n, "op", None), ast.Pow) for n in nodes
-        )
+        self.trees = self.sides(2)
         self.n_known = len(self.names) + len(self.constants)
-        self.width = self.n_known + n_roots
+        self.width = self.n_known + sum(map(_is_root, chain(*map(walk, self.trees))))
         self.one = Term((0.0,) * self.width)
         self.radicals: list[Radical] = []
-        self.trees = trees
 
-    def fail(self, problem: str) -> NoReturn:
-        shown = repr(self.text if len(self.text) <= 60 else f"{self.text[:57]}...")
-        raise ValueError(f"cannot read the equation {shown}: {problem}.")
-
-    # -- Text -------------------------------------------------------------------------------------
-
-    def sides(self) -> list[str]:
-        """Return both sides as Python's text, with variables named v0, v1, ..."""
-        found = _TOKEN.finditer(self.text)
-        tokens = [(m.lastgroup, m[m.lastgroup]) for m in found if m.lastgroup is not None]
-        tokens = [token for token in tokens if token[0] != "space"]
-        sides: list[list[str]] = [[]]
-        for i, (kind, token) in enumerate(tokens):
-            if kind == "equals":
-                sides.append([])
-            elif kind == "unknown":
-                self.fail(f"{token!r} is not expected there")
-            elif kind == "number":
-                if not math.isfinite(float(token)):
-                    self.fail("its numbers must be finite")
-                sides[-1].append(repr(float(token)))
-            elif kind == "name":
-                called = i + 1 < len(tokens) and tokens[i + 1][1] == "("
-                sides[-1].append(self.name(token, called))
-            else:
-                sides[-1].append("**" if kind == "power" else token)
-        if len(sides) > 2:
-            self.fail("it has more than one =")
-        if not all(sides):
-            self.fail("a side is empty")
-        return [" ".join(side) for side in sides]
-
-    def name(self, token: str, called: bool) -> str:
-        name = token[1:-1] if token.startswith("[") else token
-        if called:
-            if token not in _FUNCTIONS:
-                self.fail(
-                    f"{name!r} before a bracket is no function out of {', '.join(_FUNCTIONS)}; "
-                    "write * for a product"
-                )
-            return token
-        if name in self.names:
-            return f"v{self.names.index(name)}"
-        if name == "pi":
-            return repr(math.pi)
-        if token.startswith("["):
-            self.fail(f"{name!r} is no column; the columns are {listed(self.names)}")
-        if name not in self.constants:
-            self.constants.append(name)
-        return f"v{len(self.names) + self.constants.index(name)}"
-
-    def parsed(self, side: str) -> ast.expr:
-        try:
-            return ast.parse(side, mode="eval").body
-        except (SyntaxError, RecursionError, MemoryError):
-            self.fail("numbers, names, signs and brackets do not fit together")
+    def unknown(self, token: Token) -> Node:
+        if token.text.startswith("["):
+            self.fail(f"{token.name!r} is no column; the columns are {listed(self.names)}")
+        self.columns[token.name] = place = len(self.names) + len(self.constants)
+        self.constants.append(token.name)
+        return Column(place)
 
     # -- Algebra ----------------------------------------------------------------------------------
 
     def equation(self) -> GivenEquation:
-        try:
-            quotients = [self.read(tree) for tree in self.trees]
-        except RecursionError:
-            self.fail("its brackets are nested too deeply")
-        left, right = quotients if len(quotients) == 2 else (quotients[0], self.number(0.0))
+        left, right = [*map(self.read, self.trees), self.number(0.0)][:2]
         total = self.added(left, right, -1.0).above
         alone = self.alone(left, right)
         rooted = dict(total)
@@ -265,34 +200,23 @@ class _EquationReader:
         exponents[place] = 1.0
         return _Quotient({Term(tuple(exponents)): 1.0}, {self.one: 1.0})
 
-    def read(self, node) -> _Quotient:
+    def read(self, node: Node) -> _Quotient:
         match node:
-            case ast.Constant(value=float(value)):
+            case Number(value=value):
                 return self.number(value)
-            case ast.Name(id=name) if re.fullmatch(r"v[0-9]+", name):
-                return self.variable(int(name[1:]))
-            case ast.UnaryOp(op=ast.UAdd() | ast.USub() as op, operand=operand):
-                sign = -1.0 if isinstance(op, ast.USub) else 1.0
-                return self.added(self.number(0.0), self.read(operand), sign)
-            case ast.BinOp(left=left, op=ast.Pow(), right=right):
-                return self.power(self.read(left), self.exponent(self.read(right)))
-            case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as op, right=right):
-                sign = -1.0 if isinstance(op, ast.Sub) else 1.0
-                return self.added(self.read(left), self.read(right), sign)
-            case ast.BinOp(left=left, op=ast.Mult(), right=right):
-                return self.times(self.read(left), self.read(right))
-            case ast.BinOp(left=left, op=ast.Div(), right=right):
-                return self.times(self.read(left), self.inverse(self.read(right)))
-            case ast.Call(func=ast.Name(id=name), args=[argument], keywords=[]):
-                if name in _FUNCTIONS:
-                    return self.applied(_FUNCTIONS[name], self.read(argument))
-        self.fail("numbers, names, signs and brackets do not fit together")
-
-    def exponent(self, quotient: _Quotient) -> float:
-        value = self.as_number(quotient)
-        if value is None:
-            self.fail("an exponent must be a number")
-        return value
+            case Column(place=place):
+                return self.variable(place)
+            case Apply(name=name, argument=argument):
+                return self.applied(name, self.read(argument))
+            case Power(base=base, exponent=-1.0):
+                return self.inverse(self.read(base))
+            case Power(base=base, exponent=exponent):
+                return self.power(self.read(base), exponent)
+            case Product(parts=parts):
+                return reduce(self.times, map(self.read, parts))
+            case expressions.Sum(parts=parts):
+                return reduce(self.added, map(self.read, parts))
+        raise TypeError(f"{node!r} is not read from text.")
 
     def as_number(self, quotient: _Quotient) -> float | None:
         if quotient.below == {self.one: 1.0} and set(quotient.above) <= {self.one}:
@@ -429,6 +353,12 @@ class _EquationReader:
         return self.added(self.times(even, even), other, -1.0).above
 
 
+def _is_root(node: Node) -> bool:
+    if isinstance(node, Apply):
+        return node.name == "sqrt"
+    return isinstance(node, Power) and node.exponent % 1 == 0.5
+
+
 def _multiplied(left: Term, right: Term) -> Term:
     return _normal(Term(left.times(right.exponents).exponents, left.factors + right.factors))
 
@@ -447,8 +377,3 @@ def _normal(term: Term) -> Term:
     kept = [key._replace(power=power) for key, power in powers.items() if power]
     kept.sort(key=lambda f: (f.function.name, f.scale, f.exponents))
     return Term(tuple(e + 0.0 for e in term.exponents), tuple(kept))
-
-
-def listed(names: Sequence[str]) -> str:
-    """Return some names as text, the first ten if there are more."""
-    return ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")

@@ -85,14 +85,14 @@ def batches(
         few = np.flatnonzero(used) if 2 * np.count_nonzero(used) <= n_features else None
     buffer = np.empty(n_features * size)
     for start in range(0, n_samples, max(1, size)):
-        here = slice(start, min(start + size, n_samples))
-        columns = buffer[: n_features * (here.stop - start)].reshape(n_features, -1)
+        batch = slice(start, min(start + size, n_samples))
+        columns = buffer[: n_features * (batch.stop - start)].reshape(n_features, -1)
         if few is None:
-            columns[...] = X[here].T
+            columns[...] = X[batch].T
         else:
             for column in few:
-                columns[column] = X[here, column]
-        yield here, columns
+                columns[column] = X[batch, column]
+        yield batch, columns
 
 
 def evaluate(
@@ -105,10 +105,10 @@ def evaluate(
     """
     n_terms = plan.parent.size
     buffer = np.empty(n_terms * min(rows, len(X)))
-    for here, columns in batches(X, rows, plan.variable):
-        root = NO_WEIGHTS if sample_weight is None else np.sqrt(sample_weight[here])
-        for start in range(here.start, here.stop, rows):
-            chunk = slice(start, min(start + rows, here.stop))
+    for batch, columns in batches(X, rows, plan.variable):
+        root = NO_WEIGHTS if sample_weight is None else np.sqrt(sample_weight[batch])
+        for start in range(batch.start, batch.stop, rows):
+            chunk = slice(start, min(start + rows, batch.stop))
             values = buffer[: n_terms * (chunk.stop - start)].reshape(n_terms, -1)
-            evaluate_chunk(columns, start - here.start, root, plan.parent, plan.variable, values)
+            evaluate_chunk(columns, start - batch.start, root, plan.parent, plan.variable, values)
             yield chunk, values

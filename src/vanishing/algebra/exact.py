@@ -2,11 +2,14 @@
 
 import math
 import numbers
+from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
+from vanishing._types import ObjectArray, Table
 from vanishing.algebra.polynomials import BasePolynomial
 
 _EXACT = 2**53  # above this not every integer is a float: one may stand for its neighbours
@@ -62,6 +65,10 @@ class ExactPolynomial(BasePolynomial):
         A coefficient for each term, in any form that `BuchbergerMoller` takes coordinates in; kept
         as an array of `fractions.Fraction`.
 
+    See Also
+    --------
+    Polynomial : A polynomial with floats as coefficients.
+
     Examples
     --------
     >>> from vanishing.polynomials import ExactPolynomial
@@ -72,14 +79,16 @@ class ExactPolynomial(BasePolynomial):
     Fraction(0, 1)
     """
 
-    def __init__(self, terms, coef):
+    coef: ObjectArray
+
+    def __init__(self, terms: Table, coef: Iterable[Any]):
         coef = [to_fraction(value) for value in coef]
         self._set_terms(terms, np.array(coef, dtype=object))
 
     def __reduce__(self):
         return ExactPolynomial, (self.terms, self.coef)
 
-    def __call__(self, point) -> Fraction:
+    def __call__(self, point: Iterable[Any]) -> Fraction:
         """Evaluate at one point, an array-like of n_features exact numbers."""
         (point,) = to_fractions([point])
         if len(point) != self.terms.shape[1]:

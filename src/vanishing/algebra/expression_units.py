@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import numpy as np
-
 from vanishing.algebra.equations import GivenEquation
 from vanishing.algebra.expressions import (
     Apply,
@@ -17,31 +15,27 @@ from vanishing.algebra.expressions import (
     power,
     split,
 )
+from vanishing.algebra.functions import POWERS
 from vanishing.algebra.quantities import ONE, Unit, Units
 from vanishing.algebra.terms import Term
 
 
 def unit_of_term(term: Term, units: Units) -> Unit:
     """Return the unit of a term; a function, whatever it is of, has none."""
-    unit = ONE
-    for place, exponent in enumerate(term.exponents):
-        unit *= units.columns[place] ** exponent
-    for factor in term.factors:
-        if factor.function.name in _ROOTS:
-            inside = unit_of_term(Term(factor.exponents), units)
-            unit *= inside ** (factor.power * _ROOTS[factor.function.name])
-    return unit
+    return _product(term.dimensions[0], dict(enumerate(units.columns)))
 
 
 def units_of_constants(equation: GivenEquation, units: Units) -> dict[str, Unit]:
     """Return the units of an equation's constants that those of its columns determine.
 
-    They are such that all terms, whose numbers have none, are of one unit; none where that cannot
-    be.
+    With them all terms have the same unit, where numbers have none. Empty where no units do that.
     """
     n, names = equation.n_columns, equation.constants
     known: dict[int, Unit] = dict(enumerate(units.columns))
-    products = [row for term in equation.terms for row in _without_unit(term)]
+    products = []  # exponents of what has no unit, the last of which is that of the unit of terms
+    for term in equation.terms:
+        whole, inside = term.dimensions
+        products += [[*whole, -1.0], *([*exponents, 0.0] for exponents in inside)]
     n_known = 0
     while n_known < len(known):
         n_known = len(known)
@@ -55,21 +49,6 @@ def units_of_constants(equation: GivenEquation, units: Units) -> dict[str, Unit]
     return {name: known[n + k] for k, name in enumerate(names) if n + k in known}
 
 
-def _without_unit(term: Term) -> list[list[float]]:
-    """Return exponents of products without a unit.
-
-    They are the term over the unit of all terms, which is the last, and what functions are of.
-    """
-    whole, arguments = np.array(term.exponents), []
-    for factor in term.factors:
-        if factor.function.name in _ROOTS:
-            root = factor.power * _ROOTS[factor.function.name]
-            whole = whole + root * np.array(factor.exponents)
-        else:
-            arguments.append([*factor.exponents, 0.0])
-    return [[*whole.tolist(), -1.0], *arguments]
-
-
 def _product(exponents, units: dict[int, Unit]) -> Unit:
     unit = ONE
     for place, exponent in enumerate(exponents):
@@ -78,14 +57,13 @@ def _product(exponents, units: dict[int, Unit]) -> Unit:
     return unit
 
 
-# Functions that are powers, whose arguments may have a unit.
-_ROOTS = {"sqrt": 0.5, "reciprocal": -1.0, "cbrt": 1.0 / 3.0, "abs": 1.0}
+_ROOTS = POWERS | {"abs": 1.0}  # functions whose arguments may have a unit
 
 
 def with_units(left: Node, right: Node, units: Units) -> tuple[Node, Node]:
     """Return the sides of an equation, in which numbers have units or consist of named values."""
     unit = _natural(left, units)
-    return _given(left, unit, units), _given(right, unit, units)
+    return _with_unit(left, unit, units), _with_unit(right, unit, units)
 
 
 def _natural(node: Node, units: Units) -> Unit:
@@ -108,14 +86,14 @@ def _natural(node: Node, units: Units) -> Unit:
     return ONE
 
 
-def _given(node: Node, unit: Unit, units: Units) -> Node:
+def _with_unit(node: Node, unit: Unit, units: Units) -> Node:
     """Return an expression that has a unit by those of its numbers."""
     if isinstance(node, Sum):
-        return Sum(tuple(_given(part, unit, units) for part in node.parts))
+        return Sum(tuple(_with_unit(part, unit, units) for part in node.parts))
     if isinstance(node, Power) and _takes(node.base):
-        return Power(_given(node.base, unit ** (1.0 / node.exponent), units), node.exponent)
+        return Power(_with_unit(node.base, unit ** (1.0 / node.exponent), units), node.exponent)
     if isinstance(node, Apply) and node.name in _ROOTS:
-        inside = _given(node.argument, unit ** (1.0 / _ROOTS[node.name]), units)
+        inside = _with_unit(node.argument, unit ** (1.0 / _ROOTS[node.name]), units)
         return replace(node, argument=inside)
     number, factors = split(node)
     missing = unit
@@ -155,8 +133,8 @@ def _inside(factor: Node, unit: Unit, units: Units) -> Node:
         return Power(base, factor.exponent)
     if isinstance(factor, Apply) and factor.name not in _ROOTS:
         free = _natural(factor.argument, units) if factor.name == "sign" else ONE
-        return replace(factor, argument=_given(factor.argument, free, units))
-    return _given(factor, unit, units)
+        return replace(factor, argument=_with_unit(factor.argument, free, units))
+    return _with_unit(factor, unit, units)
 
 
 def _joined(number: Number, unit: Unit, parts: list[Node], units: Units) -> Node:

@@ -1,14 +1,15 @@
 """Expressions in columns, as small trees: what closed forms of laws consist of."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import hypot
 
 import numpy as np
 
 from vanishing.algebra import quantities
+from vanishing.algebra.functions import FUNCTIONS, POWERS
 from vanishing.algebra.quantities import Unit
-from vanishing.algebra.terms import FUNCTIONS, Term
+from vanishing.algebra.terms import Term, raised
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,22 @@ Node = Number | Symbol | Column | Power | Apply | Product | Sum
 ONE = Number(1.0)
 
 
+def walk(node: Node) -> Iterator[Node]:
+    """Yield an expression and all that it consists of."""
+    yield node
+    match node:
+        case Power(base=part) | Apply(argument=part):
+            yield from walk(part)
+        case Product(parts=parts) | Sum(parts=parts):
+            for part in parts:
+                yield from walk(part)
+
+
+def columns_of(node: Node) -> set[int]:
+    """Return the places of the columns that occur in an expression."""
+    return {part.place for part in walk(node) if isinstance(part, Column)}
+
+
 # -- Making ---------------------------------------------------------------------------------------
 
 
@@ -83,7 +100,7 @@ def is_negative(node: Node) -> bool:
 
 
 def split(node: Node) -> tuple[Number, tuple[Node, ...]]:
-    """Return an expression as a number and the factors beside it."""
+    """Return an expression as a number and the factors that it multiplies."""
     if isinstance(node, Number):
         return node, ()
     parts = node.parts if isinstance(node, Product) else (node,)
@@ -122,10 +139,10 @@ def product(*parts: Node) -> Node:
             else:
                 others.append(factor)
     columns = [power(Column(i), e) for i, e in sorted(exponents.items()) if e]
-    found = (*columns, *others)
-    if value != 1.0 or std != 0.0 or not found:
-        found = (Number(value, std), *found)
-    return found[0] if len(found) == 1 else Product(found)
+    kept = (*columns, *others)
+    if value != 1.0 or std != 0.0 or not kept:
+        kept = (Number(value, std), *kept)
+    return kept[0] if len(kept) == 1 else Product(kept)
 
 
 def as_power(node: Node) -> tuple[Node, float]:
@@ -163,13 +180,12 @@ def of_term(term: Term, coefficient: Number = ONE) -> Node:
     parts: list[Node] = [coefficient, *_columns(term.exponents)]
     for factor in term.factors:
         inside = product(Number(factor.scale), *_columns(factor.exponents))
-        if factor.function is FUNCTIONS["sqrt"]:
-            parts.append(power(Power(inside, 0.5), factor.power))
-        elif factor.function is FUNCTIONS["reciprocal"]:
-            parts.append(power(inside, -factor.power))
+        name, function = factor.function.name, factor.function
+        if name in POWERS and function is FUNCTIONS[name]:
+            node = power(inside, POWERS[name])
         else:
-            applied = Apply(factor.function.name, factor.function.value, inside)
-            parts.append(power(applied, factor.power))
+            node = Apply(name, function.value, inside)
+        parts.append(power(node, factor.power))
     return product(*parts)
 
 
@@ -180,13 +196,13 @@ def _columns(exponents) -> list[Node]:
 # -- Evaluating -----------------------------------------------------------------------------------
 
 
-def evaluate(node: Node, columns: np.ndarray) -> np.ndarray:
+def evaluate(node: Node, columns: Sequence[np.ndarray] | np.ndarray) -> np.ndarray:
     """Return the values of an expression.
 
     Parameters
     ----------
     node : Node
-    columns : ndarray of shape (n_columns, n_rows)
+    columns : sequence of ndarray of shape (n_rows,)
 
     Returns
     -------
@@ -199,12 +215,13 @@ def evaluate(node: Node, columns: np.ndarray) -> np.ndarray:
     if isinstance(node, Apply):
         return node.function(evaluate(node.argument, columns))
     if isinstance(node, Power):
-        base = evaluate(node.base, columns)
-        size = abs(node.exponent)
-        value = np.sqrt(base) if size == 0.5 else base ** (int(size) if size % 1 == 0 else size)
-        return value if node.exponent > 0 else 1.0 / value
-    values = [evaluate(part, columns) for part in node.parts]
-    result = values[0]
-    for value in values[1:]:
-        result = result + value if isinstance(node, Sum) else result * value
+        return raised(evaluate(node.base, columns), node.exponent)
+    result = evaluate(node.parts[0], columns)
+    for part in node.parts[1:]:
+        if isinstance(node, Sum):
+            result = result + evaluate(part, columns)
+        elif isinstance(part, Power) and part.exponent < 0.0:
+            result = result / raised(evaluate(part.base, columns), -part.exponent)
+        else:
+            result = result * evaluate(part, columns)
     return result

@@ -3,12 +3,14 @@
 from abc import abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
+from typing import Any, Self, overload
 
 import numpy as np
 from numba import njit
 from sklearn.utils import check_array
 
 from vanishing._threads import one_blas_thread, spread
+from vanishing._types import Array, BoolArray, FloatArray, IntArray, Names, Table, Vector
 from vanishing.algebra import monomials
 from vanishing.algebra.evaluation import (
     NO_WEIGHTS,
@@ -67,8 +69,8 @@ def aligned(polynomials) -> str | None:
     None where there are none, or where components are too large to be expanded.
     """
     try:
-        some = polynomials[:_NOTEBOOK]
-        lines = [g.equation("latex", limit=NOTEBOOK_TERMS, equals=" &= ") for g in some]
+        shown = polynomials[:_NOTEBOOK]
+        lines = [g.equation("latex", limit=NOTEBOOK_TERMS, equals=" &= ") for g in shown]
     except ValueError:
         return None
     if not lines:
@@ -79,7 +81,7 @@ def aligned(polynomials) -> str | None:
     return f"$$\n\\begin{{aligned}}\n{inner}\n\\end{{aligned}}\n$$"
 
 
-class PolynomialSequence(Immutable, Sequence):
+class PolynomialSequence(Immutable, Sequence[Polynomial]):
     """The generators of a fitted model, one of which is made when it is asked for."""
 
     @property
@@ -90,11 +92,23 @@ class PolynomialSequence(Immutable, Sequence):
     @abstractmethod
     def _polynomial(self, i: int) -> Polynomial: ...
 
+    @abstractmethod
+    def subset(self, chosen: IntArray | BoolArray | slice) -> Self:
+        """Return some of the generators, as a sequence of their own."""
+
+    @abstractmethod
+    def renamed(self, feature_names: Names) -> Self:
+        """Return the same generators with other names of the columns."""
+
     @property
     def degree(self) -> int:
         """Largest degree, 0 if there are no generators."""
         return int(self.degrees.max(initial=0))
 
+    @overload
+    def __getitem__(self, index: int) -> Polynomial: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Polynomial]: ...
     def __getitem__(self, index):
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
@@ -109,7 +123,7 @@ class PolynomialSequence(Immutable, Sequence):
     def _repr_latex_(self) -> str | None:
         return aligned(self)
 
-    def table(self) -> dict[str, list]:
+    def table(self) -> dict[str, list[Any]]:
         """Return one line per generator as columns, for a DataFrame of any library."""
         polynomials = list(self)
         return {
@@ -119,14 +133,14 @@ class PolynomialSequence(Immutable, Sequence):
             "mse": [g.mse for g in polynomials],
         }
 
-    def distance(self, X) -> np.ndarray:
+    def distance(self, X: Table) -> FloatArray:
         """Return the distances of rows from each generator's zeros: (n_samples, |G|).
 
         To first order, as `Polynomial.distance`.
         """
         X = check_array(X, dtype=[np.float64, np.float32])
-        found = [g.distance(X) for g in self]
-        return np.column_stack(found) if found else np.zeros((len(X), 0))
+        distances = [g.distance(X) for g in self]
+        return np.column_stack(distances) if distances else np.zeros((len(X), 0))
 
     @abstractmethod
     def _chunking(self, chunk_size) -> tuple[int, int]:
@@ -140,9 +154,16 @@ class PolynomialSequence(Immutable, Sequence):
         """Call ``function(some rows, rows of a chunk)`` for all rows, in several threads."""
         rows, work = self._chunking(chunk_size)
         with one_blas_thread():
-            spread(lambda here: function(here, rows), stretches(n_samples, rows, work))
+            spread(lambda stretch: function(stretch, rows), stretches(n_samples, rows, work))
 
-    def evaluate(self, X, *, absolute=False, chunk_size=None, out=None) -> np.ndarray:
+    def evaluate(
+        self,
+        X: Array,
+        *,
+        absolute: bool = False,
+        chunk_size: int | None = None,
+        out: Array | None = None,
+    ) -> Any:
         """Evaluate all generators on rows: (n_samples, |G|) in the dtype of X.
 
         ``X`` is a float64 or float32 array with the right number of columns; ``out`` an array to
@@ -152,23 +173,25 @@ class PolynomialSequence(Immutable, Sequence):
             out = np.empty((len(X), len(self)), dtype=X.dtype)
         if len(self):
             self._by_stretches(
-                lambda here, rows: self._evaluate(X[here], absolute, rows, out[here]),
+                lambda stretch, rows: self._evaluate(X[stretch], absolute, rows, out[stretch]),
                 len(X),
                 chunk_size,
             )
         return out
 
-    def combine(self, X, weights, *, absolute=False, chunk_size=None) -> np.ndarray:
+    def combine(
+        self, X: Array, weights: Array, *, absolute: bool = False, chunk_size: int | None = None
+    ) -> FloatArray:
         """Return ``evaluate(X) @ weights`` without ever holding all values of the generators.
 
         ``weights`` has shape (|G|, n_outputs).
         """
         out = np.zeros((len(X), weights.shape[1]))
 
-        def combine(here: slice, rows: int) -> None:
-            values = np.empty((here.stop - here.start, len(self)))
-            self._evaluate(X[here], absolute, rows, values)
-            np.matmul(values, weights, out=out[here])
+        def combine(stretch: slice, rows: int) -> None:
+            values = np.empty((stretch.stop - stretch.start, len(self)))
+            self._evaluate(X[stretch], absolute, rows, values)
+            np.matmul(values, weights, out=out[stretch])
 
         if len(self):
             self._by_stretches(combine, len(X), chunk_size)
@@ -190,14 +213,22 @@ class Generators(PolynomialSequence):
     feature_names : sequence of str
     """
 
-    terms: np.ndarray
-    leading_terms: np.ndarray
-    coef: np.ndarray
-    leading_coef: np.ndarray
-    mse: np.ndarray
+    terms: IntArray
+    leading_terms: IntArray
+    coef: FloatArray
+    leading_coef: FloatArray
+    mse: FloatArray
     feature_names: tuple[str, ...]
 
-    def __init__(self, terms, leading_terms, coef, leading_coef, mse, feature_names):
+    def __init__(
+        self,
+        terms: Table,
+        leading_terms: Table,
+        coef: Table,
+        leading_coef: Vector,
+        mse: Vector,
+        feature_names: Names,
+    ):
         self._set(
             terms=read_only(terms),
             leading_terms=read_only(leading_terms),
@@ -236,7 +267,7 @@ class Generators(PolynomialSequence):
         coef = np.ascontiguousarray(self.coef[:, used])
         return plan, position[: used.size], coef, position[used.size :]
 
-    def subset(self, chosen) -> "Generators":
+    def subset(self, chosen: IntArray | BoolArray | slice) -> "Generators":
         """Return some of the generators, as a sequence of their own."""
         return Generators(
             self.terms,
@@ -247,7 +278,7 @@ class Generators(PolynomialSequence):
             self.feature_names,
         )
 
-    def renamed(self, feature_names) -> "Generators":
+    def renamed(self, feature_names: Names) -> "Generators":
         """Return the same generators with other names of the columns."""
         return Generators(
             self.terms, self.leading_terms, self.coef, self.leading_coef, self.mse, feature_names
@@ -261,5 +292,5 @@ class Generators(PolynomialSequence):
     def _evaluate(self, X, absolute, rows, out):
         plan, terms, coef, leading = self.compiled
         weights = (terms, coef, leading, self.leading_coef)
-        for here, columns in batches(X, rows, plan.variable):
-            _fill_rows(columns, *plan, *weights, absolute, rows, out[here])
+        for batch, columns in batches(X, rows, plan.variable):
+            _fill_rows(columns, *plan, *weights, absolute, rows, out[batch])

@@ -68,6 +68,23 @@ def variables_plan(n_features: int) -> Plan:
     return CONSTANT_PLAN.extended(np.zeros(n_features, dtype=np.intp), np.arange(n_features))
 
 
+def plan_up_to(n_features: int, max_degree: int, max_terms: int | None = None) -> Plan:
+    """Plan the evaluation of all terms up to a degree, in DegLex order.
+
+    With ``max_terms`` the degree is lowered to what keeps to that number, down to 1.
+    """
+    plan = variables_plan(n_features)
+    level, start = terms_of(plan, n_features)[1:], 1
+    for _ in range(1, max_degree):
+        following = border(level, "gb")
+        size = plan.parent.size
+        if max_terms is not None and size + len(following.terms) > max_terms:
+            break
+        plan = plan.extended(following.parent + start, following.variable)
+        level, start = following.terms, size
+    return plan
+
+
 def keys(terms: np.ndarray) -> np.ndarray:
     """Return byte strings that compare as the terms do in DegLex, within one degree.
 
@@ -228,9 +245,9 @@ def plan(terms: np.ndarray) -> tuple[Plan, np.ndarray]:
     below = terms[degrees == top]
     for degree in range(top, 0, -1):
         sorted_keys, first = np.unique(keys(below), return_index=True)
-        here = needed[degree] = below[first]
+        level = needed[degree] = below[first]
         wanted = terms[degrees == degree - 1]
-        index, column, quotients = divisors(here)
+        index, column, quotients = divisors(level)
         known, _ = contains(np.sort(keys(wanted)), keys(quotients))
         # The first known divisor of each term, or its first divisor where none is known.
         rank = np.lexsort([~known, index])
@@ -242,11 +259,11 @@ def plan(terms: np.ndarray) -> tuple[Plan, np.ndarray]:
     position = np.zeros(len(terms), dtype=np.intp)
     start, keys_below = 0, keys(needed[0])
     for degree in range(1, top + 1):
-        quotient_keys, variables, here = steps[degree]
+        quotient_keys, variables, sorted_keys = steps[degree]
         parent.append(start + contains(keys_below, quotient_keys)[1])
         variable.append(variables)
         start += len(keys_below)
-        asked = degrees == degree
-        position[asked] = start + contains(here, keys(terms[asked]))[1]
-        keys_below = here
+        at_degree = degrees == degree
+        position[at_degree] = start + contains(sorted_keys, keys(terms[at_degree]))[1]
+        keys_below = sorted_keys
     return Plan(np.concatenate(parent), np.concatenate(variable)), position

@@ -1,36 +1,19 @@
 """Polynomials and equations from text: the inverse of what polynomials print."""
 
-import ast
 import math
 import re
-from collections.abc import Iterator, Sequence
-from fractions import Fraction
+from collections.abc import Sequence
 
 import numpy as np
 
+from vanishing.algebra.expressions import Column, Node, Number, Power, Product, Sum
 from vanishing.algebra.monomials import deglex_order
 from vanishing.algebra.polynomials import Polynomial, default_names
-from vanishing.algebra.writing import printable
+from vanishing.algebra.syntax import TextReader, tokens
 
 MAX_DEGREE = 50
 MAX_VARIABLES = 1000  # where they are not named
-_MAX_LENGTH = 300_000  # characters of a text
-_MAX_DEPTH = 50  # of brackets
-_MAX_SUMMAND = 1000  # tokens of what stands between two signs: Python's parser is recursive
 _MAX_PRODUCTS = 200_000  # of terms, in a text
-
-_TOKEN = re.compile(
-    r"(?P<fraction>[0-9]+/[0-9]+)"
-    r"|(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
-    # A name that is no word stands in brackets; it may have brackets itself, as "length [cm]" has.
-    r"|(?P<name>[^\W\d]\w*|\[(?:[^][]|\[[^][]*\])*\])"
-    r"|(?P<power>\*\*|\^)|(?P<times>\*)|(?P<sign>[-+])|(?P<equals>==?)|(?P<open>\()|(?P<close>\))"
-    r"|(?P<space>\s+)|(?P<unknown>.)"
-)
-_STARTS = {"fraction", "number", "name", "open", "sign"}
-_GOES_ON = {"power", "times", "sign", "equals", "close", "end"}
-_MAY_FOLLOW = {"number": _GOES_ON, "name": _GOES_ON, "close": _GOES_ON}
-_MAY_FOLLOW |= dict.fromkeys(("fraction", "exponent"), _GOES_ON - {"power"})
 
 # While it is read a polynomial is a dict from terms to coefficients, and a term is the sorted tuple
 # of the places of its variables: (0, 0, 1) is x0^2*x1.
@@ -43,8 +26,8 @@ def parse_polynomial(text: str, names: Sequence[str] | None = None) -> Polynomia
     Parameters
     ----------
     text : str
-        Numbers, fractions such as 2/3, names, brackets, ``+``, ``-``, ``*``, and ``^`` or ``**``
-        with a non-negative integer. Names that are no words stand in brackets: ``[petal length]``.
+        Numbers, names, brackets, ``+``, ``-``, ``*``, ``/`` with a number, and ``^`` or ``**`` with
+        a non-negative integer. Names that are no words stand in brackets: ``[petal length]``.
     names : sequence of str, default=None
         Names of the variables in the order of the columns; x0, x1, ... up to the last one that
         occurs by default.
@@ -59,13 +42,18 @@ def parse_polynomial(text: str, names: Sequence[str] | None = None) -> Polynomia
     ValueError
         If the text is no polynomial in these variables, or its names cannot be told apart.
 
+    See Also
+    --------
+    parse_equation : Read an equation, which has two sides.
+    vanishing.check_law : Read equations with functions and constants to be fitted.
+
     Examples
     --------
     >>> from vanishing.polynomials import parse_polynomial
     >>> print(parse_polynomial("(x - 1)^2 + 2.5e-1*[petal length]", ["x", "petal length"]))
     x^2 + 0.25*[petal length] - 2*x + 1
     """
-    return _PolynomialReader(text, names).polynomial(sides=1)
+    return _PolynomialReader(text, names).polynomial(most_sides=1)
 
 
 def parse_equation(text: str, names: Sequence[str] | None = None) -> Polynomial:
@@ -85,13 +73,17 @@ def parse_equation(text: str, names: Sequence[str] | None = None) -> Polynomial:
     polynomial : Polynomial
         Zero where the equation holds.
 
+    See Also
+    --------
+    parse_polynomial : Read a polynomial, which has one side.
+
     Examples
     --------
     >>> from vanishing.polynomials import parse_equation
     >>> print(parse_equation("p*V = 8.314*n*T", ["p", "V", "n", "T"]))
     -8.314*n*T + p*V
     """
-    return _PolynomialReader(text, names).polynomial(sides=2)
+    return _PolynomialReader(text, names).polynomial(most_sides=2)
 
 
 def names_in(text: str) -> list[str]:
@@ -103,8 +95,7 @@ def names_in(text: str) -> list[str]:
     >>> names_in("p*V = 8.314*n*T")
     ['p', 'V', 'n', 'T']
     """
-    used = (_name(token) for kind, token in _tokens(text) if kind == "name")
-    return list(dict.fromkeys(used))
+    return list(dict.fromkeys(token.name for token in tokens(text) if token.kind == "name"))
 
 
 def default_variables(texts: Sequence[str]) -> list[str]:
@@ -118,60 +109,22 @@ def default_variables(texts: Sequence[str]) -> list[str]:
     return default_names(max(places) + 1)
 
 
-def _name(token: str) -> str:
-    return token[1:-1] if token.startswith("[") else token
+class _PolynomialReader(TextReader):
+    """Reads one text and expands it."""
 
-
-def _tokens(text: str) -> Iterator[tuple[str, str]]:
-    """Split a text into (kind, token), without the white space."""
-    if not isinstance(text, str):
-        raise TypeError(f"a polynomial must be given as a string; got {type(text).__name__}.")
-    if len(text) > _MAX_LENGTH:
-        _fail(text, f"it is longer than {_MAX_LENGTH} characters")
-    for match in _TOKEN.finditer(text):
-        if match.lastgroup != "space":
-            yield str(match.lastgroup), match.group()
-
-
-def _shown(text: str) -> str:
-    return repr(text if len(text) <= 60 else f"{text[:57]}...")
-
-
-def _fail(text: str, problem: str):
-    raise ValueError(f"cannot read the equation {_shown(text)}: {problem}.")
-
-
-class _PolynomialReader:
-    """Reads one text, which Python's parser takes apart; nothing is evaluated as Python."""
+    max_length = 300_000
+    functions = False
 
     def __init__(self, text: str, names: Sequence[str] | None):
-        self.text = text
-        self.names = default_variables([text]) if names is None else [str(name) for name in names]
+        if not isinstance(text, str):
+            raise TypeError(f"a polynomial must be given as a string; got {type(text).__name__}.")
+        super().__init__(text, default_variables([text]) if names is None else names)
         self.products = _MAX_PRODUCTS
-        self.columns: dict[str, int | None] = {}  # None where two columns print the same name
-        for i, name in enumerate(map(printable, self.names)):
-            self.columns[name] = None if name in self.columns else i
-            # Where a name such as "a] + [b" ends cannot be seen.
-            if "[" in name or "]" in name:
-                token = _TOKEN.match(f"[{name}]")
-                if token and len(token[0]) < len(name) + 2 and f"[{name}]" in text:
-                    self.refuse(name)
 
-    def fail(self, problem: str):
-        _fail(self.text, problem)
-
-    def unexpected(self, token: str, before: str):
-        if before in _MAY_FOLLOW:
-            self.fail(f"{_shown(token)} is not expected there")
-        self.fail(f"a number, a variable or a bracket is expected in place of {_shown(token)}")
-
-    def refuse(self, name: str):
-        self.fail(f"the name {_shown(name)} cannot be told from others; rename the column")
-
-    def polynomial(self, sides: int) -> Polynomial:
+    def polynomial(self, most_sides: int) -> Polynomial:
         total: _Terms = {}
-        for side, source in self.summands(sides):
-            _add(total, self.expanded(source), side)
+        for side, sign in zip(self.sides(most_sides), (1.0, -1.0), strict=False):
+            _add(total, self.expanded(side), sign)
         if not all(map(math.isfinite, total.values())):
             self.fail("its coefficients must be finite")
         kept = [term for term, value in total.items() if value] or [()]
@@ -182,83 +135,35 @@ class _PolynomialReader:
         coef = [total.get(kept[i], 0.0) for i in order]
         return Polynomial(terms[order], coef, feature_names=self.names)
 
-    def summands(self, sides: int) -> Iterator[tuple[float, str]]:
-        """Check that tokens fit together; yield the summands of both sides as Python's text."""
-        side, depth, before = 1.0, 0, "start"
-        summand: list[str] = []
-        for kind, token in [*_tokens(self.text), ("end", "the end")]:
-            if before == "power":
-                if not re.fullmatch("[0-9]{1,3}", token) or int(token) > MAX_DEGREE:
-                    wanted = f"an integer from 0 to {MAX_DEGREE}"
-                    self.fail(f"an exponent must be {wanted}, not {_shown(token)}")
-                kind, token = "exponent", str(int(token))  # Python has no 007
-            elif kind not in _MAY_FOLLOW.get(before, _STARTS):
-                self.unexpected(token, before)
-            depth += (kind == "open") - (kind == "close")
-            if depth and kind in ("equals", "end"):
-                self.fail("a bracket is not closed")
-            if depth < 0 or (kind == "equals" and (side < 0 or sides == 1)):
-                self.unexpected(token, before)
-            if depth > _MAX_DEPTH:
-                self.fail("the brackets are nested too deeply")
-            between = kind == "sign" and not depth and before in _MAY_FOLLOW
-            if between or kind in ("equals", "end"):
-                yield side, " ".join(summand)
-                summand = []
-            if kind == "equals":
-                side = -1.0
-            elif kind != "end":
-                summand.append(self.python(kind, token))
-            if len(summand) > _MAX_SUMMAND:
-                self.fail(f"more than {_MAX_SUMMAND} factors, signs and brackets form one term")
-            before = kind
+    def expanded(self, node: Node) -> _Terms:
+        if isinstance(node, Number):
+            return {(): node.value}
+        if isinstance(node, Column):
+            return {(node.place,): 1.0}
+        if isinstance(node, Power):
+            return self.raised(self.expanded(node.base), node.exponent)
+        assert isinstance(node, Product | Sum)  # there are no functions
+        first, *rest = node.parts
+        total = self.expanded(first)
+        for part in rest:
+            if isinstance(node, Sum):
+                _add(total, self.expanded(part), 1.0)
+            else:
+                total = self.product(total, self.expanded(part))
+        return total
 
-    def python(self, kind: str, token: str) -> str:
-        """Return a token as Python's text: numbers, and the variables as _0, _1, ..."""
-        if kind in ("fraction", "number"):
-            try:
-                value = float(Fraction(token) if kind == "fraction" else token)
-            except (
-                OverflowError,
-                ValueError,
-                ZeroDivisionError,
-            ):  # or more digits than Python takes
-                value = math.inf
-            if math.isinf(value):
-                self.fail("its coefficients must be finite")
-            return repr(value)
-        if kind != "name":
-            return "**" if kind == "power" else token
-        name = _name(token)
-        if name not in self.columns:
-            listed = ", ".join(self.names[:10]) + (", ..." if len(self.names) > 10 else "")
-            self.fail(f"{_shown(name)} is not one of the variables {listed}")
-        if self.columns[name] is None:
-            self.refuse(name)
-        return f"_{self.columns[name]}"
-
-    def expanded(self, source: str) -> _Terms:
-        values: dict[ast.AST, _Terms] = {}
-        # From the leaves to the root: `ast.walk` comes to a node before the nodes below it.
-        for node in reversed(list(ast.walk(ast.parse(source, mode="eval").body))):
-            match node:
-                case ast.Constant(value=float(value)):
-                    values[node] = {(): value}
-                case ast.Name(id=name):
-                    values[node] = {(int(name[1:]),): 1.0}
-                case ast.UnaryOp(op=op, operand=operand):
-                    sign = -1.0 if isinstance(op, ast.USub) else 1.0
-                    values[node] = {t: sign * c for t, c in values.pop(operand).items()}
-                case ast.BinOp(left=left, op=ast.Pow(), right=ast.Constant(value=int(exponent))):
-                    base, values[node] = values.pop(left), {(): 1.0}
-                    for _ in range(exponent):
-                        values[node] = self.product(values[node], base)
-                case ast.BinOp(left=left, op=ast.Mult(), right=right):
-                    values[node] = self.product(values.pop(left), values.pop(right))
-                case ast.BinOp(left=left, op=op, right=right):
-                    values[node] = total = values.pop(left)
-                    _add(total, values.pop(right), -1.0 if isinstance(op, ast.Sub) else 1.0)
-        return values[node]
+    def raised(self, base: _Terms, exponent: float) -> _Terms:
+        if exponent < 0.0:
+            if set(base) != {()}:
+                self.fail("it divides by what is no number")
+            base = {(): 1.0 / base[()] if base[()] else math.inf}
+        if not abs(exponent).is_integer() or abs(exponent) > MAX_DEGREE:
+            wanted = f"an integer from 0 to {MAX_DEGREE}"
+            self.fail(f"an exponent must be {wanted}, not {exponent:.15g}")
+        total: _Terms = {(): 1.0}
+        for _ in range(int(abs(exponent))):
+            total = self.product(total, base)
+        return total
 
     def product(self, left: _Terms, right: _Terms) -> _Terms:
         self.products -= len(left) * len(right)

@@ -1,9 +1,12 @@
 """Polynomials as results: immutable, evaluable on any rows, printable, exportable."""
 
+from typing import Any
+
 import numpy as np
 from sklearn.utils import check_array
 
 from vanishing._threads import one_blas_thread
+from vanishing._types import FloatArray, IntArray, Names, Table, Vector
 from vanishing.algebra import monomials
 from vanishing.algebra.evaluation import (
     chunk_rows,
@@ -26,10 +29,10 @@ def default_names(n_features: int) -> list[str]:
 class BasePolynomial(Immutable):
     """Terms and coefficients of some kind: what they are, and how they are written."""
 
-    terms: np.ndarray
-    coef: np.ndarray
+    terms: IntArray
+    coef: Any
     feature_names: tuple[str, ...]
-    coef_std: np.ndarray | None = None
+    coef_std: FloatArray | None = None
 
     def _set_terms(self, terms, coef, feature_names=None):
         terms = np.array(terms, dtype=np.int64, ndmin=2)
@@ -46,7 +49,7 @@ class BasePolynomial(Immutable):
         )
 
     @property
-    def leading_term(self) -> np.ndarray:
+    def leading_term(self) -> IntArray:
         """Exponents of the leading term, of shape (n_features,)."""
         return self.terms[-1]
 
@@ -55,7 +58,14 @@ class BasePolynomial(Immutable):
         """Total degree."""
         return int(self.terms.sum(axis=1).max())
 
-    def write(self, style="text", *, digits=DIGITS, limit=None, errors=False) -> str:
+    def write(
+        self,
+        style: str = "text",
+        *,
+        digits: int | Vector = DIGITS,
+        limit: int | None = None,
+        errors: bool = False,
+    ) -> str:
         """Write the polynomial, largest term first.
 
         Parameters
@@ -72,11 +82,15 @@ class BasePolynomial(Immutable):
         """
         if errors and self.coef_std is None:
             raise ValueError("the polynomial has no standard errors: see vanishing.error_bars.")
-        language = writer(style, self.feature_names, digits if np.ndim(digits) == 0 else None)
+        language = self._writer(style, digits)
         if errors and language.is_formal:
             raise ValueError("standard errors are written for people: as text, LaTeX or HTML.")
         order, std = np.flatnonzero(self.coef)[::-1], self.coef_std if errors else None
         return language.write(self._monomials(order, self.coef, limit, digits, std))
+
+    def _writer(self, style: str, digits, for_people: bool = False) -> PlainText:
+        common = digits if np.ndim(digits) == 0 else None
+        return writer(style, self.feature_names, common, for_people=for_people)
 
     def _monomials(self, order, coef, limit=None, digits=DIGITS, std=None) -> Monomials:
         """Return the first terms of some in order, to be written with coefficients."""
@@ -89,7 +103,14 @@ class BasePolynomial(Immutable):
             len(order) - len(shown),
         )
 
-    def equation(self, style="text", *, digits=DIGITS, limit=None, equals=None) -> str:
+    def equation(
+        self,
+        style: str = "text",
+        *,
+        digits: int | Vector = DIGITS,
+        limit: int | None = None,
+        equals: str | None = None,
+    ) -> str:
         """Write that the polynomial is zero, with the leading term alone on the left.
 
         Parameters
@@ -109,13 +130,13 @@ class BasePolynomial(Immutable):
         >>> Polynomial([[0, 0], [2, 0], [0, 2]], [-1.0, 1.0, 1.0]).equation()
         'x1^2 = 1 - x0^2'
         """
-        is_common, coef, last = np.ndim(digits) == 0, self.coef, len(self.coef) - 1
-        language = writer(style, self.feature_names, digits if is_common else None, for_people=True)
+        coef, last = self.coef, len(self.coef) - 1
+        language = self._writer(style, digits, for_people=True)
         if not coef[-1]:  # too small for a number
             left = self._monomials(np.flatnonzero(coef)[::-1], coef, limit, digits)
             return language.equation(left, Number(0.0), equals)
-        right, matters = -coef / coef[-1], np.broadcast_to(digits, len(coef)) > 0
-        order = [i for i in reversed(range(last)) if right[i] and (is_common or matters[i])]
+        right, matters = -coef / coef[-1], np.broadcast_to(np.asarray(digits), coef.shape) != 0
+        order = [i for i in reversed(range(last)) if right[i] and matters[i]]
         first = next((i for i in order if right[i] > 0), None)
         order.sort(key=lambda i: i != first)
         left = self._monomials([last], np.ones(len(coef)))
@@ -125,7 +146,7 @@ class BasePolynomial(Immutable):
         """Write the polynomial, largest term first, four digits per coefficient."""
         return self.write()
 
-    def shortened(self, limit) -> str:
+    def shortened(self, limit: int) -> str:
         """Write the ``limit`` largest terms of the polynomial and dots for the others."""
         return self.write(limit=limit)
 
@@ -139,12 +160,12 @@ class BasePolynomial(Immutable):
     def _repr_latex_(self) -> str:
         return f"${self.write('latex', limit=NOTEBOOK_TERMS)}$"
 
-    def to_sympy(self):
+    def to_sympy(self) -> Any:
         """Return the polynomial as a SymPy expression in symbols named as the columns."""
         terms = self._monomials(np.arange(len(self.coef)), self.coef)
-        return to_sympy(self.feature_names, terms)[0]
+        return to_sympy(self.feature_names, terms)
 
-    def table(self) -> dict[str, list]:
+    def table(self) -> dict[str, list[Any]]:
         """Return terms and coefficients as columns, for a DataFrame of any library."""
         text = PlainText(self.feature_names)
         ones = np.ones(len(self.coef))
@@ -171,6 +192,11 @@ class Polynomial(BasePolynomial):
     coef_std : array-like of shape (n_terms,), default=None
         Standard errors of the coefficients, where they are known.
 
+    See Also
+    --------
+    ExactPolynomial : A polynomial with rational coefficients.
+    parse_polynomial : Read a polynomial from text.
+
     Examples
     --------
     >>> from vanishing.polynomials import Polynomial
@@ -183,9 +209,18 @@ class Polynomial(BasePolynomial):
     array([[1.2, 1.6]])
     """
 
+    coef: FloatArray
     mse: float
 
-    def __init__(self, terms, coef, *, mse=np.nan, feature_names=None, coef_std=None):
+    def __init__(
+        self,
+        terms: Table,
+        coef: Vector,
+        *,
+        mse: float = np.nan,
+        feature_names: Names | None = None,
+        coef_std: Vector | None = None,
+    ):
         self._set_terms(terms, np.array(coef, dtype=np.float64, ndmin=1), feature_names)
         self._set(mse=float(mse))
         if coef_std is not None:
@@ -198,7 +233,7 @@ class Polynomial(BasePolynomial):
         parts = (self.terms, self.coef, self.mse, self.feature_names, self.coef_std)
         return _rebuild_polynomial, parts
 
-    def with_errors(self, coef_std) -> "Polynomial":
+    def with_errors(self, coef_std: Vector) -> "Polynomial":
         """Return the polynomial with standard errors of its coefficients."""
         names = self.feature_names
         return Polynomial(
@@ -210,11 +245,11 @@ class Polynomial(BasePolynomial):
         """Coefficient of the leading term."""
         return float(self.coef[-1])
 
-    def __call__(self, X) -> np.ndarray:
+    def __call__(self, X: Table) -> FloatArray:
         """Evaluate on rows: an array of shape (n_samples,)."""
         return self._combine(X, self.terms, self.coef[np.newaxis])[:, 0]
 
-    def gradient(self, X) -> np.ndarray:
+    def gradient(self, X: Table) -> FloatArray:
         """Evaluate the gradient on rows: an array of shape (n_samples, n_features)."""
         # Each partial derivative is a polynomial in the divisors of the terms.
         index, variable, quotients = monomials.divisors(self.terms)
@@ -222,7 +257,7 @@ class Polynomial(BasePolynomial):
         coef[variable, np.arange(len(index))] = self.coef[index] * self.terms[index, variable]
         return self._combine(X, quotients, coef)
 
-    def distance(self, X) -> np.ndarray:
+    def distance(self, X: Table) -> FloatArray:
         """Return the distances of rows from the zeros, to first order: |g| / |grad g|.
 
         Parameters
@@ -250,8 +285,8 @@ class Polynomial(BasePolynomial):
         out = np.empty((len(X), len(coef)))
         rows = chunk_rows(plan.parent.size, None)
         with one_blas_thread():
-            for here, values in evaluate(X, plan, rows=rows):
-                np.matmul(values[position].T, coef.T, out=out[here])
+            for chunk, values in evaluate(X, plan, rows=rows):
+                np.matmul(values[position].T, coef.T, out=out[chunk])
         return out
 
 

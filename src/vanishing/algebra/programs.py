@@ -278,8 +278,8 @@ def python_function(names: Sequence[str], arguments: Sequence[int], node: Node, 
     )
 
 
-def to_sympy(names: Sequence[str], *nodes: Node | Monomials) -> list[Any]:
-    """Return expressions of SymPy in symbols named as the columns."""
+def to_sympy(names: Sequence[str], node: Node | Monomials, right: Node | None = None) -> Any:
+    """Return an expression of SymPy, or an equation, in symbols named as the columns."""
     try:
         import sympy
     except ImportError:
@@ -320,4 +320,6 @@ def to_sympy(names: Sequence[str], *nodes: Node | Monomials) -> list[Any]:
             return sympy.Function(node.name)(argument)
         return getattr(sympy, text.functions[node.name])(argument)
 
-    return [converted(node) for node in nodes]
+    if right is None:
+        return converted(node)
+    return sympy.Eq(converted(node), converted(right), evaluate=False)

@@ -37,7 +37,7 @@ _DERIVED = {
 }
 _LONGEST = 80  # characters of a unit
 _NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*\*?\s*(.*)", re.DOTALL)
-# What pint need not see: powers of powers, and exponents that nobody has.
+# What is not passed on to pint: powers of powers, and exponents of three digits.
 _UNSAFE = re.compile(r"[^\w\s*/^().·%°+-]|\d{3}|(\*\*|\^)[^*/\s]*(\*\*|\^)|__")
 
 
@@ -142,18 +142,18 @@ def _shortest(unit: Unit) -> tuple[tuple[str, float], ...]:
     A derived unit counts as much as two base units, so that an acceleration is in m/s^2 rather
     than in N/kg, and R in J/(mol K).
     """
-    given = _above_first(unit.parts)
+    as_read = _above_first(unit.parts)
     if unit.is_one:
         return ()
     if abs(unit.factor - 1.0) > _SAME or not {name for name, _ in unit.dimension} <= set(_BASE):
-        return given
+        return as_read
 
     def cost(parts):
         return sum(abs(e) * (1 if s in _BASE.values() else 2) for s, e in parts)
 
     dimension = dict(unit.dimension)
     left = np.array([dimension.get(name, 0.0) for name in _BASE])
-    best = given
+    best = as_read
     for chosen in _products():
         rest = left.copy()
         for symbol, exponent in chosen:
@@ -264,48 +264,48 @@ class Units(NamedTuple):
         """Return the product of powers of few values that has the dimension of a unit."""
         for size in range(1, min(3, len(self.values)) + 1):
             for chosen in combinations(self.values, size):
-                found = _exponents_of(unit, [value.unit for value in chosen])
-                if found is not None and all(found):
-                    return tuple(zip(chosen, found, strict=True))
+                exponents = _exponents_of(unit, [value.unit for value in chosen])
+                if exponents is not None and all(exponents):
+                    return tuple(zip(chosen, exponents, strict=True))
         return None
 
 
 def _exponents_of(unit: Unit, units: Sequence[Unit]) -> list[float] | None:
     """Return the exponents of a product of units that has the dimension of another."""
-    names = sorted({name for one in (unit, *units) for name, _ in one.dimension})
+    names = sorted({name for u in (unit, *units) for name, _ in u.dimension})
     wanted, *rows = ([dict(u.dimension).get(n, 0.0) for n in names] for u in (unit, *units))
     if not names:
         return None
-    found = np.linalg.lstsq(np.array(rows).T, np.array(wanted), rcond=None)[0]
-    found = np.round(12 * found) / 12
-    if np.abs(found @ np.array(rows) - wanted).max() > _SAME:
+    exponents = np.linalg.lstsq(np.array(rows).T, np.array(wanted), rcond=None)[0]
+    exponents = np.round(12 * exponents) / 12
+    if np.abs(exponents @ np.array(rows) - wanted).max() > _SAME:
         return None
-    return found.tolist()
+    return exponents.tolist()
 
 
-def read_units(given: Mapping[str, str], names: Sequence[str]) -> Units:
+def read_units(texts: Mapping[str, str], names: Sequence[str]) -> Units:
     """Return the units of columns.
 
     Parameters
     ----------
-    given : mapping from str to str
+    texts : mapping from str to str
         One unit per column: ``{"F": "N", "angle": "1"}``; and values with a name that is no
         column's: ``{"G": "6.674e-11 m^3/(kg s^2)"}``.
     names : sequence of str
         Of the columns.
     """
-    if not isinstance(given, Mapping):
-        raise TypeError(f"units must be a dict from columns to units; got {given!r}.")
-    for name, text in given.items():
+    if not isinstance(texts, Mapping):
+        raise TypeError(f"units must be a dict from columns to units; got {texts!r}.")
+    for name, text in texts.items():
         if not isinstance(text, str):
             raise TypeError(f"the unit of {name!r} must be text such as 'kg m/s^2'; got {text!r}.")
-    missing = [repr(name) for name in names if name not in given]
+    missing = [repr(name) for name in names if name not in texts]
     if missing:
         raise ValueError(
             f"units has no entry for {', '.join(missing)}; '1' is the unit of pure numbers."
         )
-    columns = tuple(read_unit(given[name], f"column {name!r}") for name in names)
-    values = (_value(str(name), text, names) for name, text in given.items() if name not in names)
+    columns = tuple(read_unit(texts[name], f"column {name!r}") for name in names)
+    values = (_value(str(name), text, names) for name, text in texts.items() if name not in names)
     return Units(columns, tuple(values))
 
 
@@ -328,7 +328,7 @@ def dimensionless_groups(units: Mapping[str, str]) -> list[str]:
     Parameters
     ----------
     units : mapping from str to str
-        One unit per column. Numbers in front of them are of no importance.
+        One unit per column. Numbers in front of units do not matter.
 
     Returns
     -------

@@ -1,7 +1,8 @@
 """Terms and units of laws as JSON values, written and read."""
 
+from vanishing.algebra.functions import FUNCTIONS, registered
 from vanishing.algebra.quantities import Unit, Units, Value
-from vanishing.algebra.terms import FUNCTIONS, Factor, Term
+from vanishing.algebra.terms import Factor, Term
 
 
 def write_term(writer, term: Term) -> dict:
@@ -12,8 +13,8 @@ def write_term(writer, term: Term) -> dict:
         if FUNCTIONS.get(name) is not factor.function:
             raise TypeError(
                 f"a law with the function {name!r} of your own cannot be saved: a model file "
-                f"holds no code, and knows {', '.join(FUNCTIONS)}. Use pickle where you trust the "
-                "file."
+                f"holds no code, and knows {', '.join(FUNCTIONS)}. Make it known by its name "
+                "(vanishing.register_function), or use pickle where you trust the file."
             )
         node.setdefault("factors", []).append(
             {
@@ -29,14 +30,14 @@ def write_term(writer, term: Term) -> dict:
 def read_term(reader, node, n_columns: int) -> Term:
     """Return a term that `write_term` has written."""
     exponents, factors = reader.fields(node, "a term", ("exponents",), ("factors",))
-    found = []
+    read = []
     for factor in reader.listed([] if factors is None else factors, "factors"):
         name, scale, inner, power = reader.fields(factor, "a factor", Factor._fields)
-        reader.require(isinstance(name, str) and name in FUNCTIONS, f"{name!r} is no function.")
+        function = registered(reader.string(name, "function"))
         (scale,) = reader.floats([scale], "scale").tolist()
         inner = tuple(reader.floats(inner, "exponents", n_columns).tolist())
-        found.append(Factor(FUNCTIONS[name], scale, inner, reader.integer(power, "power", -99, 99)))
-    return Term(tuple(reader.floats(exponents, "exponents", n_columns).tolist()), tuple(found))
+        read.append(Factor(function, scale, inner, reader.integer(power, "power", -99, 99)))
+    return Term(tuple(reader.floats(exponents, "exponents", n_columns).tolist()), tuple(read))
 
 
 def write_constants(writer, constants: dict[str, tuple[float, float]]) -> dict:
@@ -79,13 +80,13 @@ def _write_unit(writer, unit: Unit) -> dict:
 def read_saved_units(reader, node, n_columns: int) -> Units:
     """Return the units that `write_units` has written."""
     columns, values = reader.fields(node, "units", ("columns", "values"))
-    found = []
+    values_read = []
     for value in reader.listed(values, "values"):
         name, number, unit = reader.fields(value, "a value", Value._fields)
         (number,) = reader.floats([number], "value").tolist()
-        found.append(Value(reader.string(name, "name"), number, _read_unit(reader, unit)))
+        values_read.append(Value(reader.string(name, "name"), number, _read_unit(reader, unit)))
     read = [_read_unit(reader, unit) for unit in reader.listed(columns, "columns", n_columns)]
-    return Units(tuple(read), tuple(found))
+    return Units(tuple(read), tuple(values_read))
 
 
 def _read_unit(reader, node) -> Unit:

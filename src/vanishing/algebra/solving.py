@@ -1,6 +1,6 @@
 """Closed forms: a law solved for one of its columns."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -16,21 +16,8 @@ from vanishing.algebra.expressions import (
     split,
     total,
 )
-from vanishing.algebra.terms import FUNCTIONS, Term
-
-# What undoes a function: another function, or a power.
-_INVERSES: dict[str, tuple[str, Callable]] = {
-    "sin": ("arcsin", np.arcsin),
-    "cos": ("arccos", np.arccos),
-    "tan": ("arctan", np.arctan),
-    "arcsin": ("sin", np.sin),
-    "arccos": ("cos", np.cos),
-    "arctan": ("tan", np.tan),
-    "tanh": ("arctanh", np.arctanh),
-    "log": ("exp", np.exp),
-    "exp": ("log", np.log),
-}
-_INVERSE_POWERS = {"sqrt": 2.0, "reciprocal": -1.0}
+from vanishing.algebra.functions import FUNCTIONS, POWERS
+from vanishing.algebra.terms import Term
 
 Weighted = tuple[Number, Term]
 
@@ -44,7 +31,7 @@ def normalised(coef, covariance, pivot: int) -> tuple[np.ndarray, np.ndarray | N
     jacobian[:, pivot] -= scaled
     jacobian /= coef[pivot]
     covariance = jacobian @ covariance @ jacobian.T
-    # The divisor is exactly 1 now; rounding must not say otherwise.
+    # The divisor is exactly 1 now, whatever rounding has made of it.
     covariance[pivot] = covariance[:, pivot] = 0.0
     return scaled, covariance
 
@@ -110,8 +97,8 @@ def _unmultiplied(right: Node, term: Term, degree: float, branch: int) -> Node:
     # What makes (y/M)^degree with y is no part of a root: y/M has the sign of the branch.
     taken = [e if (e / degree).is_integer() else 0.0 for e in term.exponents]
     left = Term(tuple(e - t for e, t in zip(term.exponents, taken, strict=True)), term.factors)
-    beside = [power(Column(i), -t / degree) for i, t in enumerate(taken) if t]
-    return product(*beside, _root(product(right, power(of_term(left), -1.0)), degree, branch))
+    taken_out = [power(Column(i), -t / degree) for i, t in enumerate(taken) if t]
+    return product(*taken_out, _root(product(right, power(of_term(left), -1.0)), degree, branch))
 
 
 def _root(value: Node, degree: float, branch: int) -> Node:
@@ -163,14 +150,15 @@ def _function_undone(inside, outside, column: int, branch: int) -> Node | None:
         return None
     (factor,) = factors
     name = factor.function.name
-    if abs(factor.power) != 1 or factor.function is not FUNCTIONS.get(name):
+    undone = factor.function.undone
+    if abs(factor.power) != 1 or factor.function is not FUNCTIONS.get(name) or undone is None:
         return None
     rest = term._replace(factors=tuple(f for f in term.factors if f is not factor))
     value = power(product(_sum(outside), power(of_term(rest), -1.0)), float(factor.power))
-    if name in _INVERSE_POWERS:
-        value = power(value, _INVERSE_POWERS[name])
+    if name in POWERS:
+        value = power(value, 1.0 / POWERS[name])
     else:
-        value = Apply(*_INVERSES[name], value)
+        value = Apply(undone[0], undone[1], value)
         if name == "cos" and factor.exponents[column] % 2:  # two angles have one cosine
             value = product(Number(float(branch)), value)
     value = product(Number(1.0 / factor.scale), value)
@@ -232,9 +220,9 @@ def implicit(terms: Sequence[Term], coef, std) -> tuple[Node, Node]:
 def occurring(name, names, terms, coef) -> int:
     """Return the place of a column that occurs in a law."""
     used = [term for term, c in zip(terms, coef, strict=True) if c]
-    found = [i for i in range(len(names)) if any(term.involves(i) for term in used)]
-    if name not in [names[i] for i in found]:
-        listed = ", ".join(repr(names[i]) for i in found)
+    places = [i for i in range(len(names)) if any(term.involves(i) for term in used)]
+    if name not in [names[i] for i in places]:
+        listed = ", ".join(repr(names[i]) for i in places)
         raise ValueError(f"{name!r} does not occur in the law; these columns do: {listed}.")
     return names.index(name)
 

@@ -1,48 +1,13 @@
 """Terms of laws: products of powers of columns, and of functions of such products."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-
-class Function(NamedTuple):
-    """A function of one variable, with its derivative."""
-
-    name: str
-    value: Callable[[np.ndarray], np.ndarray]
-    derivative: Callable[[np.ndarray], np.ndarray]
-
-    def __reduce__(self):
-        # Derivatives are lambdas, which cannot be pickled: those known are found by their names.
-        if FUNCTIONS.get(self.name) is self:
-            return _known, (self.name,)
-        return Function, tuple(self)
-
-
-def _known(name: str) -> Function:
-    return FUNCTIONS[name]
-
-
-def _function(name, value, derivative) -> tuple[str, Function]:
-    return name, Function(name, value, derivative)
-
-
-FUNCTIONS: dict[str, Function] = dict(
-    [
-        _function("sin", np.sin, np.cos),
-        _function("cos", np.cos, lambda x: -np.sin(x)),
-        _function("tan", np.tan, lambda x: 1.0 + np.tan(x) ** 2),
-        _function("log", np.log, lambda x: 1.0 / x),
-        _function("exp", np.exp, np.exp),
-        _function("sqrt", np.sqrt, lambda x: 0.5 / np.sqrt(x)),
-        _function("arcsin", np.arcsin, lambda x: 1.0 / np.sqrt(1.0 - x**2)),
-        _function("arccos", np.arccos, lambda x: -1.0 / np.sqrt(1.0 - x**2)),
-        _function("arctan", np.arctan, lambda x: 1.0 / (1.0 + x**2)),
-        _function("tanh", np.tanh, lambda x: 1.0 - np.tanh(x) ** 2),
-        _function("reciprocal", lambda x: 1.0 / x, lambda x: -1.0 / x**2),
-    ]
-)
+from vanishing.algebra.functions import FUNCTIONS as FUNCTIONS
+from vanishing.algebra.functions import POWERS
+from vanishing.algebra.functions import Function as Function
 
 
 class Factor(NamedTuple):
@@ -77,6 +42,18 @@ class Term(NamedTuple):
         )
         return sum(map(abs, self.exponents)) + inside
 
+    @property
+    def dimensions(self) -> tuple[list[float], list[tuple[float, ...]]]:
+        """Exponents of the columns, in roots as well, and those of what other functions are of."""
+        whole, inside = np.array(self.exponents), []
+        for factor in self.factors:
+            if factor.function.name in POWERS:
+                root = factor.power * POWERS[factor.function.name]
+                whole = whole + root * np.array(factor.exponents)
+            else:
+                inside.append(factor.exponents)
+        return whole.tolist(), inside
+
     def times(self, exponents: Sequence[float]) -> "Term":
         """Return the term times powers of columns."""
         return self._replace(exponents=_added(self.exponents, exponents))
@@ -110,6 +87,38 @@ def substituted(term: Term, columns: np.ndarray) -> Term:
     return Term(outer(term.exponents), factors)
 
 
+def derivative(term: Term, column: int) -> list[tuple[float, Term]]:
+    """Return the derivative of a term with respect to a column: terms and their numbers."""
+    parts = []
+    lower = tuple(-float(i == column) for i in range(len(term.exponents)))
+    if term.exponents[column]:
+        parts.append((term.exponents[column], term.times(lower)))
+    for i, factor in enumerate(term.factors):
+        if not factor.exponents[column]:
+            continue
+        number = factor.power * factor.scale * factor.exponents[column]
+        others = term.factors[:i] + term.factors[i + 1 :]
+        if factor.power != 1:
+            others += (factor._replace(power=factor.power - 1),)
+        slope = factor._replace(function=factor.function.derived, power=1)
+        outer = term._replace(factors=(*others, slope))
+        parts.append((number, outer.times(factor.exponents).times(lower)))
+    return parts
+
+
+def raised(base: np.ndarray, exponent: float) -> np.ndarray:
+    """Return a power of an array."""
+    size = abs(exponent)
+    if size % 1 == 0 and 1 <= size <= 8:
+        # Products: powers of floats are ten times slower, and round differently.
+        value = base
+        for _ in range(int(size) - 1):
+            value = base * value
+    else:
+        value = np.sqrt(base) if size == 0.5 else base**size
+    return value if exponent > 0.0 else 1.0 / value
+
+
 class Evaluator:
     """Values of terms on some rows; what terms have in common is computed once.
 
@@ -127,16 +136,7 @@ class Evaluator:
         """Return a power of a column."""
         key = (column, exponent)
         if key not in self._powers:
-            base = self.columns[column]
-            if exponent == 1.0:
-                value = base
-            elif exponent == int(exponent) and 2 <= abs(exponent) <= 8:
-                # Products: powers of floats are ten times slower, and round otherwise.
-                value = base * self.power(column, abs(exponent) - 1.0)
-                value = value if exponent > 0 else 1.0 / value
-            else:
-                value = 1.0 / base if exponent == -1.0 else base**exponent
-            self._powers[key] = value
+            self._powers[key] = raised(self.columns[column], exponent)
         return self._powers[key]
 
     def monomial(self, exponents: Sequence[float]) -> np.ndarray | None:
@@ -151,16 +151,12 @@ class Evaluator:
     def factor(self, factor: Factor) -> np.ndarray:
         """Return the values of a factor."""
         if factor not in self._factors:
-            inside = self._inside(factor)
-            value = factor.function.value(inside)
+            inside = self.monomial(factor.exponents)
+            if inside is None:
+                inside = np.ones(self.columns.shape[1])
+            value = factor.function.value(inside if factor.scale == 1.0 else factor.scale * inside)
             self._factors[factor] = value if factor.power == 1 else value**factor.power
         return self._factors[factor]
-
-    def _inside(self, factor: Factor) -> np.ndarray:
-        inside = self.monomial(factor.exponents)
-        if inside is None:
-            inside = np.ones(self.columns.shape[1])
-        return inside if factor.scale == 1.0 else factor.scale * inside
 
     def value(self, term: Term) -> np.ndarray:
         """Return the values of a term, shape (n_rows,)."""
@@ -179,28 +175,10 @@ class Evaluator:
     def derivative(self, term: Term, column: int) -> np.ndarray:
         """Return the derivative of a term with respect to a column, shape (n_rows,)."""
         total = np.zeros(self.columns.shape[1])
-        exponent = term.exponents[column]
-        if exponent:
-            total += exponent * self.value(_lowered(term, column))
-        for i, factor in enumerate(term.factors):
-            exponent = factor.exponents[column]
-            if not exponent:
-                continue
-            others = term.factors[:i] + term.factors[i + 1 :]
-            if factor.power != 1:
-                others = (*others, factor._replace(power=factor.power - 1))
-            inner = _lowered(Term(factor.exponents), column)
-            slope = factor.function.derivative(self._inside(factor)) * self.value(inner)
-            outer = self.value(term._replace(factors=others))
-            total += factor.power * factor.scale * exponent * slope * outer
+        for number, part in derivative(term, column):
+            total += number * self.value(part)
         return total
 
     def derivatives(self, terms: Sequence[Term], column: int) -> np.ndarray:
         """Return the derivatives of terms with respect to a column, shape (n_terms, n_rows)."""
         return np.array([self.derivative(term, column) for term in terms])
-
-
-def _lowered(term: Term, column: int) -> Term:
-    exponents = list(term.exponents)
-    exponents[column] -= 1.0
-    return term._replace(exponents=tuple(exponents))

@@ -8,15 +8,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from vanishing._types import Vector
 from vanishing.algebra.monomials import deglex_order
-from vanishing.algebra.polynomials import Polynomial
+from vanishing.algebra.polynomials import BasePolynomial, Polynomial
 from vanishing.algebra.writing import DIGITS
 
 _LEAST = 1e-6  # of the leading term: what no digit says more of
 _EXPANDED = 300  # monomials up to which an equation is written in the columns as given
 
 
-def in_original_units(polynomial, scale, offset) -> Polynomial:
+def in_original_units(polynomial: Polynomial, scale: Vector, offset: Vector) -> Polynomial:
     """Substitute ``x * scale + offset`` for each column and expand.
 
     The arithmetic is exact; each coefficient is rounded once, at the end. As a function of the
@@ -42,7 +43,9 @@ def in_original_units(polynomial, scale, offset) -> Polynomial:
     >>> print(in_original_units(square, [0.5], [-1.5]))
     0.25*x0^2 - 1.5*x0 + 1.25
     """
-    scale, offset = ([Fraction(float(value)) for value in values] for values in (scale, offset))
+    scale, offset = (
+        [Fraction(float(value)) for value in np.asarray(values)] for values in (scale, offset)
+    )
     if not len(scale) == len(offset) == polynomial.terms.shape[1]:
         raise ValueError(
             f"the polynomial has {polynomial.terms.shape[1]} variables, but there are "
@@ -76,7 +79,9 @@ def in_original_units(polynomial, scale, offset) -> Polynomial:
     return Polynomial(terms, coef, mse=polynomial.mse, feature_names=polynomial.feature_names)
 
 
-def digits_in_original_units(polynomial, original, scale, offset) -> int:
+def digits_in_original_units(
+    polynomial: Polynomial, original: Polynomial, scale: Vector, offset: Vector
+) -> int:
     """Return how many digits coefficients need to be as good as four in scaled columns.
 
     A column around 2000 with a range of 10 makes large terms that nearly cancel: four digits of
@@ -102,7 +107,7 @@ def digits_in_original_units(polynomial, original, scale, offset) -> int:
     return DIGITS + int(np.clip(np.ceil(more), 0, 17 - DIGITS)) if np.isfinite(more) else 17
 
 
-def digits_that_matter(original, scale, offset) -> np.ndarray:
+def digits_that_matter(original: Polynomial, scale: Vector, offset: Vector) -> np.ndarray:
     """Return how many digits each coefficient of an equation needs.
 
     So many that rounding all of them changes the difference of the two sides, wherever scaled
@@ -199,7 +204,9 @@ def readable(polynomial, units, limit=_EXPANDED) -> Readable:
     return Readable(original, digits_that_matter(original, *units), True)
 
 
-def equation(polynomial, digits=DIGITS, limit=None) -> str:
+def equation(
+    polynomial: BasePolynomial, digits: int | Vector = DIGITS, limit: int | None = None
+) -> str:
     """Write that a polynomial is zero, its leading term alone on the left.
 
     The same as `vanishing.polynomials.Polynomial.equation`.

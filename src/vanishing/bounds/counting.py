@@ -8,7 +8,7 @@ from vanishing.bounds.arguments import whole
 from vanishing.checks import check_number
 
 
-def log_order_ideals(n_features, k):
+def log_order_ideals(n_features: int, k: int) -> float:
     """Bound the logarithm of the number of order ideals of k terms (Lemma 4.11).
 
     ``log(n^k k!)``. The paper's induction gives ``n^(k-1) (k-1)!`` as well. It never uses that all
@@ -36,7 +36,7 @@ def log_order_ideals(n_features, k):
     return k * math.log(n) + math.lgamma(k + 1)
 
 
-def log_terms(n_features, max_degree):
+def log_terms(n_features: int, max_degree: int) -> float:
     """Return the logarithm of the number of terms of degree at most d, ``log C(n + d, d)``.
 
     Parameters
@@ -60,7 +60,7 @@ def log_terms(n_features, max_degree):
     return float(-math.log(n + d + 1) - betaln(n + 1, d + 1))
 
 
-def stopping_degree(psi):
+def stopping_degree(psi: float) -> int:
     """Return the smallest D with 4^-D <= psi, exact at powers of 4 where logarithms are not."""
     degree = math.ceil(-math.log(psi) / math.log(4.0))
     while degree > 1 and math.ldexp(1.0, -2 * (degree - 1)) <= psi:
@@ -68,7 +68,7 @@ def stopping_degree(psi):
     return degree
 
 
-def max_size(psi, n_features):
+def max_size(psi: float, n_features: int) -> int:
     """Bound |G| + |O| whatever the number of rows: ``C(D + n, D)``, D = ceil(-log psi / log 4).
 
     For rows in [0, 1]^n, not [-1, 1]^n, the border "gb", no bound on the degree below D, and an

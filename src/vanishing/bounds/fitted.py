@@ -1,11 +1,13 @@
 """Which guarantees a fitted model has, and whether they are informative."""
 
 import warnings
+from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import validate_data
 
+from vanishing._types import Labels, Table
 from vanishing.bounds.arguments import positive, probability
 from vanishing.bounds.generators import INDEPENDENT, NEW_ROWS, of_generators
 from vanishing.bounds.margins import of_margin
@@ -16,7 +18,13 @@ from vanishing.constructions.oavi import OAVI
 from vanishing.inspection import anatomy
 
 
-def of(model, X=None, y=None, delta=0.05, rho=None):
+def of(
+    model: Any,
+    X: Table | None = None,
+    y: Labels | None = None,
+    delta: float = 0.05,
+    rho: float | None = None,
+) -> Report:
     """Say which guarantees a fitted model has, and whether they are informative.
 
     For generators, of each class where there are classes:

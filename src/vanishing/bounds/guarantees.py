@@ -4,12 +4,13 @@ import math
 
 import numpy as np
 
+from vanishing._types import Vector
 from vanishing.bounds.arguments import positive, probability, whole
 from vanishing.bounds.counting import log_order_ideals, log_terms
 from vanishing.checks import check_number
 
 
-def lipschitz_bound(value, degree, tau, distance):
+def lipschitz_bound(value: float, degree: int, tau: float, distance: float) -> float:
     """Bound a generator at one point by its value at another (Lemma 6.1).
 
     ``|g(y)| <= |g(x)| + d tau ||y - x||_inf`` for any x and y in [-1, 1]^n and any polynomial g of
@@ -58,7 +59,9 @@ def _complexity(n_features, k, n_samples, max_degree):
     return math.sqrt(2.0 * (math.log(2.0) + log_count) / m)
 
 
-def rademacher_generators(n_features, k, n_samples, tau, *, max_degree=None):
+def rademacher_generators(
+    n_features: int, k: int, n_samples: int, tau: float, *, max_degree: int | None = None
+) -> float:
     """Bound the empirical Rademacher complexity of polynomials like generators (Lemma 6.2).
 
     ``tau sqrt(2 log(2 k n^k k!) / m)`` for polynomials with terms in an order ideal of k terms and
@@ -98,7 +101,15 @@ def rademacher_generators(n_features, k, n_samples, tau, *, max_degree=None):
     return tau * _complexity(n_features, k, n_samples, max_degree)
 
 
-def rademacher_pipeline(n_features, k, n_samples, tau, weight_bound, *, max_degree=None):
+def rademacher_pipeline(
+    n_features: int,
+    k: int,
+    n_samples: int,
+    tau: float,
+    weight_bound: float,
+    *,
+    max_degree: int | None = None,
+) -> float:
     """Bound the empirical Rademacher complexity of the pipeline's decision functions (Lemma 6.6).
 
     ``2 Lambda tau sqrt(2 log(2 k n^k k!) / m)`` for sums of absolute values of polynomials as in
@@ -131,7 +142,16 @@ def rademacher_pipeline(n_features, k, n_samples, tau, weight_bound, *, max_degr
     return 2.0 * weight_bound * tau * _complexity(n_features, k, n_samples, max_degree)
 
 
-def vanishing_bound(mse, n_features, k, n_samples, tau, delta, *, max_degree=None):
+def vanishing_bound(
+    mse: float,
+    n_features: int,
+    k: int,
+    n_samples: int,
+    tau: float,
+    delta: float,
+    *,
+    max_degree: int | None = None,
+) -> float:
     """Bound the expected mean square of generators on new rows (Theorem 6.3).
 
     ``mse + 4 tau^2 sqrt(2 log(2 k n^k k!) / m) + 12 tau^2 sqrt(log(2 / delta) / (2 m))``. With
@@ -173,7 +193,9 @@ def vanishing_bound(mse, n_features, k, n_samples, tau, delta, *, max_degree=Non
     return float(mse) + 4.0 * tau**2 * complexity + 12.0 * tau**2 * confidence
 
 
-def moment_bound(mse, n_features, degree, n_samples, l1_norm, delta):
+def moment_bound(
+    mse: float, n_features: int, degree: int, n_samples: int, l1_norm: float, delta: float
+) -> float:
     """Bound the expected mean square of any polynomials on new rows, by their l1-norms.
 
     ``mse + l1_norm^2 sqrt(2 log(2 C(n + 2d, 2d) / delta) / m)``: not in the paper, and smaller
@@ -218,7 +240,7 @@ def moment_bound(mse, n_features, degree, n_samples, l1_norm, delta):
     return float(mse) + l1_norm**2 * math.sqrt(2.0 * log_moments / m)
 
 
-def margin_loss(scores, y, rho):
+def margin_loss(scores: Vector, y: Vector, rho: float) -> float:
     """Return the empirical margin loss, the mean of min(1, max(0, 1 - y h(x) / rho)).
 
     Parameters
@@ -252,8 +274,17 @@ def margin_loss(scores, y, rho):
 
 
 def margin_bound(
-    margin_loss, n_features, k, n_samples, tau, weight_bound, rho, delta, *, max_degree=None
-):
+    margin_loss: float,
+    n_features: int,
+    k: int,
+    n_samples: int,
+    tau: float,
+    weight_bound: float,
+    rho: float,
+    delta: float,
+    *,
+    max_degree: int | None = None,
+) -> float:
     """Bound the error of the pipeline with two classes on new rows (Theorem 6.7).
 
     ``margin_loss + (4 Lambda tau / rho) sqrt(2 log(2 k n^k k!) / m) + 3 sqrt(log(2/delta) / (2m))``

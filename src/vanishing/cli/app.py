@@ -10,10 +10,10 @@ from typer.core import TyperCommand
 from vanishing.cli.console import sentences
 from vanishing.tables.formats import known_endings
 
-Model = Annotated[Path, typer.Argument(help="What fit, laws, motion or outliers has saved.")]
+Model = Annotated[Path, typer.Argument(help="A model that fit, laws, motion or outliers saved.")]
 Data = Annotated[
     Path,
-    typer.Argument(help=f"A file {known_endings()}."),
+    typer.Argument(help=f"A table: {known_endings()}."),
 ]
 
 app = typer.Typer(
@@ -33,15 +33,15 @@ def command(example, names=dict):
     example : str
         What a user may type; the end of the command's help.
     names : callable
-        Returns what registries know, by the word that stands for it in the help of options. It is
-        called when the help is asked for: some registries take long to import.
+        Returns the names in registries, by the word that stands for them in the help of options. It
+        is called when the help is asked for: registries may take long to import.
     """
 
     class Command(TyperCommand):
         def format_help(self, ctx, formatter):
-            for word, known in names().items():
+            for word, registered in names().items():
                 for option in self.params:
-                    option.help = option.help.replace(word, ", ".join(known))
+                    option.help = option.help.replace(word, ", ".join(registered))
             super().format_help(ctx, formatter)
 
     def join(function):

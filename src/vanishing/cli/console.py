@@ -122,29 +122,45 @@ def check_model(path: Path):
         fail(f"There is no model {path}.")
 
 
-def noise_of(texts: list[str], names: list[str]) -> float | dict[str, float]:
-    """Return what --noise says: a number for all columns, or one for each that it names."""
-    if len(texts) == 1 and "=" not in texts[0]:
-        return _size_of_noise(texts[0])
-    found = {}
-    for text in texts:
-        name, equals, number = text.rpartition("=")
-        if not equals:
-            fail(f"--noise {text!r} names no column: write COLUMN=NUMBER.", 2)
-        if name not in names:
-            fail(f"--noise is given for {name!r}, which is no column that is used.")
-        found[name] = _size_of_noise(number)
-    return found
+def table(*heads: str):
+    """Return an empty table to print; a head that starts with "#" is that of numbers."""
+    from rich import box
+    from rich.table import Table
+
+    made = Table(box=box.SIMPLE, pad_edge=False)
+    for head in heads:
+        is_number = head.startswith("#")
+        made.add_column(
+            head.removeprefix("#"),
+            justify="right" if is_number else "left",
+            no_wrap=is_number,
+            overflow="ellipsis" if is_number else "fold",
+        )
+    return made
 
 
-def _size_of_noise(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = -1.0
-    if not 0 <= number < float("inf"):
-        fail(f"--noise must be numbers that are not negative; got {text!r}.", 2)
-    return number
+def print_json(document: dict):
+    """Print a document as JSON."""
+    from vanishing.persistence import layout
+
+    # Halves of surrogate pairs, which names may hold, are no text, but JSON writes them as \uXXXX.
+    print(layout(document).encode("utf-8", "backslashreplace").decode())
+
+
+def write_or_print(out: Path, text: str):
+    """Write text to a file, or print it where the name is "-"."""
+    if is_stdout(out):
+        sys.stdout.write(text)
+        sys.stdout.flush()
+        return
+    from vanishing.persistence.files import write_atomically
+
+    write_atomically(out, text)
+
+
+def is_stdout(out: Path | None) -> bool:
+    """Say whether "-" was typed for the name of a file."""
+    return str(out) == "-"
 
 
 def share(part, whole) -> str:

@@ -11,14 +11,12 @@ from typer import Option
 
 from vanishing.algebra.writing import in_words
 from vanishing.cli.app import command
-from vanishing.cli.console import check_output, console, progress, share
+from vanishing.cli.console import check_output, console, progress, share, table
 from vanishing.estimators.progress import Progress, listening
 
-_STONES, _ROWS = 500, 4  # rows of the tables with laws, and those to look at
+_ROWS = 500  # of the tables with laws
 _WRONG = 57  # the place of the row that breaks them
 _SPLITS = 5
-_TERMS = 4  # of an equation that is short enough for the table
-_SHOWN = 2  # equations of a grower
 _NAMES = {"od280/od315_of_diluted_wines": "dilution"}
 
 
@@ -62,9 +60,6 @@ def _place(out: Path) -> Path:
 
 
 def _law(printer):
-    from rich import box
-    from rich.table import Table
-
     with progress("Compiling, the first time only"):
         import pandas as pd
 
@@ -72,25 +67,23 @@ def _law(printer):
 
         rng = np.random.default_rng(0)
         stones = pd.DataFrame(
-            rng.uniform([0.5, 1.0, 0.0], [3.0, 10.0, 5.0], (_STONES, 3)), columns=["m", "h", "v"]
+            rng.uniform([0.5, 1.0, 0.0], [3.0, 10.0, 5.0], (_ROWS, 3)), columns=["m", "h", "v"]
         )
         energy = stones["m"] * (9.81 * stones["h"] + stones["v"] ** 2 / 2)
-        energy = (energy + rng.normal(scale=0.5, size=_STONES)).rename("E")
+        energy = (energy + rng.normal(scale=0.5, size=_ROWS)).rename("E")
         finder = LawFinder().fit(stones, energy)
     law = finder.laws_[0]
     printer.rule("1. Which law holds?", align="left")
     printer.print(
-        f"{_STONES} stones in flight: mass m in kg, height h in m, speed v in m/s, and the energy "
+        f"{_ROWS} stones in flight: mass m in kg, height h in m, speed v in m/s, and the energy "
         "E in J, measured with an error of 0.5 J:"
     )
-    table = Table(box=box.SIMPLE, pad_edge=False)
     rows = stones.assign(E=energy)
-    for name in rows:
-        table.add_column(name, justify="right")
-    for row in rows.head(_ROWS).to_numpy():
-        table.add_row(*(f"{value:.2f}" for value in row))
-    table.add_row(*["..."] * rows.shape[1])
-    printer.print(table)
+    shown = table(*(f"#{name}" for name in rows))
+    for row in rows.head(4).to_numpy():
+        shown.add_row(*(f"{value:.2f}" for value in row))
+    shown.add_row(*["..."] * rows.shape[1])
+    printer.print(shown)
     printer.print("Knowing nothing but the table, the law finder says")
     printer.print(f"\n  {law}\n")
     printer.print(
@@ -107,7 +100,7 @@ def _rows(printer):
     from vanishing import VanishingOutlierDetector
 
     rng = np.random.default_rng(0)
-    flow, head = rng.uniform([[20], [10]], [[60], [40]], (2, _STONES))
+    flow, head = rng.uniform([[20], [10]], [[60], [40]], (2, _ROWS))
     pump = pd.DataFrame({"flow": flow, "head": head, "power": 0.0034 * flow * head})
     pump["loss"] = 0.0004 * flow**2
     pump *= 1 + 0.005 * rng.normal(size=pump.shape)
@@ -116,7 +109,7 @@ def _rows(printer):
         detector = VanishingOutlierDetector(random_state=0).fit(pump)
     printer.rule("2. Which rows break it?", align="left")
     printer.print(
-        f"{_STONES} readings of a pump: flow, head, power and loss, good to half a percent. In row "
+        f"{_ROWS} readings of a pump: flow, head, power and loss, good to half a percent. In row "
         f"{_WRONG + 1} the flow was misread by 8 %, which nobody would see: others have such a "
         "flow. The detector finds the laws of the table,\n"
     )
@@ -165,7 +158,7 @@ class _Result(NamedTuple):
 
 
 def _compare():
-    """Return the held-out rows of the first split, and what each of both did on all."""
+    """Return the held-out rows of the first split, and the results of both classifiers on all."""
     from sklearn.datasets import load_iris, load_wine
     from sklearn.model_selection import GridSearchCV, train_test_split
     from sklearn.pipeline import make_pipeline
@@ -212,13 +205,10 @@ def _size(model):
     """Count the numbers that a prediction needs: coefficients, weights, constants."""
     from vanishing.inspection import anatomy
 
-    found = anatomy(model)
-    coef = sum(len(part.generators[i].coef) for part in found.parts for i in part.used)
-    return (
-        coef
-        + int(np.count_nonzero(model.classifier_.final_estimator_.coef_))
-        + len(found.intercept)
-    )
+    whole = anatomy(model)
+    coef = sum(len(part.generators[i].coef) for part in whole.parts for i in part.used)
+    n_weights = int(np.count_nonzero(model.classifier_.final_estimator_.coef_))
+    return coef + n_weights + len(whole.intercept)
 
 
 def _svm_size(search) -> int:
@@ -227,9 +217,6 @@ def _svm_size(search) -> int:
 
 
 def _print_comparison(printer, results):
-    from rich import box
-    from rich.table import Table
-
     n_test = 72 * _SPLITS
     printer.print(
         "178 Italian wines, 13 chemical measurements each; who grew them, A, B or C? Vanishing "
@@ -237,20 +224,17 @@ def _print_comparison(printer, results):
         "machine with a polynomial kernel of degree 1 to 4. Both are tuned by cross-validation on "
         f"60 % of the wines and asked about the rest, {_SPLITS} times with other wines held out:"
     )
-    table = Table(box=box.SIMPLE, pad_edge=False)
-    table.add_column("classifier")
-    for name in ("error", "wrong answers", "seconds to tune", "numbers kept"):
-        table.add_column(name, justify="right")
-    for name, one in results.items():
-        wrong = sum(result.wrong for result in one)
-        table.add_row(
+    rows = table("classifier", "#error", "#wrong answers", "#seconds to tune", "#numbers kept")
+    for name, of_splits in results.items():
+        wrong = sum(result.wrong for result in of_splits)
+        rows.add_row(
             name,
             share(wrong, n_test),
             f"{wrong} of {n_test}",
-            f"{np.mean([result.seconds for result in one]):.2f}",
-            f"{np.mean([result.size for result in one]):.0f}",
+            f"{np.mean([result.seconds for result in of_splits]):.2f}",
+            f"{np.mean([result.size for result in of_splits]):.0f}",
         )
-    printer.print(table)
+    printer.print(rows)
     printer.print(
         "A few wrong answers more or less are luck, and wines were chosen for this tour: of "
         "scikit-learn's iris, wine and breast cancer data, the SVM is ahead on the last. The SVM "
@@ -259,36 +243,30 @@ def _print_comparison(printer, results):
 
 
 def _print_equations(printer, model, X, y):
-    from rich import box
-    from rich.table import Table
-
     from vanishing.cli.equations import shown_of
 
     printer.print(
         "Short ones with much weight in the decision, in the units of the measurements, and how "
         "far held-out wines are from them on average: the grower's own, and those of the others."
     )
-    table = Table(box=box.SIMPLE, pad_edge=False)
-    table.add_column("grower")
-    table.add_column("equation", overflow="fold")
-    table.add_column("own", justify="right")
-    table.add_column("others", justify="right")
+    rows = table("grower", "equation", "#own", "#others")
     sentence = None
     for part, equations in shown_of(model, original=True).parts:
-        short = [one for one in equations if len(one.polynomial.coef) <= _TERMS]
-        for one in short[:_SHOWN]:
-            equation = one.shown.write()
-            leading, _, rest = equation.partition(" = ")
-            off = np.abs(one.polynomial(X) / one.polynomial.leading_coef)
+        # The two most important of those that are short enough for the table.
+        short = [equation for equation in equations if len(equation.polynomial.coef) <= 4]
+        for equation in short[:2]:
+            polynomial, written = equation.polynomial, equation.shown.write()
+            leading, _, rest = written.partition(" = ")
+            off = np.abs(polynomial(X) / polynomial.leading_coef)
             own = y == part.label
             means = in_words(off[own].mean()), in_words(off[~own].mean())
-            table.add_row(str(part.label), equation, *means)
+            rows.add_row(str(part.label), written, *means)
             if sentence is None:
                 sentence = (
                     f"In words: in wines of grower {part.label}, {leading} is about {rest}. "
                     f"Held-out wines of {part.label} are {means[0]} away from that on average, "
                     f"those of the others {means[1]}.\n"
                 )
-    printer.print(table)
+    printer.print(rows)
     if sentence is not None:
         printer.print(sentence)

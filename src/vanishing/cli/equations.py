@@ -7,9 +7,8 @@ import numpy as np
 
 from vanishing.algebra.units import Readable, mean_square, readable
 from vanishing.algebra.writing import in_words, printable
-from vanishing.cli.console import console, fail
+from vanishing.cli.console import console, fail, print_json, table
 from vanishing.inspection import Anatomy, ModelPart, anatomy
-from vanishing.persistence import layout
 
 
 class Equation(NamedTuple):
@@ -32,7 +31,7 @@ class Equation(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """What is shown of a model: some equations of each of its parts."""
+    """What is shown of a model: the chosen equations of each of its parts."""
 
     anatomy: Anatomy
     original: bool  # in original units, or else in scaled ones
@@ -53,45 +52,45 @@ def shown_of(model, *, original=None, top=None, everything=False) -> Shown:
         Also those without weight.
     """
     try:
-        found = anatomy(model)
+        whole = anatomy(model)
     except TypeError:
         fail(f"A {type(model).__name__} has no equations that could be shown.")
-    if original and found.units is None:
+    if original and whole.units is None:
         fail(
-            f"The columns were scaled by {_scalers(found)}, after which equations are no "
+            f"The columns were scaled by {_scalers(whole)}, after which equations are no "
             "polynomials in original units."
         )
-    original = found.units is not None if original is None else original
+    original = whole.units is not None if original is None else original
     parts = []
-    for part in found.parts:
+    for part in whole.parts:
         places = part.ranking()[: None if everything else len(part.used)][:top]
-        parts.append((part, [_equation(found, part, i, original) for i in places]))
-    return Shown(found, original, parts)
+        parts.append((part, [_equation(whole, part, i, original) for i in places]))
+    return Shown(whole, original, parts)
 
 
-def _equation(found, part, i, original) -> Equation:
+def _equation(whole: Anatomy, part: ModelPart, i: int, original: bool) -> Equation:
     polynomial = part.generators[i]
-    known = original and found.scale is not None
-    shown = readable(polynomial, found.units if known else None, limit=None)
+    rewritten = original and whole.scale is not None
+    shown = readable(polynomial, whole.units if rewritten else None, limit=None)
     return Equation(shown, np.zeros(0) if part.weights is None else part.weights[i], part.absolute)
 
 
-def _scalers(found) -> str:
+def _scalers(whole: Anatomy) -> str:
     """Name what has scaled the columns."""
-    steps = [step for _, step in getattr(found.model, "steps", [])[:-1]]
-    steps.append(getattr(found.core, "scaler_", None))
+    steps = [step for _, step in getattr(whole.model, "steps", [])[:-1]]
+    steps.append(getattr(whole.core, "scaler_", None))
     return " and ".join(type(step).__name__ for step in steps if hasattr(step, "fit")) or "nothing"
 
 
-def _parameters(found) -> dict[str, float]:
-    owners = {"psi": found.parts[0].model, "C": getattr(found.core, "final_estimator_", None)}
+def _parameters(whole: Anatomy) -> dict[str, float]:
+    owners = {"psi": whole.parts[0].model, "C": getattr(whole.core, "final_estimator_", None)}
     return {
         name: float(getattr(owner, name)) for name, owner in owners.items() if hasattr(owner, name)
     }
 
 
-def _clips(found) -> bool:
-    return hasattr(found.core, "scaling_") and found.core.scaling_.clip
+def _clips(whole: Anatomy) -> bool:
+    return hasattr(whole.core, "scaling_") and whole.core.scaling_.clip
 
 
 def _heading(part, equations) -> str:
@@ -102,57 +101,50 @@ def _heading(part, equations) -> str:
     return f"{of}{n} equations, {len(part.used)} with a weight, {len(equations)} shown"
 
 
-def _strongest(found, one) -> tuple[str, str]:
+def _strongest(whole: Anatomy, equation: Equation) -> tuple[str, str]:
     """Return the largest weight and the class whose decision value it is of."""
-    if not one.weights.size:
+    if not equation.weights.size:
         return "", ""
-    i = int(np.abs(one.weights).argmax())
-    weight = one.weights_of_difference[i]
-    return f"{weight:+.4g}" if weight else "0", printable(found.decisions[i])
+    i = int(np.abs(equation.weights).argmax())
+    weight = equation.weights_of_difference[i]
+    return f"{weight:+.4g}" if weight else "0", printable(whole.decisions[i])
 
 
 def write_text(shown):
     """Print tables to read."""
     from rich.text import Text
 
-    found = shown.anatomy
+    whole = shown.anatomy
     printer = console(wrapped=False)
-    said = ", ".join(f"{name} = {value:g}" for name, value in _parameters(found).items())
-    printer.print(type(found.model).__name__ + (f" with {said}" if said else ""))
+    settings = ", ".join(f"{name} = {value:g}" for name, value in _parameters(whole).items())
+    printer.print(type(whole.model).__name__ + (f" with {settings}" if settings else ""))
     for part, equations in shown.parts:
         printer.print()
         printer.print(Text(_heading(part, equations), style="bold"))
         if equations:
-            printer.print(_table(found, equations))
+            printer.print(_table(whole, equations))
     printer.print()
-    for line in (*_meaning(found), *_legend(shown)):
+    for line in (*_meaning(whole), *_legend(shown)):
         printer.print(line)
 
 
-def _table(found, equations):
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE, pad_edge=False)
-    n_weights = min(len(found.decisions), 2)  # with several decisions, the weight and whose it is
-    for name, justify in [("weight", "right"), ("for class", "left")][:n_weights]:
-        table.add_column(name, justify=justify, no_wrap=True)
-    table.add_column("equation", overflow="fold")
-    table.add_column("rms error", justify="right", no_wrap=True)
-    for one in equations:
-        weight = _strongest(found, one)[:n_weights]
-        table.add_row(*weight, one.shown.write(), in_words(one.shown.error, 2))
-    return table
+def _table(whole: Anatomy, equations: list[Equation]):
+    n_weights = min(len(whole.decisions), 2)  # with several decisions, the weight and whose it is
+    rows = table(*["#weight", "for class"][:n_weights], "equation", "#rms error")
+    for equation in equations:
+        weight = _strongest(whole, equation)[:n_weights]
+        rows.add_row(*weight, equation.shown.write(), in_words(equation.shown.error, 2))
+    return rows
 
 
-def _meaning(found) -> list[str]:
-    side = "|left - right side|" if found.parts[0].absolute else "left minus right side"
-    if not found.decisions:
+def _meaning(whole: Anatomy) -> list[str]:
+    side = "|left - right side|" if whole.parts[0].absolute else "left minus right side"
+    if not whole.decisions:
         return []
-    if len(found.decisions) == 1:
-        label = printable(found.decisions[0])
+    if len(whole.decisions) == 1:
+        label = printable(whole.decisions[0])
         return [
-            f"A row is of class {label} where {found.intercept[0]:+.4g} plus the sum of weight "
+            f"A row is of class {label} where {whole.intercept[0]:+.4g} plus the sum of weight "
             f"times {side} is positive."
         ]
     return [
@@ -162,16 +154,16 @@ def _meaning(found) -> list[str]:
 
 
 def _legend(shown) -> list[str]:
-    found = shown.anatomy
-    clipped = "clipped to the range of the training rows" if _clips(found) else ""
-    if found.units is None:
-        return [f"Columns are as {_scalers(found)} has scaled them."]
-    if _scalers(found) == "nothing":
+    whole = shown.anatomy
+    clipped = "clipped to the range of the training rows" if _clips(whole) else ""
+    if whole.units is None:
+        return [f"Columns are as {_scalers(whole)} has scaled them."]
+    if _scalers(whole) == "nothing":
         return [f"Columns are as they were given: {clipped or 'nothing was scaled'}."]
     if shown.original:
         return ["Columns are in their original units."]
     lines = [f"Columns are scaled{clipped and f', then {clipped}'}; a name stands for:"]
-    for name, scale, offset in zip(found.names, *found.units, strict=True):
+    for name, scale, offset in zip(whole.names, *whole.units, strict=True):
         origin, width = (-offset / scale, 1.0 / scale) if scale else (0.0, np.inf)
         sign = "-" if origin >= 0 else "+"
         lines.append(f"  {printable(name)}: (value {sign} {abs(origin):.6g}) / {width:.6g}")
@@ -182,10 +174,10 @@ def write_latex(shown):
     """Print one equation per line, in LaTeX."""
     for part, equations in shown.parts:
         print(f"% {_heading(part, equations)}")
-        for one in equations:
-            weight, label = _strongest(shown.anatomy, one)
+        for equation in equations:
+            weight, label = _strongest(shown.anatomy, equation)
             note = f"  % weight {weight} for class {label}" if weight else ""
-            print(one.shown.write("latex") + note)
+            print(equation.shown.write("latex") + note)
     for line in _legend(shown):
         print(f"% {line}")
 
@@ -194,50 +186,49 @@ def write_sympy(shown):
     """Print one expression per line that ``sympy.sympify`` takes."""
     for part, equations in shown.parts:
         print(f"# {_heading(part, equations)}")
-        for one in equations:
-            print(one.polynomial.write("sympy"))
+        for equation in equations:
+            print(equation.polynomial.write("sympy"))
     for line in _legend(shown):
         print(f"# {line}")
 
 
 def write_json(shown):
     """Print everything that a prediction needs."""
-    found = shown.anatomy
-    scale, offset = (None, None) if found.units is None else map(np.ndarray.tolist, found.units)
+    whole = shown.anatomy
+    scale, offset = (None, None) if whole.units is None else map(np.ndarray.tolist, whole.units)
     document = {
-        "model": type(found.model).__name__,
-        "parameters": _parameters(found),
+        "model": type(whole.model).__name__,
+        "parameters": _parameters(whole),
         "units": "original" if shown.original else "scaled",
-        "columns": list(found.names),
+        "columns": list(whole.names),
         "scaling": {
-            "by": _scalers(found),
+            "by": _scalers(whole),
             "scale": scale,
             "offset": offset,
-            "clip": _clips(found),
+            "clip": _clips(whole),
         },
-        "absolute": found.parts[0].absolute,
-        "intercepts": _by_label(found, found.intercept),
+        "absolute": whole.parts[0].absolute,
+        "intercepts": _by_label(whole, whole.intercept),
         "classes": [
             {
                 "class": part.label,
                 "n_generators": len(part.generators),
                 "n_decisive": None if part.weights is None else len(part.used),
-                "generators": [_generator(found, one) for one in equations],
+                "generators": [_generator(whole, equation) for equation in equations],
             }
             for part, equations in shown.parts
         ],
     }
-    # Halves of surrogate pairs, which names may hold, are no text, but JSON writes them as \uXXXX.
-    print(layout(document).encode("utf-8", "backslashreplace").decode())
+    print_json(document)
 
 
-def _generator(found, one) -> dict:
-    polynomial = one.polynomial
+def _generator(whole: Anatomy, equation: Equation) -> dict:
+    polynomial = equation.polynomial
     return {
-        "equation": one.shown.write(),
+        "equation": equation.shown.write(),
         "degree": polynomial.degree,
         "mean_square": mean_square(polynomial),
-        "weights": _by_label(found, one.weights),
+        "weights": _by_label(whole, equation.weights),
         "terms": polynomial.terms.tolist(),
         "coefficients": [
             str(value) if isinstance(value, Fraction) else value
@@ -246,6 +237,6 @@ def _generator(found, one) -> dict:
     }
 
 
-def _by_label(found, values) -> dict[str, float]:
-    pairs = zip(found.decisions, values, strict=True)
+def _by_label(whole: Anatomy, values) -> dict[str, float]:
+    pairs = zip(whole.decisions, values, strict=True)
     return {str(label): float(value) for label, value in pairs}

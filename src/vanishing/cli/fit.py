@@ -11,7 +11,7 @@ from typer import Option
 import vanishing
 from vanishing.cli.app import Data, command
 from vanishing.cli.console import check_output, console, fail, progress, share
-from vanishing.cli.tables import TableOptions, prepared, save_beside, takes_table
+from vanishing.cli.tables import TableOptions, prepared, save_with_recipe, takes_table
 from vanishing.constructions import CONSTRUCTIONS
 from vanishing.tables.errors import listed
 from vanishing.tables.labels import classes_of
@@ -65,15 +65,15 @@ def fit(
     All columns but the target are used. The error is measured on held-out rows; the model that is
     saved is then fitted to all rows.
     """
-    given = {"psi": psi, "oracle": oracle, "border": border}
-    given = {name: value for name, value in given.items() if value is not None}
-    _check(algorithm, given, C, tune)
+    typed = {"psi": psi, "oracle": oracle, "border": border}
+    typed = {name: value for name, value in typed.items() if value is not None}
+    _check(algorithm, typed, C, tune)
     check_output(out, data)
     start = time.perf_counter()
     X, y, recipe = _read(data, target, options)
-    # Where no option of the construction is given, a search chooses the oracle, too.
-    is_default = not given and CONSTRUCTIONS[algorithm] == "OAVI"
-    transformer = None if is_default else getattr(vanishing, CONSTRUCTIONS[algorithm])(**given)
+    # Where no option of the construction is typed, a search chooses the oracle, too.
+    is_default = not typed and CONSTRUCTIONS[algorithm] == "OAVI"
+    transformer = None if is_default else getattr(vanishing, CONSTRUCTIONS[algorithm])(**typed)
     model = _model(transformer, C, tune)
     held_out = _held_out(y, target, test_size, seed, tune)
     printer = console(wrapped=False)
@@ -81,7 +81,7 @@ def fit(
     if held_out is not None:
         printer.print(_held_out_error(model, X, y, *held_out))
     seconds = _fit(model, X, y, "Fitting to all rows")
-    save_beside(model, out, recipe)
+    save_with_recipe(model, out, recipe)
     if tune:
         printer.print(_chosen(model))
     again = "Fitted" if held_out is None else "Fitted again,"
@@ -93,33 +93,33 @@ def fit(
     printer.print(f"Saved as {out} ({time.perf_counter() - start:.1f} s in all)")
 
 
-def _check(algorithm, given, C, tune):
-    """Leave with a sentence where options are none, or do not go together."""
+def _check(algorithm, typed, C, tune):
+    """Leave with a sentence where options do not exist, or do not go together."""
     choices = {"algorithm": CONSTRUCTIONS, "border": _BORDERS}
-    if "oracle" in given:
+    if "oracle" in typed:
         choices["oracle"] = _known()["ORACLES"]
     for name, known in choices.items():
-        value = {"algorithm": algorithm, **given}.get(name)
+        value = {"algorithm": algorithm, **typed}.get(name)
         if value is not None and value not in known:
             fail(f"--{name} must be one of {', '.join(known)}; got {value!r}.", 2)
-    psi = given.get("psi")
+    psi = typed.get("psi")
     if tune and not (psi is None and C is None):
         fail("--tune chooses psi and C: leave --psi and --C out.", 2)
     if psi is not None and not 0 <= psi < 1:
         fail(f"--psi must be in [0, 1); got {psi}.", 2)
     if C is not None and not 0 < C < np.inf:
         fail(f"--C must be positive; got {C}.", 2)
-    for name in given:
+    for name in typed:
         if name not in inspect.signature(getattr(vanishing, CONSTRUCTIONS[algorithm])).parameters:
-            fail(f"--{name} is no option of {algorithm}, which has no {name}.", 2)
+            fail(f"--{name} is no option of the algorithm {algorithm}: leave it out.", 2)
 
 
 def _read(data, target, options):
     """Return the columns to learn from, the labels, and what was done to the table."""
-    found = prepared(data, options, {"target": target}, fills=True)
-    if not found.names:
+    table = prepared(data, options, {"target": target}, fills=True)
+    if not table.names:
         fail(f"{data} has no column beside {target!r} to learn from.")
-    return found.frame(), classes_of(found.texts["target"], target), found.recipe
+    return table.frame(), classes_of(table.texts["target"], target), table.recipe
 
 
 def _model(transformer, C, tune):
@@ -156,11 +156,11 @@ def _held_out(y, target, test_size, seed, tune):
     others, rows = train_test_split(
         np.arange(len(y)), test_size=n_held_out, stratify=y, random_state=seed
     )
-    left = [np.count_nonzero(y[others] == label) for label in classes]
-    if min(left) < fitted:
+    counts = np.array([np.count_nonzero(y[others] == label) for label in classes])
+    if counts.min() < fitted:
         fail(
-            f"Of the rows with {str(classes[np.argmin(left)])!r} in column {target!r}, "
-            f"{min(left)} would be left to fit to, fewer than {fitted}: lower --test-size."
+            f"Of the rows with {str(classes[counts.argmin()])!r} in column {target!r}, "
+            f"{counts.min()} would be left to fit to, fewer than {fitted}: lower --test-size."
         )
     return np.sort(rows), np.sort(others)
 

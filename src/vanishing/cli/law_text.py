@@ -3,113 +3,78 @@
 import math
 
 from vanishing.algebra.writing import printable
-from vanishing.cli.console import console
+from vanishing.cli.console import console, table
 from vanishing.inspection import constants_of, law_anatomy
-from vanishing.persistence import layout
 
 
 def write_text(model, top=None):
     """Print laws, the verdict, constants and the front, to read."""
     from rich.text import Text
 
-    found = law_anatomy(model)
+    answer = law_anatomy(model)
+    is_checked = answer.model is answer.best
     printer = console(wrapped=False)
-    shown = found.laws[:top] if found.holds else ((found.best,) if _is_checked(found) else ())
+    shown = answer.laws[:top] if answer.holds else ((answer.best,) if is_checked else ())
     for law in shown:
         printer.print()
         printer.print(Text(str(law), style="bold"))
     printer.print()
-    printer.print(printable(found.verdict))
+    printer.print(printable(answer.verdict))
     for law in shown:
-        sentence, table = _constants(law)
         printer.print()
-        printer.print(sentence)
-        printer.print(table)
-    if not _is_checked(found) and found.front:
-        chosen = found.laws[0] if found.laws else None
+        for part in _constants(law):
+            printer.print(part)
+    if not is_checked and answer.front:
+        chosen = answer.laws[0] if answer.laws else None
         printer.print("Equations that were compared, the best of each number of terms:")
-        printer.print(_front(found.front, chosen))
-
-
-def _is_checked(found) -> bool:
-    return found.model is found.best
-
-
-def _table(*heads):
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE, pad_edge=False)
-    for head in heads:
-        right = head.startswith("#")
-        table.add_column(
-            head.removeprefix("#"),
-            justify="right" if right else "left",
-            no_wrap=right,
-            overflow="ellipsis" if right else "fold",
-        )
-    return table
+        printer.print(_front(answer.front, chosen))
 
 
 def _constants(law):
-    """Return a table of the numbers of a law, and a sentence about them."""
-    found = constants_of(law)
-    left = found.left
-    if left is None:
+    """Return a sentence about the numbers of a law, and a table of them."""
+    constants = constants_of(law)
+    left_side = constants.left
+    if left_side is None:
         sentence = f"{law}: the sum of these coefficients times terms is 0."
-    elif found.is_single:
-        sentence = f"{left} is the same number on all rows:"
+    elif constants.is_single:
+        sentence = f"{left_side} is the same number on all rows:"
     else:
-        sentence = f"{left} is the sum of these coefficients times terms." if left else "Constants:"
-    heads = ["term" if left != "" else "constant", "#value", "#standard error"]
-    table = _table(*heads, *(["unit"] if found.has_units else []))
-    for name, value, std, unit in found.rows:
+        sum_of_terms = f"{left_side} is the sum of these coefficients times terms."
+        sentence = sum_of_terms if left_side else "Constants:"
+    heads = ["term" if left_side != "" else "constant", "#value", "#standard error"]
+    numbers = table(*heads, *(["unit"] if constants.has_units else []))
+    for name, value, std, unit in constants.rows:
         row = [printable(name), f"{value:.8g}", f"{std:.2g}" if std > 0 else ""]
-        table.add_row(*row, *([unit] if found.has_units else []))
-    return sentence, table
+        numbers.add_row(*row, *([unit] if constants.has_units else []))
+    return sentence, numbers
 
 
 def _front(front, chosen):
-    table = _table("", "#terms", "#rms error", "equation")
+    equations = table("", "#terms", "#rms error", "equation")
     for law in front:
         mark = "->" if chosen is not None and str(law) == str(chosen) else ""
-        table.add_row(mark, str(law.n_terms), f"{law.error:.4g}", str(law))
-    return table
+        equations.add_row(mark, str(law.n_terms), f"{law.error:.4g}", str(law))
+    return equations
 
 
-def write_latex(model, top=None):
-    """Print one law per line, in LaTeX."""
-    found = law_anatomy(model)
-    print(f"% {printable(found.verdict)}")
-    for law in found.laws[:top]:
-        print(law.to_latex())
+def formulas(model, top=None):
+    """Return the verdict, and the laws to write in LaTeX or for SymPy."""
+    answer = law_anatomy(model)
+    return answer.verdict, answer.laws[:top]
 
 
-def write_sympy(model, top=None):
-    """Print one equation per line that ``sympy.sympify`` takes, whatever columns are called."""
-    found = law_anatomy(model)
-    equations = [law.to_sympy() for law in found.laws[:top]]
-    print(f"# {printable(found.verdict)}")
-    for equation in equations:
-        from sympy import srepr
-
-        print(srepr(equation))
-
-
-def write_json(model, top=None):
-    """Print everything that is known of the laws."""
-    found = law_anatomy(model)
-    document = {
+def document(model, top=None) -> dict:
+    """Return everything that is known of the laws, as JSON has it."""
+    answer = law_anatomy(model)
+    return {
         "model": type(model).__name__,
-        "holds": found.holds,
-        "verdict": found.verdict,
-        "columns": list(found.names),
-        "target": found.target,
-        "laws": [document_of(law) for law in found.laws[:top]],
-        "front": [document_of(law) for law in found.front],
+        "holds": answer.holds,
+        "verdict": answer.verdict,
+        "columns": list(answer.names),
+        "target": answer.target,
+        "laws": [document_of(law) for law in answer.laws[:top]],
+        "front": [document_of(law) for law in answer.front],
     }
-    # Halves of surrogate pairs, which names may hold, are no text, but JSON writes them as \uXXXX.
-    print(layout(document).encode("utf-8", "backslashreplace").decode())
 
 
 def document_of(law) -> dict:

@@ -4,19 +4,19 @@ import time
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 from typer import Option
 
 from vanishing.cli.app import Data, command
-from vanishing.cli.console import check_output, console, fail, noise_of, progress
-from vanishing.cli.tables import TableOptions, prepared, save_beside, takes_table
+from vanishing.cli.console import check_output, console, fail, progress
+from vanishing.cli.tables import TableOptions, prepared, save_with_recipe, takes_table
+from vanishing.cli.values import function_names, noise_of
 
 
 @command("vanishing laws gas.csv --target p --out laws.json")
 @takes_table()
 def laws(
     data: Data,
-    out: Annotated[Path, Option(help="Where to save what was found.", show_default=False)],
+    out: Annotated[Path, Option(help="Where to save the laws.", show_default=False)],
     target: Annotated[
         str | None,
         Option(help="The column to explain.", show_default="none: laws among all columns"),
@@ -24,32 +24,39 @@ def laws(
     functions: Annotated[
         str | None,
         Option(
-            help="Of columns: auto, none, or names with commas between, such as sin,cos.",
+            help="Functions of columns that laws may have: auto, none, or names with commas "
+            "between, such as sin,cos.",
             show_default="auto",
         ),
     ] = None,
     noise: Annotated[
         list[str] | None,
         Option(
-            help="Noise in columns: estimate; a standard deviation for all; or COLUMN=NUMBER, "
-            "which may be given again.",
+            help="Noise in the columns: estimate, or its standard deviation: a number for all "
+            "columns, or COLUMN=NUMBER, once per column.",
             show_default="in the target only, estimated",
         ),
     ] = None,
-    robust: Annotated[bool, Option("--robust", help="Some rows may be wrong.")] = False,
+    robust: Annotated[
+        bool, Option("--robust", help="Allow for wrong rows: they are left out of the fit.")
+    ] = False,
     units: Annotated[
         Path | None,
         Option(
-            help='TOML with a line COLUMN = "UNIT" per column, and constants: g = "9.81 m/s^2".',
+            help='TOML file with a line COLUMN = "UNIT" per column; lines such as '
+            'g = "9.81 m/s^2" add constants.',
             show_default=False,
         ),
     ] = None,
     homogeneous: Annotated[
-        bool, Option("--homogeneous", help="With --units: only numbers without a dimension.")
+        bool,
+        Option("--homogeneous", help="With --units: only laws whose numbers have no dimension."),
     ] = False,
     check: Annotated[
         str | None,
-        Option(help='An equation to check instead: "p*V = R*n*T".', show_default=False),
+        Option(
+            help='An equation to check, instead of a search: "p*V = R*n*T".', show_default=False
+        ),
     ] = None,
     max_time: Annotated[
         float | None, Option(help="Seconds after which the search ends.", show_default="no limit")
@@ -59,34 +66,34 @@ def laws(
 ):
     """Find the equations that the rows of a table obey, or check one of yours.
 
-    Where no law is found this is said, and saved, too.
+    If there is no law, the command says so, and saves that answer, too.
     """
-    given = {
+    of_search = {
         "functions": functions is not None,
         "noise": bool(noise),
         "robust": robust,
         "homogeneous": homogeneous,
         "max-time": max_time is not None,
     }
-    _check_options([name for name, is_given in given.items() if is_given], units, check, max_time)
+    _check_options([name for name, typed in of_search.items() if typed], units, check, max_time)
     check_output(out, data)
     start = time.perf_counter()
-    found = prepared(data, options, {}, target)
-    names = found.names
+    table = prepared(data, options, {}, target)
+    names = table.names
     if len(names) < 2:
         fail(f"{data} has too few columns for a law: two are needed.")
     parameters: dict[str, Any] = {}
     if units is not None:
-        parameters["units"] = _read_units(units, names, found.known)
+        parameters["units"] = _read_units(units, names, table.known)
     if check is None:
         parameters |= {"robust": robust, "max_time": max_time}
         parameters |= {"homogeneous": True} if homogeneous else {}
         parameters |= {} if functions is None else {"functions": _functions(functions)}
         parameters |= {"noise": _noise(noise, names, target)} if noise else {}
-    rows = found.frame()
+    rows = table.frame()
     X, y = (rows, None) if target is None else (rows[names[:-1]], rows[target])
-    model = _found(X, y, parameters) if check is None else _checked(check, X, y, parameters)
-    save_beside(model, out, found.recipe)
+    model = _search(X, y, parameters) if check is None else _check(check, X, y, parameters)
+    save_with_recipe(model, out, table.recipe)
     from vanishing.cli.law_text import write_text
 
     of = "" if target is None else f", of which {target!r} is the target"
@@ -96,11 +103,11 @@ def laws(
     printer.print(f"\nSaved as {out} ({time.perf_counter() - start:.1f} s in all)")
 
 
-def _check_options(search: list[str], units, check, max_time):
+def _check_options(of_search: list[str], units, check, max_time):
     """Leave with a sentence where options do not go together."""
-    if check is not None and search:
-        fail(f"--check looks for no law: leave {' and '.join(f'--{n}' for n in search)} out.", 2)
-    if "homogeneous" in search and units is None:
+    if check is not None and of_search:
+        fail(f"--check looks for no law: leave {' and '.join(f'--{n}' for n in of_search)} out.", 2)
+    if "homogeneous" in of_search and units is None:
         fail("--homogeneous needs --units, a file with the unit of each column.", 2)
     if max_time is not None and not max_time > 0:
         fail(f"--max-time must be positive; got {max_time}.", 2)
@@ -108,32 +115,14 @@ def _check_options(search: list[str], units, check, max_time):
 
 def _functions(text: str):
     """Return what `LawFinder` takes for functions."""
-    from vanishing.algebra.terms import FUNCTIONS
-
     if text in ("auto", "none"):
         return "auto" if text == "auto" else ()
-    names = tuple(name.strip() for name in text.split(",") if name.strip())
-    unknown = [name for name in names if name not in FUNCTIONS]
-    if unknown or not names:
-        got = repr(unknown[0]) if unknown else "none of these"
-        fail(
-            f"--functions must be auto, none, or some of {', '.join(FUNCTIONS)} with commas "
-            f"between; got {got}.",
-            2,
-        )
-    return names
+    return function_names(text, "auto, none, or ")
 
 
 def _noise(texts: list[str], names: list[str], target: str | None):
     """Return what `LawFinder` takes for noise."""
-    if texts == ["estimate"]:
-        return "estimate"
-    found = noise_of(texts, names)
-    if not isinstance(found, dict):
-        return found
-    # That of the target is estimated where it is left out.
-    wanted = names if target is None or target in found else names[:-1]
-    return np.array([found.get(name, 0.0) for name in wanted])
+    return "estimate" if texts == ["estimate"] else noise_of(texts, names, target)
 
 
 def _read_units(path: Path, names: list[str], known: list[str]) -> dict[str, str]:
@@ -159,17 +148,14 @@ def _read_units(path: Path, names: list[str], known: list[str]) -> dict[str, str
     return units
 
 
-# -- The work -------------------------------------------------------------------------------------
-
-
-def _found(X, y, parameters):
+def _search(X, y, parameters):
     from vanishing import LawFinder
 
     with progress("Looking for laws"):
         return LawFinder(**parameters).fit(X, y)
 
 
-def _checked(equation, X, y, parameters):
+def _check(equation, X, y, parameters):
     from vanishing import check_law
 
     with progress("Checking the equation"):

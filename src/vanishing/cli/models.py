@@ -1,5 +1,6 @@
 """A saved model and a table for it, whose columns become numbers as they did in the fit."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -9,14 +10,14 @@ import numpy as np
 
 from vanishing.cli.console import check_model, fail
 from vanishing.cli.tables import TableOptions, say
-from vanishing.tables.columns import Column
+from vanishing.tables.columns import CategoryColumn, Column
 from vanishing.tables.errors import LISTED, listed
 from vanishing.tables.files import FileTable
 from vanishing.tables.formats import open_table
 from vanishing.tables.recipe import Recipe, TablePart, readable_names
 
 
-class Given(NamedTuple):
+class LoadedModel(NamedTuple):
     """A model that was loaded, a table for it, and how its columns become numbers."""
 
     model: Any
@@ -28,13 +29,13 @@ class Given(NamedTuple):
         model, table = self.model, self.table
         names = getattr(model, "feature_names_in_", None)
         if names is None:  # fitted to an array
-            known = readable_names(table.names)
-            if len(known) != model.n_features_in_:
+            in_table = readable_names(table.names)
+            if len(in_table) != model.n_features_in_:
                 fail(
                     f"The model knows its {model.n_features_in_} columns by their order only, and "
-                    f"{table.path} has {len(known)}: give a table of these columns alone."
+                    f"{table.path} has {len(in_table)}: give a table of these columns alone."
                 )
-            return known
+            return in_table
         self.check_has([str(name) for name in names], "the model")
         return [str(name) for name in names]
 
@@ -66,15 +67,36 @@ class Given(NamedTuple):
 
     def role(self, name: str, typed: str | None = None) -> str | None:
         """Return the column of a role: as it was typed, or as in the fit if the table has it."""
-        known = readable_names(self.table.names)
-        if typed is not None and typed not in known:
-            shown = listed(known, LISTED)
+        in_table = readable_names(self.table.names)
+        if typed is not None and typed not in in_table:
+            shown = listed(in_table, LISTED)
             fail(f"{self.table.path} has no column {typed!r}; its columns are {shown}.")
         saved = self.recipe.role(name)
-        return typed or (saved if saved in known else None)
+        return typed or (saved if saved in in_table else None)
+
+    def note_of_filled(self, filled: Counter[str]) -> str:
+        """Say how many cells of which columns were filled in, and with what."""
+        columns = {column.name: column for column in self.recipe.columns}
+        counts = [
+            f"{name!r} with {_filling(columns.get(name, Column(name)))} ({n} cell{'s' * (n > 1)})"
+            for name, n in filled.items()
+        ]
+        more = ", ..." if len(counts) > LISTED else ""
+        return (
+            f"cells that cannot be used are filled in as in the fit: {', '.join(counts[:LISTED])}"
+            f"{more}. That breaks every balance of columns in these rows; --missing drop leaves "
+            "them out."
+        )
 
 
-def given(model: Path, data: Path, options: TableOptions) -> Given:
+def _filling(column: Column) -> str:
+    """Write what takes the place of missing cells of a column."""
+    if isinstance(column, CategoryColumn):
+        return f"its most frequent text {column.texts[int(column.fill)]!r}"
+    return f"its median {column.fill:.6g}"
+
+
+def load_for(model: Path, data: Path, options: TableOptions) -> LoadedModel:
     """Load a model and look at the columns of a table for it."""
     check_model(model)
     from vanishing.persistence import load_with_table
@@ -94,4 +116,4 @@ def given(model: Path, data: Path, options: TableOptions) -> Given:
     table.refuse_doubt()
     for note in table.notes:
         say(note)
-    return Given(fitted, table, recipe)
+    return LoadedModel(fitted, table, recipe)

@@ -4,7 +4,6 @@ import math
 
 from vanishing.algebra.writing import printable
 from vanishing.cli.console import console
-from vanishing.persistence import layout
 
 
 def write_text(model, top=None):
@@ -26,26 +25,14 @@ def write_text(model, top=None):
             printer.print(f"  {law}")
 
 
-def write_latex(model, top=None):
-    """Print one quantity per line, in LaTeX."""
-    print(f"% {printable(model.verdict_)}")
-    for quantity in model.quantities_[:top]:
-        print(quantity.to_latex())
+def formulas(model, top=None):
+    """Return the verdict, and the quantities to write in LaTeX or for SymPy."""
+    return model.verdict_, model.quantities_[:top]
 
 
-def write_sympy(model, top=None):
-    """Print one expression per line that ``sympy.sympify`` takes, whatever columns are called."""
-    expressions = [quantity.to_sympy() for quantity in model.quantities_[:top]]
-    print(f"# {printable(model.verdict_)}")
-    for expression in expressions:
-        from sympy import srepr
-
-        print(srepr(expression))
-
-
-def write_json(model, top=None):
-    """Print everything that is known of the quantities."""
-    document = {
+def document(model, top=None) -> dict:
+    """Return everything that is known of the quantities, as JSON has it."""
+    return {
         "model": type(model).__name__,
         "verdict": model.verdict_,
         "n_independent": int(model.n_independent_),
@@ -66,5 +53,3 @@ def write_json(model, top=None):
         ],
         "constraints": [str(law) for law in model.constraints_],
     }
-    # Halves of surrogate pairs, which names may hold, are no text, but JSON writes them as \uXXXX.
-    print(layout(document).encode("utf-8", "backslashreplace").decode())

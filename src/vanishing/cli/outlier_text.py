@@ -2,7 +2,6 @@
 
 from vanishing.cli.console import console
 from vanishing.cli.law_text import document_of
-from vanishing.persistence import layout
 
 
 def write_text(model, top=None):
@@ -27,29 +26,17 @@ def _threshold(model) -> str:
     return f"{100 * model.contamination:g} % of the rows of the fit"
 
 
-def write_latex(model, top=None):
-    """Print one law per line, in LaTeX."""
-    for law in model.laws_[:top]:
-        print(law.to_latex())
+def formulas(model, top=None):
+    """Return no verdict, and the laws to write in LaTeX or for SymPy."""
+    return None, model.laws_[:top]
 
 
-def write_sympy(model, top=None):
-    """Print one equation per line that ``sympy.sympify`` takes, whatever columns are called."""
-    equations = [law.to_sympy() for law in model.laws_[:top]]
-    for equation in equations:
-        from sympy import srepr
-
-        print(srepr(equation))
-
-
-def write_json(model, top=None):
-    """Print everything that is known of the laws, and the threshold."""
-    document = {
+def document(model, top=None) -> dict:
+    """Return everything that is known of the laws, and the threshold, as JSON has it."""
+    return {
         "model": type(model).__name__,
         "threshold": float(model.offset_),
         "n_samples": int(model.n_samples_seen_),
         "columns": model.column_names_,
         "laws": [document_of(law) for law in model.laws_[:top]],
     }
-    # Halves of surrogate pairs, which names may hold, are no text, but JSON writes them as \uXXXX.
-    print(layout(document).encode("utf-8", "backslashreplace").decode())

@@ -2,8 +2,8 @@
 
 import csv
 import io
-import sys
 import warnings
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, NamedTuple
@@ -12,8 +12,15 @@ import numpy as np
 from typer import Option
 
 from vanishing.cli.app import Data, Model, command
-from vanishing.cli.console import check_output, console, fail, progress
-from vanishing.cli.models import Given, given
+from vanishing.cli.console import (
+    check_output,
+    console,
+    fail,
+    is_stdout,
+    progress,
+    write_or_print,
+)
+from vanishing.cli.models import LoadedModel, load_for
 from vanishing.cli.tables import TableOptions, say, takes_table
 from vanishing.estimators.progress import Progress
 from vanishing.tables.errors import listed
@@ -24,80 +31,78 @@ from vanishing.tables.errors import listed
 def predict(
     model: Model,
     data: Data,
-    out: Annotated[Path, Option(help="CSV to write; - prints it.", show_default=False)],
+    out: Annotated[Path, Option(help="CSV file to write; - prints it.", show_default=False)],
     column: Annotated[
         str | None,
-        Option(help="Of laws: the column to solve for.", show_default="the target"),
+        Option(help="For laws: the column to solve for.", show_default="the target"),
     ] = None,
     *,
     options: TableOptions,
 ):
-    """Write a CSV file with what a model says of each row.
+    """Write a CSV file with what a model predicts for each row.
 
-    Of a classifier, the label and the decision values; with two classes there is one decision
-    value: positive where the second class, which the column is named after, is predicted. Of laws,
-    the first that has the column is solved for it; a cell is empty where there is no solution. Of
-    outliers, the score and 1 where it is one. Of other models, the values of their equations or
-    quantities.
+    A classifier gives the label and the decision values; with two classes there is one decision
+    value, named after the second class and positive where that is predicted. A detector of outliers
+    gives the score, and 1 for outliers, 0 for others. Of laws, the first that has the column is
+    solved for it; where there is no solution the cell is empty. Other models give the values of
+    their equations or quantities.
 
-    Columns that the model does not know are ignored, and the others are treated as in the fit. A
-    row that cannot be used has empty cells.
+    Columns that the model does not know are ignored; the others are treated as in the fit. A row
+    that cannot be used gets empty cells.
     """
-    to_stdout = str(out) == "-"
-    if not to_stdout:
+    if not is_stdout(out):
         check_output(out, model, data)
-    loaded = given(model, data, options)
+    loaded = load_for(model, data, options)
     answer = _answer(loaded, column)
-    text, n_rows = _lines(loaded, answer, loaded.role("id", options.id))
-    if to_stdout:
-        sys.stdout.write(text)
-        sys.stdout.flush()
-    else:
-        from vanishing.persistence.files import write_atomically
-
-        write_atomically(out, text)
+    text, n_rows = _csv(loaded, answer, loaded.role("id", options.id))
+    write_or_print(out, text)
+    if not is_stdout(out):
         console().print(f"{n_rows} rows predicted: {out}")
 
 
 class _Answer(NamedTuple):
-    """How rows are answered: from which columns, under which names, and what is said at the end."""
+    """How rows are answered: from which columns, under which names, and warnings at the end."""
 
     columns: list[str]
     header: list[str]
     values: Callable[[np.ndarray], list[list]]
-    said: Callable[[int], None] = lambda n_rows: None
+    warn: Callable[[int], None] = lambda n_rows: None
 
 
-def _lines(loaded: Given, answer: _Answer, name: str | None) -> tuple[str, int]:
-    """Return the lines of the CSV file, and of how many rows they are."""
+def _csv(loaded: LoadedModel, answer: _Answer, id_column: str | None) -> tuple[str, int]:
+    """Return the text of the CSV file, and its number of rows."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    beside = [] if name is None else [name]
-    writer.writerow([*beside, *answer.header])
+    id_columns = [] if id_column is None else [id_column]
+    writer.writerow([*id_columns, *answer.header])
     n_rows = n_unusable = 0
-    counted = Progress("predict")
+    filled: Counter[str] = Counter()
+    steps = Progress("predict")
     with progress("Predicting"), np.errstate(all="ignore"):
-        for part in loaded.parts(answer.columns, beside):
+        for part in loaded.parts(answer.columns, id_columns):
             rows: list[list] = [[""] * len(answer.header) for _ in part.usable]
             if len(part.X):
-                found = answer.values(part.X)
-                for place, values in zip(np.flatnonzero(part.usable), found, strict=True):
+                predicted = answer.values(part.X)
+                for place, values in zip(np.flatnonzero(part.usable), predicted, strict=True):
                     rows[place] = values
-            if name is not None:
-                names = part.texts[name].tolist()
-                rows = [[one, *row] for one, row in zip(names, rows, strict=True)]
+            if id_column is not None:
+                names = part.texts[id_column].tolist()
+                rows = [[name, *row] for name, row in zip(names, rows, strict=True)]
             writer.writerows(rows)
             n_rows += len(rows)
             n_unusable += len(rows) - len(part.X)
-            counted.step(f"{n_rows} rows")
-    answer.said(n_rows)
+            filled.update(part.filled)
+            steps.step(f"{n_rows} rows")
+    answer.warn(n_rows)
     if n_unusable:
-        say(f"{n_unusable} of {n_rows} rows cannot be used: what is said of them is empty.")
+        say(f"{n_unusable} of {n_rows} rows cannot be used: their predictions are empty.")
+    if filled:
+        say(loaded.note_of_filled(filled))
     return text.getvalue(), n_rows
 
 
-def _answer(loaded: Given, column: str | None) -> _Answer:
-    """Return what answers for a model, by its kind."""
+def _answer(loaded: LoadedModel, column: str | None) -> _Answer:
+    """Return how a model answers, by its kind."""
     from vanishing import VanishingOutlierDetector
     from vanishing.inspection.laws import is_about_laws
 
@@ -105,9 +110,9 @@ def _answer(loaded: Given, column: str | None) -> _Answer:
     if is_about_laws(model):
         return _of_laws(loaded, column)
     if column is not None:
-        fail("--column is for laws, and the model is none: leave it out.", 2)
+        fail("--column is for laws, and the model has none: leave it out.", 2)
     if not (hasattr(model, "transform") or hasattr(model, "predict")):
-        fail(f"A {type(model).__name__} says nothing of rows.")
+        fail(f"A {type(model).__name__} predicts nothing for rows.")
     columns = loaded.columns()
     if isinstance(model, VanishingOutlierDetector):
         return _Answer(columns, ["score", "outlier"], _scores(loaded, columns))
@@ -123,7 +128,7 @@ def _answer(loaded: Given, column: str | None) -> _Answer:
     )
 
 
-def _scores(loaded: Given, columns: list[str]):
+def _scores(loaded: LoadedModel, columns: list[str]):
     model = loaded.model
 
     def values(X):
@@ -134,12 +139,12 @@ def _scores(loaded: Given, columns: list[str]):
     return values
 
 
-def _of_classes(loaded: Given, columns: list[str]) -> _Answer:
+def _of_classes(loaded: LoadedModel, columns: list[str]) -> _Answer:
     from vanishing.learning.labels import labels
     from vanishing.learning.prediction import PipelineClassifier, warn_of, watched
     from vanishing.learning.scaling import FarRows
 
-    model, far, lost = loaded.model, FarRows(), []
+    model, far, n_lost = loaded.model, FarRows(), []
     counting = watched(model, far) if isinstance(model, PipelineClassifier) else model
     # The decision value of two classes is the second one's.
     classes = model.classes_.tolist()
@@ -148,67 +153,68 @@ def _of_classes(loaded: Given, columns: list[str]) -> _Answer:
     def answers(X):
         scores = counting.decision_function(loaded.rows(X, columns))
         values = scores.reshape(len(X), -1)
-        lost.append(int(np.count_nonzero(~np.isfinite(values).all(axis=1))))
+        n_lost.append(int(np.count_nonzero(~np.isfinite(values).all(axis=1))))
         predicted = labels(model.classes_, scores).tolist()
         return [[a, *b] for a, b in zip(predicted, values.tolist(), strict=True)]
 
-    def said(n_rows):
-        if sum(lost):
+    def warn(n_rows):
+        if sum(n_lost):
             warnings.warn(
-                f"the decision values of {sum(lost)} of {n_rows} rows are too large to be numbers: "
-                "these rows are far outside of those that the model was fitted to.",
+                f"the decision values of {sum(n_lost)} of {n_rows} rows are too large to be "
+                "numbers: these rows are far outside of those that the model was fitted to.",
                 stacklevel=2,
             )
         elif counting is not model:
             warn_of(model, far)
 
-    return _Answer(columns, ["label", *(f"decision_{label}" for label in decided)], answers, said)
+    return _Answer(columns, ["label", *(f"decision_{label}" for label in decided)], answers, warn)
 
 
 # -- Laws -----------------------------------------------------------------------------------------
 
 
-def _of_laws(loaded: Given, column: str | None) -> _Answer:
-    """Return what answers for the first law that has a column, solved for it."""
+def _of_laws(loaded: LoadedModel, column: str | None) -> _Answer:
+    """Return how the first law that has a column answers, solved for it."""
     import pandas as pd
 
     law = _solved(loaded.model, column)
     columns, names = _columns_of_law(loaded, law)
-    lost = []
+    n_lost = []
 
     def values(X):
         predicted = law.predict(pd.DataFrame(X, columns=names))
-        lost.append(int(np.count_nonzero(~np.isfinite(predicted))))
+        n_lost.append(int(np.count_nonzero(~np.isfinite(predicted))))
         return [[value if np.isfinite(value) else ""] for value in predicted.tolist()]
 
-    def said(n_rows):
-        if sum(lost):
+    def warn(n_rows):
+        if sum(n_lost):
             warnings.warn(
-                f"the law has no solution on {sum(lost)} of {n_rows} rows, whose cells are empty.",
+                f"the law has no solution on {sum(n_lost)} of {n_rows} rows: their cells are "
+                "empty.",
                 stacklevel=2,
             )
 
-    return _Answer(columns, [law.target], values, said)
+    return _Answer(columns, [law.target], values, warn)
 
 
 def _solved(model, column):
     """Return the first law that has a column, solved for it."""
     from vanishing.inspection import law_anatomy
 
-    found = law_anatomy(model)
-    if not found.laws:
-        fail(f"No law holds that could predict: {found.verdict}")
-    occurring = list(dict.fromkeys(name for law in found.laws for name in law.columns))
+    answer = law_anatomy(model)
+    if not answer.laws:
+        fail(f"No law holds that could predict: {answer.verdict}")
+    occurring = list(dict.fromkeys(name for law in answer.laws for name in law.columns))
     if column is None:
-        column = found.target
+        column = answer.target
     if column is None:
         fail(f"The law is solved for no column: say --column, one of {listed(occurring, 20)}.")
     if column not in occurring:
         fail(f"{column!r} does not occur in the law; these columns do: {listed(occurring, 20)}.")
-    return next(law for law in found.laws if column in law.columns).solve(column)
+    return next(law for law in answer.laws if column in law.columns).solve(column)
 
 
-def _columns_of_law(loaded: Given, law) -> tuple[list[str], list[str]]:
+def _columns_of_law(loaded: LoadedModel, law) -> tuple[list[str], list[str]]:
     """Return the columns of a table that a law needs, and what it calls them."""
     model = loaded.model
     if hasattr(model, "n_features_in_") and not hasattr(model, "feature_names_in_"):

@@ -1,14 +1,15 @@
 """The command ``report``: one HTML file about a model and rows, laws, outliers or motion."""
 
+from collections import Counter
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from typer import Option
 
 from vanishing.cli.app import Data, Model, command
 from vanishing.cli.console import check_output, console, fail
-from vanishing.cli.models import Given, given
+from vanishing.cli.models import LoadedModel, load_for
 from vanishing.cli.tables import TableOptions, say, takes_table
 from vanishing.tables.errors import listed
 from vanishing.tables.labels import known_classes
@@ -20,57 +21,61 @@ from vanishing.tables.recipe import readable_names, row_index
 def report(
     model: Model,
     data: Data,
-    out: Annotated[Path, Option(help="HTML to write.", show_default=False)],
+    out: Annotated[Path, Option(help="HTML file to write.", show_default=False)],
     target: Annotated[
         str | None,
         Option(
-            help="The column of the labels; laws know theirs.",
-            show_default="that of the fit, or the only one that is no column of the model",
+            help="For classifiers: the column of the labels.",
+            show_default="that of the fit, or the only column that the model does not use",
         ),
     ] = None,
     run: Annotated[
         str | None,
         Option(
-            help="Of motion: the column that says which run a row is of.",
+            help="For motion: the column that says which run a row belongs to.",
             show_default="that of the fit",
         ),
     ] = None,
     time: Annotated[
-        str | None, Option(help="Of motion: the column of times.", show_default="that of the fit")
+        str | None, Option(help="For motion: the column of times.", show_default="that of the fit")
     ] = None,
     *,
     options: TableOptions,
 ):
-    """Write one HTML file about a model, and how it does on rows; or about laws.
+    """Write one HTML file about a model, and how it does on the rows of a table.
 
-    Rows of a classifier may have labels, without which nothing is said of errors. What is conserved
-    needs a column of runs.
+    The model may be a classifier, laws, a detector of outliers, or conserved quantities, which need
+    a column of runs. Without labels, a report on a classifier says nothing of errors.
     """
     check_output(out, model, data)
-    loaded = given(model, data, options)
+    loaded = load_for(model, data, options)
     from vanishing import ConservedQuantities
     from vanishing.inspection.laws import is_about_laws
 
     fitted = loaded.model
-    y, beside = None, {}
     if isinstance(fitted, ConservedQuantities):
         _refuse(target=target)
-        X, beside = _rows_of_runs(loaded, run, time)
+        rows = _rows_of_runs(loaded, run, time)
     else:
         _refuse(run=run, time=time)
         if is_about_laws(fitted):
-            X = _rows_of_laws(loaded, target)
+            rows = _rows_of_laws(loaded, target)
         elif hasattr(fitted, "classes_"):
-            X, y = _labelled_rows(loaded, target)
+            rows = _labelled_rows(loaded, target)
         else:
             _refuse(target=target)
-            X, beside = _named_rows(loaded, options.id)
+            rows = _named_rows(loaded, options.id)
+    for note in rows.notes:
+        say(note)
     from vanishing.report import write_report
 
     with console(error=True).status("Writing the report"):
-        write_report(fitted, X, y, out, data_name=data.name, **beside)
-    labels = " without labels" if y is None and hasattr(fitted, "classes_") else ""
-    console().print(f"Report on {len(X)} rows{labels}: {out}")
+        write_report(
+            fitted, rows.X, path=out, data_name=data.name, notes=rows.notes, **rows.arguments
+        )
+    unlabelled = hasattr(fitted, "classes_") and "y" not in rows.arguments
+    labels = " without labels" if unlabelled else ""
+    console().print(f"Report on {len(rows.X)} rows{labels}: {out}")
 
 
 def _refuse(**options):
@@ -80,49 +85,60 @@ def _refuse(**options):
             fail(f"--{name} must be left out here: the model has no use for it.", 2)
 
 
-def _rows(loaded: Given, columns: list[str], texts: list[str]) -> tuple:
-    """Return the rows that can be used, text beside them, and their places in the table."""
+class ReportedRows(NamedTuple):
+    """The rows of a table that can be used, as a report takes them."""
+
+    X: Any
+    texts: dict[str, np.ndarray]  # columns of text
+    places: np.ndarray  # in the table
+    notes: list[str]
+    arguments: dict[str, Any]  # what else `write_report` needs
+
+
+def _read(loaded: LoadedModel, columns: list[str], texts: list[str]) -> ReportedRows:
     parts = list(loaded.parts(columns, texts))
-    n_rows = sum(len(part.usable) for part in parts)
+    usable = np.concatenate([part.usable for part in parts])
     X = np.concatenate([part.X for part in parts])
-    if len(X) < n_rows:
-        say(f"{n_rows - len(X)} of {n_rows} rows cannot be used, and are left out.")
     if not len(X):
         fail(f"{loaded.table.path} has no rows that can be used.")
-    found = {
+    notes = []
+    if len(X) < len(usable):
+        n_lost = len(usable) - len(X)
+        notes.append(f"{n_lost} of {len(usable)} rows cannot be used, and are left out.")
+    filled = sum((Counter(part.filled) for part in parts), Counter[str]())
+    if filled:
+        notes.append(loaded.note_of_filled(filled))
+    named = {
         name: np.concatenate([part.texts[name][part.usable] for part in parts]) for name in texts
     }
-    places = np.flatnonzero(np.concatenate([part.usable for part in parts]))
-    return loaded.rows(X, columns), found, places
+    return ReportedRows(loaded.rows(X, columns), named, np.flatnonzero(usable), notes, {})
 
 
-def _named_rows(loaded: Given, typed: str | None) -> tuple:
-    """Return the rows that can be used, and what they are called in the table."""
+def _named_rows(loaded: LoadedModel, typed: str | None) -> ReportedRows:
+    """Return rows, and what they are called in the table."""
     name = loaded.role("id", typed)
-    X, texts, places = _rows(loaded, loaded.columns(), [] if name is None else [name])
-    return X, {"index": row_index(places, texts.get(name))}
+    rows = _read(loaded, loaded.columns(), [] if name is None else [name])
+    identifiers = None if name is None else rows.texts[name]
+    return rows._replace(arguments={"index": row_index(rows.places, identifiers)})
 
 
-def _rows_of_runs(loaded: Given, run, time):
+def _rows_of_runs(loaded: LoadedModel, run, time) -> ReportedRows:
     """Return the columns that quantities are made of, and the runs and times."""
     run, time = loaded.role("run", run), loaded.role("time", time)
     if run is None:
         fail("Name the column that says which run a row is of: --run.", 2)
-    aside = [run] if time is None else [run, time]
     if hasattr(loaded.model, "feature_names_in_"):
         columns = loaded.columns()
     else:
-        columns = [name for name in readable_names(loaded.table.names) if name not in aside]
-    n_columns = len(columns)
-    wanted = columns if time is None else [*columns, time]
-    parts = list(loaded.parts(wanted, [run]))
-    values = np.concatenate([part.X for part in parts])
-    groups = np.concatenate([part.texts[run][part.usable] for part in parts])
+        columns = [name for name in readable_names(loaded.table.names) if name not in (run, time)]
+    rows = _read(loaded, columns if time is None else [*columns, time], [run])
+    values = np.asarray(rows.X)
     t = None if time is None else values[:, -1]
-    return loaded.rows(values[:, :n_columns], columns), {"groups": groups, "t": t}
+    X = loaded.rows(values[:, : len(columns)], columns)
+    return rows._replace(X=X, arguments={"groups": rows.texts[run], "t": t})
 
 
-def _labelled_rows(loaded: Given, target):
+def _labelled_rows(loaded: LoadedModel, target) -> ReportedRows:
     """Return the columns that a classifier wants, and the labels if there are any."""
     fitted, table = loaded.model, loaded.table
     target = loaded.role("target", target)
@@ -143,21 +159,22 @@ def _labelled_rows(loaded: Given, target):
     else:
         columns = [name for name in names if name != target]
     if target is None:
-        return _rows(loaded, columns, [])[0], None
-    X, texts, _ = _rows(loaded, columns, [target])
-    return X, known_classes(texts[target], fitted.classes_, target)
+        return _read(loaded, columns, [])
+    rows = _read(loaded, columns, [target])
+    labels = known_classes(rows.texts[target], fitted.classes_, target)
+    return rows._replace(arguments={"y": labels})
 
 
-def _rows_of_laws(loaded: Given, target):
+def _rows_of_laws(loaded: LoadedModel, target) -> ReportedRows:
     """Return the columns that laws are about, the target among them."""
     from vanishing.inspection import law_anatomy
 
-    found = law_anatomy(loaded.model)
-    if target is not None and target != found.target:
-        fail(f"--target must be left out here: the laws know theirs, {found.target!r}.", 2)
-    names = list(found.names)
+    answer = law_anatomy(loaded.model)
+    if target is not None and target != answer.target:
+        fail(f"--target must be left out here: the laws know theirs, {answer.target!r}.", 2)
+    names = list(answer.names)
     loaded.check_has(names, "a report of the laws")
     import pandas as pd
 
-    parts = list(loaded.parts(names, []))
-    return pd.DataFrame(np.concatenate([part.X for part in parts]), columns=names)
+    rows = _read(loaded, names, [])
+    return rows._replace(X=pd.DataFrame(np.asarray(rows.X), columns=names))

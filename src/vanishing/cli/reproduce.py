@@ -26,26 +26,27 @@ def _known():
 def reproduce(
     experiment: Annotated[str, Argument(help="EXPERIMENTS.", show_default=False)],
     data_dir: Annotated[
-        Path | None, Option(help="Folder with the data sets; else VANISHING_DATA, else OpenML.")
+        Path | None, Option(help="Folder with the data sets; by default VANISHING_DATA, or OpenML.")
     ] = None,
     datasets: Annotated[
-        str | None, Option(help="With commas between, of DATASETS; else all.")
+        str | None, Option(help="Names with commas between, of DATASETS; by default all.")
     ] = None,
     algorithms: Annotated[
-        str | None, Option(help="Likewise, of ALGORITHMS; else those of the experiment.")
+        str | None,
+        Option(help="Likewise, of ALGORITHMS; by default those of the experiment."),
     ] = None,
-    runs: Annotated[int, Option(min=1, help="Random 60/40 splits.")] = 10,
+    runs: Annotated[int, Option(min=1, help="Number of random 60/40 splits.")] = 10,
     n_jobs: Annotated[int | None, Option(help="Threads or processes inside a run.")] = None,
     out: Annotated[Path, Option(help="Folder for runs, tables and pictures.")] = Path("results"),
     as_published: Annotated[
         bool,
-        Option("--as-published", help="C = 1 for PCGAVI* and ABM*, as the published figures."),
+        Option("--as-published", help="C = 1 for PCGAVI* and ABM*, as in the published figures."),
     ] = False,
 ):
-    """Run the paper's experiments and set its figures beside ours.
+    """Run the paper's experiments, and compare its figures with ours.
 
-    Each run is kept when it is done: after an interruption the same command goes on where it
-    stopped. "beyond" are oracles, psis and classifiers that the paper does not have.
+    Each run is saved when it is done: after an interruption the same command continues where it
+    stopped. The experiment "beyond" has oracles, psis and classifiers that the paper does not.
     """
     from vanishing.experiments.protocol import EXPERIMENTS
     from vanishing.experiments.records import RecordError
@@ -70,7 +71,7 @@ def reproduce(
             )
         )
     except KeyboardInterrupt:
-        fail("Interrupted. The runs that are done are kept; the same command goes on.", 130)
+        fail("Interrupted. Finished runs are kept; the same command continues.", 130)
     except RecordError as error:
         fail(error)
 

@@ -4,10 +4,9 @@ from typing import Annotated
 
 from typer import Option
 
+from vanishing.algebra.writing import printable
 from vanishing.cli.app import Model, command
-from vanishing.cli.console import check_model, fail
-
-_TOP = 10  # equations per class, to read
+from vanishing.cli.console import check_model, fail, print_json
 
 
 @command("vanishing show m.json --top 3")
@@ -24,8 +23,8 @@ def show(
         int | None,
         Option(
             min=1,
-            help="How many equations per class, or laws.",
-            show_default="10; all for the formats",
+            help="How many equations per class, laws or quantities to print.",
+            show_default="10 per class; laws, quantities and formats: all",
         ),
     ] = None,
     everything: Annotated[
@@ -37,7 +36,8 @@ def show(
 ):
     """Print the equations of each class, those with the largest weight first; or laws.
 
-    Laws, those of a detector of outliers, and conserved quantities are always in original units.
+    Laws and conserved quantities are always in original units; so are the laws of a detector of
+    outliers.
     """
     formats = [n for n, on in (("latex", latex), ("sympy", sympy), ("json", json)) if on]
     if units not in (None, "scaled", "original"):
@@ -53,22 +53,45 @@ def show(
     from vanishing.motion.conserved import ConservedQuantities
     from vanishing.outliers.detector import VanishingOutlierDetector
 
-    writer = f"write_{formats[0] if formats else 'text'}"
+    form = formats[0] if formats else "text"
     if is_about_laws(fitted):
-        getattr(law_text, writer)(fitted, top)
-        return
-    if isinstance(fitted, ConservedQuantities):
-        getattr(motion_text, writer)(fitted, top)
-        return
-    if isinstance(fitted, VanishingOutlierDetector):
-        getattr(outlier_text, writer)(fitted, top)
-        return
-    if top is None and not formats:
-        top = _TOP
-    shown = equations.shown_of(
-        fitted,
-        original=None if units is None else units == "original",
-        top=None if everything else top,
-        everything=everything,
-    )
-    getattr(equations, writer)(shown)
+        _print(law_text, fitted, top, form)
+    elif isinstance(fitted, ConservedQuantities):
+        _print(motion_text, fitted, top, form)
+    elif isinstance(fitted, VanishingOutlierDetector):
+        _print(outlier_text, fitted, top, form)
+    else:
+        if top is None and form == "text":
+            top = 10
+        shown = equations.shown_of(
+            fitted,
+            original=None if units is None else units == "original",
+            top=None if everything else top,
+            everything=everything,
+        )
+        getattr(equations, f"write_{form}")(shown)
+
+
+def _print(writer, model, top, form):
+    """Print laws or quantities, by the module that knows their kind."""
+    if form == "text":
+        writer.write_text(model, top)
+    elif form == "json":
+        print_json(writer.document(model, top))
+    else:
+        verdict, formulas = writer.formulas(model, top)
+        # All lines are made before the first is printed: SymPy may be missing.
+        lines = [f"{'%' if form == 'latex' else '#'} {printable(verdict)}"] if verdict else []
+        lines += [
+            formula.to_latex() if form == "latex" else _sympy(formula) for formula in formulas
+        ]
+        for line in lines:
+            print(line)
+
+
+def _sympy(formula) -> str:
+    """Write what ``sympy.sympify`` takes, whatever columns are called."""
+    expression = formula.to_sympy()
+    from sympy import srepr
+
+    return srepr(expression)

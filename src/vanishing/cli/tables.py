@@ -1,4 +1,4 @@
-"""Tables on the command line: the options that say how one is read, and what is said about it."""
+"""Tables on the command line: the options that say how to read one, and notes about it."""
 
 import codecs
 import functools
@@ -35,28 +35,29 @@ def _option(*names, default: bool | str = False, **details):
 
 
 _MISSING_WITHOUT_MEDIAN = Annotated[
-    str | None, _option(help="Rows with cells that cannot be used: drop or error.", default="error")
+    str | None,
+    _option(help="What to do with rows that have unusable cells: drop or error.", default="error"),
 ]
 
 
 @dataclass(frozen=True)
 class TableOptions:
-    """What is typed about a table; None where nothing is."""
+    """The options about a table that were typed; None for the others."""
 
-    drop: Annotated[
-        list[str] | None, _option(help="A column to leave out; may be given again.")
-    ] = None
+    drop: Annotated[list[str] | None, _option(help="A column to leave out; may be repeated.")] = (
+        None
+    )
     only: Annotated[
-        list[str] | None, _option(help="A column to use, and no others; may be given again.")
+        list[str] | None, _option(help="A column to use, without all others; may be repeated.")
     ] = None
     id: Annotated[
-        str | None, _option(help="A column that names the rows; kept for predictions.")
+        str | None, _option(help="A column that names the rows; copied to predictions.")
     ] = None
     missing: Annotated[
         str | None,
         _option(
-            help="Rows with cells that cannot be used: drop; or error; or median, to fill them in, "
-            "which breaks every balance between columns.",
+            help="What to do with rows that have unusable cells: drop; error; or median, which "
+            "fills the cells in and breaks every balance between columns.",
             default="error; with a model, as in its fit",
         ),
     ] = None
@@ -67,36 +68,36 @@ class TableOptions:
     dates: Annotated[
         str | None,
         _option(
-            help=f"Dates as numbers: {', '.join(SECONDS)} since the first, or 'days since "
+            help=f"Turn dates into numbers: {', '.join(SECONDS)} since the first, or 'days since "
             "2000-01-01'."
         ),
     ] = None
     decimal: Annotated[
         str | None,
-        _option(help="Comes before decimals: . or , (the other may separate thousands)."),
+        _option(help="The decimal mark: . or , (the other may separate thousands)."),
     ] = None
     separator: Annotated[
-        str | None, _option(help="Between fields: ; tab space, or another character.")
+        str | None, _option(help="What separates fields: ; tab space, or another character.")
     ] = None
     encoding: Annotated[
-        str | None, _option(help="Of the text, such as latin-1.", default="utf-8")
+        str | None, _option(help="The encoding of a text file, such as latin-1.", default="utf-8")
     ] = None
     header: Annotated[
         bool | None,
-        _option("--header/--no-header", help="Whether the first line has the names."),
+        _option("--header/--no-header", help="Whether the first line has the column names."),
     ] = None
     header_row: Annotated[
         int | None,
         _option(
-            help="The line, or row of a sheet, that has the names, counted from 1.",
+            help="The line, or row of a sheet, that has the column names; counted from 1.",
             min=1,
-            default="looked for",
+            default="found by itself",
         ),
     ] = None
-    sheet: Annotated[str | None, _option(help="Of a workbook.")] = None
+    sheet: Annotated[str | None, _option(help="The sheet of a workbook to read.")] = None
 
     def __post_init__(self):
-        """Leave with a sentence where a value cannot be."""
+        """Leave with a sentence where a value is not possible."""
         for name, known in (
             ("missing", MISSING),
             ("decimal", (".", ",")),
@@ -106,7 +107,7 @@ class TableOptions:
             if value is not None and value not in known:
                 fail(f"--{name} must be one of {' '.join(known)}; got {value!r}.", 2)
         if self.separator is not None and len(self._separator) != 1:
-            fail(f"--separator must be one character, or a word; got {self.separator!r}.", 2)
+            fail(f"--separator must be one character, or tab or space; got {self.separator!r}.", 2)
         if self.encoding is not None:
             try:
                 "".encode(codecs.lookup(self.encoding).name)
@@ -127,7 +128,7 @@ class TableOptions:
         )
 
     def choices(self, fills: bool) -> Choices:
-        """Return what is to become of the columns, and whether filling cells in is offered."""
+        """Return what to do with the columns, and whether messages may offer to fill cells in."""
         return Choices(
             drop=tuple(self.drop or ()),
             only=tuple(self.only or ()),
@@ -159,21 +160,21 @@ def takes_table(*, fitted: bool = True, fills: bool = False) -> Callable:
     Parameters
     ----------
     fitted : bool
-        Whether something is fitted to the table. What is done to its columns then is a choice, and
-        with a model it is known.
+        Whether something is fitted to the table. Then the user chooses what is done to its columns;
+        with a model, that is known.
     fills : bool
-        Whether filling in medians is offered: what is fitted need not be a balance of columns.
+        Whether the help offers to fill in medians: not where balances of columns are fitted.
     """
-    known = dict(inspect.signature(TableOptions).parameters)
+    offered = dict(inspect.signature(TableOptions).parameters)
     if fitted and not fills:
-        known["missing"] = known["missing"].replace(annotation=_MISSING_WITHOUT_MEDIAN)
-    added = [p for name, p in known.items() if fitted or name in _READING]
+        offered["missing"] = offered["missing"].replace(annotation=_MISSING_WITHOUT_MEDIAN)
+    added = [p for name, p in offered.items() if fitted or name in _READING]
 
     def decorate(function):
         @functools.wraps(function)
-        def command(**given):
-            options = TableOptions(**{p.name: given.pop(p.name) for p in added})
-            return function(**given, options=options)
+        def command(**typed):
+            options = TableOptions(**{p.name: typed.pop(p.name) for p in added})
+            return function(**typed, options=options)
 
         own = inspect.signature(function).parameters.values()
         parameters = [p.replace(kind=p.KEYWORD_ONLY) for p in own if p.name != "options"]
@@ -194,41 +195,41 @@ def prepared(
     *,
     fills: bool = False,
 ) -> PreparedTable:
-    """Read a table to fit to, and say on the error stream what is odd about it.
+    """Read a table to fit to, and print notes about what is odd on the error stream.
 
     Parameters
     ----------
     data : Path
     options : TableOptions
     roles : dict
-        Columns that are not learned from, by what they are; None for those that are not given.
+        Columns that are not learned from, by their role; None where a role has no column.
     target : str, default=None
         A column of numbers to explain.
     fills : bool
-        Whether filling in medians is offered.
+        Whether messages may offer to fill in medians.
     """
-    given = {**roles, "id": options.id}
-    known = {role: name for role, name in given.items() if name is not None}
+    columns = {**roles, "id": options.id}
+    columns_of_roles = {role: name for role, name in columns.items() if name is not None}
     with progress(f"Reading {data.name}"):
         try:
             table = open_table(data, layout=options.layout)
-            found = prepare(table, options.choices(fills), known, target=target)
+            result = prepare(table, options.choices(fills), columns_of_roles, target=target)
         except EncodingError as problem:
-            # In this encoding all can be read, and what else is wrong be said.
+            # Latin-1 reads any bytes, so that the other problems of the table come up, too.
             table = open_table(data, layout=replace(options.layout, encoding="latin-1"))
-            said = f"{str(problem).removeprefix(f'{data} ')} {problem.remedy}"
+            sentence = f"{str(problem).removeprefix(f'{data} ')} {problem.remedy}"
             try:
-                prepare(table, options.choices(fills), known, target=target)
+                prepare(table, options.choices(fills), columns_of_roles, target=target)
             except TableProblemsError as more:
-                raise TableProblemsError(data, [f"the file {said}", *more.problems]) from None
+                raise TableProblemsError(data, [f"the file {sentence}", *more.problems]) from None
             raise
-    for note in found.notes:
+    for note in result.notes:
         say(note)
-    return found
+    return result
 
 
-def save_beside(model, path: Path, recipe: Recipe):
-    """Save a model, and what was done to its table in the same file."""
+def save_with_recipe(model, path: Path, recipe: Recipe):
+    """Save a model, and in the same file what was done to its table."""
     from vanishing.persistence import save
     from vanishing.tables.saved import node_of
 

@@ -1,12 +1,14 @@
 """ABM: the approximate Buchberger-Moeller algorithm, from moments."""
 
+from typing import Literal
+
 import numpy as np
 from numba import njit
 from scipy.linalg import norm, solve_triangular
 
 from vanishing.algebra.monomials import Border
 from vanishing.checks import check_choice
-from vanishing.constructions.base import MonomialTransformer, savable
+from vanishing.constructions.base import savable
 from vanishing.constructions.certificate import (
     EPS,
     UNBOUNDED,
@@ -26,7 +28,7 @@ _SMALLEST = 1e-300  # leading coefficient of a unit vector that can be divided b
 
 
 @savable
-class ABM(FitsMoments, MonomialTransformer):
+class ABM(FitsMoments):
     """Generators of the approximate vanishing ideal by smallest singular vectors.
 
     For each border term u in DegLex order ABM asks for the unit vector of coefficients over O and
@@ -93,17 +95,17 @@ degree_, sparsity_, n_coefficients_, feature_order_, n_features_in_, feature_nam
 
     def __init__(
         self,
-        psi=0.005,
+        psi: float = 0.005,
         *,
-        border="gb",
-        max_degree=10,
-        max_terms=None,
-        feature_order="given",
-        normalization="coefficients",
-        absolute=True,
-        chunk_size=None,
-        n_jobs=None,
-        verbose=0,
+        border: Literal["gb", "bb"] = "gb",
+        max_degree: int = 10,
+        max_terms: int | None = None,
+        feature_order: Literal["given", "pearson", "rev_pearson"] = "given",
+        normalization: Literal["coefficients", "gradient"] = "coefficients",
+        absolute: bool = True,
+        chunk_size: int | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
     ):
         self.psi = psi
         self.border = border
@@ -119,7 +121,7 @@ degree_, sparsity_, n_coefficients_, feature_order_, n_features_in_, feature_nam
     def _psi_below(self):  # a squared distance may be any number
         return np.inf if self.normalization == "gradient" else 1.0
 
-    def check_parameters(self):
+    def check_parameters(self) -> None:
         """Raise TypeError or ValueError unless the parameters are valid."""
         check_choice("normalization", self.normalization, ("coefficients", "gradient"))
         super().check_parameters()

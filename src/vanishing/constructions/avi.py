@@ -1,5 +1,7 @@
 """AVI: the approximate vanishing ideal algorithm, from moments."""
 
+from typing import Literal
+
 import numpy as np
 from scipy.linalg import eigh, solve_triangular
 
@@ -80,17 +82,17 @@ degree_, sparsity_, n_coefficients_, feature_order_, n_features_in_, feature_nam
 
     def __init__(
         self,
-        psi=0.005,
+        psi: float = 0.005,
         *,
-        border="bb",
-        pivot_tol=1e-3,
-        max_degree=10,
-        max_terms=None,
-        feature_order="given",
-        absolute=True,
-        chunk_size=None,
-        n_jobs=None,
-        verbose=0,
+        border: Literal["gb", "bb"] = "bb",
+        pivot_tol: float = 1e-3,
+        max_degree: int = 10,
+        max_terms: int | None = None,
+        feature_order: Literal["given", "pearson", "rev_pearson"] = "given",
+        absolute: bool = True,
+        chunk_size: int | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
     ):
         self.psi = psi
         self.border = border
@@ -106,7 +108,7 @@ degree_, sparsity_, n_coefficients_, feature_order_, n_features_in_, feature_nam
     def _construction(self, rows, columns):
         return _AVIConstruction(self, rows, columns)
 
-    def check_parameters(self):
+    def check_parameters(self) -> None:
         """Raise TypeError or ValueError unless the parameters are valid."""
         super().check_parameters()
         check_number("pivot_tol", self.pivot_tol, low=0, high=1, low_open=True, high_open=True)

@@ -1,13 +1,18 @@
 """What all constructions of generators share: input, output, names, and what is saved."""
 
+from collections.abc import Callable, Iterable
+from typing import Self
+
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from vanishing._threads import check_jobs, one_blas_thread, threads
-from vanishing.algebra.generators import Generators
+from vanishing._types import Array, FloatArray, IntArray, Names, ObjectArray, Table, Vector
+from vanishing.algebra.generators import Generators, PolynomialSequence
 from vanishing.checks import check_choice, check_flag, check_number
 from vanishing.constructions.small_columns import warn_of_small_columns
+from vanishing.estimators.bases import BaseEstimator, TransformerMixin
 from vanishing.estimators.fits import Remarks, all_or_nothing
 from vanishing.estimators.names import adopt_columns, input_names
 from vanishing.estimators.notebook import HTMLRepresentation
@@ -36,11 +41,27 @@ class GeneratorTransformer(
     A subclass says in ``_construct(rows)`` how.
     """
 
+    psi: float
+    max_degree: int
+    max_terms: int | None
+    absolute: bool
+    chunk_size: int | None
+    n_jobs: int | None
+    generators_: PolynomialSequence
+    mse_: FloatArray
+    n_generators_: int
+    n_terms_: int
+    degree_: int
+    sparsity_: float
+    n_coefficients_: int
+    n_features_in_: int
+    feature_names_in_: ObjectArray
+
     def _psi_below(self) -> float:
         """Return what psi has to be smaller than."""
         return 1.0
 
-    def check_parameters(self):
+    def check_parameters(self) -> None:
         """Raise TypeError or ValueError unless the parameters are valid."""
         check_number("psi", self.psi, low=0, high=self._psi_below(), high_open=True)
         check_number("max_degree", self.max_degree, low=1, integer=True)
@@ -50,7 +71,7 @@ class GeneratorTransformer(
         check_flag("absolute", self.absolute)
         check_jobs(self.n_jobs)
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X: Table, y: object = None, sample_weight: Vector | None = None) -> Self:
         """Construct the generators of the approximate vanishing ideal of the rows of X.
 
         Parameters
@@ -76,7 +97,9 @@ class GeneratorTransformer(
                 warn_of_small_columns(self.psi, remarks.small, input_names(self))
             return self
 
-    def path(self, X, psis, sample_weight=None):
+    def path(
+        self, X: Table, psis: Iterable[float], sample_weight: Vector | None = None
+    ) -> list[Self]:
         """Construct the generators for each of several psi, reading the rows once for all of them.
 
         What psi have in common, the moments, is computed once. Each model is the one that `fit`
@@ -112,7 +135,7 @@ class GeneratorTransformer(
             # The smallest psi asks for nearly all the moments that the others need.
             for model in sorted(models, key=lambda model: model.psi):
                 adopt_columns(model, like)
-                model._construct(reader).warn()
+                construct(model, reader).warn()
         return models
 
     def _construct(self, rows: RowReader) -> Remarks:
@@ -120,7 +143,7 @@ class GeneratorTransformer(
         raise NotImplementedError
 
     @row_by_row(n_columns=lambda self: self.n_generators_, on_device=lambda self, X: True)
-    def transform(self, X):
+    def transform(self, X: Array) -> FloatArray:
         """Evaluate the generators.
 
         Parameters
@@ -136,7 +159,7 @@ class GeneratorTransformer(
         """
         return generator_values([(self.generators_, self.absolute, self.chunk_size)], X)
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(self, input_features: Names | None = None) -> ObjectArray:
         """Return a name for each output: the polynomial, shortened where it is long.
 
         Parameters
@@ -191,7 +214,17 @@ class MonomialTransformer(GeneratorTransformer):
     A subclass says which construction it runs in ``_construction(rows, columns)``.
     """
 
-    def check_parameters(self):
+    border: str
+    feature_order: str
+    n_iter_: int
+    _construction: Callable
+    terms_: IntArray
+    leading_terms_: IntArray
+    coef_: FloatArray
+    leading_coef_: FloatArray
+    feature_order_: IntArray
+
+    def check_parameters(self) -> None:
         """Raise TypeError or ValueError unless the parameters are valid."""
         super().check_parameters()
         check_choice("border", self.border, ("gb", "bb"))
@@ -202,7 +235,7 @@ class MonomialTransformer(GeneratorTransformer):
             columns = self._ordered_columns(rows)
             construction = self._construction(rows, columns)
             construction.run()
-            self._store(**construction.result())
+            set_monomials(self, **construction.result())
         self.feature_order_ = columns
         if construction.n_iter is not None:
             self.n_iter_ = max(1, construction.n_iter)
@@ -214,21 +247,22 @@ class MonomialTransformer(GeneratorTransformer):
         total = np.abs(rows.correlations()).sum(axis=0).round(12)  # ties: the order given
         return np.argsort(-total if self.feature_order == "rev_pearson" else total, kind="stable")
 
-    def _store(self, *, terms, leading_terms, coef, leading_coef, sizes, mse):
-        """Set the fitted attributes; ``sizes`` is |O| when each generator was found."""
-        self.terms_ = terms
-        self.leading_terms_ = leading_terms
-        self.coef_ = coef
-        self.leading_coef_ = leading_coef
-        self.mse_ = mse
-        self.n_coefficients_ = int(sizes.sum())
-        self.sparsity_ = sparsity(np.count_nonzero(coef), self.n_coefficients_)
-        self.n_generators_ = len(leading_terms)
-        self.n_terms_ = len(terms)
-        self.generators_ = Generators(
-            terms, leading_terms, coef, leading_coef, mse, input_names(self)
-        )
-        self.degree_ = self.generators_.degree
+
+def set_monomials(model, *, terms, leading_terms, coef, leading_coef, sizes, mse) -> None:
+    """Set the fitted attributes; ``sizes`` is |O| when each generator was found."""
+    model.terms_ = terms
+    model.leading_terms_ = leading_terms
+    model.coef_ = coef
+    model.leading_coef_ = leading_coef
+    model.mse_ = mse
+    model.n_coefficients_ = int(sizes.sum())
+    model.sparsity_ = sparsity(int(np.count_nonzero(coef)), model.n_coefficients_)
+    model.n_generators_ = len(leading_terms)
+    model.n_terms_ = len(terms)
+    model.generators_ = Generators(
+        terms, leading_terms, coef, leading_coef, mse, input_names(model)
+    )
+    model.degree_ = model.generators_.degree
 
 
 # -- What is saved --------------------------------------------------------------------------------
@@ -296,7 +330,8 @@ def read_monomials(reader, node, model, more=()) -> list:
         values[used] = reader.floats(row[4], "the coefficients of a generator", len(used))
     least = int(np.count_nonzero(coef))
     n_coefficients = reader.integer(n_coefficients, "n_coefficients", least, coef.size)
-    model._store(
+    set_monomials(
+        model,
         terms=terms,
         leading_terms=leading_terms,
         coef=coef,

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vanishing._threads import one_blas_thread
+from vanishing._types import FloatArray
 from vanishing.algebra import monomials
 from vanishing.algebra.monomials import Plan
 from vanishing.checks import check_number
@@ -12,6 +13,7 @@ from vanishing.constructions.base import (
     GeneratorTransformer,
     MonomialTransformer,
     read_monomials,
+    set_monomials,
     write_monomials,
 )
 from vanishing.estimators.fits import Remarks
@@ -35,11 +37,10 @@ class ClassMoments(NamedTuple):
 
 
 class Contrast(NamedTuple):
-    """Polynomials of one class, on all terms; their leading terms' places; quotients."""
+    """Polynomials of one class, on all terms, and the places of their leading terms."""
 
     coef: np.ndarray  # (g, n_terms)
     leading: np.ndarray  # (g,)
-    ratio: np.ndarray  # (g,), with the background on both sides
 
 
 class ContrastiveVanishing(MonomialTransformer):
@@ -122,19 +123,20 @@ class ContrastiveVanishing(MonomialTransformer):
     0.016 0.963
     """
 
-    sees_others = True  # of the feature map: all classes are fitted at once
+    mse_others_: FloatArray
+    ratio_: FloatArray
 
     def __init__(
         self,
-        psi=0.05,
+        psi: float = 0.05,
         *,
-        max_degree=2,
-        max_terms=100,
-        max_generators=None,
-        slack=0.0,
-        absolute=True,
-        chunk_size=None,
-        n_jobs=None,
+        max_degree: int = 2,
+        max_terms: int | None = 100,
+        max_generators: int | None = None,
+        slack: float = 0.0,
+        absolute: bool = True,
+        chunk_size: int | None = None,
+        n_jobs: int | None = None,
     ):
         self.psi = psi
         self.max_degree = max_degree
@@ -145,7 +147,7 @@ class ContrastiveVanishing(MonomialTransformer):
         self.chunk_size = chunk_size
         self.n_jobs = n_jobs
 
-    def check_parameters(self):
+    def check_parameters(self) -> None:
         """Raise TypeError or ValueError unless the parameters are valid."""
         GeneratorTransformer.check_parameters(self)  # there is no border, and no order of columns
         if self.max_generators is not None:
@@ -154,146 +156,153 @@ class ContrastiveVanishing(MonomialTransformer):
 
     def _construct(self, rows: RowReader) -> Remarks:
         """Compare rows with the background."""
-        ((_, remarks),) = self.fit_classes([self], lambda work: [work(rows)], rows.n_features)
+        ((_, remarks),) = fit_classes([self], lambda work: [work(rows)])
         return remarks
 
-    def fit_classes(self, estimators, ask, n_features: int) -> list[tuple]:
-        """Fit one estimator to each class, in two passes over the rows.
 
-        Parameters
-        ----------
-        estimators : list of ContrastiveVanishing
-            One for each class, with the parameters of this one.
-        ask : callable
-            ``ask(work)`` returns ``work(reader)`` for readers of the rows of each class.
-        n_features : int
+def fit_classes(estimators: list[ContrastiveVanishing], ask) -> list[tuple]:
+    """Fit one estimator to each class, in two passes over the rows.
 
-        Returns
-        -------
-        found : list of (estimator, Remarks)
-        """
-        plan = _all_terms(n_features, self.max_degree, self.max_terms)
-        terms = monomials.terms_of(plan, n_features)
-        everything = slice(None)
+    Parameters
+    ----------
+    estimators : list of ContrastiveVanishing
+        One for each class, with the same parameters and numbers of columns.
+    ask : callable
+        ``ask(work)`` returns ``work(reader)`` for readers of the rows of each class.
 
-        def moments(reader):
-            gram, _ = reader.products(plan, everything, everything)
-            return ClassMoments(gram, reader.total_weight)
+    Returns
+    -------
+    fits : list of (estimator, Remarks)
+    """
+    options = estimators[0]
+    n_features = options.n_features_in_
+    plan = monomials.plan_up_to(n_features, options.max_degree, options.max_terms)
+    terms = monomials.terms_of(plan, n_features)
+    everything = slice(None)
 
-        with one_blas_thread():
-            classes = ask(moments)
-            _check_finite([each.gram for each in classes], terms)
-            background = unit_cube(terms)
-            contrasts = []
-            for own in classes:
-                others = [each for each in classes if each is not own]
-                against = _mean(others) if others else background
-                contrasts.append(self._contrast(own.gram, against, background))
-            squares = self._measured(ask, plan, contrasts)
-            # They are measured with leading coefficient 1, and these may be larger than moments.
-            _check_finite([squares], terms)
-        weights = np.array([each.total_weight for each in classes])
-        ends = np.cumsum([len(contrast.leading) for contrast in contrasts])
-        found = []
-        for place, (estimator, contrast) in enumerate(zip(estimators, contrasts, strict=True)):
-            here = squares[:, ends[place] - len(contrast.leading) : ends[place]]
-            rest = np.arange(len(classes)) != place
-            if rest.any():
-                others = weights[rest] @ here[rest] / weights[rest].sum()
-            else:
-                others = np.einsum("ij,ij->i", contrast.coef @ background, contrast.coef)
-            found.append((estimator, estimator._keep(terms, contrast, here[place], others)))
-        return found
+    def moments(reader):
+        gram, _ = reader.products(plan, everything, everything)
+        return ClassMoments(gram, reader.total_weight)
 
-    def _contrast(self, own: np.ndarray, others: np.ndarray, background: np.ndarray) -> Contrast:
-        """Return the polynomials with the smallest quotients of mean squares."""
-        small, large = (each + self.psi * background for each in (own, others))
-        # Quarters, as the sum of two moments may overflow where neither does.
-        unit = 2.0 * np.sqrt(small.diagonal() / 4.0 + large.diagonal() / 4.0)
-        unit[unit < _UNDERFLOW] = 1.0
-        small, large = (each / unit / unit[:, np.newaxis] for each in (small, large))
-        # In a basis of mean square 1 on both together, where what vanishes on all rows is no
-        # direction. The quotient is share / (1 - share).
-        size, basis = np.linalg.eigh(small + large)
-        known = size > _DEPENDENT * size[-1]
-        basis = basis[:, known] / np.sqrt(size[known])
-        share, vectors = np.linalg.eigh(basis.T @ small @ basis)
-        kept = share < _EVEN
-        share = np.maximum(share[kept], 0.0)
-        coef = _told_apart((basis @ vectors[:, kept]).T, share)[: self.max_generators]
-        share = share[: self.max_generators]
-        coef /= np.sqrt(1.0 - share)[:, np.newaxis]
-        ratio = share / (1.0 - share)
-        if self.slack:
-            coef, ratio = self._sparser(coef, small, large)
-        largest = np.abs(coef).max(axis=1, initial=0.0, keepdims=True)
-        coef[np.abs(coef) <= _ROUNDING * largest] = 0.0
-        leading = coef.shape[1] - 1 - np.argmax(coef[:, ::-1] != 0.0, axis=1)
-        sign = np.sign(np.take_along_axis(coef, leading[:, np.newaxis], axis=1))
-        return Contrast(coef * sign / unit, leading, ratio)
+    with one_blas_thread():
+        classes = ask(moments)
+        _check_finite([each.gram for each in classes], terms)
+        background = unit_cube(terms)
+        contrasts = []
+        for own in classes:
+            others = [each for each in classes if each is not own]
+            against = _mean(others) if others else background
+            contrasts.append(_contrast(options, own.gram, against, background))
+        squares = _measured(ask, plan, contrasts)
+        # They are measured with leading coefficient 1, and these may be larger than moments.
+        _check_finite([squares], terms)
+    weights = np.array([each.total_weight for each in classes])
+    ends = np.cumsum([len(contrast.leading) for contrast in contrasts])
+    fits = []
+    for place, (estimator, contrast) in enumerate(zip(estimators, contrasts, strict=True)):
+        own_squares = squares[:, ends[place] - len(contrast.leading) : ends[place]]
+        rest = np.arange(len(classes)) != place
+        if rest.any():
+            others = weights[rest] @ own_squares[rest] / weights[rest].sum()
+        else:
+            others = np.einsum("ij,ij->i", contrast.coef @ background, contrast.coef)
+        remarks = _set_contrast(estimator, terms, contrast, own_squares[place], others)
+        fits.append((estimator, remarks))
+    return fits
 
-    def _sparser(self, coef, small, large):
-        """Return generators with fewer terms, whose quotients are larger by at most the slack.
 
-        Let u be a generator, A and B the matrices of moments, ``A u = r B u`` and ``u'Bu = 1``. The
-        v on some of the terms that is nearest to u, ``(v - u)'A(v - u) = d``, has
-        ``v'Av = r v'Bu = r - d``. So ``v'Bv >= (v'Bu)^2 = (1 - d/r)^2``, and its quotient is at
-        most ``r / (1 - d/r)``: within the slack s as long as ``d <= r s / (1 + s)``.
-        """
-        sparse = coef.copy()
-        for i, u in enumerate(coef):
-            image = small @ u
-            norm = float(u @ image)
-            if norm <= _TIE:
-                continue  # the quotient is zero up to rounding, and nothing is near zero
-            most = norm * self.slack / (1.0 + self.slack)
-            found = omp(small, -image, norm, psi=most, radius=np.inf, max_iter=2 * len(u))
-            if found.status == Status.FOUND and found.coef.any():
-                sparse[i] = found.coef
-        sparse /= np.sqrt(np.einsum("ij,ij->i", sparse @ large, sparse))[:, np.newaxis]
-        ratio = np.einsum("ij,ij->i", sparse @ small, sparse)
-        order = np.argsort(np.maximum(ratio, _TIE), kind="stable")
-        return sparse[order], ratio[order]
+def _contrast(options, own: np.ndarray, others: np.ndarray, background: np.ndarray) -> Contrast:
+    """Return the polynomials with the smallest quotients of mean squares."""
+    small, large = (each + options.psi * background for each in (own, others))
+    # Quarters, as the sum of two moments may overflow where neither does.
+    unit = 2.0 * np.sqrt(small.diagonal() / 4.0 + large.diagonal() / 4.0)
+    unit[unit < _UNDERFLOW] = 1.0
+    small, large = (each / unit / unit[:, np.newaxis] for each in (small, large))
+    # In a basis of mean square 1 on both together, where what vanishes on all rows is no
+    # direction. The quotient is share / (1 - share).
+    size, basis = np.linalg.eigh(small + large)
+    known = size > _DEPENDENT * size[-1]
+    basis = basis[:, known] / np.sqrt(size[known])
+    share, vectors = np.linalg.eigh(basis.T @ small @ basis)
+    kept = share < _EVEN
+    share = np.maximum(share[kept], 0.0)
+    coef = _told_apart((basis @ vectors[:, kept]).T, share)[: options.max_generators]
+    share = share[: options.max_generators]
+    coef /= np.sqrt(1.0 - share)[:, np.newaxis]
+    if options.slack:
+        coef = _sparser(coef, small, large, options.slack)
+    largest = np.abs(coef).max(axis=1, initial=0.0, keepdims=True)
+    coef[np.abs(coef) <= _ROUNDING * largest] = 0.0
+    leading = coef.shape[1] - 1 - np.argmax(coef[:, ::-1] != 0.0, axis=1)
+    sign = np.sign(np.take_along_axis(coef, leading[:, np.newaxis], axis=1))
+    return Contrast(coef * sign / unit, leading)
 
-    def _measured(self, ask, plan: Plan, contrasts: list[Contrast]) -> np.ndarray:
-        """Return the mean squares of all generators on the rows of each class."""
-        coef = np.concatenate([contrast.coef for contrast in contrasts])
-        leading = np.concatenate([contrast.leading for contrast in contrasts])
-        if not len(coef):
-            return np.zeros((len(contrasts), 0))
-        places = np.arange(len(coef))
-        lead = coef[places, leading]
-        coef = coef / lead[:, np.newaxis]
-        coef[places, leading] = 0.0
-        terms = slice(None)
-        return np.array(ask(lambda reader: reader.mse(plan, terms, coef, leading))) * lead**2
 
-    def _keep(self, terms: np.ndarray, contrast: Contrast, mse, others) -> Remarks:
-        """Set the fitted attributes from the polynomials of a class and their mean squares."""
-        places = np.arange(len(contrast.leading))
-        coef = contrast.coef.copy()
-        coef[places, contrast.leading] = 0.0
-        exponents = terms.astype(np.int64)
-        self._store(
-            terms=exponents,
-            leading_terms=exponents[contrast.leading],
-            coef=coef,
-            leading_coef=contrast.coef[places, contrast.leading],
-            sizes=contrast.leading,
-            mse=mse,
-        )
-        self.feature_order_ = np.arange(terms.shape[1])
-        self._compare(others)
-        nothing = (
-            "no polynomial is smaller on the class than on the others, and transform will return "
-            "no columns. Take a larger max_degree."
-        )
-        return Remarks(type(self).__name__, (), None if len(places) else nothing)
+def _sparser(coef, small, large, slack: float) -> np.ndarray:
+    """Return generators with fewer terms, whose quotients are larger by at most the slack.
 
-    def _compare(self, others: np.ndarray) -> None:
-        self.mse_others_ = others
-        with np.errstate(divide="ignore", invalid="ignore"):
-            self.ratio_ = self.mse_ / others
+    Let u be a generator, A and B the matrices of moments, ``A u = r B u`` and ``u'Bu = 1``. The
+    v on some of the terms that is nearest to u, ``(v - u)'A(v - u) = d``, has
+    ``v'Av = r v'Bu = r - d``. So ``v'Bv >= (v'Bu)^2 = (1 - d/r)^2``, and its quotient is at
+    most ``r / (1 - d/r)``: within the slack s as long as ``d <= r s / (1 + s)``.
+    """
+    sparse = coef.copy()
+    for i, u in enumerate(coef):
+        image = small @ u
+        norm = float(u @ image)
+        if norm <= _TIE:
+            continue  # the quotient is zero up to rounding, and nothing is near zero
+        most = norm * slack / (1.0 + slack)
+        solution = omp(small, -image, norm, psi=most, radius=np.inf, max_iter=2 * len(u))
+        if solution.status == Status.FOUND and solution.coef.any():
+            sparse[i] = solution.coef
+    sparse /= np.sqrt(np.einsum("ij,ij->i", sparse @ large, sparse))[:, np.newaxis]
+    ratio = np.einsum("ij,ij->i", sparse @ small, sparse)
+    return sparse[np.argsort(np.maximum(ratio, _TIE), kind="stable")]
+
+
+def _measured(ask, plan: Plan, contrasts: list[Contrast]) -> np.ndarray:
+    """Return the mean squares of all generators on the rows of each class."""
+    coef = np.concatenate([contrast.coef for contrast in contrasts])
+    leading = np.concatenate([contrast.leading for contrast in contrasts])
+    if not len(coef):
+        return np.zeros((len(contrasts), 0))
+    places = np.arange(len(coef))
+    lead = coef[places, leading]
+    coef = coef / lead[:, np.newaxis]
+    coef[places, leading] = 0.0
+    terms = slice(None)
+    return np.array(ask(lambda reader: reader.mse(plan, terms, coef, leading))) * lead**2
+
+
+def _set_contrast(model, terms: np.ndarray, contrast: Contrast, mse, others) -> Remarks:
+    """Set the fitted attributes from the polynomials of a class and their mean squares."""
+    places = np.arange(len(contrast.leading))
+    coef = contrast.coef.copy()
+    coef[places, contrast.leading] = 0.0
+    exponents = terms.astype(np.int64)
+    set_monomials(
+        model,
+        terms=exponents,
+        leading_terms=exponents[contrast.leading],
+        coef=coef,
+        leading_coef=contrast.coef[places, contrast.leading],
+        sizes=contrast.leading,
+        mse=mse,
+    )
+    model.feature_order_ = np.arange(terms.shape[1])
+    _set_ratios(model, others)
+    nothing = (
+        "no polynomial is smaller on the class than on the others, and transform will return "
+        "no columns. Take a larger max_degree."
+    )
+    return Remarks(type(model).__name__, (), None if len(places) else nothing)
+
+
+def _set_ratios(model, others: np.ndarray) -> None:
+    model.mse_others_ = others
+    with np.errstate(divide="ignore", invalid="ignore"):
+        model.ratio_ = model.mse_ / others
 
 
 def _told_apart(coef: np.ndarray, share: np.ndarray) -> np.ndarray:
@@ -346,24 +355,6 @@ def _mean(classes: list[ClassMoments]) -> np.ndarray:
     return np.sum([each.gram * (each.total_weight / total) for each in classes], axis=0)
 
 
-def _all_terms(n_features: int, max_degree: int, max_terms: int | None) -> Plan:
-    """Plan the evaluation of all terms up to a degree, in DegLex order, if these are not too many.
-
-    The degree is lowered to what is bearable, down to 1.
-    """
-    plan = monomials.variables_plan(n_features)
-    level = monomials.terms_of(plan, n_features)[1:]
-    start = 1
-    for _ in range(1, max_degree):
-        border = monomials.border(level, "gb")
-        if max_terms is not None and plan.parent.size + len(border.terms) > max_terms:
-            break
-        size = plan.parent.size
-        plan = plan.extended(border.parent + start, border.variable)
-        level, start = border.terms, size
-    return plan
-
-
 # -- What is saved --------------------------------------------------------------------------------
 
 
@@ -377,7 +368,7 @@ def _write(writer, model) -> dict:
 def _read(reader, node, model):
     (others,) = read_monomials(reader, node, model, ("mse_others",))
     others = reader.listed(others, "mse_others", model.n_generators_)
-    model._compare(np.array([reader.measured(value, "a mean square") for value in others]))
+    _set_ratios(model, np.array([reader.measured(value, "a mean square") for value in others]))
 
 
 register(ContrastiveVanishing, _write, _read)

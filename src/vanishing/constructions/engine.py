@@ -382,7 +382,7 @@ class MonomialConstruction:
             self.plan = self.plan.extended(border.parent[joined], border.variable[joined])
 
     def result(self) -> dict:
-        """Return what `MonomialTransformer._store` takes."""
+        """Return what `set_monomials` takes."""
         k, g = len(self.terms), self.n_generators
         leading = Border(*(np.concatenate(parts) for parts in zip(*self.leading, strict=True)))
         coef = np.zeros((g, k))

@@ -3,13 +3,15 @@
 import math
 import re
 from fractions import Fraction
+from typing import Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
+from vanishing._types import IntArray, ObjectArray
 from vanishing.algebra import monomials
 from vanishing.algebra.exact import ExactPolynomial, to_fractions
 from vanishing.checks import check_choice, check_number
+from vanishing.estimators.bases import BaseEstimator
 from vanishing.estimators.notebook import HTMLRepresentation
 from vanishing.estimators.saving import Savable
 from vanishing.persistence import register
@@ -72,11 +74,20 @@ class BuchbergerMoller(Savable, HTMLRepresentation, BaseEstimator):
     x1^2 - 1/4*x1 + 3/50*x0 - 9/2500
     """
 
-    def __init__(self, *, border="gb", max_degree=None):
+    terms_: IntArray
+    leading_terms_: IntArray
+    coef_: ObjectArray
+    generators_: list[ExactPolynomial]
+    n_generators_: int
+    n_terms_: int
+    degree_: int
+    n_features_in_: int
+
+    def __init__(self, *, border: Literal["gb", "bb"] = "gb", max_degree: int | None = None):
         self.border = border
         self.max_degree = max_degree
 
-    def fit(self, points):
+    def fit(self, points: object) -> Self:
         """Construct the generators of the vanishing ideal of the points.
 
         Parameters
@@ -117,30 +128,32 @@ class BuchbergerMoller(Savable, HTMLRepresentation, BaseEstimator):
             leading_terms.append(terms[others])
             coefs += coef
             terms, values = terms[pivots], values[:, pivots]
-        self._store(terms, np.concatenate(leading_terms), coefs)
+        set_generators(self, terms, np.concatenate(leading_terms), coefs)
         return self
 
-    def check_parameters(self):
+    def check_parameters(self) -> None:
         """Raise TypeError or ValueError unless the parameters are valid."""
         check_choice("border", self.border, ("gb", "bb"))
         if self.max_degree is not None:
             check_number("max_degree", self.max_degree, low=1, integer=True)
 
-    def _store(self, terms, leading_terms, coefs):
-        self.terms_ = terms.astype(np.int64)
-        self.leading_terms_ = leading_terms.astype(np.int64)
-        self.coef_ = np.full((len(coefs), len(terms)), Fraction(0), dtype=object)
-        self.generators_ = []
-        for row, leading_term, coef in zip(self.coef_, self.leading_terms_, coefs, strict=True):
-            row[: len(coef)] = coef
-            used = np.flatnonzero(row)
-            self.generators_.append(
-                ExactPolynomial(np.vstack([self.terms_[used], leading_term]), [*row[used], 1])
-            )
-        self.n_features_in_ = terms.shape[1]
-        self.n_generators_ = len(coefs)
-        self.n_terms_ = len(terms)
-        self.degree_ = int(self.leading_terms_.sum(axis=1).max(initial=0))
+
+def set_generators(model, terms, leading_terms, coefs) -> None:
+    """Set the fitted attributes."""
+    model.terms_ = terms.astype(np.int64)
+    model.leading_terms_ = leading_terms.astype(np.int64)
+    model.coef_ = np.full((len(coefs), len(terms)), Fraction(0), dtype=object)
+    model.generators_ = []
+    for row, leading_term, coef in zip(model.coef_, model.leading_terms_, coefs, strict=True):
+        row[: len(coef)] = coef
+        used = np.flatnonzero(row)
+        model.generators_.append(
+            ExactPolynomial(np.vstack([model.terms_[used], leading_term]), [*row[used], 1])
+        )
+    model.n_features_in_ = terms.shape[1]
+    model.n_generators_ = len(coefs)
+    model.n_terms_ = len(terms)
+    model.degree_ = int(model.leading_terms_.sum(axis=1).max(initial=0))
 
 
 def _relations(values: np.ndarray) -> tuple[list[int], list[int], list[list[Fraction]]]:
@@ -236,7 +249,7 @@ def _read(reader, node, model):
         for i, value in zip(used, values, strict=True):
             coef[i] = _read_fraction(reader, value)
         coefs.append(coef)
-    model._store(terms, leading_terms, coefs)
+    set_generators(model, terms, leading_terms, coefs)
 
 
 def _write_fraction(value) -> str:

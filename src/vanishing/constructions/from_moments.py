@@ -1,6 +1,9 @@
 """Constructions from moments alone, without the rows."""
 
+from typing import Self
+
 from vanishing._threads import threads
+from vanishing.constructions.base import MonomialTransformer
 from vanishing.estimators.fits import all_or_nothing
 from vanishing.rows.intake import adopt_layout
 from vanishing.rows.moments import MomentReader, Moments
@@ -13,10 +16,10 @@ def is_debiased(rows: RowReader) -> bool:
     return noise is not None and bool(noise.any())
 
 
-class FitsMoments:
-    """Adds `fit_moments` to a construction from monomials."""
+class FitsMoments(MonomialTransformer):
+    """Base of the constructions from monomials that moments alone suffice for."""
 
-    def fit_moments(self, moments):
+    def fit_moments(self, moments: Moments) -> Self:
         """Construct the generators from moments alone, without the rows.
 
         Generators have degree up to that of the moments at most, and `mse_` follows from the

@@ -230,7 +230,7 @@ class DebiasedConstruction(GradientConstruction):
         return following > value + self.error
 
     def result(self) -> dict:
-        """Return what `MonomialTransformer._store` takes, with mean squares as they were judged."""
+        """Return what `set_monomials` takes, with mean squares as they were judged."""
         found = super().result()
         return {**found, "mse": np.maximum(self.values, 0.0)}
 

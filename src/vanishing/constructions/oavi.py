@@ -1,10 +1,13 @@
 """OAVI: the oracle approximate vanishing ideal algorithm, from moments."""
 
+from collections.abc import Callable
+from typing import Literal
+
 import numpy as np
 
 from vanishing.algebra.monomials import Border
 from vanishing.checks import check_choice, check_flag, check_number
-from vanishing.constructions.base import MonomialTransformer, savable
+from vanishing.constructions.base import savable
 from vanishing.constructions.certificate import (
     UNBOUNDED,
     Factor,
@@ -34,7 +37,7 @@ _UNCERTIFIED_SLAB = 1024
 
 
 @savable
-class OAVI(FitsMoments, MonomialTransformer):
+class OAVI(FitsMoments):
     """Generators of the approximate vanishing ideal of a data set.
 
     Finds polynomials g with leading coefficient 1 that almost vanish on the rows, ``mean(g(x)^2)
@@ -138,25 +141,27 @@ class OAVI(FitsMoments, MonomialTransformer):
            [1.]])
     """
 
+    n_iter_: int
+
     def __init__(
         self,
-        psi=0.005,
+        psi: float = 0.005,
         *,
-        oracle="pcg",
-        border="gb",
-        tau=1000.0,
-        eps=1e-3,
-        tol=1e-6,
-        max_iter=10_000,
-        max_degree=10,
-        max_terms=None,
-        certify=True,
-        refit=True,
-        feature_order="given",
-        absolute=True,
-        chunk_size=None,
-        n_jobs=None,
-        verbose=0,
+        oracle: str | Callable[..., tuple[object, object]] = "pcg",
+        border: Literal["gb", "bb"] = "gb",
+        tau: float | Literal["auto"] = 1000.0,
+        eps: float = 1e-3,
+        tol: float = 1e-6,
+        max_iter: int = 10_000,
+        max_degree: int = 10,
+        max_terms: int | None = None,
+        certify: bool = True,
+        refit: bool = True,
+        feature_order: Literal["given", "pearson", "rev_pearson"] = "given",
+        absolute: bool = True,
+        chunk_size: int | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
     ):
         self.psi = psi
         self.oracle = oracle
@@ -179,7 +184,7 @@ class OAVI(FitsMoments, MonomialTransformer):
         kind = DebiasedConstruction if is_debiased(rows) else _OAVIConstruction
         return kind(self, rows, columns)
 
-    def check_parameters(self):
+    def check_parameters(self) -> None:
         """Raise TypeError or ValueError unless the parameters are valid."""
         super().check_parameters()
         if not callable(self.oracle):

@@ -2,11 +2,13 @@
 
 import math
 from contextlib import suppress
+from typing import Literal
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from vanishing._threads import one_blas_thread
+from vanishing._types import Names, ObjectArray
 from vanishing.algebra.components import Components, Stage
 from vanishing.checks import check_choice
 from vanishing.constructions.base import EQUATION, GeneratorTransformer
@@ -97,15 +99,15 @@ class VCA(GeneratorTransformer):
 
     def __init__(
         self,
-        psi=0.005,
+        psi: float = 0.005,
         *,
-        max_degree=3,
-        max_terms=None,
-        normalization="gradient",
-        absolute=True,
-        chunk_size=None,
-        n_jobs=None,
-        verbose=0,
+        max_degree: int = 3,
+        max_terms: int | None = None,
+        normalization: Literal["gradient", "l2"] = "gradient",
+        absolute: bool = True,
+        chunk_size: int | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
     ):
         self.psi = psi
         self.max_degree = max_degree
@@ -119,7 +121,7 @@ class VCA(GeneratorTransformer):
     def _psi_below(self):  # a squared distance may be any number
         return np.inf if self.normalization == "gradient" else 1.0
 
-    def check_parameters(self):
+    def check_parameters(self) -> None:
         """Raise TypeError or ValueError unless the parameters are valid."""
         check_choice("normalization", self.normalization, ("gradient", "l2"))
         super().check_parameters()
@@ -128,22 +130,10 @@ class VCA(GeneratorTransformer):
         construction = ComponentAnalysis(self, rows)
         with one_blas_thread():
             construction.run()
-            self._store(construction.generators(input_names(self)), construction.n_terms)
+            _set_components(self, construction.generators(input_names(self)), construction.n_terms)
         return construction.remarks()
 
-    def _store(self, generators, n_terms):
-        """Set the fitted attributes."""
-        self.generators_ = generators
-        self.mse_ = generators.mse
-        self.n_generators_ = len(generators)
-        self.n_terms_ = n_terms
-        self.n_coefficients_ = sum(
-            stage.n_generators * stage.combine.shape[1] for stage in generators.stages
-        )
-        self.sparsity_ = 0.0
-        self.degree_ = generators.degree
-
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(self, input_features: Names | None = None) -> ObjectArray:
         """Return a name for each output: the degree of the generator and its place among all.
 
         Parameters
@@ -160,6 +150,19 @@ class VCA(GeneratorTransformer):
         bar = "|" if self.absolute else ""
         degrees = self.generators_.degrees
         return np.array([f"{bar}vca_d{d}_{i}{bar}" for i, d in enumerate(degrees)], dtype=object)
+
+
+def _set_components(model, generators, n_terms) -> None:
+    """Set the fitted attributes."""
+    model.generators_ = generators
+    model.mse_ = generators.mse
+    model.n_generators_ = len(generators)
+    model.n_terms_ = n_terms
+    model.n_coefficients_ = sum(
+        stage.n_generators * stage.combine.shape[1] for stage in generators.stages
+    )
+    model.sparsity_ = 0.0
+    model.degree_ = generators.degree
 
 
 # -- What is saved --------------------------------------------------------------------------------
@@ -226,7 +229,7 @@ def _read(reader, node, model):
     mse = np.array([reader.measured(value, "an mse") for value in mse])
     scale = reader.floats(scale, "scale", n_features)
     n_terms = reader.integer(n_terms, "n_terms", end)
-    model._store(Components(stages, mse, scale, names), n_terms)
+    _set_components(model, Components(stages, mse, scale, names), n_terms)
 
 
 register(VCA, _write, _read, earlier={"normalization": "l2"})

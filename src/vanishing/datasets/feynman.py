@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils import Bunch, check_random_state
 
+from vanishing._types import RandomState
 from vanishing.algebra.formulas import Formula
 from vanishing.checks import check_choice, check_number
 
@@ -47,7 +48,9 @@ def feynman_laws() -> dict[str, Law]:
     return read_laws(text.splitlines())
 
 
-def feynman(name, n_samples=10_000, noise=0.0, random_state=None) -> Bunch:
+def feynman(
+    name: str, n_samples: int = 10_000, noise: float = 0.0, random_state: RandomState = None
+) -> Bunch:
     """Return a table that obeys a formula of the Feynman lectures.
 
     Parameters

@@ -2,15 +2,29 @@
 
 import os
 from pathlib import Path
+from typing import Literal, overload
 
 import numpy as np
 from sklearn.utils import Bunch
 
+from vanishing._types import FloatArray, IntArray
 from vanishing.checks import check_flag
 from vanishing.datasets.openml import fetch
 from vanishing.datasets.registry import DATASETS, Dataset, check_rows, require
 from vanishing.tables.formats import open_table
 from vanishing.tables.numbers import number_blocks
+
+
+@overload
+def load(
+    name: str, *, data_home: Path | None = None, return_X_y: Literal[True]
+) -> tuple[FloatArray, IntArray]: ...
+
+
+@overload
+def load(
+    name: str, *, data_home: Path | None = None, return_X_y: Literal[False] = False
+) -> Bunch: ...
 
 
 def load(name, *, data_home=None, return_X_y=False):

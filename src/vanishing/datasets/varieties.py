@@ -1,8 +1,11 @@
 """Points of varieties: circles, spheres, and the zero sets of any polynomial equations."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from sklearn.utils import check_random_state
 
+from vanishing._types import FloatArray, IntArray, RandomState
 from vanishing.algebra.parsing import default_variables, parse_equation
 from vanishing.algebra.polynomials import Polynomial
 from vanishing.checks import check_number
@@ -18,7 +21,13 @@ def _perturbed(X, noise, random_state) -> np.ndarray:
     return X + random_state.normal(scale=noise, size=X.shape) if noise else X
 
 
-def make_circle(n_samples=400, *, radius=1.0, noise=0.0, random_state=None):
+def make_circle(
+    n_samples: int = 400,
+    *,
+    radius: float = 1.0,
+    noise: float = 0.0,
+    random_state: RandomState = None,
+) -> FloatArray:
     """Draw points of a circle around the origin.
 
     Parameters
@@ -50,7 +59,14 @@ def make_circle(n_samples=400, *, radius=1.0, noise=0.0, random_state=None):
     )
 
 
-def make_sphere(n_samples=1000, *, n_features=3, radius=1.0, noise=0.0, random_state=None):
+def make_sphere(
+    n_samples: int = 1000,
+    *,
+    n_features: int = 3,
+    radius: float = 1.0,
+    noise: float = 0.0,
+    random_state: RandomState = None,
+) -> FloatArray:
     """Draw points of a sphere around the origin.
 
     Parameters
@@ -89,7 +105,9 @@ def make_sphere(n_samples=1000, *, n_features=3, radius=1.0, noise=0.0, random_s
     return _perturbed(X, noise, random_state)
 
 
-def make_two_surfaces(n_samples=1000, *, noise=0.05, random_state=None):
+def make_two_surfaces(
+    n_samples: int = 1000, *, noise: float = 0.05, random_state: RandomState = None
+) -> tuple[FloatArray, IntArray]:
     """Draw two classes of points, each close to a quadric surface in three dimensions.
 
     Class 0 lies on x0^2 + 0.01*x1 + x2^2 = 1, class 1 on x0^2 + x2^2 = 1.3. The two classes are
@@ -132,8 +150,14 @@ def make_two_surfaces(n_samples=1000, *, noise=0.05, random_state=None):
 
 
 def make_variety(
-    equations, n_samples=400, *, noise=0.0, box=(-1, 1), names=None, random_state=None
-):
+    equations: str | Polynomial | Sequence[str | Polynomial],
+    n_samples: int = 400,
+    *,
+    noise: float = 0.0,
+    box: tuple[float, float] | Sequence[tuple[float, float]] = (-1, 1),
+    names: Sequence[str] | None = None,
+    random_state: RandomState = None,
+) -> FloatArray:
     """Draw points of the common zero set of polynomial equations.
 
     Points that are uniform in a box are moved onto the zero set by Newton's method with steps of

@@ -23,40 +23,40 @@ def read_columns(
     needed : collection of int
         Columns that are read.
     absent : int, default=None
-        A column that an array may leave out, if it is the last: nobody needs it.
+        A column that is not needed: an array may leave it out if it is the last.
     """
     if y is not None and n_inputs == len(names):
         raise ValueError("the law has no column beside those of X: leave y out.")
-    found = _of_frame(X, y, names, needed)
-    if found is None:
-        found = _of_array(X, y, names, n_inputs, needed, absent)
+    columns_read = _of_frame(X, y, names, needed)
+    if columns_read is None:
+        columns_read = _of_array(X, y, names, n_inputs, needed, absent)
     if y is not None and len(names) - 1 in needed:
-        found[len(names) - 1] = _numbers(y, names[-1])
-    lengths = {len(column) for column in found.values()}
+        columns_read[len(names) - 1] = _numbers(y, names[-1])
+    lengths = {len(column) for column in columns_read.values()}
     if len(lengths) > 1:
         raise ValueError(f"X and y have different numbers of rows: {sorted(lengths)}.")
     n_rows = lengths.pop() if lengths else len(X)
     columns = np.zeros((len(names), n_rows))
-    for i, column in found.items():
+    for i, column in columns_read.items():
         columns[i] = column
     return columns
 
 
 def _of_frame(X, y, names, needed) -> dict[int, np.ndarray] | None:
     """Return the columns of a frame; None if X is no frame, or has no names."""
-    given = list(getattr(X, "columns", ()))
-    if not any(isinstance(name, str) for name in given):
+    headings = list(getattr(X, "columns", ()))
+    if not any(isinstance(name, str) for name in headings):
         return None
-    wanted = [i for i in needed if y is None or i != len(names) - 1]
-    missing = [names[i] for i in wanted if names[i] not in given]
+    read_from_frame = [i for i in needed if y is None or i != len(names) - 1]
+    missing = [names[i] for i in read_from_frame if names[i] not in headings]
     if missing:
         raise ValueError(
-            f"X has no column {missing[0]!r}, which the law is about; it has {given[:10]}."
+            f"X has no column {missing[0]!r}, which the law is about; it has {headings[:10]}."
         )
-    repeated = [names[i] for i in wanted if given.count(names[i]) > 1]
+    repeated = [names[i] for i in read_from_frame if headings.count(names[i]) > 1]
     if repeated:
         raise ValueError(f"X has several columns {repeated[0]!r}: rename them.")
-    return {i: _numbers(X[names[i]], names[i]) for i in wanted}
+    return {i: _numbers(X[names[i]], names[i]) for i in read_from_frame}
 
 
 def _of_array(X, y, names, n_inputs, needed, absent) -> dict[int, np.ndarray]:

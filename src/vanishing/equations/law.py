@@ -1,16 +1,18 @@
 """Laws as results: equations that rows obey, evaluated, solved, written and saved."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from inspect import signature
+from typing import Any
 
 import numpy as np
 
+from vanishing._types import FloatArray, Table, Vector
 from vanishing.algebra import saving
 from vanishing.algebra.expression_units import unit_of_term, with_units
-from vanishing.algebra.expressions import Column, Node, Number, evaluate, of_term, total
-from vanishing.algebra.immutable import Immutable, read_only
+from vanishing.algebra.expressions import Column, Node, evaluate
+from vanishing.algebra.immutable import read_only
 from vanishing.algebra.languages import writer
 from vanishing.algebra.programs import python_function, to_sympy
 from vanishing.algebra.quantities import Units
@@ -21,21 +23,19 @@ from vanishing.algebra.solving import (
     occurring,
     pivot_of,
     solved,
-    standard_errors,
 )
-from vanishing.algebra.terms import Evaluator, Term, check_term
-from vanishing.algebra.writing import PlainText
+from vanishing.algebra.terms import Evaluator, Term
 from vanishing.equations.columns import read_columns
-from vanishing.estimators.saving import Savable
+from vanishing.equations.fitted import FittedTerms, read_terms
 from vanishing.persistence import register_result
 
 _MEASURED = ("error", "relative_error", "evidence", "lack_of_fit", "held_out_error")
 
 
-class Law(Immutable, Savable):
+class Law(FittedTerms):
     r"""An equation that rows obey: the sum of ``coef[j]`` times term j is zero.
 
-    `LawFinder` and `check_law` make laws.
+    `LawFinder` and `check_law` return laws.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class Law(Immutable, Savable):
     n_samples : int, default=0
         How many rows the law was fitted to.
     verdict : str, default=""
-        What is to be said of the law, in a sentence.
+        How well the law holds, in a sentence.
     constants : mapping from str to (float, float), default=()
         Constants of an equation that was checked: values and standard errors.
     constant_units : mapping from str to str, default=()
@@ -86,6 +86,12 @@ class Law(Immutable, Savable):
         The largest degree of a term: the sum of the sizes of its exponents.
     columns : tuple of str
         Names of the columns that occur.
+
+    See Also
+    --------
+    LawFinder : Find the laws of a table.
+    check_law : Fit the constants of an equation given as text.
+    ConservedQuantity : What stays the same along every run.
 
     Examples
     --------
@@ -108,11 +114,9 @@ class Law(Immutable, Savable):
     array([103927.5])
     """
 
-    coef: np.ndarray
-    coef_std: np.ndarray
-    covariance: np.ndarray | None
-    errors: np.ndarray | None
-    names: tuple[str, ...]
+    kind = "law"
+
+    errors: FloatArray | None
     target: str | None
     n_inputs: int
     branch: int
@@ -124,50 +128,41 @@ class Law(Immutable, Savable):
     held_out_error: float
     verdict: str
     units: Units | None
-    _terms: tuple[Term, ...]
     _constants: tuple[tuple[str, float, float], ...]
     _constant_units: tuple[tuple[str, str], ...]
 
     def __init__(
         self,
         terms: Sequence[Term],
-        coef,
+        coef: Vector,
         *,
         names: Sequence[str],
         target: str | None = None,
         n_inputs: int | None = None,
-        covariance=None,
+        covariance: Table | None = None,
         error: float = math.nan,
         relative_error: float = math.nan,
         branch: int = 1,
         evidence: float = math.nan,
         lack_of_fit: float = math.nan,
         held_out_error: float = math.nan,
-        errors=None,
+        errors: Vector | None = None,
         n_samples: int = 0,
         verdict: str = "",
-        constants=(),
-        constant_units=(),
+        constants: Mapping[str, tuple[float, float]] | tuple[()] = (),
+        constant_units: Mapping[str, str] | tuple[()] = (),
         units: Units | None = None,
     ):
-        terms, names = tuple(terms), tuple(map(str, names))
-        coef = np.array(coef, dtype=np.float64)
+        self._set_terms(terms, coef, names, covariance)
         if n_inputs is None:
-            n_inputs = len(names) - (target is not None and target == names[-1])
-        if covariance is not None:
-            covariance = np.array(covariance, dtype=np.float64, order="C")
+            n_inputs = len(self.names) - (target is not None and target == self.names[-1])
         if errors is not None:
-            errors = np.array(errors, dtype=np.float64)
-        _check(terms, coef, names, target, n_inputs, covariance, errors, branch)
-        if units is not None and len(units.columns) != len(names):
+            errors = read_only(np.array(errors, dtype=np.float64))
+        _check(self.names, target, n_inputs, errors, branch)
+        if units is not None and len(units.columns) != len(self.names):
             raise ValueError("units of a law are one per column.")
         self._set(
-            _terms=terms,
-            coef=read_only(coef),
-            coef_std=read_only(standard_errors(covariance, len(terms))),
-            covariance=None if covariance is None else read_only(covariance),
-            errors=None if errors is None else read_only(errors),
-            names=names,
+            errors=errors,
             target=target,
             n_inputs=int(n_inputs),
             branch=int(branch),
@@ -200,12 +195,6 @@ class Law(Immutable, Savable):
         return dict(self._constant_units)
 
     @property
-    def terms(self) -> tuple[str, ...]:
-        """The terms as text."""
-        text = PlainText(self.names)
-        return tuple(text.write(of_term(term)) for term in self._terms)
-
-    @property
     def coef_units(self) -> tuple[str, ...] | None:
         """Units of the coefficients; the one that others are relative to, or the first, has "1"."""
         if self.units is None:
@@ -214,11 +203,6 @@ class Law(Immutable, Savable):
         exact = np.flatnonzero((self.coef == 1.0) & (self.coef_std == 0.0))
         whole = units[exact[0] if exact.size else 0]
         return tuple(str(whole / unit) for unit in units)
-
-    @property
-    def n_terms(self) -> int:
-        """How many terms the law has."""
-        return len(self._terms)
 
     @property
     def degree(self) -> int | float:
@@ -233,7 +217,7 @@ class Law(Immutable, Savable):
 
     # -- Values -----------------------------------------------------------------------------------
 
-    def term_values(self, X, y=None) -> np.ndarray:
+    def term_values(self, X: Table, y: Vector | None = None) -> FloatArray:
         """Evaluate the terms.
 
         Parameters
@@ -253,7 +237,7 @@ class Law(Immutable, Savable):
         with np.errstate(all="ignore"):
             return Evaluator(columns).values(self._terms).T
 
-    def residual(self, X, y=None) -> np.ndarray:
+    def residual(self, X: Table, y: Vector | None = None) -> FloatArray:
         """Evaluate the law: the sum of coefficients times terms, zero where the law holds.
 
         Parameters
@@ -269,7 +253,7 @@ class Law(Immutable, Savable):
         with np.errstate(all="ignore"):
             return self.term_values(X, y) @ self.coef
 
-    def predict(self, X) -> np.ndarray:
+    def predict(self, X: Table) -> FloatArray:
         """Return the target from the other columns.
 
         Parameters
@@ -293,11 +277,6 @@ class Law(Immutable, Savable):
         with np.errstate(all="ignore"):
             values = evaluate(self._solution, columns)
         return np.array(np.broadcast_to(values, columns.shape[1]))
-
-    @property
-    def _columns(self) -> set[int]:
-        """The columns that occur."""
-        return {i for i in range(len(self.names)) if any(t.involves(i) for t in self._terms)}
 
     # -- Solving ----------------------------------------------------------------------------------
 
@@ -351,6 +330,10 @@ class Law(Immutable, Savable):
             return None
         return solved(self._terms, self.coef, self.covariance, column, self.branch)
 
+    def __getstate__(self):
+        """Return what is pickled: the same whether or not the law has been written."""
+        return {name: value for name, value in vars(self).items() if name != "_solution"}
+
     @property
     def _sides(self) -> tuple[Node, Node]:
         if self._solution is None or self.target is None:
@@ -361,6 +344,11 @@ class Law(Immutable, Savable):
     def _written_sides(self) -> tuple[Node, Node]:
         """The sides for people, whose numbers have units."""
         return self._sides if self.units is None else with_units(*self._sides, self.units)
+
+    @property
+    def _formula(self) -> Node:
+        """What the target is, or what is zero where the law holds."""
+        return self.tree() if self._solution is None else self._solution
 
     # -- Writing ----------------------------------------------------------------------------------
 
@@ -387,38 +375,9 @@ class Law(Immutable, Savable):
             return language.write(self._formula)
         return language.equation(*self._written_sides)
 
-    @property
-    def _formula(self) -> Node:
-        """The target, or what is zero where the law holds if there is none in closed form."""
-        if self._solution is not None:
-            return self._solution
-        pairs = zip(self.coef, self._terms, strict=True)
-        return total([of_term(term, Number(float(c))) for c, term in pairs])
-
-    def __str__(self) -> str:
-        """Write the law with the digits that matter, solved for the target where possible."""
-        return self.write()
-
-    def __repr__(self) -> str:
-        return f"Law({str(self)!r})"
-
-    def to_latex(self) -> str:
-        """Write the law in LaTeX (without dollar signs)."""
-        return self.write("latex")
-
-    def _repr_latex_(self) -> str:
-        return f"${self.to_latex()}$"
-
-    def to_mathml(self) -> str:
-        """Write the law in MathML, which browsers typeset; names of columns are text in it."""
-        return self.write("mathml")
-
-    def to_sympy(self):
+    def to_sympy(self) -> Any:
         """Return the law as an equation of SymPy in symbols named as the columns."""
-        left, right = to_sympy(self.names, *self._sides)
-        import sympy
-
-        return sympy.Eq(left, right, evaluate=False)
+        return to_sympy(self.names, *self._sides)
 
     def to_python(self) -> str:
         """Return the source of a function ``law`` of columns that needs NumPy alone.
@@ -435,27 +394,17 @@ class Law(Immutable, Savable):
 # -- Checks ---------------------------------------------------------------------------------------
 
 
-def _check(terms, coef, names, target, n_inputs, covariance, errors, branch) -> None:
+def _check(names, target, n_inputs, errors, branch) -> None:
     """Raise ValueError unless the parts of a law fit one another."""
-    n_terms, n_columns = len(terms), len(names)
-    if coef.shape != (n_terms,) or not n_terms:
-        raise ValueError(f"a law needs one coefficient per term; got {n_terms} and {coef.shape}.")
-    if not np.isfinite(coef).all():
-        raise ValueError("the coefficients of a law must be finite.")
-    if len(set(names)) < n_columns:
-        raise ValueError("two columns of a law have the same name: rename them.")
+    n_columns = len(names)
     if target is not None and target not in names:
         raise ValueError(f"the target {target!r} is no column of the law.")
     if n_inputs not in (n_columns, n_columns - 1):
         raise ValueError(f"n_inputs must be {n_columns - 1} or {n_columns}; got {n_inputs!r}.")
-    if covariance is not None and covariance.shape != (n_terms, n_terms):
-        raise ValueError("the covariance of a law has one row and one column per term.")
     if errors is not None and errors.shape != (n_columns,):
         raise ValueError("errors of a law are one number per column.")
     if branch not in (1, -1):
         raise ValueError(f"branch must be 1 or -1; got {branch!r}.")
-    for term in terms:
-        check_term(term, n_columns)
 
 
 # -- Saving ---------------------------------------------------------------------------------------
@@ -465,11 +414,9 @@ def write_law(writer, law: Law) -> dict:
     """Write a law as JSON values."""
     node: dict = {
         "equation": str(law),
-        "names": list(law.names),
+        **law.written_terms(writer),
         "target": law.target,
         "n_inputs": law.n_inputs,
-        "terms": [saving.write_term(writer, term) for term in law._terms],
-        "coef": law.coef.tolist(),
         "branch": law.branch,
         "n_samples": law.n_samples,
         "verdict": law.verdict,
@@ -480,9 +427,7 @@ def write_law(writer, law: Law) -> dict:
         node["constant_units"] = law.constant_units
     for name in _MEASURED:
         node[name] = writer.float(getattr(law, name))
-    for name in ("covariance", "errors"):
-        values = getattr(law, name)
-        node[name] = None if values is None else writer.array(values, name)
+    node["errors"] = None if law.errors is None else writer.array(law.errors, "errors")
     if law.units is not None:
         node["units"] = saving.write_units(writer, law.units)
     return node
@@ -499,26 +444,21 @@ def read_law(reader, node) -> Law:
     )
     *measured, covariance, errors, constants, _, units, constant_units = rest
     constants, constant_units = saving.read_constants(reader, constants, constant_units)
-    names = reader.names(names, "names", None)
-    terms = [saving.read_term(reader, term, len(names)) for term in reader.listed(terms, "terms")]
-    if covariance is not None:
-        covariance = reader.array(covariance, "covariance", (len(terms), len(terms)))
+    parts = read_terms(reader, names, terms, coef, covariance)
+    n_columns = len(parts["names"])
     if errors is not None:
-        errors = reader.array(errors, "errors", (len(names),))
+        errors = reader.array(errors, "errors", (n_columns,))
     return Law(
-        terms,
-        reader.floats(coef, "coef", len(terms)),
-        names=names,
+        **parts,
         target=None if target is None else reader.string(target, "target"),
         n_inputs=reader.integer(n_inputs, "n_inputs"),
-        covariance=covariance,
         branch=reader.integer(branch, "branch", -1, 1),
         errors=errors,
         n_samples=reader.integer(n_samples, "n_samples"),
         verdict=reader.string(verdict, "verdict"),
         constants=constants,
         constant_units=constant_units,
-        units=None if units is None else saving.read_saved_units(reader, units, len(names)),
+        units=None if units is None else saving.read_saved_units(reader, units, n_columns),
         **{k: reader.measured(v, k) for k, v in zip(_MEASURED, measured, strict=True)},
     )
 

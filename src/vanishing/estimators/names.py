@@ -6,7 +6,7 @@ from vanishing.algebra.polynomials import default_names
 
 
 def input_names(estimator, input_features=None):
-    """Return the names of the input's columns, checking given ones against those seen in fit."""
+    """Return the names of the input's columns; ``input_features`` must be those seen in fit."""
     seen = getattr(estimator, "feature_names_in_", None)
     n_features = estimator.n_features_in_
     if input_features is None:
@@ -23,7 +23,7 @@ def input_names(estimator, input_features=None):
 
 
 def adopt_columns(estimator, other) -> None:
-    """Let an estimator know of its columns what another one knows."""
+    """Copy the number and names of the columns from another estimator."""
     for name in ("n_features_in_", "feature_names_in_"):
         if hasattr(other, name):
             setattr(estimator, name, getattr(other, name))

@@ -5,20 +5,20 @@ from sklearn.utils import estimator_html_repr
 
 
 class HTMLRepresentation:
-    """Adds to scikit-learn's diagram of an estimator, in notebooks, what it found if it is fitted.
+    """Shows, in notebooks, a fitted estimator's results below scikit-learn's diagram of it.
 
-    As the diagram, it is left out with ``sklearn.set_config(display="text")``.
+    Like the diagram, they are left out with ``sklearn.set_config(display="text")``.
     """
 
     def _repr_html_(self):
         if get_config()["display"] != "diagram":
             return None
-        # Here and not above: what shows models stands on the floors below.
+        # Not at the top: `inspection` imports the estimators.
         from vanishing.inspection.html import shown_with
 
         return f"<div>{shown_with(estimator_html_repr(self), self)}</div>"
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         page = self._repr_html_()
-        shown = {"text/plain": repr(self)}
-        return shown if page is None else {**shown, "text/html": page}
+        bundle = {"text/plain": repr(self)}
+        return bundle if page is None else {**bundle, "text/html": page}

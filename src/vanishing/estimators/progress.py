@@ -1,6 +1,6 @@
-"""How far a fit is: events from whoever works, for those who listen and for `verbose`."""
+"""How far a fit is: events for `verbose`, and for callbacks set by `listening`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from threading import Lock
@@ -10,18 +10,18 @@ ProgressCallback = Callable[[int, int | None, str], object]
 
 
 class _Listener(NamedTuple):
-    """A callback, and what makes sure that it runs in one thread at a time."""
+    """A callback, and a lock that lets it run in one thread at a time."""
 
     callback: ProgressCallback
     lock: Lock
 
 
-# Threads that a fit starts have it, too: they run in copies of its context.
+# Threads that a fit starts see it, too: they run in copies of its context.
 _listener: ContextVar[_Listener | None] = ContextVar("listener", default=None)
 
 
 @contextmanager
-def listening(callback):
+def listening(callback: Callable[[int, int | None, str], object] | None) -> Iterator[None]:
     """Call a function whenever a fit inside the ``with`` block reports how far it is.
 
     Fits of `OAVI`, `ABM`, `AVI` and `VCA` report each degree, `LawFinder`,
@@ -32,10 +32,15 @@ def listening(callback):
     Parameters
     ----------
     callback : callable or None
-        Called as ``callback(done, of, what)``: which step it is, counted from 1; how many there
-        will be as far as is known by now, or None; and a line of text about it. It may run in
-        another thread, but never twice at once. An exception that it raises ends the fit, which
-        leaves the estimator as it was. None: nobody listens, nor does who listened outside.
+        Called as ``callback(done, of, what)``: the number of the step, counted from 1; how many
+        steps there will be as far as is known by now, or None; and a line of text about the step.
+        It may run in another thread, but never twice at the same time. An exception that it raises
+        ends the fit, which leaves the estimator as it was. None: no callback is called inside the
+        block, not even that of an outer block.
+
+    See Also
+    --------
+    OAVI : With ``verbose=1`` it prints these events, as do the other estimators.
 
     Examples
     --------
@@ -66,7 +71,7 @@ class Progress:
     verbose : int, default=0
         Whether to print a line per step.
     of : int, default=None
-        How many steps there will be, as far as is known; None where it is not.
+        How many steps there will be, as far as is known; None if it is not.
     """
 
     def __init__(self, name: str, verbose: int = 0, of: int | None = None):
@@ -77,12 +82,12 @@ class Progress:
         self._lock = Lock()
 
     def plan(self, n_steps: int) -> None:
-        """Count steps that are to come."""
+        """Add to the number of steps to come."""
         with self._lock:
             self.of = (self.of or 0) + n_steps
 
     def step(self, what: str) -> None:
-        """Report one more step, which a line of text is about."""
+        """Report one more step, with a line of text about it."""
         with self._lock:  # so that events come in the order of their numbers
             self.done += 1
             if self.verbose:
@@ -90,5 +95,5 @@ class Progress:
                 print(f"[{self.name}] {count}{what}", flush=True)
             listener = _listener.get()
             if listener is not None:
-                with listener.lock, listening(None):  # a fit inside the callback is not heard
+                with listener.lock, listening(None):  # a fit inside the callback is not reported
                     listener.callback(self.done, self.of, what)

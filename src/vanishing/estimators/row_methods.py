@@ -1,12 +1,24 @@
-"""Methods that say something of each row: the same, wherever the rows are."""
+"""Methods that answer row by row, with the same results wherever the rows are."""
 
 from collections.abc import Callable
 from functools import wraps
+from typing import Any, Protocol, TypeVar
 
 from sklearn.utils.validation import check_is_fitted
 
 from vanishing._threads import threads
+from vanishing._types import Array, FloatArray, Labels, Table
 from vanishing.rows.apply import apply_to_rows, unless_lazy
+
+Value_co = TypeVar("Value_co", covariant=True)
+
+
+class RowMethod(Protocol[Value_co]):
+    """What a method that is applied `row_by_row` looks like from outside."""
+
+    def __call__(self, X: Table) -> Value_co:
+        """Take rows wherever they are."""
+        ...
 
 
 class RowMethods:
@@ -23,7 +35,7 @@ class RowMethods:
     reads_sources = True
 
     def _per_block(self):
-        """Return the estimator whose methods are given the blocks of a lazy source."""
+        """Return the estimator whose methods get the blocks of a lazy source."""
         return self
 
 
@@ -32,7 +44,7 @@ def row_by_row(
     n_columns: Callable | None = None,
     dtype: Callable | None = None,
     on_device: Callable = lambda estimator, X: False,
-):
+) -> Callable[[Callable[[Any, Array], Value_co]], RowMethod[Value_co]]:
     """Let a method take rows wherever they are; its body takes rows that have been validated.
 
     The estimator has to be fitted, and may use ``n_jobs`` threads.
@@ -40,9 +52,9 @@ def row_by_row(
     Parameters
     ----------
     n_columns : callable or None
-        Returns, of the estimator, how many columns the method returns; None: one value per row.
+        Takes the estimator, returns how many columns the method returns; None: one value per row.
     dtype : callable or None
-        Returns, of the estimator, the dtype of what the method returns; None: that of X.
+        Takes the estimator, returns the dtype of what the method returns; None: that of X.
     on_device : callable
         ``on_device(estimator, X)`` says whether the body takes arrays of a device as they are.
     """
@@ -50,7 +62,7 @@ def row_by_row(
     def decorate(body):
         @wraps(body)
         def method(self, X):
-            check_is_fitted(self, "n_features_in_")  # which a fit that fails takes back
+            check_is_fitted(self, "n_features_in_")  # a fit that fails removes it
             with threads(getattr(self, "n_jobs", None)):
                 return apply_to_rows(
                     self,
@@ -71,20 +83,23 @@ def row_by_row(
 class RowTransformer(RowMethods):
     """Base of transformers, before scikit-learn's: `set_output` holds for lazy results, too.
 
-    Scikit-learn puts what `transform` returns into a container. What is lazy has to be left alone:
-    each of its blocks gets a container, once it is there.
+    Scikit-learn puts what `transform` returns into a container. A lazy result has to be left alone:
+    each of its blocks gets a container when it is computed.
     """
+
+    fit: Callable
+    transform: RowMethod
 
     def __init_subclass__(cls, **options):
         super().__init_subclass__(**options)  # scikit-learn's part
         contained = cls.__dict__.get("transform")
         plain = getattr(contained, "__wrapped__", None)
         by_us = getattr(contained, "is_row_by_row", False) and not hasattr(plain, "__wrapped__")
-        if plain is not None and not by_us:  # else it is inherited, or nobody has wrapped it
+        if plain is not None and not by_us:  # else it is inherited, or not wrapped
             cls.transform = unless_lazy(contained, plain)
 
-    def fit_transform(self, X, y=None, **fit_params):
-        """Fit to X, and return what `transform` makes of it.
+    def fit_transform(self, X: Table, y: Labels | None = None, **fit_params: Any) -> FloatArray:
+        """Fit to X, and return the transformed X.
 
         Parameters
         ----------

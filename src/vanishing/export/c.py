@@ -37,7 +37,7 @@ _TAKEN = {*re.findall(r"\w+", _KEYWORDS + _LIBRARY), *_OUTPUTS.values()}
 Entry = Callable[[str], SourceText]  # from an index to an entry of a vector
 
 
-def to_c(model, name=None) -> str:
+def to_c(model: object, name: str | None = None) -> str:
     """Write a fitted model as the source of one C function.
 
     It is plain C99 (and C++) that needs ``math.h`` alone, allocates nothing and may be called by

@@ -1,7 +1,7 @@
 """Models as ONNX graphs of standard operators."""
 
 import json
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -22,7 +22,7 @@ _OPERATORS = {
 }
 
 
-def to_onnx(model, *, dtype="float64"):
+def to_onnx(model: object, *, dtype: Literal["float64", "float32"] = "float64") -> Any:
     """Write a fitted model as an ONNX graph.
 
     It consists of standard operators (Mul, Add, MatMul, Gather, ...), so that onnxruntime, or what

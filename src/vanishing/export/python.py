@@ -92,7 +92,7 @@ def {name}(X):
 '''
 
 
-def to_python(model, name=None) -> str:
+def to_python(model: object, name: str | None = None) -> str:
     """Write a fitted model as a Python module that needs NumPy and nothing else.
 
     The module computes in float64 what the model does: the same labels, and the same values up to

@@ -19,7 +19,7 @@ _PRODUCTS = 8  # whole powers up to this one are written as products
 Place = tuple[int, int]  # of an entry: the id of its vector, and its place there
 
 
-def to_sql(model, output=None) -> str:
+def to_sql(model: object, output: str | None = None) -> str:
     r"""Write a fitted model as an expression of SQL over the columns of a table.
 
     It is standard SQL, as SQLite, PostgreSQL and DuckDB read it. Scaling is part of it. What is

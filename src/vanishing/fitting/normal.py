@@ -34,6 +34,16 @@ def inverse(gram: np.ndarray) -> np.ndarray:
         return found / scale / scale[:, np.newaxis]
 
 
+def without(gram: np.ndarray, cross: np.ndarray, place: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return normal equations without one of the coefficients, which is fixed."""
+    return np.delete(np.delete(gram, place, axis=0), place, axis=1), np.delete(cross, place)
+
+
+def with_fixed(covariance: np.ndarray, place: int) -> np.ndarray:
+    """Return a covariance of coefficients with zeros for one more, which is fixed."""
+    return np.insert(np.insert(covariance, place, 0.0, axis=0), place, 0.0, axis=1)
+
+
 def widened(covariance: np.ndarray, noise: np.ndarray) -> np.ndarray:
     """Return a covariance of coefficients, wider where noise is larger on rows that matter more.
 

@@ -12,6 +12,11 @@ _LARGEST = 5  # of these sizes
 _KEPT = 3  # of each
 
 
+def price(count: float) -> float:
+    """Return what a term has to earn on ``count`` rows, in units of twice the log-likelihood."""
+    return 2 * np.log(250.0) + np.log(count)
+
+
 @numba.njit(cache=True, error_model="numpy")
 def _sweep(table, k, sign):
     """Take term k into the fit (sign 1), or out of it again (sign -1).

@@ -6,16 +6,17 @@ it says how large the noise is, what the target is without it, and how it change
 variable.
 """
 
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import cho_solve, cholesky, solve_triangular
 
+from vanishing.fitting.gauss_newton import gauss_newton
+
 MAX_TERMS = 252
 MAX_DEGREE = 12
-_STEPS = 10  # of Gauss-Newton, where Q is in an exponent
-_HALVINGS = 5  # in all of them
+_STEPS = 9  # of Gauss-Newton, where Q is in an exponent
 
 
 @lru_cache(maxsize=64)
@@ -218,53 +219,67 @@ def _is_limited(residual, i) -> bool:
     return i == len(residual) - 1 and (i == 0 or residual[i] < 0.6 * residual[i - 1])
 
 
-def _plain(basis, factor, y, root, sizes):
-    count = float(root @ root)
-    weighted = basis * (factor * root)
-    target = y * root
+def _nested_fit(weighted, target, count, sizes):
+    """Return coefficients of the first k terms, the best k, and if a higher degree might help."""
     norm = float(target @ target) / count
     residual, solve = _nested(weighted @ weighted.T / count, weighted @ target / count, norm, sizes)
     i = _best_size(residual, sizes, count, 1e-14 * norm)
-    coef = solve(sizes[i])
+    return solve(sizes[i]), sizes[i], _is_limited(residual, i)
+
+
+def _plain(basis, factor, y, root, sizes):
+    count = float(root @ root)
+    weighted, target = basis * (factor * root), y * root
+    coef, k, limited = _nested_fit(weighted, target, count, sizes)
     left = target - coef @ weighted
-    return float(left @ left) / count, coef, sizes[i], _is_limited(residual, i)
+    return float(left @ left) / count, coef, k, limited
+
+
+class _ExponentialPoint:
+    """y = M exp(Q) at coefficients of Q, of which the last may be zero."""
+
+    def __init__(self, basis, factor, y, root, sizes, coef: np.ndarray):
+        self.basis, self.sizes, self.coef = basis, sizes, coef
+        self.count = float(root @ root)
+        self.value = np.clip(coef @ basis, -700.0, 700.0)
+        self.pull = root * factor * np.exp(self.value)
+        self.left = y * root - self.pull
+        self.residual = float(self.left @ self.left) / self.count
+        n_used = int(np.flatnonzero(coef).max(initial=0)) + 1
+        self.n_terms = next(size for size in sizes if size >= n_used)
+        # Points differ in their number of terms: their residuals alone cannot be compared.
+        self.loss = self.residual / _freedom(self.n_terms, self.count) ** 2
+
+    @cached_property
+    def linearised(self):
+        """What is best where exp is replaced by its tangent; None where numbers overflow."""
+        target = self.left + self.value * self.pull
+        weighted = self.basis * self.pull
+        with np.errstate(over="ignore"):
+            finite = np.isfinite(np.square(weighted).sum()) and np.isfinite(target @ target)
+        return _nested_fit(weighted, target, self.count, self.sizes) if finite else None
+
+    def step(self) -> np.ndarray | None:
+        return None if self.linearised is None else self.linearised[0] - self.coef
+
+    @property
+    def limited(self) -> bool:
+        """Whether a higher degree might have helped."""
+        at_last = self.n_terms == self.sizes[-1]
+        return at_last and self.linearised is not None and self.linearised[2]
 
 
 def _exponential(basis, factor, y, root, sizes):
-    """Gauss-Newton for y = M exp(Q), from the logarithms of what is positive."""
-    count = float(root @ root)
+    """Fit y = M exp(Q), from the logarithms of what is positive."""
     ratio = y / factor
     floor = 0.03 * np.sqrt(np.average(ratio**2, weights=root**2))
     value = np.log(np.maximum(ratio, floor))
     pull = root * np.abs(factor) * np.exp(value)
-    target = value * pull
-    best = (np.inf, np.zeros(len(basis)), 1, False)
-    least, halvings = np.inf, 0
-    for _ in range(_STEPS):
-        weighted = basis * pull
-        norm = float(target @ target) / count
-        gram = weighted @ weighted.T / count
-        if not np.isfinite(gram).all() or not np.isfinite(norm):
-            break
-        residuals, solve = _nested(gram, weighted @ target / count, norm, sizes)
-        i = _best_size(residuals, sizes, count, 1e-14 * norm)
-        coef, k, limited = solve(sizes[i]), sizes[i], _is_limited(residuals, i)
-        while True:
-            value = np.clip(coef @ basis, -700.0, 700.0)
-            pull = root * factor * np.exp(value)
-            left = y * root - pull
-            residual = float(left @ left) / count
-            # Steps differ in their number of terms: their residuals alone cannot be compared.
-            score = residual / _freedom(k, count) ** 2
-            if score < least or halvings == _HALVINGS:
-                break
-            coef, k = (coef + best[1]) / 2, max(k, best[2])
-            halvings += 1
-        if not score < least:
-            break
-        gain = least - score
-        least, best = score, (residual, coef, k, limited)
-        if gain < 3e-4 * score:
-            break
-        target = left + value * pull
-    return best
+    start, _, _ = _nested_fit(basis * pull, value * pull, float(root @ root), sizes)
+    point = gauss_newton(
+        lambda coef: _ExponentialPoint(basis, factor, y, root, sizes, coef),
+        start,
+        max_steps=_STEPS,
+        least_gain=3e-4,
+    )
+    return point.residual, point.coef, point.n_terms, point.limited

@@ -10,6 +10,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+from vanishing._types import Array, FloatArray, Labels, Table
 from vanishing.algebra.polynomials import default_names
 from vanishing.constructions.base import GeneratorTransformer
 from vanishing.constructions.exact import BuchbergerMoller
@@ -70,12 +71,12 @@ class ModelPart(NamedTuple):
             return np.arange(len(self.generators))
         return np.flatnonzero(self.sizes)
 
-    def subset(self, chosen) -> "ModelPart":
+    def subset(self, chosen: Any) -> "ModelPart":
         """Return the part with some of its generators."""
         weights = None if self.weights is None else self.weights[chosen]
         return self._replace(generators=self.generators.subset(chosen), weights=weights)
 
-    def ranking(self, importance=None) -> np.ndarray:
+    def ranking(self, importance: FloatArray | None = None) -> np.ndarray:
         """Return the places of the generators, the most important first.
 
         By ``importance``, an array that has one number per generator, as
@@ -151,7 +152,7 @@ class Anatomy:
         return bool((a != 1.0).any() or b.any())
 
 
-def anatomy(model) -> Anatomy:
+def anatomy(model: Any) -> Anatomy:
     """Take a fitted model apart.
 
     Parameters
@@ -186,7 +187,7 @@ def anatomy(model) -> Anatomy:
         scaling = None
     names: Sequence[str] = _given_names(model, core)
     units = _units(before, scaling, len(names))
-    features = getattr(core, "features_", core)
+    features: Any = getattr(core, "features_", core)
     if before is not None:
         names = names_after(before, names, core.n_features_in_)
     if scaling is not None:
@@ -264,7 +265,7 @@ def _named(generators, names):
     return generators.renamed(names)
 
 
-def places(y, classes, X) -> np.ndarray:
+def places(y: Labels, classes: Sequence[Any] | Array, X: Table) -> np.ndarray:
     """Return the labels of rows as places in the sorted classes."""
     y = column_or_1d(y)
     check_consistent_length(X, y)

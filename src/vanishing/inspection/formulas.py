@@ -2,9 +2,7 @@
 
 from typing import NamedTuple
 
-from sklearn.utils.validation import check_is_fitted
-
-from vanishing.algebra.expressions import Node, Number, of_term, total
+from vanishing.algebra.expressions import Node
 from vanishing.equations.law import Law
 from vanishing.motion.quantity import ConservedQuantity
 from vanishing.outliers.detector import VanishingOutlierDetector
@@ -35,21 +33,14 @@ def law_formula(law: Law) -> LawFormula:
     if law.target is not None and law._solution is not None:
         column = law.names.index(law.target)
         return LawFormula(law._solution, True, tuple(i for i in places if i != column))
-    return LawFormula(_total(law), False, tuple(places))
+    return LawFormula(law.tree(), False, tuple(places))
 
 
 def quantity_formula(quantity: ConservedQuantity) -> Node:
     """Return a quantity as an expression in its columns, by their places."""
-    return _total(quantity)
-
-
-def _total(equation: Law | ConservedQuantity) -> Node:
-    """Return the sum of coefficients times terms."""
-    pairs = zip(equation.coef, equation._terms, strict=True)
-    return total([of_term(term, Number(float(c))) for c, term in pairs])
+    return quantity.tree()
 
 
 def score_model(detector: VanishingOutlierDetector) -> Model:
     """Return everything that the scores of a fitted detector depend on."""
-    check_is_fitted(detector)
-    return detector._state.model
+    return detector.learned.model

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import validate_data
 
+from vanishing._types import Table
 from vanishing.inspection.anatomy import Anatomy, anatomy
 from vanishing.learning.classifier import VanishingClassifier
 from vanishing.learning.features import feature_values
@@ -45,7 +47,7 @@ class Importances:
     equations: tuple[np.ndarray, ...] | None
 
 
-def importances(model, X) -> Importances:
+def importances(model: Any, X: Table) -> Importances:
     """Say how much columns and equations change the decision of a classifier on rows.
 
     Parameters

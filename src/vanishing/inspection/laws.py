@@ -7,10 +7,12 @@ import numpy as np
 from scipy.linalg import qr
 from sklearn.utils.validation import check_is_fitted
 
+from vanishing._types import Table, Vector
 from vanishing.algebra.polynomials import default_names
 from vanishing.equations.columns import read_columns
 from vanishing.equations.law import Law
-from vanishing.laws.choose import ROWS_PER_TERM, smooth_terms
+from vanishing.laws import settings
+from vanishing.laws.choose import smooth_terms
 from vanishing.laws.finder import LawFinder
 
 EXACT = 1e-11  # error relative to the size of the target that is rounding
@@ -61,7 +63,7 @@ def is_about_laws(model) -> bool:
     return isinstance(model, (LawFinder, Law))
 
 
-def law_anatomy(model) -> LawAnatomy:
+def law_anatomy(model: LawFinder | Law) -> LawAnatomy:
     """Take a fitted `LawFinder`, or a `Law`, apart.
 
     Parameters
@@ -110,7 +112,7 @@ def law_anatomy(model) -> LawAnatomy:
 
 
 def _least_error(front: tuple[Law, ...]) -> Law | None:
-    enough = [law for law in front if law.n_samples >= ROWS_PER_TERM * law.n_terms]
+    enough = [law for law in front if law.n_samples >= settings.ROWS_PER_TERM * law.n_terms]
     return min(enough or front[:1], key=lambda law: law.error, default=None)
 
 
@@ -240,7 +242,7 @@ def shown_range(values: np.ndarray) -> tuple[float, float]:
     return float(max(low, middle - reach)), float(min(high, middle + reach))
 
 
-def law_rows(law: Law, X, y=None, *, column=None) -> LawRows:
+def law_rows(law: Law, X: Table, y: Vector | None = None, *, column: str | None = None) -> LawRows:
     """Set what is measured beside what a law predicts.
 
     Parameters

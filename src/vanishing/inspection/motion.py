@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from vanishing._types import Labels, Table, Vector
 from vanishing.motion.conserved import ConservedQuantities
 from vanishing.rows.intake import refuse
 
@@ -20,6 +21,8 @@ class Run:
     label : object
     held_out : bool
         Whether it was held out in the fit.
+    places : ndarray of int of shape (n_rows,)
+        Of its rows among all.
     times : ndarray of shape (n_rows,)
     values : ndarray of shape (n_rows, n_quantities)
         NaN where a quantity is not defined.
@@ -27,6 +30,7 @@ class Run:
 
     label: object
     held_out: bool
+    places: np.ndarray
     times: np.ndarray
     values: np.ndarray
 
@@ -80,7 +84,9 @@ class MotionRows:
         return bool(np.allclose(means, self.model.values_, rtol=_SAME, atol=0.0))
 
 
-def motion_rows(model: ConservedQuantities, X, groups, t=None) -> MotionRows:
+def motion_rows(
+    model: ConservedQuantities, X: Table, groups: Labels | None, t: Vector | None = None
+) -> MotionRows:
     """Evaluate what was found on the rows of runs.
 
     Parameters
@@ -100,7 +106,7 @@ def motion_rows(model: ConservedQuantities, X, groups, t=None) -> MotionRows:
     check_is_fitted(model, "quantities_")
     refuse(model, X, "score")
     model.score(X, groups=groups)  # which checks the rows and the runs
-    n_rows, count = len(X), len(model.quantities_)
+    n_rows, count = len(np.asarray(X)), len(model.quantities_)
     values = np.empty((n_rows, 0))
     if count:
         values = np.column_stack([quantity(X) for quantity in model.quantities_])
@@ -120,8 +126,8 @@ def motion_rows(model: ConservedQuantities, X, groups, t=None) -> MotionRows:
         if t is not None:
             rows = rows[np.argsort(t[rows], kind="stable")]
         times = np.arange(1.0, len(rows) + 1) if t is None else t[rows]
-        runs.append(Run(label, str(label) in held_out, times, values[rows]))
-    spreads = [_spread(values[:, i], place) for i in range(count)]
+        runs.append(Run(label, str(label) in held_out, rows, times, values[rows]))
+    spreads = [spread(values[:, i], place) for i in range(count)]
     return MotionRows(
         model=model,
         runs=runs,
@@ -132,7 +138,7 @@ def motion_rows(model: ConservedQuantities, X, groups, t=None) -> MotionRows:
     )
 
 
-def _spread(values: np.ndarray, run: np.ndarray) -> tuple[float, float]:
+def spread(values: np.ndarray, run: np.ndarray) -> tuple[float, float]:
     """Return standard deviations within runs, and of their means."""
     good = np.isfinite(values)
     if not good.any():

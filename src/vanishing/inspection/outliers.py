@@ -6,9 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from vanishing._types import Table
 from vanishing.equations.law import Law
 from vanishing.outliers.detector import VanishingOutlierDetector
 from vanishing.outliers.drift import NO_LONGER
+from vanishing.outliers.reasons import Reason
 from vanishing.rows.intake import refuse
 
 _EXPLAINED = 1000  # alarms whose columns are counted, the oddest ones
@@ -47,7 +49,7 @@ class OutlierRows:
     threshold: float
     order: np.ndarray
     n_alarms: int
-    reasons: list[list[dict]]
+    reasons: list[list[Reason]]
     n_explained: int
     index: list | None = None
 
@@ -93,7 +95,7 @@ class OutlierRows:
 
 
 def outlier_rows(
-    model: VanishingOutlierDetector, X, *, top: int = 0, index: Sequence | None = None
+    model: VanishingOutlierDetector, X: Table, *, top: int = 0, index: Sequence | None = None
 ) -> OutlierRows:
     """Ask a fitted detector about rows.
 

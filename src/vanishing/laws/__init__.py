@@ -26,4 +26,10 @@ What people use:
 
 - `finder`: the estimator `LawFinder`
 - `constants`, `check`: the constants of an equation, and whether it holds
+- `register_link`, `register_stage`: functions of your own, of the target and in terms
 """
+
+from vanishing.laws.dictionary import register_stage, unregister_stage
+from vanishing.laws.links import register_link, unregister_link
+
+__all__ = ["register_link", "register_stage", "unregister_link", "unregister_stage"]

@@ -1,5 +1,6 @@
 """Whether a law that somebody has in mind holds in a table."""
 
+from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import NamedTuple
 
@@ -7,6 +8,7 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.special import fdtrc
 
+from vanishing._types import Table, Vector
 from vanishing.algebra.equations import GivenEquation, read_equation
 from vanishing.algebra.expression_units import units_of_constants
 from vanishing.algebra.quantities import ONE, read_units
@@ -16,23 +18,23 @@ from vanishing.algebra.writing import PlainText, in_words
 from vanishing.checks import check_weights
 from vanishing.equations.columns import read_columns
 from vanishing.equations.law import Law
-from vanishing.laws.choose import FEW_ROWS, LACK_OF_FIT, smooth_terms
+from vanishing.laws import settings
+from vanishing.laws.choose import smooth_terms
 from vanishing.laws.constants import Constants, Problem, Undetermined, fit_constants, refined
 from vanishing.rows.intake import refuse
 from vanishing.rows.validation import refuse_values
 
-_EXACT = 1e-11  # residual relative to the target that is rounding
-_SIGNIFICANT = 1e-3  # p-value of a column that still explains residuals
-_SURE = (
-    1e-4  # p-value of residuals that are explained at all: lack of fit has heavy tails on few rows
-)
-_TESTED_ROWS = 20_000
 _DEPENDENT = 1e-10  # eigenvalue, per term, of terms that depend on one another
-_LARGE = 0.5  # error over the spread of the target, of an equation that says little
-_WRONG_BRANCH = 0.25  # share of rows
 
 
-def check_law(equation, X, y=None, *, sample_weight=None, units=None) -> Law:
+def check_law(
+    equation: str,
+    X: Table,
+    y: Vector | None = None,
+    *,
+    sample_weight: Vector | None = None,
+    units: Mapping[str, str] | None = None,
+) -> Law:
     """Check whether an equation holds in a table, and fit its constants.
 
     Parameters
@@ -241,7 +243,7 @@ class _Result:
         equation holds explain nothing. What explains least counts.
         """
         residuals = self.constants.residuals
-        if self.error <= _EXACT * self.size:
+        if self.error <= settings.EXACT_CHECK * self.size:
             return _LeftOver(0.0, 1.0, 0.0, [])
         if self.target is None:
             used = self.problem.equation.columns
@@ -255,13 +257,13 @@ class _Result:
             if single.lack < every.lack:
                 return single
             # Which of the columns it is does not show in points that obey an equation.
-            return every._replace(names=single.names if every.lack >= LACK_OF_FIT else [])
+            return every._replace(names=single.names if every.lack >= settings.LACK_OF_FIT else [])
         left = _left_over(self.problem, self.names, self.target, residuals)
         # A missing factor shows in relative residuals, and there it shows alone.
         predicted = self.problem.columns[self.target] - residuals
         if np.min(np.abs(predicted)) > 0.02 * np.median(np.abs(predicted)):
             relative = _left_over(self.problem, self.names, self.target, residuals / predicted)
-            if relative.lack >= LACK_OF_FIT and 0 < len(relative.names) < len(left.names):
+            if relative.lack >= settings.LACK_OF_FIT and 0 < len(relative.names) < len(left.names):
                 left = left._replace(names=relative.names)
         return left
 
@@ -285,16 +287,16 @@ class _Result:
             unit = ONE if self.units is None else self.units.columns[self.target]
             size = f"rms error {unit.behind(in_words(self.error))} ({share})"
             spread = f"the spread of {target} ({unit.behind(in_words(self.spread))})"
-        exact = self.error <= _EXACT * self.size
+        exact = self.error <= settings.EXACT_CHECK * self.size
         wrong = self.problem.equation.on_wrong_branch(self.problem.columns, fitted)
-        if left.lack >= LACK_OF_FIT and left.p_value < _SURE:
+        if left.lack >= settings.LACK_OF_FIT and left.p_value < settings.SURE_LACK:
             columns = " and ".join(filter(None, [", ".join(left.names[:-1]), *left.names[-1:]]))
             share = f"{100 * left.share:.0f} % of what it leaves over"
             reason = f"{share} depends on {columns or 'the columns together'}"
             reason += f" (lack of fit {in_words(left.lack)}); {size}"
-        elif not exact and self.error > _LARGE * self.spread:
+        elif not exact and self.error > settings.LARGE_ERROR * self.spread:
             reason = f"{size} exceeds half of {spread}"
-        elif np.mean(wrong) > _WRONG_BRANCH:
+        elif np.mean(wrong) > settings.WRONG_BRANCH:
             reason = f"a square root would be negative on {100 * np.mean(wrong):.0f} % of the rows"
         else:
             if exact:
@@ -304,7 +306,7 @@ class _Result:
                 if left.names
                 else "no column explains what is left"
             )
-            if not exact and len(self.problem.weight) < FEW_ROWS:
+            if not exact and len(self.problem.weight) < settings.FEW_ROWS:
                 few = f"{len(self.problem.weight)} rows are too few to tell"
                 return "may hold: " + "; ".join([size, *parts, few])
             return "holds: " + "; ".join([size, *parts, *([] if exact else [rest])])
@@ -390,7 +392,7 @@ class _LeftOver(NamedTuple):
 
 def _left_over(problem: Problem, names, target: int | None, residuals, name=True) -> _LeftOver:
     """Regress residuals in units of the target on smooth terms of the other columns."""
-    step = -(-len(residuals) // _TESTED_ROWS)
+    step = -(-len(residuals) // settings.TESTED_ROWS)
     chosen = problem.rows(slice(None, None, step))
     others = [i for i, row in enumerate(chosen.columns) if i != target and row.min() < row.max()]
     if not others or len(chosen.weight) < 5:
@@ -408,7 +410,7 @@ def _left_over(problem: Problem, names, target: int | None, residuals, name=True
         without = np.flatnonzero(exponents[:, j] == 0)
         less, n_less = _explained(gram[np.ix_(without, without)], cross[without])
         more, q = max(found - less, 0.0), k - n_less
-        if q and fdtrc(q, free, more / q / rest) < _SIGNIFICANT:
+        if q and fdtrc(q, free, more / q / rest) < settings.SIGNIFICANT:
             culprits.append(names[i])
     return _LeftOver(
         lack=float((found / rest - k) / np.sqrt(2.0 * k)),

@@ -6,19 +6,13 @@ import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
 from vanishing.algebra.terms import Evaluator
+from vanishing.fitting.sparse import price
 from vanishing.fitting.surrogate import exponents_up_to, legendre_products
+from vanishing.laws import settings
 from vanishing.laws.problem import LawTable, Reduced
-from vanishing.laws.refit import Fitted, price
+from vanishing.laws.refit import Fitted
 
-EVIDENCE = 10.0  # least distance in score to the best law that is really different
 AMBIGUOUS = "several different equations explain the table equally well"
-LACK_OF_FIT = 5.0  # standard deviations
-ROWS_PER_TERM = 5.0  # per coefficient to be fitted: fewer would fit anything
-FEW_ROWS = 30  # on fewer, nothing can be said about what a law leaves over
-_CHANCE = 40.0  # twice the log-likelihood that the best of thousands of equations gains by chance
-_EXPONENT, _FUNCTION = 3.0, 25.0  # what exponents and functions have to earn
-_SAME = 1e-7  # singular value of terms that have a law in common
-_COMPARED = 1000  # rows on which laws are compared
 
 
 class LawCandidate(NamedTuple):
@@ -70,7 +64,9 @@ def _cost(terms) -> float:
     functions = {factor.function.name for term in terms for factor in term.factors}
     if any(e != int(e) for term in terms for e in term.exponents):
         functions.add("sqrt")
-    return _EXPONENT * sum(map(_degree, terms)) + _FUNCTION * len(functions)
+    return settings.EXPONENT_PRICE * sum(map(_degree, terms)) + settings.FUNCTION_PRICE * len(
+        functions
+    )
 
 
 def _degree(term) -> float:
@@ -112,7 +108,7 @@ class LackOfFit:
         rest = max(total - found, 1e-300) / max(self.table.n_observations - k, 1.0)
         lack = (found / rest - k) / np.sqrt(2.0 * k)
         # Noise that differs between rows makes F too large: ask again without equal variances.
-        return lack if lack < LACK_OF_FIT else min(lack, self._with_unequal_noise(left))
+        return lack if lack < settings.LACK_OF_FIT else min(lack, self._with_unequal_noise(left))
 
     def _with_unequal_noise(self, left: np.ndarray) -> float:
         """Return the same for White's test: sums s of terms times residuals, and s' Cov(s)^-1 s."""
@@ -132,7 +128,7 @@ class LackOfFit:
 def is_same(law: LawCandidate, other: LawCandidate) -> bool:
     """Say whether the terms of ``other`` vanish on what ``law`` predicts: they express it, too."""
     table = law.reduced.table
-    chosen = slice(0, min(table.n_rows, _COMPARED))
+    chosen = slice(0, min(table.n_rows, settings.COMPARED_ROWS))
     reduced = other.reduced
     Y = law.fitted.predicted[chosen] / reduced.factor[chosen]
     with np.errstate(all="ignore"):
@@ -156,7 +152,7 @@ def is_same(law: LawCandidate, other: LawCandidate) -> bool:
     if good.sum() < 2 * len(values) or not (scale > 0).all():
         return False
     singular = np.linalg.svd(values / scale[:, None], compute_uv=False)
-    return bool(singular[-1] < _SAME * singular[0])
+    return bool(singular[-1] < settings.SAME * singular[0])
 
 
 def _is_squared(law: LawCandidate, other: LawCandidate) -> bool:
@@ -189,7 +185,8 @@ def choose(candidates: list[LawCandidate], lack_of_fit: LackOfFit) -> Choice | N
     candidates = [
         c
         for c in candidates
-        if c.n_rows_per_term() >= ROWS_PER_TERM and (c.fitted.exact or c.fitted.is_determined())
+        if c.n_rows_per_term() >= settings.ROWS_PER_TERM
+        and (c.fitted.exact or c.fitted.is_determined())
     ]
     if not candidates:
         return None
@@ -203,22 +200,22 @@ def choose(candidates: list[LawCandidate], lack_of_fit: LackOfFit) -> Choice | N
     best = ordered[0]
     evidence = np.inf
     for other in ordered[1:]:
-        if other.score - best.score > max(evidence, 200.0):
+        if other.score - best.score > max(evidence, settings.ENOUGH):
             break
         if not (is_same(best, other) or _is_squared(best, other)):
             evidence = other.score - best.score
             break
     table = best.reduced.table
     lack = lack_of_fit(best.fitted.predicted)
-    if not best.fitted.mean_square < 0.5 * table.variance:
+    if not best.fitted.mean_square < settings.LEAST_EXPLAINED * table.variance:
         reason = "no combination of terms explains half of the target's variance"
-    elif table.n_observations * np.log(table.variance / best.fitted.mean_square) < _CHANCE:
+    elif table.n_observations * np.log(table.variance / best.fitted.mean_square) < settings.CHANCE:
         reason = "on so few rows, the best of many equations would fit as well by chance"
-    elif lack >= LACK_OF_FIT:
+    elif lack >= settings.LACK_OF_FIT:
         reason = "the best candidate leaves something that the columns still explain"
     elif best.fitted.n_terms > best.allowed_terms():
         reason = "the best candidate has so many terms that it could be any smooth function"
-    elif evidence < EVIDENCE:
+    elif evidence < settings.EVIDENCE:
         reason = AMBIGUOUS
     else:
         reason = ""

@@ -10,17 +10,10 @@ from scipy.optimize import least_squares
 
 from vanishing.algebra.equations import GivenEquation, listed
 from vanishing.fitting.normal import widened
+from vanishing.laws import settings
 
 _NEWTON = 20  # steps to the nearest solution
 _STEPS_THERE = 5  # to the nearest point where an equation holds
-# Starts, relative to a constant's typical size: of any constant, of a phase, of a frequency.
-_FACTORS = (1.0, -1.0, 3.0, 0.3, 10.0, 0.1, -3.0, -0.3, 30.0, -10.0, 100.0, 0.01)
-_PHASES = (0.5, 2.1, 3.7, 5.3)
-_FREQUENCIES = tuple(0.5 * i for i in range(1, 101))
-_MAX_STARTS = 600
-_TRIED_ROWS = 300  # on which starts are compared
-_REFINED = 4  # starts that are followed to their end
-_SINGULAR = 1e-7  # smallest singular value of a Jacobian of unit columns, of constants not settled
 
 
 class Undetermined(ValueError):
@@ -170,7 +163,7 @@ def fit_constants(problem: Problem) -> Constants:
         return Constants(np.empty(0), np.empty((0, 0)), _defined(problem, np.empty(0)))
     scale = _scales(problem)
     best: tuple[float, np.ndarray] | None = None
-    for start in _starts(problem, scale)[:_REFINED]:
+    for start in _starts(problem, scale)[: settings.REFINED_STARTS]:
         found = refined(problem, start, scale)
         if found is not None and (best is None or found[0] < best[0] * (1.0 - 1e-9)):
             best = found
@@ -252,7 +245,7 @@ def _covariance(problem, values, scale, residuals) -> np.ndarray:
         if not size:
             raise Undetermined(f"the rows do not determine the constant {name!r}.", [name])
     _, singular, vectors = np.linalg.svd(jacobian / norm, full_matrices=False)
-    if singular[-1] < _SINGULAR * singular[0]:
+    if singular[-1] < settings.SINGULAR * singular[0]:
         loose = [n for n, v in zip(names, vectors[-1], strict=True) if abs(v) > 0.05]
         raise Undetermined(
             f"the rows do not determine {listed(loose)} one by one, but a combination of these "
@@ -309,24 +302,30 @@ def _grid(equation: GivenEquation, k: int) -> tuple[float, ...]:
     n = equation.n_columns
     inside = [f for term in equation.terms for f in term.factors if f.exponents[n + k]]
     if not any(f.function.name in ("sin", "cos", "tan") for f in inside):
-        return _FACTORS
-    return _FREQUENCIES if any(any(f.exponents[:n]) for f in inside) else _PHASES
+        return settings.START_FACTORS
+    return (
+        settings.START_FREQUENCIES
+        if any(any(f.exponents[:n]) for f in inside)
+        else settings.START_PHASES
+    )
 
 
 def _starts(problem: Problem, scale) -> list[np.ndarray]:
     """Return starts, the best first: constants that are not linear on a grid, the others solved."""
-    step = max(1, problem.columns.shape[1] // _TRIED_ROWS)
+    step = max(1, problem.columns.shape[1] // settings.START_ROWS)
     problem = problem.rows(slice(None, None, step))
     linear = _linear(problem.equation)
     others = [k for k in range(len(scale)) if k not in linear]
     grids = [_grid(problem.equation, k) for k in others]
-    while prod(map(len, grids)) > _MAX_STARTS:
-        longest = max(range(len(grids)), key=lambda i: (grids[i] != _FREQUENCIES, len(grids[i])))
+    while prod(map(len, grids)) > settings.MAX_STARTS:
+        longest = max(
+            range(len(grids)), key=lambda i: (grids[i] != settings.START_FREQUENCIES, len(grids[i]))
+        )
         if len(grids[longest]) == 1:
             break
         grids[longest] = grids[longest][:-1]
     ranked = []
-    for i, factors in enumerate(islice(product(*grids), _MAX_STARTS)):
+    for i, factors in enumerate(islice(product(*grids), settings.MAX_STARTS)):
         start = scale.copy()
         start[others] *= factors
         start = _solved(problem, start, linear)

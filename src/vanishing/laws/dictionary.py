@@ -1,17 +1,15 @@
 """Terms to choose from: products of powers of the variables, and, in stages, of functions."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Sequence
 from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 
-from vanishing.algebra.terms import FUNCTIONS, Factor, Function, Term, monomial
-from vanishing.checks import check_choice
-
-MAX_TERMS = 250
-FEW_VALUES = 6  # a variable with no more has powers that depend on one another
-_HIGHEST = 4  # exponent of a variable among several; of a single one it is max_degree
+from vanishing.algebra.functions import FUNCTIONS, Function, registered
+from vanishing.algebra.terms import Factor, Term, monomial
+from vanishing.fitting.asked_functions import asked_functions
+from vanishing.laws import settings
 
 
 class Use(NamedTuple):
@@ -36,6 +34,10 @@ class Stage(NamedTuple):
         Whether square roots of positive variables join.
     scale : float
         What the insides of functions are multiplied by: turns are not radians.
+    pairs : bool
+        Whether products of two functions are terms.
+    squares : bool
+        Whether squares of functions are; that of sin is not, where cos^2 and 1 are.
     """
 
     name: str
@@ -43,22 +45,115 @@ class Stage(NamedTuple):
     products: bool = False
     halves: bool = False
     scale: float = 1.0
+    pairs: bool = False
+    squares: bool = False
 
 
 _SIN, _COS, _LOG, _EXP = (FUNCTIONS[name] for name in ("sin", "cos", "log", "exp"))
 PLAIN = Stage("powers")
 _WAVES = (Use(_SIN), Use(_COS))
 _GROWTH, _GROWTH_INSIDE = ((Use(_EXP, -1.0, p), Use(_EXP, 1.0, p)) for p in (1.0, -1.0))
-STAGES = (
-    PLAIN,
-    Stage("sin and cos", _WAVES),
-    Stage("log", (Use(_LOG),)),
-    Stage("exp(-w)", _GROWTH),
-    Stage("exp(-1/w)", _GROWTH_INSIDE),
-    Stage("sqrt and cos", (Use(_COS),), halves=True),
-    Stage("cos of products", _WAVES, products=True),
-    Stage("exp(-w/(2 pi))", _GROWTH + _GROWTH_INSIDE, scale=0.5 / np.pi),
-)
+# By their names, in the order in which they are searched.
+STAGES: dict[str, Stage] = {
+    stage.name: stage
+    for stage in [
+        PLAIN,
+        Stage("sin and cos", _WAVES, pairs=True, squares=True),
+        Stage("log", (Use(_LOG),)),
+        Stage("exp(-w)", _GROWTH, squares=True),
+        Stage("exp(-1/w)", _GROWTH_INSIDE, squares=True),
+        Stage("sqrt and cos", (Use(_COS),), halves=True, pairs=True, squares=True),
+        Stage("cos of products", _WAVES, products=True, pairs=True, squares=True),
+        Stage("exp(-w/(2 pi))", _GROWTH + _GROWTH_INSIDE, scale=0.5 / np.pi, squares=True),
+    ]
+}
+_OWN = frozenset(STAGES)
+
+
+def register_stage(
+    name: str,
+    functions: str | Sequence[str],
+    *,
+    products: bool = False,
+    pairs: bool = False,
+    squares: bool = False,
+) -> None:
+    """Let ``LawFinder(functions="auto")`` try terms with functions, after those it knows.
+
+    A term has powers of columns, and one of the functions of a column (or of a product of powers
+    that the search has found to matter).
+
+    Parameters
+    ----------
+    name : str
+        What the stage is called where ``verbose`` prints it.
+    functions : str or sequence of str
+        Names of functions that `vanishing.register_function` knows.
+    products : bool, default=False
+        Whether functions are of products of two columns, rather than of one.
+    pairs : bool, default=False
+        Whether products of two functions are terms, too.
+    squares : bool, default=False
+        Whether squares of functions are terms, too.
+
+    Raises
+    ------
+    ValueError
+        If a function is not known, or there is a stage of this name.
+
+    See Also
+    --------
+    unregister_stage : Try them no more.
+    register_link : Try a function of the target.
+    vanishing.register_function : Make a function known.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import vanishing
+    >>> vanishing.laws.register_stage("hyperbolic", "tanh")
+    >>> X = np.random.default_rng(0).uniform(0.5, 2, (200, 2))
+    >>> y = 3 * X[:, 0] + 2 * X[:, 1] * np.tanh(X[:, 0])
+    >>> print(vanishing.LawFinder().fit(X, y).laws_[0])
+    y = 3*x0 + 2*x1*tanh(x0)
+    >>> vanishing.laws.unregister_stage("hyperbolic")
+    """
+    names = (functions,) if isinstance(functions, str) else tuple(functions)
+    uses = tuple(Use(registered(function)) for function in names)
+    if not uses:
+        raise ValueError("a stage needs at least one function.")
+    if name in STAGES:
+        raise ValueError(f"there is a stage {name!r} already: choose another name.")
+    STAGES[name] = Stage(name, uses, products, pairs=pairs, squares=squares)
+
+
+def unregister_stage(name: str) -> None:
+    """Try the functions of a stage no more.
+
+    Parameters
+    ----------
+    name : str
+        As it was given to `register_stage`.
+
+    Raises
+    ------
+    ValueError
+        If no stage of yours has the name.
+
+    See Also
+    --------
+    register_stage : Try functions in terms.
+    """
+    check_registered("stage", name, STAGES, _OWN)
+    del STAGES[name]
+
+
+def check_registered(what: str, name: str, registry: Iterable[str], own: Container[str]) -> None:
+    """Raise ValueError unless a user has registered a name."""
+    names = [known for known in registry if known not in own]
+    if name not in names:
+        known = ", ".join(map(repr, names)) or "none"
+        raise ValueError(f"{name!r} is no {what} that was registered; these are: {known}.")
 
 
 def signed_exponents(n_variables, positive, max_degree, max_terms) -> list[tuple[float, ...]]:
@@ -67,7 +162,7 @@ def signed_exponents(n_variables, positive, max_degree, max_terms) -> list[tuple
     Variables that may be zero or negative have non-negative exponents. The list ends with the last
     complete level within ``max_terms``.
     """
-    highest = max_degree if n_variables == 1 else min(_HIGHEST, max_degree)
+    highest = max_degree if n_variables == 1 else min(settings.HIGHEST_EXPONENT, max_degree)
     found: list[tuple[float, ...]] = [(0.0,) * n_variables]
     for level in range(1, max_degree + 1 if n_variables else 1):
         rows = [row for row in _of_level(n_variables, level, highest, tuple(positive))]
@@ -130,26 +225,22 @@ def function_factors(stage: Stage, variables: Variables) -> list[tuple[Factor, .
                 continue
             if use.column is not None and use.column != column:
                 continue
-            if min(variables.n_values[i] for i in used) <= FEW_VALUES:
+            if min(variables.n_values[i] for i in used) <= settings.FEW_VALUES:
                 continue
             inner = tuple(use.power * e for e in exponents)
             single.append(Factor(use.function, use.sign * stage.scale * scale**use.power, inner))
     found: list[tuple[Factor, ...]] = [()]
     found += [(factor,) for factor in single]
-    functions = {use.function for use in stage.functions}
-    if functions & {_SIN, _COS}:
-        for i, first in enumerate(single):
-            for second in single[i + 1 :]:
-                if not stage.products or first.exponents == second.exponents:
-                    found.append((first, second))
-            if first.function is not _SIN:  # cos^2 and 1 are there
-                found.append((first._replace(power=2),))
-    elif _EXP in functions:
-        found += [(factor._replace(power=2),) for factor in single]
+    for i, first in enumerate(single):
+        for second in single[i + 1 :] if stage.pairs else ():
+            if not stage.products or first.exponents == second.exponents:
+                found.append((first, second))
+        if stage.squares and first.function is not _SIN:
+            found.append((first._replace(power=2),))
     return found
 
 
-def dictionary(stage: Stage, variables: Variables, max_degree, max_terms=MAX_TERMS) -> list[Term]:
+def dictionary(stage: Stage, variables: Variables, max_degree, max_terms) -> list[Term]:
     """Return the terms of a stage, the simplest first."""
     n_variables, positive = len(variables.positive), variables.positive
     if not stage.functions:
@@ -180,7 +271,9 @@ def dictionary(stage: Stage, variables: Variables, max_degree, max_terms=MAX_TER
 
 def _is_needed(exponents, n_values) -> bool:
     """Say whether powers of variables that have few values are no combinations of others."""
-    return all(n > FEW_VALUES or 0 <= e < n for e, n in zip(exponents, n_values, strict=True))
+    return all(
+        n > settings.FEW_VALUES or 0 <= e < n for e, n in zip(exponents, n_values, strict=True)
+    )
 
 
 def _with_halves(n_variables, positive, rows):
@@ -210,17 +303,8 @@ def given_stages(functions, names: Sequence[str], columns: np.ndarray) -> tuple[
     if isinstance(functions, str):
         if functions != "auto":
             raise ValueError(f"functions must be 'auto' or a tuple: write ({functions!r},).")
-        return STAGES
-    asked: list[tuple[int | None, object]]
-    if isinstance(functions, Mapping):
-        asked = [
-            (_column(key, names), function)
-            for key, listed in functions.items()
-            for function in _listed(listed)
-        ]
-    else:
-        asked = [(None, function) for function in _listed(functions)]
-    uses = [Use(_function(function), column=column) for column, function in asked]
+        return tuple(STAGES.values())
+    uses = [Use(function, column=column) for column, function in asked_functions(functions, names)]
     for use in uses:
         tried = columns if use.column is None else columns[use.column : use.column + 1]
         with np.errstate(all="ignore"):
@@ -231,38 +315,8 @@ def given_stages(functions, names: Sequence[str], columns: np.ndarray) -> tuple[
                 f"the function {use.function.name} is not defined on all rows of {where}: leave it "
                 "out of functions."
             )
-    return (PLAIN, Stage("functions", tuple(uses))) if uses else (PLAIN,)
-
-
-def _listed(functions) -> tuple:
-    if isinstance(functions, str):
-        return (functions,)
-    if not isinstance(functions, Iterable):
-        raise TypeError(
-            "functions must be 'auto', a tuple of names or callables, or a dict from columns to "
-            f"such; got {functions!r}."
-        )
-    return tuple(functions)
-
-
-def _column(key, names) -> int:
-    if key in names:
-        return list(names).index(key)
-    if isinstance(key, (int, np.integer)) and 0 <= key < len(names):
-        return int(key)
-    raise ValueError(f"functions names the column {key!r}; the columns are {', '.join(names)}.")
-
-
-def _function(given) -> Function:
-    """Return a function by its name, or a callable with a name and a derivative."""
-    if isinstance(given, str):
-        check_choice("functions", given, FUNCTIONS)
-        return FUNCTIONS[given]
-    name = getattr(given, "name", getattr(given, "__name__", None))
-    derivative: Callable | None = getattr(given, "derivative", None)
-    if not callable(given) or not isinstance(name, str) or not callable(derivative):
-        raise TypeError(
-            f"functions must be names out of {', '.join(FUNCTIONS)}, or callables with a name "
-            f"(name or __name__) and a derivative that can be called; got {given!r}."
-        )
-    return Function(name, given, derivative)
+    if not uses:
+        return (PLAIN,)
+    functions = {use.function for use in uses}
+    waves = bool(functions & {_SIN, _COS})
+    return PLAIN, Stage("functions", tuple(uses), pairs=waves, squares=waves or _EXP in functions)

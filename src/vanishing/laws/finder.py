@@ -1,27 +1,36 @@
 """The estimator `LawFinder`, which asks a table for the equations it obeys."""
 
 import time
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from vanishing._threads import one_blas_thread, threads
+from vanishing._types import (
+    Array,
+    FloatArray,
+    FunctionChoice,
+    ObjectArray,
+    RandomState,
+    Table,
+    Vector,
+)
 from vanishing._warnings import warn
 from vanishing.algebra.polynomials import default_names
 from vanishing.algebra.quantities import Units, read_units
 from vanishing.checks import check_choice, check_flag, check_number
-from vanishing.equations.law import read_law, write_law
+from vanishing.equations.law import Law, read_law, write_law
+from vanishing.estimators.bases import BaseEstimator, RegressorMixin, available_if
 from vanishing.estimators.fits import all_or_nothing
 from vanishing.estimators.notebook import HTMLRepresentation
 from vanishing.estimators.progress import Progress
 from vanishing.estimators.row_methods import RowMethods, row_by_row
 from vanishing.estimators.saving import Savable
 from vanishing.fitting.sample import Draw, Sample, columns_of, row_keys
+from vanishing.laws import settings
 from vanishing.laws.dictionary import given_stages
 from vanishing.laws.front import FRONT_COLUMNS, front_rows
 from vanishing.laws.passes import ROWS
@@ -33,7 +42,6 @@ from vanishing.rows.array_source import ArraySource
 from vanishing.rows.intake import take_rows
 from vanishing.rows.source import RowPart
 
-LEAST_ROWS = 3
 _ORDERED = 100_000
 
 
@@ -162,21 +170,31 @@ class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEst
     y = 8.3149(4)*x0*x1/x2
     """
 
+    laws_: list[Law]
+    verdict_: str
+    front_: list[Law]
+    noise_: FloatArray
+    reductions_: list[str]
+    target_name_: str | None
+    mean_: float | None
+    n_features_in_: int
+    feature_names_in_: ObjectArray
+
     def __init__(
         self,
-        max_degree=6,
+        max_degree: int = 6,
         *,
-        max_terms=12,
-        functions="auto",
-        noise=None,
-        robust=False,
-        units=None,
-        homogeneous=False,
-        n_laws=5,
-        max_time=None,
-        n_jobs=None,
-        random_state=0,
-        verbose=0,
+        max_terms: int = 12,
+        functions: FunctionChoice = "auto",
+        noise: float | Vector | Literal["estimate"] | None = None,
+        robust: bool = False,
+        units: Mapping[str, str] | None = None,
+        homogeneous: bool = False,
+        n_laws: int = 5,
+        max_time: float | None = None,
+        n_jobs: int | None = None,
+        random_state: RandomState = 0,
+        verbose: int = 0,
     ):
         self.max_degree = max_degree
         self.max_terms = max_terms
@@ -191,7 +209,7 @@ class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEst
         self.random_state = random_state
         self.verbose = verbose
 
-    def check_parameters(self):
+    def check_parameters(self) -> None:
         """Raise TypeError or ValueError unless the parameters are valid."""
         check_number("max_degree", self.max_degree, low=1, high=12, integer=True)
         check_number("max_terms", self.max_terms, low=2, integer=True)
@@ -206,7 +224,7 @@ class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEst
         if self.max_time is not None:
             check_number("max_time", self.max_time, low=0, low_open=True)
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X: Table, y: Vector | None = None, sample_weight: Vector | None = None) -> Self:
         """Find laws.
 
         Parameters
@@ -279,11 +297,11 @@ class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEst
         seed = int(check_random_state(self.random_state).randint(2**31))
         draw = Draw(seed)
         sample = source.ask(draw, draw.combine)
-        if sample is None or len(sample.keys) < LEAST_ROWS:
+        if sample is None or len(sample.keys) < settings.LEAST_ROWS:
             n = 0 if sample is None else len(sample.keys)
             raise ValueError(
                 f"a law cannot be told from chance on n_samples = {n} different rows: at least "
-                f"{LEAST_ROWS} are needed."
+                f"{settings.LEAST_ROWS} are needed."
             )
         has_target = len(sample.columns) > self.n_features_in_
         _check_sizes(sample.columns)
@@ -324,7 +342,7 @@ class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEst
         self.reductions_ = answer.reductions
         self.mean_ = answer.mean
 
-    def front_table(self):
+    def front_table(self) -> Any:
         """Return the equations that were compared, `front_`, as a table.
 
         Returns
@@ -346,7 +364,7 @@ class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEst
 
     @available_if(_has_target)
     @row_by_row()
-    def predict(self, X):
+    def predict(self, X: Array) -> FloatArray:
         """Predict the target by the best law.
 
         By its mean, with a warning, where there is no law, or none with a closed form for it.
@@ -375,7 +393,7 @@ class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEst
         return predicted
 
     @available_if(_has_target)
-    def score(self, X, y, sample_weight=None):
+    def score(self, X: Table, y: Vector, sample_weight: Vector | None = None) -> float:
         """Return R^2 of the prediction; see `sklearn.base.RegressorMixin.score`."""
         return super().score(X, y, sample_weight)
 

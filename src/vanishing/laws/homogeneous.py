@@ -4,12 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from vanishing.algebra.terms import FUNCTIONS, Term
-from vanishing.laws.dictionary import MAX_TERMS
+from vanishing.algebra.functions import POWERS
+from vanishing.algebra.terms import Term
+from vanishing.laws import settings
 from vanishing.laws.links import Link
-
-_MORE = 8  # times as many terms are made as are used, where most have another dimension
-_POWERS = {FUNCTIONS["sqrt"]: 0.5, FUNCTIONS["reciprocal"]: -1.0}
 
 Dimension = tuple[float, ...]
 
@@ -25,8 +23,8 @@ def dimension_of(term: Term, dimensions: np.ndarray) -> Dimension | None:
     total = np.array(term.exponents) @ dimensions
     for factor in term.factors:
         inside = np.dot(factor.exponents, dimensions)
-        if factor.function in _POWERS:
-            total = total + factor.power * _POWERS[factor.function] * inside
+        if factor.function.name in POWERS:
+            total = total + factor.power * POWERS[factor.function.name] * inside
         elif np.abs(inside).max(initial=0.0) > 1e-9:
             return None
     return tuple((np.round(total, 9) + 0.0).tolist())
@@ -46,7 +44,11 @@ def together(terms: Sequence[Term], dimensions: np.ndarray | None) -> list[list[
 
 def terms_to_make(dimensions: np.ndarray | None) -> int:
     """Return how many terms to make for a dictionary."""
-    return MAX_TERMS if dimensions is None else _MORE * MAX_TERMS
+    return (
+        settings.DICTIONARY_TERMS
+        if dimensions is None
+        else settings.HOMOGENEOUS_MORE * settings.DICTIONARY_TERMS
+    )
 
 
 def admitted(
@@ -74,5 +76,5 @@ def admitted(
     for dimension, some in classes.items():
         fitting = [t for t, d in zip(terms, of_terms, strict=True) if d == dimension]
         if fitting:
-            found.append((some, fitting[:MAX_TERMS]))
+            found.append((some, fitting[: settings.DICTIONARY_TERMS]))
     return found

@@ -13,15 +13,9 @@ from vanishing.algebra.terms import Evaluator, Term, monomial
 from vanishing.fitting.ratios import full_ratios, least_ratio, ratio_supports
 from vanishing.fitting.surrogate import exponents_up_to
 from vanishing.fitting.variety import sparse_supports_of
+from vanishing.laws import settings
 from vanishing.laws.homogeneous import together
 from vanishing.laws.problem import Reduced
-
-MAX_TERMS = 130
-_EXACT_TERMS = 220
-_EXACT = 1e-12  # singular value of terms that a law without noise connects
-_PER_SIZE = 5
-_DEGREES = 3  # that reach the noise
-_SUPPORTS = 1.15  # times the noise: what supports may leave to be fitted in units of y
 
 
 class Implicit(NamedTuple):
@@ -54,7 +48,7 @@ def implicit_supports(
         for terms in together(implicit_terms(reduced.n_values, degree), reduced.dimensions):
             if not any(term.involves(reduced.n_variables) for term in terms):
                 continue
-            if len(terms) > _EXACT_TERMS:
+            if len(terms) > settings.EXACT_TERMS:
                 return
             rows = _rows(reduced, terms)
             exact = _exact(rows, terms, max_terms)
@@ -62,13 +56,16 @@ def implicit_supports(
                 yield [exact]
                 return
             # More terms than a quarter of the rows would explain anything.
-            if len(terms) > min(MAX_TERMS, reduced.table.n_rows // 4) or reached == _DEGREES:
+            if (
+                len(terms) > min(settings.IMPLICIT_TERMS, reduced.table.n_rows // 4)
+                or reached == settings.IMPLICIT_DEGREES
+            ):
                 continue
             gram, slope = _matrices(rows)
             if not (np.isfinite(gram).all() and np.isfinite(slope).all() and gram.diagonal().all()):
                 return
             # The smallest ratio over all terms: no support of this degree has a smaller one.
-            if full_ratios(gram, slope)[0] <= 1.06 * reduced.noise:
+            if full_ratios(gram, slope)[0] <= settings.IMPLICIT_SLACK * reduced.noise:
                 found = found or []
                 found += _search(reduced, gram, slope, terms, max_terms, progress)
         if found is not None:
@@ -110,9 +107,9 @@ def _exact(rows: _TermRows, terms, max_terms) -> Implicit | None:
     if not (np.isfinite(scale).all() and scale.all()):
         return None
     _, singular, vectors = np.linalg.svd(matrix / scale, full_matrices=False)
-    for part in sparse_supports_of(vectors[singular < _EXACT * singular[0]], max_terms):
+    for part in sparse_supports_of(vectors[singular < settings.EXACT * singular[0]], max_terms):
         _, singular, few = np.linalg.svd(matrix[:, part] / scale[part], full_matrices=False)
-        if singular[-1] < _EXACT * singular[0] and (np.abs(few[-1]) > 1e-7).all():
+        if singular[-1] < settings.EXACT * singular[0] and (np.abs(few[-1]) > 1e-7).all():
             return Implicit(tuple(terms[i] for i in part), few[-1] / scale[part])
     return None
 
@@ -122,7 +119,7 @@ def _search(reduced, gram, slope, terms, max_terms, progress) -> list[Implicit]:
     exponents = np.array([term.exponents for term in terms])
     scale = np.sqrt(gram.diagonal())
     gram, slope = gram / scale / scale[:, None], slope / scale / scale[:, None]
-    limit = _SUPPORTS * reduced.noise
+    limit = settings.SUPPORT_SLACK * reduced.noise
     supports = ratio_supports(gram, slope, limit, max_terms, progress)
     proper = [item for item in supports if _is_proper(exponents[list(item[0])])]
     proper.sort(key=lambda item: (len(item[0]), item[1]))
@@ -130,7 +127,7 @@ def _search(reduced, gram, slope, terms, max_terms, progress) -> list[Implicit]:
     found = []
     for support, _ in proper:
         taken[len(support)] = taken.get(len(support), 0) + 1
-        if taken[len(support)] <= _PER_SIZE:
+        if taken[len(support)] <= settings.SUPPORTS_PER_SIZE:
             places = list(support)
             vector = least_ratio(gram, slope, places)[1] / scale[places]
             found.append(Implicit(tuple(terms[i] for i in places), vector))

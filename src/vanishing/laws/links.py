@@ -1,31 +1,26 @@
 """Step 2: link regression, T(Y) = sum of c_j phi_j(w), for several T and dictionaries of terms."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from vanishing.algebra.terms import FUNCTIONS, Evaluator, Factor, Term
+from vanishing.algebra.functions import FUNCTIONS, Function, registered
+from vanishing.algebra.terms import Evaluator, Factor, Term
 from vanishing.fitting.normal import solution
 from vanishing.fitting.sparse import sparse_supports
+from vanishing.laws import settings
+from vanishing.laws.dictionary import check_registered
 from vanishing.laws.problem import ROUNDING, Reduced
 
-MAX_TERMS = 13
-_EXACT = 3e-13  # relative residual, of a table without noise
-_NO_NOISE = 1e-10  # mean square relative to the target
-_NEARLY_EXACT = 1e-7  # mean square relative to the target: worth a look at the rows themselves
-SCREENED = 2500  # rows on which a link is tried first
-CHOSEN = 5000  # rows on which terms are chosen
-_KEPT = 3  # supports that go on
 _HUGE = 1e60  # value of a term that is of no use: its powers overflow, or those of its inverse
-_NEAR = 4.0  # times the noise: what supports of few terms may leave to go on, too
-_LARGE_NOISE = 0.05  # relative
 
 
 class Link(NamedTuple):
     """A function T of the target, with two derivatives and its inverse.
 
-    ``power`` is the exponent where T is a power, and ``function`` its name otherwise.
+    ``power`` is the exponent where T is a power; otherwise T(Y) is ``function(scale * Y)``.
     """
 
     name: str
@@ -34,7 +29,7 @@ class Link(NamedTuple):
     curvature: Callable
     inverse: Callable
     power: float | None
-    function: str | None = None
+    function: Function | None = None
     scale: float = 1.0
     needs_positive: bool = True
     singular: bool = True
@@ -42,11 +37,9 @@ class Link(NamedTuple):
     def term(self, n_variables: int) -> Term:
         """Return T(Y) as a term of (w, Y)."""
         none = (0.0,) * n_variables
-        if self.power is not None:
-            return Term((*none, self.power))
-        return Term(
-            (*none, 0.0), (Factor(FUNCTIONS[str(self.function)], self.scale, (*none, 1.0)),)
-        )
+        if self.function is None:
+            return Term((*none, self.power or 0.0))
+        return Term((*none, 0.0), (Factor(self.function, self.scale, (*none, 1.0)),))
 
 
 def _power(name, p) -> Link:
@@ -62,17 +55,18 @@ def _power(name, p) -> Link:
     )
 
 
-LINKS = (
-    Link(
-        "Y",
-        lambda Y: Y,
-        np.ones_like,
-        np.zeros_like,
-        lambda P: P,
-        1.0,
-        needs_positive=False,
-        singular=False,
-    ),
+IDENTITY = Link(
+    "Y",
+    lambda Y: Y,
+    np.ones_like,
+    np.zeros_like,
+    lambda P: P,
+    1.0,
+    needs_positive=False,
+    singular=False,
+)
+POWER_LINKS = (
+    IDENTITY,
     _power("Y^2", 2.0)._replace(singular=False),
     Link(
         "1/Y",
@@ -87,36 +81,153 @@ LINKS = (
     _power("sqrt Y", 0.5),
     _power("1/sqrt Y", -0.5),
 )
+_ANY = (-np.inf, np.inf)
 
 
-def _logarithm(unit: float) -> Link:
-    """Return the logarithm of a target in some unit: in the right one it may need no constant."""
+def _of_function(
+    function: Function, unit: float, arguments=_ANY, values=_ANY, **properties
+) -> Link:
+    """Return a function of a target in some unit, with arguments and values kept in a range."""
+    second, inverse = function.second_derivative, function.inverse
+    assert second is not None and inverse is not None
+
+    def inside(Y):
+        return np.clip(unit * Y, *arguments)
+
     return Link(
-        "log Y",
-        lambda Y: np.log(unit * Y),
-        lambda Y: 1 / Y,
-        lambda Y: -1 / Y**2,
-        lambda P: np.exp(np.minimum(P, 700.0)) / unit,
+        f"{function.name} Y",
+        lambda Y: function.value(inside(Y)),
+        lambda Y: unit * function.derivative(inside(Y)),
+        lambda Y: unit**2 * second(inside(Y)),
+        lambda P: inverse(np.clip(P, *values)) / unit,
         None,
-        "log",
-        scale=unit,
+        function,
+        unit,
+        **properties,
     )
 
 
-def _sine(unit: float) -> Link:
-    """Return the sine of a target in some unit."""
-    return Link(
-        "sin Y",
-        lambda Y: np.sin(unit * Y),
-        lambda Y: unit * np.cos(unit * Y),
-        lambda Y: -(unit**2) * np.sin(unit * Y),
-        lambda P: np.arcsin(np.clip(P, -1.0, 1.0)) / unit,
-        None,
-        "sin",
-        scale=unit,
+def _whatever_the_rows(link: Link, _: Reduced) -> Link:
+    return link
+
+
+def _logarithm(reduced: Reduced) -> Link:
+    """Return the logarithm of Y in the unit of the table: it may need no constant there."""
+    size = np.exp(reduced.state.factor @ reduced.table.log_units)
+    unit = abs(reduced.table.unit) / float(size)
+    return _of_function(FUNCTIONS["log"], unit, values=(-np.inf, 700.0))
+
+
+def _sine(reduced: Reduced) -> Link | None:
+    """Return the sine of an angle, which has no factor, and lies in the range of arcsin."""
+    unit = reduced.table.unit
+    if reduced.state.factor.any() or np.abs(unit * reduced.smooth).max() >= np.pi / 2 * 1.05:
+        return None
+    return _of_function(
+        FUNCTIONS["sin"], unit, values=(-1.0, 1.0), needs_positive=False, singular=False
+    )
+
+
+def _of_target(name: str, reduced: Reduced) -> Link | None:
+    """Return a registered function of the target itself; None where most rows are not its values.
+
+    Where noise leads beyond what the function is defined for, the last value inside is taken.
+    """
+    function, inside = registered(name), reduced.table.unit * reduced.Y
+    if reduced.state.factor.any() or function.inverse is None or function.second_derivative is None:
+        return None
+    with np.errstate(all="ignore"):
+        values, slopes = function.value(inside), function.derivative(inside)
+        good = np.isfinite(values) & np.isfinite(slopes) & (slopes != 0.0)
+        good &= np.isfinite(function.second_derivative(inside))
+        good &= np.isclose(function.inverse(values), inside, rtol=1e-6, atol=1e-9)
+    if not np.average(good, weights=reduced.table.weight) > 0.9:
+        return None
+    return _of_function(
+        function,
+        reduced.table.unit,
+        (inside[good].min(), inside[good].max()),
+        (values[good].min(), values[good].max()),
         needs_positive=False,
         singular=False,
     )
+
+
+# What makes the links of a target, by their names, in the order in which they are tried.
+LINKS: dict[str, Callable[[Reduced], Link | None]] = {
+    **{link.name: partial(_whatever_the_rows, link) for link in POWER_LINKS},
+    "log": _logarithm,
+    "sin": _sine,
+}
+_OWN = frozenset(LINKS)
+
+
+def register_link(name: str) -> None:
+    """Let `LawFinder` try a function of the target: f(y) = sum of terms.
+
+    It is tried in every search, on the target as it is given, where the target has values for which
+    the function is defined and one to one.
+
+    Parameters
+    ----------
+    name : str
+        Of a function that `vanishing.register_function` knows, with a second derivative and an
+        inverse: ``"tanh"``, or one of your own.
+
+    Raises
+    ------
+    ValueError
+        If the function is not known, has no second derivative or no inverse, or is a link already.
+
+    See Also
+    --------
+    unregister_link : Try it no more.
+    register_stage : Try functions in terms.
+    vanishing.register_function : Make a function known.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import vanishing
+    >>> vanishing.laws.register_link("tanh")
+    >>> X = np.random.default_rng(0).uniform(0.1, 1, (200, 2))
+    >>> y = np.arctanh(X[:, 0] * X[:, 1] * 0.9)
+    >>> print(vanishing.LawFinder().fit(X, y).laws_[0])
+    y = arctanh(0.9*x0*x1)
+    >>> vanishing.laws.unregister_link("tanh")
+    """
+    function = registered(name)
+    parts = {"second derivative": function.second_derivative, "inverse": function.inverse}
+    for part, value in parts.items():
+        if value is None:
+            raise ValueError(
+                f"a link needs a second derivative and an inverse; {name!r} has no {part}: give it "
+                "to vanishing.register_function."
+            )
+    if name in LINKS:
+        raise ValueError(f"{name!r} is a link already.")
+    LINKS[name] = partial(_of_target, name)
+
+
+def unregister_link(name: str) -> None:
+    """Try a function of the target no more.
+
+    Parameters
+    ----------
+    name : str
+        As it was given to `register_link`.
+
+    Raises
+    ------
+    ValueError
+        If no link of yours has the name.
+
+    See Also
+    --------
+    register_link : Try a function of the target.
+    """
+    check_registered("link", name, LINKS, _OWN)
+    del LINKS[name]
 
 
 def usable_links(reduced: Reduced) -> list[Link]:
@@ -128,15 +239,8 @@ def usable_links(reduced: Reduced) -> list[Link]:
         np.average(Y > 0, weights=weight) > 0.9
         and np.average(reduced.smooth > lowest, weights=weight) > 0.99
     )
-    links = [link for link in LINKS if is_positive or not link.needs_positive]
-    if is_positive:
-        size = np.exp(reduced.state.factor @ reduced.table.log_units)
-        links.append(_logarithm(abs(reduced.table.unit) / float(size)))
-    # An angle has no factor, and lies in the range of arcsin.
-    unit = reduced.table.unit
-    if not reduced.state.factor.any() and np.abs(unit * reduced.smooth).max() < np.pi / 2 * 1.05:
-        links.append(_sine(unit))
-    return links
+    links = [make(reduced) for make in LINKS.values()]
+    return [x for x in links if x is not None and (is_positive or not x.needs_positive)]
 
 
 class Regression(NamedTuple):
@@ -159,7 +263,7 @@ def regression(reduced: Reduced, link: Link) -> Regression:
     pull = reduced.factor / np.sqrt(slope**2 + curvature**2 * variance / 2)
     gap = reduced.Y - smooth
     expanded = link.value(smooth) + slope * gap + curvature / 2 * (gap**2 - variance)
-    if reduced.relative_noise < _LARGE_NOISE:
+    if reduced.relative_noise < settings.LARGE_NOISE:
         with np.errstate(all="ignore"):
             target = link.value(reduced.Y) - curvature * variance / 2
         far = np.abs(gap) > 0.5 * np.abs(smooth) if link.singular else ~np.isfinite(target)
@@ -215,11 +319,11 @@ def exact_support(values, target) -> tuple[int, ...] | None:
     for n_first in sorted({min(n, len(scale)) for n in (12, 40, 100, len(scale))}):
         part = np.arange(n_first)
         coef, left = solved(part)
-        if not left < _EXACT:
+        if not left < settings.EXACT_LINK:
             continue
         for threshold in (1e-6, 1e-4, 1e-2):
             few = part[coef > threshold * coef.max()]
-            if len(few) <= MAX_TERMS and solved(few)[1] < 10 * _EXACT:
+            if len(few) <= settings.LINK_TERMS and solved(few)[1] < 10 * settings.EXACT_LINK:
                 return tuple(few.tolist())
     return None
 
@@ -231,16 +335,18 @@ class Sparse(NamedTuple):
     terms: tuple[Term, ...]
 
 
-def link_supports(reduced: Reduced, terms: list[Term], links, progress) -> list[Sparse]:
+def link_supports(
+    reduced: Reduced, terms: list[Term], links, progress
+) -> tuple[list[Sparse], Reduced]:
     """Return sparse supports for the links whose full dictionary reaches the noise.
 
-    Where the dictionary leaves less than the surrogate, ``reduced`` learns the noise and the smooth
-    target from it, and all links are tried again.
+    Where the dictionary leaves less than the surrogate, all links are tried again with the noise
+    and the smooth target that it says; what is known of these in the end is returned, too.
     """
     # More terms than a quarter of the rows would explain anything.
     terms = terms[: reduced.table.n_rows // 4]
     if not terms:
-        return []
+        return [], reduced
     with np.errstate(all="ignore"):
         values = Evaluator(reduced.w).values(terms)
     largest = np.abs(values).max(axis=1)
@@ -248,7 +354,7 @@ def link_supports(reduced: Reduced, terms: list[Term], links, progress) -> list[
     terms = [term for term, good in zip(terms, usable, strict=True) if good]
     values = values[usable]
     n_rows = reduced.table.n_rows
-    screened = slice(0, min(n_rows, max(SCREENED, 4 * len(terms))))
+    screened = slice(0, min(n_rows, max(settings.LINK_ROWS, 4 * len(terms))))
     count = float(reduced.table.weight[screened].sum())
     while True:
         results = []
@@ -259,21 +365,20 @@ def link_supports(reduced: Reduced, terms: list[Term], links, progress) -> list[
             results.append((link, rows, noise, coef))
         link, _, least, coef = min(results, key=lambda result: result[2])
         least = max(least, ROUNDING * reduced.table.norm)
-        if not least < 0.8 * reduced.noise:
+        if not least < settings.BETTER_NOISE * reduced.noise:
             break
         with np.errstate(all="ignore"):
             smooth = link.inverse(coef @ values)
-        reduced.smooth = np.where(np.isfinite(smooth), smooth, reduced.smooth)
-        reduced.noise = least
+        reduced = reduced.learnt(smooth, least)
         # Better weights tell noise from terms, and here is hardly any.
-        if least < _NO_NOISE * reduced.table.norm:
+        if least < settings.NO_NOISE * reduced.table.norm:
             break
     found = []
-    slack = 1.04 + 3.0 * np.sqrt(2.0 / count)
+    slack = settings.LINK_SLACK + 3.0 * np.sqrt(2.0 / count)
     for link, rows, noise, _ in results:
         progress()
         # The ridge of Gram matrices hides exact laws of nearly dependent terms.
-        if noise <= _NEARLY_EXACT * reduced.table.norm:
+        if noise <= settings.NEARLY_EXACT * reduced.table.norm:
             chosen = slice(0, min(n_rows, 2 * len(terms) + 100))
             pull = rows.pull[chosen]
             with np.errstate(all="ignore"):
@@ -285,12 +390,12 @@ def link_supports(reduced: Reduced, terms: list[Term], links, progress) -> list[
         # What rounding leaves depends on the weights of rows.
         if noise <= slack * max(reduced.noise, 10 * ROUNDING * reduced.table.norm):
             found += _sparse(reduced, link, rows, terms, values)
-    return found
+    return found, reduced
 
 
 def _sparse(reduced, link, rows, terms, values) -> list[Sparse]:
     # Terms are chosen on some of the rows; all rows decide, once they are fitted in units of y.
-    chosen_rows = slice(0, CHOSEN)
+    chosen_rows = slice(0, settings.CHOICE_ROWS)
     pull = rows.pull[chosen_rows]
     count = float(reduced.table.weight[chosen_rows].sum())
     weighted = values[:, chosen_rows] * pull
@@ -299,12 +404,14 @@ def _sparse(reduced, link, rows, terms, values) -> list[Sparse]:
     norm = float(target @ target) / count
     if not (np.isfinite(gram).all() and np.isfinite(cross).all() and 0.0 < norm < np.inf):
         return []
-    supports = sparse_supports(gram, cross, norm, MAX_TERMS)
+    supports = sparse_supports(gram, cross, norm, settings.LINK_TERMS)
     price = 2 * np.log(len(terms)) + np.log(count)
     supports.sort(key=lambda s: count * np.log(s[1]) + price * len(s[0]))
-    chosen = [support for support, _ in supports[:_KEPT]]
+    chosen = [support for support, _ in supports[: settings.SUPPORTS_KEPT]]
     # Next to poles of T few terms fit badly until they are fitted in units of y.
-    near = [s for s in supports if s[1] < _NEAR * reduced.noise and len(s[0]) <= 3]
+    near = [
+        s for s in supports if s[1] < settings.FEW_TERMS_SLACK * reduced.noise and len(s[0]) <= 3
+    ]
     for size in (1, 2, 3):
         chosen += [s[0] for s in near if len(s[0]) == size][:1]
     return [Sparse(link, tuple(terms[i] for i in support)) for support in dict.fromkeys(chosen)]

@@ -1,5 +1,6 @@
 """The rows of a search, in the variables of one state: y = M Y(w)."""
 
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -83,40 +84,63 @@ class LawTable(NamedTuple):
         return float(self.weight.sum())
 
 
+@dataclass(frozen=True, eq=False)
 class Reduced:
-    """Rows of a table in the variables of a state.
+    """Rows of a table in the variables of a state, and what is known of the noise.
 
     Attributes
     ----------
+    table : LawTable
+    state : ReductionState
     w : array of shape (n_variables, n_rows)
     factor : array of shape (n_rows,)
         M.
     Y : array of shape (n_rows,)
         y / M.
     smooth : array of shape (n_rows,)
-        What Y is without noise, as far as is known: first the surrogate's value.
+        Y without noise, as far as is known: first the surrogate's value.
     noise : float
         Variance of the noise of y, as far as is known.
-    dimensions : array of shape (n_variables + 1, n_base) or None
-        Of the variables and of Y, where laws must be homogeneous.
     """
 
-    def __init__(self, table: LawTable, state: ReductionState):
+    table: LawTable
+    state: ReductionState
+    w: np.ndarray
+    factor: np.ndarray
+    Y: np.ndarray
+    smooth: np.ndarray
+    noise: float
+
+    @classmethod
+    def of(cls, table: LawTable, state: ReductionState) -> "Reduced":
+        """Return the rows of a table in the variables of a state that has a surrogate."""
         logarithms = Logarithms(table.columns, table.positive)
-        self.table, self.state = table, state
-        self.w = logarithms.variables(state)
-        self.factor = logarithms.factor(state)
-        self.Y = table.y / self.factor
+        factor = logarithms.factor(state)
         surrogate, logarithmic = state.fit()
-        self.smooth = surrogate.values(logarithms.coordinates(state, logarithmic))
-        self.noise = max(surrogate.mean_square, ROUNDING * table.norm)
-        self.log_units = state.variables @ table.log_units
-        self.root = np.sqrt(table.weight)
-        self.dimensions = None
-        if table.dimensions is not None:
-            *columns, target = table.dimensions
-            self.dimensions = np.vstack([state.variables, -state.factor]) @ np.array(columns)
-            self.dimensions[-1] += target
+        smooth = surrogate.values(logarithms.coordinates(state, logarithmic))
+        noise = max(surrogate.mean_square, ROUNDING * table.norm)
+        w = logarithms.variables(state)
+        return cls(table, state, w, factor, table.y / factor, smooth, noise)
+
+    def learnt(self, smooth: np.ndarray, noise: float) -> "Reduced":
+        """Return the same rows with a better idea of Y without noise, and of the noise."""
+        smooth = np.where(np.isfinite(smooth), smooth, self.smooth)
+        return replace(self, smooth=smooth, noise=noise)
+
+    @cached_property
+    def root(self) -> np.ndarray:
+        """Square roots of the rows' weights."""
+        return np.sqrt(self.table.weight)
+
+    @property
+    def dimensions(self) -> np.ndarray | None:
+        """Of the variables and of Y, where laws must be homogeneous."""
+        if self.table.dimensions is None:
+            return None
+        *columns, target = self.table.dimensions
+        dimensions = np.vstack([self.state.variables, -self.state.factor]) @ np.array(columns)
+        dimensions[-1] += target
+        return dimensions
 
     @property
     def n_variables(self) -> int:
@@ -131,11 +155,12 @@ class Reduced:
             used = np.flatnonzero(exponents)
             single = len(used) == 1 and exponents[used[0]] == 1.0
             columns.append(int(self.table.places[used[0]]) if single else None)
-        return Variables(self.state.positive.tolist(), self.log_units, columns, self.n_values)
+        log_units = self.state.variables @ self.table.log_units
+        return Variables(self.state.positive.tolist(), log_units, columns, self.n_values)
 
     @cached_property
     def n_values(self) -> list[int]:
-        """How many values each variable has on some rows."""
+        """How many values each variable has on the first thousand rows."""
         return [len(np.unique(row[:1000].round(12))) for row in self.w]
 
     @property

@@ -11,13 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from vanishing.fitting.surrogate import Surrogate, fit_surrogate
+from vanishing.laws import settings
 
-MAX_ROWS = 4000  # of a surrogate
-_RATIOS = (1.0, -1.0, 2.0, -2.0, 0.5, -0.5, 3.0, -3.0, 1.5, -1.5, 1 / 3, -1 / 3, 2 / 3, -2 / 3)
 # What rounding leaves of a surrogate, relative to the mean square of y.
 _ROUNDING = 1e-12
-_TRIED = 4  # of the candidates, one after the other
-_RANK = 0.05  # of a candidate worth trying: share of y that its equation leaves
 
 
 class ReductionState(NamedTuple):
@@ -157,13 +154,13 @@ def _pairs(state: ReductionState, gram: np.ndarray) -> Iterator[_ReductionCandid
     for i, j in permutations(range(state.n_variables), 2):
         if not (state.positive[i] and state.positive[j]):
             continue
-        for a in _RATIOS:
+        for a in settings.REDUCTION_RATIOS:
             direction = np.zeros(len(gram))
             direction[i], direction[j] = 1.0, -a
             b = _halves(float(direction @ gram[:, -1]) / gram[-1, -1])
             direction[-1] = -b
             rank = _left(gram, direction) / (1 + a * a) * _simplicity(a, b)
-            if rank < _RANK:
+            if rank < settings.REDUCTION_RANK:
                 variables = state.variables.copy()
                 variables[j] += a * variables[i]
                 factor = state.factor + b * state.variables[i]
@@ -172,7 +169,7 @@ def _pairs(state: ReductionState, gram: np.ndarray) -> Iterator[_ReductionCandid
 
 def _triples(state: ReductionState, gram: np.ndarray) -> Iterator[_ReductionCandidate]:
     """Yield g_i = a g_j + c g_k + b y."""
-    ratios = (1.0, -1.0, 2.0, -2.0, 0.5, -0.5)
+    ratios = settings.REDUCTION_RATIOS[:6]
     for i in range(state.n_variables):
         others = [j for j in range(state.n_variables) if j != i and state.positive[j]]
         if not state.positive[i]:
@@ -185,7 +182,7 @@ def _triples(state: ReductionState, gram: np.ndarray) -> Iterator[_ReductionCand
                     b = _halves(float(direction @ gram[:, -1]) / gram[-1, -1])
                     direction[-1] = -b
                     rank = 3.0 * _left(gram, direction) / (1 + a * a + c * c) * _simplicity(a, b, c)
-                    if rank < _RANK:
+                    if rank < settings.REDUCTION_RANK:
                         variables = state.variables.copy()
                         variables[j] += a * variables[i]
                         variables[k] += c * variables[i]
@@ -195,9 +192,13 @@ def _triples(state: ReductionState, gram: np.ndarray) -> Iterator[_ReductionCand
 
 def _candidates(state: ReductionState, gram: np.ndarray) -> list[ReductionState]:
     """Return states to try: all good factors at once, then the best single equations."""
-    found = [(rank, i, power) for rank, i, power in _factors(state, gram) if rank < _RANK]
+    found = [
+        (rank, i, power)
+        for rank, i, power in _factors(state, gram)
+        if rank < settings.REDUCTION_RANK
+    ]
     states = []
-    good = [(i, power) for rank, i, power in found if rank < 0.2 * _RANK]
+    good = [(i, power) for rank, i, power in found if rank < 0.2 * settings.REDUCTION_RANK]
     if len(good) > 1:
         states.append(_with_factors(state, good))
     single = [_ReductionCandidate(rank, _with_factors(state, [(i, p)])) for rank, i, p in found]
@@ -205,7 +206,7 @@ def _candidates(state: ReductionState, gram: np.ndarray) -> list[ReductionState]
     if state.n_variables <= 5:
         single += _triples(state, gram)
     single.sort(key=lambda candidate: candidate.rank)
-    return states + [candidate.state for candidate in single[:_TRIED]]
+    return states + [candidate.state for candidate in single[: settings.REDUCTIONS_TRIED]]
 
 
 def _gram_of_gradients(state: ReductionState, logarithms: Logarithms, weight) -> np.ndarray:

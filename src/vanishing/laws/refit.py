@@ -5,16 +5,14 @@ from typing import NamedTuple
 import numpy as np
 
 from vanishing.algebra.terms import Evaluator, Term
-from vanishing.fitting.normal import inverse, solution
+from vanishing.fitting.gauss_newton import gauss_newton
+from vanishing.fitting.normal import inverse, solution, with_fixed
+from vanishing.fitting.sparse import price
+from vanishing.laws import settings
 from vanishing.laws.links import Link
 from vanishing.laws.problem import Reduced
 
 _STEPS = 6
-_HALVINGS = 6
-_EXACT = 1e-12  # residual relative to the target, of a table without noise
-_NEARLY_EXACT = 1e-7
-_DETERMINED = 9.0  # squared ratio of a coefficient to its standard error
-_ONE_BRANCH = 0.995  # share of rows
 
 
 class Fitted(NamedTuple):
@@ -55,7 +53,7 @@ class Fitted(NamedTuple):
         """Say whether all coefficients are known to be other than zero, relative to one another."""
         t = _significance(self.coef, self.covariance, max(self.mean_square, 1e-300))
         others = np.delete(t, self.fixed)
-        return bool((others > _DETERMINED).all())
+        return bool((others > settings.DETERMINED).all())
 
 
 class _LinkModel:
@@ -94,7 +92,8 @@ class _ImplicitModel:
         self.powers = np.array([term.exponents[-1] for term in terms])
         self.values = Evaluator(reduced.w).values([_lowered(term) for term in terms])
 
-    def predict(self, coef, values, powers):
+    def predict(self, coef):
+        values, powers = self.values, self.powers
         A, B, C = (coef[powers == p] @ values[powers == p] for p in (2.0, 1.0, 0.0))
         smooth = self.reduced.smooth
         with np.errstate(all="ignore"):
@@ -119,7 +118,7 @@ class _ImplicitModel:
         if not (self.powers == 2.0).any():
             return True
         upper = np.average(2 * A * Y + B > 0, weights=self.reduced.table.weight)
-        return bool(max(upper, 1.0 - upper) > _ONE_BRANCH)
+        return bool(max(upper, 1.0 - upper) > settings.ONE_BRANCH)
 
 
 def _lifted(term: Term) -> Term:
@@ -134,60 +133,43 @@ def _lowered(term: Term) -> Term:
     return Term(term.exponents[:-1], factors)
 
 
-def _gauss_newton(reduced: Reduced, predict, coef, free):
-    """Minimise the mean square of y - M Y over the free coefficients; return also J'J."""
-    pull = reduced.factor * reduced.root
-    target = reduced.table.y * reduced.root
-    count = reduced.table.n_observations
+class _RefitPoint:
+    """Residuals of y and their derivatives by free coefficients, at values of these."""
 
-    def measured(coef):
-        Y, slope = predict(coef)
-        left = target - Y * pull
-        return float(left @ left) / count, left, slope, Y
+    def __init__(self, reduced: Reduced, predict, coef: np.ndarray):
+        pull = reduced.factor * reduced.root
+        self.coef = coef
+        self.Y, slope = predict(coef)
+        left = reduced.table.y * reduced.root - self.Y * pull
+        jacobian = slope * pull
+        self.loss = float(left @ left) / reduced.table.n_observations  # mean square
+        self.gram, self.cross = jacobian @ jacobian.T, jacobian @ left
 
-    value, left, slope, Y = measured(coef)
-    for _ in range(_STEPS):
-        jacobian = slope[free] * pull
-        gram = jacobian @ jacobian.T / count
-        if not np.isfinite(gram).all():
-            break
-        step = solution(gram, jacobian @ left / count)
-        for halving in range(_HALVINGS):
-            trial = coef.copy()
-            trial[free] += step / 2**halving
-            result = measured(trial)
-            if result[0] < value:
-                break
-        else:
-            break
-        gained = value - result[0]
-        coef = trial
-        value, left, slope, Y = result
-        if gained < 1e-6 * value:
-            break
-    jacobian = slope[free] * pull
-    return coef, value, jacobian @ jacobian.T, Y
+    def step(self):
+        return solution(self.gram, self.cross) if np.isfinite(self.gram).all() else None
+
+
+def _refitted(reduced: Reduced, predict, coef: np.ndarray) -> _RefitPoint:
+    """Minimise the mean square of y - M Y, where ``predict(coef)`` is Y and its derivatives."""
+    return gauss_newton(
+        lambda coef: _RefitPoint(reduced, predict, coef), coef, max_steps=_STEPS, least_gain=1e-6
+    )
 
 
 def _is_exact(reduced: Reduced, terms, coef, mean_square: float) -> bool:
     """Say whether a law holds up to rounding, in units of y or, next to a pole, in its terms."""
     share = mean_square / reduced.table.norm
-    if not _EXACT**2 < share < _NEARLY_EXACT**2:
-        return share <= _EXACT**2
+    if not settings.EXACT**2 < share < settings.NEARLY_EXACT_FIT**2:
+        return share <= settings.EXACT**2
     with np.errstate(all="ignore"):
         values = Evaluator(np.vstack([reduced.w, reduced.Y])).values(terms) * coef[:, None]
         left = np.abs(values.sum(axis=0)) / np.abs(values).sum(axis=0)
-    return bool(np.nanmean(left) < _EXACT)
+    return bool(np.nanmean(left) < settings.EXACT)
 
 
 def _significance(coef, covariance, noise):
     with np.errstate(all="ignore"):
         return coef**2 / np.maximum(noise * covariance.diagonal(), 1e-300)
-
-
-def price(count: float) -> float:
-    """Return what a term has to earn, in units of twice the log-likelihood."""
-    return 2 * np.log(250.0) + np.log(count)
 
 
 def refit_link(reduced: Reduced, link: Link, terms, rows, known: set) -> list[Fitted]:
@@ -205,19 +187,20 @@ def refit_link(reduced: Reduced, link: Link, terms, rows, known: set) -> list[Fi
             break
         known.add(support)
         values = model.values[places]
-        free = np.arange(len(places))
-        coef, value, gram, Y = _gauss_newton(
-            reduced, lambda c, v=values: model.predict(c, v), coef, free
-        )
-        covariance = np.zeros((len(places) + 1,) * 2)
-        covariance[1:, 1:] = inverse(gram)
+        point = _refitted(reduced, lambda c, v=values: model.predict(c, v), coef)
+        coef, value = point.coef, point.loss
+        covariance = inverse(point.gram)
         law_terms, law_coef, fixed = model.law(coef, places)
         exact = _is_exact(reduced, law_terms, law_coef, value)
-        predicted = Y * reduced.factor
-        found.append(Fitted(law_terms, law_coef, fixed, covariance, value, predicted, exact))
-        t = _significance(coef, covariance[1:, 1:], max(_EXACT**2 * reduced.table.norm, value))
+        predicted = point.Y * reduced.factor
+        whole = with_fixed(covariance, fixed)
+        found.append(Fitted(law_terms, law_coef, fixed, whole, value, predicted, exact))
+        t = _significance(coef, covariance, max(settings.EXACT**2 * reduced.table.norm, value))
         least = int(np.argmin(t))
-        if not t[least] <= 3 * price(reduced.table.n_observations) or len(places) == 1:
+        if (
+            not t[least] <= settings.INSIGNIFICANT * price(reduced.table.n_observations)
+            or len(places) == 1
+        ):
             break
         del places[least]
         coef = np.delete(coef, least)
@@ -243,21 +226,25 @@ def refit_implicit(reduced: Reduced, terms, coef, known: set) -> list[Fitted]:
         fixed = int(np.argmax(np.where(powers > 0, size, -1.0)))
         if not coef[fixed]:
             return found
-        coef = coef / coef[fixed]
         free = np.delete(np.arange(len(terms)), fixed)
-        coef, value, gram, Y = _gauss_newton(
-            reduced, lambda c, m=model, p=powers: m.predict(c, m.values, p), coef, free
-        )
-        covariance = np.zeros((len(terms),) * 2)
-        covariance[np.ix_(free, free)] = inverse(gram)
-        if not model.has_one_branch(coef, Y):
+
+        def predict(c, model=model, fixed=fixed, free=free):
+            Y, slope = model.predict(np.insert(c, fixed, 1.0))
+            return Y, slope[free]
+
+        point = _refitted(reduced, predict, coef[free] / coef[fixed])
+        coef, value = np.insert(point.coef, fixed, 1.0), point.loss
+        covariance = inverse(point.gram)
+        if not model.has_one_branch(coef, point.Y):
             return found
         exact = _is_exact(reduced, terms, coef, value)
-        predicted = Y * reduced.factor
-        found.append(Fitted(tuple(terms), coef, fixed, covariance, value, predicted, exact))
-        noise = max(_EXACT**2 * reduced.table.norm, value)
-        t = _significance(coef[free], covariance[np.ix_(free, free)], noise)
-        least, enough = int(np.argmin(t)), 3 * price(reduced.table.n_observations)
+        predicted = point.Y * reduced.factor
+        whole = with_fixed(covariance, fixed)
+        found.append(Fitted(tuple(terms), coef, fixed, whole, value, predicted, exact))
+        noise = max(settings.EXACT**2 * reduced.table.norm, value)
+        t = _significance(coef[free], covariance, noise)
+        least = int(np.argmin(t))
+        enough = settings.INSIGNIFICANT * price(reduced.table.n_observations)
         if not t[least] <= enough:
             return found
         # Where no coefficient is known relative to the fixed one, that is the one which is zero.

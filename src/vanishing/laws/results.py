@@ -9,7 +9,8 @@ from vanishing.algebra.expressions import evaluate
 from vanishing.algebra.solving import normalised, solved
 from vanishing.algebra.terms import FUNCTIONS, Factor, Term, substituted
 from vanishing.equations.law import Law
-from vanishing.fitting.normal import inverse, widened
+from vanishing.fitting.gauss_newton import gauss_newton
+from vanishing.fitting.normal import inverse, widened, with_fixed, without
 from vanishing.fitting.sample import Sample
 from vanishing.laws.choose import LawCandidate
 from vanishing.laws.passes import Measure, Sums
@@ -157,32 +158,45 @@ def spread_of(found: Draft, sample: Sample) -> float:
     return deviation(np.where(np.isfinite(gap), gap, np.inf), sample.weight)
 
 
+class _PassPoint:
+    """What a pass over all rows tells of a draft, at values of its free coefficients."""
+
+    def __init__(self, found: Draft, sums: Sums):
+        self.draft, self.sums = found, sums
+        self.coef = np.delete(found.coef, found.fixed)
+        self.loss = float(sums.square.sum())
+        gram, self.cross = without(sums.gram.sum(axis=0), sums.cross.sum(axis=0), found.fixed)
+        self.covariance = inverse(gram)
+
+    @property
+    def mean_square(self) -> float:
+        return self.loss / max(float(self.sums.weight.sum()), 1e-300)
+
+    def step(self) -> np.ndarray | None:
+        # Where the terms depend on one another there is no step.
+        if self.draft.exact or not np.isfinite(self.covariance).all():
+            return None
+        step = self.covariance @ self.cross
+        # A step within a hundredth of the standard errors would change no digit that is known.
+        enough = 1e-4 * len(step) * self.mean_square
+        return step if step @ self.cross > enough else None
+
+
 def fitted_law(found: Draft, ask: Callable, seed: int, keep=None) -> tuple[Draft, Sums]:
     """Fit a law to all rows, in a few passes; return it with the sums of the last one.
 
     A step that makes the error larger is taken back, and is the last.
     """
-    free = np.delete(np.arange(len(found.terms)), found.fixed)
-    before = None
-    for _ in range(_PASSES):
-        measure = Measure(found.terms, found.coef, found.target, found.branch, seed, keep)
-        sums = ask(measure, Measure.combine)
-        if before is not None and not sums.square.sum() <= before[1].square.sum():
-            return before
-        gram, cross = sums.gram.sum(axis=0), sums.cross.sum(axis=0)
-        covariance = np.zeros_like(gram)
-        covariance[np.ix_(free, free)] = inverse(gram[np.ix_(free, free)])
-        # Where the terms depend on one another there is no step.
-        step = covariance @ cross if np.isfinite(covariance).all() else np.zeros_like(cross)
-        found = found._replace(
-            covariance=covariance, mean_square=sums.square.sum() / max(sums.weight.sum(), 1e-300)
-        )
-        # A step within a hundredth of the standard errors would change no digit that is known.
-        if found.exact or not step @ cross > 1e-4 * len(free) * found.mean_square:
-            break
-        before = (found, sums)
-        found = found._replace(coef=found.coef + step)
-    return found, sums
+
+    def point_at(coef: np.ndarray) -> _PassPoint:
+        moved = found._replace(coef=np.insert(coef, found.fixed, 1.0))
+        measure = Measure(moved.terms, moved.coef, moved.target, moved.branch, seed, keep)
+        return _PassPoint(moved, ask(measure, Measure.combine))
+
+    start = np.delete(found.coef, found.fixed)
+    point = gauss_newton(point_at, start, max_steps=_PASSES - 1, least_gain=0.0, halvings=0)
+    covariance = with_fixed(point.covariance, found.fixed)
+    return point.draft._replace(covariance=covariance, mean_square=point.mean_square), point.sums
 
 
 def held_out_error(sums: Sums, fixed: int) -> float:
@@ -190,11 +204,11 @@ def held_out_error(sums: Sums, fixed: int) -> float:
 
     The law is close to its optimum on all rows, so that one step of Gauss-Newton is exact enough.
     """
-    free = np.delete(np.arange(len(sums.cross[0])), fixed)
-    part = np.ix_(free, free)
+    gram, cross = without(sums.gram[0], sums.cross[0], fixed)
+    held_gram, held_cross = without(sums.gram[1], sums.cross[1], fixed)
     with np.errstate(invalid="ignore"):  # NaN where terms depend on one another
-        step = inverse(sums.gram[0][part]) @ sums.cross[0][free]
-        square = sums.square[1] - 2 * step @ sums.cross[1][free] + step @ sums.gram[1][part] @ step
+        step = inverse(gram) @ cross
+        square = sums.square[1] - 2 * step @ held_cross + step @ held_gram @ step
     return float(np.sqrt(max(square, 0.0) / sums.weight[1])) if sums.weight[1] > 0 else np.nan
 
 

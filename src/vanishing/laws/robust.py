@@ -4,11 +4,10 @@ import numpy as np
 from scipy.linalg import LinAlgError, eigh
 
 from vanishing.fitting.surrogate import exponents_up_to, fit_surrogate, legendre_products
+from vanishing.laws import settings
 from vanishing.laws.reductions import start_coordinates
 
-FAR = 4.5  # standard deviations of the residuals of good rows
 _FITS = 8
-_SOFT = 2.0  # deviations at which a row counts half
 
 
 def deviation(residual: np.ndarray, weight: np.ndarray) -> float:
@@ -22,7 +21,7 @@ def deviation(residual: np.ndarray, weight: np.ndarray) -> float:
 def _farness(residual: np.ndarray, scale: float) -> np.ndarray:
     """Return what the weights of rows are divided by: infinite where its square overflows."""
     with np.errstate(over="ignore"):
-        return 1.0 + (residual / (_SOFT * scale)) ** 2
+        return 1.0 + (residual / (settings.HALF_WEIGHT * scale)) ** 2
 
 
 def good_rows(table) -> np.ndarray:
@@ -39,7 +38,7 @@ def good_rows(table) -> np.ndarray:
         residual = table.y - surrogate.values(coordinates)
         scale = deviation(residual, table.weight)
         weight = table.weight / _farness(residual, scale)
-    return np.abs(residual) <= FAR * scale
+    return np.abs(residual) <= settings.FAR * scale
 
 
 def rows_near_an_equation(columns: np.ndarray, weight: np.ndarray) -> np.ndarray:
@@ -67,7 +66,7 @@ def rows_near_an_equation(columns: np.ndarray, weight: np.ndarray) -> np.ndarray
             now = weight / _farness(residual, scale)
         # More terms fit better: half as much noise per degree is the least that is believed.
         if scale < 0.5 * best[0]:
-            best = (scale, np.abs(residual) <= FAR * scale)
+            best = (scale, np.abs(residual) <= settings.FAR * scale)
     return best[1]
 
 

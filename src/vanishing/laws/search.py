@@ -1,20 +1,20 @@
 """All steps, one after the other: from a table to the law its target obeys."""
 
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from vanishing.algebra.terms import monomial
+from vanishing.laws import settings
 from vanishing.laws.choose import AMBIGUOUS, Choice, LackOfFit, LawCandidate, candidate, choose
-from vanishing.laws.dictionary import PLAIN, STAGES, dictionary
+from vanishing.laws.dictionary import PLAIN, Stage, dictionary
 from vanishing.laws.homogeneous import admitted, terms_to_make
 from vanishing.laws.implicit import implicit_supports
-from vanishing.laws.links import LINKS, link_supports, regression, usable_links
+from vanishing.laws.links import IDENTITY, link_supports, regression, usable_links
 from vanishing.laws.problem import LawTable, Reduced
-from vanishing.laws.reductions import MAX_ROWS, ReductionState, reduced_states
-from vanishing.laws.refit import refit_implicit, refit_link
-
-_BACK = 3  # states to go back to before the unreduced one
+from vanishing.laws.reductions import ReductionState, reduced_states
+from vanishing.laws.refit import Fitted, refit_implicit, refit_link
 
 
 class OutOfTime(Exception):
@@ -26,18 +26,33 @@ class Options(NamedTuple):
 
     max_degree: int = 6
     max_terms: int = 12
-    stages: tuple = STAGES
+    stages: tuple[Stage, ...] = (PLAIN,)
     robust: bool = False
     dimensions: np.ndarray | None = None  # of all columns, where laws must be homogeneous
 
 
 class SearchOutcome(NamedTuple):
-    """The outcome of a search."""
+    """What a search knows, in the end or on the way.
+
+    Attributes
+    ----------
+    choice : Choice or None
+        None where there is no candidate.
+    candidates : list of LawCandidate
+    states : list of ReductionState
+        From all columns to the fewest variables.
+    out_of_time : bool
+    """
 
     choice: Choice | None
     candidates: list[LawCandidate]
     states: list[ReductionState]
     out_of_time: bool = False
+
+    @property
+    def is_ambiguous(self) -> bool:
+        """Whether several laws fit: more variables or higher degrees do not help then."""
+        return self.choice is not None and self.choice.reason == AMBIGUOUS
 
 
 @np.errstate(all="ignore")
@@ -46,86 +61,99 @@ def search(table: LawTable, options: Options, progress=lambda: None) -> SearchOu
 
     Of the many terms that are tried some overflow: what is not finite is left out, silently.
     """
-    candidates: list[LawCandidate] = []
-    states: list[ReductionState] = []
+    outcome = SearchOutcome(None, [], [])
     try:
-        choice = _searched(table, options, progress, candidates, states)
-        return SearchOutcome(choice, candidates, states)
+        for step in _outcomes(table, options, progress):
+            outcome = step
     except OutOfTime:
-        choice = choose(candidates, LackOfFit(table))
-        return SearchOutcome(choice, candidates, states, out_of_time=True)
+        return outcome._replace(out_of_time=True)
+    return outcome
 
 
-def _searched(table: LawTable, options: Options, progress, candidates, states) -> Choice | None:
-    """Fill the lists of candidates and states on the way, and return the choice."""
+def _outcomes(table: LawTable, options: Options, progress) -> Iterator[SearchOutcome]:
+    """Yield what is known after each step, up to the one that settles it."""
     n_columns = len(table.columns)
-    used = slice(0, min(table.n_rows, MAX_ROWS))
+    used = slice(0, min(table.n_rows, settings.FIRST_ROWS))
     start = ReductionState(np.zeros(n_columns), np.eye(n_columns), table.positive)
-    states += reduced_states(
+    states = reduced_states(
         table.columns[:, used], table.positive, table.y[used], table.weight[used], start, progress
     )
+    outcome = SearchOutcome(None, [], states)
+    yield outcome
     lack_of_fit = LackOfFit(table)
-    choice: Choice | None = None
-
-    def too_much_fits() -> bool:
-        return choice is not None and choice.reason == AMBIGUOUS
-
     for tried, state in enumerate(_order(states)):
-        # More variables, and higher degrees, help where nothing fits, not where too much does.
-        if tried > 1 and too_much_fits():
-            break
-        reduced = Reduced(table, state)
-        for found in _stages(reduced, options, progress, too_much_fits):
-            candidates += [candidate(fitted, reduced) for fitted in found]
-            choice = choose(candidates, lack_of_fit)
-            if choice is not None and choice.is_settled:
-                return choice
-        if choice is not None and not choice.reason:
-            return choice
-    return choice
+        if tried > 1 and outcome.is_ambiguous:
+            return
+        reduced = Reduced.of(table, state)
+        for batches in _stages(reduced, options, progress):
+            for fits in batches:
+                candidates = outcome.candidates + [candidate(fit, reduced) for fit in fits]
+                outcome = SearchOutcome(choose(candidates, lack_of_fit), candidates, states)
+                yield outcome
+                if outcome.choice is not None and outcome.choice.is_settled:
+                    return
+                if outcome.is_ambiguous:
+                    break
+        if outcome.choice is not None and not outcome.choice.reason:
+            return
 
 
 def _order(states):
     """Return the states to search: the most reduced first, a few before it, the first."""
-    order = states[::-1][: 1 + _BACK]
+    order = states[::-1][: 1 + settings.STATES_BACK]
     return order if order[-1] is states[0] else [*order, states[0]]
 
 
-def _stages(reduced: Reduced, options: Options, progress, too_much_fits):
-    """Yield the fitted laws of each stage."""
+def _stages(reduced: Reduced, options: Options, progress) -> Iterator[Iterable[list[Fitted]]]:
+    """Yield the fits of each stage, in batches; after the first batch others may be left out.
+
+    What a stage learns of the noise is known to those after it.
+    """
     if not reduced.n_variables:
-        yield _pure_product(reduced)
+        yield [_pure_product(reduced)]
         return
     links = usable_links(reduced)
     known: set = set()
     for stage in options.stages:
         progress(f"{stage.name}, {reduced.n_variables} variables")
-        n_made = terms_to_make(reduced.dimensions)
-        terms = dictionary(stage, reduced.variables, options.max_degree, n_made)
-        found = []
-        for some_links, some_terms in admitted(links, terms, reduced.dimensions):
-            for sparse in link_supports(reduced, some_terms, some_links, progress):
-                if len(sparse.terms) < options.max_terms:
-                    progress()
-                    rows = regression(reduced, sparse.link)
-                    found += refit_link(reduced, sparse.link, sparse.terms, rows, known)
-        yield found
+        fits, reduced = link_fits(reduced, stage, links, options, progress, known)
+        yield [fits]
         if stage is PLAIN:
-            for supports in implicit_supports(
-                reduced, options.max_degree, options.max_terms, progress
-            ):
-                found = []
-                for support in supports:
-                    progress()
-                    found += refit_implicit(reduced, support.terms, support.coef, known)
-                yield found
-                if too_much_fits():
-                    break
+            yield implicit_fits(reduced, options, progress, known)
 
 
-def _pure_product(reduced: Reduced):
+def link_fits(
+    reduced: Reduced, stage: Stage, links, options: Options, progress, known: set
+) -> tuple[list[Fitted], Reduced]:
+    """Return the laws T(Y) = sum of terms of a stage, and the rows with what is known of noise."""
+    n_made = terms_to_make(reduced.dimensions)
+    terms = dictionary(stage, reduced.variables, options.max_degree, n_made)
+    fits: list[Fitted] = []
+    for some_links, some_terms in admitted(links, terms, reduced.dimensions):
+        supports, reduced = link_supports(reduced, some_terms, some_links, progress)
+        for sparse in supports:
+            if len(sparse.terms) < options.max_terms:
+                progress()
+                rows = regression(reduced, sparse.link)
+                fits += refit_link(reduced, sparse.link, sparse.terms, rows, known)
+    return fits, reduced
+
+
+def implicit_fits(
+    reduced: Reduced, options: Options, progress, known: set
+) -> Iterator[list[Fitted]]:
+    """Yield the laws with several terms in the target, degree by degree."""
+    for supports in implicit_supports(reduced, options.max_degree, options.max_terms, progress):
+        fits = []
+        for support in supports:
+            progress()
+            fits += refit_implicit(reduced, support.terms, support.coef, known)
+        yield fits
+
+
+def _pure_product(reduced: Reduced) -> list[Fitted]:
     """Return y = c M."""
-    link = LINKS[0]
-    if not admitted([link], [monomial(())], reduced.dimensions):
+    one = monomial(())
+    if not admitted([IDENTITY], [one], reduced.dimensions):
         return []
-    return refit_link(reduced, link, [monomial(())], regression(reduced, link), set())
+    return refit_link(reduced, IDENTITY, [one], regression(reduced, IDENTITY), set())

@@ -7,11 +7,13 @@ too large; what it adds is known where its size is, and is taken out (Hermite po
 
 from collections.abc import Callable
 from math import comb
+from typing import NamedTuple
 
 import numpy as np
 
 from vanishing.fitting.debiased import Matrices, fitted_equation, matrices
 from vanishing.fitting.ratios import full_ratios, least_ratio, ratio_supports
+from vanishing.fitting.sparse import price
 from vanishing.fitting.surrogate import exponents_up_to
 from vanishing.fitting.variety import (
     VarietyEquation,
@@ -22,19 +24,44 @@ from vanishing.fitting.variety import (
     sparse_supports_of,
     vanishes,
 )
-from vanishing.laws.choose import EVIDENCE
-from vanishing.laws.refit import price
+from vanishing.laws import settings
 from vanishing.rows.source import RowPart
 
-_EXACT_TERMS, _NOISY_TERMS = 220, 130
-_EXACT = 1e-12  # singular value of terms that a law without noise connects
-_GAP = 10.0
-LARGEST_NOISE = 0.15  # relative to the spread of columns: beyond it nothing can be told
-_FOLLOWS = 1e-7  # singular value of terms that laws found before connect
-_FOLLOWS_NOISY = 3e-3  # the same for laws whose coefficients have errors
-ENOUGH = 200.0  # evidence beyond which nobody asks
-_CHECKED = 400  # candidates that are looked at closely
-_TURNS = 0.1  # share of rows on either side, of a surface that turns around
+
+class ColumnNoise(NamedTuple):
+    """What is known of the noise of columns.
+
+    Attributes
+    ----------
+    deviations : array of shape (n_columns,)
+        Standard deviations, scaled as the columns are.
+    is_floor : bool
+        Whether they are the least that terms of any degree leave; the first law says more.
+    """
+
+    deviations: np.ndarray
+    is_floor: bool = False
+
+
+class SymmetricAnswer(NamedTuple):
+    """What a search among columns finds.
+
+    Attributes
+    ----------
+    equations : list of VarietyEquation
+        The best first.
+    noise : array of shape (n_columns,)
+        Standard deviations, scaled; 0 where equations are exact.
+    spread : array of shape (n_columns,)
+        Standard deviations of the columns, scaled.
+    was_estimated : bool
+        Whether the noise was not given.
+    """
+
+    equations: list[VarietyEquation]
+    noise: np.ndarray
+    spread: np.ndarray
+    was_estimated: bool
 
 
 class Symmetric:
@@ -60,7 +87,6 @@ class Symmetric:
         self.robust, self.progress = options.robust, progress
         self.dimensions = options.dimensions
         self.must = must
-        self.is_estimated = self.was_estimated = False
         self.count = float(weight.sum())
         self.spread = np.sqrt(
             np.average(
@@ -73,39 +99,47 @@ class Symmetric:
         distinct = [len(np.unique(column[:2000])) for column in columns]
         self.highest = np.minimum(np.array(distinct) - 1, self.max_degree)
 
-    def equations(self, n_laws: int) -> list[VarietyEquation]:
-        """Return independent equations, the best first."""
-        found: list[VarietyEquation] = []
+    def answer(self, n_laws: int) -> SymmetricAnswer:
+        """Return independent equations, and what is known of the noise with them."""
+        none = np.zeros(len(self.columns))
         if self.noise is None or not self.noise.any():
-            self._exact_equations(found, n_laws)
-        if found or (self.noise is not None and not self.noise.any()):
-            return found
-        if self.noise is None and not self._estimate_noise():
-            return found
-        while len(found) < n_laws:
-            equation = self._noisy(found)
+            exact = self._exact_equations(n_laws)
+            if exact or self.noise is not None:
+                return SymmetricAnswer(exact, none, self.spread, False)
+        noise = self._least_noise() if self.noise is None else ColumnNoise(self.noise)
+        if noise is None:
+            return SymmetricAnswer([], none, self.spread, False)
+        equations: list[VarietyEquation] = []
+        while len(equations) < n_laws:
+            equation = self._noisy(equations, noise)
             if equation is None:
                 break
-            found.append(equation)
-        return found
+            if noise.is_floor:
+                # The law says what the noise is.
+                noise = ColumnNoise(np.sqrt(equation.ratio) * noise.deviations)
+                equation = equation._replace(ratio=1.0)
+            equations.append(equation)
+        return SymmetricAnswer(equations, noise.deviations, self.spread, self.noise is None)
 
-    def _exact_equations(self, found, n_laws) -> None:
-        """Add equations that do not follow from those before, the shortest of two degrees first.
+    def _exact_equations(self, n_laws: int) -> list[VarietyEquation]:
+        """Return equations that do not follow from those before, the shortest of two degrees first.
 
         The energy of a collision has degree 3, and is shorter than what degree 2 makes of it.
         """
+        found: list[VarietyEquation] = []
         for degree in range(1, self.max_degree + 1):
             pool = [e for d in (degree, degree + 1) for e in self._exact(d, found)]
             pool.sort(key=lambda e: (len(e.coef), e.exponents.sum()))
             follows = self._implied(found)
             for equation in pool:
                 if len(found) == n_laws:
-                    return
+                    return found
                 if not follows(equation):
                     found.append(equation)
                     follows = self._implied(found)
+        return found
 
-    def _terms(self, degree, limit=_EXACT_TERMS) -> list[np.ndarray]:
+    def _terms(self, degree, limit) -> list[np.ndarray]:
         """Return the exponents up to a degree of terms that may stand together, if not too many.
 
         All may, unless laws must be homogeneous.
@@ -130,7 +164,11 @@ class Symmetric:
         """Return sparse equations up to a degree, unless all are multiples of those found."""
         if degree > self.max_degree:
             return []
-        return [e for terms in self._terms(degree) for e in self._exact_among(terms, degree, found)]
+        return [
+            e
+            for terms in self._terms(degree, settings.EXACT_TERMS)
+            for e in self._exact_among(terms, degree, found)
+        ]
 
     def _exact_among(self, exponents, degree, found) -> list[VarietyEquation]:
         """Return sparse equations among some terms."""
@@ -142,14 +180,14 @@ class Symmetric:
         if n_rows < 2 * len(values) or n_rows < 10 or not scale.all():
             return []
         _, singular, vectors = np.linalg.svd(matrix / scale, full_matrices=False)
-        null = vectors[singular < _EXACT * singular[0]]
+        null = vectors[singular < settings.EXACT * singular[0]]
         highest = max((e.exponents.sum(axis=1).max() for e in found), default=0)
         if degree > highest + 1 and len(null) <= rank_of_multiples(found, exponents):
             return []
         equations = []
-        for part in sparse_supports_of(null, self.max_terms)[:_CHECKED]:
+        for part in sparse_supports_of(null, self.max_terms)[: settings.CHECKED]:
             _, singular, few = np.linalg.svd(matrix[:, part] / scale[part], full_matrices=False)
-            holds = singular[-1] < _EXACT * singular[0] and (np.abs(few[-1]) > 1e-8).all()
+            holds = singular[-1] < settings.EXACT * singular[0] and (np.abs(few[-1]) > 1e-8).all()
             coef = few[-1] / scale[part]
             if holds and self._is_asked(exponents[part]) and self._holds(exponents[part], coef):
                 equations.append(VarietyEquation(exponents[part], coef, 0.0, np.inf, True))
@@ -162,8 +200,8 @@ class Symmetric:
 
     # -- Tables with noise ------------------------------------------------------------------------
 
-    def _estimate_noise(self) -> bool:
-        """Set the noise to the least that the terms of any degree leave; say whether it is small.
+    def _least_noise(self) -> ColumnNoise | None:
+        """Return the least noise that the terms of any degree leave, or None if it is not small.
 
         Noise is in proportion to the spread of the columns. A law of a low degree that leaves more
         is an approximation, which terms of a higher degree tell from one.
@@ -176,63 +214,58 @@ class Symmetric:
                 # The sum is safely positive, unlike moments from which noise was taken.
                 ratio = full_ratios(both.gram + scale**2 * both.slope, both.slope)[0]
                 ratio *= self.count / (self.count - len(exponents))
-                if not ratio < LARGEST_NOISE**2:
+                if not ratio < settings.LARGEST_NOISE**2:
                     break
                 scale = np.sqrt(ratio)
             least = min(least, ratio)
             self.progress()
-        if not least < LARGEST_NOISE**2:
-            return False
-        self.noise = np.sqrt(least) * self.spread
-        self.is_estimated = self.was_estimated = True
-        return True
+        if not least < settings.LARGEST_NOISE**2:
+            return None
+        return ColumnNoise(np.sqrt(least) * self.spread, is_floor=True)
 
     def _noisy_terms(self):
         for degree in range(1, self.max_degree + 1):
-            for exponents in self._terms(degree, _NOISY_TERMS):
+            for exponents in self._terms(degree, settings.IMPLICIT_TERMS):
                 if self.count >= 8 * len(exponents):
                     yield exponents
 
     def _matrices(self, exponents, noise, unit) -> Matrices:
         return matrices(self.columns, self.weight, exponents, noise, unit)
 
-    def _noisy(self, found) -> VarietyEquation | None:
+    def _noisy(self, found, noise: ColumnNoise) -> VarietyEquation | None:
         """Return the best equation of any degree that does not follow from those found."""
         candidates: list[tuple[float, VarietyEquation]] = []
         for exponents in self._noisy_terms():
             self.progress(f"symmetric laws, {len(exponents)} terms")
-            candidates += self._of_degree(exponents)
+            candidates += self._of_degree(exponents, noise)
         candidates.sort(key=lambda item: item[0])
-        follows = self._implied(found)
-        for score, equation in candidates[:_CHECKED]:
-            if follows(equation) or not self._is_significant(equation):
+        deviations = noise.deviations
+        follows = self._implied(found, deviations)
+        for score, equation in candidates[: settings.CHECKED]:
+            if follows(equation) or not self._is_significant(equation, deviations):
                 continue
-            evidence = self._evidence(equation, candidates, score, found)
-            if evidence < EVIDENCE or not self._is_allowed(equation):
+            evidence = self._evidence(equation, candidates, score, found, deviations)
+            if evidence < settings.EVIDENCE or not self._is_allowed(equation):
                 return None
-            if self.is_estimated:
-                # The law says what the noise is.
-                self.noise, self.is_estimated = np.sqrt(equation.ratio) * self.noise, False
-                equation = equation._replace(ratio=1.0)
             return equation._replace(evidence=evidence)
         return None
 
-    def _of_degree(self, exponents):
+    def _of_degree(self, exponents, noise: ColumnNoise):
         """Yield (score, equation) of supports that leave hardly more than all terms of a degree."""
         k = len(exponents)
-        both = self._matrices(exponents, self.noise, self.noise)
+        both = self._matrices(exponents, noise.deviations, noise.deviations)
         gram = both.gram + both.slope
         spectrum = full_ratios(gram, both.slope)
         least = spectrum[0]
-        # A ratio of 1 is that of the noise; estimated noise is the least that was seen.
-        if least > (2.5 if self.is_estimated else 1.2):
+        # A ratio of 1 is that of the noise, where it is known.
+        if least > (settings.RATIO_ESTIMATED if noise.is_floor else settings.RATIO):
             return
         # Columns that depend on one another loosely have no gap between laws and other terms.
-        if self.is_estimated and np.mean(spectrum < _GAP * least) > 0.5:
+        if noise.is_floor and np.mean(spectrum < settings.SPECTRUM_GAP * least) > 0.5:
             return
         scale = np.sqrt(gram.diagonal())
         gram, slope = gram / scale / scale[:, None], both.slope / scale / scale[:, None]
-        floor = (1 + 4 * np.sqrt(2 / self.count)) * (least if self.is_estimated else 1.0)
+        floor = (1 + 4 * np.sqrt(2 / self.count)) * (least if noise.is_floor else 1.0)
         limit = (1 + (k + 5 * np.sqrt(2 * k)) / self.count) * floor
         cost = price(self.count)
         for support, ratio in ratio_supports(gram, slope, limit, self.max_terms, self.progress):
@@ -270,24 +303,24 @@ class Symmetric:
         if exponents.sum(axis=1).max() > 2 or len(exponents) > 2 * r + 4:
             return False
         rising = np.average(gradient(self.columns, equation)[used] > 0, axis=1, weights=self.weight)
-        return bool((np.abs(rising - 0.5) < 0.5 - _TURNS).all())
+        return bool((np.abs(rising - 0.5) < 0.5 - settings.TURNS).all())
 
-    def _evidence(self, equation, candidates, score, found) -> float:
+    def _evidence(self, equation, candidates, score, found, noise) -> float:
         """Return the distance in score to the best other explanation of the same rows.
 
         That is an equation which nearly holds where this one does, and is not the same: one that
         fails there is a law of its own.
         """
         points = self._points([*found, equation])
-        for other, candidate in candidates[: 3 * _CHECKED]:
-            if other - score > ENOUGH:
+        for other, candidate in candidates[: 3 * settings.CHECKED]:
+            if other - score > settings.ENOUGH:
                 break
-            same = candidate is equation or vanishes(points, candidate.exponents, _FOLLOWS)
-            if not same and self._is_near(candidate, points):
+            same = candidate is equation or vanishes(points, candidate.exponents, settings.SAME)
+            if not same and _holds_within(noise, candidate, points):
                 return other - score
-        return ENOUGH
+        return settings.ENOUGH
 
-    def _implied(self, found) -> Callable[[VarietyEquation], bool]:
+    def _implied(self, found, noise=None) -> Callable[[VarietyEquation], bool]:
         """Return a test of whether an equation follows from laws which were found.
 
         It does so where its terms vanish on points of theirs, or approximately: within the noise.
@@ -295,7 +328,7 @@ class Symmetric:
         What several laws imply together is told nevertheless where it is as short as the shortest:
         the energy of a collision on a line, beside its momentum and relative velocity.
         """
-        tolerance = _FOLLOWS if all(e.exact for e in found) else _FOLLOWS_NOISY
+        tolerance = settings.SAME if all(e.exact for e in found) else settings.FOLLOWS_NOISY
         single = [self._points([equation]) for equation in found]
         together = self._points(found) if len(found) > 1 else None
         shortest = min((len(e.coef) for e in found), default=0)
@@ -304,26 +337,19 @@ class Symmetric:
             exponents = equation.exponents
             if any(vanishes(points, exponents, tolerance) for points in single):
                 return True
-            if not equation.exact and any(self._is_near(equation, points) for points in single):
+            if noise is not None and any(_holds_within(noise, equation, p) for p in single):
                 return True
             long = len(exponents) > shortest
             return together is not None and long and vanishes(together, exponents, tolerance)
 
         return follows
 
-    def _is_near(self, equation: VarietyEquation, points) -> bool:
-        """Say whether an equation holds on points within a few times the noise."""
-        value = equation.coef @ evaluated(points, equation.exponents)
-        slope = gradient(points, equation) * self.noise[:, None]
-        with np.errstate(all="ignore"):
-            return bool(np.median(np.abs(value) / np.sqrt((slope**2).sum(axis=0))) < 5.0)
-
-    def _is_significant(self, equation: VarietyEquation) -> bool:
+    def _is_significant(self, equation: VarietyEquation, noise: np.ndarray) -> bool:
         """Say whether each term is needed: its coefficient is not zero within four errors."""
         part = RowPart(self.columns.T, None, self.weight)
         ones = np.ones(len(self.columns))
         coef, covariance, _ = fitted_equation(
-            equation, self.noise, ones, lambda question, combine: question(part)
+            equation, noise, ones, lambda question, combine: question(part)
         )
         error = np.sqrt(np.maximum(covariance.diagonal(), 0.0))
         needed = np.abs(coef) > 4 * error
@@ -340,3 +366,11 @@ class Symmetric:
         with np.errstate(invalid="ignore"):
             good = np.all(np.abs(values) < 1e-9 * np.array(sizes), axis=0)
         return points[:, good]
+
+
+def _holds_within(noise: np.ndarray, equation: VarietyEquation, points: np.ndarray) -> bool:
+    """Say whether an equation holds on points within a few times the noise."""
+    value = equation.coef @ evaluated(points, equation.exponents)
+    slope = gradient(points, equation) * noise[:, None]
+    with np.errstate(all="ignore"):
+        return bool(np.median(np.abs(value) / np.sqrt((slope**2).sum(axis=0))) < 5.0)

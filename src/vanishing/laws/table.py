@@ -5,11 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from vanishing.fitting.sparse import sparse_supports
+from vanishing.laws import settings
 from vanishing.laws.problem import LawTable
-
-MAX_COLUMNS = 9  # of a search; more are screened first
-_SCREENED_ROWS = 4000
-_SCREENED_TERMS = 30
 
 
 class Prepared(NamedTuple):
@@ -63,7 +60,7 @@ def prepared(columns: np.ndarray, target: int, weight: np.ndarray, dimensions=No
     unit = abs(signed_units(y[None], weight)[0]) * (
         -1.0 if np.average(y, weights=weight) < 0 else 1.0
     )
-    if len(places) > MAX_COLUMNS:
+    if len(places) > settings.MAX_COLUMNS:
         places = places[screened(columns[places], y, weight)]
     units = signed_units(columns[places], weight)
     scaled = columns[places] / units[:, None]
@@ -93,7 +90,7 @@ def _distinct(columns, places) -> np.ndarray:
 
 def screened(columns: np.ndarray, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """Return the places of the columns that matter most, by sparse regression of degree 2."""
-    rows = slice(0, _SCREENED_ROWS)
+    rows = slice(0, settings.FIRST_ROWS)
     columns, y, root = columns[:, rows], y[rows], np.sqrt(weight[rows])
     low, high = columns.min(axis=1), columns.max(axis=1)
     unit = (2 * columns - (low + high)[:, None]) / (high - low)[:, None]
@@ -106,12 +103,12 @@ def screened(columns: np.ndarray, y: np.ndarray, weight: np.ndarray) -> np.ndarr
     owners = [(i,) for i in range(n)] + pairs
     chosen: dict[int, None] = {}
     supports = sparse_supports(
-        centred @ centred.T, centred @ target, float(target @ target), _SCREENED_TERMS
+        centred @ centred.T, centred @ target, float(target @ target), settings.SCREENED_TERMS
     )
     # From few terms to many: what comes in early matters most.
     for support, _ in sorted(supports, key=lambda item: len(item[0])):
         for i in support:
             chosen.update(dict.fromkeys(owners[i]))
-        if len(chosen) >= MAX_COLUMNS:
+        if len(chosen) >= settings.MAX_COLUMNS:
             break
-    return np.sort(list(chosen)[:MAX_COLUMNS])
+    return np.sort(list(chosen)[: settings.MAX_COLUMNS])

@@ -9,14 +9,14 @@ from vanishing.algebra.quantities import ONE, Unit
 from vanishing.algebra.terms import Term
 from vanishing.algebra.writing import PlainText, in_words
 from vanishing.equations.law import Law
-from vanishing.laws.choose import EVIDENCE, FEW_ROWS, Choice, LawCandidate
+from vanishing.laws import settings
+from vanishing.laws.choose import Choice, LawCandidate
 from vanishing.laws.results import Draft, draft, finished, fitted_law, spread_of
-from vanishing.laws.robust import FAR, good_rows
+from vanishing.laws.robust import good_rows
 from vanishing.laws.search import Options, SearchOutcome, search
 from vanishing.laws.table import Prepared, prepared
 from vanishing.laws.unequal import with_equal_noise
 
-_WORSE = 2.0  # times the mean square of the search: what a law may leave on all rows
 _UNDETERMINED = "coefficients of the best candidate cannot be told from zero"
 _NO_SOLUTION = "the best equation has no solution, or a wrong one, on most rows"
 _NO_FUNCTION = "the best candidate is no function of the other columns"
@@ -64,13 +64,13 @@ def law_of_target(rows, options: Options, progress, target: int = -1) -> LawAnsw
         return LawAnswer([], verdict, front, noise, reductions, mean)
     first = draft(choice.best, table, sample, target)
     # Rounding differs from row to row, and is no reason to leave one out.
-    keep = max(FAR * spread_of(first, sample), _ROUNDED * size) if options.robust else None
+    keep = max(settings.FAR * spread_of(first, sample), _ROUNDED * size) if options.robust else None
     expected = first.mean_square
     first, sums = fitted_law(first, rows.ask, rows.seed, keep)
     if sums.missing >= sums.weight.sum():
         verdict = f"No law of {names[target]} was found: {_NO_SOLUTION}."
         return LawAnswer([], verdict, front, noise, reductions, mean)
-    if not (first.exact or first.mean_square < _WORSE * expected):
+    if not (first.exact or first.mean_square < settings.WORSE * expected):
         verdict = f"No law of {names[target]} was found: {_NO_FUNCTION}."
         return LawAnswer([], verdict, front, noise, reductions, mean)
     unit = ONE if rows.units is None else rows.units.columns[target]
@@ -189,7 +189,7 @@ def _certainty(
             )
         if choice.best.reduced.table.precision is not None:
             said += "; the noise grows with the target"
-        if choice.best.reduced.table.n_rows < FEW_ROWS:
+        if choice.best.reduced.table.n_rows < settings.FEW_ROWS:
             said += "; too few rows to tell whether a column explains what is left."
         else:
             said += "; no column explains what is left."
@@ -205,7 +205,7 @@ def _is_sure(choice: Choice) -> bool:
     """Say whether a law has so few terms that an approximation would be a coincidence."""
     r, n_terms = choice.best.n_used(), choice.best.fitted.n_terms
     if n_terms <= max(2, r + 1):
-        return choice.evidence > 5 * EVIDENCE
+        return choice.evidence > 5 * settings.EVIDENCE
     # Combinations of functions approximate more than powers do.
     functions = any(term.factors for term in choice.best.fitted.terms)
-    return r > 1 and not functions and n_terms <= r + 2 and choice.evidence > 50 * EVIDENCE
+    return r > 1 and not functions and n_terms <= r + 2 and choice.evidence > 50 * settings.EVIDENCE

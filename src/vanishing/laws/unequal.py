@@ -3,13 +3,11 @@
 import numpy as np
 
 from vanishing.fitting.surrogate import fit_surrogate
+from vanishing.laws import settings
 from vanishing.laws.problem import LawTable
-from vanishing.laws.reductions import MAX_ROWS, start_coordinates
+from vanishing.laws.reductions import start_coordinates
 
 _FITS = 6
-_GAIN = 40.0  # twice the log-likelihood that unequal noise has to gain
-_LEAST = 1e-3  # least variance, relative to that of a row of typical size
-_EXPLAINED = 0.1  # share of the variance that a surrogate may leave for its values to be of use
 _ROUNDING = 1e-14  # mean square relative to the target's
 
 
@@ -32,7 +30,7 @@ def with_equal_noise(table: LawTable, predicted: np.ndarray | None) -> LawTable:
     good = np.isfinite(predicted)
     s, r, weight = predicted[good] ** 2, (table.y - predicted)[good] ** 2, table.weight[good]
     left = float(weight @ r) / max(float(weight.sum()), 1e-300)
-    if not _ROUNDING * table.norm < left < _EXPLAINED * table.variance:
+    if not _ROUNDING * table.norm < left < settings.UNEQUAL_LEFT * table.variance:
         return table
     model = _variance(r, s, weight)
     if model is None:
@@ -46,7 +44,7 @@ def with_equal_noise(table: LawTable, predicted: np.ndarray | None) -> LawTable:
 
 def _smooth(table: LawTable) -> np.ndarray | None:
     """Return what a surrogate says of the target; None where it misses more than noise."""
-    used = slice(0, MAX_ROWS)
+    used = slice(0, settings.FIRST_ROWS)
     coordinates = start_coordinates(table.columns, table.positive)
     y, weight = table.y[used], table.weight[used]
     surrogate = fit_surrogate(coordinates[:, used], np.ones_like(y), y, weight)
@@ -66,7 +64,7 @@ def _variance(r: np.ndarray, s: np.ndarray, weight: np.ndarray) -> tuple[float, 
         a, c = np.linalg.lstsq((terms * pull) @ terms.T, terms @ (pull * r), rcond=1e-12)[0]
         if not c > 0.0:
             return None
-        a = max(a, _LEAST * c)
+        a = max(a, settings.LEAST_VARIANCE * c)
         variance = a + c * terms[1]
     gain = weight @ (np.log(equal / variance) + r / equal - r / variance)
-    return (a, c / float(np.average(s, weights=weight))) if gain > _GAIN else None
+    return (a, c / float(np.average(s, weights=weight))) if gain > settings.CHANCE else None

@@ -1,5 +1,7 @@
 """Laws of columns that all have noise or none: symmetric ones, and each column in turn."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from vanishing._threads import spread
@@ -9,11 +11,12 @@ from vanishing.equations.law import Law
 from vanishing.fitting.debiased import fitted_equation
 from vanishing.fitting.surrogate import fit_surrogate
 from vanishing.fitting.variety import VarietyEquation
+from vanishing.laws import settings
 from vanishing.laws.passes import Distances, Measure
-from vanishing.laws.reductions import MAX_ROWS, is_logarithmic, start_coordinates
+from vanishing.laws.reductions import is_logarithmic, start_coordinates
 from vanishing.laws.results import held_out_error
-from vanishing.laws.robust import FAR, rows_near_an_equation
-from vanishing.laws.symmetric import ENOUGH, LARGEST_NOISE, Symmetric
+from vanishing.laws.robust import rows_near_an_equation
+from vanishing.laws.symmetric import Symmetric, SymmetricAnswer
 from vanishing.laws.table import prepared, signed_units, varying
 from vanishing.laws.targets import LawAnswer, law_of_target
 
@@ -22,25 +25,19 @@ _ROUNDING = 1e-9  # error relative to the spread of columns
 
 def laws_of_columns(rows, options, noise, n_laws: int, progress) -> LawAnswer:
     """Return laws among the columns of X, none of which is singled out."""
-    symmetric, places, units = _symmetric(rows, options, noise, progress)
-    equations = [] if symmetric is None else symmetric.equations(n_laws)
-    if equations:
-        laws = [_law(rows, e, symmetric, places, units, None) for e in equations]
-        sds = np.zeros(len(rows.names))
-        if symmetric.noise is not None:
-            sds[places] = symmetric.noise * np.abs(units)
-        return LawAnswer(laws, _said(laws), _shortest(laws), sds, [], None)
-    answers = spread(
-        lambda target: _law_in_turn(rows, options, progress, target),
-        [int(place) for place in places],
-    )
+    among = _among(rows, options, noise, progress, n_laws)
+    if among is not None:
+        laws = [_law(rows, equation, among, None) for equation in among.answer.equations]
+        return LawAnswer(laws, _said(laws), _shortest(laws), among.deviations, [], None)
+    places = np.flatnonzero(varying(rows.sample.columns)).tolist()
+    answers = spread(lambda target: _law_in_turn(rows, options, progress, target), places)
     spreads = np.std(rows.sample.columns, axis=1)
     found = [
         law
         for answer in answers
         for law in answer.laws
         # Columns that merely depend on one another have no law.
-        if law.error < LARGEST_NOISE * spreads[rows.names.index(law.target)]
+        if law.error < settings.LARGEST_NOISE * spreads[rows.names.index(law.target)]
     ]
     found.sort(key=lambda law: (law.n_terms, law.relative_error))
     laws = _different(found, rows)[:n_laws]
@@ -57,12 +54,12 @@ def _law_in_turn(rows, options, progress, target: int) -> LawAnswer:
     """Return the law of one column, unless hardly any of it is a function of the others."""
     sample = rows.sample
     table = prepared(sample.columns, target, sample.weight / sample.repetition).table
-    used = slice(0, MAX_ROWS)
+    used = slice(0, settings.FIRST_ROWS)
     coordinates = start_coordinates(table.columns[:, used], table.positive)
     y, weight = table.y[used], table.weight[used]
     progress()
     surrogate = fit_surrogate(coordinates, np.ones_like(y), y, weight)
-    if surrogate.mean_square > 0.25 * table.variance:
+    if surrogate.mean_square > settings.UNRELATED * table.variance:
         noise = float(np.sqrt(surrogate.mean_square)) * abs(table.unit)
         return LawAnswer([], "", [], noise, [], None)
     return law_of_target(rows, options, progress, target)
@@ -77,7 +74,7 @@ def noise_of_target(rows, noise: np.ndarray) -> float:
     table, columns, units = prepared(
         sample.columns, len(rows.names) - 1, sample.weight / sample.repetition
     )
-    used = slice(0, MAX_ROWS)
+    used = slice(0, settings.FIRST_ROWS)
     logarithmic = is_logarithmic(table.columns[:, used], table.positive)
     coordinates = start_coordinates(table.columns[:, used], table.positive)
     y, weight = table.y[used], table.weight[used]
@@ -93,25 +90,52 @@ def noise_of_target(rows, noise: np.ndarray) -> float:
 def law_with_noise_in_all(rows, options, noise, progress) -> LawAnswer | None:
     """Return a polynomial law of the target where all columns have noise; None if there is none."""
     target = len(rows.names) - 1
-    symmetric, places, units = _symmetric(rows, options, noise, progress, must=target)
-    equations = [] if symmetric is None else symmetric.equations(1)
+    among = _among(rows, options, noise, progress, 1, must=target)
     # The target is the last of the columns; a factor of all terms says nothing of it.
-    if not equations or equations[0].exponents[:, -1].min() > 0:
+    if among is None or among.answer.equations[0].exponents[:, -1].min() > 0:
         return None
-    law = _law(rows, equations[0], symmetric, places, units, target)
-    y = rows.sample.columns[target]
-    sds = np.zeros(len(rows.names))
-    sds[places] = symmetric.noise * np.abs(units) if symmetric.noise is not None else 0.0
-    mean = float(np.average(y, weights=rows.sample.weight))
-    return LawAnswer([law], f"{law}: {law.verdict}", [law], sds, [], mean)
+    law = _law(rows, among.answer.equations[0], among, target)
+    mean = float(np.average(rows.sample.columns[target], weights=rows.sample.weight))
+    return LawAnswer([law], f"{law}: {law.verdict}", [law], among.deviations, [], mean)
 
 
-def _symmetric(rows, options, noise, progress, must=None):
-    """Return the search, the columns it is about, and their units."""
+class _Among(NamedTuple):
+    """Equations among the columns that vary, in units near their size.
+
+    Attributes
+    ----------
+    answer : SymmetricAnswer
+    places : array of int
+        The columns that vary.
+    units : array of shape (n_columns,)
+        Of all columns; 1 for those that do not vary.
+    robust : bool
+    """
+
+    answer: SymmetricAnswer
+    places: np.ndarray
+    units: np.ndarray
+    robust: bool
+
+    @property
+    def noise(self) -> np.ndarray:
+        """Of all columns, in their units."""
+        noise = np.zeros(len(self.units))
+        noise[self.places] = self.answer.noise
+        return noise
+
+    @property
+    def deviations(self) -> np.ndarray:
+        """Standard deviations of the noise of all columns, as these are given."""
+        return self.noise * self.units
+
+
+def _among(rows, options, noise, progress, n_laws: int, must=None) -> _Among | None:
+    """Search for equations in which no column is singled out; None if there are none."""
     sample = rows.sample
     places = np.flatnonzero(varying(sample.columns))
     if len(places) < 2 or (must is not None and must not in places):
-        return None, places, None
+        return None
     units = np.abs(signed_units(sample.columns[places], sample.weight))
     scaled = sample.columns[places] / units[:, None]
     if noise is not None:
@@ -123,20 +147,19 @@ def _symmetric(rows, options, noise, progress, must=None):
     if options.robust:
         good = rows_near_an_equation(scaled, weight)
         scaled, weight = np.ascontiguousarray(scaled[:, good]), weight[good]
-    return Symmetric(scaled, weight, noise, options, progress, must), places, units
-
-
-def _law(rows, equation: VarietyEquation, symmetric: Symmetric, places, units, target) -> Law:
-    """Return an equation as a law, fitted to all rows."""
+    answer = Symmetric(scaled, weight, noise, options, progress, must).answer(n_laws)
     every = np.ones(len(rows.names))
     every[places] = units
+    return _Among(answer, places, every, options.robust) if answer.equations else None
+
+
+def _law(rows, equation: VarietyEquation, among: _Among, target) -> Law:
+    """Return an equation as a law, fitted to all rows."""
+    every, noise = among.units, among.noise
     exponents = np.zeros((len(equation.coef), len(rows.names)), dtype=np.int64)
-    exponents[:, places] = equation.exponents
-    noise = np.zeros(len(rows.names))
-    if symmetric.noise is not None:
-        noise[places] = symmetric.noise
+    exponents[:, among.places] = equation.exponents
     whole = equation._replace(exponents=exponents)
-    far = FAR if symmetric.robust and noise.any() else None
+    far = settings.FAR if among.robust and noise.any() else None
     if equation.exact:
         coef, covariance = whole.coef, np.zeros((len(whole.coef),) * 2)
     else:
@@ -155,7 +178,7 @@ def _law(rows, equation: VarietyEquation, symmetric: Symmetric, places, units, t
         others, _, _ = fitted_equation(whole, noise, every, rows.ask, far, rows.seed)
         held_out = others * scale
     measured = _measured(rows, terms, coef, held_out, target, fixed)
-    verdict = _certainty(equation, symmetric)
+    verdict = _certainty(equation, among.answer)
     if equation.exact and measured["error"] > _ROUNDING:
         verdict = "It holds up to rounding on most rows, and not on all."
     return Law(
@@ -216,15 +239,15 @@ def _measured(rows, terms, coef, held_out, target, fixed) -> dict:
     }
 
 
-def _certainty(equation: VarietyEquation, symmetric: Symmetric) -> str:
+def _certainty(equation: VarietyEquation, answer: SymmetricAnswer) -> str:
     if equation.exact:
         return "It holds up to rounding."
     said = f"Its error is {np.sqrt(equation.ratio):.2f} times the noise"
-    if symmetric.was_estimated:
-        share = np.median(symmetric.noise / symmetric.spread)
+    if answer.was_estimated:
+        share = np.median(answer.noise / answer.spread)
         said = f"It holds up to noise of {100 * share:.2g} % of the columns' spread"
     said += f"; another explanation is less likely by a factor of exp({equation.evidence / 2:.0f})."
-    if equation.evidence < ENOUGH:
+    if equation.evidence < settings.ENOUGH:
         said += " Within this noise it may be an approximation of another law."
     return said
 
@@ -282,4 +305,4 @@ def _is_said_by(law: Law, other: Law, columns) -> bool:
         return True
     values = values / np.sqrt(np.mean(values**2, axis=0))
     singular = np.linalg.svd(values, compute_uv=False)
-    return bool(singular[-1] < 0.02 * singular[0])
+    return bool(singular[-1] < settings.FOLLOWS_IN_TURN * singular[0])

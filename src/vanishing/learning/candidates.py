@@ -4,14 +4,9 @@ from itertools import product
 from math import comb
 from typing import NamedTuple
 
+from vanishing.learning import settings
 from vanishing.learning.scaling import SCALINGS
 from vanishing.learning.trials import Choice, Trials
-from vanishing.learning.tuning import MOST_SCREENED_WORK
-
-ORACLES = ("pcg", "omp")
-DEGREES = (1, 2, 3, 4, 6, 8)  # of contrastive generators
-_ROWS_PER_TERM = 5  # with fewer, polynomials that tell classes apart do so by chance
-_MOST_PRODUCTS = 1e9  # multiplications for the moments of a degree and their eigenvectors
 
 
 class Free(NamedTuple):
@@ -32,11 +27,11 @@ def families(free: Free, trials: Trials) -> list[list[Choice]]:
     if not free.transformer:
         return [[Choice(scale)]]
     if not free.psi:  # the values given are those of OAVI
-        return [[Choice(scale, oracle=ORACLES[0])]]
-    oavi = [Choice(scale, "oavi", ORACLES[0])]
+        return [[Choice(scale, oracle=settings.ORACLES[0])]]
+    oavi = [Choice(scale, "oavi", settings.ORACLES[0])]
     contrastive = [
         Choice(scale, "contrastive", max_degree=degree)
-        for degree in DEGREES
+        for degree in settings.DEGREES
         if _bearable(degree, trials)
     ]
     return [contrastive, oavi] if contrastive else [oavi]
@@ -45,16 +40,17 @@ def families(free: Free, trials: Trials) -> list[list[Choice]]:
 def _bearable(degree: int, trials: Trials) -> bool:
     n_classes, n_rows = trials.n_classes, trials.n_rows
     n_terms = comb(trials.n_columns + degree, degree)
-    if (n_rows + 10 * n_classes * n_terms) * n_terms**2 > _MOST_PRODUCTS:
+    if (n_rows + 10 * n_classes * n_terms) * n_terms**2 > settings.MOST_PRODUCTS:
         return False
     n_generators = n_terms * (n_classes - 1)  # about so many have a quotient below 1
     work = n_rows * n_generators * trials.n_problems
-    return degree == 1 or (n_terms * _ROWS_PER_TERM <= n_rows and work <= MOST_SCREENED_WORK)
+    enough_rows = n_terms * settings.ROWS_PER_TERM <= n_rows
+    return degree == 1 or (enough_rows and work <= settings.MOST_SCREENED_WORK)
 
 
 def others(free: Free, choice: Choice) -> list[Choice]:
     """Return the choices that differ in scaling or oracle, as far as these are not given."""
     scales = SCALINGS if free.scale else (None,)
-    oracles = ORACLES if choice.oracle is not None else (None,)
+    oracles = settings.ORACLES if choice.oracle is not None else (None,)
     found = [choice._replace(scale=scale, oracle=o) for scale, o in product(scales, oracles)]
     return [other for other in found if other != choice]

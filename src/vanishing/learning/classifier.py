@@ -1,5 +1,8 @@
 """A classifier by the equations that each class satisfies."""
 
+from collections.abc import Mapping
+from typing import Any, Literal, Self
+
 import numpy as np
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
@@ -7,7 +10,10 @@ from sklearn.preprocessing import MinMaxScaler, QuantileTransformer, StandardSca
 from sklearn.svm import LinearSVC
 
 from vanishing._threads import check_jobs, threads
+from vanishing._types import FloatArray, Labels, Table, Vector
+from vanishing.algebra.generators import PolynomialSequence
 from vanishing.checks import check_flag, check_number
+from vanishing.constructions.base import GeneratorTransformer
 from vanishing.estimators.fits import all_or_nothing
 from vanishing.learning.default import resolved
 from vanishing.learning.features import VanishingFeatures
@@ -98,19 +104,25 @@ class VanishingClassifier(PipelineClassifier):
     x3 - 0.3464*x1 - 0.3937
     """
 
+    scaling_: Scaling
+    scaler_: Any
+    final_estimator_: Any
+    decisive_: list[tuple[PolynomialSequence, FloatArray]] | None
+    features_: VanishingFeatures
+
     temperature_: float | None
 
     def __init__(
         self,
-        transformer=None,
+        transformer: GeneratorTransformer | None = None,
         *,
-        psi=None,
-        C=1.0,
-        scale=True,
-        clip=True,
-        class_weight=None,
-        final_estimator=None,
-        n_jobs=None,
+        psi: float | None = None,
+        C: float = 1.0,
+        scale: bool | str | object = True,
+        clip: bool = True,
+        class_weight: Mapping[object, float] | Literal["balanced"] | None = None,
+        final_estimator: object | None = None,
+        n_jobs: int | None = None,
     ):
         self.transformer = transformer
         self.psi = psi
@@ -121,7 +133,7 @@ class VanishingClassifier(PipelineClassifier):
         self.final_estimator = final_estimator
         self.n_jobs = n_jobs
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X: Table, y: Labels | None = None, sample_weight: Vector | None = None) -> Self:
         """Fit scaling, generators and linear classifier.
 
         Parameters
@@ -154,7 +166,7 @@ class VanishingClassifier(PipelineClassifier):
             remarks_on_parts(type(self).__name__, parts).warn()
             return self
 
-    def check_parameters(self):
+    def check_parameters(self) -> None:
         """Raise TypeError or ValueError unless the parameters are valid."""
         check_number("C", self.C, low=0, low_open=True)
         check_scale(self.scale)

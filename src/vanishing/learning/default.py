@@ -1,9 +1,12 @@
 """The parameter ``transformer`` whose default, None, stands for ``OAVI()``."""
 
+from typing import Any, Self
+
 from sklearn.base import clone
 
 from vanishing.checks import check_number
 from vanishing.constructions.oavi import OAVI
+from vanishing.estimators.bases import BaseEstimator
 
 _PREFIX = "transformer__"
 
@@ -25,14 +28,16 @@ def resolved(transformer, psi=None):
     return transformer
 
 
-class DefaultTransformer:
+class DefaultTransformer(BaseEstimator):
     """Lets parameters of the transformer be listed and set while it is None.
 
     ``GridSearchCV(VanishingClassifier(), {"transformer__psi": [...]})`` works as if the default
     were ``OAVI()``: scikit-learn wants defaults that are no estimators.
     """
 
-    def get_params(self, deep=True):
+    transformer: Any
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters, those of the transformer that None stands for included.
 
         Parameters
@@ -49,7 +54,7 @@ class DefaultTransformer:
             params |= {_PREFIX + name: value for name, value in OAVI().get_params().items()}
         return params
 
-    def set_params(self, **params):
+    def set_params(self, **params: Any) -> Self:
         """Set parameters; one of a transformer that is None makes it an ``OAVI``.
 
         Parameters

@@ -1,7 +1,22 @@
 """What decided single predictions, as a table in the units of the columns."""
 
+from typing import TypedDict
+
+from vanishing.algebra.polynomials import Polynomial
 from vanishing.algebra.units import Readable, readable
 from vanishing.learning.scaling import affine
+
+# How much a generator has to do with a prediction; see `VanishingClassifier.explain`.
+Explanation = TypedDict(
+    "Explanation",
+    {
+        "class": object,
+        "generator": Polynomial,
+        "value": float,
+        "weight": float,
+        "contribution": float,
+    },
+)
 
 
 def table_of(explanations, rows, decided, transformer):

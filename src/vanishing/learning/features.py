@@ -1,15 +1,29 @@
 """The feature map of the paper's section 5: the generators of every class, evaluated."""
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from vanishing._threads import check_jobs, one_blas_thread, spread, threads
+from vanishing._types import (
+    Array,
+    FloatArray,
+    LabelArray,
+    Labels,
+    Names,
+    ObjectArray,
+    Table,
+    Vector,
+)
 from vanishing.algebra.generators import aligned
+from vanishing.algebra.polynomials import Polynomial
 from vanishing.constructions.base import GeneratorTransformer, construct, sparsity
+from vanishing.constructions.contrastive import ContrastiveVanishing, fit_classes
+from vanishing.estimators.bases import BaseEstimator, TransformerMixin
 from vanishing.estimators.fits import Remarks, all_or_nothing
 from vanishing.estimators.names import adopt_columns, input_names
 from vanishing.estimators.notebook import HTMLRepresentation
@@ -119,11 +133,21 @@ class VanishingFeatures(
     0: |x2 - 0.07831|
     """
 
-    def __init__(self, transformer=None, *, n_jobs=None):
+    classes_: LabelArray
+    transformers_: list[GeneratorTransformer]
+    n_generators_: int
+    n_terms_: int
+    sparsity_: float
+    n_features_in_: int
+    feature_names_in_: ObjectArray
+
+    def __init__(
+        self, transformer: GeneratorTransformer | None = None, *, n_jobs: int | None = None
+    ):
         self.transformer = transformer
         self.n_jobs = n_jobs
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X: Table, y: Labels | None = None, sample_weight: Vector | None = None) -> Self:
         """Fit one transformer per class.
 
         Parameters
@@ -144,7 +168,14 @@ class VanishingFeatures(
             fit_features(self, labelled_rows(self, X, y, sample_weight)).warn()
             return self
 
-    def path(self, X, y=None, *, psis, sample_weight=None):
+    def path(
+        self,
+        X: Table,
+        y: Labels | None = None,
+        *,
+        psis: Iterable[float],
+        sample_weight: Vector | None = None,
+    ) -> list[Self]:
         """Fit with each of several psi, reading rows in memory once for all of them.
 
         Parameters
@@ -174,12 +205,12 @@ class VanishingFeatures(
         return models
 
     @property
-    def generators_(self):
+    def generators_(self) -> Sequence[Polynomial]:
         """The generators of all classes, in the order of the outputs."""
         check_is_fitted(self)
         return GeneratorsOfClasses([t.generators_ for t in self.transformers_])
 
-    def check_parameters(self):
+    def check_parameters(self) -> None:
         """Raise TypeError or ValueError unless the parameters are valid."""
         check_jobs(self.n_jobs)
         if self.transformer is not None and not hasattr(self.transformer, "fit"):
@@ -194,7 +225,7 @@ class VanishingFeatures(
             getattr(t, "reads_sources", False) for t in self.transformers_
         ),
     )
-    def transform(self, X):
+    def transform(self, X: Array) -> FloatArray:
         """Evaluate the generators of all classes.
 
         Parameters
@@ -208,7 +239,7 @@ class VanishingFeatures(
         """
         return feature_values(self, X)
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(self, input_features: Names | None = None) -> ObjectArray:
         """Return a name for each output: the class and the polynomial.
 
         Parameters
@@ -338,13 +369,12 @@ def _fits(transformer, rows: LabelledRows, readers, ours: bool) -> list[tuple]:
             return spread(work, readers)
         return rows.read_classes(work, transformer.chunk_size)
 
-    if getattr(transformer, "sees_others", False):
-        n_features = rows.source.layout.n_features
+    if isinstance(transformer, ContrastiveVanishing):  # all classes at once
         estimators = [clone(transformer) for _ in rows.classes]
         for estimator in estimators:
-            estimator.n_features_in_ = n_features
+            estimator.n_features_in_ = rows.source.layout.n_features
         with threads(transformer.n_jobs):
-            return transformer.fit_classes(estimators, read_classes, n_features)
+            return fit_classes(estimators, read_classes)
 
     def fit(reader: RowReader):
         estimator = clone(transformer)

@@ -3,9 +3,7 @@
 from typing import NamedTuple
 
 from vanishing.checks import check_number
-
-CS = (0.1, 1.0, 10.0)  # values of C that are tried first
-BETWEEN = (0.03, 0.3, 3.0, 30.0)  # and beside the best of these
+from vanishing.learning import settings
 
 
 class SearchGrid(NamedTuple):
@@ -27,7 +25,7 @@ def search_grid(psis, Cs) -> SearchGrid:
     Raises TypeError or ValueError unless they are valid.
     """
     if is_auto(Cs):
-        every_C, first = sorted((*CS, *BETWEEN)), list(CS)
+        every_C, first = sorted((*settings.CS, *settings.CS_BETWEEN)), list(settings.CS)
     else:
         every_C = first = sorted(_numbers("Cs", Cs))
     for C in every_C:

@@ -7,8 +7,8 @@ loss in these and c the cost of the row, its slack s = max(0, 1 - margin) grows 
     s l / (1 - l),     l = 2 c x' H^-1 x,     the leverage of a row with s > 0.
 
 A row of weight w stands for w rows one of which is left out. The step is short where the leverage
-is not near one. Near one it says what no SVM does: leverages are cut at `_LARGEST_LEVERAGE`, and no
-slack grows beyond `_LARGEST_SLACK`, where a row is as far on the wrong side as it should be on the
+is not near one. Near one it says what no SVM does: leverages are cut at `LARGEST_LEVERAGE`, and no
+slack grows beyond `LARGEST_SLACK`, where a row is as far on the wrong side as it should be on the
 right one.
 """
 
@@ -17,16 +17,14 @@ from typing import NamedTuple
 import numpy as np
 
 from vanishing._threads import one_blas_thread, spread
+from vanishing.learning import settings
 from vanishing.learning.labels import LabelledRows, class_weights
-from vanishing.learning.passes import Features, Problems, added, pieces, positive, summed
+from vanishing.learning.passes import Features, added, pieces, positive, summed
 from vanishing.learning.svm import L1SquaredHingeSVC
-from vanishing.learning.temperature import Loss, learn_in_passes, learn_temperature
+from vanishing.learning.svm_problems import SVMProblems
+from vanishing.learning.temperature import Loss, learn_temperature, least_loss
 from vanishing.rows.arrays import like, namespace
 from vanishing.rows.source import RowPart
-
-_LARGEST_LEVERAGE = 0.95
-_LARGEST_SLACK = 2.0
-_RIDGE = 1e-6  # on a Hessian with ones on its diagonal: rounding is amplified by its inverse
 
 
 def temperature_of(final: L1SquaredHingeSVC, decisive: list, rows: LabelledRows) -> float:
@@ -50,7 +48,7 @@ def temperature_of(final: L1SquaredHingeSVC, decisive: list, rows: LabelledRows)
     if not len(weights):
         weights = np.zeros((1, len(final.intercept_)))  # the column that stands for no features
     weights = np.column_stack([weights.T, final.intercept_])
-    problems = Problems.of(final, rows)
+    problems = SVMProblems(final, rows.classes, rows.totals)
     if rows.in_memory:
         # The SVM had all features in memory: there is room for those that have a weight.
         X, y, weight = rows.part
@@ -71,7 +69,7 @@ def _learn_elsewhere(rows, look, by_class):
     def slopes(rates):
         return rows.source.ask(_Slopes(left_out, by_class, total, rates), np.add)
 
-    return learn_in_passes(slopes)
+    return least_loss(slopes, n_rates=11, accuracy=1e-3)  # two to four passes
 
 
 def _weights(y, weight, by_class):
@@ -86,7 +84,7 @@ class _Hessians(NamedTuple):
     """The question for the Hessian of each problem in the features that have a weight in it."""
 
     features: Features | None  # None where the rows are features already
-    problems: Problems
+    problems: SVMProblems
     weights: np.ndarray  # (n_problems, n_features + 1), the intercepts last
 
     def __call__(self, part: RowPart) -> tuple[np.ndarray, ...]:
@@ -116,7 +114,7 @@ class _Hessians(NamedTuple):
         support = np.flatnonzero(self.weights[p])
         chosen = namespace(values).take(values, like(values, support), axis=1)
         scores = chosen @ like(values, self.weights[p, support])
-        sign, cost = self.problems.at(p, piece.y, piece.weight, scores)
+        sign, cost = self.problems.sides(p, piece.y, piece.weight, scores)
         return chosen, sign, positive(namespace(values), 1.0 - sign * scores), cost
 
 
@@ -127,8 +125,8 @@ def _factors(hessians) -> list[np.ndarray]:
         unit = np.sqrt(hessian.diagonal())
         unit[unit == 0.0] = 1.0  # of a feature that is zero on all rows with a slack
         values, vectors = np.linalg.eigh(hessian / np.outer(unit, unit))
-        # Features may depend on each other, and rounding makes eigenvalues negative.
-        vectors /= np.sqrt(np.maximum(values, 0.0) + _RIDGE)
+        # Features may depend on each other: rounding makes eigenvalues negative, and is amplified.
+        vectors /= np.sqrt(np.maximum(values, 0.0) + 1e-6)
         factors.append(vectors / unit[:, np.newaxis])
     return factors
 
@@ -153,9 +151,9 @@ class _LeftOut(NamedTuple):
             # A product for the sum over few columns: many times as fast.
             norms = (solved * solved) @ xp.ones_like(solved[0, :])
             leverage = 2.0 * cost * norms
-            leverage = xp.minimum(leverage, _LARGEST_LEVERAGE * xp.ones_like(leverage[:1]))
+            leverage = xp.minimum(leverage, settings.LARGEST_LEVERAGE * xp.ones_like(leverage[:1]))
             grown = slack * leverage / (1.0 - leverage)
-            grown = xp.minimum(grown, positive(xp, _LARGEST_SLACK - slack))
+            grown = xp.minimum(grown, positive(xp, settings.LARGEST_SLACK - slack))
             score = values @ like(values, self.look.weights[p, :])
             scores.append(score - sign * grown)
         return scores[0] if len(scores) == 1 else xp.stack(scores, axis=1)

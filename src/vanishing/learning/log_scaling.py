@@ -1,9 +1,10 @@
 """A logarithmic scaling for columns with heavy tails."""
 
 import numpy as np
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.base import OneToOneFeatureMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from vanishing.estimators.bases import BaseEstimator, TransformerMixin
 from vanishing.persistence import register
 
 

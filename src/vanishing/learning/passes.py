@@ -11,8 +11,9 @@ import numpy as np
 
 from vanishing._threads import fold
 from vanishing.learning.features import VanishingFeatures
-from vanishing.learning.labels import LabelledRows, class_weights
+from vanishing.learning.labels import LabelledRows
 from vanishing.learning.svm import L1SquaredHingeSVC, set_solutions
+from vanishing.learning.svm_problems import SVMProblems
 from vanishing.learning.svm_solver import STEPS, NewtonPass, solve_in_passes
 from vanishing.rows.arrays import like, namespace, rows_at_once, to_numpy
 from vanishing.rows.source import RowPart
@@ -25,7 +26,7 @@ def fit_in_passes(
     """Fit the SVM to the features of rows elsewhere; return what to warn of."""
     final.n_features_in_ = max(1, features.n_generators_)
     final.classes_ = rows.classes
-    problems = Problems.of(final, rows)
+    problems = SVMProblems(final, rows.classes, rows.totals)
     parts = [(fitted.generators_, fitted.absolute) for fitted in features.transformers_]
     values = Features(parts, rows.scale)
 
@@ -55,54 +56,11 @@ class Features(NamedTuple):
         return features_and_constant(self.parts, X if self.scale is None else self.scale(X))
 
 
-class Problems:
-    """Each class against the others, or the second of two against the first.
-
-    Parameters
-    ----------
-    C : float
-        Weight of the loss.
-    n_classes : int
-    by_class : ndarray of shape (n_classes,) or None
-        Weights of the classes.
-    """
-
-    def __init__(self, C: float, n_classes: int, by_class: np.ndarray | None = None):
-        self.C = C
-        self.n_classes = n_classes
-        self.by_class = None if by_class is None else by_class.tolist()
-
-    @classmethod
-    def of(cls, final: L1SquaredHingeSVC, rows) -> "Problems":
-        """Return the problems of an SVM on labelled rows."""
-        by_class = class_weights(final.class_weight, rows.classes, rows.totals)
-        return cls(float(final.C), len(rows.classes), by_class)
-
-    def __len__(self) -> int:
-        return 1 if self.n_classes == 2 else self.n_classes
-
-    def at(self, p: int, y, weight, like):
-        """Return signs and costs of rows in problem p, as `svm.row_costs` has them.
-
-        ``y`` are places of classes, ``weight`` weights or None, and ``like`` an array of as many
-        numbers in float64: all where the rows are.
-        """
-        xp = namespace(like)
-        ones = xp.ones_like(like)
-        own = y == (1 if self.n_classes == 2 else p)
-        cost = self.C * (ones if weight is None else weight)
-        if self.by_class is not None:
-            others = self.by_class[0] if self.n_classes == 2 else 1.0
-            mine = self.by_class[1 if self.n_classes == 2 else p]
-            cost = xp.where(own, mine * cost, others * cost)
-        return xp.where(own, ones, -ones), cost
-
-
 class _NewtonQuestion(NamedTuple):
     """The question of `svm_solver.solve_in_passes` to a block of rows."""
 
     features: Features
-    problems: Problems
+    problems: SVMProblems
     asked: list[int]
     weights: np.ndarray
     directions: np.ndarray
@@ -120,7 +78,7 @@ class _NewtonQuestion(NamedTuple):
         left = like(values, 1.0 - STEPS[:, np.newaxis])
         found = []
         for i, p in enumerate(self.asked):
-            sign, cost = self.problems.at(p, piece.y, piece.weight, scores[:, i])
+            sign, cost = self.problems.sides(p, piece.y, piece.weight, scores[:, i])
             margin, move = sign * scores[:, i], sign * scores[:, n_asked + i]
             # At all steps at once; the first is the full one.
             slacks = positive(xp, (1.0 - margin) + left * move)

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 
 from vanishing._threads import one_blas_thread
 from vanishing.estimators.fits import Remarks
@@ -57,7 +56,7 @@ def scale_rows(rows: LabelledRows, scale, clip: bool) -> ScaledRows:
 def fit_parts(
     scaled: ScaledRows,
     transformer,
-    finals: Sequence[ClassifierMixin],
+    finals: Sequence[Any],
     *,
     readers=None,
     n_jobs=None,

@@ -1,19 +1,21 @@
 """Prediction by a fitted pipeline, on rows wherever they are."""
 
 import copy
+from collections.abc import Sequence
+from typing import Any, Literal, overload
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from vanishing._types import Array, FloatArray, LabelArray, ObjectArray, Table
 from vanishing._warnings import warn
-from vanishing.algebra.polynomials import default_names
+from vanishing.algebra.polynomials import Polynomial, default_names
+from vanishing.estimators.bases import BaseEstimator, ClassifierMixin, available_if
 from vanishing.estimators.notebook import HTMLRepresentation
 from vanishing.estimators.row_methods import RowMethods, row_by_row
 from vanishing.estimators.saving import Savable
 from vanishing.learning.default import DefaultTransformer
-from vanishing.learning.explanation import table_of
+from vanishing.learning.explanation import Explanation, table_of
 from vanishing.learning.features import feature_values
 from vanishing.learning.labels import labels
 from vanishing.learning.scaling import FarRows, names_after
@@ -96,8 +98,16 @@ class PipelineClassifier(
 ):
     """Base of the classifiers by equations, which predict by their `pipeline_of`."""
 
+    classes_: LabelArray
+    n_generators_: int
+    n_terms_: int
+    sparsity_: float
+    temperature_: float | None
+    n_features_in_: int
+    feature_names_in_: ObjectArray
+
     @property
-    def generators_(self):
+    def generators_(self) -> Sequence[Polynomial]:
         """The generators of all classes, in the order of the features."""
         check_is_fitted(self)
         return pipeline_of(self).features_.generators_
@@ -130,7 +140,7 @@ class PipelineClassifier(
         dtype=lambda self: np.float64,
         on_device=_decides_on_device,
     )
-    def decision_function(self, X):
+    def decision_function(self, X: Array) -> FloatArray:
         """Return the decision values, of shape (n_samples,) or (n_samples, n_classes).
 
         Only generators with a weight, and the monomials those need, are evaluated.
@@ -169,7 +179,7 @@ class PipelineClassifier(
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
     @row_by_row(dtype=lambda self: self.classes_.dtype, on_device=_decides_on_device)
-    def predict(self, X):
+    def predict(self, X: Array) -> LabelArray:
         """Return the predicted labels.
 
         Parameters
@@ -191,7 +201,7 @@ class PipelineClassifier(
         dtype=lambda self: np.float64,
         on_device=_decides_on_device,
     )
-    def predict_proba(self, X):
+    def predict_proba(self, X: Array) -> FloatArray:
         """Return the probabilities of the classes.
 
         Those of the linear SVM are sigmoid(d / T) of the decision values d of two classes, and
@@ -217,6 +227,12 @@ class PipelineClassifier(
             )
         return probabilities(self._decisions(X, decisive), temperature)
 
+    @overload
+    def explain(
+        self, X: Table, *, n_generators: int = 5, table: Literal[False] = False
+    ) -> list[list[Explanation]]: ...
+    @overload
+    def explain(self, X: Table, *, n_generators: int = 5, table: Literal[True]) -> Any: ...
     def explain(self, X, *, n_generators=5, table=False):
         """Tell which generators decided each prediction.
 
@@ -258,7 +274,7 @@ class PipelineClassifier(
         scores = pipeline_of(self).final_estimator_.intercept_ + values @ weights
         several = len(self.classes_) > 2
         best = scores.argmax(axis=1) if several else np.zeros(len(X), dtype=int)
-        explanations = []
+        explanations: list[list[Explanation]] = []
         for row, place in zip(values, best, strict=True):
             weight = weights[:, place]
             contribution = weight * row

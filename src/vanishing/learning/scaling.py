@@ -15,11 +15,10 @@ from sklearn.preprocessing import (
 )
 
 from vanishing.algebra.polynomials import default_names
+from vanishing.learning import settings
 from vanishing.learning.log_scaling import LogScaler
 from vanishing.rows.arrays import clipped, column_ranges, count_true, like, namespace, to_numpy
 
-FAR = 0.5  # of the training range of a column, beyond it, is far outside
-ORDINARY = 0.02  # share of rows far outside that ordinary data may have: tails are long
 SCALINGS = ("minmax", "quantile", "log")  # True is another name for the first
 
 
@@ -98,11 +97,11 @@ class FarRows:
         span = np.where((span > 0.0) & np.isfinite(span), span, np.inf)
         smallest, largest = column_ranges(X)
         beyond = np.maximum(low - smallest, largest - high) / span
-        if not beyond.max(initial=0.0) > FAR:
+        if not beyond.max(initial=0.0) > settings.FAR:
             return  # most calls end here
         if beyond.max() > self.worst:
             self.column, self.worst = int(beyond.argmax()), float(beyond.max())
-        centre, reach = like(X, (low + high) / 2), like(X, (0.5 + FAR) * span)
+        centre, reach = like(X, (low + high) / 2), like(X, (0.5 + settings.FAR) * span)
         xp = namespace(X)
         self.n_far += count_true(xp.any(xp.abs(X - centre) > reach, axis=1))
 
@@ -116,7 +115,7 @@ class FarRows:
     @property
     def many(self) -> bool:
         """Whether these are more rows than ordinary data has so far outside."""
-        return self.n_far > ORDINARY * self.n_rows
+        return self.n_far > settings.ORDINARY * self.n_rows
 
 
 class Scaling:

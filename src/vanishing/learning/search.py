@@ -1,7 +1,9 @@
 """The search for generators, psi, C and scaling by cross-validation."""
 
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from numbers import Integral
+from typing import Literal, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -9,9 +11,12 @@ from sklearn.metrics import get_scorer_names
 from sklearn.model_selection import check_cv
 
 from vanishing._threads import one_blas_thread
+from vanishing._types import Array, Labels, Table, Vector
 from vanishing.checks import check_flag
+from vanishing.constructions.base import GeneratorTransformer
 from vanishing.estimators.fits import Remarks, all_or_nothing
 from vanishing.estimators.progress import Progress, listening
+from vanishing.learning import settings
 from vanishing.learning.candidates import Free, families, others
 from vanishing.learning.classifier import VanishingClassifier, adopt_parts
 from vanishing.learning.default import resolved
@@ -28,7 +33,7 @@ from vanishing.learning.prediction import PipelineClassifier
 from vanishing.learning.scaling import SCALINGS, check_scale
 from vanishing.learning.svm import L1SquaredHingeSVC
 from vanishing.learning.trials import Trials, describe
-from vanishing.learning.tuning import MOST_ROWS, Tuning
+from vanishing.learning.tuning import Tuning
 from vanishing.persistence import register
 
 _MEASURED = ("fit_times", "score_times", "scores")
@@ -115,21 +120,28 @@ class VanishingClassifierCV(PipelineClassifier):
     0.98
     """
 
+    best_params_: dict[str, object]
+    best_score_: float
+    best_index_: int
+    cv_results_: dict[str, Array | list[dict[str, object]]]
+    classifier_: VanishingClassifier
+    n_splits_: int
+
     fits_sources = False
 
     def __init__(
         self,
-        transformer=None,
+        transformer: GeneratorTransformer | None = None,
         *,
-        psis="auto",
-        Cs="auto",
-        cv=3,
-        scoring=None,
-        scale="auto",
-        clip=True,
-        class_weight=None,
-        n_jobs=None,
-        verbose=0,
+        psis: Sequence[float] | Literal["auto"] = "auto",
+        Cs: Sequence[float] | Literal["auto"] = "auto",
+        cv: int | object = 3,
+        scoring: str | Callable[..., float] | None = None,
+        scale: bool | str | object = "auto",
+        clip: bool = True,
+        class_weight: Mapping[object, float] | Literal["balanced"] | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
     ):
         self.transformer = transformer
         self.psis = psis
@@ -142,7 +154,7 @@ class VanishingClassifierCV(PipelineClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X: Table, y: Labels | None = None, sample_weight: Vector | None = None) -> Self:
         """Choose by cross-validation, and fit to all rows with what was best.
 
         An interrupted search takes the best of what it has looked at, and says so.
@@ -159,9 +171,10 @@ class VanishingClassifierCV(PipelineClassifier):
         -------
         self : VanishingClassifierCV
         """
-        return search(self, X, y, sample_weight)
+        search(self, X, y, sample_weight)
+        return self
 
-    def check_parameters(self):
+    def check_parameters(self) -> None:
         """Raise TypeError or ValueError unless the parameters are valid."""
         check_scale(self.scale, ("auto", *SCALINGS))
         check_flag("clip", self.clip)
@@ -254,7 +267,7 @@ def search(model: VanishingClassifierCV, X, y, sample_weight=None) -> VanishingC
         progress = Progress(type(model).__name__, model.verbose)
         trials = Trials(model, _folds(model.cv, rows, y), progress)
         if psis is None:
-            trials = trials.thinned(MOST_ROWS)
+            trials = trials.thinned(settings.MOST_ROWS)
         free = Free(is_auto(model.scale), model.transformer is None, psis is None)
         tuning = Tuning(trials, psis, families(free, trials), partial(others, free))
         interrupted = False

@@ -1,42 +1,28 @@
 """A linear support vector classifier with l1 penalty: few of the features decide."""
 
+from collections.abc import Mapping
+from typing import Literal, Self
+
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from vanishing._threads import one_blas_thread
+from vanishing._types import Array, FloatArray, LabelArray, Labels, ObjectArray, Table, Vector
 from vanishing._warnings import warn
 from vanishing.checks import check_number
+from vanishing.estimators.bases import BaseEstimator, ClassifierMixin
 from vanishing.estimators.fits import all_or_nothing
 from vanishing.estimators.row_methods import RowMethods, row_by_row
 from vanishing.estimators.saving import Savable
 from vanishing.learning.labels import (
     check_class_weight,
     check_two_classes,
-    class_weights,
     labelled_rows_in_memory,
     labels,
 )
-from vanishing.learning.svm_solver import as_columns, solve_together, targets
+from vanishing.learning.svm_problems import SVMProblems
+from vanishing.learning.svm_solver import as_columns, solve_together
 from vanishing.persistence import register
-
-
-def row_costs(C: float, y, n_classes: int, weight=None, by_class=None) -> np.ndarray:
-    """Return what a row's loss costs in each problem, of shape (n_problems, n_samples).
-
-    ``y`` are places of classes, ``weight`` and ``by_class`` weights of rows and of classes.
-    """
-    cost = np.full(len(y), C)
-    if weight is not None:
-        cost *= weight
-    n_problems = 1 if n_classes == 2 else n_classes
-    if by_class is None:
-        return np.broadcast_to(cost, (n_problems, len(y)))
-    weighted = cost * by_class[y]
-    if n_classes == 2:
-        return weighted[np.newaxis]
-    # As liblinear has it: of each problem, the rows of its own class.
-    return np.where(y == np.arange(n_classes)[:, np.newaxis], weighted, cost)
 
 
 class L1SquaredHingeSVC(Savable, RowMethods, ClassifierMixin, BaseEstimator):
@@ -82,23 +68,39 @@ class L1SquaredHingeSVC(Savable, RowMethods, ClassifierMixin, BaseEstimator):
     array([0, 0, 0])
     """
 
+    classes_: LabelArray
+    coef_: FloatArray
+    intercept_: FloatArray
+    dual_gap_: FloatArray
+    n_iter_: int
+    n_features_in_: int
+    feature_names_in_: ObjectArray
+
     fits_sources = reads_sources = False
 
-    def __init__(self, C=1.0, *, tol=1e-4, max_iter=1000, fit_intercept=True, class_weight=None):
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        tol: float = 1e-4,
+        max_iter: int = 1000,
+        fit_intercept: bool = True,
+        class_weight: Mapping[object, float] | Literal["balanced"] | None = None,
+    ):
         self.C = C
         self.tol = tol
         self.max_iter = max_iter
         self.fit_intercept = fit_intercept
         self.class_weight = class_weight
 
-    def check_parameters(self):
+    def check_parameters(self) -> None:
         """Raise TypeError or ValueError unless the parameters are valid."""
         check_number("C", self.C, low=0, low_open=True)
         check_number("tol", self.tol, low=0, low_open=True)
         check_number("max_iter", self.max_iter, low=1, integer=True)
         check_class_weight(self.class_weight)
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Table, y: Labels, sample_weight: Vector | None = None) -> Self:
         """Fit the classifier.
 
         Parameters
@@ -125,7 +127,7 @@ class L1SquaredHingeSVC(Savable, RowMethods, ClassifierMixin, BaseEstimator):
             return self
 
     @row_by_row()
-    def decision_function(self, X):
+    def decision_function(self, X: Array) -> FloatArray:
         """Return the signed distances, of shape (n_samples,) or (n_samples, n_classes).
 
         Parameters
@@ -140,7 +142,7 @@ class L1SquaredHingeSVC(Savable, RowMethods, ClassifierMixin, BaseEstimator):
         return decision_values(self, X)
 
     @row_by_row()
-    def predict(self, X):
+    def predict(self, X: Array) -> LabelArray:
         """Return the predicted labels.
 
         Parameters
@@ -163,12 +165,11 @@ def fit_svm(svm: L1SquaredHingeSVC, columns, y, weight=None, start=None, n_jobs=
     ``y`` are places in ``classes_``, which is set already; ``start`` a fitted classifier on the
     same features to start from, ``n_jobs`` threads over the problems. Returns what to warn of.
     """
-    n_classes = len(svm.classes_)
     svm.n_features_in_ = len(columns) - svm.fit_intercept
-    totals = np.bincount(y, weight, n_classes)
-    by_class = class_weights(svm.class_weight, svm.classes_, totals)
-    costs = row_costs(float(svm.C), y, n_classes, weight, by_class)
-    weights = np.zeros((len(costs), len(columns)))
+    problems = SVMProblems(svm, svm.classes_, np.bincount(y, weight, len(svm.classes_)))
+    sides = [problems.sides(p, y, weight, columns[0]) for p in range(len(problems))]
+    signs, costs = zip(*sides, strict=True)
+    weights = np.zeros((len(problems), len(columns)))
     if start is not None:
         weights[:, : svm.n_features_in_] = start.coef_
         weights[:, svm.n_features_in_ :] = start.intercept_[:, np.newaxis]
@@ -176,7 +177,7 @@ def fit_svm(svm: L1SquaredHingeSVC, columns, y, weight=None, start=None, n_jobs=
         svm,
         solve_together(
             columns,
-            targets(y, n_classes),
+            signs,
             costs,
             weights,
             tol=svm.tol,

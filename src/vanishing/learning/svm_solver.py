@@ -219,45 +219,33 @@ class _Hessian:
         return _gathered(columns, places, self.scale[places])
 
 
-def solve(columns, y, cost, w, *, tol, max_iter):
-    """Minimise P(w), starting from w.
+def solve_together(columns, targets, costs, starts, *, tol, max_iter, n_jobs=None):
+    """Minimise P(w) of several problems on the same features.
+
+    A look at all features reads these once for all problems, which between two looks go their own
+    ways in ``n_jobs`` threads.
 
     Parameters
     ----------
     columns : ndarray of shape (n_features, n_samples), C-contiguous
         The features, the constant included if there is one.
-    y : ndarray of shape (n_samples,)
-        Labels +1 and -1.
-    cost : ndarray of shape (n_samples,)
+    targets : sequence of ndarrays of shape (n_samples,)
+        Labels +1 and -1, for each problem.
+    costs : sequence of ndarrays of shape (n_samples,)
         c_i >= 0.
-    w : ndarray of shape (n_features,)
-        Where to start.
+    starts : sequence of ndarrays of shape (n_features,)
+        The weights to start from.
     tol : float
         Relative duality gap to reach.
     max_iter : int
         Newton steps to take at most.
-
-    Returns
-    -------
-    w : ndarray of shape (n_features,)
-    gap : float
-        The relative duality gap reached.
-    n_iter : int
-        Newton steps taken.
-    """
-    (solution,) = solve_together(columns, [y], [cost], [w], tol=tol, max_iter=max_iter)
-    return solution
-
-
-def solve_together(columns, targets, costs, starts, *, tol, max_iter, n_jobs=None):
-    """Solve problems on the same features, as `solve` does each of them.
-
-    A look at all features reads these once for all problems, which between two looks go their own
-    ways in ``n_jobs`` threads.
+    n_jobs : int, default=None
+        Threads over the problems.
 
     Returns
     -------
     solutions : list of (w, gap, n_iter)
+        For each problem the weights, the relative duality gap reached, and the Newton steps taken.
     """
     largest = max(float(columns.max(initial=0.0)), -float(columns.min(initial=0.0)))
     if not largest * math.sqrt(max(cost.sum() for cost in costs)) < _LARGEST:
@@ -406,11 +394,12 @@ def solve_in_passes(look, n_columns: int, n_problems: int, *, tol, max_iter):
         problem.
     n_columns, n_problems : int
     tol, max_iter : float, int
-        As in `solve`.
+        As in `solve_together`.
 
     Returns
     -------
-    solutions : list of (w, gap, n_iter), as `solve` returns them
+    solutions : list of (w, gap, n_iter)
+        As `solve_together` returns them.
     """
     w = np.zeros((n_problems, n_columns))
     direction = np.zeros_like(w)
@@ -456,9 +445,3 @@ def as_columns(X: np.ndarray, fit_intercept: bool) -> np.ndarray:
     columns[: X.shape[1]] = X.T
     columns[X.shape[1] :] = 1.0
     return columns
-
-
-def targets(y: np.ndarray, n_classes: int) -> np.ndarray:
-    """Return labels +1 and -1 for each class against the others; one row if there are two."""
-    labels = np.arange(n_classes)[1 if n_classes == 2 else 0 :]
-    return np.where(y == labels[:, np.newaxis], 1.0, -1.0)

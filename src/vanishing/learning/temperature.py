@@ -13,17 +13,9 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from scipy.interpolate import CubicHermiteSpline
-from scipy.optimize import brentq
 
+from vanishing.learning import settings
 from vanishing.rows.arrays import namespace
-
-# The decision values of the SVM have a unit, the margin, which it wants to be at least 1.
-_COLDEST, _HOTTEST = 1e-3, 1e3
-_USUAL = 0.3
-_LARGEST = 1e300  # a decision value
-_ACCURACY = 1e-8  # relative
-_POINTS, _ROUNDS = 16, 2  # temperatures that a pass over rows elsewhere tries, and such passes
 
 
 def learn_temperature(scores: np.ndarray, y: np.ndarray, weight=None) -> float:
@@ -44,47 +36,43 @@ def learn_temperature(scores: np.ndarray, y: np.ndarray, weight=None) -> float:
         In [0.001, 1000].
     """
     total = float(len(y) if weight is None else weight.sum())
-    loss = Loss(scores, y, weight, total)
-    low, high = -math.log(_HOTTEST), -math.log(_COLDEST)
-    here, step = -math.log(_USUAL), math.inf
-    while abs(step) > _ACCURACY:
-        rate = math.exp(here)
-        slope, curvature = loss.slopes(np.array([rate]))[:, 0]
-        low, high = (low, here) if slope > 0.0 else (here, high)
-        # Newton's step in log(1 / T), or half of what is left where that leads out of it.
-        there = here - slope / (rate * curvature) if curvature > 0.0 else high
-        if not low < there < high:
-            there = 0.5 * (low + high)
-        step, here = there - here, there
-    return float(np.clip(math.exp(-here), _COLDEST, _HOTTEST))
+    return least_loss(Loss(scores, y, weight, total).slopes)
 
 
-def learn_in_passes(slopes: Callable) -> float:
-    """Return the temperature of least log-loss on rows elsewhere, to six digits.
+def least_loss(slopes: Callable, n_rates: int = 1, accuracy: float = 1e-8) -> float:
+    """Return the temperature of least log-loss, by Newton's method in the logarithm of the rate.
 
     Parameters
     ----------
     slopes : callable
-        ``slopes(rates)`` makes a pass and returns the sum over all rows of `Loss.slopes`.
+        ``slopes(rates)`` returns the sum over all rows of `Loss.slopes`.
+    n_rates : int, default=1
+        Rates that one call tries: several where each call is a pass over rows elsewhere.
+    accuracy : float, default=1e-8
+        Length of the last step. The error is about its square.
 
     Returns
     -------
     temperature : float
     """
-    low, high = -np.log(_HOTTEST), -np.log(_COLDEST)
-    for _ in range(_ROUNDS):
-        logs = np.linspace(low, high, _POINTS)
+    low, high = -math.log(settings.HOTTEST), -math.log(settings.COLDEST)
+    offsets = np.linspace(-1.0, 1.0, n_rates) if n_rates > 1 else np.zeros(1)
+    logs = high * offsets if n_rates > 1 else np.array([-math.log(0.3)])  # a usual one
+    length = math.inf
+    while length > accuracy and low < high:
         rates = np.exp(logs)
         slope, curvature = slopes(rates)
-        if slope[0] >= 0.0:
-            return float(1.0 / rates[0])
-        if slope[-1] <= 0.0:
-            return float(1.0 / rates[-1])
-        i = int(np.argmax(slope > 0.0))
-        low, high = logs[i - 1], logs[i]
-    around = slice(i - 1, i + 1)
-    curve = CubicHermiteSpline(logs[around], slope[around], (rates * curvature)[around])
-    return float(np.exp(-brentq(curve, low, high)))
+        low = float(logs[slope <= 0.0].max(initial=low))
+        high = float(logs[slope > 0.0].min(initial=high))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            steps = np.where(curvature > 0.0, -slope / (rates * curvature), np.inf)
+        nearest = int(np.argmin(np.abs(steps)))
+        centre = logs[nearest] + steps[nearest]
+        if not low < centre < high:  # it leads out: half of what is left
+            centre = 0.5 * (low + high)
+        length = abs(centre - logs[nearest])
+        logs = np.clip(centre + length * offsets, low, high)
+    return float(np.clip(math.exp(-centre), settings.COLDEST, settings.HOTTEST))
 
 
 class Loss:
@@ -172,7 +160,7 @@ def probabilities(scores, temperature: float):
     ``scores`` are decision values, of NumPy or of a device.
     """
     xp = namespace(scores)
-    scores = xp.clip(scores, -_LARGEST, _LARGEST)  # infinity less infinity is no number
+    scores = xp.clip(scores, -1e300, 1e300)  # infinity less infinity is no number
     if scores.ndim == 1:
         scores = xp.stack([-0.5 * scores, 0.5 * scores], axis=1)
     chances = xp.exp((scores - xp.max(scores, axis=1, keepdims=True)) / temperature)

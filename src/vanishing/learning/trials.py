@@ -13,6 +13,7 @@ from vanishing._threads import spread
 from vanishing.constructions.contrastive import ContrastiveVanishing
 from vanishing.estimators.names import adopt_columns
 from vanishing.estimators.progress import Progress, listening
+from vanishing.learning import settings
 from vanishing.learning.classifier import (
     VanishingClassifier,
     adopt_parts,
@@ -29,8 +30,6 @@ from vanishing.learning.svm import L1SquaredHingeSVC, decision_values
 from vanishing.learning.temperature import learn_temperature
 from vanishing.rows.reader import RowReader
 from vanishing.rows.values import or_constant
-
-_KEPT = 5000  # decision values of a fold that are kept, to learn a temperature from
 
 
 class Choice(NamedTuple):
@@ -167,8 +166,10 @@ class Trials:
         """Return the classifier that a point and C stand for, to be fitted."""
         model, choice = self.model, point.choice
         if choice.is_contrastive:
-            degree = choice.max_degree
-            transformer = ContrastiveVanishing(point.psi, max_degree=degree, max_terms=None)
+            assert choice.max_degree is not None
+            transformer = ContrastiveVanishing(
+                point.psi, max_degree=choice.max_degree, max_terms=None
+            )
         else:
             transformer = clone(resolved(model.transformer)).set_params(psi=point.psi)
             if choice.oracle is not None:
@@ -272,7 +273,7 @@ class Trials:
         start = time.perf_counter()
         finals = [L1SquaredHingeSVC(C, class_weight=model.class_weight) for C in Cs]
         fits = fit_parts(fold.train, classifiers[0].transformer, finals, readers=fold.readers)
-        step = -(-len(test.y) // _KEPT)
+        step = -(-len(test.y) // settings.KEPT_SCORES)
         for classifier, parts in zip(classifiers, fits, strict=True):
             shared[0] = parts.seconds
             trial.fit_times.append(time.perf_counter() - start)
@@ -304,7 +305,7 @@ class Trials:
     def temperature(self, look: FoldScores, place: int) -> float:
         """Learn the temperature of a point and C from rows that it was not fitted to."""
         tests = [test.part for _, test in self.folds]
-        steps = [-(-len(test.y) // _KEPT) for test in tests]
+        steps = [-(-len(test.y) // settings.KEPT_SCORES) for test in tests]
         kept = [test.at(slice(None, None, s)) for test, s in zip(tests, steps, strict=True)]
         y = np.concatenate([test.y for test in kept])
         weight = np.concatenate(

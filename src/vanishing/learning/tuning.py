@@ -17,34 +17,8 @@ from math import sqrt
 import numpy as np
 from sklearn import get_config
 
+from vanishing.learning import settings
 from vanishing.learning.trials import Choice, FoldScores, Point, Trials, skipped
-
-_SMALLEST_PSI = 1e-8
-_FEW_MISTAKES = 10  # on held-out rows: with fewer, no other choice can be told from chance
-_SURE = 0.5  # standard errors by which another choice has to be better
-_BEHIND = 2.0  # standard errors from which on no variant of a choice, and no dear psi, is tried
-_ROUNDING = 1e-12  # of a score
-_SCREENED = 10_000  # training rows on which scalings and oracles are compared
-MOST_ROWS = 30_000  # training rows of a fold that looks for psi are fitted to
-# The work of a look: entries that one pass of the linear SVMs over the features of a fold reads.
-_MOST_WORK = 8e7  # of the next psi; with more, a search takes minutes
-_MOST_VAIN_WORK = 3e6  # of the next psi after one that brought nothing
-# Values of psi, or degrees, that may bring nothing before the next are left alone. Many rows bear a
-# small psi, and tell whether it pays.
-_PATIENCE, _MANY_ROWS, _MORE_PATIENCE = 2, 5000, 3
-_GROWTH = 2.0  # of the number of generators from one psi to the next, that is reckoned with
-_MOST_VAIN_CLIMB = 3e5  # of a degree that brought nothing, for one more to be tried
-MOST_SCREENED_WORK = 1e7  # the same, where scalings, oracles and degrees are compared
-
-
-def descending(choice: Choice) -> list[float]:
-    """Return the values of psi that a search goes through: for OAVI the paper's, and on."""
-    tens = [10.0**-power for power in range(1, 9)]
-    if choice.is_contrastive:
-        found = [0.5, *tens]
-    else:
-        found = [psi for ten in tens for psi in (ten, 0.5 * ten)]
-    return [float(f"{psi:g}") for psi in found if psi >= _SMALLEST_PSI]
 
 
 class Tuning:
@@ -89,7 +63,7 @@ class Tuning:
         firsts = []
         for family in self.families:
             firsts.append(self._climb(family))
-            if self._mistakes() < _FEW_MISTAKES:
+            if self._mistakes() < settings.FEW_MISTAKES:
                 return
         # A family that is clearly behind has no variant that catches up.
         behind = [self._is_behind(first) for first in firsts]
@@ -116,7 +90,7 @@ class Tuning:
 
     def _is_behind(self, choice: Choice) -> bool:
         """Say whether a choice is clearly worse than what is taken."""
-        return self._ahead(self.best(), self._best_of(choice)) > _BEHIND
+        return self._ahead(self.best(), self._best_of(choice)) > settings.BEHIND
 
     def _climb(self, family: Sequence[Choice]) -> Choice:
         """Walk through the choices of a family while they gain; return the best of them."""
@@ -126,10 +100,11 @@ class Tuning:
             look, _ = new = self._best_of(choice)
             if choice != found:
                 n_vain += 1
-                if self._ahead(new, self._best_of(found)) > _SURE:
+                if self._ahead(new, self._best_of(found)) > settings.SURE:
                     found, n_vain = choice, 0
             work = self._work(choice, [look.n_generators])
-            if n_vain >= (_PATIENCE if work <= _MOST_VAIN_CLIMB else 1) or self._perfect(look):
+            patience = settings.PATIENCE if work <= settings.MOST_VAIN_CLIMB else 1
+            if n_vain >= patience or self._perfect(look):
                 break
         return found
 
@@ -149,13 +124,13 @@ class Tuning:
 
     def _consider(self, choice: Choice) -> None:
         """Take a choice if it is better by some standard errors."""
-        if self._taken is None or self._ahead(self._best_of(choice), self.best()) > _SURE:
+        if self._taken is None or self._ahead(self._best_of(choice), self.best()) > settings.SURE:
             self._taken = choice
 
     def _descend(self, choice: Choice, largest: float, Cs: Sequence[float]) -> None:
         n_vain, best = 0, -np.inf
         sizes: list[int] = []  # generators of the models until now
-        for psi in descending(choice):
+        for psi in settings.CONTRASTIVE_PSIS if choice.is_contrastive else settings.PSIS:
             if psi > largest:
                 continue
             point = Point(choice, psi)
@@ -173,17 +148,17 @@ class Tuning:
             sizes.append(look.n_generators)
             if n_vain >= self._patience(choice, sizes) or self._perfect(look):
                 return
-            dear = self._work(choice, sizes) > _MOST_VAIN_WORK
+            dear = self._work(choice, sizes) > settings.MOST_VAIN_WORK
             if dear and self._taken is not None and self._is_behind(choice):
                 return
             Cs = self._promising(look)
 
     def _patience(self, choice: Choice, sizes: list[int]) -> int:
-        if self._work(choice, sizes) > _MOST_VAIN_WORK:
+        if self._work(choice, sizes) > settings.MOST_VAIN_WORK:
             return 1
         # Of contrastive generators psi goes down in larger steps.
-        many = self.trials.n_rows >= _MANY_ROWS and not choice.is_contrastive
-        return _MORE_PATIENCE if many else _PATIENCE
+        many = self.trials.n_rows >= settings.MANY_ROWS and not choice.is_contrastive
+        return settings.MORE_PATIENCE if many else settings.PATIENCE
 
     def _perfect(self, look: FoldScores) -> bool:
         """Say whether nothing can be better: no mistakes, where these are what is scored."""
@@ -206,7 +181,7 @@ class Tuning:
         """Return the work that the next psi takes, from the numbers of generators until now."""
         growth = 1.0  # of contrastive ones there are no more than terms
         if len(sizes) > 1 and not choice.is_contrastive:
-            growth = min(max(sizes[-1] / max(sizes[-2], 1), 1.0), _GROWTH)
+            growth = min(max(sizes[-1] / max(sizes[-2], 1), 1.0), settings.LARGEST_GROWTH)
         return self.trials.n_rows * sizes[-1] * growth * self.trials.n_problems
 
     def _too_much(self, choice: Choice, sizes: list[int]) -> str | None:
@@ -217,7 +192,7 @@ class Tuning:
         # The features of a fold, and the columns that the SVM makes of these.
         if 16.0 * work / self.trials.n_problems > get_config()["working_memory"] * 2**20:
             return "whose features would not fit into scikit-learn's working_memory"
-        return "which would take too long" if work > _MOST_WORK else None
+        return "which would take too long" if work > settings.MOST_WORK else None
 
     def _sharpen(self, choice: Choice) -> None:
         """Look at the C beside the best one of a choice, where these are not given."""
@@ -247,24 +222,24 @@ class Tuning:
     def _other(self, first: Choice, others: Sequence[Choice]) -> tuple[FoldScores, int] | None:
         """Return the best look at other choices and the place of its C, if it is clearly better."""
         look, place = self._best_of(first)
-        trials = self.trials.thinned(_SCREENED)
+        trials = self.trials.thinned(settings.SCREENED_ROWS)
         psis = [
             point.psi
             for point, at in self.looks.items()
             if point.choice == first
             and point.psi >= look.point.psi
-            and self._work(first, [at.n_generators]) <= MOST_SCREENED_WORK
+            and self._work(first, [at.n_generators]) <= settings.MOST_SCREENED_WORK
         ]
         if not psis:
             return None
         looks = self.looks if trials is self.trials else self.screened
         reference = self._known_or_new(trials, Point(first, min(psis)), place), place
         raced = [self._race(trials, choice, first, psis, place) for choice in others]
-        found = [each for each in raced if each and self._ahead(each, reference) > _SURE]
+        found = [each for each in raced if each and self._ahead(each, reference) > settings.SURE]
         if not found:
             return None
         best = max(found, key=_mean)
-        tied = [each for each in found if self._ahead(best, each) <= _SURE]
+        tied = [each for each in found if self._ahead(best, each) <= settings.SURE]
         if len(tied) > 1:  # the C beside theirs may tell them apart
             tied = [self._sharpened(trials, each, looks) for each in tied]
         return max(tied, key=_mean)
@@ -312,7 +287,7 @@ class Tuning:
             return (gained - lost) / sqrt(max(gained + lost, 1))
         gain = new[0].scores[:, new[1]] - old[0].scores[:, old[1]]
         error = gain.std() / np.sqrt(max(len(gain) - 1, 1))
-        return float(gain.mean() / max(error, _ROUNDING))
+        return float(gain.mean() / max(error, 1e-12))
 
 
 def _mean(found: tuple[FoldScores, int]) -> float:

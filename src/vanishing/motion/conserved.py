@@ -1,22 +1,36 @@
 """The estimator `ConservedQuantities`, which asks runs for what stays the same along each."""
 
+from typing import Literal, Self
+
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from vanishing._threads import one_blas_thread, spread, threads
+from vanishing._types import (
+    Array,
+    BoolArray,
+    FloatArray,
+    FunctionChoice,
+    LabelArray,
+    Labels,
+    Names,
+    ObjectArray,
+    RandomState,
+    Table,
+    Vector,
+)
 from vanishing._warnings import warn
-from vanishing.algebra.polynomials import default_names
 from vanishing.checks import check_number
-from vanishing.equations.law import read_law, write_law
+from vanishing.equations.law import Law, read_law, write_law
+from vanishing.estimators.bases import BaseEstimator, TransformerMixin
 from vanishing.estimators.fits import all_or_nothing
 from vanishing.estimators.names import input_names
 from vanishing.estimators.notebook import HTMLRepresentation
 from vanishing.estimators.progress import Progress
 from vanishing.estimators.row_methods import RowTransformer, row_by_row
 from vanishing.estimators.saving import Savable
-from vanishing.motion.quantity import read_quantity, write_quantity
+from vanishing.motion.quantity import ConservedQuantity, read_quantity, write_quantity
 from vanishing.motion.runs import Measure, RunQuestion, Scatter, Some, Survey
 from vanishing.motion.search import MotionAnswer, Search
 from vanishing.motion.variables import Monomials, Variable, asked_variables
@@ -115,16 +129,28 @@ class ConservedQuantities(
     array([ 4., 16., 36.])
     """
 
+    quantities_: list[ConservedQuantity]
+    ratio_: FloatArray
+    n_independent_: int
+    constraints_: list[Law]
+    values_: FloatArray
+    runs_: LabelArray
+    held_out_: BoolArray
+    noise_: FloatArray
+    verdict_: str
+    n_features_in_: int
+    feature_names_in_: ObjectArray
+
     def __init__(
         self,
-        max_degree=3,
+        max_degree: int = 3,
         *,
-        functions=(),
-        max_terms=8,
-        noise=None,
-        n_jobs=None,
-        random_state=0,
-        verbose=0,
+        functions: FunctionChoice = (),
+        max_terms: int = 8,
+        noise: float | Vector | Literal["estimate"] | None = None,
+        n_jobs: int | None = None,
+        random_state: RandomState = 0,
+        verbose: int = 0,
     ):
         self.max_degree = max_degree
         self.functions = functions
@@ -134,7 +160,7 @@ class ConservedQuantities(
         self.random_state = random_state
         self.verbose = verbose
 
-    def check_parameters(self):
+    def check_parameters(self) -> None:
         """Raise TypeError or ValueError unless the parameters are valid."""
         check_number("max_degree", self.max_degree, low=1, high=12, integer=True)
         check_number("max_terms", self.max_terms, low=1, integer=True)
@@ -142,7 +168,13 @@ class ConservedQuantities(
         if isinstance(self.noise, str):
             raise ValueError(f"noise must be None or numbers; got {self.noise!r}.")
 
-    def fit(self, X, y=None, groups=None, sample_weight=None):
+    def fit(
+        self,
+        X: Table,
+        y: object = None,
+        groups: Labels | None = None,
+        sample_weight: Vector | None = None,
+    ) -> Self:
         """Find conserved quantities.
 
         Parameters
@@ -163,7 +195,7 @@ class ConservedQuantities(
         with all_or_nothing(self), one_blas_thread(), threads(self.n_jobs):
             rows = take_rows(self, X, groups, sample_weight, y_is="runs", piece_rows=_ROWS)
             ask = rows.on_host().ask
-            names = self._names()
+            names = tuple(map(str, input_names(self)))
             progress = Progress("ConservedQuantities", self.verbose)
             progress.step("looking at the runs")
             monomials, survey = self._monomials(ask, names)
@@ -191,10 +223,6 @@ class ConservedQuantities(
         return self
 
     # -- Reading rows -----------------------------------------------------------------------------
-
-    def _names(self) -> tuple[str, ...]:
-        names = getattr(self, "feature_names_in_", default_names(self.n_features_in_))
-        return tuple(map(str, names))
 
     def _monomials(self, ask, names) -> tuple[Monomials, Survey]:
         """Look at all rows; return the monomials, and what was seen."""
@@ -256,7 +284,7 @@ class ConservedQuantities(
         self.verdict_ = answer.verdict
 
     @row_by_row(n_columns=lambda self: len(self.quantities_), dtype=lambda self: np.float64)
-    def transform(self, X):
+    def transform(self, X: Array) -> FloatArray:
         """Return the values of the quantities.
 
         Parameters
@@ -276,7 +304,7 @@ class ConservedQuantities(
 
         return np.vstack(spread(values, RowPart(X, None, None).pieces(_ROWS)))
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(self, input_features: Names | None = None) -> ObjectArray:
         """Return the quantities as text, one name per column of `transform`.
 
         Parameters
@@ -290,9 +318,15 @@ class ConservedQuantities(
         """
         check_is_fitted(self, "quantities_")
         names = tuple(map(str, input_names(self, input_features)))
-        return np.array([quantity._written(names) for quantity in self.quantities_], dtype=object)
+        return np.array([quantity.to_text(names) for quantity in self.quantities_], dtype=object)
 
-    def score(self, X, y=None, groups=None, sample_weight=None):
+    def score(
+        self,
+        X: Table,
+        y: object = None,
+        groups: Labels | None = None,
+        sample_weight: Vector | None = None,
+    ) -> float:
         """Return one minus the mean of variance within runs over that of all rows.
 
         Parameters

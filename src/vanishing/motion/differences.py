@@ -1,9 +1,12 @@
 """Time derivatives of measured runs, from local polynomials or plain differences."""
 
+from typing import Literal
+
 import numpy as np
 from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils.validation import column_or_1d
 
+from vanishing._types import FloatArray, Labels, Table, Vector
 from vanishing.checks import check_choice, check_number
 
 METHODS = ("smooth", "differences")
@@ -11,7 +14,14 @@ _DEGREE = 2  # of local polynomials
 _NEEDED = _DEGREE + 1  # rows of a run
 
 
-def derivatives(X, t, groups=None, method="smooth", *, window=7):
+def derivatives(
+    X: Table,
+    t: Vector,
+    groups: Labels | None = None,
+    method: Literal["smooth", "difference"] = "smooth",
+    *,
+    window: int = 7,
+) -> FloatArray:
     r"""Return the time derivatives of columns along each run.
 
     They are columns for `LawFinder`: equations of motion are laws among columns and derivatives.

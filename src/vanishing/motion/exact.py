@@ -93,9 +93,8 @@ def exact_quantities(
     left_over = 0
     new = max(1e-4, 30 * np.sqrt(limit))
     for i in range(len(spaces.sizes)):
-        known = Family(learnt.total)
         functions: list[np.ndarray] = []  # of quantities, though not polynomials of this degree
-        known.set(polynomials(found, i))
+        known = Family(learnt.total, polynomials(found, i))
         if spaces.dimension(i) <= known.rank:
             continue
         null = spaces.basis(i)
@@ -107,7 +106,7 @@ def exact_quantities(
                     functions.append(candidate.dense(len(learnt.total)))
                 elif holds(candidate, limit):
                     found.append(candidate)
-                known.set([*polynomials(found, i), *functions])
+                known = Family(learnt.total, [*polynomials(found, i), *functions])
             if known.rank >= len(null):
                 break
         left_over = max(0, len(null) - known.rank)

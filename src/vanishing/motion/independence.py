@@ -5,7 +5,7 @@ from math import comb
 
 import numpy as np
 
-from vanishing.algebra.terms import Evaluator, Term
+from vanishing.algebra.terms import Evaluator, Term, monomial
 from vanishing.fitting.surrogate import exponents_up_to
 
 _ROWS = 300
@@ -81,7 +81,7 @@ def left_over(values: np.ndarray, others: np.ndarray) -> float:
     if not degrees:
         return 1.0
     powers = exponents_up_to(n_quantities, n_runs, degrees[-1])
-    terms = np.prod(scaled[:, None, :] ** powers, axis=2)
+    terms = Evaluator(scaled.T).values([monomial(row) for row in powers]).T
     centred = values - values.mean()
     rest = centred - terms @ np.linalg.lstsq(terms, centred, rcond=None)[0]
     return float(np.sqrt((rest @ rest) / (centred @ centred)))

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from vanishing.fitting.ratios import full_ratios, least_ratio, ratio_supports
-from vanishing.laws.refit import price
+from vanishing.fitting.sparse import price
 from vanishing.motion.pencil import Family, Pencil, PencilCandidate
 
 MOST_TERMS = 130  # standard monomials among which sparse combinations are looked for
@@ -131,15 +131,13 @@ class NoisySearch:
         """
         scored: dict[tuple[int, ...], float] = {}
         for k, degree in zip(self.sizes, self.degrees, strict=True):
-            known = Family(self.learnt.total)
-            known.set(self.polynomials(found, degree))
+            known = Family(self.learnt.total, self.polynomials(found, degree))
             ratios = full_ratios(self.gram[:k, :k], unit * self.noise[:k, :k])
             # Polynomials in what is known may be all that varies as the noise does.
             if np.count_nonzero(ratios < self._limit(k)) > known.rank:
                 scored |= self._scored(k, unit)
         found = list(found)
-        known = Family(self.learnt.total)
-        known.set(self.polynomials(found, self.degrees[-1]))
+        known = Family(self.learnt.total, self.polynomials(found, self.degrees[-1]))
         n_tried = 0
         for support in self._ordered(scored):
             candidate, _ = self._candidate(support)
@@ -150,7 +148,7 @@ class NoisySearch:
             n_tried += 1
             if holds(candidate, unit, most):
                 found.append(candidate)
-                known.set(self.polynomials(found, self.degrees[-1]))
+                known = Family(self.learnt.total, self.polynomials(found, self.degrees[-1]))
             if n_tried == _TRIED:
                 break
         return found

@@ -117,14 +117,13 @@ class Family:
     ----------
     total : array of shape (k, k)
         `Pencil.total`.
+    vectors : sequence of array of shape (k,)
+        The polynomials that are known, as coefficients of all standard monomials.
     """
 
-    def __init__(self, total: np.ndarray):
+    def __init__(self, total: np.ndarray, vectors: Sequence[np.ndarray]):
         self.total = total
         self.basis = np.zeros((len(total), 0))
-
-    def set(self, vectors: Sequence[np.ndarray]) -> None:
-        """Take the polynomials that are known, as coefficients of all standard monomials."""
         if len(vectors):
             values = self.total @ np.array(vectors).T
             values /= np.sqrt((values**2).sum(axis=0))

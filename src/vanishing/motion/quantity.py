@@ -2,23 +2,21 @@
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from vanishing.algebra.expressions import Node, Number, of_term, total
-from vanishing.algebra.immutable import Immutable, read_only
+from vanishing._types import FloatArray, Table, Vector
 from vanishing.algebra.languages import writer
 from vanishing.algebra.programs import to_sympy
-from vanishing.algebra.saving import read_term, write_term
-from vanishing.algebra.solving import standard_errors
 from vanishing.algebra.terms import Evaluator, Term
 from vanishing.algebra.writing import PlainText
 from vanishing.equations.columns import read_columns
-from vanishing.estimators.saving import Savable
+from vanishing.equations.fitted import FittedTerms, read_terms
 from vanishing.persistence import register_result
 
 
-class ConservedQuantity(Immutable, Savable):
+class ConservedQuantity(FittedTerms):
     """What stays the same along every run: the sum of ``coef[j]`` times term j.
 
     `ConservedQuantities` finds them. A quantity is known up to a factor and a constant: one
@@ -59,55 +57,21 @@ class ConservedQuantity(Immutable, Savable):
     array([-10.62])
     """
 
-    coef: np.ndarray
-    coef_std: np.ndarray
-    covariance: np.ndarray | None
-    names: tuple[str, ...]
+    kind = "quantity"
+
     ratio: float
-    _terms: tuple[Term, ...]
 
     def __init__(
         self,
         terms: Sequence[Term],
-        coef,
+        coef: Vector,
         *,
         names: Sequence[str],
-        covariance=None,
+        covariance: Table | None = None,
         ratio: float = math.nan,
     ):
-        terms, names = tuple(terms), tuple(map(str, names))
-        coef = np.array(coef, dtype=np.float64)
-        if coef.shape != (len(terms),) or not len(terms) or not np.isfinite(coef).all():
-            raise ValueError("a quantity needs one finite coefficient per term.")
-        if len(set(names)) < len(names):
-            raise ValueError("two columns of a quantity have the same name: rename them.")
-        exponents = [term.exponents for term in terms]
-        exponents += [factor.exponents for term in terms for factor in term.factors]
-        if any(len(row) != len(names) for row in exponents):
-            raise ValueError("a term of a quantity has one exponent per column.")
-        if covariance is not None:
-            covariance = np.array(covariance, dtype=np.float64)
-            if covariance.shape != (len(terms), len(terms)):
-                raise ValueError("the covariance of a quantity has one row and column per term.")
-        self._set(
-            _terms=terms,
-            coef=read_only(coef),
-            coef_std=read_only(standard_errors(covariance, len(terms))),
-            covariance=None if covariance is None else read_only(covariance),
-            names=names,
-            ratio=float(ratio),
-        )
-
-    @property
-    def terms(self) -> tuple[str, ...]:
-        """The terms as text."""
-        text = PlainText(self.names)
-        return tuple(text.write(of_term(term)) for term in self._terms)
-
-    @property
-    def n_terms(self) -> int:
-        """How many terms the quantity has."""
-        return len(self._terms)
+        self._set_terms(terms, coef, names, covariance)
+        self._set(ratio=float(ratio))
 
     @property
     def degree(self) -> int:
@@ -119,7 +83,7 @@ class ConservedQuantity(Immutable, Savable):
 
     # -- Values -----------------------------------------------------------------------------------
 
-    def __call__(self, X) -> np.ndarray:
+    def __call__(self, X: Table) -> FloatArray:
         """Evaluate the quantity.
 
         Parameters
@@ -135,7 +99,7 @@ class ConservedQuantity(Immutable, Savable):
         with np.errstate(all="ignore"):
             return self.coef @ Evaluator(self._read(X)).values(self._terms)
 
-    def gradient(self, X) -> np.ndarray:
+    def gradient(self, X: Table) -> FloatArray:
         """Evaluate the derivatives by all columns, shape (n_samples, n_columns)."""
         columns = self._read(X)
         evaluator = Evaluator(columns)
@@ -146,30 +110,13 @@ class ConservedQuantity(Immutable, Savable):
         return np.array(rows).T
 
     def _read(self, X) -> np.ndarray:
-        used = {i for i in range(len(self.names)) if any(t.involves(i) for t in self._terms)}
-        return read_columns(X, None, self.names, len(self.names), used)
+        return read_columns(X, None, self.names, len(self.names), self._columns)
 
     # -- Writing ----------------------------------------------------------------------------------
 
-    @property
-    def _expression(self) -> Node:
-        std = np.nan_to_num(self.coef_std)
-        return total(
-            [
-                of_term(t, Number(float(c), float(s)))
-                for t, c, s in zip(self._terms, self.coef, std, strict=True)
-            ]
-        )
-
-    def __str__(self) -> str:
-        """Write the quantity with the digits that matter."""
-        return self._written(self.names)
-
-    def _written(self, names: Sequence[str]) -> str:
-        return PlainText(names).write(self._expression)
-
-    def __repr__(self) -> str:
-        return f"ConservedQuantity({str(self)!r})"
+    def to_text(self, names: Sequence[str]) -> str:
+        """Write the quantity with other names of the columns."""
+        return PlainText(names).write(self.tree())
 
     def write(self, style: str = "text") -> str:
         """Write the quantity.
@@ -179,22 +126,11 @@ class ConservedQuantity(Immutable, Savable):
         style : {"text", "latex", "html", "mathml", "sympy", "python", "c", "sql"}, default="text"
             The first four write the digits that matter, the others all, for a program to read.
         """
-        return writer(style, self.names).write(self._expression)
+        return writer(style, self.names).write(self.tree())
 
-    def to_latex(self) -> str:
-        """Write the quantity in LaTeX (without dollar signs)."""
-        return self.write("latex")
-
-    def _repr_latex_(self) -> str:
-        return f"${self.to_latex()}$"
-
-    def to_mathml(self) -> str:
-        """Write the quantity in MathML, which browsers typeset; names of columns are text in it."""
-        return self.write("mathml")
-
-    def to_sympy(self):
+    def to_sympy(self) -> Any:
         """Return the quantity as an expression of SymPy in symbols named as the columns."""
-        return to_sympy(self.names, self._expression)[0]
+        return to_sympy(self.names, self.tree())
 
 
 # -- Saving ---------------------------------------------------------------------------------------
@@ -202,33 +138,19 @@ class ConservedQuantity(Immutable, Savable):
 
 def write_quantity(writer, quantity: ConservedQuantity) -> dict:
     """Write a quantity as JSON values."""
-    covariance = quantity.covariance
     return {
         "quantity": str(quantity),
-        "names": list(quantity.names),
-        "terms": [write_term(writer, term) for term in quantity._terms],
-        "coef": quantity.coef.tolist(),
-        "covariance": None if covariance is None else writer.array(covariance, "covariance"),
+        **quantity.written_terms(writer),
         "ratio": writer.float(quantity.ratio),
     }
 
 
 def read_quantity(reader, node) -> ConservedQuantity:
     """Return a quantity that `write_quantity` has written."""
-    names, terms, coef, covariance, ratio, _ = reader.fields(
+    *parts, ratio, _ = reader.fields(
         node, "a quantity", ("names", "terms", "coef", "covariance", "ratio"), ("quantity",)
     )
-    names = reader.names(names, "names", None)
-    terms = [read_term(reader, term, len(names)) for term in reader.listed(terms, "terms")]
-    if covariance is not None:
-        covariance = reader.array(covariance, "covariance", (len(terms), len(terms)))
-    return ConservedQuantity(
-        terms,
-        reader.floats(coef, "coef", len(terms)),
-        names=names,
-        covariance=covariance,
-        ratio=reader.measured(ratio, "ratio"),
-    )
+    return ConservedQuantity(**read_terms(reader, *parts), ratio=reader.measured(ratio, "ratio"))
 
 
 register_result(ConservedQuantity, write_quantity, read_quantity)

@@ -41,6 +41,14 @@ class MotionAnswer(NamedTuple):
     verdict: str
 
 
+class MotionResult(NamedTuple):
+    """A quantity, its terms with their coefficients, and its values along each run."""
+
+    quantity: ConservedQuantity
+    polynomial: tuple[list[Term], np.ndarray]
+    values: np.ndarray
+
+
 class Added(NamedTuple):
     """What noise adds to the variance of monomials within runs: matrices over sets of runs."""
 
@@ -150,6 +158,7 @@ class Search:
             self.learnt = pencil(scatter, standard, ~scatter.held_out)
             self.held = pencil(scatter, standard, scatter.held_out)
         self.terms = [monomials.term(i, n) for i in standard]
+        self.constraints = self._constraints()
 
     def _usable_degree(self, count: float) -> int:
         """Return the largest degree whose monomials are fewer than rows tell apart."""
@@ -186,18 +195,25 @@ class Search:
                 note = f" Of more than {self.max_terms} terms there are {left_over} more."
         else:
             found, added = self._noisy(spaces)
-        quantities, values = self._results(found, added, measured)
-        constraints = self._constraints()
+        results = self._results(found, added, measured)
         independent = n_independent(
-            [(q._terms, q.coef) for q in quantities],
-            [(law._terms, law.coef) for law in constraints],
+            [result.polynomial for result in results],
+            self.constraints,
             self.sample.columns[: len(self.names)],
             self.spread,
             spaces.is_exact,
         )
         noise = np.zeros(len(self.names)) if added is None else added.sigma
-        verdict = self._verdict(quantities, independent, best, noise) + note
-        return MotionAnswer(quantities, constraints, values, independent, noise, verdict)
+        quantities = [result.quantity for result in results]
+        n_runs = len(self.scatter.weight)
+        return MotionAnswer(
+            quantities,
+            [Law(terms, coef, names=self.names) for terms, coef in self.constraints],
+            np.column_stack([np.empty((n_runs, 0)), *(result.values for result in results)]),
+            independent,
+            noise,
+            self._verdict(quantities, independent, best, noise) + note,
+        )
 
     def _best(self) -> float:
         """Return the least ratio, on runs held out, of the polynomials that are best on others."""
@@ -241,8 +257,7 @@ class Search:
             return True
         if not exact:
             return False
-        laws = [(law._terms, law.coef) for law in self._constraints()]
-        known = [*laws, *(self._polynomial(c) for c in found)]
+        known = [*self.constraints, *(self._polynomial(c) for c in found)]
         columns = np.ascontiguousarray(self.sample.columns[: len(self.names)])
         return leans(self._polynomial(candidate), known, columns, self.spread) > _FUNCTION
 
@@ -350,20 +365,21 @@ class Search:
 
     # -- Results ----------------------------------------------------------------------------------
 
-    def _results(self, found: list[PencilCandidate], added: Added | None, measured):
+    def _results(
+        self, found: list[PencilCandidate], added: Added | None, measured
+    ) -> list[MotionResult]:
         """Return quantities, the best first, and their values along each run."""
-        n_runs = len(self.scatter.weight)
         if not found:
-            return [], np.empty((n_runs, 0))
+            return []
         places = np.unique(np.concatenate([candidate.support for candidate in found]))
         chosen = self.state.standard[places]
         scatter, columns, sizes = self.scatter, chosen, self.monomials.sizes()[chosen]
         if measured is not None:
             scatter = measured(Terms(tuple(self.terms[i] for i in places), sizes))
             columns = np.arange(len(places))
-        everywhere = pencil(scatter, columns, np.ones(n_runs, dtype=bool))
+        everywhere = pencil(scatter, columns, np.ones(len(scatter.weight), dtype=bool))
         held = everywhere if self.in_sample else pencil(scatter, columns, scatter.held_out)
-        pairs = []
+        results = []
         for candidate in found:
             noise = None
             if added is not None:
@@ -372,25 +388,22 @@ class Search:
             fit = fitted(everywhere, here.support, noise, sizes[here.support[-1]])
             ratio = held.left(here) / everywhere.variance(here)
             values = scatter.mean[:, columns[here.support]] @ fit.coef
-            pairs.append((self._quantity(candidate, fit, ratio), values))
-        pairs.sort(key=lambda pair: max(pair[0].ratio, _SAME))
-        return [quantity for quantity, _ in pairs], np.column_stack([v for _, v in pairs])
+            results.append(self._result(candidate, fit, ratio, values))
+        return sorted(results, key=lambda result: max(result.quantity.ratio, _SAME))
 
-    def _quantity(self, candidate: PencilCandidate, fit: Fit, ratio: float) -> ConservedQuantity:
+    def _result(self, candidate: PencilCandidate, fit: Fit, ratio: float, values) -> MotionResult:
         sizes = self.monomials.sizes()[self.state.standard[candidate.support]]
         covariance = None
         if fit.covariance is not None:
             covariance = (fit.covariance / np.outer(sizes, sizes))[::-1, ::-1]
         # The leading term first.
-        return ConservedQuantity(
-            [self.terms[i] for i in candidate.support[::-1]],
-            (fit.coef / sizes)[::-1],
-            names=self.names,
-            covariance=covariance,
-            ratio=ratio,
+        terms, coef = [self.terms[i] for i in candidate.support[::-1]], (fit.coef / sizes)[::-1]
+        quantity = ConservedQuantity(
+            terms, coef, names=self.names, covariance=covariance, ratio=ratio
         )
+        return MotionResult(quantity, (terms, coef), values)
 
-    def _constraints(self) -> list[Law]:
+    def _constraints(self) -> list[tuple[list[Term], np.ndarray]]:
         """Return the laws of the state, in columns as they are."""
         standard = self.state.standard
         sizes = self.monomials.sizes()
@@ -405,7 +418,7 @@ class Search:
             if abs(coef[0]) > 1e-8 * np.abs(coef).max(initial=1.0):
                 constant_term = self.monomials.constant(len(self.names))
                 terms, row = [*terms, constant_term], cleaned(np.append(row, constant))
-            laws.append(Law(terms[::-1], row[::-1], names=self.names))
+            laws.append((terms[::-1], row[::-1]))
         return laws
 
     def _verdict(self, quantities, independent, best, noise) -> str:

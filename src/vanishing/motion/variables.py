@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vanishing.algebra.monomials import deglex_order
+from vanishing.algebra.evaluation import NO_WEIGHTS, evaluate_chunk
+from vanishing.algebra.monomials import plan_up_to, terms_of
 from vanishing.algebra.terms import Evaluator, Factor, Function, Term
-from vanishing.fitting.surrogate import exponents_up_to
-from vanishing.laws.dictionary import given_stages
+from vanishing.fitting.asked_functions import asked_functions
 
 MAX_MONOMIALS = 1500
 
@@ -42,13 +42,10 @@ def asked_variables(functions, names: Sequence[str]) -> list[tuple[Variable, boo
             f"functions must be a tuple of names or a dict from columns to such: write "
             f"({functions!r},)."
         )
-    # Whether functions are defined on the rows is asked when these are read.
-    stages = given_stages(functions, names, np.full((len(names), 1), 0.5))
     found = dict.fromkeys([(Variable(j), True) for j in range(len(names))])
-    for use in stages[-1].functions:
-        columns = range(len(names)) if use.column is None else [use.column]
-        for j in columns:
-            found[Variable(j, use.function), use.column is not None] = None
+    for column, function in asked_functions(functions, names):
+        for j in range(len(names)) if column is None else [column]:
+            found[Variable(j, function), column is not None] = None
     return list(found)
 
 
@@ -85,15 +82,10 @@ class Monomials:
                 f"more than {MAX_MONOMIALS}: lower max_degree, or leave columns or functions out."
             )
         self.variables, self.scale = tuple(variables), scale
-        exponents = exponents_up_to(n, MAX_MONOMIALS, max_degree)[1:]
-        self.exponents = exponents[deglex_order(exponents)]
+        self.plan = plan_up_to(n, max_degree)
+        self.exponents = terms_of(self.plan, n)[1:].astype(np.int64)
         self.degree = self.exponents.sum(axis=1)
         self.place = {tuple(row): i for i, row in enumerate(self.exponents.tolist())}
-        # A monomial is one of lower degree times its last variable.
-        self._last = n - 1 - np.argmax(self.exponents[:, ::-1] > 0, axis=1)
-        lower = self.exponents.copy()
-        lower[np.arange(len(lower)), self._last] -= 1
-        self._parent = [self.place.get(tuple(row), -1) for row in lower.tolist()]
 
     def __len__(self) -> int:
         return len(self.exponents)
@@ -101,13 +93,9 @@ class Monomials:
     def values(self, columns: np.ndarray) -> np.ndarray:
         """Return the values of all monomials, shape (n_monomials, n_rows)."""
         z = [v.value(columns) / s for v, s in zip(self.variables, self.scale, strict=True)]
-        values = np.empty((len(self), columns.shape[1]))
-        for i, (parent, last) in enumerate(zip(self._parent, self._last, strict=True)):
-            if parent < 0:
-                values[i] = z[last]
-            else:
-                np.multiply(values[parent], z[last], out=values[i])
-        return values
+        values = np.empty((1 + len(self), columns.shape[1]))
+        evaluate_chunk(np.array(z), 0, NO_WEIGHTS, self.plan.parent, self.plan.variable, values)
+        return values[1:]
 
     def derivatives(self, columns: np.ndarray, values: np.ndarray, column: int, places):
         """Return the derivatives of some monomials by a column, given the values of all."""

@@ -21,6 +21,9 @@ oracle        ball   method                                                     
 ============  =====  ============================================================  =========
 """
 
+from collections.abc import Callable
+from typing import Any
+
 from vanishing.oracles.accelerated_gradients import agd
 from vanishing.oracles.callables import custom
 from vanishing.oracles.closed_form import ls
@@ -39,7 +42,7 @@ ORACLES = {
 }
 
 
-def named(oracle) -> Oracle:
+def named(oracle: str | Callable[..., tuple[Any, Any]]) -> Oracle:
     """Return the oracle that has this name, or that this callable makes."""
     return custom(oracle) if callable(oracle) else ORACLES[oracle]
 

@@ -3,6 +3,7 @@
 import numpy as np
 from numba import njit
 
+from vanishing._types import FloatArray
 from vanishing.oracles.solution import Solution, Status
 
 _FOUND, _STALLED, _OUT = int(Status.FOUND), int(Status.STALLED), int(Status.OUT_OF_ITERATIONS)
@@ -80,7 +81,17 @@ def _run(gram, cross, norm, psi, tol, max_iter, v):
     return mse, max_iter, _OUT
 
 
-def agd(gram, cross, norm, *, psi, radius=np.inf, eps=0.0, tol=1e-6, max_iter=10_000):
+def agd(
+    gram: FloatArray,
+    cross: FloatArray,
+    norm: float,
+    *,
+    psi: float,
+    radius: float = np.inf,
+    eps: float = 0.0,
+    tol: float = 1e-6,
+    max_iter: int = 10_000,
+) -> Solution:
     """Solve COP by accelerated gradient descent; ``radius`` and ``eps`` play no part.
 
     Stops when the coefficients of a generator are found, or after 20 steps in a row that change

@@ -1,11 +1,14 @@
 """Any callable as an oracle, with what it returns checked."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from vanishing.oracles.solution import Oracle, Solution, Status
 
 
-def custom(function) -> Oracle:
+def custom(function: Callable[..., tuple[Any, Any]]) -> Oracle:
     """Wrap ``function(gram, cross, norm, *, psi, radius) -> (coef, mse)`` into an oracle.
 
     The mse it claims is not relied upon: it is recomputed from the moments. Whether it keeps to the

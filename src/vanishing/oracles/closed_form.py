@@ -8,12 +8,23 @@ import numpy as np
 from numba import njit
 from scipy.linalg import lstsq
 
+from vanishing._types import FloatArray
 from vanishing.oracles.solution import Solution, Status
 
 _DEPENDENT = 1e-12  # share of a term that the terms before it leave over: below, it is rounding
 
 
-def ls(gram, cross, norm, *, psi, radius=np.inf, eps=0.0, tol=0.0, max_iter=1):
+def ls(
+    gram: FloatArray,
+    cross: FloatArray,
+    norm: float,
+    *,
+    psi: float,
+    radius: float = np.inf,
+    eps: float = 0.0,
+    tol: float = 0.0,
+    max_iter: int = 1,
+) -> Solution:
     """Solve COP in closed form; all but ``psi`` of the options play no part."""
     k = cross.size
     coef = lstsq(gram[:k, :k], -cross, lapack_driver="gelsy", check_finite=False)[0]

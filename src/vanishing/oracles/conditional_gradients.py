@@ -29,6 +29,7 @@ it is without ``refit``.
 import numpy as np
 from numba import njit
 
+from vanishing._types import FloatArray
 from vanishing.oracles.closed_form import least_squares, refitted
 from vanishing.oracles.solution import Solution, Status
 
@@ -279,21 +280,65 @@ def _solve(rule, gram, cross, norm, psi, radius, eps, tol, max_iter, refit):
     return Solution(coef, mse, gap, n_iter, Status(status))
 
 
-def pcg(gram, cross, norm, *, psi, radius, eps=1e-3, tol=1e-6, max_iter=10_000, refit=False):
+def pcg(
+    gram: FloatArray,
+    cross: FloatArray,
+    norm: float,
+    *,
+    psi: float,
+    radius: float,
+    eps: float = 1e-3,
+    tol: float = 1e-6,
+    max_iter: int = 10_000,
+    refit: bool = False,
+) -> Solution:
     """Solve CCOP by pairwise conditional gradients, the paper's Algorithm 3."""
     return _solve(_PAIRWISE, gram, cross, norm, psi, radius, eps, tol, max_iter, refit)
 
 
-def bpcg(gram, cross, norm, *, psi, radius, eps=1e-3, tol=1e-6, max_iter=10_000, refit=False):
+def bpcg(
+    gram: FloatArray,
+    cross: FloatArray,
+    norm: float,
+    *,
+    psi: float,
+    radius: float,
+    eps: float = 1e-3,
+    tol: float = 1e-6,
+    max_iter: int = 10_000,
+    refit: bool = False,
+) -> Solution:
     """Solve CCOP by blended pairwise conditional gradients."""
     return _solve(_BLENDED, gram, cross, norm, psi, radius, eps, tol, max_iter, refit)
 
 
-def afw(gram, cross, norm, *, psi, radius, eps=1e-3, tol=1e-6, max_iter=10_000, refit=False):
+def afw(
+    gram: FloatArray,
+    cross: FloatArray,
+    norm: float,
+    *,
+    psi: float,
+    radius: float,
+    eps: float = 1e-3,
+    tol: float = 1e-6,
+    max_iter: int = 10_000,
+    refit: bool = False,
+) -> Solution:
     """Solve CCOP by away-step Frank-Wolfe."""
     return _solve(_AWAY, gram, cross, norm, psi, radius, eps, tol, max_iter, refit)
 
 
-def cg(gram, cross, norm, *, psi, radius, eps=1e-3, tol=1e-6, max_iter=10_000, refit=False):
+def cg(
+    gram: FloatArray,
+    cross: FloatArray,
+    norm: float,
+    *,
+    psi: float,
+    radius: float,
+    eps: float = 1e-3,
+    tol: float = 1e-6,
+    max_iter: int = 10_000,
+    refit: bool = False,
+) -> Solution:
     """Solve CCOP by Frank-Wolfe with exact line search."""
     return _solve(_VANILLA, gram, cross, norm, psi, radius, eps, tol, max_iter, refit)

@@ -3,6 +3,7 @@
 import numpy as np
 from numba import njit
 
+from vanishing._types import FloatArray
 from vanishing.oracles.solution import Solution, Status
 
 _FOUND, _ACCURATE, _STALLED = int(Status.FOUND), int(Status.ACCURATE), int(Status.STALLED)
@@ -172,7 +173,17 @@ def _run(gram, cross, norm, psi, radius, max_iter, coef):
     return mse, n_iter, _FOUND
 
 
-def omp(gram, cross, norm, *, psi, radius, eps=0.0, tol=0.0, max_iter=10_000):
+def omp(
+    gram: FloatArray,
+    cross: FloatArray,
+    norm: float,
+    *,
+    psi: float,
+    radius: float,
+    eps: float = 0.0,
+    tol: float = 0.0,
+    max_iter: int = 10_000,
+) -> Solution:
     """Add the term that explains most until the mse is at most psi, refitting each time.
 
     Then terms that are no longer needed go again, least important first, as long as the mse stays

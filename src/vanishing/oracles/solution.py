@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple
 
-import numpy as np
+from vanishing._types import FloatArray
 
 
 class Status(IntEnum):
@@ -21,7 +21,7 @@ class Status(IntEnum):
 class Solution(NamedTuple):
     """Coefficients and how good they are; ``gap`` is NaN where the method has no bound."""
 
-    coef: np.ndarray
+    coef: FloatArray
     mse: float
     gap: float
     n_iter: int
@@ -41,6 +41,8 @@ class Oracle:
     refitted: bool = False  # coefficients are least squares on the terms that they use
     refits: bool = False  # they are so with ``refit=True``, and it stops as soon as these reach psi
 
-    def __call__(self, gram, cross, norm, **options) -> Solution:
+    def __call__(
+        self, gram: FloatArray, cross: FloatArray, norm: float, **options: float
+    ) -> Solution:
         """Call the solver."""
         return self.solve(gram, cross, norm, **options)

@@ -1,24 +1,26 @@
 """The estimator `VanishingOutlierDetector`, which says which rows break the laws of a table."""
 
+from typing import Literal, Self
+
 import numpy as np
-from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from vanishing._threads import one_blas_thread, spread, threads
+from vanishing._types import Array, FloatArray, IntArray, ObjectArray, RandomState, Table, Vector
 from vanishing._warnings import warn
-from vanishing.algebra.polynomials import default_names
 from vanishing.checks import check_choice, check_number
+from vanishing.equations.law import Law
+from vanishing.estimators.bases import BaseEstimator, OutlierMixin
 from vanishing.estimators.fits import all_or_nothing
+from vanishing.estimators.names import input_names
 from vanishing.estimators.notebook import HTMLRepresentation
 from vanishing.estimators.row_methods import RowMethods, row_by_row
 from vanishing.estimators.saving import Savable
-from vanishing.outliers.drift import errors_on, followed
-from vanishing.outliers.equations import DetectorLaw, constant_laws, laws_from
 from vanishing.outliers.from_moments import state_from
 from vanishing.outliers.passes import PIECE, weights_of
 from vanishing.outliers.quantiles import quantiles
-from vanishing.outliers.reasons import reasons_of
+from vanishing.outliers.reasons import Reason, reasons_of
 from vanishing.outliers.saving import read_known, read_state, write_known, write_state
 from vanishing.outliers.state import DetectorState, fit_state, updated
 from vanishing.outliers.thresholds import conformal_p_values, lowest_normal
@@ -92,15 +94,19 @@ class VanishingOutlierDetector(
     x2 = 1.0000(3)*x0*x1
     """
 
+    offset_: float
+    n_features_in_: int
+    feature_names_in_: ObjectArray
+
     def __init__(
         self,
-        max_degree=2,
+        max_degree: int = 2,
         *,
-        contamination="auto",
-        false_alarm_rate=0.01,
-        half_life=None,
-        n_jobs=None,
-        random_state=None,
+        contamination: float | Literal["auto"] = "auto",
+        false_alarm_rate: float = 0.01,
+        half_life: float | None = None,
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
     ):
         self.max_degree = max_degree
         self.contamination = contamination
@@ -109,7 +115,7 @@ class VanishingOutlierDetector(
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def check_parameters(self):
+    def check_parameters(self) -> None:
         """Raise TypeError or ValueError unless the parameters are valid."""
         check_number("max_degree", self.max_degree, low=1, high=4, integer=True)
         if isinstance(self.contamination, str):
@@ -122,7 +128,7 @@ class VanishingOutlierDetector(
 
     # -- Learning ---------------------------------------------------------------------------------
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X: Table, y: object = None, sample_weight: Vector | None = None) -> Self:
         """Learn what is normal.
 
         Parameters
@@ -143,8 +149,8 @@ class VanishingOutlierDetector(
         with all_or_nothing(self), one_blas_thread(), threads(self.n_jobs):
             source = take_rows(self, X, sample_weight=sample_weight).on_host()
             seed = int(check_random_state(self.random_state).randint(2**31))
-            state, rows, weight = fit_state(source.ask, seed, self.max_degree)
-            self._start(state, np.random.default_rng(seed + 1))
+            state, rows, weight = fit_state(source.ask, _names(self), seed, self.max_degree)
+            self._state = state
             self._set_threshold(source.part, rows, weight)
         if state.n_rows <= self.n_features_in_:
             warn(
@@ -152,13 +158,6 @@ class VanishingOutlierDetector(
                 "laws cannot be told from chance, and scores are rough."
             )
         return self
-
-    def _start(self, state: DetectorState, random) -> None:
-        self._state = state
-        self._random = random
-        self._known: list[DetectorLaw] = []
-        self._errors: list[float] = []
-        self._equations: list[DetectorLaw] | None = None
 
     def _set_threshold(self, part: RowPart | None, rows, weight) -> None:
         """Set the threshold after a fit: by all training rows where they are at hand."""
@@ -180,7 +179,7 @@ class VanishingOutlierDetector(
             share = (self.contamination,)
             self.offset_ = float(quantiles(calibration.scores, calibration.counts, share)[0])
 
-    def partial_fit(self, X, y=None, sample_weight=None):
+    def partial_fit(self, X: Table, y: object = None, sample_weight: Vector | None = None) -> Self:
         """Learn from a batch of rows, each weighted by what the model so far thinks of it.
 
         The first batch is fitted as a whole, and should have some hundred rows: units, products
@@ -205,19 +204,14 @@ class VanishingOutlierDetector(
             part = take_rows_in_memory(
                 self, X, sample_weight=sample_weight, method="partial_fit", reset=False
             )
-            if not self._known:
-                self._known = self._found()
             rows = np.asarray(part.X, dtype=np.float64)
-            weight = weights_of(part)
             share = self.false_alarm_rate if self.contamination == "auto" else self.contamination
             limits = (self.offset_, share)
-            self._state = updated(self._state, rows, weight, self.half_life, limits, self._random)
-            self._errors = errors_on(self._known, rows)
-            self._equations = None
+            self._state = updated(self._state, rows, weights_of(part), self.half_life, limits)
             self._set_offset()
         return self
 
-    def fit_moments(self, moments):
+    def fit_moments(self, moments: Moments) -> Self:
         """Learn from moments alone, without the rows.
 
         Not robust: moments count all rows alike, wrong ones too, and a warning says so. The
@@ -244,8 +238,7 @@ class VanishingOutlierDetector(
         with all_or_nothing(self), one_blas_thread(), threads(self.n_jobs):
             adopt_layout(self, moments.layout)
             seed = int(check_random_state(self.random_state).randint(2**31))
-            random = np.random.default_rng(seed)
-            self._start(state_from(moments, random), random)
+            self._state = state_from(moments, _names(self), np.random.default_rng(seed))
             self._set_offset()
         warn(
             "moments count wrong rows as much as right ones, so that this fit is not robust: fit "
@@ -256,7 +249,7 @@ class VanishingOutlierDetector(
     # -- Answers ----------------------------------------------------------------------------------
 
     @row_by_row(dtype=lambda self: np.float64)
-    def score_samples(self, X):
+    def score_samples(self, X: Array) -> FloatArray:
         """Return how normal rows are: the lower, the less.
 
         Parameters
@@ -271,7 +264,7 @@ class VanishingOutlierDetector(
         return self._scores(X)
 
     @row_by_row(dtype=lambda self: np.float64)
-    def decision_function(self, X):
+    def decision_function(self, X: Array) -> FloatArray:
         """Return `score_samples` less the threshold: negative for outliers.
 
         Parameters
@@ -285,7 +278,7 @@ class VanishingOutlierDetector(
         return self._decisions(X)
 
     @row_by_row(dtype=lambda self: np.int64)
-    def predict(self, X):
+    def predict(self, X: Array) -> IntArray:
         """Return -1 for outliers and 1 for others.
 
         Parameters
@@ -298,7 +291,7 @@ class VanishingOutlierDetector(
         """
         return np.where(self._decisions(X) < 0.0, -1, 1)
 
-    def p_values(self, X, calibration=None):
+    def p_values(self, X: Table, calibration: Table | None = None) -> FloatArray:
         """Return the chance that a normal row looks at least as odd.
 
         With calibration rows it is split-conformal: if rows are drawn as the calibration rows are,
@@ -332,7 +325,7 @@ class VanishingOutlierDetector(
             )
         return conformal_p_values(scores, known, weight)
 
-    def explain(self, X):
+    def explain(self, X: Table) -> list[list[Reason]]:
         """Tell why rows have their scores.
 
         Parameters
@@ -351,38 +344,32 @@ class VanishingOutlierDetector(
         check_is_fitted(self)
         X = take_rows_in_memory(self, X, method="explain", reset=False).X
         with one_blas_thread():
-            return reasons_of(self._state, self._found(), self.column_names_, X)
+            return reasons_of(self._state, X)
 
     @property
-    def laws_(self):
+    def laws_(self) -> list[Law]:
         """Equations with few terms that the columns obey."""
-        check_is_fitted(self)
-        return [one.law for one in self._found()]
+        return [one.law for one in self.learned.laws]
 
     @property
-    def n_samples_seen_(self):
+    def n_samples_seen_(self) -> int:
         """How many rows have been learned from."""
-        check_is_fitted(self)
-        return self._state.n_samples
-
-    def __sklearn_is_fitted__(self):
-        return hasattr(self, "_state")
+        return self.learned.n_samples
 
     @property
-    def column_names_(self):
+    def column_names_(self) -> list[str]:
         """Names of the columns: x0, x1, ... where X has none."""
-        check_is_fitted(self)
-        return [*map(str, getattr(self, "feature_names_in_", default_names(self.n_features_in_)))]
+        return list(self.learned.names)
 
-    def _found(self) -> list[DetectorLaw]:
-        """Return the laws: searched for when they are first asked for."""
-        if self._equations is None:
-            state, features = self._state, self._state.model.features
-            names = self.column_names_
-            now = laws_from(state.monomials, names)
-            now += constant_laws(features.constant, features.value, names, state.n_samples)
-            self._equations = followed(self._known, self._errors, now)
-        return self._equations
+    @property
+    def learned(self) -> DetectorState:
+        """All that was learned, as one value; scores, laws and reasons follow from it."""
+        check_is_fitted(self)
+        return self._state
+
+    @learned.setter
+    def learned(self, state: DetectorState) -> None:
+        self._state = state
 
     def _scores(self, X: np.ndarray) -> np.ndarray:
         model = self._state.model
@@ -397,6 +384,10 @@ class VanishingOutlierDetector(
         return self._scores(X) - self.offset_
 
 
+def _names(model) -> tuple[str, ...]:
+    return tuple(map(str, input_names(model)))
+
+
 # -- What is saved --------------------------------------------------------------------------------
 
 
@@ -404,16 +395,16 @@ def _write(writer, model) -> dict:
     return {
         **writer.input(model),
         "offset": float(model.offset_),
-        "known": write_known(writer, model._known, model._errors),
-        "state": write_state(writer, model._state),
+        "known": write_known(writer, model.learned.known),
+        "state": write_state(writer, model.learned),
     }
 
 
 def _read(reader, node, model):
     offset, known, state = reader.fitted(model, node, ("offset", "known", "state"))
     (model.offset_,) = reader.floats([offset], "offset").tolist()
-    model._start(read_state(reader, state, model.n_features_in_), np.random.default_rng(0))
-    model._known, model._errors = read_known(reader, known, model.n_features_in_)
+    laws = read_known(reader, known, model.n_features_in_)
+    model.learned = read_state(reader, state, _names(model), laws)
 
 
 register(VanishingOutlierDetector, _write, _read)

@@ -1,12 +1,13 @@
 """The readable equations behind scores: few terms, from moments of rows that go together."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
-from vanishing.algebra.terms import monomial
+from vanishing.algebra.terms import Evaluator, monomial
 from vanishing.equations.law import Law
-from vanishing.fitting.normal import inverse, solution
+from vanishing.fitting.normal import inverse, solution, with_fixed
 from vanishing.fitting.sparse import regressions
 
 _MOST_MONOMIALS = 100  # of degree 2; of more columns only linear equations are told
@@ -52,11 +53,7 @@ class Monomials(NamedTuple):
     def values(self, X: np.ndarray) -> np.ndarray:
         """Return the monomials of rows, shape (k, n_rows)."""
         scaled = np.clip(X / self.unit, -1e6, 1e6)
-        out = np.ones((len(self.exponents), len(X)))
-        for row, exponents in zip(out, self.exponents, strict=True):
-            for column in np.flatnonzero(exponents):
-                row *= scaled[:, column] ** int(exponents[column])
-        return out
+        return Evaluator(scaled.T).values([monomial(row) for row in self.exponents])
 
 
 def monomials_of(varying, unit: np.ndarray, max_degree: int, n_rows: float) -> Monomials:
@@ -76,18 +73,22 @@ def monomials_of(varying, unit: np.ndarray, max_degree: int, n_rows: float) -> M
 
 
 class DetectorLaw(NamedTuple):
-    """A law, the columns that occur in it, and its error in units of the law.
+    """A law, the columns that occur in it, and its errors in units of the law.
 
     Attributes
     ----------
     law : Law
     columns : frozenset of int
     error : float
+        On the rows it was found in.
+    last_error : float
+        On the rows that came last; NaN where none have come since.
     """
 
     law: Law
     columns: frozenset[int]
     error: float
+    last_error: float = math.nan
 
 
 class _DetectorCandidate(NamedTuple):
@@ -187,9 +188,8 @@ def _law(moments: Monomials, gram: np.ndarray, candidate: _DetectorCandidate, na
     exponents = moments.exponents[support]
     square = max(float(coef @ gram[np.ix_(support, support)] @ coef), 0.0)
     count = max(moments.gram[0, 0] ** 2 / moments.square_weight, 1.0)
-    covariance = np.zeros((len(coef),) * 2)
     others = support[:-1]
-    covariance[:-1, :-1] = inverse(gram[np.ix_(others, others)]) * square / count
+    covariance = with_fixed(inverse(gram[np.ix_(others, others)]) * square / count, len(others))
     with np.errstate(all="ignore"):
         scale = np.prod(moments.unit ** -exponents.astype(float), axis=1)
         # Relative to the term that was regressed, in units of the table.

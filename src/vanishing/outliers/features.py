@@ -1,11 +1,14 @@
 """Features of a row: 1, its standardised columns, and products of their principal components."""
 
+from functools import lru_cache
 from math import comb
 from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh
 
+from vanishing.algebra.evaluation import NO_WEIGHTS, evaluate_chunk
+from vanishing.algebra.monomials import Plan
 from vanishing.outliers.quantiles import quantiles
 
 _MOST = 12  # principal components that are multiplied
@@ -78,71 +81,59 @@ class Features(NamedTuple):
         size = np.abs(self.value)
         return SAME * np.where(size < _TINY, 1.0, size)
 
+    @property
+    def unit(self) -> np.ndarray:
+        """Sizes of all columns of the table; 1 for constant ones."""
+        unit = np.ones(self.n + len(self.constant))
+        unit[self.varying] = np.hypot(self.centre, self.scale)
+        return unit
+
     def values(self, z: np.ndarray) -> np.ndarray:
         """Return the features of standardised rows, shape (size, n_rows)."""
-        out = np.empty((self.size, z.shape[1]))
-        out[0] = 1.0
-        out[1 : 1 + self.n] = z
-        if self.counts:
-            component = self.directions.T @ z
-            place = 1 + self.n
-            for degree, p in enumerate(self.counts, start=2):
-                found = _products(component[:p], degree, out[place:])
-                place += len(found)
-        return out
+        return self._evaluated(z)[1][1 + self.directions.shape[1] :]
 
     def slopes(self, z: np.ndarray, column: np.ndarray) -> np.ndarray:
         """Return the derivatives of the features by one column of each row, (size, n_rows)."""
-        out = np.zeros((self.size, z.shape[1]))
-        out[1 + column, np.arange(z.shape[1])] = 1.0
-        place = 1 + self.n
-        component = self.directions.T @ z
-        for degree, p in enumerate(self.counts, start=2):
-            found = _product_slopes(component[:p], self.directions[column, :p].T, degree)
-            out[place : place + len(found)] = found
-            place += len(found)
-        return out
+        p = self.directions.shape[1]
+        columns, values = self._evaluated(z)
+        of_columns, slopes = np.zeros(columns.shape), np.zeros(values.shape)
+        of_columns[:p] = self.directions[column].T
+        of_columns[p + 1 + column, np.arange(z.shape[1])] = 1.0
+        plan = _plan(self.n, self.counts)
+        for slope, i, j in zip(slopes[1:], plan.parent[1:], plan.variable[1:], strict=True):
+            slope[:] = slopes[i] * columns[j] + values[i] * of_columns[j]
+        return slopes[1 + p :]
+
+    def _evaluated(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the columns and the values of `_plan`."""
+        p = self.directions.shape[1]
+        columns = np.empty((p + 1 + self.n, z.shape[1]))
+        np.matmul(self.directions.T, z, out=columns[:p])
+        columns[p], columns[p + 1 :] = 1.0, z
+        plan = _plan(self.n, self.counts)
+        values = np.empty((len(plan.parent), z.shape[1]))
+        evaluate_chunk(columns, 0, NO_WEIGHTS, plan.parent, plan.variable, values)
+        return columns, values
 
 
-def _starts(p: int, degree: int) -> list[int]:
-    """Return where products of a degree begin whose factors are component a or later ones."""
-    total = comb(p + degree - 1, degree)
-    return [total - comb(p - a + degree - 1, degree) for a in range(p)]
+@lru_cache(maxsize=128)
+def _plan(n: int, counts: tuple[int, ...]) -> Plan:
+    """Plan the evaluation of 1 and the components, then of the features: 1, columns, products.
 
-
-def _products(component, degree: int, out=None) -> np.ndarray:
-    """Return the products of ``degree`` components, those with the first one first."""
-    p = len(component)
-    level = component
-    for d in range(2, degree + 1):
-        starts = _starts(p, d - 1)
-        size = comb(p + d - 1, d)
-        target = np.empty((size, component.shape[1])) if out is None or d < degree else out[:size]
-        place = 0
-        for a in range(p):
-            part = level[starts[a] :]
-            np.multiply(part, component[a], out=target[place : place + len(part)])
-            place += len(part)
-        level = target
-    return level
-
-
-def _product_slopes(component, slope, degree: int) -> np.ndarray:
-    """Return the derivatives of `_products` where those of the components are ``slope``."""
-    p = len(component)
-    level, change = component, slope
-    for d in range(2, degree + 1):
-        starts = _starts(p, d - 1)
-        level, change = (
-            np.concatenate([level[starts[a] :] * component[a] for a in range(p)]),
-            np.concatenate(
-                [
-                    change[starts[a] :] * component[a] + level[starts[a] :] * slope[a]
-                    for a in range(p)
-                ]
-            ),
-        )
-    return change
+    Columns of the plan are the components, 1, and the standardised columns.
+    """
+    p = max(counts, default=0)
+    parent, variable = [-1] + [0] * (p + 1 + n), [-1, *range(p + 1 + n)]
+    level = {(a,): 1 + a for a in range(p)}  # products by their components, and their places
+    for q in counts:
+        longer = {}
+        for a in range(q):
+            for product in (rest for rest in level if a <= rest[0] and rest[-1] < q):
+                longer[a, *product] = len(parent)
+                parent.append(level[product])
+                variable.append(a)
+        level = longer
+    return Plan(np.array(parent), np.array(variable))
 
 
 def features_of(X: np.ndarray, weight: np.ndarray, max_degree: int) -> Features:

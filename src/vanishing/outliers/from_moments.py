@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.linalg import eigh
 
-from vanishing.algebra import monomials as algebra
+from vanishing.algebra.monomials import EXPONENT
 from vanishing.outliers.calibration import Calibration
 from vanishing.outliers.equations import Monomials, monomials_of
 from vanishing.outliers.features import Features, counts_for
@@ -26,7 +26,7 @@ _MEAN_SIZE = np.sqrt(2.0 / np.pi)  # of a normal variable of variance 1
 _LOST = 1e-7  # variance relative to the mean square, below which moments have no digits left
 
 
-def state_from(moments: Moments, random) -> DetectorState:
+def state_from(moments: Moments, names: tuple[str, ...], random) -> DetectorState:
     """Return the state of a detector that knows moments instead of rows."""
     if moments.max_degree < 2:
         raise ValueError(
@@ -58,6 +58,7 @@ def state_from(moments: Moments, random) -> DetectorState:
     model = centred(model, parts, np.ones(parts.shape[1]))
     scores = model.scores_of(parts)
     return DetectorState(
+        names,
         model,
         (sums[0], sums[1]),
         np.full(2, float(features.size)),
@@ -74,7 +75,7 @@ def _gram(rows: MomentReader) -> tuple[np.ndarray, np.ndarray]:
     terms = rows.moments.terms
     exponents = np.asarray(terms[terms.sum(axis=1) <= 2], dtype=np.int64)
     pairs = (exponents[:, None] + exponents).reshape(-1, rows.n_features)
-    places = rows.moments.positions(pairs.astype(algebra.EXPONENT))
+    places = rows.moments.positions(pairs.astype(EXPONENT))
     return exponents, rows.means[places].reshape(len(exponents), -1)
 
 
@@ -136,11 +137,9 @@ def _normal_parts(bulk: Residuals, law: Residuals, gram, random) -> np.ndarray:
 
 
 def _monomials(features: Features, moments: Moments, exponents, gram) -> Monomials:
-    unit = np.ones(moments.n_features)
-    unit[features.varying] = np.hypot(features.centre, features.scale)
-    empty = monomials_of(features.varying, unit, 2, moments.n_samples)
+    empty = monomials_of(features.varying, features.unit, 2, moments.n_samples)
     places = [_place(exponents, row) for row in empty.exponents]
-    scale = np.prod(unit ** -empty.exponents.astype(float), axis=1)
+    scale = np.prod(features.unit ** -empty.exponents.astype(float), axis=1)
     total = moments.total_weight
     return empty._replace(
         gram=gram[np.ix_(places, places)] * np.outer(scale, scale) * total,

@@ -1,9 +1,11 @@
 """Why a row has its score: laws it breaks, the columns to blame, and what was expected of them."""
 
+from typing import TypedDict
+
 import numpy as np
 
+from vanishing.equations.law import Law
 from vanishing.outliers.blame import Blame, blame
-from vanishing.outliers.equations import DetectorLaw
 from vanishing.outliers.features import SCORE_LIMIT
 from vanishing.outliers.model import Model
 from vanishing.outliers.robust import slices, whitener
@@ -17,18 +19,27 @@ _ROUNDING = 1e-9
 _OFF = 3.0  # errors of a law by which a row breaks it
 
 
-def reasons_of(
-    state: DetectorState, laws: list[DetectorLaw], names, X: np.ndarray
-) -> list[list[dict]]:
+class Reason(TypedDict):
+    """Why a row has its score; see `VanishingOutlierDetector.explain`."""
+
+    kind: str
+    law: Law | None
+    columns: list[str]
+    expected: dict[str, float]
+    found: dict[str, float]
+    shares: dict[str, float]
+
+
+def reasons_of(state: DetectorState, X: np.ndarray) -> list[list[Reason]]:
     """Return the reasons of rows; see `VanishingOutlierDetector.explain`."""
-    found = []
-    for here in slices(len(X)):
-        found += _of_chunk(state, laws, names, np.asarray(X[here], dtype=np.float64))
-    return found
+    reasons = []
+    for chunk in slices(len(X)):
+        reasons += _of_chunk(state, np.asarray(X[chunk], dtype=np.float64))
+    return reasons
 
 
-def _of_chunk(state: DetectorState, laws, names, X) -> list[list[dict]]:
-    model = state.model
+def _of_chunk(state: DetectorState, X) -> list[list[Reason]]:
+    model, laws, names = state.model, state.laws, state.names
     bulk, law = (np.square(part) for part in model.residuals(X))
     z = model.features.standardised(X, SCORE_LIMIT)
     size = model.laws.noise(z) / _MEAN_SIZE
@@ -41,7 +52,7 @@ def _of_chunk(state: DetectorState, laws, names, X) -> list[list[dict]]:
     parts = np.where(scaled[0] > scaled[1], bulk, law)
     shares = _shares(model, X, parts)
     with np.errstate(all="ignore"):
-        excess = [np.abs(law.residual(X)) / max(error, _ROUNDING) for law, _, error in laws]
+        excess = [np.abs(one.law.residual(X)) / max(one.error, _ROUNDING) for one in laws]
     found = []
     for i, row in enumerate(X):
         share = {str(name): float(s) for name, s in zip(names, shares[:, i], strict=True)}
@@ -72,7 +83,7 @@ def _named(model: Model, names, found: Blame, row: int) -> tuple[list[int], list
     return [int(model.features.varying[c]) for c, _ in pairs], [value for _, value in pairs]
 
 
-def _reason(kind, law, names, columns, expected, row, share) -> dict:
+def _reason(kind, law, names, columns, expected, row, share) -> Reason:
     named = [str(names[c]) for c in columns]
     return {
         "kind": kind,
@@ -84,7 +95,7 @@ def _reason(kind, law, names, columns, expected, row, share) -> dict:
     }
 
 
-def _constants(model: Model, laws, names, row, share) -> list[dict]:
+def _constants(model: Model, laws, names, row, share) -> list[Reason]:
     """Return reasons of columns that should be constant and are not."""
     features = model.features
     found = []
@@ -92,12 +103,12 @@ def _constants(model: Model, laws, names, row, share) -> list[dict]:
         features.constant, features.value, features.tolerance, strict=True
     ):
         if abs(row[column] - value) > tolerance:
-            law = next((law for law, columns, _ in laws if columns == {column}), None)
+            law = next((one.law for one in laws if one.columns == {column}), None)
             found.append(_reason(BROKEN, law, names, [column], [float(value)], row, share))
     return found
 
 
-def _broken(model: Model, laws, names, row, found: Blame, i, sizes, share) -> list[dict]:
+def _broken(model: Model, laws, names, row, found: Blame, i, sizes, share) -> list[Reason]:
     """Return the laws that are broken most, of those that the columns to blame occur in."""
     columns, expected = _named(model, names, found, i)
     order = sorted(range(len(laws)), key=lambda j: -sizes[j])

@@ -12,100 +12,110 @@ from vanishing.outliers.model import Laws, Model, Noise, Residuals, doubt_of
 from vanishing.outliers.robust import Sums, ridges
 from vanishing.outliers.state import DetectorState
 
-_ARRAYS = (
-    *("varying", "centre", "scale", "directions", "constant", "value", "bulk_gram", "law_gram"),
-    *("noise_coef", "noise_mean", "noise_low", "noise_high", "equations", "equations_noise_coef"),
-    *("equations_noise_mean", "equations_noise_low", "equations_noise_high"),
-    *("middle_score", "spread_score", "middle"),
-    *("exponents", "unit", "monomials", "scores", "score_weight", "draw"),
-)
-_OTHERS = (
-    *("counts", "weights", "limit", "square_weight", "n_monomials", "weight", "n_rows"),
-    "n_samples",
-)
-
 
 def write_state(writer, state: DetectorState) -> dict:
-    """Write all that a detector has learned."""
+    """Write all that a detector has learned, but the laws that were known before."""
     model, features = state.model, state.model.features
-    noise, laws, calibration = model.noise, model.laws, state.calibration
-    arrays = (
-        *(features.varying, features.centre, features.scale, features.directions),
-        *(features.constant, features.value, state.sums[0].gram, state.sums[1].gram),
-        *noise,
-        laws.coef,
-        *laws.noise,
-        *(model.centre, model.spread, state.middle),
-        *(state.monomials.exponents, state.monomials.unit, state.monomials.gram),
-        *(calibration.scores, calibration.weight, calibration.draw),
-    )
-    others = (
-        list(features.counts),
-        [float(part.weight) for part in state.sums],
-        writer.float(calibration.limit),
-        float(state.monomials.square_weight),
-        state.monomials.n_samples,
-        float(state.weight),
-        float(state.n_rows),
-        state.n_samples,
-    )
-    node = {k: writer.array(v, k) for k, v in zip(_ARRAYS, arrays, strict=True)}
-    return node | dict(zip(_OTHERS, others, strict=True))
+    monomials, calibration = state.monomials, state.calibration
+    arrays = features._asdict() | {
+        "bulk_gram": state.sums[0].gram,
+        "law_gram": state.sums[1].gram,
+        **{f"noise_{k}": v for k, v in model.noise._asdict().items()},
+        "equations": model.laws.coef,
+        **{f"equations_noise_{k}": v for k, v in model.laws.noise._asdict().items()},
+        "middle_score": model.centre,
+        "spread_score": model.spread,
+        "middle": state.middle,
+        "exponents": monomials.exponents,
+        "unit": monomials.unit,
+        "monomials": monomials.gram,
+        "scores": calibration.scores,
+        "score_weight": calibration.weight,
+        "draw": calibration.draw,
+    }
+    counts = arrays.pop("counts")
+    return {name: writer.array(values, name) for name, values in arrays.items()} | {
+        "counts": list(counts),
+        "weights": [float(part.weight) for part in state.sums],
+        "limit": writer.float(calibration.limit),
+        "square_weight": float(monomials.square_weight),
+        "n_monomials": monomials.n_samples,
+        "weight": float(state.weight),
+        "n_rows": float(state.n_rows),
+        "n_samples": state.n_samples,
+    }
 
 
-class _Fields:
+class _DetectorFields:
     """The values of a file's object, by name, checked."""
 
     def __init__(self, reader, node):
-        keys = (*_ARRAYS, *_OTHERS)
-        self.reader = reader
-        self.values = dict(zip(keys, reader.fields(node, "a detector", keys), strict=True))
+        self.reader, self.node = reader, node
+        self.read: list[str] = []
 
-    def array(self, name: str, *shape: int) -> np.ndarray:
-        """Return an array of finite numbers, of a given shape."""
-        found = self.reader.array(self.values[name], name)
+    def value(self, name: str):
+        """Return a value as it was parsed."""
+        self.read.append(name)
+        return self.reader.fields(self.node, "a detector", (name,), self.node)[0]
+
+    def check_no_others(self) -> None:
+        """Refuse an object with values that were not asked for."""
+        self.reader.fields(self.node, "a detector", self.read)
+
+    def array(self, name: str, *shape: int | None) -> np.ndarray:
+        """Return an array of finite numbers, of a given shape; None is any number of rows."""
+        values = self.reader.array(self.value(name), name)
         self.reader.require(
-            found.dtype.kind in "fi" and bool(np.isfinite(found).all()),
+            values.dtype.kind in "fi" and bool(np.isfinite(values).all()),
             f"{name} holds what are no finite numbers.",
         )
-        empty = not found.size and not math.prod(shape)  # whose shape a list does not tell
-        self.reader.require(found.shape == shape or empty, f"{name} has the wrong shape.")
-        return found.reshape(shape)
+        full = tuple(len(values) if n is None else n for n in shape)
+        empty = not values.size and not math.prod(full)  # whose shape a list does not tell
+        self.reader.require(values.shape == full or empty, f"{name} has the wrong shape.")
+        return values.reshape(full)
 
-    def positive(self, name: str, *shape: int) -> np.ndarray:
+    def positive(self, name: str, *shape: int | None) -> np.ndarray:
         """Return an array of positive numbers."""
-        found = self.array(name, *shape)
-        self.reader.require(bool((found > 0.0).all()), f"{name} is not positive.")
-        return found
-
-    def length(self, name: str) -> int:
-        """Return how many rows an array has."""
-        return len(self.reader.array(self.values[name], name))
+        values = self.array(name, *shape)
+        self.reader.require(bool((values > 0.0).all()), f"{name} is not positive.")
+        return values
 
     def places(self, name: str, n_features: int) -> np.ndarray:
         """Return an array of columns."""
-        found = self.array(name, self.length(name))
+        values = self.array(name, None)
         self.reader.require(
-            found.dtype.kind == "i" and bool(((found >= 0) & (found < n_features)).all()),
+            values.dtype.kind == "i" and bool(((values >= 0) & (values < n_features)).all()),
             f"{name} is no list of columns.",
         )
-        return found
+        return values
 
     def number(self, name: str, low: float = 0.0) -> float:
         """Return a number above a limit, which may be infinite."""
-        found = self.reader.measured(self.values[name], name)
-        self.reader.require(found > low, f"{name} is too small.")
-        return found
+        value = self.reader.measured(self.value(name), name)
+        self.reader.require(value > low, f"{name} is too small.")
+        return value
+
+    def integer(self, name: str) -> int:
+        """Return an integer that is not negative."""
+        return self.reader.integer(self.value(name), name)
+
+    def noise(self, prefix: str, n_terms: int) -> Noise:
+        """Return the noise of residuals, as many as there are."""
+        mean = self.positive(f"{prefix}_mean", None)
+        n = len(mean)
+        coef = self.array(f"{prefix}_coef", n_terms, n)
+        low, high = (self.positive(f"{prefix}_{end}", n) for end in ("low", "high"))
+        return Noise(coef, mean, low, high)
 
 
-def _read_features(fields: _Fields, n_features: int) -> Features:
+def _read_features(fields: _DetectorFields, n_features: int) -> Features:
     varying, constant = (fields.places(name, n_features) for name in ("varying", "constant"))
     together = sorted([*varying.tolist(), *constant.tolist()])
     fields.reader.require(together == list(range(n_features)), "columns are missing.")
     n = len(varying)
     counts = tuple(
         fields.reader.integer(p, "counts", 1, max(n, 1))
-        for p in fields.reader.listed(fields.values["counts"], "counts")
+        for p in fields.reader.listed(fields.value("counts"), "counts")
     )
     fields.reader.require(len(counts) <= 3, "counts are of too high a degree.")
     return Features(
@@ -119,32 +129,12 @@ def _read_features(fields: _Fields, n_features: int) -> Features:
     )
 
 
-def _read_noise(fields: _Fields, prefix: str, n_terms: int, n: int) -> Noise:
-    return Noise(
-        fields.array(f"{prefix}_coef", n_terms, n),
-        fields.positive(f"{prefix}_mean", n),
-        fields.positive(f"{prefix}_low", n),
-        fields.positive(f"{prefix}_high", n),
-    )
-
-
-def _read_monomials(fields: _Fields, n_features: int) -> Monomials:
-    n_terms = fields.length("exponents")
-    return Monomials(
-        fields.array("exponents", n_terms, n_features),
-        fields.positive("unit", n_features),
-        fields.array("monomials", n_terms, n_terms),
-        fields.number("square_weight", -1.0),
-        fields.reader.integer(fields.values["n_monomials"], "n_monomials"),
-    )
-
-
-def read_state(reader, node, n_features: int) -> DetectorState:
+def read_state(reader, node, names: tuple[str, ...], known) -> DetectorState:
     """Return what `write_state` has written, or raise where it does not fit together."""
-    fields = _Fields(reader, node)
-    features = _read_features(fields, n_features)
+    fields = _DetectorFields(reader, node)
+    features = _read_features(fields, len(names))
     n, k = features.n, features.size
-    weights = reader.floats(fields.values["weights"], "weights", 2).tolist()
+    weights = reader.floats(fields.value("weights"), "weights", 2).tolist()
     reader.require(min(weights) > 0.0, "weights are not positive.")
     weight, n_rows = fields.number("weight"), fields.number("n_rows")
     bulk, law = (
@@ -153,62 +143,67 @@ def read_state(reader, node, n_features: int) -> DetectorState:
             ("bulk_gram", "law_gram"), weights, ridges(k, n_rows), strict=True
         )
     )
-    n_laws, n_scores = fields.length("equations_noise_low"), fields.length("scores")
+    noise, of_laws = (fields.noise(name, 1 + 2 * n) for name in ("noise", "equations_noise"))
+    reader.require(len(noise.mean) == n, "noise_mean has the wrong shape.")
     model = Model(
         features,
         Residuals.of(bulk, n),
         Residuals.of(law, n),
-        _read_noise(fields, "noise", 1 + 2 * n, n),
-        Laws(
-            fields.array("equations", k, n_laws),
-            _read_noise(fields, "equations_noise", 1 + 2 * n, n_laws),
-        ),
+        noise,
+        Laws(fields.array("equations", k, len(of_laws.mean)), of_laws),
         doubt_of(bulk, n_rows * bulk.weight / weight),
         fields.array("middle_score", 2),
         fields.positive("spread_score", 2),
     )
+    exponents = fields.array("exponents", None, len(names))
+    monomials = Monomials(
+        exponents,
+        fields.positive("unit", len(names)),
+        fields.array("monomials", len(exponents), len(exponents)),
+        fields.number("square_weight", -1.0),
+        fields.integer("n_monomials"),
+    )
+    scores = fields.array("scores", None)
     calibration = Calibration(
-        fields.array("scores", n_scores),
-        fields.positive("score_weight", n_scores),
-        fields.positive("draw", n_scores),
+        scores,
+        fields.positive("score_weight", len(scores)),
+        fields.positive("draw", len(scores)),
         fields.number("limit"),
     )
+    middle, n_samples = fields.positive("middle", 2), fields.integer("n_samples")
+    fields.check_no_others()
     return DetectorState(
-        model,
-        (bulk, law),
-        fields.positive("middle", 2),
-        _read_monomials(fields, n_features),
-        calibration,
-        weight,
-        n_rows,
-        reader.integer(fields.values["n_samples"], "n_samples"),
+        names, model, (bulk, law), middle, monomials, calibration, weight, n_rows, n_samples, known
     )
 
 
-def write_known(writer, known, errors) -> list[dict]:
+def write_known(writer, known: tuple[DetectorLaw, ...]) -> list[dict]:
     """Write laws that were found before, and their errors on the last rows."""
     return [
         {
             "law": write_law(writer, one.law),
             "columns": sorted(one.columns),
             "error": writer.float(one.error),
-            "now": writer.float(error),
+            "now": writer.float(one.last_error),
         }
-        for one, error in zip(known, errors, strict=True)
+        for one in known
     ]
 
 
-def read_known(reader, node, n_features: int) -> tuple[list[DetectorLaw], list[float]]:
+def read_known(reader, node, n_features: int) -> tuple[DetectorLaw, ...]:
     """Return what `write_known` has written."""
-    known, errors = [], []
+    known = []
     for one in reader.listed(node, "known"):
-        law, columns, error, now = reader.fields(
+        law, columns, error, last_error = reader.fields(
             one, "a known law", ("law", "columns", "error", "now")
         )
         places = reader.integers(columns, "columns", 0, n_features - 1)
-        found = read_law(reader, law)
         known.append(
-            DetectorLaw(found, frozenset(places.tolist()), reader.measured(error, "error"))
+            DetectorLaw(
+                read_law(reader, law),
+                frozenset(places.tolist()),
+                reader.measured(error, "error"),
+                reader.measured(last_error, "now"),
+            )
         )
-        errors.append(reader.measured(now, "now"))
-    return known, errors
+    return tuple(known)

@@ -1,13 +1,21 @@
 """A detector's fit to rows, and its update by a batch: all that is known, without the rows."""
 
-from typing import NamedTuple
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
 
 import numpy as np
 
 from vanishing._threads import spread
 from vanishing.estimators.progress import Progress
 from vanishing.outliers.calibration import Calibration
-from vanishing.outliers.equations import Monomials, monomials_of
+from vanishing.outliers.drift import followed, measured_on
+from vanishing.outliers.equations import (
+    DetectorLaw,
+    Monomials,
+    constant_laws,
+    laws_from,
+    monomials_of,
+)
 from vanishing.outliers.features import FIT_LIMIT, Features, features_of
 from vanishing.outliers.model import Built, Model, Residuals, build, doubt_of
 from vanishing.outliers.passes import PIECE, Sampled, Summed
@@ -30,11 +38,14 @@ _PATIENCE = 2.0
 _ODD = 0.1  # share of rows that equations are not fitted to: one wrong row hides an exact law
 
 
-class DetectorState(NamedTuple):
-    """What a detector has learned.
+@dataclass(frozen=True, eq=False)
+class DetectorState:
+    """What a detector has learned: a value, from which scores, laws and reasons follow.
 
     Attributes
     ----------
+    names : tuple of str
+        Of the columns.
     model : Model
     sums : pair of Sums
         Moments of the bulk, and of laws.
@@ -48,8 +59,12 @@ class DetectorState(NamedTuple):
     n_rows : float
         How many different rows there are.
     n_samples : int
+    known : tuple of DetectorLaw
+        Laws of the first batch that had any, with their errors on the last one; empty where no
+        batch has come since.
     """
 
+    names: tuple[str, ...]
     model: Model
     sums: tuple[Sums, Sums]
     middle: np.ndarray
@@ -58,20 +73,36 @@ class DetectorState(NamedTuple):
     weight: float
     n_rows: float
     n_samples: int
+    known: tuple[DetectorLaw, ...] = ()
 
-    @property
-    def n_bulk(self) -> float:
-        """How many different rows are in the bulk."""
-        return self.n_rows * self.sums[0].weight / self.weight
+    @cached_property
+    def laws(self) -> tuple[DetectorLaw, ...]:
+        """Laws that hold, and known ones that hold no longer; searched for when first read.
+
+        The search takes longer than many a fit, and nobody may ask. It reads the other attributes
+        alone, so that it does not matter when it is done.
+        """
+        features = self.model.features
+        now = laws_from(self.monomials, self.names)
+        now += constant_laws(features.constant, features.value, self.names, self.n_samples)
+        return followed(self.known, now)
+
+    def __getstate__(self):
+        """Return what is pickled: the same whether or not laws were read."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
-def fit_state(ask, seed: int, max_degree: int) -> tuple[DetectorState, np.ndarray, np.ndarray]:
+def fit_state(
+    ask, names: tuple[str, ...], seed: int, max_degree: int
+) -> tuple[DetectorState, np.ndarray, np.ndarray]:
     """Fit to all rows; return also the rows of a sample, and what they count.
 
     Parameters
     ----------
     ask : callable
         ``ask(question, combine)`` returns the combined answers of all blocks.
+    names : tuple of str
+        Of the columns.
     seed : int
     max_degree : int
     """
@@ -106,6 +137,7 @@ def fit_state(ask, seed: int, max_degree: int) -> tuple[DetectorState, np.ndarra
     scores = out_of_fold_scores(built.model, sums, folds, X)
     progress.step("scored rows out of fold")
     state = DetectorState(
+        names,
         built.model,
         sums,
         _middle(features, sums, X[:FIT_ROWS], weight[:FIT_ROWS]),
@@ -128,9 +160,7 @@ def _middle(features: Features, sums, X, weight) -> np.ndarray:
 def _monomials(built: Built, X, weight, max_degree: int) -> Monomials:
     """Return the moments behind readable equations, of rows weighted as for laws."""
     features = built.model.features
-    unit = np.ones(X.shape[1])
-    unit[features.varying] = np.hypot(features.centre, features.scale)
-    empty = monomials_of(features.varying, unit, max_degree, len(X))
+    empty = monomials_of(features.varying, features.unit, max_degree, len(X))
     counts = built.counts * weight.sum()
     scores = built.scores[: len(X)]
     counts[scores < quantiles(scores, weight, (_ODD,))[0]] = 0.0
@@ -138,7 +168,7 @@ def _monomials(built: Built, X, weight, max_degree: int) -> Monomials:
 
 
 def updated(
-    state: DetectorState, X: np.ndarray, weight: np.ndarray, half_life, limits, random
+    state: DetectorState, X: np.ndarray, weight: np.ndarray, half_life, limits
 ) -> DetectorState:
     """Return what is known after a batch, each row of which counts what the model so far says.
 
@@ -154,7 +184,6 @@ def updated(
     limits : pair of float
         The threshold, and the share of rows that may be below it: what is far more than that is
         a fault or a drift, and must not become what is normal.
-    random : numpy.random.Generator
     """
     model = state.model
     decay = 1.0 if half_life is None else 0.5 ** (len(X) / half_life)
@@ -176,23 +205,26 @@ def updated(
     z = model.features.standardised(X, FIT_LIMIT)
     counts = weight * both[1].of_distances(distances(model.features, z, both[1].whitener))
     counts[scores < quantiles(known.scores, known.counts, (_ODD,))[0]] = 0.0
-    found = DetectorState(
-        model,
-        (bulk, law),
-        np.array([rule.middle for rule in both]),
-        state.monomials.plus(X, counts, decay),
-        known.plus(Calibration.of(scores, _bounded(scores, weight, *limits), random), decay),
-        decay * state.weight + total,
-        n_rows,
-        state.n_samples + len(X),
-    )
-    n = model.features.n
-    return found._replace(
+    # A seed that the state determines: the same after it was saved and loaded.
+    random = np.random.default_rng(state.n_samples)
+    n, weight_so_far = model.features.n, decay * state.weight + total
+    return replace(
+        state,
         model=model._replace(
             bulk=Residuals.of(bulk, n),
             law=Residuals.of(law, n),
-            doubt=doubt_of(bulk, found.n_bulk),
-        )
+            doubt=doubt_of(bulk, n_rows * bulk.weight / weight_so_far),
+        ),
+        sums=(bulk, law),
+        middle=np.array([rule.middle for rule in both]),
+        monomials=state.monomials.plus(X, counts, decay),
+        calibration=known.plus(
+            Calibration.of(scores, _bounded(scores, weight, *limits), random), decay
+        ),
+        weight=weight_so_far,
+        n_rows=n_rows,
+        n_samples=state.n_samples + len(X),
+        known=measured_on(state.known or state.laws, X),
     )
 
 

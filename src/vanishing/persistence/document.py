@@ -4,12 +4,17 @@ import hashlib
 import json
 import math
 import re
+from collections.abc import Mapping
+from os import PathLike
 from pathlib import Path
+from typing import Any, TypeVar, overload
 
 from vanishing._version import __version__
 from vanishing.persistence.files import read_bounded, write_or_say
 from vanishing.persistence.models import ModelReader, Writer
 from vanishing.persistence.values import Refused, fields, string
+
+T = TypeVar("T")
 
 FORMAT = "vanishing-model"
 VERSION = 1
@@ -24,7 +29,9 @@ class ModelFileError(ValueError):
     """A file is no model that this version of the library can load."""
 
 
-def save(model, path, *, table=None):
+def save(
+    model: object, path: str | PathLike[str], *, table: Mapping[str, Any] | None = None
+) -> None:
     """Save a fitted model as a JSON file.
 
     The format is documented in docs/model_format.md. It holds no code, so that callables, and
@@ -65,7 +72,15 @@ def save(model, path, *, table=None):
     write_or_say(path, content, "the model is not saved")
 
 
-def load(path, *, max_bytes=MAX_BYTES):
+@overload
+def load(path: str | PathLike[str], kind: type[T], *, max_bytes: int = MAX_BYTES) -> T: ...
+
+
+@overload
+def load(path: str | PathLike[str], kind: None = None, *, max_bytes: int = MAX_BYTES) -> object: ...
+
+
+def load(path, kind=None, *, max_bytes=MAX_BYTES):
     """Load a model that `save` has written.
 
     Nothing in the file is run. Everything is checked: a file that is truncated, altered, or
@@ -74,6 +89,9 @@ def load(path, *, max_bytes=MAX_BYTES):
     Parameters
     ----------
     path : str or path-like
+    kind : type, default=None
+        What the file has to hold, such as ``LawFinder``: it is checked, and type checkers know what
+        is returned.
     max_bytes : int, default=2**28
         Largest size of the file, and of all arrays of the model together.
 
@@ -90,7 +108,10 @@ def load(path, *, max_bytes=MAX_BYTES):
     OSError
         If it cannot be read.
     """
-    return load_with_table(path, max_bytes=max_bytes)[0]
+    model = load_with_table(path, max_bytes=max_bytes)[0]
+    if kind is not None and not isinstance(model, kind):
+        raise ModelFileError(f"{path} holds {type(model).__name__}, not {kind.__name__}.")
+    return model
 
 
 def load_with_table(path, *, max_bytes=MAX_BYTES) -> tuple:

@@ -3,6 +3,7 @@
 import math
 import re
 from itertools import chain
+from typing import Any
 
 import numpy as np
 
@@ -139,7 +140,7 @@ class ValueReader:
         if order not in (None, "F"):
             raise Refused(f"the order of {what} is unknown.")
         dtype = np.dtype(name)
-        rows = listed(values, what)
+        rows: list[Any] = listed(values, what)
         found: tuple[int, ...] = (len(rows),)
         if rows and isinstance(rows[0], list):
             found += (len(rows[0]),)

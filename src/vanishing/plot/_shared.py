@@ -1,6 +1,7 @@
-"""What the displays share: matplotlib, colours and text, and what is drawn of an estimator."""
+"""What the displays share: axes, matplotlib, colours and text, and the parts of an estimator."""
 
 import re
+from typing import Any, Self
 
 import numpy as np
 from sklearn.pipeline import Pipeline
@@ -8,6 +9,7 @@ from sklearn.pipeline import Pipeline
 from vanishing.algebra.polynomials import Polynomial
 from vanishing.constructions.exact import BuchbergerMoller
 from vanishing.inspection import Anatomy, anatomy
+from vanishing.plot.settings import TITLE_CHARACTERS
 
 # Okabe and Ito's colours, which people with any kind of colour vision tell apart, without the
 # yellow that white paper swallows.
@@ -16,29 +18,92 @@ GREY = "#5A5A5A"
 _MARKERS = "os^Dvph"
 
 
+# -- Displays -------------------------------------------------------------------------------------
+
+
+class AxesDisplay:
+    """A display on one axes: `_draw` draws, in a new figure of size ``_size``, in inches."""
+
+    _size: Any = (6.4, 4.0)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+
+        Returns
+        -------
+        self : display
+        """
+        plt = pyplot()
+        if ax is None:
+            _, ax = plt.subplots(figsize=self._size, layout="constrained")
+        self._draw(ax)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _draw(self, ax):
+        raise NotImplementedError
+
+
+class PanelsDisplay:
+    """A display on several axes: `_draw` draws on panels as `_layout` says `panels` to make."""
+
+    title = ""
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or as many as there are panels, default=None
+            Where to draw: one is divided into panels; None makes a new figure.
+
+        Returns
+        -------
+        self : display
+        """
+        pyplot()
+        axes = panels(ax, *self._layout())
+        self._draw(axes)
+        if ax is None and self.title:
+            axes[0].figure.suptitle(self.title)
+        self.axes_, self.figure_ = axes, axes[0].figure
+        return self
+
+    def _layout(self):
+        raise NotImplementedError
+
+    def _draw(self, axes):
+        raise NotImplementedError
+
+
 # -- Estimators -----------------------------------------------------------------------------------
 
 
-def drawn(estimator) -> Anatomy:
+def drawable(estimator) -> Anatomy:
     """Return what an estimator consists of; raise an error if it has nothing to draw."""
-    found = anatomy(estimator)
-    if isinstance(found.core, BuchbergerMoller):
+    whole = anatomy(estimator)
+    if isinstance(whole.core, BuchbergerMoller):
         raise TypeError("BuchbergerMoller has generators with fractions, which are not drawn.")
-    return found
+    return whole
 
 
 def part_of(estimator, class_of_interest):
     """Return the part of one class, by default the first, and what a title says of it."""
-    found = drawn(estimator)
-    if found.classes is None:
+    whole = drawable(estimator)
+    if whole.classes is None:
         if class_of_interest is not None:
             raise ValueError(f"{name_of(estimator)} has no classes; leave class_of_interest out.")
-        return found.parts[0], ""
-    label = found.classes[0] if class_of_interest is None else class_of_interest
-    if label not in found.classes:
-        known = ", ".join(map(str, found.classes))
-        raise ValueError(f"class_of_interest must be one of {known}; got {label!r}.")
-    return found.parts[found.classes.index(label)], f", class {plain(label)}"
+        return whole.parts[0], ""
+    label = whole.classes[0] if class_of_interest is None else class_of_interest
+    if label not in whole.classes:
+        labels = ", ".join(map(str, whole.classes))
+        raise ValueError(f"class_of_interest must be one of {labels}; got {label!r}.")
+    return whole.parts[whole.classes.index(label)], f", class {plain(label)}"
 
 
 def name_of(estimator) -> str:
@@ -64,6 +129,14 @@ def formula(polynomial, limit=None, end="") -> str:
     if not all(map(is_symbol, polynomial.feature_names)):
         return plain(polynomial.shortened(limit)) + end
     return f"${polynomial.write('latex', digits=3, limit=limit)}{end}$"
+
+
+def written(formula, limit: int = TITLE_CHARACTERS) -> str:
+    """Write a law or quantity for a title: as a formula if its columns are symbols such as x0."""
+    text = str(formula)
+    if len(text) > limit:
+        return plain(text[: limit - 3]) + "..."
+    return f"${formula.to_latex()}$" if all(map(is_symbol, formula.names)) else plain(text)
 
 
 def axis_name(name) -> str:
@@ -113,7 +186,7 @@ def inches(ax) -> tuple[float, float]:
 
 
 def panels(ax, n_panels, n_columns, size, share):
-    """Return axes of panels: new ones, those given, or parts of the one given.
+    """Return axes of panels: new ones, those given, or parts of the one given, if there are more.
 
     ``size`` is that of a panel, in inches; ``share`` is "sharex", "sharey" or None.
     """
@@ -122,7 +195,7 @@ def panels(ax, n_panels, n_columns, size, share):
     if ax is None:
         figure = plt.figure(figsize=(n_columns * size[0], n_rows * size[1]), layout="constrained")
         spec = figure.add_gridspec(n_rows, n_columns)
-    elif isinstance(ax, plt.Axes):
+    elif isinstance(ax, plt.Axes) and n_panels > 1:
         if ax.get_subplotspec() is None:
             raise ValueError(
                 "this display divides an axes into panels, which needs one made by subplots; or "

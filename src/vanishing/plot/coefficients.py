@@ -3,17 +3,16 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
 from vanishing.algebra import monomials
-from vanishing.plot._shared import inches, longest, part_of, pyplot, term_names
-
-_LINE = 0.17  # inches that a line of small text needs
+from vanishing.plot._shared import AxesDisplay, inches, longest, part_of, pyplot, term_names
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class CoefficientsDisplay:
+class CoefficientsDisplay(AxesDisplay):
     """Coefficients of the generators as a heat map; zeros are blank.
 
     Parameters
@@ -32,6 +31,11 @@ class CoefficientsDisplay:
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
 
+    See Also
+    --------
+    StaircaseDisplay : The terms themselves, of two variables.
+    vanishing.report.write_report : The equations as text, sorted by importance.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -49,28 +53,18 @@ class CoefficientsDisplay:
     term_names: Sequence[str]
     title: str = "Coefficients"
 
-    def plot(self, ax=None):
-        """Draw.
+    @property
+    def _size(self):
+        n_rows, n_columns = self.coef.shape
+        return (
+            np.clip(0.3 * n_columns + 1.8, 4.6, 11) + 0.08 * longest(self.leading_names),
+            np.clip(0.24 * n_rows + 1.0, 3, 8) + 0.08 * longest(self.term_names),
+        )
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-
-        Returns
-        -------
-        self : CoefficientsDisplay
-        """
-        plt = pyplot()
+    def _draw(self, ax):
         from matplotlib.colors import ListedColormap
 
         n_rows, n_columns = self.coef.shape
-        if ax is None:
-            size = (
-                np.clip(0.3 * n_columns + 1.8, 4.6, 11) + 0.08 * longest(self.leading_names),
-                np.clip(0.24 * n_rows + 1.0, 3, 8) + 0.08 * longest(self.term_names),
-            )
-            _, ax = plt.subplots(figsize=size, layout="constrained")
         # Without the nearly white middle, so that small coefficients differ from zeros.
         ends = np.append(np.linspace(0, 0.4, 128), np.linspace(0.6, 1, 128))
         size = np.abs(self.coef[self.coef != 0])
@@ -79,7 +73,7 @@ class CoefficientsDisplay:
         limit = limit if largest > 2 * limit else largest
         self.image_ = ax.imshow(
             np.ma.masked_equal(self.coef, 0.0),
-            cmap=ListedColormap(plt.get_cmap("PuOr_r")(ends)),
+            cmap=ListedColormap(pyplot().get_cmap("PuOr_r")(ends)),
             vmin=-limit,
             vmax=limit,
             # The default, but for an axis of some length where there are no generators.
@@ -88,8 +82,8 @@ class CoefficientsDisplay:
             interpolation="nearest",
         )
         columns, rows = (
-            np.arange(0, count, max(1, math.ceil(_LINE * count / room)))
-            for count, room in zip((n_columns, n_rows), inches(ax), strict=True)
+            np.arange(0, count, max(1, math.ceil(0.17 * count / length)))  # inches of small text
+            for count, length in zip((n_columns, n_rows), inches(ax), strict=True)
         )
         ax.set_yticks(rows, [self.leading_names[i] for i in rows])
         ax.set_xticks(columns, [self.term_names[i] for i in columns], rotation=90)
@@ -101,12 +95,11 @@ class CoefficientsDisplay:
             label="coefficient (blank: zero)",
             extend="both" if largest > limit else "neither",
         )
-        self.ax_ = ax
-        self.figure_ = ax.figure
-        return self
 
     @classmethod
-    def from_estimator(cls, estimator, *, class_of_interest=None, ax=None):
+    def from_estimator(
+        cls, estimator: Any, *, class_of_interest: object = None, ax: Any = None
+    ) -> Self:
         """Draw the coefficients of a fitted estimator.
 
         Parameters

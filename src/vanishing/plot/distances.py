@@ -2,32 +2,33 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import validate_data
 
+from vanishing._types import Labels, Table
 from vanishing.algebra.distances import distance_to_variety
 from vanishing.inspection import places
+from vanishing.inspection.samples import evenly
 from vanishing.plot._shared import (
+    PanelsDisplay,
     colours,
-    drawn,
+    drawable,
     inches,
     longest,
     marker,
     name_of,
-    panels,
     plain,
-    pyplot,
 )
-
-_STRIP = 150  # rows of a class that a strip shows; a box stands for them all
+from vanishing.plot.settings import STRIP_POINTS
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class DistanceDisplay:
+class DistanceDisplay(PanelsDisplay):
     """How far the rows of each class are from the variety of each class.
 
-    One panel a variety, one box a class of rows, on a logarithmic axis. Distances are those of
+    One panel per variety, one box per class of rows, on a logarithmic axis. Distances are those of
     `distance_to_variety`.
 
     Parameters
@@ -45,11 +46,16 @@ class DistanceDisplay:
     Attributes
     ----------
     boxes_ : list of dicts
-        What matplotlib's ``boxplot`` returned, one a panel.
+        What matplotlib's ``boxplot`` returned, one per panel.
     strips_ : list of lists of matplotlib PathCollection
-        Some of the rows themselves, by panel and class.
+        A sample of the rows themselves, by panel and class.
     axes_ : ndarray of matplotlib Axes
     figure_ : matplotlib Figure
+
+    See Also
+    --------
+    distance_to_variety : The distances as numbers.
+    ZeroSetDisplay : The varieties themselves, in two or three columns.
 
     Examples
     --------
@@ -70,36 +76,31 @@ class DistanceDisplay:
     title: str = "Distances to varieties"
     ylabel: str = "distance"
 
-    def plot(self, ax=None):
-        """Draw.
+    @property
+    def _width(self) -> float:
+        """Inches that the names of the classes need."""
+        return len(self.classes) * max(0.35, 0.1 * longest(map(plain, self.classes)) + 0.1)
 
-        Parameters
-        ----------
-        ax : matplotlib Axes or as many as there are varieties, default=None
-            Where to draw: one is divided into panels; None makes a new figure.
+    def _layout(self):
+        n_columns = min(len(self.varieties), 4)
+        width = max(np.clip(self._width + 0.8, 2.6, 5), 5.6 / n_columns)  # the title needs room too
+        return len(self.varieties), n_columns, (width, 3.6), "sharey"
 
-        Returns
-        -------
-        self : DistanceDisplay
-        """
-        pyplot()
+    def _draw(self, axes):
         from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
-        n_panels, n_classes = len(self.varieties), len(self.classes)
-        n_columns = min(n_panels, 4)
+        n_classes = len(self.classes)
         names = [plain(label) for label in self.classes]
-        wanted = n_classes * max(0.35, 0.1 * longest(names) + 0.1)
-        width = max(np.clip(wanted + 0.8, 2.6, 5), 5.6 / n_columns)  # the title needs room too
-        axes = panels(ax, n_panels, n_columns, (width, 3.6), "sharey")
         # A logarithmic axis has no zero: what is below a millionth of the largest is drawn there.
         largest = self.distances[np.isfinite(self.distances)].max(initial=0.0) or 1.0
         shown = np.clip(self.distances, 1e-6 * largest, largest)
-        self.boxes_, self.strips_ = [], []
+        self.boxes_: list[Any] = []
+        self.strips_: list[Any] = []
         for i, (axis, variety) in enumerate(zip(axes, self.varieties, strict=True)):
             self._draw_groups(axis, [shown[self.labels == k, i] for k in range(n_classes)], variety)
             axis.set_yscale("log")
             axis.grid(axis="y", alpha=0.3)
-            narrow = inches(axis)[0] < 0.8 * wanted
+            narrow = inches(axis)[0] < 0.8 * self._width
             turned = {"rotation": 30, "ha": "right"} if narrow else {}
             axis.set_xticks(np.arange(1, n_classes + 1), names, **turned)
             if n_classes > 1:
@@ -108,7 +109,7 @@ class DistanceDisplay:
                 axis.get_xticklabels()[list(self.classes).index(variety)].set_fontweight("bold")
                 between = "\n" if narrow else " "
                 axis.set_title(f"to the variety of{between}{plain(variety)}", fontsize="medium")
-            if i % n_columns == 0:
+            if i % 4 == 0:
                 axis.set_ylabel(self.ylabel)
             elif axis.get_shared_y_axes().joined(axis, axes[0]):
                 axis.tick_params(labelleft=False)
@@ -116,14 +117,9 @@ class DistanceDisplay:
                 axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
                 axis.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
                 axis.yaxis.set_minor_formatter(NullFormatter())
-        if ax is None:
-            axes[0].figure.suptitle(self.title)
-        self.axes_ = axes
-        self.figure_ = axes[0].figure
-        return self
 
     def _draw_groups(self, axis, groups, variety):
-        """Draw a box and a strip a class; that of the variety's own class is filled."""
+        """Draw one box and strip per class; that of the variety's own class is filled."""
         boxes = axis.boxplot(groups, widths=0.6, showfliers=False, patch_artist=True)
         strips = []
         for k, (group, colour) in enumerate(zip(groups, colours(len(groups)), strict=True)):
@@ -135,16 +131,18 @@ class DistanceDisplay:
             ends = slice(2 * k, 2 * k + 2)
             for line in boxes["whiskers"][ends] + boxes["caps"][ends]:
                 line.set_color(colour)
-            some = group[np.linspace(0, len(group) - 1, min(_STRIP, len(group))).astype(int)]
+            sample = group[evenly(len(group), STRIP_POINTS)]
             # Evenly spread by the golden ratio: the same picture every time.
-            beside = (np.arange(len(some)) * 0.618034 % 1 - 0.5) * 0.45
+            x = k + 1 + (np.arange(len(sample)) * 0.618034 % 1 - 0.5) * 0.45
             style = {"color": [colour], "marker": marker(k), "alpha": 0.5}
-            strips.append(axis.scatter(k + 1 + beside, some, s=7, linewidths=0, zorder=3, **style))
+            strips.append(axis.scatter(x, sample, s=7, linewidths=0, zorder=3, **style))
         self.boxes_.append(boxes)
         self.strips_.append(strips)
 
     @classmethod
-    def from_estimator(cls, estimator, X, y=None, *, ax=None):
+    def from_estimator(
+        cls, estimator: Any, X: Table, y: Labels | None = None, *, ax: Any = None
+    ) -> Self:
         """Draw the distances of rows to the varieties of a fitted estimator.
 
         Parameters
@@ -161,7 +159,7 @@ class DistanceDisplay:
         -------
         display : DistanceDisplay
         """
-        source = drawn(estimator)
+        source = drawable(estimator)
         X = validate_data(estimator, X, reset=False, dtype=np.float64)
         classes = source.classes
         if y is None:

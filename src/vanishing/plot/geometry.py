@@ -1,10 +1,11 @@
-"""Zero sets as geometry: meshes of surfaces, distances of rows to varieties. No pictures here."""
+"""Zero sets as geometry: meshes of surfaces. It draws nothing."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from vanishing._types import FloatArray, IntArray
 from vanishing.checks import check_number
 
 # A cube as six tetrahedra around the diagonal from corner 0 to corner 7 (bit i: step along axis i),
@@ -24,7 +25,11 @@ _CUTS = {
 }
 
 
-def isosurface(function, bounds, resolution=40):
+def isosurface(
+    function: Callable[[FloatArray], FloatArray],
+    bounds: Sequence[tuple[float, float]],
+    resolution: int = 40,
+) -> tuple[FloatArray, IntArray]:
     """Return the surface ``function(x) = 0`` in a box as a mesh of triangles.
 
     Marching tetrahedra: the function is taken as linear on each of six tetrahedra that a cell of
@@ -49,6 +54,10 @@ def isosurface(function, bounds, resolution=40):
         Places in ``vertices`` of the corners of each triangle, counter-clockwise seen from where
         the function is positive.
 
+    See Also
+    --------
+    ZeroSetDisplay : Draws the zero sets of a fitted estimator.
+
     Examples
     --------
     >>> from vanishing.plot import isosurface
@@ -63,7 +72,7 @@ def isosurface(function, bounds, resolution=40):
     sizes = np.broadcast_to(resolution, 3)
     for size in sizes.tolist():
         check_number("resolution", size, low=2, integer=True)
-    grid = [np.linspace(*ends, size) for ends, size in zip(bounds, sizes, strict=True)]
+    grid = [np.linspace(low, high, size) for (low, high), size in zip(bounds, sizes, strict=True)]
     values = np.asarray(function(rows_of(grid)), dtype=np.float64)
     if values.shape != (sizes.prod(),):
         raise ValueError(
@@ -99,11 +108,11 @@ def march(values: np.ndarray, grid: Sequence[np.ndarray]) -> tuple[np.ndarray, n
     triangles = [np.empty((0, 3, 2), dtype=np.intp)]
     n_positive = positive.sum(axis=1)
     for count, cuts in _CUTS.items():
-        here = n_positive == count
+        members = n_positive == count
         for cut in cuts:
-            found = nodes[here][:, np.array(cut)]
-            found[mirrored[here]] = found[mirrored[here]][:, ::-1]
-            triangles.append(found)
+            corners_of_cut = nodes[members][:, np.array(cut)]
+            corners_of_cut[mirrored[members]] = corners_of_cut[mirrored[members]][:, ::-1]
+            triangles.append(corners_of_cut)
     edges, faces = np.unique(np.concatenate(triangles).reshape(-1, 2), axis=0, return_inverse=True)
     low, high = flat[edges].T[..., np.newaxis]
     ends = np.stack(

@@ -2,16 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
 from vanishing.inspection import law_anatomy
-from vanishing.plot._laws import written
-from vanishing.plot._shared import GREY, PALETTE, plain, pyplot
+from vanishing.plot._shared import GREY, PALETTE, AxesDisplay, plain, written
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class LawFrontDisplay:
+class LawFrontDisplay(AxesDisplay):
     """The error of the best equation of each number of terms; that of the law is marked.
 
     Parameters
@@ -33,6 +33,12 @@ class LawFrontDisplay:
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
 
+    See Also
+    --------
+    LawPredictionDisplay : Measured against predicted values.
+    LawResidualsDisplay : Measured minus predicted values, against each column.
+    LawUnexplainedDisplay : Whether columns explain what a law does not.
+
     Examples
     --------
     >>> import numpy as np
@@ -53,21 +59,7 @@ class LawFrontDisplay:
     ylabel: str = "rms error"
     title: str = "Error against length"
 
-    def plot(self, ax=None):
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-
-        Returns
-        -------
-        self : LawFrontDisplay
-        """
-        plt = pyplot()
-        if ax is None:
-            _, ax = plt.subplots(figsize=(6.4, 4.0), layout="constrained")
+    def _draw(self, ax):
         style = {"color": PALETTE[0], "markersize": 6, "lw": 1.2}
         (self.line_,) = ax.plot(self.n_terms, self.errors, "o-", **style)
         self.chosen_ = None
@@ -82,9 +74,6 @@ class LawFrontDisplay:
         ax.text(0.98, 0.96, label, color=colour, ha="right", va="top", transform=ax.transAxes)
         ax.set(xlabel="number of terms", ylabel=self.ylabel, title=self.title)
         ax.grid(alpha=0.3)
-        self.ax_ = ax
-        self.figure_ = ax.figure
-        return self
 
     def _axis(self, ax):
         """Set the range of the axes, with room for what is written above."""
@@ -102,7 +91,7 @@ class LawFrontDisplay:
             ax.set_ylim(0, 1.35 * (max(self.errors) or 1.0))
 
     @classmethod
-    def from_estimator(cls, estimator, *, ax=None):
+    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
         """Draw the front of a fitted finder.
 
         Parameters
@@ -114,18 +103,17 @@ class LawFrontDisplay:
         -------
         display : LawFrontDisplay
         """
-        found = law_anatomy(estimator)
-        front = found.front
+        answer = law_anatomy(estimator)
+        front, texts = list(answer.front), [str(law) for law in answer.front]
         chosen = None
-        if found.laws:
-            law = found.laws[0]
-            if law not in front:
-                same = [i for i, other in enumerate(front) if str(other) == str(law)]
-                front = front if same else tuple(sorted((*front, law), key=lambda a: a.n_terms))
-                law = front[same[0]] if same else law
-            chosen = front.index(law)
-        of = "" if found.target is None else f" of {plain(found.target)}"
-        unit = " relative to the columns' spread" if found.target is None else of
+        if answer.laws:
+            law = answer.laws[0]
+            if str(law) not in texts:
+                front = sorted([*front, law], key=lambda equation: equation.n_terms)
+                texts = [str(equation) for equation in front]
+            chosen = texts.index(str(law))
+        of = "" if answer.target is None else f" of {plain(answer.target)}"
+        unit = " relative to the columns' spread" if answer.target is None else of
         display = cls(
             n_terms=np.array([law.n_terms for law in front], dtype=np.int64),
             errors=np.array([law.error for law in front]),

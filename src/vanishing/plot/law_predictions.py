@@ -1,16 +1,19 @@
-"""What is measured against what a law predicts."""
+"""Measured values against those that a law predicts."""
 
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
-from vanishing.plot._laws import POINTS, point_size, rows_of, written
-from vanishing.plot._shared import GREY, PALETTE, plain, pyplot
+from vanishing._types import Labels, Table
+from vanishing.plot._laws import point_size, rows_of
+from vanishing.plot._shared import GREY, PALETTE, AxesDisplay, plain, written
+from vanishing.plot.settings import POINTS
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class LawPredictionDisplay:
-    """What is measured against what a law predicts, with the diagonal on which both agree.
+class LawPredictionDisplay(AxesDisplay):
+    """Measured values against those that a law predicts, with the diagonal where they agree.
 
     Parameters
     ----------
@@ -33,6 +36,12 @@ class LawPredictionDisplay:
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
 
+    See Also
+    --------
+    LawFrontDisplay : Errors of the equations that were compared.
+    LawResidualsDisplay : Measured minus predicted values, against each column.
+    LawUnexplainedDisplay : Whether columns explain what a law does not.
+
     Examples
     --------
     >>> import numpy as np
@@ -54,21 +63,9 @@ class LawPredictionDisplay:
     unit: str = ""
     title: str = "Measured against predicted"
 
-    def plot(self, ax=None):
-        """Draw.
+    _size = (5.2, 5.0)
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-
-        Returns
-        -------
-        self : LawPredictionDisplay
-        """
-        plt = pyplot()
-        if ax is None:
-            _, ax = plt.subplots(figsize=(5.2, 5.0), layout="constrained")
+    def _draw(self, ax):
         good = np.isfinite(self.predicted)
         both = np.concatenate([self.measured[good], self.predicted[good]])
         low, high = (both.min(), both.max()) if both.size else (0.0, 1.0)
@@ -86,13 +83,18 @@ class LawPredictionDisplay:
         ax.set_xlabel(f"{plain(self.name)}, predicted{unit}")
         ax.set_ylabel(f"{plain(self.name)}, measured{unit}")
         ax.grid(alpha=0.3)
-        self.ax_ = ax
-        self.figure_ = ax.figure
-        return self
 
     @classmethod
-    def from_estimator(cls, estimator, X, y=None, *, column=None, ax=None):
-        """Draw what is measured against what the best law predicts.
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Table,
+        y: Labels | None = None,
+        *,
+        column: str | None = None,
+        ax: Any = None,
+    ) -> Self:
+        """Draw measured values against those that the best law predicts.
 
         Parameters
         ----------
@@ -112,10 +114,10 @@ class LawPredictionDisplay:
         display : LawPredictionDisplay
         """
         rows = rows_of(estimator, X, y, column)
-        some = rows.thinned(POINTS)
+        sample = rows.thinned(POINTS)
         display = cls(
-            measured=some.measured,
-            predicted=some.predicted,
+            measured=sample.measured,
+            predicted=sample.predicted,
             error=rows.error,
             n_undefined=rows.n_undefined,
             name=rows.name,

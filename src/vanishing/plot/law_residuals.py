@@ -1,17 +1,20 @@
-"""What a law leaves over against each column."""
+"""Measured minus predicted values, against each column."""
 
 from dataclasses import dataclass, field
+from typing import Any, Self
 
 import numpy as np
 
+from vanishing._types import Labels, Table
 from vanishing.inspection.laws import running, shown_range
-from vanishing.plot._laws import POINTS, point_size, rows_of, written
-from vanishing.plot._shared import GREY, PALETTE, axis_name, panels, plain
+from vanishing.plot._laws import point_size, rows_of
+from vanishing.plot._shared import GREY, PALETTE, PanelsDisplay, axis_name, plain, written
+from vanishing.plot.settings import POINTS
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class LawResidualsDisplay:
-    """What is measured less what a law predicts, against each column.
+class LawResidualsDisplay(PanelsDisplay):
+    """Measured minus predicted values of a law, against each column.
 
     One panel per column, with the running median and the middle half of the rows, so that a
     pattern is seen: where the law holds, the band is level and around zero. Rows far from the
@@ -35,6 +38,12 @@ class LawResidualsDisplay:
     axes_ : ndarray of matplotlib Axes
     figure_ : matplotlib Figure
 
+    See Also
+    --------
+    LawFrontDisplay : Errors of the equations that were compared.
+    LawPredictionDisplay : Measured against predicted values.
+    LawUnexplainedDisplay : Whether columns explain what a law does not.
+
     Examples
     --------
     >>> import numpy as np
@@ -54,21 +63,11 @@ class LawResidualsDisplay:
     units: dict[str, str] = field(default_factory=dict)
     title: str = "What is left over"
 
-    def plot(self, ax=None):
-        """Draw.
+    def _layout(self):
+        n_columns = min(len(self.columns), 3)
+        return len(self.columns), n_columns, (max(3.0, 6.0 / n_columns), 2.9), "sharey"
 
-        Parameters
-        ----------
-        ax : matplotlib Axes or as many as there are columns, default=None
-            Where to draw: one is divided into panels; None makes a new figure.
-
-        Returns
-        -------
-        self : LawResidualsDisplay
-        """
-        n_panels = len(self.columns)
-        n_columns = min(n_panels, 3)
-        axes = panels(ax, n_panels, n_columns, (max(3.0, 6.0 / n_columns), 2.9), "sharey")
+    def _draw(self, axes):
         self.points_, self.bands_, self.medians_ = [], [], []
         style = {
             "color": PALETTE[0],
@@ -85,24 +84,27 @@ class LawResidualsDisplay:
             (median,) = axis.plot(centres, middle, color=PALETTE[1], lw=1.6)
             axis.set_xlabel(axis_name(name) + self._unit(name))
             axis.grid(alpha=0.3)
-            if i % n_columns:
+            if i % 3:
                 axis.tick_params(labelleft=False)
             else:
                 axis.set_ylabel(f"{plain(self.name)}, measured - predicted{self._unit(self.name)}")
             self.points_.append(points)
             self.bands_.append(band)
             self.medians_.append(median)
-        if ax is None:
-            axes[0].figure.suptitle(self.title)
-        self.axes_ = axes
-        self.figure_ = axes[0].figure
-        return self
 
     def _unit(self, name: str) -> str:
         return f" [{plain(self.units[name])}]" if name in self.units else ""
 
     @classmethod
-    def from_estimator(cls, estimator, X, y=None, *, column=None, ax=None):
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Table,
+        y: Labels | None = None,
+        *,
+        column: str | None = None,
+        ax: Any = None,
+    ) -> Self:
         """Draw what the best law leaves over against each column.
 
         Parameters
@@ -121,10 +123,10 @@ class LawResidualsDisplay:
         display : LawResidualsDisplay
         """
         rows = rows_of(estimator, X, y, column)
-        some = rows.thinned(POINTS)
+        sample = rows.thinned(POINTS)
         display = cls(
-            residuals=some.residuals,
-            columns=some.others,
+            residuals=sample.residuals,
+            columns=sample.others,
             name=rows.name,
             units=rows.units,
             title=f"What {written(rows.law)} leaves over",

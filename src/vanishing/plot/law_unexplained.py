@@ -2,21 +2,23 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
+from vanishing._types import Labels, Table
 from vanishing.inspection import unexplained
 from vanishing.inspection.laws import percent
 from vanishing.plot._laws import rows_of
-from vanishing.plot._shared import GREY, PALETTE, axis_name, plain, pyplot
+from vanishing.plot._shared import GREY, PALETTE, AxesDisplay, axis_name, plain
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class LawUnexplainedDisplay:
-    """What share of what a law leaves over a smooth function of each column explains.
+class LawUnexplainedDisplay(AxesDisplay):
+    """How much of what a law leaves unexplained a smooth function of each column explains.
 
-    A bar per column, and one for all columns together, with a mark at what chance alone reaches
-    once in a hundred tables. A bar beyond its mark says that the law lacks something.
+    One bar per column, and one for all columns together. The mark on a bar is exceeded by chance in
+    one of a hundred tables; a bar beyond its mark says that the law lacks something.
 
     Parameters
     ----------
@@ -40,6 +42,12 @@ class LawUnexplainedDisplay:
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
 
+    See Also
+    --------
+    LawFrontDisplay : Errors of the equations that were compared.
+    LawPredictionDisplay : Measured against predicted values.
+    LawResidualsDisplay : Measured minus predicted values, against each column.
+
     Examples
     --------
     >>> import numpy as np
@@ -60,24 +68,12 @@ class LawUnexplainedDisplay:
     exact: bool = False
     name: str = "y"
 
-    def plot(self, ax=None):
-        """Draw.
+    @property
+    def _size(self):
+        return 6.4, 1.9 + 0.32 * len(self.names)
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-
-        Returns
-        -------
-        self : LawUnexplainedDisplay
-        """
-        plt = pyplot()
-        n_bars = len(self.names)
-        if ax is None:
-            size = (6.4, 1.9 + 0.32 * n_bars)
-            _, ax = plt.subplots(figsize=size, layout="constrained")
-        places = np.arange(n_bars)
+    def _draw(self, ax):
+        places = np.arange(len(self.names))
         beyond = self.shares > self.chance
         self.bars_ = ax.barh(
             places, self.shares, 0.55, color=[PALETTE[1] if b else PALETTE[0] for b in beyond]
@@ -90,27 +86,31 @@ class LawUnexplainedDisplay:
         ax.set_xlim(0, min(top, 1.02))
         ax.xaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
         ax.set_xlabel(
-            "share of what is left over that a smooth function explains\n"
+            "share of what the law leaves unexplained that a smooth function explains\n"
             "(line: exceeded by chance in one of 100 tables)"
         )
         ax.set_title(self._title())
         ax.grid(axis="x", alpha=0.3)
         ax.set_axisbelow(True)
-        self.ax_ = ax
-        self.figure_ = ax.figure
-        return self
 
     def _title(self) -> str:
         if self.exact:
             return f"The law explains {plain(self.name)} up to rounding"
-        left = 1.0 - self.explained
-        if not left < 1.0:
+        if not self.explained > 0.0:
             return f"The law explains nothing of the variance of {plain(self.name)}"
         return f"The law explains {percent(self.explained)} of the variance of {plain(self.name)}"
 
     @classmethod
-    def from_estimator(cls, estimator, X, y=None, *, column=None, ax=None):
-        """Draw what columns explain of what the best law leaves over.
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Table,
+        y: Labels | None = None,
+        *,
+        column: str | None = None,
+        ax: Any = None,
+    ) -> Self:
+        """Draw how much columns explain of what the best law leaves unexplained.
 
         Parameters
         ----------

@@ -2,18 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
+from vanishing._types import Table
 from vanishing.inspection.outliers import outlier_rows
 from vanishing.outliers.detector import VanishingOutlierDetector
-from vanishing.plot._shared import GREY, PALETTE, panels, plain
-
-_MOST_COLUMNS = 15  # bars
+from vanishing.plot._shared import GREY, PALETTE, PanelsDisplay, plain
+from vanishing.plot.settings import BARS
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class OutlierDisplay:
+class OutlierDisplay(PanelsDisplay):
     """Scores over the rows with the threshold, and how often each column is to blame for alarms.
 
     Parameters
@@ -39,6 +40,11 @@ class OutlierDisplay:
     axes_ : ndarray of two matplotlib Axes
     figure_ : matplotlib Figure
 
+    See Also
+    --------
+    vanishing.VanishingOutlierDetector.explain : Why rows are odd.
+    vanishing.report.write_report : A page with the oddest rows and their reasons.
+
     Examples
     --------
     >>> import numpy as np
@@ -60,19 +66,10 @@ class OutlierDisplay:
     title: str = "Outliers"
     rows: np.ndarray | None = None
 
-    def plot(self, ax=None):
-        """Draw.
+    def _layout(self):
+        return 2, 2, (4.8, 3.6), None
 
-        Parameters
-        ----------
-        ax : matplotlib Axes or two of them, default=None
-            Where to draw; None makes a new figure.
-
-        Returns
-        -------
-        self : OutlierDisplay
-        """
-        axes = panels(ax, 2, 2, (4.8, 3.6), None)
+    def _draw(self, axes):
         left, right = axes
         is_outlier = self.scores < self.threshold
         rows = np.arange(len(self.scores)) if self.rows is None else self.rows
@@ -86,17 +83,13 @@ class OutlierDisplay:
         self.line_ = left.axhline(self.threshold, color=PALETTE[0], linestyle="--", linewidth=1.5)
         left.set(xlabel="row", ylabel="score (lower is odder)")
         left.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, frameon=False)
-        order = np.argsort(-self.blamed, kind="stable")[:_MOST_COLUMNS][::-1]
+        order = np.argsort(-self.blamed, kind="stable")[:BARS][::-1]
         names = [plain(self.columns[i]) for i in order]
         self.bars_ = right.barh(names, self.blamed[order], color=PALETTE[1])
         right.set(xlabel="outliers that the column is to blame for")
-        left.figure.suptitle(self.title)
-        self.axes_ = axes
-        self.figure_ = left.figure
-        return self
 
     @classmethod
-    def from_estimator(cls, estimator, X, *, ax=None):
+    def from_estimator(cls, estimator: Any, X: Table, *, ax: Any = None) -> Self:
         """Draw the scores of rows by a fitted detector.
 
         Parameters
@@ -113,13 +106,13 @@ class OutlierDisplay:
             raise TypeError(
                 f"OutlierDisplay draws a VanishingOutlierDetector; got {type(estimator).__name__}."
             )
-        found = outlier_rows(estimator, X)
+        rows = outlier_rows(estimator, X)
         display = cls(
-            scores=found.scores,
-            threshold=found.threshold,
-            columns=found.names,
-            blamed=found.blamed,
-            title=f"{found.n_alarms} outliers in {len(found.scores)} rows",
-            rows=None if found.index is None else found.numbers,
+            scores=rows.scores,
+            threshold=rows.threshold,
+            columns=rows.names,
+            blamed=rows.blamed,
+            title=f"{rows.n_alarms} outliers in {len(rows.scores)} rows",
+            rows=None if rows.index is None else rows.numbers,
         )
         return display.plot(ax)

@@ -1,24 +1,26 @@
 """How the generators change with psi."""
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array
 
+from vanishing._types import Labels, Table
 from vanishing.checks import check_number
 from vanishing.learning.classifier import VanishingClassifier
 from vanishing.learning.features import VanishingFeatures
 from vanishing.learning.scaling import Scaling
 from vanishing.learning.search import VanishingClassifierCV
-from vanishing.plot._shared import GREY, PALETTE, drawn, name_of, panels, pyplot
+from vanishing.plot._shared import GREY, PALETTE, PanelsDisplay, drawable, name_of, pyplot
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class PsiPathDisplay:
+class PsiPathDisplay(PanelsDisplay):
     """Size, accuracy and sparsity of the generators over psi.
 
     Parameters
@@ -41,6 +43,11 @@ class PsiPathDisplay:
         Of |G|, |O|, mean squares and SPAR.
     figure_ : matplotlib Figure
 
+    See Also
+    --------
+    CoefficientsDisplay : The coefficients at a single psi.
+    vanishing.OAVI.path : The models of the picture.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -60,19 +67,10 @@ class PsiPathDisplay:
     sparsity: np.ndarray
     title: str = "Generators over psi"
 
-    def plot(self, ax=None):
-        """Draw.
+    def _layout(self):
+        return 4, 2, (4.0, 2.9), "sharex"
 
-        Parameters
-        ----------
-        ax : matplotlib Axes or 4 of them, default=None
-            Where to draw: one is divided into panels; None makes a new figure.
-
-        Returns
-        -------
-        self : PsiPathDisplay
-        """
-        axes = panels(ax, 4, 2, (4.0, 2.9), "sharex")
+    def _draw(self, axes):
         from matplotlib.ticker import MaxNLocator
 
         self.lines_ = {}
@@ -104,14 +102,17 @@ class PsiPathDisplay:
             axis.grid(alpha=0.3)
         for axis in axes[2:]:
             axis.set_xlabel("psi")
-        if ax is None:
-            axes[0].figure.suptitle(self.title)
-        self.axes_ = axes
-        self.figure_ = axes[0].figure
-        return self
 
     @classmethod
-    def from_estimator(cls, estimator, X, y=None, *, psis=None, ax=None):
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Table,
+        y: Labels | None = None,
+        *,
+        psis: Sequence[float] | None = None,
+        ax: Any = None,
+    ) -> Self:
         """Fit clones of an estimator with different psi, and draw what they found.
 
         Parameters
@@ -140,17 +141,17 @@ class PsiPathDisplay:
             # The picture says so itself.
             warnings.filterwarnings("ignore", message=r"\w+: nothing vanishes")
             models = _path(estimator, X, y, psis.tolist())
-        found = []
+        sizes = []
         for model in models:
-            parts = drawn(model).parts
+            parts = drawable(model).parts
             mse = np.concatenate([part.generators.mse for part in parts])
             largest, median = (mse.max(), np.median(mse)) if mse.size else (np.nan, np.nan)
-            found.append((model.n_generators_, model.n_terms_, largest, median, model.sparsity_))
+            sizes.append((model.n_generators_, model.n_terms_, largest, median, model.sparsity_))
         names = ("n_generators", "n_terms", "max_mse", "median_mse", "sparsity")
         together = "" if parts[0].label is None else ", all classes together"
         display = cls(
             psis=psis,
-            **dict(zip(names, map(np.array, zip(*found, strict=True)), strict=True)),
+            **dict(zip(names, map(np.array, zip(*sizes, strict=True)), strict=True)),
             title=f"Generators of {name_of(estimator)} over psi{together}",
         )
         return display.plot(ax)
@@ -164,9 +165,9 @@ def _path(estimator, X, y, psis: list[float]) -> list:
         return _path(estimator[-1], X, y, psis)
     if isinstance(estimator, (VanishingClassifier, VanishingClassifierCV)):
         # A search has found scaling and oracle; before it, they are those that it starts from.
-        found: Any = getattr(estimator, "classifier_", estimator)
-        scale = True if isinstance(found.scale, str) and found.scale == "auto" else found.scale
-        features = VanishingFeatures(found.transformer, n_jobs=estimator.n_jobs)
+        chosen: Any = getattr(estimator, "classifier_", estimator)
+        scale = True if isinstance(chosen.scale, str) and chosen.scale == "auto" else chosen.scale
+        features = VanishingFeatures(chosen.transformer, n_jobs=estimator.n_jobs)
         return _path(features, Scaling(scale, False).fit_transform(check_array(X)), y, psis)
     if isinstance(estimator, VanishingFeatures):
         return estimator.path(X, y, psis=psis)

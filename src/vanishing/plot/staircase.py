@@ -2,17 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
-from vanishing.plot._shared import PALETTE, axis_name, part_of, pyplot, term_names
+from vanishing.plot._shared import PALETTE, AxesDisplay, axis_name, part_of, term_names
 
 _OUTSIDE, _INSIDE = "#DCE6EE", "#7FB3D5"
 _ROOM = 9  # cells along an axis that terms can be written into
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class StaircaseDisplay:
+class StaircaseDisplay(AxesDisplay):
     """The terms of O under the staircase of the leading terms, in two variables.
 
     A cell is a term: its place is its exponents. The border consists of the terms outside of O that
@@ -30,13 +31,18 @@ class StaircaseDisplay:
     Attributes
     ----------
     cells_ : matplotlib QuadMesh
-        One cell a term: 2 in O, 1 in the border, masked elsewhere. Rows are exponents of the second
-        variable.
+        One cell per term: 2 in O, 1 in the border, masked elsewhere. Rows are exponents of the
+        second variable.
     leading_ : matplotlib PathCollection
     stairs_ : matplotlib LineCollection
         The line between O and all other terms.
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
+
+    See Also
+    --------
+    CoefficientsDisplay : Coefficients of the generators on the terms of O.
+    ZeroSetDisplay : The zeros of the generators.
 
     Examples
     --------
@@ -53,32 +59,20 @@ class StaircaseDisplay:
     title: str = "Staircase"
 
     @property
-    def border(self):
+    def border(self) -> Any:
         """Exponents of the border of O, in DegLex order: (n_border, 2)."""
         known = {tuple(term) for term in self.terms.tolist()}
         above = {(a + 1, b) for a, b in known} | {(a, b + 1) for a, b in known}
         return np.array(sorted(above - known, key=lambda term: (sum(term), term[1])))
 
-    def plot(self, ax=None):
-        """Draw; terms are written into the cells where there are few enough.
+    _size = (6.4, 5.6)
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-
-        Returns
-        -------
-        self : StaircaseDisplay
-        """
-        plt = pyplot()
+    def _draw(self, ax):
         from matplotlib.collections import LineCollection
         from matplotlib.colors import ListedColormap
         from matplotlib.patches import Patch
         from matplotlib.ticker import MaxNLocator
 
-        if ax is None:
-            _, ax = plt.subplots(figsize=(6.4, 5.6), layout="constrained")
         border = self.border
         width, height = np.concatenate([border, self.leading_terms]).max(axis=0) + 1
         codes = np.zeros((height, width), dtype=np.int64)
@@ -97,9 +91,9 @@ class StaircaseDisplay:
         self.stairs_ = ax.add_collection(
             LineCollection(_outline(codes == 2), colors=PALETTE[0], linewidths=3, capstyle="round")
         )
-        written = max(width, height) <= _ROOM
+        with_names = max(width, height) <= _ROOM
         self.leading_ = ax.scatter(
-            *(self.leading_terms - [0.0, 0.22 * written]).T,
+            *(self.leading_terms - [0.0, 0.22 * with_names]).T,
             s=55,
             color=PALETTE[1],
             marker="D",
@@ -107,7 +101,7 @@ class StaircaseDisplay:
             zorder=3,
             label=f"leading terms ({len(self.leading_terms)})",
         )
-        if written:
+        if with_names:
             shown = np.concatenate([self.terms, border])
             for (a, b), name in zip(shown, term_names(shown, self.names), strict=True):
                 leads = (self.leading_terms == (a, b)).all(axis=1).any()
@@ -125,12 +119,11 @@ class StaircaseDisplay:
             self.leading_,
         ]
         ax.legend(handles=handles, loc="upper right", framealpha=1.0)
-        self.ax_ = ax
-        self.figure_ = ax.figure
-        return self
 
     @classmethod
-    def from_estimator(cls, estimator, *, class_of_interest=None, ax=None):
+    def from_estimator(
+        cls, estimator: Any, *, class_of_interest: object = None, ax: Any = None
+    ) -> Self:
         """Draw the staircase of a fitted estimator in two variables.
 
         Parameters
@@ -168,6 +161,6 @@ def _outline(inside: np.ndarray) -> list:
     """Return the segments between cells inside and others above or to the right of them."""
     padded = np.pad(inside, ((0, 1), (0, 1)))
     above = np.argwhere(padded[:-1] != padded[1:]).tolist()
-    beside = np.argwhere(padded[:, :-1] != padded[:, 1:]).tolist()
+    right = np.argwhere(padded[:, :-1] != padded[:, 1:]).tolist()
     segments = [[(a - 0.5, b + 0.5), (a + 0.5, b + 0.5)] for b, a in above]
-    return segments + [[(a + 0.5, b - 0.5), (a + 0.5, b + 0.5)] for b, a in beside]
+    return segments + [[(a + 0.5, b - 0.5), (a + 0.5, b + 0.5)] for b, a in right]

@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import validate_data
 
+from vanishing._types import Labels, Table
 from vanishing.checks import check_number
 from vanishing.estimators.names import input_names
 from vanishing.inspection import places
@@ -13,7 +15,7 @@ from vanishing.plot._shared import (
     GREY,
     axis_name,
     colours,
-    drawn,
+    drawable,
     formula,
     marker,
     name_of,
@@ -21,9 +23,8 @@ from vanishing.plot._shared import (
     pyplot,
 )
 from vanishing.plot.geometry import march, rows_of
+from vanishing.plot.settings import LEGEND_EQUATIONS, LEGEND_TERMS
 
-_SHOWN = 4  # terms of an equation in a legend
-_LISTED = 8  # equations in a legend; of more generators it names the classes only
 _STYLES = ("solid", (0, (6, 2)), (0, (2, 1.5)), (0, (6, 2, 1.5, 2)))
 _LIGHT = np.array([-0.35, -0.5, 0.79])  # where it comes from
 
@@ -70,6 +71,11 @@ class ZeroSetDisplay:
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
 
+    See Also
+    --------
+    isosurface : A surface as a mesh of triangles.
+    DistanceDisplay : How far rows are from zero sets, in any number of columns.
+
     Examples
     --------
     >>> import numpy as np
@@ -94,7 +100,7 @@ class ZeroSetDisplay:
     title: str = "Zero sets"
     legend_title: str | None = None
 
-    def plot(self, ax=None):
+    def plot(self, ax: Any = None) -> Self:
         """Draw.
 
         Parameters
@@ -113,32 +119,32 @@ class ZeroSetDisplay:
             ax = self._new_axes(plt)
         elif in_space != hasattr(ax, "get_zlim"):
             raise ValueError("surfaces need an axes made with projection='3d', curves one without.")
-        # A colour a class, in which lines tell generators apart; or else a colour a generator.
-        owners = range(len(self.values)) if self.classes is None else self.owners
+        # One colour per class, with a line style per generator; without classes a colour for each.
+        owners = self.owners or range(len(self.values))
         palette = colours(len(owners if self.classes is None else self.classes))
         styles = [
             _STYLES[0 if in_space else owners[:i].count(k) % len(_STYLES)]
             for i, k in enumerate(owners)
         ]
         if in_space:
-            found = self._draw_surfaces(ax, [palette[k] for k in owners])
+            have_zeros = self._draw_surfaces(ax, [palette[k] for k in owners])
         else:
-            found = self._draw_curves(ax, [palette[k] for k in owners], styles)
+            have_zeros = self._draw_curves(ax, [palette[k] for k in owners], styles)
         self._draw_points(ax, palette)
         for axis, name, coordinates in zip("xyz", self.names, self.grid, strict=False):
             ax.set(**{f"{axis}label": axis_name(name), f"{axis}lim": coordinates[[0, -1]]})
         ax.set_title(self.title)
-        if self.classes is not None and len(owners) > _LISTED:
+        if self.classes is not None and len(owners) > LEGEND_EQUATIONS:
             title, texts = None, [f"class {plain(label)}" for label in self.classes]
             entries = [(k, "solid", text) for k, text in enumerate(texts)]
         else:
             title = self.legend_title
             texts = [
-                equation if here else f"{equation} (no zeros here)"
-                for equation, here in zip(self.equations, found, strict=True)
+                equation if has_zeros else f"{equation} (no zeros here)"
+                for equation, has_zeros in zip(self.equations, have_zeros, strict=True)
             ]
             entries = list(zip(owners, styles, texts, strict=True))
-        self._draw_legend(ax, entries, title, palette, beside=new)
+        self._draw_legend(ax, entries, title, palette, below=new)
         self.ax_ = ax
         self.figure_ = ax.figure
         return self
@@ -152,15 +158,15 @@ class ZeroSetDisplay:
             ax.locator_params(nbins=5)
             return ax
         height = 5.2 * spans[1] / spans[0] if alike else 4.2
-        legend = 0.25 * min(len(self.values), _LISTED)
+        legend = 0.25 * min(len(self.values), LEGEND_EQUATIONS)
         _, ax = plt.subplots(figsize=(6.4, height + 0.9 + legend), layout="constrained")
         if alike:
             ax.set_aspect("equal")
         return ax
 
-    def _draw_curves(self, ax, drawn, styles):
+    def _draw_curves(self, ax, line_colours, styles):
         self.contours_ = []
-        for values, colour, style in zip(self.values, drawn, styles, strict=True):
+        for values, colour, style in zip(self.values, line_colours, styles, strict=True):
             look = {"colors": [colour], "linestyles": [style], "linewidths": 2}
             crossed = (values <= 0).any() and (values > 0).any()
             self.contours_.append(
@@ -168,14 +174,14 @@ class ZeroSetDisplay:
             )
         return [contours is not None for contours in self.contours_]
 
-    def _draw_surfaces(self, ax, drawn):
+    def _draw_surfaces(self, ax, face_colours):
         from matplotlib.colors import to_rgb
         from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
         self.meshes_ = [march(values, self.grid) for values in self.values]
         size = [axis[-1] - axis[0] for axis in self.grid]
         triangles, shades = [np.zeros((0, 3, 3))], [np.zeros((0, 3))]
-        for (vertices, faces), colour in zip(self.meshes_, drawn, strict=True):
+        for (vertices, faces), colour in zip(self.meshes_, face_colours, strict=True):
             triangles.append(vertices[faces])
             # Opaque, since edges of transparent triangles shine through; but not dark.
             light = 0.25 + 0.75 * np.array(to_rgb(colour))
@@ -203,7 +209,7 @@ class ZeroSetDisplay:
             for k, colour in enumerate(palette)
         ]
 
-    def _draw_legend(self, ax, entries, title, palette, beside):
+    def _draw_legend(self, ax, entries, title, palette, below):
         from matplotlib.lines import Line2D
 
         lines = []
@@ -212,24 +218,24 @@ class ZeroSetDisplay:
             lines.append(
                 Line2D([], [], color=palette[k], lw=2, ls=style, marker=symbol, label=text)
             )
-        place = {"loc": "outside lower center", "frameon": False} if beside else {}
-        owner = ax.figure if beside else ax
+        place = {"loc": "outside lower center", "frameon": False} if below else {}
+        owner = ax.figure if below else ax
         self.legend_ = owner.legend(handles=lines, title=title, **place) if lines else None
 
     @classmethod
     def from_estimator(
         cls,
-        estimator,
-        X,
-        y=None,
+        estimator: Any,
+        X: Table,
+        y: Labels | None = None,
         *,
-        generators=4,
-        columns=None,
-        fixed=None,
-        resolution=None,
-        margin=0.15,
-        ax=None,
-    ):
+        generators: int | Sequence[int] = 4,
+        columns: Sequence[Any] | None = None,
+        fixed: Any = None,
+        resolution: int | None = None,
+        margin: float = 0.15,
+        ax: Any = None,
+    ) -> Self:
         """Draw the zero sets of the generators of a fitted estimator.
 
         Parameters
@@ -261,7 +267,7 @@ class ZeroSetDisplay:
         -------
         display : ZeroSetDisplay
         """
-        source = drawn(estimator)
+        source = drawable(estimator)
         X = validate_data(estimator, X, reset=False, dtype=np.float64)
         all_names = [str(name) for name in input_names(estimator)]
         columns = _chosen_columns(columns, all_names)
@@ -277,7 +283,9 @@ class ZeroSetDisplay:
             chosen = _chosen_generators(generators, part)
             values.append(part.generators.subset(chosen).evaluate(rows).T)
             prefix = "" if part.label is None else f"{plain(part.label)}: "
-            equations += [prefix + formula(part.generators[i], _SHOWN, " = 0") for i in chosen]
+            equations += [
+                prefix + formula(part.generators[i], LEGEND_TERMS, " = 0") for i in chosen
+            ]
             owners += [k] * len(chosen)
         values = np.concatenate(values).reshape(-1, *map(len, grid))
 
@@ -297,7 +305,7 @@ class ZeroSetDisplay:
             points=points,
             names=[all_names[j] for j in columns],
             owners=owners if by_class else None,
-            labels=places(y, source.classes, X) if by_class and y is not None else None,
+            labels=None if source.classes is None or y is None else places(y, source.classes, X),
             classes=source.classes,
             title=title,
             legend_title="equations in scaled columns" if source.rescales else None,

@@ -5,8 +5,12 @@ at most 1,500 of all columns, of outliers values of the oddest rows, and of moti
 quantities; and no address that a browser would fetch.
 """
 
-from pathlib import Path
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path, PurePath
+from typing import Any
 
+from vanishing._types import Labels, Table, Vector
 from vanishing.inspection.laws import is_about_laws
 from vanishing.motion.conserved import ConservedQuantities
 from vanishing.outliers.detector import VanishingOutlierDetector
@@ -24,17 +28,18 @@ __all__ = ["write_report"]
 
 
 def write_report(
-    model,
-    X,
-    y=None,
-    path="report.html",
+    model: Any,
+    X: Table,
+    y: Labels | None = None,
+    path: str | PathLike[str] = "report.html",
     *,
-    groups=None,
-    t=None,
-    title=None,
-    data_name=None,
-    index=None,
-):
+    groups: Labels | None = None,
+    t: Vector | None = None,
+    title: str | None = None,
+    data_name: str | None = None,
+    index: Sequence[object] | None = None,
+    notes: Sequence[str] = (),
+) -> PurePath:
     """Write a report on a fitted model as one HTML file.
 
     What the model says, its error, columns and equations by what they change in the decision, a
@@ -71,6 +76,8 @@ def write_report(
         What to call each row, for `VanishingOutlierDetector`: a number, a name, or a tuple such as
         (204, "S-017"). None takes the index of a DataFrame, and counts from 1 where it has none of
         its own.
+    notes : sequence of str, default=()
+        Sentences about the rows to show near the top, such as how many cells were filled in.
 
     Returns
     -------
@@ -91,14 +98,14 @@ def write_report(
     iris.html True
     """
     path = Path(path)
-    names = {"title": title, "data_name": data_name}
+    heading = {"title": title, "data_name": data_name, "notes": notes}
     if is_about_laws(model):
-        page = law_page_of(law_facts_of(model, X, y), **names)
+        page = law_page_of(law_facts_of(model, X, y), **heading)
     elif isinstance(model, VanishingOutlierDetector):
-        page = outlier_page_of(outlier_facts_of(model, X, index), **names)
+        page = outlier_page_of(outlier_facts_of(model, X, index), **heading)
     elif isinstance(model, ConservedQuantities):
-        page = motion_page_of(motion_facts_of(model, X, groups, t), **names)
+        page = motion_page_of(motion_facts_of(model, X, groups, t), **heading)
     else:
-        page = page_of(facts_of(model, X, y), **names)
+        page = page_of(facts_of(model, X, y), **heading)
     write_or_say(path, page, "the report is not written")
     return path

@@ -1,6 +1,5 @@
 """What a report says of a model and of rows, as numbers; nothing here knows of HTML."""
 
-import hashlib
 import math
 import warnings
 from dataclasses import dataclass
@@ -137,7 +136,6 @@ class Facts:
     order: np.ndarray  # places of the columns of Z, those that matter most first
     bounds: bounds.Report | None
     remarks: tuple[str, ...]  # what bounds.of refused, or warned of
-    sha256: str
 
     @property
     def has_classes(self) -> bool:
@@ -210,7 +208,6 @@ def facts_of(model, X, y=None) -> Facts:
         order=_order(varieties, Z) if importances is None else importances.order,
         bounds=report,
         remarks=remarks,
-        sha256=hashlib.sha256(np.ascontiguousarray(X, dtype="<f8").tobytes()).hexdigest(),
     )
 
 

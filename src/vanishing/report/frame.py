@@ -20,9 +20,24 @@ from vanishing.algebra.markup import clean, isolated, number
 from vanishing.inspection.html import equation
 
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
+# Okabe and Ito's colours, which people with any kind of colour vision tell apart, without the
+# yellow that white paper swallows; and lighter ones of the same hues for dark pages.
+LIGHT = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+DARK = ("#4FA9DD", "#FF8B4A", "#2CC79B", "#E79BC5", "#F2B632", "#A5D8F7", "#E8E6E1")
 
 
-def rendered(template: str, facts, *, title, data_name, palettes, script="", **context) -> str:
+def rendered(
+    template: str,
+    facts,
+    default_title: str,
+    *,
+    title=None,
+    data_name=None,
+    notes=(),
+    palettes=(LIGHT[:2], DARK[:2]),
+    script="",
+    **context,
+) -> str:
     """Return the document that a template makes of facts.
 
     Parameters
@@ -31,21 +46,29 @@ def rendered(template: str, facts, *, title, data_name, palettes, script="", **c
         One that extends frame.html.
     facts : object
         With the rows as given, ``X``.
+    default_title : str
+        With {} where the name of the rows belongs.
     title, data_name : str or None
-    palettes : list of lists of str
+    notes : sequence of str
+        About the rows.
+    palettes : pair of sequences of str
         Colours on light and on dark pages.
     script : str
         The only one that the page allows.
     **context
         What else the template needs.
     """
+    data = f"{len(facts.X):,} rows" if data_name is None else data_name
+    values = np.ascontiguousarray(facts.X, dtype="<f8")
     page = (
         environment()
         .get_template(template)
         .render(
             facts=facts,
-            title=title,
+            title=default_title.format(data) if title is None else title,
             data_name=data_name,
+            notes=notes,
+            sha256=hashlib.sha256(values.tobytes()).hexdigest(),
             date=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
             palettes=palettes,
             script=script,

@@ -1,6 +1,5 @@
 """What a report says of laws and of rows, as numbers; nothing here knows of HTML."""
 
-import hashlib
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,7 +30,6 @@ class LawFacts:
     left: Unexplained | None
     constants: tuple[Constants, ...]  # of each law, or of the best equation where there is none
     seen: bool  # whether these look like the rows of the fit
-    sha256: str
 
     @property
     def model(self):
@@ -80,5 +78,4 @@ def law_facts_of(model, X, y=None) -> LawFacts:
         and best.n_samples == columns.shape[1]
         and rows is not None
         and bool(np.isclose(rows.error, best.error, rtol=_SAME, atol=0.0)),
-        sha256=hashlib.sha256(np.ascontiguousarray(columns.T, dtype="<f8").tobytes()).hexdigest(),
     )

@@ -8,15 +8,11 @@ from vanishing.inspection.laws import percent
 from vanishing.report.frame import rendered
 from vanishing.report.law_charts import POINTS, front_chart, prediction_chart, residual_charts
 from vanishing.report.law_facts import LawFacts
-from vanishing.report.page import DARK, LIGHT
 
 
-def law_page_of(facts: LawFacts, *, title=None, data_name=None) -> str:
-    """Return the document."""
+def law_page_of(facts: LawFacts, **heading) -> str:
+    """Return the document; `rendered` says what a heading may have."""
     found, rows = facts.found, facts.rows
-    if title is None:
-        data = data_name if data_name is not None else f"{len(facts.X):,} rows"
-        title = f"Laws of {data}"
     charts: dict[str, Any] = {
         "front": front_chart(found) if facts.searched else None,
         "predictions": None if rows is None else prediction_chart(rows),
@@ -31,9 +27,8 @@ def law_page_of(facts: LawFacts, *, title=None, data_name=None) -> str:
     return rendered(
         "law_page.html",
         facts,
-        title=title,
-        data_name=data_name,
-        palettes=[list(LIGHT[:2]), list(DARK[:2])],
+        "Laws of {}",
+        **heading,
         left_out=left_out,
         charts=charts,
         n_points=min(POINTS, len(facts.X)),

@@ -1,6 +1,5 @@
 """What a report says of conserved quantities and of runs, as numbers; nothing knows of HTML."""
 
-import hashlib
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +15,6 @@ class MotionFacts:
     rows: MotionRows
     X: np.ndarray
     given: tuple[str, ...]  # names of the columns
-    sha256: str
 
     @property
     def model(self):
@@ -43,5 +41,4 @@ def motion_facts_of(model, X, groups, t=None) -> MotionFacts:
         rows=rows,
         X=values,
         given=tuple(map(str, default_names(values.shape[1]) if names is None else names)),
-        sha256=hashlib.sha256(np.ascontiguousarray(values, dtype="<f8").tobytes()).hexdigest(),
     )

@@ -5,27 +5,22 @@ import numpy as np
 from vanishing.inspection.motion import Run
 from vanishing.report.frame import rendered
 from vanishing.report.motion_facts import MotionFacts
-from vanishing.report.page import DARK, LIGHT
 from vanishing.report.plots import Chart, padded
 
 RUNS = 20  # that are drawn and listed
 _POINTS = 150  # of a line
 
 
-def motion_page_of(facts: MotionFacts, *, title=None, data_name=None) -> str:
-    """Return the document."""
-    if title is None:
-        data = data_name if data_name is not None else f"{len(facts.X):,} rows"
-        title = f"What is conserved in {data}"
+def motion_page_of(facts: MotionFacts, **heading) -> str:
+    """Return the document; `rendered` says what a heading may have."""
     runs = _evenly(facts.rows.runs, RUNS)
     left_out = set() if facts.quantities else {"quantities", "runs"}
     left_out |= set() if facts.model.constraints_ else {"constraints"}
     return rendered(
         "motion_page.html",
         facts,
-        title=title,
-        data_name=data_name,
-        palettes=[list(LIGHT[:2]), list(DARK[:2])],
+        "What is conserved in {}",
+        **heading,
         left_out=left_out,
         runs=runs,
         charts=[value_chart(facts, runs, i) for i in range(len(facts.quantities))],

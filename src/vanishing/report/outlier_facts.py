@@ -1,12 +1,11 @@
 """What a report says of a detector and of rows, as numbers; nothing here knows of HTML."""
 
-import hashlib
 from dataclasses import dataclass
 
 import numpy as np
 
 from vanishing.inspection import OutlierRows, outlier_rows
-from vanishing.outliers.reasons import BROKEN, UNUSUAL
+from vanishing.outliers.reasons import BROKEN, UNUSUAL, Reason
 
 TOP = 20  # rows with their reasons
 
@@ -17,7 +16,6 @@ class OutlierFacts:
 
     rows: OutlierRows
     X: np.ndarray
-    sha256: str
 
     @property
     def model(self):
@@ -57,7 +55,7 @@ class OutlierFacts:
         return [(self.given[i], float(counts[i])) for i in order if counts[i] > 0.0]
 
     @property
-    def oddest(self) -> list[tuple[str, float, bool, list[dict]]]:
+    def oddest(self) -> list[tuple[str, float, bool, list[Reason]]]:
         """The oddest rows: what they are called, score, whether it is an outlier, and reasons."""
         rows = self.rows
         return [
@@ -78,5 +76,4 @@ def outlier_facts_of(model, X, index=None) -> OutlierFacts:
     return OutlierFacts(
         rows=rows,
         X=values,
-        sha256=hashlib.sha256(np.ascontiguousarray(values, dtype="<f8").tobytes()).hexdigest(),
     )

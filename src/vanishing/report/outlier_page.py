@@ -4,25 +4,20 @@ import numpy as np
 
 from vanishing.report.frame import rendered
 from vanishing.report.outlier_facts import OutlierFacts
-from vanishing.report.page import DARK, LIGHT
 from vanishing.report.plots import Chart, padded
 
 POINTS = 1500  # of normal rows, and of outliers
 _COLUMNS = 30  # with their numbers of alarms
 
 
-def outlier_page_of(facts: OutlierFacts, *, title=None, data_name=None) -> str:
-    """Return the document."""
-    if title is None:
-        data = data_name if data_name is not None else f"{len(facts.X):,} rows"
-        title = f"Outliers of {data}"
+def outlier_page_of(facts: OutlierFacts, **heading) -> str:
+    """Return the document; `rendered` says what a heading may have."""
     laws, lost = facts.rows.laws
     return rendered(
         "outlier_page.html",
         facts,
-        title=title,
-        data_name=data_name,
-        palettes=[list(LIGHT[:2]), list(DARK[:2])],
+        "Outliers of {}",
+        **heading,
         left_out=set() if facts.rows.n_alarms else {"blame"},
         chart=score_chart(facts),
         laws=laws,

@@ -4,7 +4,7 @@ import math
 
 from vanishing.report import charts
 from vanishing.report.facts import QUANTILES, Facts, Variety
-from vanishing.report.frame import asset, rendered
+from vanishing.report.frame import DARK, LIGHT, asset, rendered
 from vanishing.report.scene import COLUMNS, POINTS, scene_of
 
 _SHOWN = (20, 80)  # equations before the reader asks for more: of a class, of all together
@@ -14,30 +14,22 @@ _SCRIPTS = (
     *("tables", "colours", "algebra", "surface", "points", "camera", "raster", "axes"),
     *("space", "plane", "controls", "picture"),
 )
-# Okabe and Ito's colours, which people with any kind of colour vision tell apart, without the
-# yellow that white paper swallows; and lighter ones of the same hues for dark pages.
-LIGHT = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-DARK = ("#4FA9DD", "#FF8B4A", "#2CC79B", "#E79BC5", "#F2B632", "#A5D8F7", "#E8E6E1")
 
 
-def page_of(facts: Facts, *, title=None, data_name=None) -> str:
-    """Return the document."""
+def page_of(facts: Facts, **heading) -> str:
+    """Return the document; `rendered` says what a heading may have."""
     scene = scene_of(facts)
-    if title is None:
-        data = data_name if data_name is not None else f"{len(facts.X):,} rows"
-        title = f"{type(facts.core).__name__} on {data}"
-    quantiles = [v.distances for v in facts.varieties]
     left_out = {
         "errors": facts.errors is None,
         "columns": facts.importances is None or not facts.n_generators,
         "picture": scene is None,
-        "distances": all(found is None for found in quantiles),
+        "distances": all(variety.distances is None for variety in facts.varieties),
     }
     return rendered(
         "page.html",
         facts,
-        title=title,
-        data_name=data_name,
+        f"{type(facts.core).__name__} on {{}}",
+        **heading,
         palettes=_palettes(facts, scene),
         script="".join(asset(f"js/{name}.js") for name in _SCRIPTS),
         scene=scene,

@@ -12,7 +12,7 @@ from vanishing.rows.validation import validated
 
 
 def unless_lazy(contained: Callable, plain: Callable) -> Callable:
-    """Return a method that puts what it returns into a container, and leaves what is lazy alone."""
+    """Return a method that puts its result into a container, unless X and the result are lazy."""
 
     @wraps(contained)
     def method(self, X):
@@ -24,7 +24,7 @@ def unless_lazy(contained: Callable, plain: Callable) -> Callable:
 def apply_to_rows(
     estimator, X, function: Callable, method: Callable, *, n_columns: int | None, dtype, on_device
 ):
-    """Return what a function says of the rows of X, which have the columns seen in fit.
+    """Return what a function returns for the rows of X, whose columns must be those seen in fit.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def apply_to_rows(
     function : callable
         Takes validated rows, a NumPy array or, with ``on_device``, an array of a device.
     method : callable
-        Returns the estimator's method that does the same with X: it is given each block of a lazy
+        Returns the estimator's method that does the same with X: it gets each block of a lazy
         source.
     n_columns : int or None
         Columns of what the function returns; None: one value per row.
@@ -48,7 +48,7 @@ def apply_to_rows(
     -------
     values : array of the library of X, on its device; lazy where X is
     """
-    if isinstance(X, np.ndarray):  # as nearly always: the others take longer to tell
+    if isinstance(X, np.ndarray):  # nearly always: the other kinds take longer to recognise
         return function(validated(estimator, X, reset=False))
     if not estimator.reads_sources:
         refuse(estimator, X)

@@ -1,7 +1,8 @@
-"""Arrays as sources of rows: of NumPy, one block; of a device, pieces that stay where they are."""
+"""Arrays as sources of rows: a NumPy array is one block, one of a device stays there in pieces."""
 
 from copy import copy
 
+from vanishing.checks import weight_unit
 from vanishing.rows import arrays
 from vanishing.rows.source import (
     RowLayout,
@@ -13,7 +14,6 @@ from vanishing.rows.source import (
     joined,
     labels_on_device,
     selected,
-    unit_of,
 )
 
 
@@ -25,7 +25,7 @@ class ArraySource(RowSource):
     part : RowPart
         Rows that have been validated.
     piece_rows : int or None
-        Rows that a thread is asked at a time; None asks all of them at once.
+        Rows that a thread handles at a time; None asks all of them at once.
     """
 
     part: RowPart
@@ -47,23 +47,22 @@ class ArraySource(RowSource):
 
 
 class DeviceSource(RowSource):
-    """One array of another library, asked where it is, some of its rows at a time.
+    """One array of another library, asked on its device, one piece of its rows after the other.
 
-    What is done with rows first, such as selecting those of a class, copies them: of bounded
-    pieces, never of all rows, whatever their number.
+    Whatever selects or scales rows copies them: pieces of bounded size, never all rows.
     """
 
     def __init__(self, X, y=None, sample_weight=None):
         self.X, self.y = X, y
         unit = 1.0
         if sample_weight is not None:
-            unit = unit_of(given_weights(sample_weight).max(initial=0.0))
-        rows = arrays.checked(X)  # once: nobody else changes it
+            unit = weight_unit(given_weights(sample_weight).max(initial=0.0))
+        rows = arrays.checked(X)  # once: the array is not changed later
         y, weight = checked_labels_and_weights(y, sample_weight, X.shape[0], unit)
         self.kept = None if weight is None or weight.all() else weight > 0
         if weight is not None:
-            given = sample_weight if unit == 1.0 else None
-            weight = arrays.like_unless_given(X, given, weight)
+            original = sample_weight if unit == 1.0 else None
+            weight = arrays.like_or_original(X, original, weight)
         self.rows = RowPart(rows, y, weight)
         dtype = arrays.floating_dtype(rows)
         self.layout = RowLayout(X.shape[1], None, str(dtype).rpartition(".")[2])
@@ -73,7 +72,7 @@ class DeviceSource(RowSource):
         return joined(combine, map(question, self._pieces()))
 
     def _pieces(self):
-        """Yield the rows that have a weight, in floats."""
+        """Yield the rows of positive weight, as floats."""
         size, start = arrays.piece_rows(self.layout.n_features), 0
         for part in self.rows.pieces(size):
             if self.kept is not None:
@@ -87,7 +86,7 @@ class DeviceSource(RowSource):
         return self._with(labels_on_device(self.rows, self.y))
 
     def coded(self, classes):
-        """Find the places of all labels, once for all passes."""
+        """Look up the places of all labels, once for all passes."""
         pieces = self.rows.pieces(arrays.piece_rows(self.layout.n_features))
         places = [coded(piece, classes).y for piece in pieces]
         return self._with(self.rows._replace(y=arrays.namespace(self.X).concat(places)))

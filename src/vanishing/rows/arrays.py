@@ -1,7 +1,7 @@
-"""Arrays of any library: where they are, and small steps taken where they are.
+"""Arrays of any library: where they are, and small steps that leave them there.
 
-A device array is one of PyTorch or CuPy, or of the array API's reference library. Whoever computes
-with rows asks `namespace` for functions and `like` for constants, and need not know which it is.
+A device array is one of PyTorch or CuPy, or of the array API's reference library. Code that
+computes with rows asks `namespace` for functions and `like` for constants, and need not know which.
 """
 
 import math
@@ -14,19 +14,19 @@ _LIBRARIES = ("torch", "cupy", "array_api_strict")
 # Entries of rows that are copied at a time, to select or scale them: 512 MiB in float64.
 _PIECE = 1 << 26
 
-# Entries of rows that the CPU is done with sooner than an accelerator, whose every step has to be
-# started: measured on an H200, three and ten columns; the rows go to the CPU and answers back.
+# Below so many entries the CPU is faster than an accelerator, which takes time to start each step:
+# measured on an H200, three and ten columns, with the way to the CPU and back.
 _FEW_TO_FIT, _FEW_TO_EVALUATE = 1 << 16, 1 << 14
 
-# Numbers that are worked on together: what a cache holds, or enough to keep an accelerator busy and
-# little of its memory.
+# Bytes that are worked on together: what a cache holds, or enough to keep an accelerator busy
+# within a small part of its memory.
 _CACHED_BYTES, DEVICE_BYTES = 1 << 20, 1 << 30
 
-# Of kinds of arrays: to find out takes as long as a product.
+# By type of array: to find out takes as long as a matrix product.
 _are_of_devices: dict[type, bool] = {}
 _namespaces: dict[type, Any] = {}
 
-_TILE = 64  # rows that are compared side by side, for ranges of columns
+_TILE = 64  # rows compared side by side, for the ranges of columns
 
 
 def is_device_array(X) -> bool:
@@ -64,9 +64,9 @@ def is_on_cpu(X) -> bool:
 
 
 def is_small(X, *, to_fit: bool = False) -> bool:
-    """Say whether X is so few rows of an accelerator that the CPU is quicker with them."""
-    few = _FEW_TO_FIT if to_fit else _FEW_TO_EVALUATE
-    return is_device_array(X) and not is_on_cpu(X) and math.prod(X.shape) < few
+    """Say whether X has so few rows on an accelerator that the CPU is faster with them."""
+    limit = _FEW_TO_FIT if to_fit else _FEW_TO_EVALUATE
+    return is_device_array(X) and not is_on_cpu(X) and math.prod(X.shape) < limit
 
 
 def to_numpy(X) -> np.ndarray:
@@ -113,29 +113,29 @@ def sender(device):
     return send
 
 
-def like_unless_given(X, given, values: np.ndarray):
-    """Return `like` of NumPy values; ``given`` itself if it holds them and is on X's device."""
-    if is_device_array(given) and given.device == X.device:
-        given = given.detach() if hasattr(given, "detach") else given
-        if str(given.dtype).rpartition(".")[2] == values.dtype.name:
-            return given
+def like_or_original(X, original, values: np.ndarray):
+    """Return `like` of NumPy values; ``original`` if it is on X's device and has their dtype."""
+    if is_device_array(original) and original.device == X.device:
+        original = original.detach() if hasattr(original, "detach") else original
+        if str(original.dtype).rpartition(".")[2] == values.dtype.name:
+            return original
     return like(X, values)
 
 
 def like_unless_text(X, values: np.ndarray):
-    """Return `like` of NumPy values; text stays as it is: no library for devices has it."""
+    """Return `like` of NumPy values; text stays in NumPy: no library for devices has it."""
     return like(X, values) if values.dtype.kind in "iufb" else values
 
 
 def sortable(y):
-    """Return labels of a device as numbers that have an order: truth values become 0 and 1."""
+    """Return labels of a device as numbers that can be sorted: booleans become 0 and 1."""
     xp = namespace(y)
     return xp.astype(y, xp.uint8) if y.dtype == xp.bool else y
 
 
 def floating_dtype(X):
-    """Return the dtype in which values of X are given: its own if that is float64 or float32."""
-    if isinstance(X, np.ndarray):  # that has been validated
+    """Return the dtype of values computed from X: its own if that is float64 or float32."""
+    if isinstance(X, np.ndarray):  # validated
         return X.dtype
     xp = namespace(X)
     if X.dtype in (xp.float32, xp.float64):
@@ -144,7 +144,7 @@ def floating_dtype(X):
 
 
 def as_floats(X):
-    """Return rows with a floating dtype; NumPy's have one."""
+    """Return rows with a floating dtype; NumPy rows have one."""
     if not is_device_array(X):
         return X
     return namespace(X).astype(X, floating_dtype(X), copy=False)
@@ -158,49 +158,49 @@ def on_host(X) -> np.ndarray:
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
-def checked(X, name="X"):
-    """Return X in its own dtype, or say what is wrong with it."""
+def checked(X):
+    """Return X in its own dtype, or raise ValueError."""
     xp = namespace(X)
     if hasattr(X, "detach"):
         X = X.detach()
     if X.ndim != 2:
-        raise ValueError(f"{name} must be 2-dimensional, rows and columns; its shape is {X.shape}.")
+        raise ValueError(f"X must be 2-dimensional, rows and columns; its shape is {X.shape}.")
     if X.shape[0] == 0 or X.shape[1] == 0:
         raise ValueError(
             f"Found array with shape {tuple(X.shape)}: there must be rows and columns."
         )
     if not xp.isdtype(X.dtype, "real floating"):
         if not xp.isdtype(X.dtype, ("integral", "bool")):
-            raise ValueError(f"{name} has dtype {X.dtype}; give it real numbers.")
+            raise ValueError(f"X has dtype {X.dtype}; give it real numbers.")
         return X
-    for here in row_slices(X):
+    for cut in row_slices(X):
         # A sum is finite unless an entry is not, or it overflows: look closer only then.
-        part = as_floats(X[here, :])
+        part = as_floats(X[cut, :])
         total = xp.sum(part, dtype=xp.float64)
         if not bool(xp.isfinite(total)) and not bool(xp.all(xp.isfinite(part))):
             raise ValueError(
-                f"{name} contains NaN or infinity. Drop or impute these rows before fitting."
+                "X contains NaN or infinity. Drop or impute these rows before fitting."
             )
     return X
 
 
 def piece_rows(n_columns: int) -> int:
-    """Return how many rows of so many columns are copied at a time."""
+    """Return how many rows with ``n_columns`` columns are copied at a time."""
     return max(1, _PIECE // max(1, n_columns))
 
 
 def slices(n_samples: int, rows: int) -> list[slice]:
-    """Return the places of rows, ``rows`` at a time."""
+    """Return slices of ``rows`` rows each that cover all rows."""
     return [slice(start, min(start + rows, n_samples)) for start in range(0, n_samples, rows)]
 
 
 def row_slices(X) -> list[slice]:
-    """Return the places of rows that are copied at a time."""
+    """Return slices of the rows that are copied at a time."""
     return slices(X.shape[0], piece_rows(X.shape[1])) or [slice(0, 0)]
 
 
 def rows_at_once(X, n_numbers: int) -> int:
-    """Return how many rows to work on together where each needs so many numbers in float64."""
+    """Return how many rows to work on together, each with ``n_numbers`` numbers in float64."""
     on_cpu = not is_device_array(X) or is_on_cpu(X)
     return max(256, (_CACHED_BYTES if on_cpu else DEVICE_BYTES) // (8 * n_numbers))
 
@@ -214,14 +214,15 @@ def column_ranges(X) -> tuple[np.ndarray, np.ndarray]:
     if n_rows >= 2 * _TILE and X.flags.c_contiguous:
         # Rows side by side: NumPy's loops are as long as a row, and a row of few columns is short.
         tiled, rest = X[: n_rows // _TILE * _TILE].reshape(-1, _TILE * n_columns), X[-_TILE:]
-        ends = (end(tiled, axis=0).reshape(_TILE, -1) for end in (np.min, np.max))
-        low, high = (np.vstack([found, rest]) for found in ends)
+        low, high = (
+            np.vstack([end(tiled, axis=0).reshape(_TILE, -1), rest]) for end in (np.min, np.max)
+        )
         return low.min(axis=0), high.max(axis=0)
     return X.min(axis=0), X.max(axis=0)
 
 
 def clipped(X, low: np.ndarray, high: np.ndarray):
-    """Return rows whose columns are cut off at a range."""
+    """Return rows with each column clipped to a range."""
     if not is_device_array(X):
         return np.clip(X, low, high)
     xp = namespace(X)
@@ -229,7 +230,7 @@ def clipped(X, low: np.ndarray, high: np.ndarray):
 
 
 def count_true(condition) -> int:
-    """Return how often a condition holds."""
+    """Return how many entries are true."""
     if not is_device_array(condition):
         return int(np.count_nonzero(condition))
     xp = namespace(condition)

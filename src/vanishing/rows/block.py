@@ -1,4 +1,4 @@
-"""Rows at hand, evaluated chunk by chunk: the sums of monomials that everything is made of.
+"""Rows in memory, evaluated chunk by chunk: the sums of monomials that everything is made of.
 
 Everything OAVI asks of the data are the numbers
 
@@ -9,7 +9,7 @@ matrix is ever kept. With sample weights w the means are sum(w f) / sum(w): the 
 to sqrt(w) instead of 1, and every other term inherits the factor from its parent.
 
 A `Block` answers with sums, to be added up. It cuts NumPy rows into stretches, which threads read
-by compiled kernels; rows of another library are one stretch, in terms of the array API.
+with compiled kernels; rows of another library are one stretch, read through the array API.
 """
 
 from collections.abc import Callable, Iterator
@@ -124,7 +124,7 @@ class Stretch(NamedTuple):
     rows : int
         Rows of a chunk.
     variable : ndarray of int or None
-        The columns that are needed, as a plan has them; None means all.
+        The columns that are needed, as in `Plan.variable`; None means all.
     """
 
     X: np.ndarray
@@ -137,20 +137,20 @@ class Stretch(NamedTuple):
 
         The roots are empty if there are no weights.
         """
-        for here, columns in batches(self.X, self.rows, self.variable):
-            yield columns, NO_WEIGHTS if self.weight is None else np.sqrt(self.weight[here])
+        for cut, columns in batches(self.X, self.rows, self.variable):
+            yield columns, NO_WEIGHTS if self.weight is None else np.sqrt(self.weight[cut])
 
     def chunks(self) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
         """Yield (columns, roots of the weights or None) chunk by chunk."""
         for columns, root in self.batches():
             for start in range(0, columns.shape[1], self.rows):
-                here = slice(start, start + self.rows)
-                yield columns[:, here], root[here] if root.size else None
+                cut = slice(start, start + self.rows)
+                yield columns[:, cut], root[cut] if root.size else None
 
     def evaluated(self, plan: Plan) -> Iterator[np.ndarray]:
         """Yield the values of all terms of a plan, times root weights, chunk by chunk."""
-        found = evaluate(self.X, plan, rows=self.rows, sample_weight=self.weight)
-        return (values for _, values in found)
+        chunks = evaluate(self.X, plan, rows=self.rows, sample_weight=self.weight)
+        return (values for _, values in chunks)
 
     def zeros(self, *shape: int) -> np.ndarray:
         """Return zeros."""
@@ -164,7 +164,7 @@ class Stretch(NamedTuple):
         return total, squares
 
     def triangle(self, above: np.ndarray, values: np.ndarray, terms: np.ndarray) -> np.ndarray:
-        """Return R of the rows so far, ``above``, and of the values of ``terms`` on others."""
+        """Return R of the rows so far, ``above``, and the values of ``terms`` on further rows."""
         return stacked_triangle(above, values[terms].T)
 
     def squared_sums(self, plan: Plan, terms: np.ndarray, coef: np.ndarray, leading: np.ndarray):
@@ -176,10 +176,10 @@ class Stretch(NamedTuple):
 
 
 class Block:
-    """Rows that are at hand, read in chunks; what it answers are sums, to be added up.
+    """Rows in memory, read in chunks; its answers are sums, to be added up.
 
-    Chunks and stretches of them do not depend on the number of threads, and sums are added in the
-    order of the rows: the answer is the same, to the last bit.
+    Chunks and stretches do not depend on the number of threads, and sums are added in the order of
+    the rows: the answer is the same, to the last bit.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ class Block:
         at_least: int = 1,
         variable: np.ndarray | None = None,
     ) -> tuple:
-        """Return what ``function(stretch)`` says of all rows, combined in their order.
+        """Return the answers ``function(stretch)`` for all rows, combined in their order.
 
         Parameters
         ----------
@@ -223,7 +223,7 @@ class Block:
         at_least : int
             Rows of a chunk.
         variable : ndarray of int or None
-            The columns that are needed, as a plan has them; None means all.
+            The columns that are needed, as in `Plan.variable`; None means all.
         """
         weight = self.sample_weight
         if self.on_device:
@@ -232,9 +232,9 @@ class Block:
             return tuple(map(to_numpy, answer))
         rows = max(at_least, chunk_rows(n_evaluated, self.chunk_size))
 
-        def answer_of(here: slice) -> tuple:
-            weight_here = None if weight is None else weight[here]
-            return function(Stretch(self.X[here], weight_here, rows, variable))
+        def answer_of(cut: slice) -> tuple:
+            own_weight = None if weight is None else weight[cut]
+            return function(Stretch(self.X[cut], own_weight, rows, variable))
 
         cuts = stretches(len(self.X), rows, work)
         return fold(answer_of, cuts, combine, len(cuts))
@@ -259,7 +259,7 @@ class Block:
         def of(stretch: Stretch):
             return stretch.products(plan, left, right)
 
-        with np.errstate(over="ignore", invalid="ignore"):  # the caller looks at the squares
+        with np.errstate(over="ignore", invalid="ignore"):  # the caller checks the squares
             return self._planned("products", of, plan, left.size * right.size)
 
     def triangular(self, plan: Plan, terms: np.ndarray) -> tuple[np.ndarray]:
@@ -298,7 +298,7 @@ class Block:
         return self._planned("column_sums", of, plan, 0)
 
     def centred_products(self, mean: np.ndarray) -> tuple[np.ndarray]:
-        """Return the weighted products of the columns, less their means."""
+        """Return the weighted products of the columns minus their means."""
         plan = variables_plan(self.X.shape[1])
 
         def of(stretch: Stretch):
@@ -324,6 +324,6 @@ def stacked_triangle(above: np.ndarray, below: np.ndarray) -> np.ndarray:
 
 
 def combine(question: str, first: tuple, second: tuple) -> tuple:
-    """Return the answer of all rows from those of some and of the others."""
+    """Return the answer for two sets of rows together."""
     join = stacked_triangle if question == "triangular" else np.add
     return tuple(join(a, b) for a, b in zip(first, second, strict=True))

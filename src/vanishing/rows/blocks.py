@@ -1,20 +1,22 @@
 """Rows in blocks, read anew for each pass."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 from vanishing._threads import fold
+from vanishing._types import Path
+from vanishing.checks import weight_unit
 from vanishing.rows import source
-from vanishing.rows.arrays import piece_rows, sender, to_numpy
+from vanishing.rows.arrays import piece_rows, sender, slices, to_numpy
+from vanishing.tables.files import ROWS
 from vanishing.tables.formats import open_table
 from vanishing.tables.numbers import number_blocks
-
-_ROWS = 100_000  # of a block that an adapter makes
 
 
 class Blocks:
     """Rows in blocks, read anew for each pass: for data that does not fit into memory.
 
-    Estimators take it for X, and also whatever it is made of, without this wrapper.
+    Estimators take it for X; they also take its ``source`` without this wrapper.
 
     Parameters
     ----------
@@ -24,6 +26,10 @@ class Blocks:
         of rows; or, where labels or sample weights are needed, a tuple (rows, labels) or (rows,
         labels, weights), in which labels may be None. All blocks have the same columns and dtype.
         With ``n_jobs`` the threads take blocks in turns, never two at a time.
+
+    See Also
+    --------
+    Moments : Sums of rows that arrive in batches, for fits without the rows.
 
     Examples
     --------
@@ -37,8 +43,8 @@ class Blocks:
     x1^2 + x0^2 - 1
     """
 
-    def __init__(self, source):
-        # A sequence is an array to an estimator, but blocks to whoever says so.
+    def __init__(self, source: Callable[[], Iterable[Any]] | Iterable[Any]):
+        # An estimator takes a sequence for an array; wrapped explicitly, it is blocks.
         is_sequence = hasattr(source, "__len__") and hasattr(source, "__iter__")
         if not is_blocks(source) and not (is_sequence and _may_be_blocks(source)):
             raise TypeError(
@@ -47,11 +53,19 @@ class Blocks:
             )
         self.source = source
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         return iter(self.source() if callable(self.source) else self.source)
 
     @classmethod
-    def from_array(cls, X, y=None, sample_weight=None, *, rows=None, device=None) -> "Blocks":
+    def from_array(
+        cls,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        rows: int | None = None,
+        device: Any = None,
+    ) -> "Blocks":
         """Read an array in blocks of ``rows`` rows, one in memory at a time: for memory maps.
 
         Parameters
@@ -59,33 +73,39 @@ class Blocks:
         X : array of shape (n_samples, n_features)
         y, sample_weight : array of shape (n_samples,), default=None
         rows : int, default=None
-            None means 100,000, and as many as keep an accelerator busy with ``device``.
+            None means 100,000; with ``device``, as many as keep an accelerator busy.
         device : str, torch.device or callable, default=None
-            Where the rows of a block are sent when it is read, for rows that an accelerator has no
-            memory for: a device of PyTorch, such as "cuda", or a function that returns a NumPy
-            array as one of a device, such as ``cupy.asarray``. No more than two blocks are there
+            Where the rows of a block are sent when it is read, for more rows than an accelerator
+            has memory for: a device of PyTorch, such as "cuda", or a function that copies a NumPy
+            array to a device, such as ``cupy.asarray``. No more than two blocks are on the device
             at a time, and one more for each further thread.
         """
         n_samples, n_features = X.shape
         if rows is None:
-            rows = _ROWS if device is None else piece_rows(n_features)
+            rows = ROWS if device is None else piece_rows(n_features)
 
         def read():
             send = sender(device)
-            for start in range(0, n_samples, rows):
-                here = slice(start, min(start + rows, n_samples))
-                beside = (None if part is None else part[here] for part in (y, sample_weight))
-                yield send(X[here]), *beside
+            for cut in slices(n_samples, rows):
+                companions = (None if v is None else v[cut] for v in (y, sample_weight))
+                yield send(X[cut]), *companions
 
         return cls(read)
 
     @classmethod
-    def from_csv(cls, path, *, target=None, columns=None, rows=_ROWS) -> "Blocks":
+    def from_csv(
+        cls,
+        path: Path,
+        *,
+        target: str | None = None,
+        columns: Sequence[str] | None = None,
+        rows: int = ROWS,
+    ) -> "Blocks":
         """Read a CSV file, compressed or not, in blocks of ``rows`` lines.
 
-        A value that is no finite number is an error, with its line and column. Labels are numbers
-        if all those of the first block are, written as Python writes them, and text otherwise: 01
-        and 1 are two labels.
+        A value that is not a finite number is an error that names its line and column. Labels are
+        numbers if all labels of the first block are numbers as Python writes them; if not, all
+        labels are text: 01 and 1 are two labels.
 
         Parameters
         ----------
@@ -99,7 +119,14 @@ class Blocks:
         return cls(_blocks_of(open_table(path, "csv"), target, columns, rows))
 
     @classmethod
-    def from_parquet(cls, path, *, target=None, columns=None, rows=_ROWS) -> "Blocks":
+    def from_parquet(
+        cls,
+        path: Path,
+        *,
+        target: str | None = None,
+        columns: Sequence[str] | None = None,
+        rows: int = ROWS,
+    ) -> "Blocks":
         """Read a Parquet file in blocks of ``rows`` rows; parameters as of `from_csv`."""
         return cls(_blocks_of(open_table(path, "parquet"), target, columns, rows))
 
@@ -115,7 +142,7 @@ def _blocks_of(table, target, columns, rows):
 
 
 def is_blocks(X) -> bool:
-    """Say whether X is a source of blocks rather than rows; refuse what can be read once only."""
+    """Say whether X is a source of blocks rather than rows; refuse iterators, read only once."""
     if isinstance(X, Iterator):
         raise TypeError(
             "X is an iterator, which can be read only once, but the rows are needed in several "
@@ -130,7 +157,7 @@ def is_blocks(X) -> bool:
 
 
 def _may_be_blocks(X) -> bool:
-    """Say that X is neither an array or DataFrame nor something whose items are no blocks."""
+    """Say whether X may hold blocks: no array, no DataFrame, no text, no mapping or set."""
     if isinstance(X, (type, str, bytes, dict, set, frozenset)):
         return False
     return not any(
@@ -156,7 +183,7 @@ class BlockSource(source.LazySource):
         self.layout, self.unit = self._first_look()
 
     def _first_look(self):
-        """Return the layout and a unit of the weights: of all of them, if the blocks have some."""
+        """Return the layout of the blocks, and a unit for the weights of all blocks."""
         layout, seen = None, False
         largest = 0.0 if self.weight is None else self.weight.max(initial=0.0)
         for i, (block, _, weight) in enumerate(self._items()):
@@ -171,7 +198,7 @@ class BlockSource(source.LazySource):
             raise ValueError(
                 "The source has no blocks: no rows to fit. It must yield some each time it is read."
             )
-        return layout, source.unit_of(largest)
+        return layout, weight_unit(largest)
 
     def _iterator(self):
         iterator = iter(self.blocks)
@@ -185,7 +212,7 @@ class BlockSource(source.LazySource):
         return iterator
 
     def _items(self):
-        """Yield (rows, labels, weights) of each block, with what was given beside the blocks."""
+        """Yield (rows, labels, weights) of each block; y and weights of all rows are cut up."""
         start = 0
         for i, item in enumerate(self._iterator()):
             X, y, weight = item, None, None
@@ -204,9 +231,9 @@ class BlockSource(source.LazySource):
                 weight = self.weight[start:stop]
             yield X, y, weight
             start = stop
-        for name, given in (("y", self.y), ("sample_weight", self.weight)):
-            if given is not None and len(given) != start:
-                raise ValueError(f"the blocks have {start} rows, but {name} has {len(given)}.")
+        for name, values in (("y", self.y), ("sample_weight", self.weight)):
+            if values is not None and len(values) != start:
+                raise ValueError(f"the blocks have {start} rows, but {name} has {len(values)}.")
 
     def ask(self, question, combine):
         """Ask each block in turn: as many are in memory at a time as there are threads."""

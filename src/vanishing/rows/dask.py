@@ -6,6 +6,7 @@ from uuid import uuid4
 
 import numpy as np
 
+from vanishing.checks import weight_unit
 from vanishing.rows import source
 
 _FAN_IN = 8  # answers that one task of a tree reduction combines
@@ -21,13 +22,13 @@ class DaskSource(source.LazySource):
         for name, values in (("y", y), ("sample_weight", sample_weight)):
             parts.append(_aligned(name, values, self.X, len(parts[0])))
         self.parts = list(zip(*parts, strict=True))
-        # All passes share the graph of the blocks. Those of a collection have it in common.
+        # All passes share the graph of the blocks, of which a collection has one for all blocks.
         blocks = [block for part in parts for block in part if block is not None]
         self.graphs = list({id(block.dask): block for block in blocks}.values())
         self.keys = [tuple(b if b is None else b.key for b in part) for part in self.parts]
         self.unit = 1.0
         if sample_weight is not None:
-            self.unit = source.unit_of(float(sample_weight.max().compute()))
+            self.unit = weight_unit(float(sample_weight.max().compute()))
         if not self.parts:
             raise ValueError("X has no partitions: no rows to fit.")
 
@@ -37,7 +38,7 @@ class DaskSource(source.LazySource):
             return self._answer(question, combine).compute()
         except Exception as error:
             if not _is_lost_connection(error):
-                raise  # of the tasks themselves
+                raise  # an error of the tasks themselves
             raise ConnectionError(
                 "The Dask scheduler cannot be reached any more, so that the rows cannot be read "
                 f"({type(error).__name__}: {error}). Start a cluster, connect a new "
@@ -45,16 +46,16 @@ class DaskSource(source.LazySource):
             ) from error
 
     def _answer(self, question, combine):
-        """Return the answer of all blocks, to be computed: a task per block, and a tree of others.
+        """Return the answer of all blocks, to be computed: one task per block, combined in a tree.
 
-        The tasks are written down as one layer of a graph: a `dask.delayed` call for each takes
-        longer than to run it.
+        The tasks are written as one layer of a graph: calling `dask.delayed` for each would take
+        longer than running it.
         """
         from dask.delayed import Delayed
         from dask.highlevelgraph import HighLevelGraph
         from dask.task_spec import List, Task, TaskRef
 
-        name = f"pass-{uuid4().hex}"  # of its own: other answers are to be found each time
+        name = f"pass-{uuid4().hex}"  # new each time, or Dask might reuse an answer
         ask = partial(source.answer, question, self.layout, self.unit)
         join = partial(source.joined, combine)
         answers = [
@@ -106,7 +107,7 @@ class DaskSource(source.LazySource):
         )
 
     def _of_one_row(self, method):
-        """Return what a method makes of one row: which container it is put into."""
+        """Return a method's result for one row, which shows the container of its results."""
         row = np.ones((1, self.layout.n_features), dtype=self.layout.dtype)
         if self.layout.names is None:
             return method(row)
@@ -135,7 +136,7 @@ def _value_of_chunk(value, X, block_id=(0,)):
 
 
 def _is_lost_connection(error: Exception) -> bool:
-    """Say whether an error is of the way to the rows: tasks raise errors of their own."""
+    """Say whether an error comes from the connection to the scheduler, not from a task."""
     if isinstance(error, CancelledError) or type(error).__name__ == "CommClosedError":
         return True
     # Without its client Dask looks for persisted blocks in this process.
@@ -143,7 +144,7 @@ def _is_lost_connection(error: Exception) -> bool:
 
 
 def is_dask(X) -> bool:
-    """Say whether X is a Dask collection; without importing Dask for it."""
+    """Say whether X is a Dask collection, without importing Dask."""
     return type(X).__module__.partition(".")[0] in ("dask", "dask_expr")
 
 
@@ -171,7 +172,7 @@ def _delayed_blocks(X) -> list:
 
 
 def _dask_layout(X) -> source.RowLayout:
-    """Return the layout that the collection declares; the blocks are checked against it."""
+    """Return the layout that the collection declares; its blocks are checked against it."""
     if hasattr(X, "chunks"):
         if X.dtype.kind not in "fiub":
             raise ValueError(f"X has dtype {X.dtype}; give it real numbers.")
@@ -187,7 +188,7 @@ def _dask_layout(X) -> source.RowLayout:
 
 
 def _aligned(name, values, X, n_blocks) -> list:
-    """Return the blocks of labels or weights beside those of X."""
+    """Return the blocks of labels or weights that belong to those of X."""
     if values is None:
         return [None] * n_blocks
     if not is_dask(values):

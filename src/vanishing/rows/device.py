@@ -1,7 +1,7 @@
 """Monomials and generators on arrays of another library, in terms of the array API standard.
 
 The counterpart of the compiled kernels of `block` and of `Generators.evaluate`. Sums over the rows
-and values of generators stay on the device until somebody takes them from there.
+and values of generators stay on the device until `arrays.to_numpy` copies them.
 """
 
 from typing import Any, NamedTuple
@@ -22,9 +22,9 @@ def _multiply(xp, a, b, out):
 
 
 def evaluate(X, plan: Plan, *, rows: int, sample_weight=None):
-    """Yield (rows, values of all terms of the plan there), a chunk at a time, on the device.
+    """Yield (slice of rows, values of all terms of the plan), one chunk at a time, on the device.
 
-    As `evaluation.evaluate`: float64 of shape (n_terms, n_rows_of_the_chunk), used again for the
+    Like `evaluation.evaluate`: float64 of shape (n_terms, n_rows_of_the_chunk), overwritten by the
     next chunk.
     """
     xp = namespace(X)
@@ -35,24 +35,24 @@ def evaluate(X, plan: Plan, *, rows: int, sample_weight=None):
     place = {variables[i]: i for i in range(1, len(parents)) if parents[i] == 0}
     in_place = sample_weight is None and set(variables[1:]) <= set(place)
     buffer = xp.empty((len(parents), rows), dtype=xp.float64, device=X.device)
-    for here in slices(n_samples, rows):
-        size = here.stop - here.start
+    for cut in slices(n_samples, rows):
+        size = cut.stop - cut.start
         values = buffer if size == rows else buffer[:, :size]
         if in_place:
             values[0, :] = 1.0
             columns = {variable: values[i, :] for variable, i in place.items()}
             for variable, column in columns.items():
-                column[...] = xp.astype(X[here, variable], xp.float64, copy=False)
+                column[...] = xp.astype(X[cut, variable], xp.float64, copy=False)
         else:
-            values[0, :] = 1.0 if sample_weight is None else xp.sqrt(sample_weight[here])
-            columns = xp.astype(X[here, :].T, xp.float64)
+            values[0, :] = 1.0 if sample_weight is None else xp.sqrt(sample_weight[cut])
+            columns = xp.astype(X[cut, :].T, xp.float64)
             if hasattr(columns, "contiguous"):  # PyTorch keeps the layout of rows
                 columns = columns.contiguous()
             columns = {variable: columns[variable, :] for variable in set(variables[1:])}
         for i in range(1, len(parents)):
             if not (in_place and parents[i] == 0):
                 _multiply(xp, values[parents[i], :], columns[variables[i]], values[i, :])
-        yield here, values
+        yield cut, values
 
 
 def chunk_of(X, n_evaluated: int, chunk_size: int | None) -> int:
@@ -90,20 +90,20 @@ class DeviceStretch(NamedTuple):
     def products(self, plan: Plan, left: np.ndarray, right: np.ndarray):
         """Return sum(t u) for t in ``left`` and u in ``right``, and sum(u^2)."""
         total, squares = self.zeros(left.size, right.size), self.zeros(right.size)
-        known = (np.diff(left) == 1).all() and np.isin(right, left).all()
+        has_squares = (np.diff(left) == 1).all() and np.isin(right, left).all()
         for values in self.evaluated(plan):
             values_right = _chosen(values, right)
             total += _chosen(values, left) @ values_right.T
-            if not known:
+            if not has_squares:
                 ones = namespace(values).ones_like(values_right[0, :])
                 squares += (values_right * values_right) @ ones
-        if known:  # the squares are among the products: no need to read the values once more
+        if has_squares:  # the squares are among the products: no need to read the values once more
             total = to_numpy(total)
             squares = total[np.searchsorted(left, right), np.arange(right.size)]
         return total, squares
 
     def triangle(self, above, values, terms: np.ndarray):
-        """Return R of the rows so far, ``above``, and of the values of ``terms`` on others."""
+        """Return R of the rows so far, ``above``, and the values of ``terms`` on further rows."""
         xp = namespace(values)
         return xp.linalg.qr(xp.concat([above, _chosen(values, terms).T]))[1]
 
@@ -123,17 +123,17 @@ class DeviceStretch(NamedTuple):
 
 
 def _generator_chunks(generators, X, absolute: bool, chunk_size=None):
-    """Yield (rows, values of all generators there in float64), a chunk at a time."""
+    """Yield (slice of rows, values of all generators in float64), one chunk at a time."""
     plan, terms, coef, leading = generators.compiled
     coef = like(X, coef.T)
     leading_coef = like(X, generators.leading_coef)
     rows = chunk_of(X, plan.parent.size + len(generators), chunk_size)
     places = np.arange(plan.parent.size)
     terms, leading = places[terms], places[leading]
-    for here, values in evaluate(X, plan, rows=rows):
-        values_here = _chosen(values, terms).T @ coef
-        values_here += leading_coef * _chosen(values, leading).T
-        yield here, namespace(X).abs(values_here) if absolute else values_here
+    for cut, values in evaluate(X, plan, rows=rows):
+        sums = _chosen(values, terms).T @ coef
+        sums += leading_coef * _chosen(values, leading).T
+        yield cut, namespace(X).abs(sums) if absolute else sums
 
 
 def write_values(generators, X, out, *, absolute: bool, chunk_size=None) -> None:
@@ -141,8 +141,8 @@ def write_values(generators, X, out, *, absolute: bool, chunk_size=None) -> None
     if not len(generators):
         return
     xp = namespace(X)
-    for here, values in _generator_chunks(generators, X, absolute, chunk_size):
-        out[here, :] = xp.astype(values, out.dtype, copy=False)
+    for cut, values in _generator_chunks(generators, X, absolute, chunk_size):
+        out[cut, :] = xp.astype(values, out.dtype, copy=False)
 
 
 def weighted_values(generators, X, weights: np.ndarray, *, absolute: bool):
@@ -154,6 +154,6 @@ def weighted_values(generators, X, weights: np.ndarray, *, absolute: bool):
     out = xp.zeros((X.shape[0], weights.shape[1]), dtype=xp.float64, device=X.device)
     if len(generators):
         weights = like(X, weights, np.float64)
-        for here, values in _generator_chunks(generators, X, absolute):
-            out[here, :] = values @ weights
+        for cut, values in _generator_chunks(generators, X, absolute):
+            out[cut, :] = values @ weights
     return out

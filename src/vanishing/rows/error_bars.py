@@ -4,19 +4,27 @@ import numpy as np
 from sklearn.utils import check_array
 
 from vanishing._threads import one_blas_thread
+from vanishing._types import Table, Vector
 from vanishing.algebra import monomials
 from vanishing.algebra.evaluation import chunk_rows, evaluate
 from vanishing.algebra.polynomials import Polynomial
 from vanishing.checks import check_weights
 from vanishing.rows.moments import Moments
 
-_STEP = 1e-3  # relative, of a difference with respect to the noise
+_STEP = 1e-3  # relative step of a difference with respect to the noise
 
 
-def error_bars(polynomial, data, *, noise=None, sample_weight=None) -> Polynomial:
+def error_bars(
+    polynomial: Polynomial,
+    data: Table | Moments,
+    *,
+    noise: float | Vector | None = None,
+    sample_weight: Vector | None = None,
+) -> Polynomial:
     """Return a polynomial with standard errors of its coefficients.
 
-    On its support, and relative to its leading coefficient, which has none. Coefficients solve
+    Its terms stay, and its leading coefficient, which the others are relative to, has no error.
+    Coefficients solve
     ``sum_i u(x_i; coef) = 0`` for some estimating functions u, whose derivatives A and covariance B
     give the sandwich A^{-1} B A^{-T} / m, without assumptions on how errors are distributed over
     the rows. Without noise, u = g t for all terms t but the leading one: least squares. With noise
@@ -39,6 +47,11 @@ def error_bars(polynomial, data, *, noise=None, sample_weight=None) -> Polynomia
     -------
     polynomial : Polynomial
         The same with ``coef_std``; ``write(errors=True)`` shows them.
+
+    See Also
+    --------
+    Moments : Sums that take the place of rows, and estimates of their noise.
+    OAVI : Finds the generators of rows.
 
     Examples
     --------
@@ -77,7 +90,7 @@ class _Equations:
             self.functions = self.functions[:-1]
 
     def standard_errors(self, means, covariance, n_effective) -> np.ndarray:
-        """Return them from means of the monomials and the covariance of u."""
+        """Return the errors from the means of the monomials and the covariance of u."""
         gram = self.small.debias(means, self.noise)[self.places]
         if self.noise.any():
             up, down = (
@@ -109,17 +122,17 @@ def _from_rows(equations: _Equations, X, sample_weight):
     k = len(equations.functions)
     squares = np.zeros((k, k))
     with one_blas_thread():
-        for here, values in evaluate(X, plan, rows=chunk_rows(plan.parent.size, None)):
+        for cut, values in evaluate(X, plan, rows=chunk_rows(plan.parent.size, None)):
             values = values[position]
-            u = equations.functions @ values * weight[here]
-            sums += values @ weight[here]
+            u = equations.functions @ values * weight[cut]
+            sums += values @ weight[cut]
             squares += u @ u.T
     total = weight.sum()
     return sums / total, squares / np.sum(weight**2), total**2 / np.sum(weight**2)
 
 
 def _from_moments(equations: _Equations, moments: Moments):
-    """Return the same from moments of twice the degree."""
+    """Return what `_from_rows` returns, from moments of twice the degree."""
     small = equations.small
     if moments.n_features != small.n_features:
         raise ValueError(
@@ -127,7 +140,7 @@ def _from_moments(equations: _Equations, moments: Moments):
             f"{small.n_features} variables."
         )
     if moments.noise is not None:
-        raise ValueError("give the moments before debiasing, and the noise beside them.")
+        raise ValueError("give the moments before debiasing, and their noise as noise=.")
     if moments.max_degree < 2 * small.max_degree:
         raise ValueError(
             f"standard errors of a polynomial of degree {small.max_degree} need moments with "

@@ -1,4 +1,4 @@
-"""The one way in for rows: what a user gave becomes rows that can be asked, wherever they are."""
+"""The one entrance for rows: what a user gave becomes a source of rows, wherever they are."""
 
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
@@ -16,7 +16,7 @@ from vanishing.rows.dask import DaskSource, is_dask
 from vanishing.rows.source import LazySource, RowLayout, RowPart, RowSource
 from vanishing.rows.validation import are_missing, validated
 
-# What may stand beside rows: labels of classes, a target of numbers, or the runs rows belong to.
+# What y may be: labels of classes, a target of numbers, or the runs that rows belong to.
 Companion = Literal["labels", "target", "runs"]
 
 
@@ -30,7 +30,7 @@ def take_rows(
     piece_rows: int | None = None,
     keep_all: bool = False,
 ) -> RowSource:
-    """Validate what an estimator is to be fitted to, and set what is known of its columns.
+    """Validate the rows of a fit, and set the estimator's number and names of columns.
 
     Rows of weight zero count as absent: they are validated, and dropped.
 
@@ -45,10 +45,10 @@ def take_rows(
     y_is : "labels", "target", "runs" or None
         What y means to the estimator; None where it means nothing.
     piece_rows : int or None
-        Rows in memory that a thread is asked at a time; None asks all of them at once.
+        Rows in memory that a thread handles at a time; None asks all of them at once.
     keep_all : bool
-        Whether rows in memory of weight zero stay: where they add nothing to what is asked, a copy
-        of the others is saved.
+        Whether rows in memory of weight zero stay: if they add nothing to the answers, this saves
+        a copy of the other rows.
 
     Returns
     -------
@@ -89,11 +89,11 @@ def take_rows_in_memory(
     estimator, X, y, sample_weight, y_is : object
         As `take_rows` takes them.
     method : str or None
-        Of the estimator, where only this method needs the rows in memory.
+        Name of the estimator's method, if only this method needs the rows in memory.
     reset : bool
-        Whether the estimator adopts the columns, or has them already.
+        Whether the columns are set in the estimator, or compared with those it has.
     keep_all : bool
-        Whether rows of weight zero stay, where others count on their places.
+        Whether rows of weight zero stay, because places of rows are counted.
 
     Returns
     -------
@@ -119,7 +119,7 @@ def _in_memory(
 
 
 def _without_gaps(y):
-    """Return labels none of which is missing; scikit-learn's errors do not say which one is."""
+    """Return labels, or name the first row without one, which scikit-learn's errors do not."""
     labels = np.asarray(y)
     if labels.ndim != 1 or (labels.dtype.kind == "f" and not np.isnan(labels).any()):
         return y  # infinity is left to scikit-learn
@@ -134,7 +134,7 @@ def _without_gaps(y):
 
 
 def _checked_runs(groups, n_samples: int) -> np.ndarray:
-    """Return the run of each row, or say what is wrong."""
+    """Return the run of each row, or raise ValueError."""
     if groups is None:
         raise ValueError(
             "groups is required: say which run each row belongs to, as in fit(X, groups=run)."
@@ -154,12 +154,12 @@ def _checked_runs(groups, n_samples: int) -> np.ndarray:
 
 
 class LazyKind(NamedTuple):
-    """A kind of X that is not in memory, nor in one array."""
+    """A kind of X whose rows are neither in memory nor in one array."""
 
     recognises: Callable[[Any], bool]
     source: Callable[..., LazySource]
     name: str
-    in_memory: str  # how to have it there
+    in_memory: str  # what to give instead
 
 
 LAZY_KINDS = (
@@ -169,24 +169,24 @@ LAZY_KINDS = (
 
 
 def _lazy_kind(X) -> LazyKind | None:
-    if isinstance(X, np.ndarray) or arrays.is_device_array(X):  # as nearly always
+    if isinstance(X, np.ndarray) or arrays.is_device_array(X):  # nearly always
         return None
     return next((kind for kind in LAZY_KINDS if kind.recognises(X)), None)
 
 
 def lazy_source(X, y=None, sample_weight=None) -> LazySource | None:
-    """Return the source that X is, if what is made of it has to be lazy; None if not."""
+    """Return X as a source, if results made of it have to be lazy; None if not."""
     kind = _lazy_kind(X)
     return None if kind is None else kind.source(X, y, sample_weight)
 
 
 def is_lazy(X) -> bool:
-    """Say whether X is blocks or the like, of which only lazy results are made."""
+    """Say whether X is blocks or a Dask collection, whose results are lazy."""
     return _lazy_kind(X) is not None
 
 
 def refuse(estimator, X, method: str | None = None) -> None:
-    """Raise TypeError if X is a source; for what needs rows in memory, also a function."""
+    """Raise TypeError unless the rows of X are in memory; ``estimator`` may be a function."""
     lazy = _lazy_kind(X)
     if lazy is not None:
         kind, remedy = lazy.name, lazy.in_memory
@@ -204,10 +204,10 @@ def refuse(estimator, X, method: str | None = None) -> None:
 
 
 def _readers_of_sources() -> str:
-    """Say which public estimators take rows where they are, as these say of themselves."""
+    """List the public estimators that take rows where they are, by their own attributes."""
     public = {name: getattr(module_of(name), name) for name in sorted(PLACES)}
-    fit = [name for name, one in public.items() if getattr(one, "fits_sources", False)]
-    read = [name for name, one in public.items() if getattr(one, "reads_sources", False)]
+    fit = [name for name, value in public.items() if getattr(value, "fits_sources", False)]
+    read = [name for name, value in public.items() if getattr(value, "reads_sources", False)]
     others = ["these", *(name for name in read if name not in fit)]
     return (
         f"{', '.join(fit[:-1])} and {fit[-1]} are fitted to rows where they are, and "
@@ -219,7 +219,7 @@ def _readers_of_sources() -> str:
 
 
 def adopt_layout(estimator, layout: RowLayout) -> None:
-    """Set what scikit-learn's validation would have set."""
+    """Set the attributes that scikit-learn's validation sets."""
     estimator.n_features_in_ = layout.n_features
     if layout.names is not None:
         estimator.feature_names_in_ = np.array(layout.names, dtype=object)

@@ -1,8 +1,8 @@
 """Moments as an object: accumulated, merged, saved, and fitted to, without the rows.
 
 All moments mean(x^alpha) of degree up to twice ``max_degree`` determine what OAVI does up to
-``max_degree``. There are C(n + 2d, 2d) of them, so this is for few variables: rows that arrive in
-batches, or that must stay where they are.
+``max_degree``. There are C(n + 2d, 2d) of them, so they are for few variables, and for rows that
+arrive in batches or must stay where they are.
 """
 
 import json
@@ -10,11 +10,13 @@ import math
 from copy import copy
 from functools import cached_property
 from pathlib import Path
+from typing import Literal, overload
 
 import numpy as np
 from sklearn.utils import check_array
 
 from vanishing._threads import fold, one_blas_thread, threads
+from vanishing._types import FloatArray, Names, Table, Vector
 from vanishing._warnings import warn
 from vanishing.algebra import monomials
 from vanishing.algebra.evaluation import chunk_rows, evaluate, stretches
@@ -27,11 +29,11 @@ from vanishing.rows.validation import naming_text
 
 FORMAT, VERSION = "vanishing-moments", 2
 MAX_MOMENTS = 2_000_000
-_MAX_BYTES = 1 << 27  # of a file: a number takes up to 26
+_MAX_BYTES = 1 << 27  # of a file; a number takes up to 26 bytes
 
 
 class MomentsFileError(ValueError):
-    """A file that holds no moments that can be loaded."""
+    """A file whose moments cannot be loaded."""
 
 
 class Moments:
@@ -50,6 +52,10 @@ class Moments:
 
     Attributes
     ----------
+    n_features, max_degree : int
+        As given.
+    feature_names : tuple of str or None
+        As given.
     n_samples : int
         Rows of positive weight so far.
     total_weight : float
@@ -59,7 +65,12 @@ class Moments:
     sums : ndarray of shape (n_moments,)
         Weighted sums of these monomials over the rows.
     noise : ndarray of shape (n_features,) or None
-        Standard deviation of the noise that has been taken out, by `debiased`.
+        Standard deviation of the noise that `debiased` has taken out.
+
+    See Also
+    --------
+    Blocks : Rows in blocks, read anew in each pass of a fit.
+    error_bars : Standard errors of coefficients, from moments or rows.
 
     Examples
     --------
@@ -67,13 +78,13 @@ class Moments:
     >>> from vanishing import OAVI, Moments
     >>> angle = np.linspace(0, 2 * np.pi, 100, endpoint=False)
     >>> X = np.column_stack([np.cos(angle), np.sin(angle)])
-    >>> here, there = Moments(2, max_degree=2), Moments(2, max_degree=2)
-    >>> both = here.update(X[:50]) + there.update(X[50:])
+    >>> first, second = Moments(2, max_degree=2), Moments(2, max_degree=2)
+    >>> both = first.update(X[:50]) + second.update(X[50:])
     >>> print(OAVI(psi=1e-6, oracle="ls", max_degree=2).fit_moments(both).generators_[0])
     x1^2 + x0^2 - 1
     """
 
-    def __init__(self, n_features, max_degree, *, feature_names=None):
+    def __init__(self, n_features: int, max_degree: int, *, feature_names: Names | None = None):
         check_number("n_features", n_features, low=1, integer=True)
         check_number("max_degree", max_degree, low=1, high=monomials.MAX_DEGREE // 2, integer=True)
         n_moments = math.comb(n_features + 2 * max_degree, 2 * max_degree)
@@ -83,7 +94,7 @@ class Moments:
                 f"more than {MAX_MOMENTS}. Take a smaller max_degree, or fit to the rows."
             )
         if feature_names is not None:
-            feature_names = tuple(str(name) for name in feature_names)
+            feature_names = tuple(map(str, feature_names))
             if len(feature_names) != n_features:
                 raise ValueError(
                     f"feature_names must be {n_features} names; got {len(feature_names)}."
@@ -91,7 +102,9 @@ class Moments:
         self.n_features = int(n_features)
         self.max_degree = int(max_degree)
         self.feature_names = feature_names
-        self.terms = _all_terms(self.n_features, 2 * self.max_degree)
+        self.terms = monomials.terms_of(
+            monomials.plan_up_to(self.n_features, 2 * self.max_degree), self.n_features
+        )
         keys = monomials.keys(self.terms)
         self._order = np.argsort(keys, kind="stable")  # keys compare as terms within a degree only
         self._keys = keys[self._order]
@@ -102,10 +115,12 @@ class Moments:
 
     @property
     def layout(self) -> RowLayout:
-        """What is known of the columns."""
+        """Number, names and dtype of the columns."""
         return RowLayout(self.n_features, self.feature_names, "float64")
 
-    def update(self, X, sample_weight=None, *, n_jobs=None) -> "Moments":
+    def update(
+        self, X: Table, sample_weight: Vector | None = None, *, n_jobs: int | None = None
+    ) -> "Moments":
         """Add rows.
 
         Parameters
@@ -140,7 +155,10 @@ class Moments:
                 "for example into [0, 1]."
             )
         counted = len(X) if sample_weight is None else int(np.count_nonzero(sample_weight))
-        self.sums, self.n_samples = sums, self.n_samples + counted  # or neither, if interrupted
+        self.sums, self.n_samples = (
+            sums,
+            self.n_samples + counted,
+        )  # both or neither
         return self
 
     def _sums(self, X: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
@@ -148,10 +166,10 @@ class Moments:
         n_terms = self._plan.parent.size
         rows = chunk_rows(n_terms, None)
 
-        def of(here: slice) -> np.ndarray:
-            w = np.ones(here.stop - here.start) if weight is None else weight[here]
+        def of(cut: slice) -> np.ndarray:
+            w = np.ones(cut.stop - cut.start) if weight is None else weight[cut]
             sums = np.zeros(n_terms)
-            for chunk, values in evaluate(X[here], self._plan, rows=rows):
+            for chunk, values in evaluate(X[cut], self._plan, rows=rows):
                 sums += values @ w[chunk]
             return sums
 
@@ -167,13 +185,13 @@ class Moments:
         """Return the moments of both sets of rows together."""
         if not isinstance(other, Moments):
             return NotImplemented
-        mine, theirs = ((m.n_features, m.max_degree, m.feature_names) for m in (self, other))
-        if mine != theirs:
+        first, second = ((m.n_features, m.max_degree, m.feature_names) for m in (self, other))
+        if first != second:
             raise ValueError(
                 "only moments of the same columns and max_degree can be added; these have "
-                f"(n_features, max_degree, feature_names) {mine} and {theirs}."
+                f"(n_features, max_degree, feature_names) {first} and {second}."
             )
-        noises = [_said(moments.noise) for moments in (self, other)]
+        noises = [_noise_text(moments.noise) for moments in (self, other)]
         if noises[0] != noises[1]:
             raise ValueError(
                 f"only moments that are debiased alike can be added; their noise is {noises[0]} "
@@ -185,9 +203,9 @@ class Moments:
 
     def _like(self, sums) -> "Moments":
         """Return moments of the same rows and columns with other sums."""
-        found = copy(self)
-        found.sums = sums
-        return found
+        moments = copy(self)
+        moments.sums = sums
+        return moments
 
     # -- Noise --------------------------------------------------------------------------------
 
@@ -196,13 +214,13 @@ class Moments:
         """The map from these sums and a noise to sums without it."""
         return Debiasing(self.terms, self.positions)
 
-    def debiased(self, noise) -> "Moments":
+    def debiased(self, noise: float | Vector) -> "Moments":
         """Return the moments that the rows would have without noise in the columns.
 
-        For independent Gaussian noise of known standard deviation, whatever the rows are; to
-        within sampling error, which grows with noise and degree. What is taken for no noise by
-        mistake stays in; where more is taken out than there is, mean squares become negative, and
-        a fit to the moments warns of it.
+        They are exact up to sampling error, which grows with noise and degree, for independent
+        Gaussian noise of this standard deviation, whatever the rows are. If the noise is larger
+        than given, the rest of it stays in; if it is smaller, mean squares may become negative,
+        and a fit to the moments warns of it.
 
         Parameters
         ----------
@@ -228,25 +246,33 @@ class Moments:
         """
         if self.noise is not None:
             raise ValueError(
-                f"these moments are debiased already, for noise {_said(self.noise)}: debias the "
-                "moments they come from."
+                f"these moments are debiased already, for noise {_noise_text(self.noise)}: debias "
+                "the moments they come from."
             )
         noise = self.check_noise(noise)
         with np.errstate(over="ignore", invalid="ignore"):
-            found = self._like(self.debias(self.sums, noise))
-        if not np.isfinite(found.sums).all():
+            moments = self._like(self.debias(self.sums, noise))
+        if not np.isfinite(moments.sums).all():
             raise ValueError(f"debiased moments of degree {2 * self.max_degree} overflow.")
-        found.noise = noise
-        return found
+        moments.noise = noise
+        return moments
 
+    @overload
+    def estimate_noise(
+        self, ratio: Vector | None = None, *, return_std: Literal[False] = False
+    ) -> FloatArray: ...
+    @overload
+    def estimate_noise(
+        self, ratio: Vector | None = None, *, return_std: Literal[True]
+    ) -> tuple[FloatArray, FloatArray]: ...
     def estimate_noise(self, ratio=None, *, return_std=False):
         """Estimate the standard deviation of Gaussian noise in the columns from a law they obey.
 
-        The noise is the largest that can be taken out before a mean square becomes negative:
-        there a polynomial vanishes on what is left. Such a value exists for rows without any law,
-        too, but it falls as the degree rises. So take moments of a higher degree than that of the
-        law: they confirm it. At the highest degree a law is taken for granted where the noise is
-        far smaller there than one degree below.
+        The estimate is the largest noise that can be taken out before a mean square becomes
+        negative: then a polynomial vanishes on what is left. Such a value exists for rows without
+        any law, too, but it falls as the degree rises. So take moments of a higher degree than
+        that of the law: they confirm it. At the highest degree, which none confirms, a law is
+        accepted if the noise is far smaller there than one degree below.
 
         Parameters
         ----------
@@ -282,35 +308,35 @@ class Moments:
         if not ratios.any():
             raise ValueError("ratio is zero for all columns: there would be no noise.")
         with one_blas_thread():
-            found = estimate(self, ratios)
-        if np.isnan(found[0]):
+            estimates = estimate(self, ratios)
+        if np.isnan(estimates[0]):
             warn(
                 "no law is found, so that the noise cannot be told: it falls with each degree. "
                 "Take moments of a higher degree, or give the noise yourself."
             )
-        noise, std = found if ratio is None else (value * ratios for value in found)
+        noise, std = estimates if ratio is None else (value * ratios for value in estimates)
         return (noise, std) if return_std else noise
 
-    def check_noise(self, noise) -> np.ndarray:
+    def check_noise(self, noise: float | Vector) -> np.ndarray:
         """Return the noise of each column, or raise ValueError."""
         return self._per_column("noise", noise)
 
     def _per_column(self, name, values) -> np.ndarray:
         """Return non-negative numbers, one for each column."""
         try:
-            found = np.asarray(values)
+            numbers = np.asarray(values)
         except ValueError:  # lists of different lengths
-            found = np.zeros(0)
+            numbers = np.zeros(0)
         if (
-            found.dtype.kind not in "iuf"
-            or found.shape not in ((), (self.n_features,))
-            or not (np.isfinite(found) & (found >= 0)).all()
+            numbers.dtype.kind not in "iuf"
+            or numbers.shape not in ((), (self.n_features,))
+            or not (np.isfinite(numbers) & (numbers >= 0)).all()
         ):
             raise ValueError(
                 f"{name} must be a number, or one for each of the {self.n_features} columns, and "
                 f"not negative; got {values!r}."
             )
-        return np.full(self.n_features, found, dtype=np.float64)
+        return np.full(self.n_features, numbers, dtype=np.float64)
 
     def __radd__(self, other):
         """Let sum() start from 0."""
@@ -342,8 +368,8 @@ class Moments:
             "sums": self.sums.tolist(),
         }
 
-    def save(self, path) -> None:
-        """Write the moments to a JSON file: exactly, and at once or not at all.
+    def save(self, path: Path) -> None:
+        """Write the moments to a JSON file: exactly, and in one step or not at all.
 
         Parameters
         ----------
@@ -354,7 +380,7 @@ class Moments:
         write_atomically(Path(path), json.dumps(content, allow_nan=False) + "\n")
 
     @classmethod
-    def load(cls, path) -> "Moments":
+    def load(cls, path: Path) -> "Moments":
         """Read moments that `save` wrote.
 
         Parameters
@@ -408,29 +434,19 @@ class Moments:
         return moments
 
     def positions(self, terms: np.ndarray) -> np.ndarray:
-        """Return where terms, given by their exponents, are among the moments."""
+        """Return the places of terms, given by their exponents, among the moments."""
         known, position = monomials.contains(self._keys, monomials.keys(terms))
         if not known.all():
             raise ValueError("a term is of a higher degree than the moments")
         return self._order[position]
 
 
-def _said(noise) -> str:
+def _noise_text(noise) -> str:
     return "none" if noise is None else str(noise.tolist())
 
 
-def _all_terms(n_features: int, degree: int) -> np.ndarray:
-    """Return all exponents up to a degree, in DegLex order."""
-    level = np.zeros((1, n_features), dtype=monomials.EXPONENT)
-    levels = [level]
-    for _ in range(degree):
-        level = monomials.border(level, "gb").terms
-        levels.append(level)
-    return np.concatenate(levels)
-
-
 class MomentReader(RowReader):
-    """A reader that has moments instead of rows: it can multiply, but not look closer."""
+    """A reader of moments instead of rows: it knows products, and cannot evaluate anything."""
 
     sees_rows = False
 
@@ -466,9 +482,9 @@ class MomentReader(RowReader):
 
     def correlations(self):
         """Return the Pearson correlations of the columns; zero for constant columns."""
-        one = np.eye(self.n_features, dtype=monomials.EXPONENT)
-        mean = self.means[self.moments.positions(one)]
-        covariance = self._gram(one, one) - np.outer(mean, mean)
+        variables = np.eye(self.n_features, dtype=monomials.EXPONENT)
+        mean = self.means[self.moments.positions(variables)]
+        covariance = self._gram(variables, variables) - np.outer(mean, mean)
         spread = np.sqrt(np.maximum(covariance.diagonal(), 0.0))
         spread[spread <= 1e-7 * np.abs(mean)] = np.inf
         return covariance / np.outer(spread, spread)

@@ -9,11 +9,11 @@ from vanishing.rows.arrays import column_ranges, is_device_array, namespace, sor
 from vanishing.rows.block import Block, combine
 from vanishing.rows.source import RowPart, RowSource
 
-_FEW = 1000  # classes, each of which is looked for among all labels of a device
+_FEW_CLASSES = 1000  # up to which each class is compared with all labels of a device
 
 
 class Survey(NamedTuple):
-    """What has to be known of all rows before the first class is fitted."""
+    """What must be known about all rows before the first class is fitted."""
 
     n_samples: int
     total_weight: float
@@ -24,7 +24,7 @@ class Survey(NamedTuple):
 
     @classmethod
     def of(cls, part: RowPart) -> "Survey":
-        """Look at a block."""
+        """Return the survey of a block."""
         if part.y is None:
             raise ValueError(
                 "There are no labels: give y, or blocks that are tuples (rows, labels)."
@@ -46,7 +46,7 @@ class Survey(NamedTuple):
         return cls(X.shape[0], total, classes, totals, low, high)
 
     def joined(self, other: "Survey") -> "Survey":
-        """Return the survey of both."""
+        """Return the survey of the rows of both."""
         if len({part.classes.dtype.kind in "OUST" for part in (self, other)}) == 2:
             raise ValueError(
                 "Labels are text in some blocks and numbers in others. Convert them to one kind."
@@ -72,7 +72,7 @@ def _counted(y, weight) -> tuple[np.ndarray, np.ndarray]:
     classes, totals = map(to_numpy, xp.unique_counts(y))
     order = np.argsort(classes)  # the standard promises none
     classes, totals = classes[order], totals[order].astype(np.float64)
-    if weight is not None and len(classes) > _FEW:
+    if weight is not None and len(classes) > _FEW_CLASSES:
         places = np.searchsorted(classes, to_numpy(y))
         totals = np.bincount(places, to_numpy(weight))
     elif weight is not None:
@@ -86,16 +86,16 @@ class Question(NamedTuple):
 
     name: str
     details: tuple
-    label: int | None  # the place of the class, of a source that is `coded`
+    label: int | None  # the class, as its place in the classes of a `coded` source
     scale: Callable | None
     chunk_size: int | None
 
     def __call__(self, part: RowPart):
-        """Return how many rows of what weight answer, and their answer."""
+        """Return the number and total weight of the rows asked, and their answer."""
         X, y, weight = part
         if self.label is not None:
-            chosen = y == self.label
-            X, weight = X[chosen], None if weight is None else weight[chosen]
+            is_of_class = y == self.label
+            X, weight = X[is_of_class], None if weight is None else weight[is_of_class]
         n_samples = X.shape[0]
         if not n_samples:
             return None
@@ -112,7 +112,7 @@ class Question(NamedTuple):
 
 
 def survey(source: RowSource) -> Survey:
-    """Look at all rows: how many, which classes, and the range of each column."""
+    """Survey all rows: how many, which classes, and the range of each column."""
     answer = source.ask(Survey.of, Survey.joined)
     if answer is None:
         raise ValueError("The source has no rows (of positive weight): nothing to fit.")

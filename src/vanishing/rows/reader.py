@@ -1,4 +1,4 @@
-"""Readers: all the rows, wherever they are, as the moments that constructions ask for.
+"""Readers: give constructions the moments of all rows, wherever the rows are.
 
 A `RowReader` asks every block of rows, combines the answers and divides by the total weight.
 """
@@ -10,7 +10,7 @@ from vanishing.rows.block import Block
 from vanishing.rows.questions import Question
 from vanishing.rows.source import RowSource
 
-_SMALL = 1 << 18  # numbers that are put column by column once, rather than in every pass
+_SMALL = 1 << 18  # numbers up to which rows are copied column by column once, not in every pass
 
 
 class RowReader:
@@ -20,13 +20,13 @@ class RowReader:
     ----------
     n_features : int
     n_samples : int or inf
-        inf while it is not known, which is before the first pass.
+        inf before the first pass, which counts them.
     total_weight : float
         Of all rows; known after a pass.
     max_degree : int or inf
         Largest degree of terms whose products it knows.
     sees_rows : bool
-        Whether it can look closer where moments cannot decide.
+        Whether it can evaluate the rows where moments cannot decide.
     """
 
     n_features: int
@@ -71,7 +71,7 @@ class RowReader:
             mean = sums / self.total_weight
             (covariance,) = self._ask("centred_products", mean)
         spread = np.sqrt(covariance.diagonal())
-        # A column whose spread is rounding of its mean is constant. What overflows counts as such.
+        # A column whose spread is rounding of its mean, or that overflows, counts as constant.
         spread[~(spread > 1e-12 * np.sqrt(self.total_weight) * np.abs(mean))] = np.inf
         covariance[~np.isfinite(covariance)] = 0.0
         return covariance / spread / spread[:, np.newaxis]
@@ -94,10 +94,7 @@ class ArrayReader(RowReader):
         return getattr(self.block, question)(*details)
 
     def fold(self, function, combine, n_evaluated: int, work: int, *, at_least: int = 1) -> tuple:
-        """Return what ``function(stretch)`` says of all rows; for what is no sum of monomials.
-
-        See `Block.fold`.
-        """
+        """Return `Block.fold` of all rows; for answers that are no sums of monomials."""
         return self.block.fold(function, combine, n_evaluated, work, at_least=at_least)
 
 
@@ -110,9 +107,9 @@ class SourceReader(RowReader):
     chunk_size : int or None
         Rows evaluated at a time.
     label : int or None
-        The place of the class, of a source that is `coded`; None means all rows.
+        The class, as its place in the classes of a `coded` source; None means all rows.
     scale : callable or None
-        What to do with rows first.
+        Scales rows before they are evaluated.
     """
 
     def __init__(self, source: RowSource, chunk_size=None, *, label=None, scale=None):

@@ -7,20 +7,20 @@ import numpy as np
 from vanishing.algebra.monomials import Plan, terms_of
 from vanishing.rows.reader import RowReader
 
-_MOST_TERMS = 3000  # whose products are remembered: 72 MB
-_FEW_ROWS = 4096  # below it multiplying again takes less time than looking up
+_MOST_TERMS = 3000  # so many at most have their products remembered: 72 MB
+_FEW_ROWS = 4096  # below so many, multiplying again is faster than looking up
 
 
 def remembering(rows: RowReader) -> RowReader:
-    """Return a reader of the same rows that remembers moments, where that is worth it."""
+    """Return a reader of the same rows that remembers moments, if there are many rows."""
     return rows if rows.n_samples < _FEW_ROWS else RememberedReader(rows)
 
 
 class RememberedReader(RowReader):
-    """All the rows, and the moments that have been asked for.
+    """A reader that keeps the moments it was asked for.
 
-    Whatever cannot be remembered is asked of the rows. Moments of terms are kept once, whatever the
-    plan that evaluates them: two plans give moments that differ by rounding.
+    Everything else is asked of the rows. Moments of terms are kept once, whatever the plan that
+    evaluates them: two plans give moments that differ by rounding.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class RememberedReader(RowReader):
         self.places: dict[bytes, int] = {}  # of terms in the table
         self.table = np.full((64, 64), np.nan)  # moments of pairs of terms; NaN: not known
         self.squares = np.full(64, np.nan)
-        self.lock = Lock()  # whoever waits needs the same moments
+        self.lock = Lock()  # threads that wait need the same moments
         self._count()
 
     def _count(self) -> None:
@@ -49,7 +49,7 @@ class RememberedReader(RowReader):
         return answer
 
     def fold(self, *arguments, **options):
-        """Return what a function says of all rows; see `ArrayReader.fold`."""
+        """Return `ArrayReader.fold` of the rows."""
         return self.rows.fold(*arguments, **options)  # type: ignore[attr-defined]
 
     def products(self, plan: Plan, left, right):
@@ -66,8 +66,8 @@ class RememberedReader(RowReader):
         rows, columns = (self._places(exponents[terms]) for terms in (left_terms, right_terms))
         if rows is None or columns is None:
             return self.rows.products(plan, left, right)
-        found = self.table[np.ix_(rows, columns)]
-        unknown = np.isnan(self.squares[columns]) | np.isnan(found).any(axis=0)
+        products = self.table[np.ix_(rows, columns)]
+        unknown = np.isnan(self.squares[columns]) | np.isnan(products).any(axis=0)
         if unknown.any():
             asked = right if unknown.all() else right_terms[unknown]
             moments, squares = self.rows.products(plan, left, asked)
@@ -75,11 +75,11 @@ class RememberedReader(RowReader):
             self.table[np.ix_(rows, new)] = moments
             self.table[np.ix_(new, rows)] = moments.T
             self.squares[new] = squares
-            found[:, unknown] = moments
-        return found, self.squares[columns]
+            products[:, unknown] = moments
+        return products, self.squares[columns]
 
     def _places(self, exponents: np.ndarray) -> np.ndarray | None:
-        """Return where terms are in the table, with new places for new terms; None: no room."""
+        """Return the places of terms in the table, new ones for new terms; None: it is full."""
         names = [row.tobytes() for row in exponents]
         new = [name for name in names if name not in self.places]
         if len(self.places) + len(new) > _MOST_TERMS:

@@ -1,7 +1,7 @@
 """Rows, wherever they are: blocks, checked, that are asked where they are.
 
-A `RowSource` asks a question of every block of rows where the block is, and combines the answers:
-sums, which are small. Nothing else about the rows travels. An array is a source of one block.
+A `RowSource` asks every block of rows a question where the block is, and combines the answers:
+sums, which are small. Nothing else is moved. An array is a source of one block.
 """
 
 from collections.abc import Callable
@@ -27,10 +27,10 @@ class RowLayout(NamedTuple):
 
 
 class RowPart(NamedTuple):
-    """Rows at hand: checked, without those of weight zero."""
+    """Rows that can be computed with: checked, without those of weight zero."""
 
     X: Any  # a NumPy array or one of a device
-    y: Any  # a NumPy array or None; of a source that is `coded`, an array where the rows are
+    y: Any  # a NumPy array or None; in a source that is `coded`, an array where X is
     weight: Any  # likewise
 
     def pieces(self, rows: int) -> list["RowPart"]:
@@ -41,16 +41,16 @@ class RowPart(NamedTuple):
         ]
 
     def ask(self, question: Callable[["RowPart"], Any], combine: Callable, rows: int) -> Any:
-        """Return what all pieces of ``rows`` rows say, combined in their order."""
+        """Return the answers of all pieces of ``rows`` rows, combined in their order."""
         pieces = self.pieces(rows)
         return fold(question, pieces, combine, len(pieces))
 
     def at(self, places) -> "RowPart":
-        """Return the rows at some places, of rows in memory."""
+        """Return the rows at these places, of rows in memory."""
         return RowPart(*(None if values is None else values[places] for values in self))
 
     def with_weight(self) -> "RowPart":
-        """Return the rows whose weight is not zero, of rows in memory."""
+        """Return the rows of positive weight, of rows in memory."""
         if self.weight is None or self.weight.all():
             return self
         return self.at(self.weight > 0)
@@ -99,7 +99,7 @@ def checked_part(X, y, weight, layout: RowLayout | None, unit: float = 1.0) -> R
 
 
 def checked_labels_and_weights(y, weight, n_samples: int, unit: float = 1.0):
-    """Return labels and weights of so many rows as NumPy arrays, or say what is wrong with them."""
+    """Return labels and weights of ``n_samples`` rows as NumPy arrays, or raise ValueError."""
     if y is not None:
         y = arrays.to_numpy(y)
         if y.shape != (n_samples,):
@@ -119,7 +119,7 @@ def checked_labels_and_weights(y, weight, n_samples: int, unit: float = 1.0):
 
 
 def given_weights(sample_weight) -> np.ndarray:
-    """Return weights that are given beside the blocks, as numbers."""
+    """Return weights as an array of numbers, one per row, or raise ValueError."""
     weight = arrays.to_numpy(sample_weight)
     if weight.ndim != 1 or weight.dtype.kind not in "fiub":
         raise ValueError(
@@ -129,35 +129,29 @@ def given_weights(sample_weight) -> np.ndarray:
     return weight.astype(np.float64)
 
 
-def unit_of(largest: float) -> float:
-    """Return a unit of weights in which their sums neither overflow nor vanish."""
-    extreme = 0 < largest < 1e-100 or 1e100 < largest < np.inf
-    return float(largest) if extreme else 1.0
-
-
 def is_empty(X) -> bool:
     """Say whether a block is a table without rows."""
     shape: tuple = getattr(X, "shape", ())
     return len(shape) == 2 and shape[0] == 0
 
 
-# Of labels that all libraries can hold and sort.
+# Dtypes of labels that all libraries can hold and sort.
 _PLAIN = ("bool", "int8", "int16", "int32", "int64", "uint8", "float32", "float64")
 
 
-def labels_on_device(part: RowPart, given) -> RowPart:
+def labels_on_device(part: RowPart, original) -> RowPart:
     """Return rows of a device with labels on that device, too, unless they are text.
 
-    ``given`` are the labels as they were given, maybe on that device.
+    ``original`` are the labels that the user gave, which may be on that device.
     """
     y = part.y
     if y is not None and y.dtype.name in _PLAIN:
-        y = arrays.like_unless_given(part.X, given, y)
+        y = arrays.like_or_original(part.X, original, y)
     return part._replace(y=y)
 
 
 def coded(part: RowPart, classes: np.ndarray) -> RowPart:
-    """Return rows with the places of their labels in ``classes``, and weights, where they are."""
+    """Return rows with labels as places in ``classes``; labels and weights go where X is."""
     X, y, weight = part
     if arrays.is_device_array(y):
         xp = arrays.namespace(y)
@@ -173,7 +167,7 @@ def coded(part: RowPart, classes: np.ndarray) -> RowPart:
 
 
 def selected(X, y, weight, chosen: np.ndarray) -> RowPart:
-    """Return some of the rows with their labels and weights, each where it is."""
+    """Return the chosen rows with their labels and weights, on the device of each."""
     return RowPart(
         *(
             None if values is None else values[arrays.like(values, chosen)]
@@ -183,14 +177,14 @@ def selected(X, y, weight, chosen: np.ndarray) -> RowPart:
 
 
 def layout_of(X) -> RowLayout:
-    """Return what the other blocks must have in common with this one."""
+    """Return the layout of a block, which all other blocks must have."""
     part = checked_part(X, None, None, None)
     return RowLayout(part.X.shape[1], names_of(X), str(part.X.dtype).rpartition(".")[2])
 
 
 @contextmanager
 def naming(i: int):
-    """Let an error name the block."""
+    """Name the block in errors."""
     try:
         yield
     except (ValueError, TypeError) as error:
@@ -208,7 +202,7 @@ def answer(question, layout, unit, i, X, y=None, weight=None):
 
 
 def frozen(method):
-    """Return the method of a copy of its estimator: a later fit must not change what is lazy."""
+    """Return the method of a copy of its estimator: a later fit must not change lazy results."""
     return getattr(copy(method.__self__), method.__name__)
 
 
@@ -217,7 +211,7 @@ def value_of(function, n_columns, dtype, i, X):
     with naming(i):
         if not is_empty(X):
             return function(X)
-        if hasattr(X, "reindex"):  # a frame: whatever one row is put into, none of it
+        if hasattr(X, "reindex"):  # a frame: an empty container of the kind that one row gets
             return function(X.reindex([0], fill_value=1.0))[:0]
         if function.__name__ == "transform" and isinstance(X, np.ndarray):
             return function(np.ones((1, X.shape[1]), dtype=X.dtype))[:0]
@@ -228,9 +222,9 @@ def value_of(function, n_columns, dtype, i, X):
 def joined(combine, answers):
     """Combine answers; None is the answer of a block without rows."""
     total = None
-    for one in answers:
-        if one is not None:
-            total = one if total is None else combine(total, one)
+    for answer in answers:
+        if answer is not None:
+            total = answer if total is None else combine(total, answer)
     return total
 
 
@@ -252,54 +246,42 @@ class RowSource:
         raise NotImplementedError
 
     def labelled(self) -> "RowSource":
-        """Return the source with labels and weights where its rows are, if all rows stay there."""
+        """Return the source with labels and weights on the device of its rows, if there is one."""
         return self
 
     def on_host(self) -> "RowSource":
         """Return the source for questions that take NumPy rows only: blocks go to the CPU."""
-        return _Asked(self, _OnHost)
+        return _ConvertedSource(self, _on_host)
 
     def coded(self, classes: np.ndarray) -> "RowSource":
-        """Return the source with places in ``classes`` for labels: where the rows are."""
-        return _Asked(self, partial(_OfPlaces, classes))
+        """Return the source with labels as places in ``classes``, on the device of the rows."""
+        return _ConvertedSource(self, partial(coded, classes=classes))
 
 
 class LazySource(RowSource):
-    """Blocks that are not there until somebody asks them; what is made of them is as lazy."""
+    """Blocks that are read when they are asked; results for each row are lazy, too."""
 
     def map(self, method: Callable, n_columns: int | None, dtype):
         """Return, lazily, an estimator's method of each block: rows of n_columns or one value."""
         raise NotImplementedError
 
 
-class _Asked(RowSource):
-    """Blocks that are asked in another way: ``ask_as(question)`` is the question they get."""
+class _ConvertedSource(RowSource):
+    """A source whose rows are converted, block by block, before they are asked."""
 
-    def __init__(self, source: RowSource, ask_as: Callable):
+    def __init__(self, source: RowSource, convert: Callable[[RowPart], RowPart]):
         self.source = source
-        self.ask_as = ask_as
+        self.convert = convert
         self.layout = source.layout
 
     def ask(self, question, combine):
         """Ask the blocks of the source."""
-        return self.source.ask(self.ask_as(question), combine)
+        return self.source.ask(partial(_ask_converted, self.convert, question), combine)
 
 
-class _OnHost(NamedTuple):
-    """A question to NumPy rows, asked of rows that may be on a device."""
-
-    question: Callable[[RowPart], Any]
-
-    def __call__(self, part: RowPart):
-        values = (None if value is None else arrays.to_numpy(value) for value in part)
-        return self.question(RowPart(*values))
+def _ask_converted(convert, question, part: RowPart):
+    return question(convert(part))
 
 
-class _OfPlaces(NamedTuple):
-    """A question to rows with places for labels, asked of rows with labels."""
-
-    classes: np.ndarray
-    question: Callable[[RowPart], Any]
-
-    def __call__(self, part: RowPart):
-        return self.question(coded(part, self.classes))
+def _on_host(part: RowPart) -> RowPart:
+    return RowPart(*(None if values is None else arrays.to_numpy(values) for values in part))

@@ -1,4 +1,4 @@
-"""Several readers of one source that read together: one pass answers the questions of all."""
+"""Several readers of one source that share its passes: one pass answers the questions of all."""
 
 import threading
 from collections.abc import Callable
@@ -32,7 +32,7 @@ class _Questions(NamedTuple):
 
 
 class _Meeting:
-    """Where threads bring questions, and wait until all of them have one or are done."""
+    """Collects the questions of threads, which wait until each has asked one or is done."""
 
     def __init__(self, n_members: int):
         self.changed = threading.Condition()
@@ -40,11 +40,11 @@ class _Meeting:
         self.answers: dict[int, Any] = {}
         self.n_busy = n_members
         self.failed = False
-        # Of the threads that do not wait, only so many work at a time.
+        # Of the threads that do not wait, as many work at a time as are allowed.
         self.places = threading.Semaphore(n_threads())
 
     def ask(self, member: int, question: Question):
-        """Bring a question; return its answer after the next pass."""
+        """Add a question; return its answer after the next pass."""
         self.places.release()
         try:
             with self.changed:
@@ -62,7 +62,7 @@ class _Meeting:
 
     def work(self, function: Callable[[], Any]):
         """Run the work of one member; return its result, or the exception that ended it."""
-        with self.places:  # given up only when it is known how the work has ended
+        with self.places:  # released only when the result of the work is known
             try:
                 self._go_on()
                 return function()
@@ -86,15 +86,15 @@ class _Meeting:
                     return
                 members, self.asked = self.asked, {}
             questions = _Questions(tuple(members.values()))
-            found = source.ask(questions, questions.combine)
-            found = [None] * len(members) if found is None else found
+            answers = source.ask(questions, questions.combine)
+            answers = [None] * len(members) if answers is None else answers
             with self.changed:
                 self.n_busy = len(members)
-                self.answers = dict(zip(members, found, strict=True))
+                self.answers = dict(zip(members, answers, strict=True))
                 self.changed.notify_all()
 
     def end(self) -> None:
-        """Let whoever still waits or works give up: of those who are done it changes nothing."""
+        """Let threads that still wait or work give up; results of the others stay."""
         with self.changed:
             self.failed = True
             self.changed.notify_all()
@@ -130,7 +130,7 @@ def read_together(work, source, labels, *, chunk_size=None, scale=None) -> list:
         As `SourceReader` takes them.
     """
     meeting = _Meeting(len(labels))
-    config = get_config()  # scikit-learn's is that of a thread
+    config = get_config()  # scikit-learn keeps one per thread
     results: list = [None] * len(labels)
 
     def run(member, label):
@@ -139,7 +139,7 @@ def read_together(work, source, labels, *, chunk_size=None, scale=None) -> list:
             with config_context(**config), threads(1):
                 return work(reader)
 
-        results[member] = meeting.work(own)  # all of it: an error elsewhere would be waited for
+        results[member] = meeting.work(own)  # errors, too: others would wait
 
     workers = [
         threading.Thread(target=copy_context().run, args=(run, member, label), daemon=True)
@@ -155,7 +155,7 @@ def read_together(work, source, labels, *, chunk_size=None, scale=None) -> list:
         meeting.end()
         for thread in started:
             thread.join()
-    errors = [found for found in results if isinstance(found, BaseException)]
+    errors = [result for result in results if isinstance(result, BaseException)]
     for error in errors:
         if not isinstance(error, _Abandoned):
             raise error

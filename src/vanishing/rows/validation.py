@@ -11,9 +11,10 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from vanishing._threads import n_threads, spread
+from vanishing.rows import arrays
 
 _DTYPES = [np.float64, np.float32]
-_NO_LABELS = "no_validation"  # scikit-learn's word for it
+_NO_LABELS = "no_validation"  # scikit-learn's word for a missing y
 _ABOUT_VALUES = ("convert", "cast", "NaN", "infinity", "Complex")  # in errors about values
 _NUMBERS = ("f", "i", "u", "b")  # kinds of NumPy, as are the next
 _TIMES = {
@@ -21,12 +22,12 @@ _TIMES = {
     "m": ("durations", "give them in seconds: durations.dt.total_seconds()"),
 }
 _SHOWN = 40  # characters of a value that a message shows
-_LARGE = 1 << 23  # bytes of rows that several threads look at, so many rows at a time
-_PIECE = 1 << 17
+_LARGE = 1 << 23  # bytes from which on several threads look at rows
+_PIECE = 1 << 17  # rows that a thread looks at at a time
 
 
 def validated(estimator, X, y=_NO_LABELS, *, reset=True):
-    """Return rows as float64 or float32 (with labels if given), or say what is wrong with them."""
+    """Return rows as float64 or float32, with labels if there are any, or raise an error."""
     options = {"reset": reset, "dtype": _DTYPES}
     target = y if y is not _NO_LABELS and is_regressor(estimator) else None
     with naming_text(X, target):
@@ -37,11 +38,11 @@ def validated(estimator, X, y=_NO_LABELS, *, reset=True):
             and n_threads() > 1
             and not get_config()["assume_finite"]
         ):
-            found = validate_data(estimator, X, y, ensure_all_finite=False, **options)
-            if _is_finite(found if isinstance(found, np.ndarray) else found[0]):
-                return found
-        # An array has no names, and nothing else is to be compared: looking for them would take
-        # as long as a small fit's moments.
+            rows = validate_data(estimator, X, y, ensure_all_finite=False, **options)
+            if _is_finite(rows if isinstance(rows, np.ndarray) else rows[0]):
+                return rows
+        # An array has no names to compare: looking for them would take as long as the moments of a
+        # small fit.
         if (
             type(X) is np.ndarray
             and y is _NO_LABELS
@@ -57,14 +58,14 @@ def validated(estimator, X, y=_NO_LABELS, *, reset=True):
 
 def _is_finite(X: np.ndarray) -> bool:
     """Say whether all entries are finite, in several threads: no if their sums overflow."""
-    cuts = [slice(start, start + _PIECE) for start in range(0, len(X), _PIECE)]
     with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.isfinite(spread(lambda here: np.sum(X[here]), cuts)).all())
+        sums = spread(lambda cut: np.sum(X[cut]), arrays.slices(len(X), _PIECE))
+        return bool(np.isfinite(sums).all())
 
 
 @contextmanager
 def naming_text(X, y=None):
-    """Let an error about values that are no finite numbers name their column and first row.
+    """Name column and first row in errors about values that are not finite numbers.
 
     Parameters
     ----------
@@ -72,7 +73,7 @@ def naming_text(X, y=None):
     y : array-like of shape (n_samples,), default=None
         A target of numbers.
     """
-    if _kind(X) in _TIMES or _kind(y) in _TIMES:  # which would be taken for huge integers
+    if _kind(X) in _TIMES or _kind(y) in _TIMES:  # NumPy would read them as huge integers
         refuse_values(X, y)
     try:
         yield
@@ -83,7 +84,7 @@ def naming_text(X, y=None):
 
 
 def _kind(values) -> str:
-    """Return the kind of an array, or of the first column of a frame; "" where none is known."""
+    """Return NumPy's kind of an array, or of the first column of a frame; "" if unknown."""
     dtype = getattr(values, "dtype", None)
     if dtype is None and hasattr(values, "iloc") and len(values.columns):
         dtype = values.dtypes.iloc[0]
@@ -91,7 +92,7 @@ def _kind(values) -> str:
 
 
 def refuse_values(X, y=None, cause=None) -> None:
-    """Raise an error about the first column of values that are no finite numbers, if any."""
+    """Raise an error about the first column with values that are not finite numbers, if any."""
     columns = [(f"column {name!r} of X", values) for name, values in _columns(X)]
     if y is not None:
         columns.append(("y", np.ravel(np.asarray(y))))
@@ -102,7 +103,7 @@ def refuse_values(X, y=None, cause=None) -> None:
 
 
 def _columns(X) -> Iterator[tuple[object, np.ndarray]]:
-    """Yield names, or places, and values of the columns of what may be a table."""
+    """Yield the name, or place, and the values of each column of X."""
     if hasattr(X, "iloc"):  # by place, as names may occur twice
         for j, name in enumerate(getattr(X, "columns", ())):
             yield name, np.asarray(X.iloc[:, j])
@@ -114,7 +115,7 @@ def _columns(X) -> Iterator[tuple[object, np.ndarray]]:
 
 
 def _problem(what: str, values: np.ndarray) -> Exception | None:
-    """Return an error about values that are no finite numbers, and what to do; None if they are."""
+    """Return an error about values that are not finite numbers, with a remedy; None if all are."""
     kind = values.dtype.kind
     if kind in _TIMES:
         return ValueError(_no_numbers(what, *_TIMES[kind]))
@@ -152,11 +153,11 @@ def _problem(what: str, values: np.ndarray) -> Exception | None:
     return None
 
 
-def _no_numbers(what: str, found: str, remedy: str) -> str:
-    """Say that a column, or y, does not hold numbers."""
+def _no_numbers(what: str, content: str, remedy: str) -> str:
+    """Return a message that a column, or y, does not hold numbers."""
     if what != "y":
         what, remedy = what.replace("column", "Column", 1), f"leave it out, or {remedy}"
-    return f"{what} holds {found}, not numbers. {remedy.replace(remedy[0], remedy[0].upper(), 1)}."
+    return f"{what} holds {content}, not numbers. {remedy[0].upper()}{remedy[1:]}."
 
 
 def _is_missing(value) -> bool:
@@ -176,13 +177,13 @@ def are_missing(values: np.ndarray) -> np.ndarray:
 
 
 def _no_number(what: str, value) -> Exception:
-    """Return an error about a value that is no number."""
-    if isinstance(value, (date, timedelta)):  # as those of pandas are
+    """Return an error about a value that is not a number."""
+    if isinstance(value, (date, timedelta)):  # those of pandas, too
         return ValueError(_no_numbers(what, *_TIMES["M" if isinstance(value, date) else "m"]))
     if isinstance(value, str):
-        found = f"strings such as {value[:_SHOWN]!r}"
-        return ValueError(_no_numbers(what, found, "encode it as numbers"))
-    found = f"{type(value).__name__} such as {repr(value)[:_SHOWN]}"
-    said = _no_numbers(what, found, "encode it as numbers")
+        content = f"strings such as {value[:_SHOWN]!r}"
+        return ValueError(_no_numbers(what, content, "encode it as numbers"))
+    content = f"{type(value).__name__} such as {repr(value)[:_SHOWN]}"
+    message = _no_numbers(what, content, "encode it as numbers")
     # In scikit-learn's words, which its checks of estimators look for.
-    return TypeError(f"{said} (An argument must be a string or a real number.)")
+    return TypeError(f"{message} (An argument must be a string or a real number.)")

@@ -1,4 +1,4 @@
-"""Values of generators on rows that are at hand, of NumPy or of a device."""
+"""Values of generators on rows in memory or on a device."""
 
 from collections.abc import Callable, Sequence
 
@@ -16,7 +16,7 @@ from vanishing.rows.arrays import (
     slices,
 )
 
-_ROWS = 1 << 16  # of NumPy, that are scaled and evaluated at a time
+_ROWS = 1 << 16  # of NumPy arrays that are scaled and evaluated at a time
 
 
 def _empty(X, n_columns: int, dtype):
@@ -89,36 +89,36 @@ def or_constant(features):
 
 
 def sums_by_pieces(X, start: np.ndarray, summands: Callable):
-    """Return sums of columns, of shape (n_samples, n_sums), in float64, and what pieces tell.
+    """Return sums of columns, of shape (n_samples, n_sums), in float64, and remarks on pieces.
 
-    Some rows at a time: what is made of them on the way may be another array as large. Pieces of
-    NumPy rows go to several threads.
+    Rows are handled in pieces, as their features may be another array as large. Pieces of NumPy
+    rows go to several threads.
 
     Parameters
     ----------
     X : array of shape (n_samples, n_features)
         Rows that have been validated.
     start : ndarray of shape (n_sums,)
-        What is added to.
+        What the sums start from.
     summands : callable
-        ``summands(rows)`` returns arrays of shape (n_rows, n_sums) where the rows are, and whatever
-        else there is to tell of them.
+        ``summands(rows)`` returns arrays of shape (n_rows, n_sums) where the rows are, and a remark
+        of any kind.
 
     Returns
     -------
     sums : array of shape (n_samples, n_sums), where X is
-    told : list
-        Of all pieces, in their order.
+    remarks : list
+        Those of all pieces, in their order.
     """
     sums = _empty(X, len(start), namespace(X).float64)
     sums[...] = like(X, start[np.newaxis, :])
 
-    def add(here: slice):
-        parts, told = summands(as_floats(X[here, :]))
+    def add(cut: slice):
+        parts, remark = summands(as_floats(X[cut, :]))
         for part in parts:
-            sums[here, :] += part
-        return told
+            sums[cut, :] += part
+        return remark
 
     if is_device_array(X):
-        return sums, [add(here) for here in row_slices(X)]
+        return sums, [add(cut) for cut in row_slices(X)]
     return sums, spread(add, slices(len(X), _ROWS))

@@ -30,24 +30,15 @@ def classes_of(labels: np.ndarray, name: str) -> np.ndarray:
     >>> classes_of(["00", "01", "00"], "class")
     array(['00', '01', '00'], dtype=object)
     """
-    labels = np.asarray(labels, dtype=object)
-    values = list(Counter(labels))
-    for kind in (int, float):
-        try:
-            numbers = [kind(value) for value in values]
-        except ValueError:
-            continue
-        exact = all(abs(number) < 2**53 for number in numbers)  # and finite
-        if [str(number) for number in numbers] != values or not exact:
-            continue
-        broken = next((number for number in numbers if number != int(number)), None)
-        if broken is not None:
-            raise TableError(
-                f"Column {name!r} holds numbers such as {broken}, not classes: labels are whole "
-                "numbers or text."
-            )
-        return labels.astype(kind)
-    return labels
+    values = label_values(labels)
+    if values.dtype == bool:
+        return np.asarray(labels, dtype=object)
+    if values.dtype.kind == "f" and (measured := values[values != np.round(values)]).size:
+        raise TableError(
+            f"Column {name!r} holds numbers such as {measured[0]}, not classes: labels are whole "
+            "numbers or text."
+        )
+    return values
 
 
 def known_classes(labels: np.ndarray, classes: np.ndarray, name: str) -> np.ndarray:

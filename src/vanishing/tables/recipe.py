@@ -22,6 +22,7 @@ class TablePart(NamedTuple):
     X: np.ndarray
     usable: np.ndarray
     texts: dict[str, np.ndarray]
+    filled: dict[str, int]  # how many cells of each column were filled in
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,9 @@ class Recipe:
                 )
             X = np.column_stack([made[name] for name in outputs])
             usable = np.isfinite(X).all(axis=1)
-            yield TablePart(X[usable], usable, dict(zip(texts, blocks[len(places) :], strict=True)))
+            filled = {one.name: len(one.rows) for one in bad if self.missing == "median"}
+            named = dict(zip(texts, blocks[len(places) :], strict=True))
+            yield TablePart(X[usable], usable, named, filled)
             start += len(X)
         if not start:
             raise TableError(f"{table.path} has no rows.")

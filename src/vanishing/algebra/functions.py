@@ -1,0 +1,297 @@
+"""Functions of one variable that formulas may have: the library's own and those of users."""
+
+from collections.abc import Callable
+from keyword import iskeyword
+from typing import NamedTuple
+
+import numpy as np
+
+Elementwise = Callable[[np.ndarray], np.ndarray]
+
+
+class Function(NamedTuple):
+    """A function of one variable, with its derivatives and what undoes it.
+
+    Parameters
+    ----------
+    name : str
+    value, derivative : callable
+        Of an array, element by element.
+    second_derivative : callable, default=None
+    inverse : callable, default=None
+        ``value(inverse(v)) == v`` for values v of the function.
+    """
+
+    name: str
+    value: Elementwise
+    derivative: Elementwise
+    second_derivative: Elementwise | None = None
+    inverse: Elementwise | None = None
+
+    def __reduce__(self):
+        # Derivatives are lambdas, which cannot be pickled: those registered go by their names.
+        if FUNCTIONS.get(self.name) is self:
+            return registered, (self.name,)
+        return Function, tuple(self)
+
+    @property
+    def is_numpy(self) -> bool:
+        """Whether the function is the one of that name in NumPy."""
+        return getattr(np, self.name, None) is self.value
+
+    @property
+    def undone(self) -> tuple[str, Elementwise] | None:
+        """The name and the values of the function that undoes this one, if there is one."""
+        if self.inverse is None:
+            return None
+        known = (f.name for f in [*FUNCTIONS.values(), *IN_SOLUTIONS] if f.value is self.inverse)
+        return next(known, f"inverse_{self.name}"), self.inverse
+
+    @property
+    def derived(self) -> "Function":
+        """The derivative as a function."""
+        known = (f for f in FUNCTIONS.values() if f.value is self.derivative)
+        own = Function(f"{self.name}'", self.derivative, self.second_derivative or _not_known)
+        return next(known, own)
+
+
+def _not_known(x):
+    raise ValueError("the second derivative of a function is needed; register it with the others.")
+
+
+# Functions that terms may have, by their names: the one registry.
+FUNCTIONS: dict[str, Function] = {
+    function.name: function
+    for function in [
+        Function("sin", np.sin, np.cos, lambda x: -np.sin(x), np.arcsin),
+        Function("cos", np.cos, lambda x: -np.sin(x), lambda x: -np.cos(x), np.arccos),
+        Function(
+            "tan",
+            np.tan,
+            lambda x: 1.0 + np.tan(x) ** 2,
+            lambda x: 2.0 * np.tan(x) * (1.0 + np.tan(x) ** 2),
+            np.arctan,
+        ),
+        Function("log", np.log, lambda x: 1.0 / x, lambda x: -1.0 / x**2, np.exp),
+        Function("exp", np.exp, np.exp, np.exp, np.log),
+        Function("sqrt", np.sqrt, lambda x: 0.5 / np.sqrt(x), lambda x: -0.25 / x**1.5, np.square),
+        Function(
+            "arcsin",
+            np.arcsin,
+            lambda x: 1.0 / np.sqrt(1.0 - x**2),
+            lambda x: x / (1.0 - x**2) ** 1.5,
+            np.sin,
+        ),
+        Function(
+            "arccos",
+            np.arccos,
+            lambda x: -1.0 / np.sqrt(1.0 - x**2),
+            lambda x: -x / (1.0 - x**2) ** 1.5,
+            np.cos,
+        ),
+        Function(
+            "arctan",
+            np.arctan,
+            lambda x: 1.0 / (1.0 + x**2),
+            lambda x: -2.0 * x / (1.0 + x**2) ** 2,
+            np.tan,
+        ),
+        Function(
+            "tanh",
+            np.tanh,
+            lambda x: 1.0 - np.tanh(x) ** 2,
+            lambda x: -2.0 * np.tanh(x) * (1.0 - np.tanh(x) ** 2),
+            np.arctanh,
+        ),
+        Function(
+            "reciprocal",
+            lambda x: 1.0 / x,
+            lambda x: -1.0 / x**2,
+            lambda x: 2.0 / x**3,
+            lambda x: 1.0 / x,
+        ),
+    ]
+}
+# Functions that no term has, but solutions of equations may.
+IN_SOLUTIONS = (
+    Function("arctanh", np.arctanh, lambda x: 1.0 / (1.0 - x**2)),
+    Function("cbrt", np.cbrt, lambda x: 1.0 / (3.0 * np.cbrt(x) ** 2)),
+    Function("abs", np.abs, np.sign),
+    Function("sign", np.sign, np.zeros_like),
+)
+POWERS = {"sqrt": 0.5, "reciprocal": -1.0, "cbrt": 1.0 / 3.0}  # functions that are powers
+ALIASES = {"ln": "log"}  # other names of functions, in what people write
+_OWN = frozenset([*FUNCTIONS, *(function.name for function in IN_SOLUTIONS), *ALIASES, "pi"])
+
+# Where a function and what belongs to it are compared: no point is a likely kink or pole.
+_POINTS = np.array([0.0137, 0.12, 0.31, 0.57, 0.83, 1.19, 1.73, 2.41, 3.67, 7.3])
+_POINTS = np.concatenate([-_POINTS[::-1], _POINTS])
+_TOLERANCE = 1e-4  # relative, of differences: a wrong derivative is far outside
+
+
+def register_function(
+    name: str | Function,
+    value: Elementwise | None = None,
+    derivative: Elementwise | None = None,
+    *,
+    second_derivative: Elementwise | None = None,
+    inverse: Elementwise | None = None,
+) -> Function:
+    """Make a function of your own known, by its name, wherever formulas have functions.
+
+    `check_law` reads it, `LawFinder` and `ConservedQuantities` take its name in ``functions``, and
+    laws that have it can be solved, written, saved, and loaded where it is registered again.
+
+    Parameters
+    ----------
+    name : str, or Function
+        A word that is no function yet. Or a `Function`, which is all of this in one.
+    value : callable
+        The function of a NumPy array, element by element; NaN where it is not defined.
+    derivative : callable
+        Its derivative, likewise. It is compared with differences of `value`.
+    second_derivative : callable, default=None
+        The derivative of `derivative`.
+    inverse : callable, default=None
+        What undoes the function: ``value(inverse(v)) == v``. Laws can be solved with it. It is
+        written by its own name where it is registered as well.
+
+    Returns
+    -------
+    function : Function
+
+    Raises
+    ------
+    ValueError
+        If the name is taken or no word, or the parts contradict one another.
+    TypeError
+        If a part cannot be called.
+
+    See Also
+    --------
+    unregister_function : Forget a function.
+    check_law : Fit an equation given as text.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import vanishing
+    >>> vanishing.register_function("sinh", np.sinh, np.cosh, inverse=np.arcsinh).name
+    'sinh'
+    >>> x = np.linspace(0.5, 2.0, 20)
+    >>> print(vanishing.check_law("y = a*sinh(x0)", x[:, np.newaxis], 3.0 * np.sinh(x)))
+    y = 3*sinh(x0)
+    >>> vanishing.unregister_function("sinh")
+    """
+    if isinstance(name, Function):
+        function = name
+    elif value is None or derivative is None:
+        raise TypeError("a function needs a value and a derivative, which can be called.")
+    else:
+        function = Function(name, value, derivative, second_derivative, inverse)
+    _check_name(function)
+    with np.errstate(all="ignore"):
+        _check_values(function)
+    return FUNCTIONS.setdefault(function.name, function)
+
+
+def unregister_function(name: str) -> None:
+    """Forget a function that `register_function` has made known.
+
+    Parameters
+    ----------
+    name : str
+
+    Raises
+    ------
+    ValueError
+        If no function of yours has the name.
+
+    See Also
+    --------
+    register_function : Make a function known.
+    """
+    if name in _OWN or name not in FUNCTIONS:
+        own = ", ".join(repr(known) for known in FUNCTIONS if known not in _OWN) or "none"
+        raise ValueError(f"{name!r} is no function that was registered; these are: {own}.")
+    del FUNCTIONS[name]
+
+
+def registered(name: str) -> Function:
+    """Return a function by its name, or say that it must be registered first."""
+    if name not in FUNCTIONS:
+        raise ValueError(
+            f"{name!r} is no function that is known here: it has to be registered first, by "
+            f"vanishing.register_function({name!r}, value, derivative)."
+        )
+    return FUNCTIONS[name]
+
+
+def readable() -> dict[str, str]:
+    """Return the functions that texts may have, by the names they may have there."""
+    return {name: name for name in FUNCTIONS if name != "reciprocal"} | ALIASES
+
+
+def _check_name(function: Function) -> None:
+    name = function.name
+    if not isinstance(name, str) or not name.isidentifier() or iskeyword(name):
+        raise ValueError(f"the name of a function must be a word such as 'softplus'; got {name!r}.")
+    if name in _OWN:
+        raise ValueError(f"{name!r} is a name of the library's own; choose another.")
+    if FUNCTIONS.get(name, function) != function:
+        raise ValueError(
+            f"a function {name!r} is registered already, and differs: choose another name, or call "
+            f"vanishing.unregister_function({name!r}) first."
+        )
+
+
+def _check_values(function: Function) -> None:
+    """Raise an error unless the parts of a function fit one another on some points."""
+    for part in function._fields[1:]:
+        called = getattr(function, part)
+        if called is None and part in ("second_derivative", "inverse"):
+            continue
+        if not callable(called):
+            raise TypeError(f"the {part} of {function.name!r} must be callable; got {called!r}.")
+        _values(function, part, _POINTS)
+    values = _values(function, "value", _POINTS)
+    if not np.isfinite(values).any():
+        raise ValueError(f"{function.name!r} is defined nowhere between {_POINTS[0]} and 7.3.")
+    _check_derivative(function, "value", "derivative")
+    if function.second_derivative is not None:
+        _check_derivative(function, "derivative", "second_derivative")
+    if function.inverse is not None:
+        again = _values(function, "value", _values(function, "inverse", values))
+        wrong = np.isfinite(values) & ~np.isclose(again, values, rtol=_TOLERANCE, atol=_TOLERANCE)
+        if wrong.any():
+            v = values[wrong][0]
+            raise ValueError(
+                f"the inverse of {function.name!r} does not undo it: value(inverse({v:.6g})) is "
+                f"{again[wrong][0]:.6g}."
+            )
+
+
+def _check_derivative(function: Function, part: str, derivative: str) -> None:
+    step = 1e-5 * np.abs(_POINTS)
+    above, below = (_values(function, part, _POINTS + sign * step) for sign in (1.0, -1.0))
+    difference, claimed = (above - below) / (2 * step), _values(function, derivative, _POINTS)
+    # What rounding makes of the difference of two large numbers counts for nothing.
+    allowed = _TOLERANCE * (1e-3 + np.abs(difference)) + 1e-15 * np.abs(above) / step
+    wrong = np.isfinite(difference) & ~(np.abs(claimed - difference) <= allowed)
+    if wrong.any():
+        x = _POINTS[wrong][0]
+        raise ValueError(
+            f"the {derivative} of {function.name!r} is {claimed[wrong][0]:.6g} at {x:g}, where "
+            f"differences of its {part} say {difference[wrong][0]:.6g}."
+        )
+
+
+def _values(function: Function, part: str, points: np.ndarray) -> np.ndarray:
+    values = np.asarray(getattr(function, part)(points.copy()))
+    if values.shape != points.shape or not np.issubdtype(values.dtype, np.floating):
+        raise ValueError(
+            f"the {part} of {function.name!r} must make one real number of each of an array; it "
+            f"returned an array of shape {values.shape} and type {values.dtype} for "
+            f"{points.shape}."
+        )
+    return values

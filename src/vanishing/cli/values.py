@@ -1,0 +1,76 @@
+"""Values of options that name columns or functions, such as ``--noise T=0.5``."""
+
+import numpy as np
+
+from vanishing.cli.console import fail
+
+
+def noise_of(texts: list[str] | None, names: list[str], target: str | None = None):
+    """Return what estimators take for noise: None, a number for all columns, or one for each.
+
+    Where numbers are given for columns and the target has none, its noise is left out, to be
+    estimated; that of other columns is 0.
+    """
+    if not texts:
+        return None
+    if len(texts) == 1 and "=" not in texts[0]:
+        return _size_of_noise(texts[0])
+    sizes = {}
+    for text in texts:
+        name, equals, number = text.rpartition("=")
+        if not equals:
+            fail(f"--noise {text!r} names no column: write COLUMN=NUMBER.", 2)
+        _check_is_used("noise", name, names)
+        sizes[name] = _size_of_noise(number)
+    return np.array([sizes.get(name, 0.0) for name in names if name != target or name in sizes])
+
+
+def _size_of_noise(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < float("inf"):
+        fail(f"--noise must be numbers that are not negative; got {text!r}.", 2)
+    return number
+
+
+def _check_is_used(option: str, name: str, names: list[str]):
+    if name not in names:
+        fail(f"--{option} is given for {name!r}, which is no column that is used.")
+
+
+def function_names(text: str, others: str = "") -> tuple[str, ...]:
+    """Return the functions that a text names, with commas between, or leave with a sentence.
+
+    Parameters
+    ----------
+    text : str
+    others : str
+        Words that are possible, too, as the sentence has them.
+    """
+    from vanishing.algebra.terms import FUNCTIONS
+
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    unknown = [name for name in names if name not in FUNCTIONS]
+    if unknown or not names:
+        fail(
+            f"--functions must be {others}some of {', '.join(FUNCTIONS)} with commas between; got "
+            f"{(unknown or [text])[0]!r}.",
+            2,
+        )
+    return names
+
+
+def functions_of_columns(texts: list[str], columns: list[str]):
+    """Return what `ConservedQuantities` takes for functions: of all columns, or of single ones."""
+    everywhere: list[str] = []
+    by_column: dict[str, list[str]] = {}
+    for text in texts:
+        name, equals, listed = text.rpartition("=")
+        if equals:
+            _check_is_used("functions", name, columns)
+        (by_column.setdefault(name, []) if equals else everywhere).extend(function_names(listed))
+    if by_column and everywhere:
+        fail("--functions is given for all columns and for single ones: choose one way.", 2)
+    return {name: tuple(words) for name, words in by_column.items()} or tuple(everywhere)

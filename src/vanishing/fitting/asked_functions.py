@@ -1,0 +1,61 @@
+"""Functions of columns that a parameter ``functions`` asks for, as (column, function) pairs."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from vanishing.algebra.terms import FUNCTIONS, Function
+from vanishing.checks import check_choice
+
+
+def asked_functions(functions: object, names: Sequence[str]) -> list[tuple[int | None, Function]]:
+    """Return the functions that are asked for, each with its column, None for any column.
+
+    Parameters
+    ----------
+    functions : iterable of names or callables, or {column: names or callables}
+    names : sequence of str
+        Of the columns.
+    """
+    if isinstance(functions, Mapping):
+        pairs = [
+            (_column(key, names), function)
+            for key, listed in functions.items()
+            for function in _listed(listed)
+        ]
+        return [(column, _function(function)) for column, function in pairs]
+    return [(None, _function(function)) for function in _listed(functions)]
+
+
+def _listed(functions: object) -> tuple:
+    if isinstance(functions, str):
+        return (functions,)
+    if not isinstance(functions, Iterable):
+        raise TypeError(
+            "functions must be 'auto', a tuple of names or callables, or a dict from columns to "
+            f"such; got {functions!r}."
+        )
+    return tuple(functions)
+
+
+def _column(key, names: Sequence[str]) -> int:
+    if key in names:
+        return list(names).index(key)
+    if isinstance(key, (int, np.integer)) and 0 <= key < len(names):
+        return int(key)
+    raise ValueError(f"functions names the column {key!r}; the columns are {', '.join(names)}.")
+
+
+def _function(asked) -> Function:
+    """Return a function by its name, or of a callable with a name and a derivative."""
+    if isinstance(asked, str):
+        check_choice("functions", asked, FUNCTIONS)
+        return FUNCTIONS[asked]
+    name = getattr(asked, "name", getattr(asked, "__name__", None))
+    derivative = getattr(asked, "derivative", None)
+    if not callable(asked) or not isinstance(name, str) or not callable(derivative):
+        raise TypeError(
+            f"functions must be names out of {', '.join(FUNCTIONS)}, or callables with a name "
+            f"(name or __name__) and a derivative that can be called; got {asked!r}."
+        )
+    return Function(name, asked, derivative)

@@ -1,0 +1,100 @@
+"""The numbers that decide results: what each trades, and what was measured.
+
+Read by attribute when they are needed (``settings.EVIDENCE``), so that a study can change one.
+Percentages are formulas of the Feynman set found at noise 0 / .01 / .1 (25 of them, one is 4 %).
+"""
+
+# -- Rows and columns that a search looks at: time against what can be told ------------------------
+LEAST_ROWS = 3  # different rows below which a fit is refused
+FIRST_ROWS = 4000  # of a surrogate, and of the screening of columns; the study used 4,000
+LINK_ROWS = 2500  # on which a link is tried first: fewer are faster, and noise is known less well
+CHOICE_ROWS = 5000  # on which sparse terms are chosen; all rows of the sample then fit them
+COMPARED_ROWS = 1000  # on which two laws are told apart; a hundred per term is plenty
+MAX_COLUMNS = 9  # of a search; more are screened first, which may miss one that matters little
+SCREENED_TERMS = 30  # of degree 2 that the screening of columns chooses
+FEW_VALUES = 6  # a variable of no more values gets no functions, and powers below their number
+
+# -- Rows that are wrong, and rows of unequal noise -----------------------------------------------
+FAR = 4.5  # deviations beyond which robust fits leave a row out: 1 good row in 150,000
+HALF_WEIGHT = 2.0  # deviations at which a row counts half: lower resists more wrong rows
+CHANCE = 40.0  # twice the log-likelihood that the best of thousands of equations gains by chance
+LEAST_VARIANCE = 1e-3  # of a row, relative to a typical one: bounds how much one row can count
+UNEQUAL_LEFT = 0.1  # share of the variance that a prediction may leave for noise to be told by it
+
+# -- Reductions: without them 72 / 68 / - instead of 96 / 92 / 84 ---------------------------------
+# Exponents a of x_j x_i^a; the first six in triples, which are many.
+REDUCTION_RATIOS = (1, -1, 2, -2, 0.5, -0.5, 3, -3, 1.5, -1.5, 1 / 3, -1 / 3, 2 / 3, -2 / 3)
+REDUCTION_RANK = 0.05  # share of y that the equation of a reduction worth a surrogate may leave
+REDUCTIONS_TRIED = 4  # single reductions per step, each of them a surrogate: time
+STATES_BACK = 3  # states to go back to before the unreduced one: without, 96 / 88 / -
+
+# -- Terms to choose from -------------------------------------------------------------------------
+DICTIONARY_TERMS = 250  # of a stage: more reach further, and each term has to earn more
+HIGHEST_EXPONENT = 4  # of a variable among several; of a single one it is max_degree
+HOMOGENEOUS_MORE = 8  # times as many terms are made, where most have another dimension
+LINK_TERMS = 13  # of a sparse support; 10 to 13 terms of one variable fit anything to 1e-11
+IMPLICIT_TERMS = 130  # with noise: more terms than these explain anything
+EXACT_TERMS = 220  # without noise: the time of a singular value decomposition
+
+# -- Links: only T(Y) = Y finds 88 / 76 / 64 ------------------------------------------------------
+LINK_SLACK = 1.04  # times the noise: what all terms of a link may leave; higher is slower
+BETTER_NOISE = 0.8  # share of the noise that a dictionary must leave for it to be learnt from
+LARGE_NOISE = 0.05  # relative: beyond it T(Y) is expanded about the smooth target
+SUPPORTS_KEPT = 3  # best supports of a link that are fitted in units of y
+FEW_TERMS_SLACK = 4.0  # times the noise that supports of 1 to 3 terms may leave: poles of T
+
+# -- Implicit laws: without them 80 / 80 / 80 -----------------------------------------------------
+IMPLICIT_SLACK = 1.06  # times the noise: what all terms of a degree may leave
+IMPLICIT_DEGREES = 3  # that reach the noise, and are searched: lower ones may approximate
+SUPPORT_SLACK = 1.15  # times the noise: what supports may leave to be fitted in units of y
+SUPPORTS_PER_SIZE = 5  # that are fitted in units of y
+
+# -- Tables without noise -------------------------------------------------------------------------
+EXACT = 1e-12  # singular value, or residual relative to the target, of a law that is exact
+EXACT_LINK = 3e-13  # residual of least squares on the rows; the study had the same
+NO_NOISE = 1e-10  # mean square relative to the target below which weights do not matter
+NEARLY_EXACT = 1e-7  # mean square relative to the target: worth a look at the rows themselves
+NEARLY_EXACT_FIT = 1e-7  # residual relative to the target: exact next to a pole, in its terms?
+EXACT_CHECK = 1e-11  # residual relative to the target at which `check_law` says "exact"
+
+# -- Refit in units of y: without it 96 / 84 / 76 -------------------------------------------------
+INSIGNIFICANT = 3.0  # times the price of a term: squared t-value below which it is dropped
+DETERMINED = 9.0  # squared t-value of each coefficient of a law: three standard errors
+ONE_BRANCH = 0.995  # share of rows on one root; products of a law with another have rows on both
+WORSE = 2.0  # times the mean square of the sample: what a law may leave on all rows
+
+# -- Choice: smooth functions without a law were claimed 5 of 7 times without the last two --------
+EXPONENT_PRICE = 3.0  # score per unit of exponents: simple terms against a slightly better fit
+FUNCTION_PRICE = 25.0  # score per function used
+LEAST_EXPLAINED = 0.5  # share of the target's variance
+ROWS_PER_TERM = 5.0  # per coefficient to be fitted: fewer would fit anything
+FEW_ROWS = 30  # on fewer, nothing is said about what a law leaves over
+LACK_OF_FIT = 5.0  # deviations of F at which the columns still explain what is left
+EVIDENCE = 10.0  # least distance in score to the best law that is really different
+ENOUGH = 200.0  # evidence beyond which no further explanation is looked for: time alone
+SAME = 1e-7  # singular value of terms that have a law in common
+
+# -- Laws without a target, or with noise in all columns ------------------------------------------
+LARGEST_NOISE = 0.15  # relative to the spread of columns: beyond it nothing can be told
+UNRELATED = 0.25  # share of a column's variance that a surrogate may leave for it to be searched
+SPECTRUM_GAP = 10.0  # times the least ratio: where half of all are below, columns are only related
+RATIO, RATIO_ESTIMATED = 1.2, 2.5  # of error to noise, that a degree may leave; noise estimated
+CHECKED = 400  # candidates that are looked at closely: time
+FOLLOWS_NOISY = 3e-3  # as SAME, of laws whose coefficients have errors
+FOLLOWS_IN_TURN = 0.02  # as SAME, of laws that were found for one column each
+TURNS = 0.1  # share of rows on either side of a surface that turns around: a conic, no function
+
+# -- check_law ------------------------------------------------------------------------------------
+SIGNIFICANT = 1e-3  # p-value of a column that is named as explaining residuals
+SURE_LACK = 1e-4  # p-value at which an equation does not hold: few rows have heavy tails
+TESTED_ROWS = 20_000  # of the test of what is left over: time
+LARGE_ERROR = 0.5  # over the spread of the target, of an equation that says little
+WRONG_BRANCH = 0.25  # share of rows where a root would be negative
+SINGULAR = 1e-7  # smallest singular value of a Jacobian, of constants that are not settled
+START_ROWS = 300  # on which starts are compared: time
+MAX_STARTS = 600  # time against constants that are found only from near
+REFINED_STARTS = 4  # that are followed to their end
+# Starts relative to a constant's typical size: of any constant, of a phase, of a frequency.
+START_FACTORS = (1.0, -1.0, 3.0, 0.3, 10.0, 0.1, -3.0, -0.3, 30.0, -10.0, 100.0, 0.01)
+START_PHASES = (0.5, 2.1, 3.7, 5.3)
+START_FREQUENCIES = tuple(0.5 * i for i in range(1, 101))

@@ -1,0 +1,52 @@
+"""The numbers that decide results: what each trades, and what was measured.
+
+Where no other measurement is named they were chosen together, by errors and seconds of the tuned
+classifier on fourteen data sets: benchmarks/README.md, "Classification". Work is the number of
+entries that one pass of the linear SVMs over the features of a fold reads: counts decide, never
+clocks. What only says how the SVM gets to its solution stands beside its steps: the duality gap
+judges that.
+"""
+
+# -- What a search tries --------------------------------------------------------------------------
+
+PSIS = (  # for OAVI: the paper's grid, and on; a smaller psi has more generators, and overfits
+    *(0.1, 0.05, 0.01, 0.005, 1e-3, 5e-4, 1e-4, 5e-5),
+    *(1e-5, 5e-6, 1e-6, 5e-7, 1e-7, 5e-8, 1e-8),
+)
+CONTRASTIVE_PSIS = (0.5, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)  # in larger steps
+DEGREES = (1, 2, 3, 4, 6, 8)  # of contrastive generators: more terms, which need more rows
+ROWS_PER_TERM = 5  # with fewer, polynomials tell classes apart by chance
+ORACLES = ("pcg", "omp")  # the default, and greedy least squares: fewer terms in a generator
+CS = (0.1, 1.0, 10.0)  # the paper's
+CS_BETWEEN = (0.03, 0.3, 3.0, 30.0)  # tried next to the best: three are coarse for spam
+
+# -- When a search takes another choice, or stops -------------------------------------------------
+
+FEW_MISTAKES = 10  # on held-out rows: with fewer, nothing else can be told from chance
+SURE = 0.5  # standard errors by which another choice has to be better: fewer follow chance
+BEHIND = 2.0  # standard errors from which on no variant of a choice, and no costly psi, is tried
+PATIENCE = 2  # psi or degrees without gain before the next are left alone
+MANY_ROWS, MORE_PATIENCE = 5000, 3  # so many rows bear a small psi, and show whether it pays
+
+# -- How much work a search does ------------------------------------------------------------------
+
+MOST_ROWS = 30_000  # training rows of a fold while psi is searched; the best is fitted to all
+SCREENED_ROWS = 10_000  # training rows on which scalings and oracles are compared
+KEPT_SCORES = 5000  # decision values of a fold that a temperature is learned from
+MOST_WORK = 8e7  # for the next psi: digits spent most of 66 to 127 s on two psi that rarely win
+MOST_VAIN_WORK = 3e6  # for the next psi after one that brought nothing
+MOST_VAIN_CLIMB = 3e5  # for the next degree after one that brought nothing
+MOST_SCREENED_WORK = 1e7  # where scalings, oracles and degrees are compared
+LARGEST_GROWTH = 2.0  # of the number of generators from one psi to the next, when work is foreseen
+MOST_PRODUCTS = 1e9  # multiplications for the moments of a degree and their eigenvectors
+
+# -- Probabilities (benchmarks/studies/probabilities.py: log-loss as of three folds, or lower) ----
+
+COLDEST, HOTTEST = 1e-3, 1e3  # temperatures: in units of the margin, which the SVM wants to be 1
+LARGEST_LEVERAGE = 0.95  # of a row on its own decision value: near 1 a Newton step says too much
+LARGEST_SLACK = 2.0  # of a row left out: as far on the wrong side as it should be on the right
+
+# -- Rows far outside (of 100 ordinary splits each of 13 data sets 4 would warn, all of one set) --
+
+FAR = 0.5  # how far beyond the range of a column in training, relative to it, is far outside
+ORDINARY = 0.02  # share of such rows without a warning: tails are long
