@@ -16,6 +16,7 @@ from vanishing.algebra.expressions import (
     Sum,
     Symbol,
 )
+from vanishing.algebra.functions import FUNCTIONS as REGISTRY
 from vanishing.algebra.writing import (
     ATOM,
     NEGATIVE,
@@ -112,6 +113,12 @@ class Python(Program):
         """Return all digits of a number without its sign."""
         return str(abs(value)) if isinstance(value, Fraction) else super().size(value)
 
+    def call(self, name: str, argument: Written) -> Written:
+        """Write a function of something."""
+        if name not in self.functions and name in REGISTRY and REGISTRY[name].is_numpy:
+            return Written(f"np.{name}({argument.text})")
+        return super().call(name, argument)
+
     def power(self, base: Written, exponent: float) -> Written:
         """Write a power with a positive exponent."""
         if exponent == 0.5:
@@ -144,8 +151,8 @@ class SympyText(Python):
         return super().call(name, argument)
 
 
-class _OneExpression(Program):
-    """What C and SQL have in common."""
+class Spaced(Program):
+    """Writes expressions with spaces and brackets that keep the order of operations."""
 
     times = " * "
     over = " / "
@@ -158,10 +165,11 @@ class _OneExpression(Program):
         while len(parts) > _AT_ONCE:
             several = (parts[start : start + _AT_ONCE] for start in range(0, len(parts), _AT_ONCE))
             parts = [(False, PlainText.sum(self, some)) for some in several]
-        return super().sum(parts, n_left_out)
+        is_alone = len(parts) == 1 and not parts[0][0] and not n_left_out
+        return parts[0][1] if is_alone else super().sum(parts, n_left_out)
 
 
-class C(_OneExpression):
+class C(Spaced):
     """Writes expressions in C that needs ``math.h``."""
 
     language = "C"
@@ -192,7 +200,7 @@ def is_c_name(name) -> bool:
     return bool(is_word) and name not in _C_WORDS.split()
 
 
-class SQL(_OneExpression):
+class SQL(Spaced):
     """Writes expressions in standard SQL, as SQLite, PostgreSQL and DuckDB read it."""
 
     language = "SQL"
