@@ -58,7 +58,7 @@ class Program(PlainText):
 
     is_formal = True
     language: ClassVar[str]
-    functions: ClassVar[dict[str, str]]  # what the language calls them
+    functions: ClassVar[dict[str, str]]  # names in the language, or texts around an argument
 
     def __init__(self, names: Sequence[str], digits: int | None = None):
         super().__init__(names, digits)
@@ -94,7 +94,10 @@ class Program(PlainText):
             raise ValueError(
                 f"{name!r} is a function of your own, and not one that {self.language} has."
             )
-        return Written(f"{self.functions[name]}({argument.text})")
+        form = self.functions[name]
+        if "{" in form:
+            return Written(form.format(argument.atom))
+        return Written(f"{form}({argument.text})")
 
 
 class Python(Program):
@@ -173,7 +176,11 @@ class C(Spaced):
     """Writes expressions in C that needs ``math.h``."""
 
     language = "C"
-    functions: ClassVar[dict[str, str]] = {**_SHORT, "abs": "fabs"}
+    functions: ClassVar[dict[str, str]] = {
+        **_SHORT,
+        "abs": "fabs",
+        "sign": "({0} > 0.0) - ({0} < 0.0)",
+    }
 
     def name(self, name: str) -> str:
         """Write a name."""
@@ -189,9 +196,8 @@ class C(Spaced):
 
     def call(self, name: str, argument: Written) -> Written:
         """Write a function of something."""
-        if name == "sign":
-            return Written(f"({argument.atom} > 0.0) - ({argument.atom} < 0.0)", SUM)
-        return super().call(name, argument)
+        written = super().call(name, argument)
+        return written._replace(rank=SUM) if name == "sign" else written
 
 
 def is_c_name(name) -> bool:
@@ -207,6 +213,12 @@ class SQL(Spaced):
     functions: ClassVar[dict[str, str]] = {
         **{name: short.upper() for name, short in _SHORT.items()},
         "log": "LN",
+        "sign": "CASE WHEN {0} > 0.0 THEN 1.0 WHEN {0} < 0.0 THEN -1.0 WHEN {0} = 0.0 THEN 0.0 END",
+        "cbrt": "CASE WHEN {0} < 0.0 THEN -POWER(-{0}, 0.3333333333333333) "
+        "ELSE POWER({0}, 0.3333333333333333) END",
+        # Not every database has this one.
+        "arcsinh": "CASE WHEN {0} < 0.0 THEN -LN(SQRT({0} * {0} + 1.0) - {0}) "
+        "ELSE LN(SQRT({0} * {0} + 1.0) + {0}) END",
     }
 
     def name(self, name: str) -> str:
@@ -221,20 +233,6 @@ class SQL(Spaced):
         if is_sql_product(exponent):
             return Written(" * ".join([base.atom] * int(exponent)), PRODUCT)
         return Written(f"POWER({base.text}, {float(exponent)!r})")
-
-    def call(self, name: str, argument: Written) -> Written:
-        """Write a function of something."""
-        x = argument.atom
-        if name == "sign":
-            cases = f"WHEN {x} > 0.0 THEN 1.0 WHEN {x} < 0.0 THEN -1.0 WHEN {x} = 0.0 THEN 0.0"
-            return Written(f"CASE {cases} END")
-        if name == "cbrt":
-            left, right = (f"POWER({size}, 0.3333333333333333)" for size in (f"-{x}", x))
-            return Written(f"CASE WHEN {x} < 0.0 THEN -{left} ELSE {right} END")
-        if name == "arcsinh":  # which not every database has
-            root = f"SQRT({x} * {x} + 1.0)"
-            return Written(f"CASE WHEN {x} < 0.0 THEN -LN({root} - {x}) ELSE LN({root} + {x}) END")
-        return super().call(name, argument)
 
 
 def is_sql_product(exponent: float) -> bool:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from functools import cache
+from typing import ClassVar
 
 import numpy as np
 
@@ -156,6 +157,13 @@ def _end(computation: Computation, output: Value, found: Entry) -> list[str]:
 class _CSource(Notation, C):
     """The body of a function as it grows: tables, and a loop or a number for each vector."""
 
+    choices: ClassVar[dict[str, str]] = {
+        "minimum": "fmin({0}, {1})",
+        "maximum": "fmax({0}, {1})",
+        "clip": "fmin(fmax({0}, {1}), {2})",
+        "zero_below": "({0} < {1} ? 0.0 : {0})",
+    }
+
     def __init__(self):
         super().__init__(())
         self.lines: list[str] = []
@@ -186,7 +194,7 @@ class _CSource(Notation, C):
 
     def times_written(self, value: Value) -> int:
         """Return how often the text of an operation holds that of its input."""
-        return 2 if value.operation in ("zero_below", "sign", "quantiles") else 1
+        return 2 if value.operation == "quantiles" else super().times_written(value)
 
     # -- Entry by entry ---------------------------------------------------------------------------
 
@@ -199,22 +207,6 @@ class _CSource(Notation, C):
             return self.entry(value, operands, lambda key: tables[key](i))
 
         return entry
-
-    def smaller(self, left: Written, right: Written) -> Written:
-        """Write the smaller one of two values."""
-        return Written(f"fmin({left.text}, {right.text})")
-
-    def larger(self, left: Written, right: Written) -> Written:
-        """Write the larger one of two values."""
-        return Written(f"fmax({left.text}, {right.text})")
-
-    def clip(self, operand: Written, low: Written, high: Written) -> Written:
-        """Write a value that is not below one limit and not above another."""
-        return self.smaller(self.larger(operand, low), high)
-
-    def zero_below(self, operand: Written, limit: Written) -> Written:
-        """Write a value, or 0 where it is below a limit."""
-        return Written(f"({operand.text} < {limit.text} ? 0.0 : {operand.text})")
 
     # -- Other operations -------------------------------------------------------------------------
 

@@ -1,6 +1,7 @@
 """Operations entry by entry as text: what the sources in Python, C and SQL have in common."""
 
 from collections.abc import Callable, Iterable
+from typing import ClassVar
 
 import numpy as np
 
@@ -15,13 +16,15 @@ ELEMENTWISE |= {"minimum", "maximum", "power", "clip", "zero_below"}
 class Notation(Spaced):
     """How a language writes operations that are done entry by entry.
 
-    Subclasses derive from what writes formulas in the language, too, and say how choices between
-    values are written.
+    Subclasses derive from what writes formulas in the language, too.
     """
+
+    choices: ClassVar[dict[str, str]]  # between an operand and another, or limits
 
     def times_written(self, value: Value) -> int:
         """Return how often the text of an operation holds that of its input."""
-        raise NotImplementedError
+        text = self.choices.get(value.operation) or self.functions.get(value.operation, "")
+        return max(1, text.count("{0}"), text.count("{1}"))
 
     def entry(
         self, value: Value, operands: list[Written], data: Callable[[str], Written]
@@ -43,18 +46,15 @@ class Notation(Spaced):
             return self.product(operands)
         if operation == "divide":
             return self.fraction(operands[:1], operands[1:])
-        if operation == "minimum":
-            return self.smaller(*operands)
-        if operation == "maximum":
-            return self.larger(*operands)
-        (operand,) = operands
         if operation == "power":
-            return self.power(operand, value.data["exponent"])
-        if operation == "clip":
-            return self.clip(operand, data("low"), data("high"))
+            return self.power(operands[0], value.data["exponent"])
+        if operation in FUNCTIONS:
+            return self.call(operation, operands[0])
+        limits = [data(name) for name in ("low", "high") if name in value.data]
         if operation == "zero_below":
-            return self.zero_below(operand, self.literal(value.data["limit"]))
-        return self.call(operation, operand)
+            limits = [self.literal(value.data["limit"])]
+        texts = [part.text for part in (*operands, *limits)]
+        return Written(self.choices[operation].format(*texts))
 
     def added(self, left: Written, right: Written, *, is_subtracted: bool = False) -> Written:
         """Write a sum or a difference of two."""
@@ -74,22 +74,6 @@ class Notation(Spaced):
         if offset or not parts:
             parts.append((offset < 0.0, self.literal(abs(offset))))
         return self.sum(parts)
-
-    def smaller(self, left: Written, right: Written) -> Written:
-        """Write the smaller one of two values."""
-        raise NotImplementedError
-
-    def larger(self, left: Written, right: Written) -> Written:
-        """Write the larger one of two values."""
-        raise NotImplementedError
-
-    def clip(self, operand: Written, low: Written, high: Written) -> Written:
-        """Write a value that is not below one limit and not above another."""
-        raise NotImplementedError
-
-    def zero_below(self, operand: Written, limit: Written) -> Written:
-        """Write a value, or 0 where it is below a limit."""
-        raise NotImplementedError
 
 
 def wrapped(texts: Iterable[str], width: int) -> list[str]:

@@ -1,6 +1,7 @@
 """Models as the source of a Python module that needs NumPy alone."""
 
 import keyword
+from typing import ClassVar
 
 import numpy as np
 
@@ -200,6 +201,13 @@ class _PythonSource(Notation, Python):
     Arrays have a row for each entry and a column for each row of the table.
     """
 
+    choices: ClassVar[dict[str, str]] = {
+        "minimum": "np.minimum({0}, {1})",
+        "maximum": "np.maximum({0}, {1})",
+        "clip": "np.clip({0}, {1}, {2})",
+        "zero_below": "np.where({0} < {1}, 0.0, {0})",
+    }
+
     def __init__(self):
         super().__init__(())
         self.constants: list[str] = []
@@ -257,29 +265,9 @@ class _PythonSource(Notation, Python):
         steps = self.constant("steps", "[\n    " + ",\n    ".join(parts) + ",\n]")
         return Written(f"_quantiles({inputs[0].text}, {steps})")
 
-    def times_written(self, value: Value) -> int:
-        """Return how often the text of an operation holds that of its input."""
-        return 2 if value.operation == "zero_below" else 1
-
     def power(self, base: Written, exponent: float) -> Written:
         """Write a power."""
         return super().power(base, exponent)._replace(rank=PRODUCT)
-
-    def smaller(self, left: Written, right: Written) -> Written:
-        """Write the smaller one of two values."""
-        return Written(f"np.minimum({left.text}, {right.text})")
-
-    def larger(self, left: Written, right: Written) -> Written:
-        """Write the larger one of two values."""
-        return Written(f"np.maximum({left.text}, {right.text})")
-
-    def clip(self, operand: Written, low: Written, high: Written) -> Written:
-        """Write a value that is not below one limit and not above another."""
-        return Written(f"np.clip({operand.text}, {low.text}, {high.text})")
-
-    def zero_below(self, operand: Written, limit: Written) -> Written:
-        """Write a value, or 0 where it is below a limit."""
-        return Written(f"np.where({operand.text} < {limit.text}, 0.0, {operand.text})")
 
     # -- Constants --------------------------------------------------------------------------------
 

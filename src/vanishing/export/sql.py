@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -147,6 +147,13 @@ class _SQLSource(Notation, SQL):
         How often each of its entries will be written.
     """
 
+    choices: ClassVar[dict[str, str]] = {  # where one is NULL, so is what is chosen
+        "minimum": "CASE WHEN {0} > {1} THEN {1} WHEN {1} IS NOT NULL THEN {0} END",
+        "maximum": "CASE WHEN {0} < {1} THEN {1} WHEN {1} IS NOT NULL THEN {0} END",
+        "clip": "CASE WHEN {0} < {1} THEN {1} WHEN {0} > {2} THEN {2} ELSE {0} END",
+        "zero_below": "CASE WHEN {0} < {1} THEN 0.0 ELSE {0} END",
+    }
+
     def __init__(self, columns: tuple[str, ...], output: Value, times: int):
         super().__init__(columns)
         self.prefix = "v"
@@ -271,34 +278,7 @@ class _SQLSource(Notation, SQL):
             return int(data["exponent"])
         if operation == "quantiles":
             return 3 * max(len(one.knots) for one in data["steps"])
-        several = {"clip": 3, "minimum": 3, "maximum": 3, "zero_below": 2}
-        return {**several, "sign": 3, "cbrt": 3, "arcsinh": 7}.get(operation, 1)
-
-    def smaller(self, left: Written, right: Written) -> Written:
-        """Write the smaller one of two values."""
-        return self._chosen(left, ">", right)
-
-    def larger(self, left: Written, right: Written) -> Written:
-        """Write the larger one of two values."""
-        return self._chosen(left, "<", right)
-
-    @staticmethod
-    def _chosen(left: Written, sign: str, right: Written) -> Written:
-        """Write the right one of two values where the comparison holds, else the left."""
-        # Where one is NULL, so is what is chosen.
-        other = f"WHEN {right.text} IS NOT NULL THEN {left.text}"
-        return Written(f"CASE WHEN {left.text} {sign} {right.text} THEN {right.text} {other} END")
-
-    def clip(self, operand: Written, low: Written, high: Written) -> Written:
-        """Write a value that is not below one limit and not above another."""
-        x = operand.text
-        below = f"WHEN {x} < {low.text} THEN {low.text}"
-        above = f"WHEN {x} > {high.text} THEN {high.text}"
-        return Written(f"CASE {below} {above} ELSE {x} END")
-
-    def zero_below(self, operand: Written, limit: Written) -> Written:
-        """Write a value, or 0 where it is below a limit."""
-        return Written(f"CASE WHEN {operand.text} < {limit.text} THEN 0.0 ELSE {operand.text} END")
+        return super().times_written(value)
 
     def _steps(self, x: Written, steps: Steps) -> Written:
         """Write a function that consists of straight lines, whose place is found by halves."""
