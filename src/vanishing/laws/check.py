@@ -8,13 +8,12 @@ import numpy as np
 
 from vanishing._types import Table, Vector
 from vanishing.algebra.equations import GivenEquation, read_equation
-from vanishing.algebra.expression_text import LawText
 from vanishing.algebra.expression_units import units_of_constants
 from vanishing.algebra.functions import FUNCTIONS
 from vanishing.algebra.quantities import ONE, read_units
 from vanishing.algebra.solving import normalised, pivot_of
 from vanishing.algebra.terms import Factor, Term
-from vanishing.algebra.writing import in_words
+from vanishing.algebra.writing import PlainText, in_words
 from vanishing.checks import check_weights
 from vanishing.equations.columns import read_columns
 from vanishing.equations.law import Law
@@ -272,12 +271,12 @@ class _Result:
 
     def verdict(self, left: "_LeftOver") -> str:
         """Say whether the equation holds."""
-        text, parts = LawText(self.names), []
+        text, parts = PlainText(self.names), []
         fitted, covariance = self.constants.values, self.constants.covariance
         stds = np.sqrt(np.diag(covariance))
         for name, value, std in zip(self.problem.equation.constants, fitted, stds, strict=True):
             sign = "-" if value < 0 else ""
-            size = text.number(abs(float(value)), float(std))
+            size = text.size(float(value), float(std))
             parts.append(f"{name} = {sign}{self.constant_units.get(name, ONE).behind(size)}")
         if self.target is None:
             size = f"rms error {self.error:.3g} of the spread of the columns"
