@@ -7,7 +7,7 @@ import numpy as np
 
 from vanishing._types import FloatArray
 from vanishing.algebra.expression_text import LawText
-from vanishing.algebra.expressions import of_term
+from vanishing.algebra.expressions import Node, Number, of_term, total
 from vanishing.algebra.immutable import Immutable, read_only
 from vanishing.algebra.saving import read_term, write_term
 from vanishing.algebra.solving import standard_errors
@@ -59,6 +59,12 @@ class FittedTerms(Immutable, Savable):
         """The terms as text."""
         text = LawText(self.names)
         return tuple(text.write(of_term(term)) for term in self._terms)
+
+    @property
+    def total(self) -> Node:
+        """The sum of coefficients times terms, as a tree in the columns by their places."""
+        pairs = zip(self.coef, self._terms, strict=True)
+        return total([of_term(term, Number(float(c))) for c, term in pairs])
 
     @property
     def n_terms(self) -> int:

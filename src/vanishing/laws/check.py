@@ -197,7 +197,7 @@ class _Result:
 
     def nearest(self, *laws: Law) -> Law:
         """Return that branch of a law which predicts the target best."""
-        if self.target is None or laws[0]._solution is None:
+        if self.target is None or laws[0].solution is None:
             return laws[0]
         target = self.problem.columns[self.target]
         rows = self.problem.columns.T

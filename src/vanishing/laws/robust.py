@@ -77,9 +77,9 @@ def rows_near_an_equation(columns: np.ndarray, weight: np.ndarray) -> np.ndarray
 def _slopes(values, exponents, unit) -> list[np.ndarray]:
     """Return the derivatives of the terms by each variable, by differences."""
     step = 1e-5
-    found = []
+    slopes = []
     for column in range(len(unit)):
         moved = unit.copy()
         moved[column] += step
-        found.append((legendre_products(np.clip(moved, -3.0, 3.0), exponents) - values) / step)
-    return found
+        slopes.append((legendre_products(np.clip(moved, -3.0, 3.0), exponents) - values) / step)
+    return slopes

@@ -130,8 +130,8 @@ def link_fits(
     n_made = terms_to_make(reduced.dimensions)
     terms = dictionary(stage, reduced.variables, options.max_degree, n_made)
     fits: list[Fitted] = []
-    for some_links, some_terms in admitted(links, terms, reduced.dimensions):
-        supports, reduced = link_supports(reduced, some_terms, some_links, progress)
+    for links_together, terms_together in admitted(links, terms, reduced.dimensions):
+        supports, reduced = link_supports(reduced, terms_together, links_together, progress)
         for sparse in supports:
             if len(sparse.terms) < options.max_terms:
                 progress()

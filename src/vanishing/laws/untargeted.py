@@ -40,7 +40,8 @@ def laws_of_columns(rows: SearchRows, options: Options, noise, n_laws: int, prog
     ]
     close.sort(key=lambda law: (law.n_terms, law.relative_error))
     laws = _different(close, rows)[:n_laws]
-    front = min((a.front for a in answers if a.front), key=_best_error, default=())
+    fronts = (answer.front for answer in answers if answer.front)
+    front = min(fronts, key=lambda laws: min(law.relative_error for law in laws), default=())
     reductions = next((a.reductions for a in answers if a.laws), ())
     deviations = np.zeros(len(rows.names))
     deviations[places] = [answer.noise for answer in answers]
@@ -261,10 +262,6 @@ def _shortest(laws: list[Law]) -> list[Law]:
     for law in laws:
         best.setdefault(law.n_terms, law)
     return [best[n_terms] for n_terms in sorted(best)]
-
-
-def _best_error(front) -> float:
-    return min(law.relative_error for law in front)
 
 
 def _different(laws: list[Law], rows) -> list[Law]:
