@@ -40,9 +40,20 @@ class ConservedQuantity(FittedTerms):
     coef, coef_std : ndarray of shape (n_terms,)
         Coefficients and their standard errors, NaN where these are not known.
     n_terms : int
+        Number of terms.
     degree : int
         The largest degree of a term, in columns and functions.
+    covariance : ndarray of shape (n_terms, n_terms) or None
+        Of the coefficients; None where they are exact.
+    names : tuple of str
+        Names of all columns.
     ratio : float
+        Variance within runs over that of all rows, on runs that were held out.
+
+    See Also
+    --------
+    vanishing.ConservedQuantities : Finds quantities.
+    vanishing.Law : An equation that all rows obey.
 
     Examples
     --------
