@@ -18,11 +18,11 @@ from vanishing.laws.refit import Fitted, refit_implicit, refit_link
 
 
 class OutOfTime(Exception):
-    """Raised by ``progress`` where the time that was allowed is over."""
+    """Raised by ``progress`` when the time that was allowed is over."""
 
 
 class Options(NamedTuple):
-    """What of the estimator's parameters the search needs."""
+    """Parameters of the estimator that the search needs."""
 
     max_degree: int = 6
     max_terms: int = 12
