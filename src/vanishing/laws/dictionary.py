@@ -159,8 +159,8 @@ def check_registered(what: str, name: str, registry: Iterable[str], own: Contain
 def signed_exponents(n_variables, positive, max_degree, max_terms) -> list[tuple[float, ...]]:
     """Return exponents of monomials, ordered by the sum of their absolute values.
 
-    Positive variables have exponents of both signs, others none below 0. The list ends with the last
-    complete level within ``max_terms``.
+    Positive variables have exponents of both signs, others none below 0. The list ends with the
+    last complete level within ``max_terms``.
     """
     highest = max_degree if n_variables == 1 else min(settings.HIGHEST_EXPONENT, max_degree)
     rows: list[tuple[float, ...]] = [(0.0,) * n_variables]
