@@ -107,7 +107,8 @@ def _order(states):
 def _stages(reduced: Reduced, options: Options, progress) -> Iterator[Iterable[list[Fitted]]]:
     """Yield the fits of each stage, in batches; after the first batch others may be left out.
 
-    What a stage learns of the noise is known to those after it.
+    What powers say of the noise is known to all stages after them. What a stage with functions says
+    is not: their fits do not depend on the order in which they are searched.
     """
     if not reduced.n_variables:
         yield [_pure_product(reduced)]
@@ -116,9 +117,10 @@ def _stages(reduced: Reduced, options: Options, progress) -> Iterator[Iterable[l
     known: set = set()
     for stage in options.stages:
         progress(f"{stage.name}, {reduced.n_variables} variables")
-        fits, reduced = link_fits(reduced, stage, links, options, progress, known)
+        fits, learnt = link_fits(reduced, stage, links, options, progress, known)
         yield [fits]
         if stage is PLAIN:
+            reduced = learnt
             yield implicit_fits(reduced, options, progress, known)
 
 
