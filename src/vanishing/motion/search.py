@@ -346,11 +346,10 @@ class Search:
         sample = self.sample
         columns, weight = np.ascontiguousarray(sample.columns[:-1]), sample.weight
         held_out = self.scatter.held_out[sample.columns[-1].astype(np.intp)]
-        values = self.monomials.values(columns)
         folds = (~held_out, held_out)
         sums = np.zeros((2, size, size))
         for j in np.flatnonzero(sigma).tolist():
-            slopes = self.monomials.derivatives(columns, values, j, self.state.standard[:size])
+            slopes = self.monomials.derivatives(columns, j, self.state.standard[:size])
             for total, fold in zip(sums, folds, strict=True):
                 part = slopes[:, fold]
                 total += sigma[j] ** 2 * ((part * weight[fold]) @ part.T)
