@@ -69,7 +69,7 @@ class ConservedQuantities(
         size to be what the best quantity leaves over. Slow motion may look like noise then, so that
         only quantities are reported whose variance within runs is at most 5 % of that of all rows
         and the same share of what noise would leave in each run; with few or short runs, where that
-        cannot be told, at most 1 %. Where something varies far less than the noise that is given,
+        cannot be tested, at most 1 %. Where something varies far less than the noise that is given,
         the same is done with noise in proportion to that.
     n_jobs : int, default=None
         Number of threads over rows. The result does not depend on it.
@@ -283,7 +283,7 @@ class ConservedQuantities(
             )
         return np.broadcast_to(noise, n).copy()
 
-    # -- What was found ---------------------------------------------------------------------------
+    # -- Answers ----------------------------------------------------------------------------------
 
     @row_by_row(n_columns=lambda self: len(self.quantities_), dtype=lambda self: np.float64)
     def transform(self, X: Array) -> FloatArray:

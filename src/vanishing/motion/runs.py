@@ -2,7 +2,7 @@
 
 Scatter is kept as a triangular factor of its matrix (a QR decomposition, block by block) and as
 means of the runs: products of monomials would lose half of the digits, with which exactly conserved
-quantities are told from nearly conserved ones.
+quantities are distinguished from nearly conserved ones.
 """
 
 from collections.abc import Sequence

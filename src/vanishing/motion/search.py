@@ -301,7 +301,7 @@ class Search:
             lambda candidate, known: self._is_new(candidate, known, False),
         )
 
-        # Nothing varies less than the noise: if something does, the noise is less than was said.
+        # Nothing varies less than the noise: if something does, the noise is less than given.
         known = self.noise is not None and min(search.least) > settings.OVERSTATED
 
         def holds(candidate: PencilCandidate, unit: float, most: float) -> bool:

@@ -102,7 +102,7 @@ def laws_from(moments: Monomials, names) -> list[DetectorLaw]:
     """Return the equations among columns that hold up to small noise, the best first.
 
     A column is a sparse combination of monomials without it, or a product or square one of all
-    others. Of equations that have the same columns the best one is told.
+    others. Of equations with the same columns only the best is kept.
     """
     weight = moments.gram[0, 0]
     if not weight > 0.0:
@@ -159,7 +159,7 @@ def _candidates(moments: Monomials, gram: np.ndarray, target: int) -> list[_Dete
 
 
 def _is_short(moments: Monomials, candidate: _DetectorCandidate) -> bool:
-    """Say whether an equation has so few terms that it is none of any smooth surface."""
+    """Say whether an equation has so few terms that not every smooth surface has one."""
     return len(candidate.support) <= max(len(_columns(moments, candidate)) + 1, 4)
 
 

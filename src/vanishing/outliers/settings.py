@@ -45,7 +45,7 @@ WILD_SCORE = 15.0  # scores, whose middle half has width 1, that are no normal r
 PATIENCE = 2.0  # times the share of alarms that a batch may make normal: how fast drift is learned
 
 # -- Equations to read ----------------------------------------------------------------------------
-MONOMIALS = 100  # of degree 2; of more columns only linear equations are told: time
+MONOMIALS = 100  # of degree 2; of more columns only linear equations are looked for: time
 ROWS_PER_MONOMIAL = 3  # fewer rows make laws of chance
 ODD = 0.1  # share of rows that equations are not fitted to: one wrong row hides an exact law
 EQUATION_TERMS = 6  # at most: longer ones nobody reads
