@@ -6,7 +6,7 @@ from math import comb
 import numpy as np
 
 from vanishing.algebra.terms import Evaluator, Term, monomial
-from vanishing.fitting.surrogate import exponents_up_to
+from vanishing.fitting.smooth_terms import exponents_up_to
 from vanishing.motion import settings
 
 

@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from vanishing.algebra.evaluation import NO_WEIGHTS, evaluate_chunk
+from vanishing.algebra.functions import Function
 from vanishing.algebra.monomials import plan_up_to, terms_of
-from vanishing.algebra.terms import Evaluator, Factor, Function, Term, monomial
+from vanishing.algebra.terms import Evaluator, Factor, Term, monomial
 from vanishing.fitting.asked_functions import asked_functions
 from vanishing.motion import settings
 
