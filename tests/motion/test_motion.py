@@ -10,7 +10,7 @@ import vanishing
 from vanishing import Blocks, ConservedQuantities, ConservedQuantity
 from vanishing.algebra.terms import Evaluator
 from vanishing.motion.runs import Measure, RowSubset
-from vanishing.motion.variables import Monomials, Variable
+from vanishing.motion.variables import MotionMonomials, Variable
 from vanishing.rows.source import RowPart
 
 NOISY = ("oscillator", "Duffing", "pendulum", "Lotka-Volterra", "rigid body")
@@ -409,7 +409,7 @@ def test_independent_counts_gradients():
 def test_answers_of_blocks_are_combined_into_a_new_one():
     """A scheduler may ask for a block's answer again: combining must not have changed it."""
     X, groups = map(np.asarray, simulated("oscillator"))
-    monomials = Monomials([Variable(j) for j in range(X.shape[1])], np.ones(X.shape[1]), 2)
+    monomials = MotionMonomials([Variable(j) for j in range(X.shape[1])], np.ones(X.shape[1]), 2)
     labels = np.unique(groups)
     held_out = np.arange(len(labels)) % 4 == 0
     subset = RowSubset(np.ones(len(labels), dtype=bool), 1.0, 0)

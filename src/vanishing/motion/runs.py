@@ -201,7 +201,7 @@ class Measure:
 
     Parameters
     ----------
-    monomials : Monomials or Terms
+    monomials : MotionMonomials or Terms
     labels : array
         Of the runs, sorted.
     held_out : array of bool of shape (n_runs,)

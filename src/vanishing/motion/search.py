@@ -17,7 +17,7 @@ from vanishing.motion.pencil import Pencil, PencilCandidate, pencil, total_facto
 from vanishing.motion.quantity import ConservedQuantity
 from vanishing.motion.runs import Scatter
 from vanishing.motion.state import cleaned, products, state_of
-from vanishing.motion.variables import Monomials, Terms
+from vanishing.motion.variables import MotionMonomials, Terms
 
 
 class MotionAnswer(NamedTuple):
@@ -102,7 +102,7 @@ class Search:
     Parameters
     ----------
     scatter : Scatter
-    monomials : Monomials
+    monomials : MotionMonomials
     names : sequence of str
         Of the columns.
     max_terms : int
@@ -113,7 +113,7 @@ class Search:
     def __init__(
         self,
         scatter: Scatter,
-        monomials: Monomials,
+        monomials: MotionMonomials,
         names: Sequence[str],
         max_terms: int,
         noise: np.ndarray | None,

@@ -63,7 +63,7 @@ class Terms(NamedTuple):
         return Evaluator(columns).values(self.terms) / self.sizes[:, None]
 
 
-class Monomials:
+class MotionMonomials:
     """Monomials in scaled variables, without the constant, in DegLex order.
 
     Parameters
