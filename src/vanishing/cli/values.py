@@ -41,7 +41,7 @@ def _check_is_used(option: str, name: str, names: list[str]):
 
 
 def function_names(text: str, others: str = "") -> tuple[str, ...]:
-    """Return the functions that a text names, with commas between, or leave with a sentence.
+    """Return the functions that a text names, with commas between, or exit with a sentence.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ from vanishing.algebra.expressions import (
 )
 from vanishing.export.computation import Computation, Value, columns, constant, in_order, join
 from vanishing.inspection import law_anatomy
-from vanishing.inspection.formulas import law_formula, quantity_formula
+from vanishing.inspection.formulas import law_formula
 from vanishing.motion.conserved import ConservedQuantities
 from vanishing.motion.quantity import ConservedQuantity
 
@@ -54,7 +54,7 @@ def quantities_computation(model: ConservedQuantities | ConservedQuantity) -> Co
     names = quantities[0].names
     x = columns(len(names))
     places = {i: i for i in range(len(names))}
-    values = [_value(quantity_formula(q), x, places).noted([str(q)]) for q in quantities]
+    values = [_value(q.total, x, places).noted([str(q)]) for q in quantities]
     out = tuple(f"quantity{i}" for i in range(len(values)))
     return Computation(type(model).__name__, "transformer", names, {"features": join(values)}, out)
 

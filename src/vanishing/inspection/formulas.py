@@ -1,10 +1,9 @@
-"""What laws, quantities and detectors compute, for everyone who writes it elsewhere."""
+"""What laws and detectors compute, for everyone who writes it elsewhere."""
 
 from typing import NamedTuple
 
-from vanishing.algebra.expressions import Node, Number, of_term, total
+from vanishing.algebra.expressions import Node
 from vanishing.equations.law import Law
-from vanishing.motion.quantity import ConservedQuantity
 from vanishing.outliers.detector import VanishingOutlierDetector
 from vanishing.outliers.model import Model
 
@@ -30,21 +29,10 @@ class LawFormula(NamedTuple):
 def law_formula(law: Law) -> LawFormula:
     """Return the target of a law, or its residual where no column or none in closed form is."""
     places = range(len(law.names))
-    if law.target is not None and law._solution is not None:
+    if law.target is not None and law.solution is not None:
         column = law.names.index(law.target)
-        return LawFormula(law._solution, True, tuple(i for i in places if i != column))
-    return LawFormula(_total(law), False, tuple(places))
-
-
-def quantity_formula(quantity: ConservedQuantity) -> Node:
-    """Return a quantity as an expression in its columns, by their places."""
-    return _total(quantity)
-
-
-def _total(equation: Law | ConservedQuantity) -> Node:
-    """Return the sum of coefficients times terms."""
-    pairs = zip(equation.coef, equation._terms, strict=True)
-    return total([of_term(term, Number(float(c))) for c, term in pairs])
+        return LawFormula(law.solution, True, tuple(i for i in places if i != column))
+    return LawFormula(law.total, False, tuple(places))
 
 
 def score_model(detector: VanishingOutlierDetector) -> Model:

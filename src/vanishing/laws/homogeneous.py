@@ -34,7 +34,7 @@ def together(terms: Sequence[Term], dimensions: np.ndarray | None) -> list[list[
         dimension = dimension_of(term, dimensions)
         if dimension is not None:
             classes.setdefault(dimension, []).append(term)
-    return [some for some in classes.values() if len(some) > 1]
+    return [members for members in classes.values() if len(members) > 1]
 
 
 def terms_to_make(dimensions: np.ndarray | None) -> int:
@@ -67,9 +67,9 @@ def admitted(
         dimension = dimension_of(link.term(len(dimensions) - 1), dimensions)
         if dimension is not None:
             classes.setdefault(dimension, []).append(link)
-    found = []
-    for dimension, some in classes.items():
+    groups = []
+    for dimension, members in classes.items():
         fitting = [t for t, d in zip(terms, of_terms, strict=True) if d == dimension]
         if fitting:
-            found.append((some, fitting[: settings.DICTIONARY_TERMS]))
-    return found
+            groups.append((members, fitting[: settings.DICTIONARY_TERMS]))
+    return groups
