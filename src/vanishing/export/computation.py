@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from vanishing.algebra.programs import FUNCTIONS
+from vanishing.algebra.programs import PORTABLE
 
 
 class Steps(NamedTuple):
@@ -35,7 +35,7 @@ class Value:
         times the input, and an offset), "add", "subtract", "multiply", "divide", "minimum" or
         "maximum" (of two inputs, of one width or one of them of width 1), "power", "clip",
         "zero_below" (0 where the input is below a limit), "quantiles", or a function out of
-        `vanishing.algebra.programs.FUNCTIONS`.
+        `vanishing.algebra.programs.PORTABLE`.
     inputs : tuple of Value
     width : int
         How many entries it has.
@@ -77,10 +77,10 @@ class Value:
 
     def apply(self, function: str) -> "Value":
         """Return a function of each entry."""
-        if function not in FUNCTIONS:
+        if function not in PORTABLE:
             raise ValueError(
                 f"{function!r} is a function of your own, which cannot be exported: "
-                f"{', '.join(FUNCTIONS)} can."
+                f"{', '.join(PORTABLE)} can."
             )
         return Value(function, (self,), self.width)
 

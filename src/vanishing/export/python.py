@@ -265,9 +265,9 @@ class _PythonSource(Notation, Python):
         steps = self.constant("steps", "[\n    " + ",\n    ".join(parts) + ",\n]")
         return Written(f"_quantiles({inputs[0].text}, {steps})")
 
-    def power(self, base: Written, exponent: float) -> Written:
-        """Write a power."""
-        return super().power(base, exponent)._replace(rank=PRODUCT)
+    def raised(self, base: Written, exponent: float) -> Written:
+        """Write a power that is no square root."""
+        return super().raised(base, exponent)._replace(rank=PRODUCT)
 
     # -- Constants --------------------------------------------------------------------------------
 
