@@ -190,7 +190,7 @@ def in_order(
 
     ``times`` says how often the text of an operation holds that of its input.
     """
-    found: dict[int, Value] = {}
+    values_by_id: dict[int, Value] = {}
     used: Counter = Counter()
     stack = [(value, False) for value in reversed(list(values))]
     for value, _ in stack:
@@ -198,10 +198,10 @@ def in_order(
     while stack:
         value, is_ready = stack.pop()
         if is_ready:
-            found[id(value)] = value
-        elif id(value) not in found:
+            values_by_id[id(value)] = value
+        elif id(value) not in values_by_id:
             for part in value.inputs:
                 used[id(part)] += times(value)
             stack.append((value, True))
             stack += [(part, False) for part in reversed(value.inputs)]
-    return list(found.values()), used
+    return list(values_by_id.values()), used

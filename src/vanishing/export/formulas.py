@@ -17,18 +17,18 @@ from vanishing.algebra.expressions import (
 )
 from vanishing.export.computation import Computation, Value, columns, constant, in_order, join
 from vanishing.inspection import law_anatomy
-from vanishing.inspection.formulas import law_formula, quantity_formula
+from vanishing.inspection.formulas import law_formula
 from vanishing.motion.conserved import ConservedQuantities
 from vanishing.motion.quantity import ConservedQuantity
 
 
 def law_computation(model) -> Computation:
     """Return what a law, or the best one of a finder, says of a row."""
-    found = law_anatomy(model)
-    law = model if not found.laws and found.best is model else next(iter(found.laws), None)
+    facts = law_anatomy(model)
+    law = model if not facts.laws and facts.best is model else next(iter(facts.laws), None)
     if law is None:
         raise ValueError(
-            f"no law was found, so that there is nothing to export: {found.verdict} An equation of "
+            f"no law was found, so that there is nothing to export: {facts.verdict} An equation of "
             "front_ can be exported."
         )
     formula = law_formula(law)
@@ -54,7 +54,7 @@ def quantities_computation(model: ConservedQuantities | ConservedQuantity) -> Co
     names = quantities[0].names
     x = columns(len(names))
     places = {i: i for i in range(len(names))}
-    values = [_value(quantity_formula(q), x, places).noted([str(q)]) for q in quantities]
+    values = [_value(q.tree(), x, places).noted([str(q)]) for q in quantities]
     out = tuple(f"quantity{i}" for i in range(len(values)))
     return Computation(type(model).__name__, "transformer", names, {"features": join(values)}, out)
 

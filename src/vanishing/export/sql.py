@@ -277,7 +277,7 @@ class _SQLSource(Notation, SQL):
         if operation == "power" and is_sql_product(data["exponent"]):
             return int(data["exponent"])
         if operation == "quantiles":
-            return 3 * max(len(one.knots) for one in data["steps"])
+            return 3 * max(len(column.knots) for column in data["steps"])
         return super().times_written(value)
 
     def _steps(self, x: Written, steps: Steps) -> Written:

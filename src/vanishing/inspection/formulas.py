@@ -1,10 +1,9 @@
-"""What laws, quantities and detectors compute, for everyone who writes it elsewhere."""
+"""What laws and detectors compute, for everyone who writes it elsewhere."""
 
 from typing import NamedTuple
 
 from vanishing.algebra.expressions import Node
 from vanishing.equations.law import Law
-from vanishing.motion.quantity import ConservedQuantity
 from vanishing.outliers.detector import VanishingOutlierDetector
 from vanishing.outliers.model import Model
 
@@ -34,11 +33,6 @@ def law_formula(law: Law) -> LawFormula:
         column = law.names.index(law.target)
         return LawFormula(law._solution, True, tuple(i for i in places if i != column))
     return LawFormula(law.tree(), False, tuple(places))
-
-
-def quantity_formula(quantity: ConservedQuantity) -> Node:
-    """Return a quantity as an expression in its columns, by their places."""
-    return quantity.tree()
 
 
 def score_model(detector: VanishingOutlierDetector) -> Model:
