@@ -49,6 +49,12 @@ def to_c(model: object, name: str | None = None) -> str:
         zero where the law holds. Where a column is NaN all values are, no class is predicted (-1),
         and a row is neither an outlier nor not (0).
 
+    See Also
+    --------
+    to_python : Source of a Python module that needs NumPy alone.
+    to_sql : Expression of SQL over the columns of a table.
+    to_onnx : ONNX graph of standard operators.
+
     Examples
     --------
     >>> from vanishing import OAVI

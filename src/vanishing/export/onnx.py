@@ -46,6 +46,12 @@ def to_onnx(model: object, *, dtype: Literal["float64", "float32"] = "float64") 
         "variable". Shapes are those of the model's own methods. The metadata have the names of the
         columns as JSON, "feature_names".
 
+    See Also
+    --------
+    to_python : Source of a Python module that needs NumPy alone.
+    to_c : Source of one C function.
+    to_sql : Expression of SQL over the columns of a table.
+
     Notes
     -----
     Save it with ``onnx.save(graph, "model.onnx")``. It needs the package onnx: install it with

@@ -122,6 +122,13 @@ def to_python(model: object, name: str | None = None) -> str:
         takes rows whose columns are those of FEATURE_NAMES, in this order: of a law, all but the
         one it is solved for.
 
+    See Also
+    --------
+    to_c : Source of one C function.
+    to_sql : Expression of SQL over the columns of a table.
+    to_onnx : ONNX graph of standard operators.
+    vanishing.Law.write : A law alone, in these and other languages.
+
     Examples
     --------
     >>> from vanishing import OAVI

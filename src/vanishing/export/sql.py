@@ -43,6 +43,12 @@ def to_sql(model: object, output: str | None = None) -> str:
         One expression; where there are several values, such as features or decision values of
         more than two classes, expressions with names, ``... AS "name"``, separated by commas.
 
+    See Also
+    --------
+    to_python : Source of a Python module that needs NumPy alone.
+    to_c : Source of one C function.
+    to_onnx : ONNX graph of standard operators.
+
     Notes
     -----
     Names of columns are quoted: ``"a ""quoted"" name"``. Columns are cast to DOUBLE PRECISION,
