@@ -12,8 +12,8 @@ import pytest
 import vanishing
 from vanishing import _names
 
-MODULES = ["bounds", "datasets", "export", "inspection", "motion", "oracles", "plot"]
-MODULES += ["polynomials", "report", "units"]
+MODULES = ["bounds", "datasets", "export", "inspection", "laws", "motion", "oracles"]
+MODULES += ["plot", "polynomials", "report", "units"]
 
 
 def run(code):

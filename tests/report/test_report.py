@@ -51,7 +51,8 @@ from vanishing.plot import isosurface
 from vanishing.report import write_report
 from vanishing.report.facts import facts_of
 from vanishing.report.frame import environment
-from vanishing.report.scene import POINTS, scene_of
+from vanishing.report.scene import scene_of
+from vanishing.report.settings import SCENE_POINTS as POINTS
 
 
 def report(tmp_path, model, X, y=None, **options):
@@ -296,7 +297,7 @@ def test_columns_made_in_a_pipeline_have_their_names_and_those_given_theirs(tmp_
     steps = PolynomialFeatures(2, include_bias=False), MinMaxScaler(), OAVI(max_degree=1)
     page = report(tmp_path, make_pipeline(*steps).fit(X), X)
     assert "petal width (cm)^2" in page.scene["names"]
-    assert "petal width (cm) 0.1 1.3 2.5" in page.words.split("The columns as given")[1]
+    assert "petal width (cm) 0.1 1.3 2.5" in page.words.split("The columns column")[1]
 
 
 @pytest.mark.parametrize("scale", ["quantile", True])
@@ -306,7 +307,7 @@ def test_units_are_given_up_where_the_scaling_is_no_change_of_units(tmp_path, sc
     page = report(tmp_path, model.fit(X[::2], y[::2]), X, y)
     has_units = bool(page.all("input", id="units-original"))
     assert has_units == (scale is True)
-    assert ("in the columns as given these are no polynomials" in page.words) != has_units
+    assert ("these are no polynomials in original columns" in page.words) != has_units
 
 
 @pytest.mark.parametrize("absolute, feature", [(True, "|g|"), (False, "g")])
@@ -342,9 +343,14 @@ def test_it_is_told_whether_rows_are_those_of_the_fit(tmp_path):
     X = minmax_scale(X)
     for model in (OAVI(psi=0.01), VanishingClassifier()):
         model.fit(X[::2], y[::2])
-        assert "These are the rows of the fit:" in report(tmp_path, model, X[::2], y[::2]).words
-        assert "These are not exactly the rows" in report(tmp_path, model, X, y).words
-    assert "cannot be told from them" in report(tmp_path, model, X[::2]).words  # no labels
+        assert (
+            "These appear to be the training rows:" in report(tmp_path, model, X[::2], y[::2]).words
+        )
+        assert "These are not exactly the training rows" in report(tmp_path, model, X, y).words
+    assert (
+        "cannot be told whether these are the training rows"
+        in report(tmp_path, model, X[::2]).words
+    )  # no labels
 
 
 def test_guarantees_are_those_of_bounds(tmp_path, surfaces):

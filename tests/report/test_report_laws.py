@@ -15,8 +15,9 @@ from vanishing import LawFinder, check_law, load
 from vanishing.algebra.markup import clean, number
 from vanishing.inspection.laws import percent
 from vanishing.report import write_report
-from vanishing.report.law_charts import POINTS, front_chart, prediction_chart, residual_charts
+from vanishing.report.law_charts import front_chart, prediction_chart, residual_charts
 from vanishing.report.law_facts import law_facts_of
+from vanishing.report.settings import POINTS
 
 pytest.importorskip("jinja2")
 
@@ -86,8 +87,8 @@ def test_a_law_is_typeset_with_its_numbers(tmp_path, models):
     assert number(law.coef_std[1], 2) in page.words
     assert law.to_latex() in page.words
     assert number(law.error, 4) in page.words
-    assert "These are the rows of the fit" in page.words
-    assert "These are the rows of the fit" not in report(tmp_path, finder, gas(seed=1)).words
+    assert "These appear to be the training rows" in page.words
+    assert "These appear to be the training rows" not in report(tmp_path, finder, gas(seed=1)).words
 
 
 def test_the_target_may_stand_apart(tmp_path, models):
@@ -104,7 +105,7 @@ def test_all_laws_are_told(tmp_path, models):
     page = report(tmp_path, finder, table)
     for law in finder.laws_:
         assert law.to_mathml() in page.source
-    assert "Other laws" in page.words and "what is left over is rounding" in page.words
+    assert "Other laws" in page.words and "the rest is rounding" in page.words
 
 
 def test_without_any_equation_there_is_a_page_still(tmp_path, models):
@@ -124,8 +125,11 @@ def test_a_saved_finder_has_the_same_page(tmp_path, models):
 def test_what_is_unexplained_is_named(tmp_path, models):
     facts = law_facts_of(*models["failed"])
     page = report(tmp_path, *models["failed"])
-    assert page.words.count("explains some of it") == (facts.left.shares > facts.left.chance).sum()
-    assert percent(facts.left.explained) in page.words
+    assert (
+        page.words.count("explains some of it")
+        == (facts.unexplained.shares > facts.unexplained.chance).sum()
+    )
+    assert percent(facts.unexplained.explained) in page.words
     assert "explains some of it" not in report(tmp_path, *models["target"]).words
 
 
@@ -161,7 +165,7 @@ def test_points_are_the_rows(models):
 
 def test_the_front_has_a_ring_around_the_law(tmp_path, models):
     finder, table = models["target"]
-    chart = front_chart(law_facts_of(finder, table).found)
+    chart = front_chart(law_facts_of(finder, table).answer)
     assert [mark["chosen"] for mark in chart.marks].count(True) == 1
     page = report(tmp_path, finder, table)
     assert len(page.all("circle", **{"class": "ring"})) == 1

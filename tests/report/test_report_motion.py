@@ -14,7 +14,8 @@ from vanishing.algebra.markup import clean, number
 from vanishing.inspection import motion_rows
 from vanishing.report import write_report
 from vanishing.report.motion_facts import motion_facts_of
-from vanishing.report.motion_page import RUNS, value_chart
+from vanishing.report.motion_page import value_chart
+from vanishing.report.settings import ROWS
 
 pytest.importorskip("jinja2")
 
@@ -97,9 +98,12 @@ def test_quantities_are_typeset_with_their_ratios(tmp_path, models, kind):
         assert page.source.count(quantity.to_mathml()) == 2
         assert str(quantity) in page.words and quantity.to_latex() in page.words
         assert number(quantity.ratio, 2) in page.source
-    assert "These are the rows of the fit" in page.words
+    assert "These appear to be the training rows" in page.words
     other = rows[0] * 1.1
-    assert "These are the rows of the fit" not in report(tmp_path, model, other, *rows[1:]).words
+    assert (
+        "These appear to be the training rows"
+        not in report(tmp_path, model, other, *rows[1:]).words
+    )
 
 
 def test_mathml_of_a_quantity(models):
@@ -129,9 +133,9 @@ def test_what_was_held_out_is_said(tmp_path, models):
     model = models["conserved"][0]
     page = report(tmp_path, *models["conserved"])
     assert page.words.count("(held out)") == model.held_out_.sum() > 0
-    assert "too few runs to hold some out" not in page.words
+    assert "too few runs to hold any out" not in page.words
     page = report(tmp_path, *models["three runs"])
-    assert "too few runs to hold some out" in page.words and "(held out)" not in page.words
+    assert "too few runs to hold any out" in page.words and "(held out)" not in page.words
 
 
 def test_labels_may_have_been_numbers():
@@ -157,7 +161,7 @@ def test_rows_without_a_value_are_left_out(tmp_path, models):
     rows = motion_rows(*models["undefined"])
     assert rows.n_undefined == 5
     assert np.isfinite(rows.within).all() and np.isfinite(rows.between).all()
-    assert "On 5 rows some quantity is not defined" in report(tmp_path, *models["undefined"]).words
+    assert "On 5 rows a quantity is not defined" in report(tmp_path, *models["undefined"]).words
 
 
 def test_one_line_per_run(tmp_path, models):
@@ -172,10 +176,10 @@ def test_one_line_per_run(tmp_path, models):
             heights = [float(pair.split()[1]) for pair in line.split("L")]
             assert len(heights) == 40 and max(heights) - min(heights) < 0.15
     page = report(tmp_path, *models["many runs"])
-    assert f"Shown are {RUNS} of 45 runs" in page.words
+    assert f"Shown are {ROWS} of 45 runs" in page.words
     assert sum(
         a["d"].count("M") for a in page.all("path") if a["class"] in ("run", "held-out")
-    ) == (RUNS * len(models["many runs"][0].quantities_))
+    ) == (ROWS * len(models["many runs"][0].quantities_))
 
 
 def test_times_order_the_rows(models):

@@ -13,8 +13,9 @@ from vanishing import VanishingOutlierDetector, load
 from vanishing.algebra.markup import clean, number
 from vanishing.inspection import outlier_rows
 from vanishing.report import write_report
-from vanishing.report.outlier_facts import TOP, outlier_facts_of
-from vanishing.report.outlier_page import POINTS, score_chart
+from vanishing.report.outlier_facts import outlier_facts_of
+from vanishing.report.outlier_page import score_chart
+from vanishing.report.settings import POINTS, ROWS
 
 pytest.importorskip("jinja2")
 NAMES = ["flow", "head", "power", "loss"]
@@ -96,7 +97,7 @@ def test_the_oddest_rows_come_with_their_reasons(tmp_path, models):
     facts = outlier_facts_of(model, table)
     scores = model.score_samples(table)
     oddest = [(int(name), *others) for name, *others in facts.oddest]
-    assert [n - 1 for n, *_ in oddest] == np.argsort(scores, kind="stable")[:TOP].tolist()
+    assert [n - 1 for n, *_ in oddest] == np.argsort(scores, kind="stable")[:ROWS].tolist()
     assert {n - 1 for n, *_ in oddest[: len(FAULTY)]} == set(FAULTY)
     page = report(tmp_path, model, table)
     for n, score, is_outlier, reasons in oddest:
@@ -109,7 +110,7 @@ def test_the_oddest_rows_come_with_their_reasons(tmp_path, models):
             found, expected = (reasons[0][key][column] for key in ("found", "expected"))
             told = f"{column} is {number(found, 6)}, expected {number(expected, 6)}"
             assert told in page.words
-    assert page.words.count("no outlier") == TOP - facts.rows.n_alarms
+    assert page.words.count("no outlier") == ROWS - facts.rows.n_alarms
 
 
 def test_the_faulty_column_is_blamed_most(tmp_path, models):

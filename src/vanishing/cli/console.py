@@ -30,9 +30,9 @@ def console(*, error=False, wrapped=True):
 
 @contextmanager
 def progress(description):
-    """Show on the error stream, while it lasts and in a terminal, how far what is inside is.
+    """Show a progress bar on the error stream, in a terminal, while the block runs.
 
-    What is inside says so by its events: see `vanishing.estimators.progress`.
+    The block tells how far it is by events: see `vanishing.estimators.progress`.
     """
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
     from rich.table import Column
@@ -41,7 +41,7 @@ def progress(description):
     with Progress(
         BarColumn(20),
         TimeElapsedColumn(),
-        # What is left of a line, and cut where it is longer.
+        # The rest of the line; longer descriptions are cut.
         TextColumn("{task.description}", markup=False, table_column=Column(ratio=1, no_wrap=True)),
         expand=True,
         console=errors,
@@ -60,14 +60,14 @@ def progress(description):
 
 
 def fail(message, code=1) -> NoReturn:
-    """Say on the error stream, in one sentence, what went wrong, and leave."""
+    """Print in one sentence, on the error stream, what went wrong, and exit."""
     print(printable(" ".join(str(message).split())), file=sys.stderr)
     raise SystemExit(code)
 
 
 @contextmanager
 def sentences():
-    """Say errors and warnings of what is inside in one sentence each; also a decorator."""
+    """Print errors and warnings of the block as one sentence each; also a decorator."""
     with warnings.catch_warnings():
         warnings.showwarning = _print_warning
         try:
@@ -75,7 +75,7 @@ def sentences():
         except KeyboardInterrupt:
             fail("Interrupted: nothing was written.", 130)
         except BrokenPipeError:
-            # Whoever read our output has left; nor must Python complain when it flushes the rest.
+            # The reader of our output is gone; Python must not complain when it flushes the rest.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise SystemExit(1) from None
         except TableError as error:
@@ -100,7 +100,7 @@ def _print_warning(message, category, filename, lineno, file=None, line=None):
 
 
 def check_output(path: Path, *inputs: Path):
-    """Leave with a sentence, before any work, where a file cannot be written."""
+    """Exit with a sentence, before any work, if a file cannot be written."""
     folder = path.parent
     if path.is_dir():
         fail(f"{path} is a folder: give the name of a file to write.")
@@ -111,11 +111,11 @@ def check_output(path: Path, *inputs: Path):
     if not os.access(folder, os.W_OK):
         fail(f"{path} cannot be written: the folder {folder} is not writable.")
     if any(path.exists() and other.exists() and path.samefile(other) for other in inputs):
-        fail(f"{path} would be overwritten, and it is what is read: give another name.")
+        fail(f"{path} is an input and would be overwritten: give another name.")
 
 
 def check_model(path: Path):
-    """Leave with a sentence where there is no file of a model."""
+    """Exit with a sentence if there is no such model."""
     if path.is_dir():
         fail(f"{path} is a folder, not a model.")
     if not path.exists():

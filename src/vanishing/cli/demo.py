@@ -40,13 +40,13 @@ def demo(
     with console(error=True).status("Writing the report"):
         write_report(model, X, y, out, title="Wines of three growers", data_name="held-out wines")
     printer.rule("What next", align="left")
-    printer.print("The report has the classifier, its equations and its errors in one page:")
+    printer.print("A report shows the classifier, its equations and its errors on one page:")
     printer.print(f"  {out.resolve()}", soft_wrap=True)
-    printer.print("The same with a table of yours, in which the column E is what to explain:")
+    printer.print("Try a table of yours, in which the column E is to be explained:")
     printer.print("  vanishing laws table.csv --target E --out laws.json")
-    printer.print("some rows may be wrong:")
+    printer.print("or in which rows may be wrong:")
     printer.print("  vanishing outliers table.csv --explain --out scored.csv")
-    printer.print("or the column label says what to tell apart:")
+    printer.print("or in which the column label has classes to tell apart:")
     printer.print("  vanishing fit table.csv --target label --tune --out model.json")
     printer.print("  vanishing show model.json")
     printer.print("  vanishing report model.json table.csv --out report.html")
@@ -84,14 +84,14 @@ def _law(printer):
         shown.add_row(*(f"{value:.2f}" for value in row))
     shown.add_row(*["..."] * rows.shape[1])
     printer.print(shown)
-    printer.print("Knowing nothing but the table, the law finder says")
+    printer.print("From nothing but this table, the law finder gets")
     printer.print(f"\n  {law}\n")
     printer.print(
-        "In it are the acceleration of free fall, 9.81, and the 1/2 of m v^2 / 2, each with the "
+        "It has the acceleration of free fall, 9.81, and the 1/2 of m v^2 / 2, each with the "
         f"standard error of its last digit. {law.verdict}\n"
     )
     shuffled = LawFinder().fit(stones, pd.Series(rng.permutation(energy), name="E"))
-    printer.print(f"With the energies in another order it says: {shuffled.verdict_}\n")
+    printer.print(f"With the energies shuffled it says: {shuffled.verdict_}\n")
 
 
 def _rows(printer):
@@ -110,8 +110,8 @@ def _rows(printer):
     printer.rule("2. Which rows break it?", align="left")
     printer.print(
         f"{_ROWS} readings of a pump: flow, head, power and loss, good to half a percent. In row "
-        f"{_WRONG + 1} the flow was misread by 8 %, which nobody would see: others have such a "
-        "flow. The detector finds the laws of the table,\n"
+        f"{_WRONG + 1} the flow was misread by 8 %, which nobody would notice: other rows have "
+        "such a flow. The detector finds the laws of the table,\n"
     )
     for law in detector.laws_:
         printer.print(f"  {law}")
@@ -139,14 +139,13 @@ def _circle(printer):
         model = OAVI(psi=0.002, oracle="omp", max_degree=2).fit(points)
     printer.print(
         "Points of a circle of radius 1 obey y^2 = 1 - x^2. Vanishing goes the other way, from "
-        "points to equations: of 400 points near such a circle, knowing nothing but the points, it "
-        "says"
+        "points to equations: from 400 points near such a circle, and nothing else, it gets"
     )
     for generator in model.generators_:
         printer.print(f"\n  {generator.equation()}\n")
     printer.print(
         "which holds on the circle and not elsewhere. In the same way each class of a data set has "
-        "equations of its own, and a row is told by the equations that it obeys.\n"
+        "equations of its own, and a row belongs to the class whose equations it obeys.\n"
     )
 
 
@@ -238,7 +237,7 @@ def _print_comparison(printer, results):
     printer.print(
         "A few wrong answers more or less are luck, and wines were chosen for this tour: of "
         "scikit-learn's iris, wine and breast cancer data, the SVM is ahead on the last. The SVM "
-        "keeps wines and compares with them. What the other one keeps can be read:\n"
+        "stores wines and compares new ones with them. Vanishing stores equations, to be read:\n"
     )
 
 
@@ -247,7 +246,7 @@ def _print_equations(printer, model, X, y):
 
     printer.print(
         "Short ones with much weight in the decision, in the units of the measurements, and how "
-        "far held-out wines are from them on average: the grower's own, and those of the others."
+        "far held-out wines are from them on average: wines of the grower, and of the others."
     )
     rows = table("grower", "equation", "#own", "#others")
     sentence = None

@@ -94,7 +94,7 @@ def fit(
 
 
 def _check(algorithm, typed, C, tune):
-    """Leave with a sentence where options do not exist, or do not go together."""
+    """Exit with a sentence where options do not exist, or do not go together."""
     choices = {"algorithm": CONSTRUCTIONS, "border": _BORDERS}
     if "oracle" in typed:
         choices["oracle"] = _known()["ORACLES"]

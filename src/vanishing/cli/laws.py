@@ -104,7 +104,7 @@ def laws(
 
 
 def _check_options(of_search: list[str], units, check, max_time):
-    """Leave with a sentence where options do not go together."""
+    """Exit with a sentence where options do not go together."""
     if check is not None and of_search:
         fail(f"--check looks for no law: leave {' and '.join(f'--{n}' for n in of_search)} out.", 2)
     if "homogeneous" in of_search and units is None:

@@ -25,7 +25,7 @@ class LoadedModel(NamedTuple):
     recipe: Recipe
 
     def columns(self) -> list[str]:
-        """Return the columns that the model wants, in its order, or leave with a sentence."""
+        """Return the columns that the model wants, in its order, or exit with a sentence."""
         model, table = self.model, self.table
         names = getattr(model, "feature_names_in_", None)
         if names is None:  # fitted to an array
@@ -40,7 +40,7 @@ class LoadedModel(NamedTuple):
         return [str(name) for name in names]
 
     def check_has(self, outputs: list[str], what: str):
-        """Leave with a sentence where the table lacks what columns are made of."""
+        """Exit with a sentence where the table lacks what columns are made of."""
         missing = self.recipe_for(outputs).lacking(readable_names(self.table.names))
         if missing:
             columns = "the column" if len(missing) == 1 else "the columns"

@@ -20,7 +20,7 @@ def write_text(model, top=None):
         )
     printer.print(printable(model.verdict_))
     if model.constraints_:
-        printer.print("\nThe same on all rows, and so no news about the motion:")
+        printer.print("\nLaws that hold on all rows, and so say nothing about the motion:")
         for law in model.constraints_:
             printer.print(f"  {law}")
 

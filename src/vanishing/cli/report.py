@@ -79,7 +79,7 @@ def report(
 
 
 def _refuse(**options):
-    """Leave with a sentence where an option is given that the model has no use for."""
+    """Exit with a sentence where an option is given that the model has no use for."""
     for name, value in options.items():
         if value is not None:
             fail(f"--{name} must be left out here: the model has no use for it.", 2)

@@ -97,7 +97,7 @@ class TableOptions:
     sheet: Annotated[str | None, _option(help="The sheet of a workbook to read.")] = None
 
     def __post_init__(self):
-        """Leave with a sentence where a value is not possible."""
+        """Exit with a sentence where a value is not possible."""
         for name, known in (
             ("missing", MISSING),
             ("decimal", (".", ",")),

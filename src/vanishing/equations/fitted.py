@@ -61,6 +61,12 @@ class FittedTerms(Immutable, Savable):
         return tuple(text.write(of_term(term)) for term in self._terms)
 
     @property
+    def total(self) -> Node:
+        """The sum of coefficients times terms, as a tree in the columns by their places."""
+        numbers = map(Number, self.coef.tolist(), np.nan_to_num(self.coef_std).tolist())
+        return total(list(map(of_term, self._terms, numbers)))
+
+    @property
     def n_terms(self) -> int:
         """How many terms there are."""
         return len(self._terms)
@@ -75,11 +81,6 @@ class FittedTerms(Immutable, Savable):
 
     def __str__(self) -> str:
         return self.write()
-
-    def tree(self) -> Node:
-        """Return the sum of coefficients times terms as an expression."""
-        numbers = map(Number, self.coef.tolist(), np.nan_to_num(self.coef_std).tolist())
-        return total(list(map(of_term, self._terms, numbers)))
 
     def write(self, style: str = "text") -> str:
         """Write it in a style, as one of `vanishing.algebra.languages.WRITERS`."""

@@ -86,6 +86,10 @@ class Law(FittedTerms):
         The largest degree of a term: the sum of the sizes of its exponents.
     columns : tuple of str
         Names of the columns that occur.
+    solution : Node or None
+        The target as an expression in the other columns, if it has a closed form.
+    total : Node
+        The sum of coefficients times terms, which is zero where the law holds.
 
     See Also
     --------
@@ -269,13 +273,13 @@ class Law(FittedTerms):
         """
         if self.target is None:
             raise ValueError("the law is solved for no column: ask for law.solve(name).predict(X).")
-        if self._solution is None:
+        if self.solution is None:
             raise ValueError(no_closed_form(self.target))
         column = self.names.index(self.target)
         needed = self._columns - {column}
         columns = read_columns(X, None, self.names, self.n_inputs, needed, column)
         with np.errstate(all="ignore"):
-            values = evaluate(self._solution, columns)
+            values = evaluate(self.solution, columns)
         return np.array(np.broadcast_to(values, columns.shape[1]))
 
     # -- Solving ----------------------------------------------------------------------------------
@@ -316,12 +320,12 @@ class Law(FittedTerms):
             branch=branch,
             held_out_error=self.held_out_error if same else math.nan,
         )
-        if law._solution is None:
+        if law.solution is None:
             raise ValueError(no_closed_form(name))
         return law
 
     @cached_property
-    def _solution(self) -> Node | None:
+    def solution(self) -> Node | None:
         """The target as an expression in the other columns, if there is one."""
         if self.target is None:
             return None
@@ -332,13 +336,13 @@ class Law(FittedTerms):
 
     def __getstate__(self):
         """Return what is pickled: the same whether or not the law has been written."""
-        return {name: value for name, value in vars(self).items() if name != "_solution"}
+        return {name: value for name, value in vars(self).items() if name != "solution"}
 
     @property
     def _sides(self) -> tuple[Node, Node]:
-        if self._solution is None or self.target is None:
+        if self.solution is None or self.target is None:
             return implicit(self._terms, self.coef, self.coef_std)
-        return Column(self.names.index(self.target)), self._solution
+        return Column(self.names.index(self.target)), self.solution
 
     @property
     def _written_sides(self) -> tuple[Node, Node]:
@@ -348,7 +352,7 @@ class Law(FittedTerms):
     @property
     def _formula(self) -> Node:
         """What the target is, or what is zero where the law holds."""
-        return self.tree() if self._solution is None else self._solution
+        return self.total if self.solution is None else self.solution
 
     # -- Writing ----------------------------------------------------------------------------------
 
@@ -401,7 +405,7 @@ class Law(FittedTerms):
         It takes all columns but the target, in their order, and returns the target; or it takes
         all and returns the residual, where there is no target or no closed form.
         """
-        is_solved = self._solution is not None
+        is_solved = self.solution is not None
         arguments = [i for i, name in enumerate(self.names) if not is_solved or name != self.target]
         note = str(self) if is_solved else f"0 where {self}"
         return python_function(self.names, arguments, self._formula, note)

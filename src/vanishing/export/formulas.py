@@ -54,7 +54,7 @@ def quantities_computation(model: ConservedQuantities | ConservedQuantity) -> Co
     names = quantities[0].names
     x = columns(len(names))
     places = {i: i for i in range(len(names))}
-    values = [_value(q.tree(), x, places).noted([str(q)]) for q in quantities]
+    values = [_value(q.total, x, places).noted([str(q)]) for q in quantities]
     out = tuple(f"quantity{i}" for i in range(len(values)))
     return Computation(type(model).__name__, "transformer", names, {"features": join(values)}, out)
 

@@ -72,7 +72,7 @@ class ModelPart(NamedTuple):
         return np.flatnonzero(self.sizes)
 
     def subset(self, chosen: Any) -> "ModelPart":
-        """Return the part with some of its generators."""
+        """Return the part with the chosen ones of its generators."""
         weights = None if self.weights is None else self.weights[chosen]
         return self._replace(generators=self.generators.subset(chosen), weights=weights)
 
@@ -132,8 +132,8 @@ class Anatomy:
     @property
     def weights(self) -> np.ndarray | None:
         """The weights of all generators: (n_decisions, n_generators)."""
-        found = [part.weights for part in self.parts if part.weights is not None]
-        return np.vstack(found).T if found else None
+        weights = [part.weights for part in self.parts if part.weights is not None]
+        return np.vstack(weights).T if weights else None
 
     def scaled(self, X: np.ndarray) -> np.ndarray:
         """Return rows as the generators take them."""
@@ -171,6 +171,11 @@ def anatomy(model: Any) -> Anatomy:
         If the model has no generators.
     NotFittedError
         If it is not fitted.
+
+    See Also
+    --------
+    importances : What its parts change in the decision on rows.
+    law_anatomy : The same for laws.
     """
     core = model[-1] if isinstance(model, Pipeline) else model
     if not isinstance(core, _WITH_GENERATORS):
@@ -225,10 +230,11 @@ def _given_names(model, core) -> tuple[str, ...]:
 def _units(before, scaling, n_features):
     a, b = np.ones(n_features), np.zeros(n_features)
     for transformer in (before, None if scaling is None else scaling.transformer):
-        found = affine(transformer, n_features)
-        if found is None:
+        scaling_of_columns = affine(transformer, n_features)
+        if scaling_of_columns is None:
             return None
-        a, b = a * found[0], b * found[0] + found[1]
+        slope, offset = scaling_of_columns
+        a, b = a * slope, b * slope + offset
     return a, b
 
 

@@ -29,10 +29,10 @@ class LawFormula(NamedTuple):
 def law_formula(law: Law) -> LawFormula:
     """Return the target of a law, or its residual where no column or none in closed form is."""
     places = range(len(law.names))
-    if law.target is not None and law._solution is not None:
+    if law.target is not None and law.solution is not None:
         column = law.names.index(law.target)
-        return LawFormula(law._solution, True, tuple(i for i in places if i != column))
-    return LawFormula(law.tree(), False, tuple(places))
+        return LawFormula(law.solution, True, tuple(i for i in places if i != column))
+    return LawFormula(law.total, False, tuple(places))
 
 
 def score_model(detector: VanishingOutlierDetector) -> Model:

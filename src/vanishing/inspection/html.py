@@ -9,13 +9,11 @@ from vanishing.algebra.markup import isolated, number, text
 from vanishing.algebra.units import readable
 from vanishing.algebra.writing import DIGITS
 from vanishing.inspection.anatomy import anatomy
+from vanishing.inspection.settings import EQUATIONS, TERMS
 from vanishing.inspection.verdict_html import STYLE, table, verdict_html
 
-_EQUATIONS = 10  # that a notebook shows
-_TERMS = 14  # of an equation, on its right side
 
-
-def equation(generator, limit=_TERMS, digits=DIGITS) -> str:
+def equation(generator, limit=TERMS, digits=DIGITS) -> str:
     """Write that a polynomial of this library is zero, its leading term alone on the left."""
     return generator.equation("html", digits=digits, limit=limit)
 
@@ -29,22 +27,22 @@ def shown_with(diagram: str, estimator) -> str:
     return diagram + equations_html(estimator) if verdict is None else verdict + diagram
 
 
-def equations_html(estimator, limit=_EQUATIONS) -> str:
+def equations_html(estimator, limit=EQUATIONS) -> str:
     """Return the first equations of a fitted estimator as a table; nothing if it is not fitted.
 
     Of a classifier with weights, those of the largest weights; of other estimators with classes,
     the first of each class.
     """
     try:
-        found = anatomy(estimator)
+        whole = anatomy(estimator)
     except NotFittedError:
         return ""
-    weighted, by_class = found.weights is not None, found.classes is not None
-    places = [(k, i) for k, part in enumerate(found.parts) for i in range(len(part.generators))]
+    weighted, by_class = whole.weights is not None, whole.classes is not None
+    places = [(k, i) for k, part in enumerate(whole.parts) for i in range(len(part.generators))]
     order, which = "", "the first"
-    in_scaled = " in scaled columns" if found.rescales else ""
+    in_scaled = " in scaled columns" if whole.rescales else ""
     if weighted and places:
-        sizes = np.concatenate([part.sizes for part in found.parts if part.sizes is not None])
+        sizes = np.concatenate([part.sizes for part in whole.parts if part.sizes is not None])
         n_used = np.count_nonzero(sizes)
         order = f", {n_used:,} of them with a weight"
         which = f"those of the largest weights{in_scaled}"
@@ -54,12 +52,12 @@ def equations_html(estimator, limit=_EQUATIONS) -> str:
     shown = places[:limit]
     heads = ["class"] * by_class + ["equation", "rms error"]
     heads += [f"|weight|{in_scaled}"] * weighted
-    scaled = " in scaled columns" if found.rescales and found.units is None else ""
-    total = found.n_generators
+    scaled = " in scaled columns" if whole.rescales and whole.units is None else ""
+    total = whole.n_generators
     what = f"{total:,} equation{'' if total == 1 else 's'}{scaled}{order}"
     if len(shown) < total and shown:
         what += f"; {which}:"
-    rows = [_row(found, found.parts[k], i) for k, i in shown]
+    rows = [_row(whole, whole.parts[k], i) for k, i in shown]
     listed = table(heads, rows, 1 + by_class) if rows else ""
     return (
         f'<details open class="vanishing-equations">{STYLE}<summary>{what}</summary>{listed}'
@@ -67,17 +65,17 @@ def equations_html(estimator, limit=_EQUATIONS) -> str:
     )
 
 
-def _row(found, part, i) -> list[str]:
+def _row(whole, part, i) -> list[str]:
     """Return the cells of an equation; its weight is that which equations are sorted by."""
     note = ""
     try:
-        shown = readable(part.generators[i], found.units)
+        shown = readable(part.generators[i], whole.units)
     except ValueError as problem:  # components too large to be expanded
         written, error = text(problem), math.sqrt(part.model.mse_[i])
     else:
-        if found.units is not None and not shown.original:
+        if whole.units is not None and not shown.original:
             note = " <small>(in scaled columns)</small>"
-        written, error = shown.write("html", _TERMS) + note, shown.error
-    cells = [] if found.classes is None else [isolated(part.label)]
+        written, error = shown.write("html", TERMS) + note, shown.error
+    cells = [] if whole.classes is None else [isolated(part.label)]
     numbers = [error] if part.sizes is None else [error, part.sizes[i]]
     return [*cells, written, *(number(value, 3) for value in numbers)]

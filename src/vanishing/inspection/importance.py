@@ -9,16 +9,14 @@ from sklearn.utils.validation import validate_data
 
 from vanishing._types import Table
 from vanishing.inspection.anatomy import Anatomy, anatomy
+from vanishing.inspection.samples import evenly
+from vanishing.inspection.settings import FEATURE_ROWS, PAIRS, SHRINKAGE, WORK
 from vanishing.learning.classifier import VanishingClassifier
 from vanishing.learning.features import feature_values
 from vanishing.rows.values import or_constant
 
-_PAIRS = (200, 2000)  # least and most pairs of rows whose values of a column are exchanged
-_WORK = 3e9  # multiplications for all columns together
-_ROWS = 20_000  # whose features are compared
-_CHUNK = 8192
+_CHUNK = 8192  # rows whose features are computed at a time
 _RIDGE = 1e-10  # of a feature's variance: less is rounding
-_SHRUNK = 0.8  # of the equations are left when inverse and weights are computed afresh
 
 
 @dataclass(frozen=True)
@@ -66,6 +64,11 @@ def importances(model: Any, X: Table) -> Importances:
     TypeError
         If the model is no classifier.
 
+    See Also
+    --------
+    anatomy : The equations and weights themselves.
+    vanishing.VanishingClassifier.explain : What decided on a single row.
+
     Examples
     --------
     >>> import numpy as np
@@ -73,36 +76,35 @@ def importances(model: Any, X: Table) -> Importances:
     >>> from vanishing.inspection import importances
     >>> X = np.random.default_rng(0).uniform(-1, 1, (1000, 4))
     >>> y = X[:, 0] ** 2 + X[:, 2] ** 2 < 0.6
-    >>> found = importances(VanishingClassifier().fit(X, y), X)
-    >>> found.order[:2].tolist()
+    >>> importances(VanishingClassifier().fit(X, y), X).order[:2].tolist()
     [2, 0]
     """
-    found = anatomy(model)
-    if not isinstance(found.core, VanishingClassifier):
-        raise TypeError(f"{type(found.core).__name__} decides nothing: give a classifier.")
+    whole = anatomy(model)
+    if not isinstance(whole.core, VanishingClassifier):
+        raise TypeError(f"{type(whole.core).__name__} decides nothing: give a classifier.")
     X = validate_data(model, X, reset=False, dtype=np.float64)
-    return of_scaled(found, np.ascontiguousarray(found.scaled(X), dtype=np.float64))
+    return of_scaled(whole, np.ascontiguousarray(whole.scaled(X), dtype=np.float64))
 
 
-def of_scaled(found: Anatomy, Z: np.ndarray) -> Importances:
+def of_scaled(whole: Anatomy, Z: np.ndarray) -> Importances:
     """Return the importances of a classifier on rows as the equations take them."""
-    columns, change = _columns(found, Z)
+    columns, change = _columns(whole, Z)
     return Importances(
-        names=found.names,
+        names=whole.names,
         columns=columns,
         order=np.lexsort((-change, -columns)),
-        equations=None if found.weights is None else _equations(found, Z),
+        equations=None if whole.weights is None else _equations(whole, Z),
     )
 
 
 # -- Columns ------------------------------------------------------------------------------------
 
 
-def _columns(found: Anatomy, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _columns(whole: Anatomy, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return for each column the share of rows that change class, and how much scores change."""
     n_rows, n_columns = Z.shape
-    decide = _decision_of(found)
-    rows, donors = _pairs(n_rows, _n_pairs(found, n_columns))
+    decide = _decision_of(whole)
+    rows, donors = _pairs(n_rows, _n_pairs(whole, n_columns))
     Y = np.ascontiguousarray(Z[rows])
     labels, scores = decide(Y)
     changed, change = np.zeros(n_columns), np.zeros(n_columns)
@@ -117,45 +119,43 @@ def _columns(found: Anatomy, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return changed, change
 
 
-def _n_pairs(found: Anatomy, n_columns: int) -> int:
-    sizes = [len(p.used) * (p.model.n_terms_ + len(p.used)) for p in found.parts]
-    return int(np.clip(_WORK / (n_columns * max(1, sum(sizes))), *_PAIRS))
+def _n_pairs(whole: Anatomy, n_columns: int) -> int:
+    sizes = [len(p.used) * (p.model.n_terms_ + len(p.used)) for p in whole.parts]
+    return int(np.clip(WORK / (n_columns * max(1, sum(sizes))), *PAIRS))
 
 
 def _pairs(n_rows: int, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return pairs of different rows, the same in every call: some of many rows, few in turn."""
-    if n_rows >= count:
-        rows = np.linspace(0, n_rows - 1, count).astype(int)
-    else:
-        rows = np.tile(np.arange(n_rows), count // n_rows)
+    """Return pairs of different rows, the same in every call: a sample, or all of few in turn."""
+    rows = evenly(n_rows, count)
+    rows = np.tile(rows, count // len(rows))
     apart = np.random.default_rng(0).integers(1, max(2, n_rows), len(rows))
     return rows, (rows + apart) % n_rows
 
 
-def _decision_of(found: Anatomy) -> Callable:
+def _decision_of(whole: Anatomy) -> Callable:
     """Return what gives the classes of rows and their scores; 0 where nothing linear decides."""
-    parts = [part.subset(part.used) for part in found.parts]
+    parts = [part.subset(part.used) for part in whole.parts]
 
     def linear(Z):
-        scores = np.tile(found.intercept, (len(Z), 1))
+        scores = np.tile(whole.intercept, (len(Z), 1))
         for part in parts:
             scores += part.generators.combine(Z, part.weights, absolute=part.absolute)
         return (scores[:, 0] > 0 if scores.shape[1] == 1 else scores.argmax(axis=1)), scores
 
-    def other(Z):
-        features = or_constant(feature_values(found.core.features_, Z))
-        return found.core.final_estimator_.predict(features), np.zeros(1)
+    def not_linear(Z):
+        features = or_constant(feature_values(whole.core.features_, Z))
+        return whole.core.final_estimator_.predict(features), np.zeros(1)
 
-    return linear if found.decisions else other
+    return linear if whole.decisions else not_linear
 
 
 # -- Equations ----------------------------------------------------------------------------------
 
 
-def _equations(found: Anatomy, Z: np.ndarray) -> tuple[np.ndarray, ...]:
+def _equations(whole: Anatomy, Z: np.ndarray) -> tuple[np.ndarray, ...]:
     """Return the share of the decision that is lost with each equation."""
-    Z = Z[np.linspace(0, len(Z) - 1, min(len(Z), _ROWS)).astype(int)]
-    used = [part.subset(part.used) for part in found.parts]
+    Z = Z[evenly(len(Z), FEATURE_ROWS)]
+    used = [part.subset(part.used) for part in whole.parts]
     weights = np.vstack([part.weights for part in used if part.weights is not None])
     if weights.shape[1] > 1:  # what all decision values have in common decides nothing
         weights = weights - weights.mean(axis=1, keepdims=True)
@@ -163,7 +163,7 @@ def _equations(found: Anatomy, Z: np.ndarray) -> tuple[np.ndarray, ...]:
     total = lost.sum()
     shares = np.split(lost / total if total > 0 else lost, np.cumsum([len(p.used) for p in used]))
     equations = []
-    for part, share in zip(found.parts, shares, strict=False):
+    for part, share in zip(whole.parts, shares, strict=False):
         whole = np.zeros(len(part.generators))
         whole[part.used] = share
         equations.append(whole)
@@ -201,19 +201,19 @@ def _lost(covariance: np.ndarray, weights: np.ndarray) -> np.ndarray:
     covariance = covariance[np.ix_(alive, alive)] / np.outer(size[alive], size[alive])
     covariance[np.diag_indices_from(covariance)] = 1.0 + _RIDGE
     goal = covariance @ (weights[alive] * size[alive, None])
-    left = np.arange(len(alive))
-    while len(left):
-        inverse = np.linalg.inv(covariance[np.ix_(left, left)])
-        new = inverse @ goal[left]
-        here = np.ones(len(left), dtype=bool)
-        for _ in range(max(1, int((1.0 - _SHRUNK) * len(left)))):
-            cost = np.where(here, np.sum(new**2, axis=1) / np.diag(inverse), np.inf)
+    places = np.arange(len(alive))
+    while len(places):
+        inverse = np.linalg.inv(covariance[np.ix_(places, places)])
+        new = inverse @ goal[places]
+        kept = np.ones(len(places), dtype=bool)
+        for _ in range(max(1, int((1.0 - SHRINKAGE) * len(places)))):
+            cost = np.where(kept, np.sum(new**2, axis=1) / np.diag(inverse), np.inf)
             worst = int(cost.argmin())
-            lost[alive[left[worst]]] = cost[worst]
-            here[worst] = False
+            lost[alive[places[worst]]] = cost[worst]
+            kept[worst] = False
             column = inverse[:, worst] / inverse[worst, worst]
             new -= np.outer(column, new[worst])
             inverse -= np.outer(column, inverse[worst])
             inverse[worst, worst] = 1.0
-        left = left[here]
+        places = places[kept]
     return lost

@@ -1,29 +1,30 @@
-"""The anatomy of laws: what was found, and on rows what is measured, predicted and left over."""
+"""The anatomy of laws: what was found, and on rows what is measured, predicted, unexplained."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import qr
 from sklearn.utils.validation import check_is_fitted
 
 from vanishing._types import Table, Vector
 from vanishing.algebra.polynomials import default_names
 from vanishing.equations.columns import read_columns
 from vanishing.equations.law import Law
+from vanishing.fitting.lack_of_fit import LackOfFit
+from vanishing.inspection.samples import evenly
+from vanishing.inspection.settings import (
+    CHANCE,
+    COMPARED_ROWS,
+    EXACT,
+    FAR,
+    FLIPS,
+    LEAST_ROWS,
+    TESTED_ROWS,
+)
 from vanishing.laws import settings
-from vanishing.laws.choose import smooth_terms
 from vanishing.laws.finder import LawFinder
 
-EXACT = 1e-11  # error relative to the size of the target that is rounding
 _STEP = 1e-6  # of a derivative, relative to the spread of a column
-_TESTED = 4000  # rows on which smooth functions are fitted
-_COMPARED = 1000  # rows on which columns to predict are compared
-_FAR = 5.0  # quartile distances that a picture shows, 6.7 standard deviations of normal noise
-_LEAST = 5  # rows: fewer tell nothing
-_FLIPS = 500  # random signs of what is left over
-CHANCE = 0.99  # quantile of what chance alone reaches
-_DEPENDENT = 1e-8  # diagonal of R, of terms that depend on those before them
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,12 @@ def law_anatomy(model: LawFinder | Law) -> LawAnatomy:
         If it is neither.
     NotFittedError
         If it is not fitted.
+
+    See Also
+    --------
+    law_rows : Measured and predicted values of a law.
+    constants_of : The numbers of a law.
+    anatomy : The same for models with generators.
     """
     if isinstance(model, Law):
         # What `check_law` says of an equation that fails; a finder's laws hold.
@@ -151,10 +158,10 @@ def constants_of(law: Law) -> Constants:
         return Constants("", rows)
     numbers = (law.coef.tolist(), law.coef_std.tolist(), law.coef_units or [""] * law.n_terms)
     rows = list(zip(law.terms, *numbers, strict=True))
-    given = [row for row in rows if row[1] == 1.0 and row[2] == 0.0]
-    if law.target is None or len(given) != 1:
+    fixed = [row for row in rows if row[1] == 1.0 and row[2] == 0.0]
+    if law.target is None or len(fixed) != 1:
         return Constants(None, rows)
-    left = given[0][0]
+    left = fixed[0][0]
     others = [(term, -value, std, unit) for term, value, std, unit in rows if term != left]
     return Constants(left, others)
 
@@ -193,26 +200,23 @@ class LawRows(NamedTuple):
 
     @property
     def residuals(self) -> np.ndarray:
-        """What is measured less what is predicted, NaN where the law has no solution."""
+        """Measured minus predicted, NaN where the law has no solution."""
         return self.measured - self.predicted
 
     @property
     def error(self) -> float:
         """Rms error on the rows where the law has a solution."""
-        left = self.residuals[np.isfinite(self.residuals)]
-        return float(np.sqrt(np.mean(left**2))) if left.size else np.nan
+        finite = self.residuals[np.isfinite(self.residuals)]
+        return float(np.sqrt(np.mean(finite**2))) if finite.size else np.nan
 
     @property
     def n_undefined(self) -> int:
-        """How many rows the law has no solution for."""
+        """The number of rows that the law has no solution for."""
         return int(np.count_nonzero(~np.isfinite(self.predicted)))
 
     def thinned(self, limit: int) -> "LawRows":
         """Return at most so many rows, evenly out of all."""
-        n_rows = len(self.measured)
-        if n_rows <= limit:
-            return self
-        chosen = np.arange(limit) * n_rows // limit
+        chosen = evenly(len(self.measured), limit)
         return self._replace(
             measured=self.measured[chosen],
             predicted=self.predicted[chosen],
@@ -236,14 +240,14 @@ def running(x: np.ndarray, values: np.ndarray, most: int = 20) -> tuple[np.ndarr
 def shown_range(values: np.ndarray) -> tuple[float, float]:
     """Return the range of values that a picture shows: far ones must not make others look alike."""
     low, first, middle, third, high = np.nanquantile(values, [0.0, 0.25, 0.5, 0.75, 1.0])
-    reach = _FAR * (third - first)
+    reach = FAR * (third - first)
     if not reach > 0.0:
         return float(low), float(high)
     return float(max(low, middle - reach)), float(min(high, middle + reach))
 
 
 def law_rows(law: Law, X: Table, y: Vector | None = None, *, column: str | None = None) -> LawRows:
-    """Set what is measured beside what a law predicts.
+    """Return measured and predicted values of a column.
 
     Parameters
     ----------
@@ -253,37 +257,42 @@ def law_rows(law: Law, X: Table, y: Vector | None = None, *, column: str | None 
     y : array-like of shape (n_samples,), default=None
         The target.
     column : str, default=None
-        The column to predict: by default the target; without one, that of the columns which the
-        law has a closed form for, one solution being better than two, whose residuals the others
-        explain least: the noise may be in it alone.
+        The column to predict: by default the target. A law without one is solved for each of its
+        columns; those with a closed form and one solution come first, and among them the column
+        whose residuals the others explain least is taken, since the noise may be in it alone.
 
     Returns
     -------
     rows : LawRows
-        Of two solutions of a law that was found without a target, that nearer to the measured
-        one. Without a closed form, one step of Newton's method from the measured value.
+        Of two solutions of a law that was found without a target, the one nearer to the measured
+        value. Without a closed form, one step of Newton's method from the measured value.
+
+    See Also
+    --------
+    unexplained : What the law leaves unexplained on these rows.
+    vanishing.plot.LawPredictionDisplay : A picture of them.
     """
     columns = read_columns(X, y, law.names, law.n_inputs, range(len(law.names)))
     name = column if column is not None else law.target
     if name is not None:
         return _rows_of(law, columns, name)
-    found = {name: len(_solutions(law, name)) or 3 for name in law.columns}
-    best = [name for name, count in found.items() if count == min(found.values())]
+    counts = {name: len(_solutions(law, name)) or 3 for name in law.columns}
+    best = [name for name, count in counts.items() if count == min(counts.values())]
     if len(best) == 1:
         return _rows_of(law, columns, best[0])
-    step = -(-columns.shape[1] // _COMPARED)
-    shares = [_left_share(_rows_of(law, columns[:, ::step], name)) for name in best]
+    step = -(-columns.shape[1] // COMPARED_ROWS)
+    shares = [_explained_share(_rows_of(law, columns[:, ::step], name)) for name in best]
     return _rows_of(law, columns, best[int(np.argmin(shares))])
 
 
-def _left_share(rows: LawRows) -> float:
-    """Return the share of what is left over that all other columns together explain."""
+def _explained_share(rows: LawRows) -> float:
+    """Return the share of the residuals that all other columns together explain."""
     good = np.isfinite(rows.predicted)
-    left = rows.residuals[good]
+    residuals = rows.residuals[good]
     columns = np.array([v[good] for v in rows.others.values() if np.ptp(v[good]) > 0])
-    if len(left) < _LEAST or not len(columns):
+    if len(residuals) < LEAST_ROWS or not len(columns):
         return 1.0
-    return float(_share(columns, left[:, None])[0]) if left.any() else 0.0
+    return float(LackOfFit(columns).share(residuals)) if residuals.any() else 0.0
 
 
 def _rows_of(law: Law, columns: np.ndarray, name: str) -> LawRows:
@@ -330,7 +339,7 @@ def _solutions(law: Law, name: str) -> list[Law]:
 
 
 def _step(law: Law, columns: np.ndarray, place: int) -> np.ndarray:
-    """Return what is left over in units of a column, to first order."""
+    """Return the residual in units of a column, to first order."""
     h = _STEP * (np.std(columns[place]) or 1.0)
     values = []
     for shift in (h, -h, 0.0):
@@ -341,11 +350,11 @@ def _step(law: Law, columns: np.ndarray, place: int) -> np.ndarray:
         return values[2] * 2 * h / (values[0] - values[1])
 
 
-# -- What is left over ----------------------------------------------------------------------------
+# -- What is unexplained --------------------------------------------------------------------------
 
 
 class Unexplained(NamedTuple):
-    """What a law leaves over, and what smooth functions of columns explain of that.
+    """What a law leaves unexplained, and what smooth functions of columns explain of that.
 
     Attributes
     ----------
@@ -354,11 +363,11 @@ class Unexplained(NamedTuple):
     names : tuple of str
         The other columns, and last ``""`` for all of them together.
     shares : ndarray of shape (n_names,)
-        Share of what is left that a smooth function explains.
+        Share of the unexplained part that a smooth function explains.
     chance : ndarray of shape (n_names,)
         The share that chance alone exceeds once in a hundred tables.
     exact : bool
-        Whether what is left is rounding; shares are 0 then.
+        Whether the unexplained part is rounding; shares are 0 then.
     """
 
     explained: float
@@ -376,27 +385,27 @@ def unexplained(rows: LawRows) -> Unexplained:
     on some rows than on others passes for what it is.
     """
     good = np.isfinite(rows.predicted)
-    measured, left = rows.measured[good], rows.residuals[good]
+    measured, residuals = rows.measured[good], rows.residuals[good]
     names = tuple(name for name, values in rows.others.items() if np.ptp(values[good], axis=0) > 0)
     spread = np.var(measured)
-    explained = 1.0 - np.mean(left**2) / spread if spread else np.nan
+    explained = 1.0 - np.mean(residuals**2) / spread if spread else np.nan
     names_and_all = (*names, "") if len(names) > 1 else names
-    nothing = np.zeros(len(names_and_all))
+    zeros = np.zeros(len(names_and_all))
     size = np.sqrt(np.mean(measured**2)) if len(measured) else 0.0
-    exact = not len(left) or bool(np.sqrt(np.mean(left**2)) <= EXACT * size)
-    if exact or not names or len(left) < _LEAST:
-        return Unexplained(float(explained), names_and_all, nothing, nothing + 1.0, exact)
-    step = -(-len(left) // _TESTED)
-    left = left[::step] - left.mean()  # an offset is no column's doing
+    exact = not len(residuals) or bool(np.sqrt(np.mean(residuals**2)) <= EXACT * size)
+    if exact or not names or len(residuals) < LEAST_ROWS:
+        return Unexplained(float(explained), names_and_all, zeros, zeros + 1.0, exact)
+    step = -(-len(residuals) // TESTED_ROWS)
+    residuals = residuals[::step] - residuals.mean()  # an offset is no column's doing
     columns = np.array([rows.others[name][good][::step] for name in names])
-    signs = np.random.default_rng(0).choice([-1.0, 1.0], size=(len(left), _FLIPS))
-    together = np.column_stack([left, left[:, None] * signs])
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], size=(len(residuals), FLIPS))
+    together = np.column_stack([residuals, residuals[:, None] * signs])
     sets = [columns[[i]] for i in range(len(names))] + ([columns] if len(names) > 1 else [])
     shares, chance = [], []
-    for some in sets:
-        found = _share(some, together)
-        shares.append(found[0])
-        chance.append(np.quantile(found[1:], CHANCE))
+    for inputs in sets:
+        share, *flipped = LackOfFit(inputs).share(together)
+        shares.append(share)
+        chance.append(np.quantile(flipped, CHANCE))
     return Unexplained(
         float(explained), names_and_all, np.array(shares), np.array(chance), exact=False
     )
@@ -404,16 +413,6 @@ def unexplained(rows: LawRows) -> Unexplained:
 
 def percent(share: float) -> str:
     """Write a share near 1 with as many digits as tell it from 1."""
-    left = 100.0 * abs(1.0 - share)
-    digits = 1 if not left > 0.0 else int(np.clip(1 - np.floor(np.log10(left)), 1, 9))
+    rest = 100.0 * abs(1.0 - share)
+    digits = 1 if not rest > 0.0 else int(np.clip(1 - np.floor(np.log10(rest)), 1, 9))
     return f"{100.0 * share:.{digits}f} %"
-
-
-def _share(columns: np.ndarray, left: np.ndarray) -> np.ndarray:
-    """Return the share of each column of ``left`` that smooth terms explain."""
-    basis = smooth_terms(columns, columns.min(axis=1) > 0.0)[0].T
-    basis = basis / np.sqrt(np.mean(basis**2, axis=0))
-    Q, R, _ = qr(basis, mode="economic", pivoting=True, check_finite=False)
-    size = np.abs(np.diag(R))
-    Q = Q[:, size > _DEPENDENT * size[0]]
-    return np.sum((Q.T @ left) ** 2, axis=0) / np.sum(left**2, axis=0)

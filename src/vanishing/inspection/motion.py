@@ -9,8 +9,6 @@ from vanishing._types import Labels, Table, Vector
 from vanishing.motion.conserved import ConservedQuantities
 from vanishing.rows.intake import refuse
 
-_SAME = 1e-9  # relative difference of means that are the same
-
 
 @dataclass(frozen=True)
 class Run:
@@ -56,7 +54,7 @@ class MotionRows:
     within, between : ndarray of shape (n_quantities,)
         Standard deviations within runs, and of the means of runs, weighted by their rows.
     n_undefined : int
-        Rows on which some quantity is not defined.
+        Rows on which a quantity is not defined.
     timed : bool
         Whether times were given; they are numbers of rows within runs otherwise.
     """
@@ -76,12 +74,12 @@ class MotionRows:
 
     @property
     def seen(self) -> bool:
-        """Whether these look like the rows of the fit: the same runs, with the same means."""
+        """Whether these appear to be the training rows: the same runs, with the same means."""
         labels = [run.label for run in self.runs]
         if not self.model.quantities_ or labels != self.model.runs_.tolist():
             return False
         means = [[run.mean(i) for i in range(len(self.within))] for run in self.runs]
-        return bool(np.allclose(means, self.model.values_, rtol=_SAME, atol=0.0))
+        return bool(np.allclose(means, self.model.values_, rtol=1e-9, atol=0.0))
 
 
 def motion_rows(
@@ -102,6 +100,11 @@ def motion_rows(
     Returns
     -------
     rows : MotionRows
+
+    See Also
+    --------
+    vanishing.plot.ConservedQuantitiesDisplay : A picture of them.
+    vanishing.report.write_report : A page about them.
     """
     check_is_fitted(model, "quantities_")
     refuse(model, X, "score")

@@ -8,12 +8,11 @@ import numpy as np
 
 from vanishing._types import Table
 from vanishing.equations.law import Law
+from vanishing.inspection.settings import EXPLAINED
 from vanishing.outliers.detector import VanishingOutlierDetector
 from vanishing.outliers.drift import NO_LONGER
 from vanishing.outliers.reasons import Reason
 from vanishing.rows.intake import refuse
-
-_EXPLAINED = 1000  # alarms whose columns are counted, the oddest ones
 
 
 @dataclass(frozen=True)
@@ -56,28 +55,28 @@ class OutlierRows:
     @property
     def numbers(self) -> np.ndarray:
         """Numbers of the rows: those of ``index`` if it has any, or else counted from 1."""
-        firsts = [one[0] if isinstance(one, tuple) else one for one in self.index or ()]
-        if firsts and all(isinstance(first, (int, np.integer)) for first in firsts):
-            return np.array(firsts, dtype=np.float64)
+        numbers = [name[0] if isinstance(name, tuple) else name for name in self.index or ()]
+        if numbers and all(isinstance(number, (int, np.integer)) for number in numbers):
+            return np.array(numbers, dtype=np.float64)
         return np.arange(1.0, len(self.scores) + 1.0)
 
     def name_of(self, place: int) -> str:
-        """Return what the row at a place is called, such as 1,204 or 1,204 (S-017)."""
-        called = int(place) + 1 if self.index is None else self.index[place]
-        first, *others = called if isinstance(called, tuple) else (called,)
+        """Return the name of the row at a place, such as 1,204 or 1,204 (S-017)."""
+        name = int(place) + 1 if self.index is None else self.index[place]
+        first, *others = name if isinstance(name, tuple) else (name,)
         number = f"{first:,}" if isinstance(first, (int, np.integer)) else str(first)
         return f"{number} ({', '.join(map(str, others))})" if others else number
 
     @property
     def blamed(self) -> np.ndarray:
         """How many of the alarms name each column; those that name two count half for each."""
-        found = np.zeros(len(self.names))
+        counts = np.zeros(len(self.names))
         places = {name: i for i, name in enumerate(self.names)}
         for reasons in self.reasons[: self.n_explained]:
-            named = {column for reason in reasons for column in reason["columns"]}
-            for column in named:
-                found[places[column]] += 1.0 / len(named)
-        return found
+            columns = {column for reason in reasons for column in reason["columns"]}
+            for column in columns:
+                counts[places[column]] += 1.0 / len(columns)
+        return counts
 
     @property
     def kinds(self) -> Counter:
@@ -88,10 +87,15 @@ class OutlierRows:
     @property
     def laws(self) -> tuple[list[Law], list[Law]]:
         """Laws that hold, and laws that hold no longer."""
-        laws = self.model.laws_
-        lost = [law.verdict.startswith(NO_LONGER) for law in laws]
-        pairs = list(zip(laws, lost, strict=True))
-        return [law for law, gone in pairs if not gone], [law for law, gone in pairs if gone]
+        return laws_of(self.model)
+
+
+def laws_of(model: VanishingOutlierDetector) -> tuple[list[Law], list[Law]]:
+    """Return the laws of a detector that hold, and those that hold no longer."""
+    laws: tuple[list[Law], list[Law]] = ([], [])
+    for law in model.laws_:
+        laws[law.verdict.startswith(NO_LONGER)].append(law)
+    return laws
 
 
 def outlier_rows(
@@ -111,12 +115,17 @@ def outlier_rows(
     Returns
     -------
     rows : OutlierRows
+
+    See Also
+    --------
+    vanishing.plot.OutlierDisplay : A picture of them.
+    vanishing.report.write_report : A page about them.
     """
     refuse(model, X, "explain")
     scores = np.asarray(model.score_samples(X))
     order = np.argsort(scores, kind="stable")
     n_alarms = int(np.count_nonzero(scores < model.offset_))
-    chosen = order[: max(top, min(n_alarms, _EXPLAINED))]
+    chosen = order[: max(top, min(n_alarms, EXPLAINED))]
     rows = X.iloc[chosen] if hasattr(X, "iloc") else np.asarray(X)[chosen]
     return OutlierRows(
         model=model,

@@ -8,15 +8,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from vanishing.algebra.markup import number, text
 from vanishing.inspection.laws import law_anatomy
+from vanishing.inspection.outliers import laws_of
+from vanishing.inspection.settings import CHARACTERS, DIGITS, EQUATIONS
 from vanishing.laws.finder import LawFinder
 from vanishing.laws.front import front_rows
 from vanishing.motion.conserved import ConservedQuantities
 from vanishing.outliers.detector import VanishingOutlierDetector
-from vanishing.outliers.drift import NO_LONGER
-
-_SHOWN = 10  # equations of a table
-_DIGITS = 4
-_CHARACTERS = 300  # of an equation that was compared
 
 STYLE = """<style>
 .vanishing-equations { margin: .5em 0; font-size: .95em; }
@@ -76,25 +73,24 @@ def _bold(words: str) -> str:
 
 
 def _laws(model: LawFinder) -> str:
-    found = law_anatomy(model)
-    if not found.laws:
-        return _bold(found.verdict) + _front(model)
-    count = "1 law" if len(found.laws) == 1 else f"{len(found.laws)} laws"
-    target = "" if found.target is None else f" of {found.target}"
+    answer = law_anatomy(model)
+    if not answer.laws:
+        return _bold(answer.verdict) + _front(model)
+    count = "1 law" if len(answer.laws) == 1 else f"{len(answer.laws)} laws"
+    target = "" if answer.target is None else f" of {answer.target}"
     heads = ["equation", "rms error", "relative", "on rows held out", "evidence"]
     rows = [
         [
             law.to_mathml(),
             *(
-                number(value, _DIGITS)
+                number(value, DIGITS)
                 for value in (law.error, law.relative_error, law.held_out_error, law.evidence)
             ),
         ]
-        for law in found.laws
+        for law in answer.laws
     ]
-    # The laws stand in the table; what is said of them is said of the first.
-    said = _paragraph(found.laws[0].verdict)
-    return _bold(count + target) + table(heads, rows, 1) + said + _front(model)
+    verdict = _paragraph(answer.laws[0].verdict)  # the others are in the table
+    return _bold(count + target) + table(heads, rows, 1) + verdict + _front(model)
 
 
 def _front(model: LawFinder) -> str:
@@ -106,11 +102,11 @@ def _front(model: LawFinder) -> str:
     heads = ["equation", "chosen", "terms", "rms error", "relative"]
     cells = [
         [
-            text(row["equation"], _CHARACTERS),
+            text(row["equation"], CHARACTERS),
             "yes" if row["chosen"] else "",
             str(row["n_terms"]),
-            number(row["error"], _DIGITS),
-            number(row["relative_error"], _DIGITS),
+            number(row["error"], DIGITS),
+            number(row["relative_error"], DIGITS),
         ]
         for row in rows
     ]
@@ -118,30 +114,29 @@ def _front(model: LawFinder) -> str:
 
 
 def _outliers(model: VanishingOutlierDetector) -> str:
-    laws = model.laws_
-    holding = [law for law in laws if not law.verdict.startswith(NO_LONGER)]
-    lost = [law for law in laws if law.verdict.startswith(NO_LONGER)]
-    seen = f"{model.n_samples_seen_:,} rows were learned from"
-    limit = f"outliers have a score below {model.offset_:.3g}"
-    if not laws:
-        said = "No law with few terms among the columns: rows are judged by how unusual they are."
-        return _bold(said) + _paragraph(f"{seen}; {limit}.")
+    holding, lost = laws_of(model)
+    facts = _paragraph(
+        f"{model.n_samples_seen_:,} rows were learned from; outliers have a score below "
+        f"{model.offset_:.3g}."
+    )
+    if not (holding or lost):
+        sentence = "No law with few terms holds: rows are judged by how unusual they are."
+        return _bold(sentence) + facts
     count = "1 law holds" if len(holding) == 1 else f"{len(holding) or 'No'} laws hold"
     count += f", {len(lost)} no longer" if lost else ""
-    heads = ["law", "what is known of it", "rms error"]
+    heads = ["law", "verdict", "rms error"]
     rows = [
-        [law.to_mathml(), text(law.verdict), number(law.error, _DIGITS)]
-        for law in [*lost, *holding]
+        [law.to_mathml(), text(law.verdict), number(law.error, DIGITS)] for law in [*lost, *holding]
     ]
-    more = "" if len(rows) <= _SHOWN else _paragraph(f"The first {_SHOWN} of {len(rows)}.")
-    return _bold(count) + table(heads, rows[:_SHOWN], 2) + more + _paragraph(f"{seen}; {limit}.")
+    more = "" if len(rows) <= EQUATIONS else _paragraph(f"The first {EQUATIONS} of {len(rows)}.")
+    return _bold(count) + table(heads, rows[:EQUATIONS], 2) + more + facts
 
 
 def _motion(model: ConservedQuantities) -> str:
     shown = _bold(model.verdict_)
     if model.quantities_:
         heads = ["quantity", "variance within runs over that of all rows"]
-        rows = [[one.to_mathml(), number(one.ratio, _DIGITS)] for one in model.quantities_]
+        rows = [[q.to_mathml(), number(q.ratio, DIGITS)] for q in model.quantities_]
         shown += table(heads, rows, 1)
     if model.constraints_:
         laws = [[law.to_mathml()] for law in model.constraints_]

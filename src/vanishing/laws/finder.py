@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -20,7 +20,7 @@ from vanishing._types import (
 )
 from vanishing._warnings import warn
 from vanishing.algebra.polynomials import default_names
-from vanishing.algebra.quantities import Units, read_units
+from vanishing.algebra.quantities import read_units
 from vanishing.checks import check_choice, check_flag, check_number
 from vanishing.equations.law import Law, read_law, write_law
 from vanishing.estimators.bases import BaseEstimator, RegressorMixin, available_if
@@ -29,46 +29,20 @@ from vanishing.estimators.notebook import HTMLRepresentation
 from vanishing.estimators.progress import Progress
 from vanishing.estimators.row_methods import RowMethods, row_by_row
 from vanishing.estimators.saving import Savable
-from vanishing.fitting.sample import Draw, Sample, columns_of, row_keys
+from vanishing.fitting.sample import Draw, columns_of, row_keys
 from vanishing.laws import settings
 from vanishing.laws.dictionary import given_stages
 from vanishing.laws.front import FRONT_COLUMNS, front_rows
 from vanishing.laws.passes import ROWS
 from vanishing.laws.search import Options, OutOfTime
+from vanishing.laws.table import SearchRows
 from vanishing.laws.targets import LawAnswer, law_of_target
 from vanishing.laws.untargeted import law_with_noise_in_all, laws_of_columns, noise_of_target
 from vanishing.persistence import register
-from vanishing.rows.array_source import ArraySource
 from vanishing.rows.intake import take_rows
 from vanishing.rows.source import RowPart
 
-_ORDERED = 100_000
-
-
-class LawRows(NamedTuple):
-    """All rows, wherever they are: how to ask them, and a sample of them.
-
-    Attributes
-    ----------
-    ask : callable
-        ``ask(question, combine)`` returns the combined answers of all blocks.
-    sample : Sample
-    names : tuple of str
-        Of the columns, and of the target last where there is one.
-    n_inputs : int
-        Columns of X.
-    seed : int
-        For whatever looks random.
-    units : Units or None
-        Of the columns, and of the target last.
-    """
-
-    ask: Callable
-    sample: Sample
-    names: tuple[str, ...]
-    n_inputs: int
-    seed: int
-    units: Units | None
+_ORDERED = 100_000  # rows: sorting more takes longer than a search
 
 
 def _is_estimate(noise) -> bool:
@@ -100,15 +74,17 @@ class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEst
         like ``max_terms`` bounds the monomials that all generators together are made of.
     functions : "auto", tuple of str, dict or tuple of callables, default="auto"
         Functions that terms may have: "auto" tries terms without functions first, then functions
-        in stages; () means none; names out of sin, cos, tan, log, exp, sqrt and reciprocal are
-        applied to all columns where they are defined; ``{column: names}`` to some columns. A
-        callable needs a name (``name`` or ``__name__``) and a ``derivative``, a callable, too.
+        in stages, those of `vanishing.laws.register_stage` last. () means none. Names are applied
+        to all columns where the function is defined, ``{column: names}`` to these columns: sin,
+        cos, tan, log, exp, sqrt, reciprocal, arcsin, arccos, arctan, tanh, and those of
+        `register_function`. A callable needs a name (``name`` or ``__name__``) and a
+        ``derivative``, a callable, too.
     noise : None, float, array-like of shape (n_columns,) or "estimate", default=None
         None: the target has noise, whose size is estimated, and the columns of X have none. A
         number, or one per column with the target last: the standard deviation of the noise in each
         column (errors in variables); that of the target is estimated where it is left out.
-        "estimate": noise in all columns, in proportion to their
-        standard deviations, whose size is estimated.
+        "estimate": all columns have noise in proportion to their standard deviations, and its
+        size is estimated.
     robust : bool, default=False
         Whether some rows may be wrong: rows far from what the others say are left out.
     units : dict from str to str, default=None
@@ -133,23 +109,34 @@ class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEst
 
     Attributes
     ----------
-    laws_ : list of Law
+    laws_ : list of Law of length n_laws or less
         The best first; empty where no law holds.
     verdict_ : str
-        What was found, or why nothing.
+        The law and how sure it is, or why there is none.
     front_ : list of Law
-        The best equation of each number of terms, whether it holds or not.
+        The best equation of each number of terms, whether it holds or not; the shortest first.
     noise_ : ndarray of shape (n_columns,)
         Standard deviation of the noise in each column, the target last: 0 in columns that have
         none, or are taken to have none, and NaN where the time did not suffice to tell.
     reductions_ : list of str
         The combinations of columns that matter, that with the target first: y/(x0*x1), x2/x3.
     target_name_ : str or None
+        Name of the target; None where there is none.
     mean_ : float or None
-        Of the target: what is predicted where there is no law.
+        Mean of the target: what is predicted where there is no law.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Where X has names.
+        Number of columns of X.
+    feature_names_in_ : ndarray of str of shape (n_features_in_,)
+        Names of these, where X has names.
+
+    See Also
+    --------
+    check_law : Whether an equation that you have in mind holds.
+    Law : What `laws_` consists of.
+    vanishing.laws.register_link : Try a function of your own, of the target.
+    vanishing.laws.register_stage : Try functions of your own in terms.
+    VanishingOutlierDetector : Which rows break the laws of a table?
+    ConservedQuantities : What stays the same along each run?
 
     Notes
     -----
@@ -243,14 +230,21 @@ class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEst
         self.check_parameters()
         with all_or_nothing(self), one_blas_thread(), threads(self.n_jobs):
             rows = self._rows(X, y, sample_weight)
-            self._store(self._answer(rows), len(rows.names))
+            answer = self._answer(rows)
+            self.laws_ = answer.laws
+            self.verdict_ = answer.verdict
+            self.front_ = list(answer.front)
+            self.noise_ = _noise_per_column(answer.noise, len(rows.names))
+            self.reductions_ = list(answer.reductions)
+            self.target_name_ = rows.target_name
+            self.mean_ = None if rows.target_name is None else rows.mean(-1)
         return self
 
-    def _answer(self, rows: LawRows) -> LawAnswer:
+    def _answer(self, rows: SearchRows) -> LawAnswer:
         options, progress = self._options(rows), self._progress()
         noise = self._noise_per_column(rows)
         try:
-            if self.target_name_ is None:
+            if rows.target_name is None:
                 return laws_of_columns(rows, options, noise, self.n_laws, progress)
             if noise is not None or _is_estimate(self.noise):
                 answer = law_with_noise_in_all(rows, options, noise, progress)
@@ -258,13 +252,10 @@ class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEst
                     return answer
         except OutOfTime:
             verdict = "No law was found in the time allowed: raise max_time."
-            mean = None
-            if self.target_name_ is not None:
-                mean = float(np.average(rows.sample.columns[-1], weights=rows.sample.weight))
-            return LawAnswer([], verdict, [], np.nan, [], mean)
+            return LawAnswer([], verdict, np.nan)
         return law_of_target(rows, options, progress)
 
-    def _noise_per_column(self, rows: LawRows) -> np.ndarray | None:
+    def _noise_per_column(self, rows: SearchRows) -> np.ndarray | None:
         """Return the standard deviations of the noise, or None where they are to be estimated."""
         if self.noise is None or _is_estimate(self.noise):
             return None
@@ -289,11 +280,10 @@ class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEst
             per_column[-1] = noise_of_target(rows, noise)
         return per_column
 
-    def _rows(self, X, y, sample_weight) -> LawRows:
+    def _rows(self, X, y, sample_weight) -> SearchRows:
         """Validate the rows, and draw a sample."""
         source = take_rows(self, X, y, sample_weight, y_is="target").on_host()
-        if source.part is not None:
-            source = ArraySource(_ordered(source.part), ROWS)
+        source = source.ordered(_order, ROWS)
         seed = int(check_random_state(self.random_state).randint(2**31))
         draw = Draw(seed)
         sample = source.ask(draw, draw.combine)
@@ -303,17 +293,14 @@ class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEst
                 f"a law cannot be told from chance on n_samples = {n} different rows: at least "
                 f"{settings.LEAST_ROWS} are needed."
             )
-        has_target = len(sample.columns) > self.n_features_in_
         _check_sizes(sample.columns)
         names = [*map(str, getattr(self, "feature_names_in_", default_names(self.n_features_in_)))]
-        self.target_name_ = None
-        if has_target:
-            self.target_name_ = _target_name(y, names)
-            names.append(self.target_name_)
+        if len(sample.columns) > self.n_features_in_:
+            names.append(_target_name(y, names))
         units = None if self.units is None else read_units(self.units, names)
-        return LawRows(source.ask, sample, tuple(names), self.n_features_in_, seed, units)
+        return SearchRows(source.ask, sample, tuple(names), self.n_features_in_, seed, units)
 
-    def _options(self, rows: LawRows) -> Options:
+    def _options(self, rows: SearchRows) -> Options:
         n = rows.n_inputs
         stages = given_stages(self.functions, rows.names[:n], rows.sample.columns[:n])
         dimensions = None
@@ -333,14 +320,6 @@ class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEst
                 raise OutOfTime
 
         return progress
-
-    def _store(self, answer: LawAnswer, n_columns: int) -> None:
-        self.laws_ = answer.laws
-        self.verdict_ = answer.verdict
-        self.front_ = answer.front
-        self.noise_ = _noise_per_column(answer.noise, n_columns)
-        self.reductions_ = answer.reductions
-        self.mean_ = answer.mean
 
     def front_table(self) -> Any:
         """Return the equations that were compared, `front_`, as a table.
@@ -403,13 +382,11 @@ class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEst
         return tags
 
 
-def _ordered(rows: RowPart) -> RowPart:
-    """Return few rows in an order that what they hold decides: sums round alike then."""
-    if rows.y is not None:
-        rows = rows._replace(y=rows.y.astype(np.float64))
+def _order(rows: RowPart) -> np.ndarray | slice:
+    """Return an order that depends on what rows hold: sums round alike then. Many stay as given."""
     if len(rows.X) > _ORDERED:
-        return rows
-    return rows.at(np.argsort(row_keys(columns_of(rows), 0), kind="stable"))
+        return slice(None)
+    return np.argsort(row_keys(columns_of(rows), 0), kind="stable")
 
 
 def _check_sizes(columns) -> None:

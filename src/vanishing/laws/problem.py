@@ -6,6 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from vanishing.fitting.smooth_terms import smooth_coordinates
+from vanishing.fitting.surrogate import Surrogate, fit_surrogate
+from vanishing.laws import settings
 from vanishing.laws.dictionary import Variables
 from vanishing.laws.reductions import Logarithms, ReductionState
 
@@ -82,6 +85,15 @@ class LawTable(NamedTuple):
     def n_observations(self) -> float:
         """The number of observations."""
         return float(self.weight.sum())
+
+
+def surrogate_of(table: LawTable) -> tuple[Surrogate, np.ndarray]:
+    """Return a surrogate of the target, fitted to the first rows, and what it sees of all rows."""
+    first = slice(0, settings.FIRST_ROWS)
+    coordinates = smooth_coordinates(table.columns, table.positive)
+    y = table.y[first]
+    ones = np.ones_like(y)
+    return fit_surrogate(coordinates[:, first], ones, y, table.weight[first]), coordinates
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,12 +1,60 @@
 """From a sample of rows to the table of a search: units, signs, and columns that play a part."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
+from vanishing.algebra.quantities import Units
+from vanishing.fitting.sample import Sample
 from vanishing.fitting.sparse import sparse_supports
 from vanishing.laws import settings
 from vanishing.laws.problem import LawTable
+
+
+class SearchRows(NamedTuple):
+    """All rows, wherever they are: how to ask them, and a sample of them.
+
+    Attributes
+    ----------
+    ask : callable
+        ``ask(question, combine)`` returns the combined answers of all blocks.
+    sample : Sample
+    names : tuple of str
+        Of the columns, and of the target last where there is one.
+    n_inputs : int
+        Columns of X.
+    seed : int
+        For whatever looks random.
+    units : Units or None
+        Of the columns, and of the target last.
+    """
+
+    ask: Callable
+    sample: Sample
+    names: tuple[str, ...]
+    n_inputs: int
+    seed: int
+    units: Units | None
+
+    @property
+    def target_name(self) -> str | None:
+        """Name of the target, which is the last column; None where there is none."""
+        return self.names[-1] if len(self.names) > self.n_inputs else None
+
+    @property
+    def weight(self) -> np.ndarray:
+        """How many observations each row of the sample counts for."""
+        return self.sample.weight / self.sample.repetition
+
+    def mean(self, column: int) -> float:
+        """Return the mean of a column, in the sample."""
+        return float(np.average(self.sample.columns[column], weights=self.sample.weight))
+
+    def size(self, column: int) -> float:
+        """Return the root mean square of a column, in the sample."""
+        squares = self.sample.columns[column] ** 2
+        return float(np.sqrt(np.average(squares, weights=self.sample.weight)))
 
 
 class Prepared(NamedTuple):

@@ -1,11 +1,12 @@
 """The laws of one column: a search, its law fitted to all rows, and what is said about it."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from vanishing.algebra.expressions import of_term
-from vanishing.algebra.quantities import ONE, Unit
+from vanishing.algebra.quantities import ONE
 from vanishing.algebra.terms import Term
 from vanishing.algebra.writing import PlainText, in_words
 from vanishing.equations.law import Law
@@ -14,110 +15,121 @@ from vanishing.laws.choose import Choice, LawCandidate
 from vanishing.laws.results import Draft, draft, finished, fitted_law, spread_of
 from vanishing.laws.robust import good_rows
 from vanishing.laws.search import Options, SearchOutcome, search
-from vanishing.laws.table import Prepared, prepared
+from vanishing.laws.table import Prepared, SearchRows, prepared
 from vanishing.laws.unequal import with_equal_noise
 
-_UNDETERMINED = "coefficients of the best candidate cannot be told from zero"
-_NO_SOLUTION = "the best equation has no solution, or a wrong one, on most rows"
-_NO_FUNCTION = "the best candidate is no function of the other columns"
-_ROUNDED = 1e-9  # error relative to the target of a row that is right
+ROUNDED = 1e-9  # error of a row that is right, relative to the size of what it is an error of
 
 
 class LawAnswer(NamedTuple):
-    """What a finder has to say about a table."""
+    """What a finder says of a table.
+
+    Attributes
+    ----------
+    laws : list of Law
+        The best first.
+    verdict : str
+    noise : float or ndarray of shape (n_columns,)
+        Standard deviation of the target's noise, or of each column's.
+    front : sequence of Law
+        The best equation of each number of terms.
+    reductions : sequence of str
+        Combinations of columns that matter.
+    """
 
     laws: list[Law]
     verdict: str
-    front: list[Law]
     noise: float | np.ndarray
-    reductions: list[str]
-    mean: float | None
+    front: Sequence[Law] = ()
+    reductions: Sequence[str] = ()
 
 
-def law_of_target(rows, options: Options, progress, target: int = -1) -> LawAnswer:
+def law_of_target(rows: SearchRows, options: Options, progress, target: int = -1) -> LawAnswer:
     """Return the law of one column of some rows, the last by default."""
-    sample, names = rows.sample, rows.names
-    target %= len(names)
-    y = sample.columns[target]
-    mean = float(np.average(y, weights=sample.weight))
-    size = float(np.sqrt(np.average(y**2, weights=sample.weight)))
-    if not np.ptp(y) > 1e-12 * size:
-        verdict = f"No law: {names[target]} is constant, {y[0]:.6g} on all rows."
-        return LawAnswer([], verdict, [], 0.0, [], mean)
-    weight = sample.weight / sample.repetition
-    table = prepared(sample.columns, target, weight, options.dimensions)
+    target %= len(rows.names)
+    name, y = rows.names[target], rows.sample.columns[target]
+    if not np.ptp(y) > 1e-12 * rows.size(target):
+        return LawAnswer([], f"No law: {name} is constant, {y[0]:.6g} on all rows.", 0.0)
+    table = prepared(rows.sample.columns, target, rows.weight, options.dimensions)
     if not len(table.columns):
-        verdict = f"No law: all columns are constant, and {names[target]} is not."
-        return LawAnswer([], verdict, [], float(np.std(y)), [], mean)
+        verdict = f"No law: all columns are constant, and {name} is not."
+        return LawAnswer([], verdict, float(np.std(y)))
     if options.robust:
         table = table._replace(table=table.table.at(good_rows(table.table)))
         if not table.table.variance > 1e-24 * table.table.norm:
-            verdict = f"No law: but for a few rows, {names[target]} is constant."
-            return LawAnswer([], verdict, [], 0.0, [], mean)
-    table, found = _searched(table, options, progress)
-    choice = found.choice
-    front = _front(found, table, rows, target, size)
-    noise = np.sqrt(_noise(found)) * abs(table.units[-1])
-    reductions = _reductions(found, table, names, target)
-    if choice is None or choice.reason:
-        verdict = _nothing(choice, found, names[target], options.dimensions is not None)
-        return LawAnswer([], verdict, front, noise, reductions, mean)
-    first = draft(choice.best, table, sample, target)
+            return LawAnswer([], f"No law: but for a few rows, {name} is constant.", 0.0)
+    table, outcome = _searched(table, options, progress)
+    front = _front(outcome, table, rows, target)
+    noise = np.sqrt(_noise(outcome)) * abs(table.units[-1])
+    answer = LawAnswer([], "", noise, front, _reductions(outcome, table, rows.names, target))
+    if outcome.choice is None or outcome.choice.reason:
+        return answer._replace(verdict=_why_none(outcome, name, options.dimensions is not None))
+    law = _of_all_rows(outcome.choice, table, rows, target, options.robust)
+    if isinstance(law, str):
+        return answer._replace(verdict=f"No law of {name} was found: {law}.")
+    return answer._replace(
+        laws=[law],
+        verdict=f"{law}: {law.verdict}",
+        noise=float(law.error),
+        front=[law if other.terms == law.terms else other for other in front],
+    )
+
+
+def _of_all_rows(
+    choice: Choice, table: Prepared, rows: SearchRows, target: int, robust: bool
+) -> Law | str:
+    """Return the law that was chosen, fitted to all rows, or why it is none."""
+    sample, size = rows.sample, rows.size(target)
+    start = draft(choice.best, table, sample, target)
     # Rounding differs from row to row, and is no reason to leave one out.
-    keep = max(settings.FAR * spread_of(first, sample), _ROUNDED * size) if options.robust else None
-    expected = first.mean_square
-    first, sums = fitted_law(first, rows.ask, rows.seed, keep)
+    keep = max(settings.FAR * spread_of(start, sample), ROUNDED * size) if robust else None
+    fit, sums = fitted_law(start, rows.ask, rows.seed, keep)
     if sums.missing >= sums.weight.sum():
-        verdict = f"No law of {names[target]} was found: {_NO_SOLUTION}."
-        return LawAnswer([], verdict, front, noise, reductions, mean)
-    if not (first.exact or first.mean_square < settings.WORSE * expected):
-        verdict = f"No law of {names[target]} was found: {_NO_FUNCTION}."
-        return LawAnswer([], verdict, front, noise, reductions, mean)
-    unit = ONE if rows.units is None else rows.units.columns[target]
+        return "the best equation has no solution, or a wrong one, on most rows"
+    if not (fit.exact or fit.mean_square < settings.WORSE * start.mean_square):
+        return "the best candidate is no function of the other columns"
     law = finished(
-        first,
+        fit,
         sums,
-        names,
+        rows.names,
         size,
         rows.n_inputs,
         sample,
         evidence=choice.evidence / 2,
         lack_of_fit=choice.lack_of_fit,
-        verdict=_certainty(choice, first, size, sums.missing, options.robust, unit),
+        verdict=_certainty(choice, fit, sums.missing, robust, rows, target),
         units=rows.units,
     )
     if (np.abs(law.coef) < 2 * law.coef_std).any():
-        verdict = f"No law of {names[target]} was found: {_UNDETERMINED}."
-        return LawAnswer([], verdict, front, noise, reductions, mean)
-    front = [law if other.terms == law.terms else other for other in front]
-    return LawAnswer([law], f"{law}: {law.verdict}", front, float(law.error), reductions, mean)
+        return "coefficients of the best candidate cannot be told from zero"
+    return law
 
 
 def _searched(table: Prepared, options: Options, progress) -> tuple[Prepared, SearchOutcome]:
     """Search, and again with rows by the inverse of their variance where noise is unequal."""
-    found = search(table.table, options, progress)
+    outcome = search(table.table, options, progress)
     law = None
-    if found.choice is not None and not found.choice.reason:
-        law = found.choice.best.fitted
-    if found.out_of_time or (law is not None and law.exact):
-        return table, found
+    if outcome.choice is not None and not outcome.choice.reason:
+        law = outcome.choice.best.fitted
+    if outcome.out_of_time or (law is not None and law.exact):
+        return table, outcome
     equal = with_equal_noise(table.table, None if law is None else law.predicted)
     if equal is table.table:
-        return table, found
+        return table, outcome
     return table._replace(table=equal), search(equal, options, progress)
 
 
-def _noise(found: SearchOutcome) -> float:
+def _noise(outcome: SearchOutcome) -> float:
     """Return the least noise that any surrogate or candidate reached; NaN if there was no time."""
-    reached = [s.surrogate.mean_square for s in found.states if s.surrogate is not None]
-    reached += [c.fitted.mean_square for c in found.candidates]
+    reached = [s.surrogate.mean_square for s in outcome.states if s.surrogate is not None]
+    reached += [c.fitted.mean_square for c in outcome.candidates]
     return min(reached, default=np.nan)
 
 
-def _front(found: SearchOutcome, table: Prepared, rows, target: int, size: float) -> list[Law]:
+def _front(outcome: SearchOutcome, table: Prepared, rows: SearchRows, target: int) -> list[Law]:
     """Return the best candidate of each number of terms that is better than those of fewer."""
     best: dict[int, LawCandidate] = {}
-    for candidate in found.candidates:
+    for candidate in outcome.candidates:
         if not (candidate.fitted.exact or candidate.fitted.is_determined()):
             continue
         n_terms = candidate.fitted.n_terms
@@ -126,79 +138,82 @@ def _front(found: SearchOutcome, table: Prepared, rows, target: int, size: float
             best[n_terms] = candidate
     laws, least = [], np.inf
     for n_terms in sorted(best):
-        first = draft(best[n_terms], table, rows.sample, target)
-        if first.mean_square < 0.999 * least:
-            least = first.mean_square
-            laws.append(_unmeasured(first, rows, size))
+        fit = draft(best[n_terms], table, rows.sample, target)
+        if fit.mean_square < 0.999 * least:
+            least = fit.mean_square
+            laws.append(_unmeasured(fit, rows))
     return laws
 
 
-def _unmeasured(found: Draft, rows, size: float) -> Law:
+def _unmeasured(fit: Draft, rows: SearchRows) -> Law:
     """Return a law as the search left it, on its sample of rows."""
-    error = float(np.sqrt(found.mean_square))
+    error = float(np.sqrt(fit.mean_square))
     return Law(
-        found.terms,
-        found.coef,
+        fit.terms,
+        fit.coef,
         names=rows.names,
-        target=rows.names[found.target],
+        target=rows.names[fit.target],
         n_inputs=rows.n_inputs,
-        covariance=found.covariance * found.mean_square,
+        covariance=fit.covariance * fit.mean_square,
         error=error,
-        relative_error=error / size,
-        branch=found.branch,
+        relative_error=error / rows.size(fit.target),
+        branch=fit.branch,
         n_samples=len(rows.sample.keys),
         verdict="A candidate.",
         units=rows.units,
     )
 
 
-def _reductions(found: SearchOutcome, table: Prepared, names, target: int) -> list[str]:
+def _reductions(outcome: SearchOutcome, table: Prepared, names, target: int) -> list[str]:
     """Return the combinations of columns that matter, that with the target first."""
-    if not found.states:
+    if not outcome.states:
         return []
-    state = found.states[-1] if found.choice is None else found.choice.best.reduced.state
+    state = outcome.states[-1] if outcome.choice is None else outcome.choice.best.reduced.state
     text = PlainText([*(names[i] for i in table.columns), names[target]])
     groups = [np.append(-state.factor, 1.0)]
     groups += [np.append(row, 0.0) for row in state.variables]
     return [text.write(of_term(Term(tuple(map(float, group))))) for group in groups]
 
 
-def _nothing(choice: Choice | None, found: SearchOutcome, name: str, homogeneous: bool) -> str:
+def _why_none(outcome: SearchOutcome, name: str, homogeneous: bool) -> str:
     """Say why there is no law."""
-    if found.out_of_time:
+    if outcome.out_of_time:
         return f"No law of {name} was found in the time allowed: raise max_time."
     law = "law" if not homogeneous else "law whose coefficients have no dimension"
-    if choice is None:
-        return f"No {law} of {name} was found: no combination of terms comes down to its noise."
-    return f"No {law} of {name} was found: {choice.reason}."
+    reason = "no combination of terms comes down to its noise"
+    if outcome.choice is not None:
+        reason = outcome.choice.reason
+    return f"No {law} of {name} was found: {reason}."
 
 
 def _certainty(
-    choice: Choice, found: Draft, size: float, missing: float, robust: bool, unit: Unit
+    choice: Choice, fit: Draft, missing: float, robust: bool, rows: SearchRows, target: int
 ) -> str:
     """Say in words how sure a law is."""
-    if found.exact:
-        said = "It holds up to rounding."
+    if fit.exact:
+        text = "It holds up to rounding."
     else:
-        error = np.sqrt(found.mean_square)
-        said = f"The rms error is {unit.behind(in_words(error))} ({100 * error / size:.2g} %)"
+        unit = ONE if rows.units is None else rows.units.columns[target]
+        error = np.sqrt(fit.mean_square)
+        share = f"{100 * error / rows.size(target):.2g} %"
+        text = f"The rms error is {unit.behind(in_words(error))} ({share})"
         if np.isfinite(choice.evidence):
-            said += (
+            text += (
                 f"; the best different equation is less likely by a factor of "
                 f"exp({choice.evidence / 2:.0f})"
             )
         if choice.best.reduced.table.precision is not None:
-            said += "; the noise grows with the target"
+            text += "; the noise grows with the target"
         if choice.best.reduced.table.n_rows < settings.FEW_ROWS:
-            said += "; too few rows to tell whether a column explains what is left."
+            text += "; too few rows to tell whether a column explains what is left."
         else:
-            said += "; no column explains what is left."
+            text += "; no column explains what is left."
         if not _is_sure(choice):
-            said += " Within this noise it may be an approximation of another law."
+            text += " Within this noise it may be an approximation of another law."
     if missing:
         where = "Left out as wrong were" if robust else "It has no solution on"
-        said += f" {where} {missing:g} rows."
-    return said
+        text += f" {where} {missing:g} rows."
+    return text
 
 
 def _is_sure(choice: Choice) -> bool:

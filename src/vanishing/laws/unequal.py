@@ -2,10 +2,8 @@
 
 import numpy as np
 
-from vanishing.fitting.surrogate import fit_surrogate
 from vanishing.laws import settings
-from vanishing.laws.problem import LawTable
-from vanishing.laws.reductions import start_coordinates
+from vanishing.laws.problem import LawTable, surrogate_of
 
 _FITS = 6
 _ROUNDING = 1e-14  # mean square relative to the target's
@@ -24,9 +22,10 @@ def with_equal_noise(table: LawTable, predicted: np.ndarray | None) -> LawTable:
         What a law says of the target; None where none was found, and a surrogate is asked.
     """
     if predicted is None:
-        predicted = _smooth(table)
-        if predicted is None:
+        surrogate, coordinates = surrogate_of(table)
+        if surrogate.limited:  # it misses more than noise
             return table
+        predicted = surrogate.values(coordinates)
     good = np.isfinite(predicted)
     s, r, weight = predicted[good] ** 2, (table.y - predicted)[good] ** 2, table.weight[good]
     left = float(weight @ r) / max(float(weight.sum()), 1e-300)
@@ -40,15 +39,6 @@ def with_equal_noise(table: LawTable, predicted: np.ndarray | None) -> LawTable:
     precision[~good] = precision[good].min()
     precision *= table.weight.sum() / (table.weight @ precision)
     return table._replace(weight=table.weight * precision, precision=precision)
-
-
-def _smooth(table: LawTable) -> np.ndarray | None:
-    """Return what a surrogate says of the target; None where it misses more than noise."""
-    used = slice(0, settings.FIRST_ROWS)
-    coordinates = start_coordinates(table.columns, table.positive)
-    y, weight = table.y[used], table.weight[used]
-    surrogate = fit_surrogate(coordinates[:, used], np.ones_like(y), y, weight)
-    return None if surrogate.limited else surrogate.values(coordinates)
 
 
 def _variance(r: np.ndarray, s: np.ndarray, weight: np.ndarray) -> tuple[float, float] | None:

@@ -9,85 +9,74 @@ from vanishing.algebra.solving import normalised, pivot_of, solved
 from vanishing.algebra.terms import monomial
 from vanishing.equations.law import Law
 from vanishing.fitting.debiased import fitted_equation
-from vanishing.fitting.surrogate import fit_surrogate
+from vanishing.fitting.smooth_terms import is_logarithmic
 from vanishing.fitting.variety import VarietyEquation
 from vanishing.laws import settings
 from vanishing.laws.passes import Distances, Measure
-from vanishing.laws.reductions import is_logarithmic, start_coordinates
+from vanishing.laws.problem import surrogate_of
 from vanishing.laws.results import held_out_error
 from vanishing.laws.robust import rows_near_an_equation
+from vanishing.laws.search import Options
 from vanishing.laws.symmetric import Symmetric, SymmetricAnswer
-from vanishing.laws.table import prepared, signed_units, varying
-from vanishing.laws.targets import LawAnswer, law_of_target
-
-_ROUNDING = 1e-9  # error relative to the spread of columns
+from vanishing.laws.table import SearchRows, prepared, signed_units, varying
+from vanishing.laws.targets import ROUNDED, LawAnswer, law_of_target
 
 
-def laws_of_columns(rows, options, noise, n_laws: int, progress) -> LawAnswer:
+def laws_of_columns(rows: SearchRows, options: Options, noise, n_laws: int, progress) -> LawAnswer:
     """Return laws among the columns of X, none of which is singled out."""
     among = _among(rows, options, noise, progress, n_laws)
     if among is not None:
         laws = [_law(rows, equation, among, None) for equation in among.answer.equations]
-        return LawAnswer(laws, _said(laws), _shortest(laws), among.deviations, [], None)
+        return LawAnswer(laws, _verdict(laws), among.deviations, _shortest(laws))
     places = np.flatnonzero(varying(rows.sample.columns)).tolist()
     answers = spread(lambda target: _law_in_turn(rows, options, progress, target), places)
     spreads = np.std(rows.sample.columns, axis=1)
-    found = [
+    close = [
         law
         for answer in answers
         for law in answer.laws
         # Columns that merely depend on one another have no law.
         if law.error < settings.LARGEST_NOISE * spreads[rows.names.index(law.target)]
     ]
-    found.sort(key=lambda law: (law.n_terms, law.relative_error))
-    laws = _different(found, rows)[:n_laws]
-    verdict = _said(laws) if laws else "No law among the columns was found: " + _why(answers)
-    fronts: list[list[Law]] = [answer.front for answer in answers if answer.front]
-    front: list[Law] = min(fronts, key=_best_error, default=[])
-    reductions: list[str] = next((a.reductions for a in answers if a.laws), [])
-    return LawAnswer(
-        laws, verdict, front, _noises(answers, places, len(rows.names)), reductions, None
-    )
+    close.sort(key=lambda law: (law.n_terms, law.relative_error))
+    laws = _different(close, rows)[:n_laws]
+    fronts = (answer.front for answer in answers if answer.front)
+    front = min(fronts, key=lambda laws: min(law.relative_error for law in laws), default=())
+    reductions = next((a.reductions for a in answers if a.laws), ())
+    deviations = np.zeros(len(rows.names))
+    deviations[places] = [answer.noise for answer in answers]
+    verdict = _verdict(laws) if laws else _why_none(answers)
+    return LawAnswer(laws, verdict, deviations, front, reductions)
 
 
-def _law_in_turn(rows, options, progress, target: int) -> LawAnswer:
+def _law_in_turn(rows: SearchRows, options: Options, progress, target: int) -> LawAnswer:
     """Return the law of one column, unless hardly any of it is a function of the others."""
-    sample = rows.sample
-    table = prepared(sample.columns, target, sample.weight / sample.repetition).table
-    used = slice(0, settings.FIRST_ROWS)
-    coordinates = start_coordinates(table.columns[:, used], table.positive)
-    y, weight = table.y[used], table.weight[used]
+    table = prepared(rows.sample.columns, target, rows.weight).table
     progress()
-    surrogate = fit_surrogate(coordinates, np.ones_like(y), y, weight)
+    surrogate, _ = surrogate_of(table)
     if surrogate.mean_square > settings.UNRELATED * table.variance:
-        noise = float(np.sqrt(surrogate.mean_square)) * abs(table.unit)
-        return LawAnswer([], "", [], noise, [], None)
+        return LawAnswer([], "", float(np.sqrt(surrogate.mean_square)) * abs(table.unit))
     return law_of_target(rows, options, progress, target)
 
 
-def noise_of_target(rows, noise: np.ndarray) -> float:
+def noise_of_target(rows: SearchRows, noise: np.ndarray) -> float:
     """Return the standard deviation of the target's own noise, given that of the other columns.
 
     It is what a surrogate leaves, without what noise in the columns makes of it by their slopes.
     """
-    sample = rows.sample
-    table, columns, units = prepared(
-        sample.columns, len(rows.names) - 1, sample.weight / sample.repetition
-    )
-    used = slice(0, settings.FIRST_ROWS)
-    logarithmic = is_logarithmic(table.columns[:, used], table.positive)
-    coordinates = start_coordinates(table.columns[:, used], table.positive)
-    y, weight = table.y[used], table.weight[used]
-    surrogate = fit_surrogate(coordinates, np.ones_like(y), y, weight)
-    slopes = surrogate.gradients(coordinates)[:-1]
-    slopes[logarithmic] /= table.columns[:, used][logarithmic]
+    table, columns, units = prepared(rows.sample.columns, len(rows.names) - 1, rows.weight)
+    surrogate, coordinates = surrogate_of(table)
+    first = slice(0, settings.FIRST_ROWS)
+    logarithmic = is_logarithmic(table.columns, table.positive)
+    slopes = surrogate.gradients(coordinates[:, first])[:-1]
+    slopes[logarithmic] /= table.columns[logarithmic, first]
     scaled = noise[columns] / np.abs(units[:-1])
-    others = float(np.average(scaled**2 @ slopes**2, weights=weight))
+    others = float(np.average(scaled**2 @ slopes**2, weights=table.weight[first]))
     left = max(surrogate.mean_square - others, 0.01 * surrogate.mean_square)
     return float(np.sqrt(left)) * abs(table.unit)
 
 
-def law_with_noise_in_all(rows, options, noise, progress) -> LawAnswer | None:
+def law_with_noise_in_all(rows: SearchRows, options: Options, noise, progress) -> LawAnswer | None:
     """Return a polynomial law of the target where all columns have noise; None if there is none."""
     target = len(rows.names) - 1
     among = _among(rows, options, noise, progress, 1, must=target)
@@ -95,8 +84,7 @@ def law_with_noise_in_all(rows, options, noise, progress) -> LawAnswer | None:
     if among is None or among.answer.equations[0].exponents[:, -1].min() > 0:
         return None
     law = _law(rows, among.answer.equations[0], among, target)
-    mean = float(np.average(rows.sample.columns[target], weights=rows.sample.weight))
-    return LawAnswer([law], f"{law}: {law.verdict}", [law], among.deviations, [], mean)
+    return LawAnswer([law], f"{law}: {law.verdict}", among.deviations, [law])
 
 
 class _Among(NamedTuple):
@@ -130,7 +118,9 @@ class _Among(NamedTuple):
         return self.noise * self.units
 
 
-def _among(rows, options, noise, progress, n_laws: int, must=None) -> _Among | None:
+def _among(
+    rows: SearchRows, options: Options, noise, progress, n_laws: int, must=None
+) -> _Among | None:
     """Search for equations in which no column is singled out; None if there are none."""
     sample = rows.sample
     places = np.flatnonzero(varying(sample.columns))
@@ -141,7 +131,7 @@ def _among(rows, options, noise, progress, n_laws: int, must=None) -> _Among | N
     if noise is not None:
         noise = np.asarray(noise)[places] / units
     must = None if must is None else int(np.flatnonzero(places == must)[0])
-    weight = sample.weight / sample.repetition
+    weight = rows.weight
     if options.dimensions is not None:
         options = options._replace(dimensions=options.dimensions[places])
     if options.robust:
@@ -153,7 +143,7 @@ def _among(rows, options, noise, progress, n_laws: int, must=None) -> _Among | N
     return _Among(answer, places, every, options.robust) if answer.equations else None
 
 
-def _law(rows, equation: VarietyEquation, among: _Among, target) -> Law:
+def _law(rows: SearchRows, equation: VarietyEquation, among: _Among, target) -> Law:
     """Return an equation as a law, fitted to all rows."""
     every, noise = among.units, among.noise
     exponents = np.zeros((len(equation.coef), len(rows.names)), dtype=np.int64)
@@ -179,7 +169,7 @@ def _law(rows, equation: VarietyEquation, among: _Among, target) -> Law:
         held_out = others * scale
     measured = _measured(rows, terms, coef, held_out, target, fixed)
     verdict = _certainty(equation, among.answer)
-    if equation.exact and measured["error"] > _ROUNDING:
+    if equation.exact and measured["error"] > ROUNDED:
         verdict = "It holds up to rounding on most rows, and not on all."
     return Law(
         terms,
@@ -217,22 +207,21 @@ def _measured(rows, terms, coef, held_out, target, fixed) -> dict:
     errors[~np.isfinite(errors)] = np.nan
     spreads = np.std(sample.columns, axis=1)
     error = float(np.sqrt(square / np.sum(slopes * spreads**2)))
-    found: dict = {"errors": errors, "error": error, "relative_error": error}
+    measured: dict = {"errors": errors, "error": error, "relative_error": error}
     square, *slopes, _ = rows.ask(Distances(terms, held_out, rows.seed), Distances.combine)
     with np.errstate(all="ignore"):
-        found["held_out_error"] = float(np.sqrt(square / np.sum(slopes * spreads**2)))
+        measured["held_out_error"] = float(np.sqrt(square / np.sum(slopes * spreads**2)))
     if target is None or solved(terms, coef, None, target, 1) is None:
-        return found
+        return measured
     trials = []
     for branch in (1, -1):
         sums = rows.ask(Measure(terms, coef, target, branch, rows.seed), Measure.combine)
         trials.append((float(sums.square.sum()), -branch, sums))
     square, branch, sums = min(trials, key=lambda trial: trial[:2])
     error = float(np.sqrt(square / max(float(sums.weight.sum()), 1e-300)))
-    size = float(np.sqrt(np.average(sample.columns[target] ** 2, weights=sample.weight)))
-    return found | {
+    return measured | {
         "error": error,
-        "relative_error": error / size,
+        "relative_error": error / rows.size(target),
         "held_out_error": held_out_error(sums, fixed),
         "target": rows.names[target],
         "branch": -branch,
@@ -242,28 +231,29 @@ def _measured(rows, terms, coef, held_out, target, fixed) -> dict:
 def _certainty(equation: VarietyEquation, answer: SymmetricAnswer) -> str:
     if equation.exact:
         return "It holds up to rounding."
-    said = f"Its error is {np.sqrt(equation.ratio):.2f} times the noise"
+    text = f"Its error is {np.sqrt(equation.ratio):.2f} times the noise"
     if answer.was_estimated:
         share = np.median(answer.noise / answer.spread)
-        said = f"It holds up to noise of {100 * share:.2g} % of the columns' spread"
-    said += f"; another explanation is less likely by a factor of exp({equation.evidence / 2:.0f})."
+        text = f"It holds up to noise of {100 * share:.2g} % of the columns' spread"
+    text += f"; another explanation is less likely by a factor of exp({equation.evidence / 2:.0f})."
     if equation.evidence < settings.ENOUGH:
-        said += " Within this noise it may be an approximation of another law."
-    return said
+        text += " Within this noise it may be an approximation of another law."
+    return text
 
 
-def _said(laws) -> str:
+def _verdict(laws: list[Law]) -> str:
     count = "A law holds" if len(laws) == 1 else f"{len(laws)} laws hold"
     return f"{count}: " + "; ".join(map(str, laws)) + f". {laws[0].verdict}"
 
 
-def _why(answers) -> str:
-    if not answers:
-        return "all of them are constant."
-    return (
-        "none is a function of the others up to small noise, and no polynomial equation stands "
-        "out. Where the noise of the columns is known, say so by noise=."
-    )
+def _why_none(answers: list[LawAnswer]) -> str:
+    reason = "all of them are constant."
+    if answers:
+        reason = (
+            "none is a function of the others up to small noise, and no polynomial equation stands "
+            "out. Where the noise of the columns is known, say so by noise=."
+        )
+    return f"No law among the columns was found: {reason}"
 
 
 def _shortest(laws: list[Law]) -> list[Law]:
@@ -274,28 +264,18 @@ def _shortest(laws: list[Law]) -> list[Law]:
     return [best[n_terms] for n_terms in sorted(best)]
 
 
-def _best_error(front) -> float:
-    return min(law.relative_error for law in front)
-
-
-def _noises(answers, places, n_columns) -> np.ndarray:
-    noise = np.zeros(n_columns)
-    for place, answer in zip(places, answers, strict=True):
-        noise[place] = answer.noise
-    return noise
-
-
 def _different(laws: list[Law], rows) -> list[Law]:
     """Return laws whose terms do not vanish on what those before predict."""
     kept: list[Law] = []
     columns = rows.sample.columns[:, :1000]
     for law in laws:
-        if not any(_is_said_by(law, other, columns) for other in kept):
+        if not any(_is_implied(law, other, columns) for other in kept):
             kept.append(law)
     return kept
 
 
-def _is_said_by(law: Law, other: Law, columns) -> bool:
+def _is_implied(law: Law, other: Law, columns) -> bool:
+    """Say whether the terms of a law vanish on what another predicts."""
     rows = columns.T.copy()
     place = other.names.index(other.target)
     rows[:, place] = other.predict(rows)

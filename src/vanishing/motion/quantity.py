@@ -40,14 +40,26 @@ class ConservedQuantity(FittedTerms):
     coef, coef_std : ndarray of shape (n_terms,)
         Coefficients and their standard errors, NaN where these are not known.
     n_terms : int
+        Number of terms.
     degree : int
         The largest degree of a term, in columns and functions.
+    covariance : ndarray of shape (n_terms, n_terms) or None
+        Of the coefficients; None where they are exact.
+    names : tuple of str
+        Names of all columns.
     ratio : float
+        Variance within runs over that of all rows, on runs that were held out.
+
+    See Also
+    --------
+    vanishing.ConservedQuantities : Finds quantities.
+    vanishing.Law : An equation that all rows obey.
 
     Examples
     --------
     >>> from vanishing import ConservedQuantity
-    >>> from vanishing.algebra.terms import FUNCTIONS, Factor, Term, monomial
+    >>> from vanishing.algebra.functions import FUNCTIONS
+    >>> from vanishing.algebra.terms import Factor, Term, monomial
     >>> cosine = Term((0.0, 0.0), (Factor(FUNCTIONS["cos"], 1.0, (1.0, 0.0)),))
     >>> names = ["angle", "speed"]
     >>> energy = ConservedQuantity([monomial([0, 2]), cosine], [1, -19.62], names=names)
@@ -116,7 +128,7 @@ class ConservedQuantity(FittedTerms):
 
     def to_text(self, names: Sequence[str]) -> str:
         """Write the quantity with other names of the columns."""
-        return PlainText(names).write(self.tree())
+        return PlainText(names).write(self.total)
 
     def write(self, style: str = "text") -> str:
         """Write the quantity.
@@ -126,11 +138,11 @@ class ConservedQuantity(FittedTerms):
         style : {"text", "latex", "html", "mathml", "sympy", "python", "c", "sql"}, default="text"
             The first four write the digits that matter, the others all, for a program to read.
         """
-        return writer(style, self.names).write(self.tree())
+        return writer(style, self.names).write(self.total)
 
     def to_sympy(self) -> Any:
         """Return the quantity as an expression of SymPy in symbols named as the columns."""
-        return to_sympy(self.names, self.tree())
+        return to_sympy(self.names, self.total)
 
 
 # -- Saving ---------------------------------------------------------------------------------------

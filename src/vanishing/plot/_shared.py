@@ -120,7 +120,7 @@ def is_symbol(name) -> bool:
 
 
 def plain(text) -> str:
-    """Write text of any kind, in which matplotlib shall see no formula."""
+    """Write text so that matplotlib sees no formula in it."""
     return str(text).replace("$", r"\$")
 
 

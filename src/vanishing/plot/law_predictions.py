@@ -82,6 +82,7 @@ class LawPredictionDisplay(AxesDisplay):
         unit = f" [{plain(self.unit)}]" if self.unit else ""
         ax.set_xlabel(f"{plain(self.name)}, predicted{unit}")
         ax.set_ylabel(f"{plain(self.name)}, measured{unit}")
+        ax.locator_params(nbins=5)  # the names of more would overlap
         ax.grid(alpha=0.3)
 
     @classmethod

@@ -29,7 +29,7 @@ class LawResidualsDisplay(PanelsDisplay):
         What is predicted.
     units : dict from str to str, default={}
         Of the columns, where they are known.
-    title : str, default="What is left over"
+    title : str, default="Measured minus predicted"
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class LawResidualsDisplay(PanelsDisplay):
     columns: dict[str, np.ndarray]
     name: str = "y"
     units: dict[str, str] = field(default_factory=dict)
-    title: str = "What is left over"
+    title: str = "Measured minus predicted"
 
     def _layout(self):
         n_columns = min(len(self.columns), 3)
@@ -105,7 +105,7 @@ class LawResidualsDisplay(PanelsDisplay):
         column: str | None = None,
         ax: Any = None,
     ) -> Self:
-        """Draw what the best law leaves over against each column.
+        """Draw measured minus predicted values of the best law, against each column.
 
         Parameters
         ----------
@@ -129,6 +129,6 @@ class LawResidualsDisplay(PanelsDisplay):
             columns=sample.others,
             name=rows.name,
             units=rows.units,
-            title=f"What {written(rows.law)} leaves over",
+            title=f"Measured minus predicted: {written(rows.law)}",
         )
         return display.plot(ax)

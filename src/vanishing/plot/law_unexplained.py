@@ -27,11 +27,11 @@ class LawUnexplainedDisplay(AxesDisplay):
     names : sequence of str
         Of the columns; ``""`` is all of them together.
     shares : ndarray of shape (n_names,)
-        Of what is left over.
+        Of what the law leaves unexplained.
     chance : ndarray of shape (n_names,)
         What chance alone exceeds once in a hundred tables.
     exact : bool, default=False
-        Whether what is left over is rounding.
+        Whether that is rounding.
     name : str, default="y"
         What is predicted.
 
@@ -86,7 +86,7 @@ class LawUnexplainedDisplay(AxesDisplay):
         ax.set_xlim(0, min(top, 1.02))
         ax.xaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
         ax.set_xlabel(
-            "share of what the law leaves unexplained that a smooth function explains\n"
+            "share of the rest that a smooth function of the column explains\n"
             "(line: exceeded by chance in one of 100 tables)"
         )
         ax.set_title(self._title())

@@ -1,8 +1,8 @@
 """The report: one HTML file that says what a fitted model is, and needs nothing else.
 
-It holds no rows but a sample of at most 2,000, of at most eight columns, for the picture, of laws
-at most 1,500 of all columns, of outliers values of the oddest rows, and of motion values of the
-quantities; and no address that a browser would fetch.
+It holds only a sample of the rows: for the picture at most 2,000, of at most eight columns; of laws
+at most 1,500, of all columns; of outliers values of the oddest rows; of motion values of the
+quantities. It has no address that a browser would fetch.
 """
 
 from collections.abc import Sequence
@@ -42,11 +42,11 @@ def write_report(
 ) -> PurePath:
     """Write a report on a fitted model as one HTML file.
 
-    What the model says, its error, columns and equations by what they change in the decision, a
-    picture that turns, distances, sizes, guarantees, settings and provenance. Of laws: the law, its
-    constants, the equations that were compared, predictions, and what is left over. Of outliers:
-    the oddest rows and why they are odd. Of motion: what is conserved, over time. The file needs no
-    network and no other file.
+    A report on a classifier or transformer has its error, columns and equations by what they change
+    in the decision, a picture that turns, distances, sizes, guarantees, settings and provenance. On
+    laws: the law, its constants, the equations that were compared, predictions and residuals. On
+    outliers: the oddest rows and why they are odd. On motion: what is conserved, over time. The
+    file needs no network and no other file.
 
     Parameters
     ----------
@@ -56,26 +56,25 @@ def write_report(
         `Law`, such as `check_law` returns; a fitted `VanishingOutlierDetector` or
         `ConservedQuantities`.
     X : array-like of shape (n_samples, n_features)
-        Rows to judge the model by, best such as were not used to fit it, in the columns that it was
-        fitted to. A sample of them is part of the file.
+        Rows to judge the model by, in the columns that it was fitted to; best are rows that were
+        not used to fit it. A sample of them is part of the file.
     y : array-like of shape (n_samples,), default=None
-        Their labels. Without them nothing is said of errors and of differences between the classes;
-        a transformer without classes ignores them. Of laws: the target, where they have one that is
-        no column of X. Of outliers and motion: ignored.
+        Labels, without which the report says nothing about errors and differences between classes;
+        a transformer without classes ignores them. For laws: the target, if they have one that is
+        no column of X. For outliers and motion: ignored.
     path : str or path-like, default="report.html"
-        A file that exists is replaced, at once: it is never half written.
+        A file that exists is replaced in one step: it is never half written.
     groups : array-like of shape (n_samples,), default=None
-        Which run each row belongs to: needed for `ConservedQuantities`, and for nothing else.
+        The run of each row: needed for `ConservedQuantities`, and for nothing else.
     t : array-like of shape (n_samples,), default=None
         Times of the rows, for `ConservedQuantities`; by default rows of a run are in their order.
     title : str, default=None
         Heading of the report; by default it names the model and the data.
     data_name : str, default=None
-        What to call the rows.
+        The name of the rows in the report.
     index : sequence of length n_samples, default=None
-        What to call each row, for `VanishingOutlierDetector`: a number, a name, or a tuple such as
-        (204, "S-017"). None takes the index of a DataFrame, and counts from 1 where it has none of
-        its own.
+        The name of each row, for `VanishingOutlierDetector`: a number, a text, or a tuple such as
+        (204, "S-017"). None takes the index of a DataFrame, or counts from 1.
     notes : sequence of str, default=()
         Sentences about the rows to show near the top, such as how many cells were filled in.
 
@@ -83,6 +82,11 @@ def write_report(
     -------
     path : pathlib.Path
         Of the file.
+
+    See Also
+    --------
+    vanishing.inspection : The facts of a report as values.
+    vanishing.plot : Single pictures, with matplotlib.
 
     Examples
     --------

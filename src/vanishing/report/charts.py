@@ -6,17 +6,17 @@ import numpy as np
 
 from vanishing.report.facts import Facts
 
-_WIDTH, _LEFT, _RIGHT = 660, 128, 14
+_WIDTH, _LEFT, _RIGHT = 500, 128, 14
 _LINE, _HEAD = 22, 26  # heights of a box's line and of what stands above a panel
 
 
 def distances(facts: Facts) -> dict | None:
-    """Return boxes of distances, a panel per variety and a box per group of rows; None: all are 0.
+    """Return boxes of distances, one panel per variety, one box per group; None if all are 0.
 
     Whiskers and boxes end at the quantiles that the facts have, on one logarithmic scale.
     """
-    found = [v.distances for v in facts.varieties if v.distances is not None]
-    values = np.concatenate([quantiles.ravel() for quantiles in found])
+    quantiles = [v.distances for v in facts.varieties if v.distances is not None]
+    values = np.concatenate(quantiles, axis=None)
     positive = values[np.isfinite(values) & (values > 0)]
     if not positive.size:
         return None

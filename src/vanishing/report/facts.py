@@ -17,15 +17,18 @@ from vanishing.algebra.writing import DIGITS
 from vanishing.constructions.exact import BuchbergerMoller
 from vanishing.inspection import Anatomy, Importances, ModelPart, anatomy, places
 from vanishing.inspection.importance import of_scaled
+from vanishing.inspection.samples import evenly
 from vanishing.learning.classifier import VanishingClassifier
+from vanishing.report.settings import (
+    DISTANCE_SAMPLE,
+    LISTED,
+    LISTED_OF_CLASS,
+    QUANTILES,
+    RANKING_SAMPLE,
+)
 
-_LISTED = 400  # equations in all classes together
-_LISTED_OF_CLASS = 100
 _CHUNK = 8192  # rows whose generators are evaluated at a time
-_GRADIENTS = (300, 60)  # rows and generators by which columns are ranked
-_DISTANCES = (400, 20)  # rows and generators of a class by which distances are measured
-_TAYLOR = 3000  # size of the Taylor expansions of these generators together
-QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+_TAYLOR = 3000  # size of the Taylor expansions of generators that distances are measured by
 
 
 @dataclass(frozen=True)
@@ -34,11 +37,11 @@ class EquationFacts:
 
     place: int  # among the generators of its class, in the order they were found
     generator: Polynomial | None  # in the columns the generators take; None: too large to expand
-    original: Polynomial | None  # in the columns as given
+    original: Polynomial | None  # in the original columns
     digits: Any  # that the coefficients of the latter need
     degree: int
-    mse: float  # on the rows of the fit
-    measured: float  # mean square on the rows given, of its class where they have labels
+    mse: float  # on the training rows
+    measured: float  # mean square on the report's rows, of its class where they have labels
     weights: np.ndarray | None  # (n_scores,)
     importance: float  # share of the decision; nan where there are no weights
     own: float  # mean of |g| on its class, or on all rows where there are no labels
@@ -101,7 +104,7 @@ class Errors:
         """Return each class's rows, recall, rows that are predicted to be of it, and precision."""
         rows, predicted = self.confusion.sum(axis=1), self.confusion.sum(axis=0)
         with np.errstate(invalid="ignore"):
-            recall, precision = (np.diag(self.confusion) / some for some in (rows, predicted))
+            recall, precision = (np.diag(self.confusion) / n for n in (rows, predicted))
         return list(zip(rows, recall, predicted, precision, strict=True))
 
     def interval(self, z=1.96) -> tuple[float, float]:
@@ -119,7 +122,7 @@ class Facts:
     model: Any
     core: Any  # the estimator of this library in it
     X: np.ndarray  # as given
-    given: tuple[str, ...]  # names of its columns
+    column_names: tuple[str, ...]
     Z: np.ndarray  # as the generators take them
     scaled: bool  # whether these are other columns, clipping aside
     y: np.ndarray | None  # places of labels
@@ -131,7 +134,7 @@ class Facts:
     coef: np.ndarray | None  # (n_scores, n_generators)
     intercept: np.ndarray  # (n_scores,)
     errors: Errors | None
-    seen: bool | None  # whether these are the rows of the fit; None: it cannot be told
+    seen: bool | None  # whether these appear to be the training rows; None if it cannot be told
     importances: Importances | None  # of a classifier
     order: np.ndarray  # places of the columns of Z, those that matter most first
     bounds: bounds.Report | None
@@ -164,46 +167,46 @@ class Facts:
 
 
 def facts_of(model, X, y=None) -> Facts:
-    """Compute what a report says of a fitted model and of rows, with their labels if there are."""
-    found = anatomy(model)
-    if isinstance(found.core, BuchbergerMoller):
+    """Compute what a report says of a fitted model and of rows, with or without labels."""
+    whole = anatomy(model)
+    if isinstance(whole.core, BuchbergerMoller):
         raise TypeError("Reports are on equations that hold approximately; got BuchbergerMoller.")
     core = model[-1] if isinstance(model, Pipeline) else model
-    given, X = X, validate_data(model, X, reset=False, dtype=np.float64)
-    Z = X if found.scale is None else np.ascontiguousarray(found.scale(X), dtype=np.float64)
-    labels = None if y is None or found.classes is None else places(y, found.classes, X)
-    classifier = found.core if isinstance(found.core, VanishingClassifier) else None
+    table, X = X, validate_data(model, X, reset=False, dtype=np.float64)
+    Z = X if whole.scale is None else np.ascontiguousarray(whole.scale(X), dtype=np.float64)
+    labels = None if y is None or whole.classes is None else places(y, whole.classes, X)
+    classifier = whole.core if isinstance(whole.core, VanishingClassifier) else None
     errors = wrong = None
     if classifier is not None and labels is not None:
-        predicted = np.searchsorted(classifier.classes_, model.predict(given))
-        confusion = np.zeros((len(found.parts), len(found.parts)), dtype=np.int64)
+        predicted = np.searchsorted(classifier.classes_, model.predict(table))
+        confusion = np.zeros((len(whole.parts), len(whole.parts)), dtype=np.int64)
         np.add.at(confusion, (labels, predicted), 1)
         errors = Errors(confusion, int(confusion.sum(axis=1).argmax()))
         wrong = predicted != labels
 
-    rows = _RowGroups(Z, labels, len(found.parts))
-    importances = None if classifier is None else of_scaled(found, Z)
+    rows = _RowGroups(Z, labels, len(whole.parts))
+    importances = None if classifier is None else of_scaled(whole, Z)
     varieties = [
-        _variety(k, part, rows, found.units, importances) for k, part in enumerate(found.parts)
+        _variety(k, part, rows, whole.units, importances) for k, part in enumerate(whole.parts)
     ]
-    report, remarks = _guarantees(found, X, Z, labels)
+    report, remarks = _guarantees(whole, X, Z, labels)
     return Facts(
         model=model,
         core=core,
         X=X,
-        given=tuple(getattr(model, "feature_names_in_", default_names(X.shape[1]))),
+        column_names=tuple(getattr(model, "feature_names_in_", default_names(X.shape[1]))),
         Z=Z,
-        scaled=found.rescales,
+        scaled=whole.rescales,
         y=labels,
         wrong=wrong,
-        names=found.names,
-        units=found.units,
+        names=whole.names,
+        units=whole.units,
         varieties=tuple(varieties),
         classifier=classifier,
-        coef=found.weights,
-        intercept=found.intercept,
+        coef=whole.weights,
+        intercept=whole.intercept,
         errors=errors,
-        seen=None if found.classes is not None and labels is None else _seen(varieties),
+        seen=None if whole.classes is not None and labels is None else _seen(varieties),
         importances=importances,
         order=_order(varieties, Z) if importances is None else importances.order,
         bounds=report,
@@ -233,8 +236,8 @@ class _RowGroups(NamedTuple):
 
 def _order(varieties, Z) -> np.ndarray:
     """Return the columns by mean |dg/dx_i| std(x_i) over the equations, where nothing decides."""
-    rows, limit = _GRADIENTS
-    sample = Z[_evenly(len(Z), rows)]
+    rows, limit = RANKING_SAMPLE
+    sample = Z[evenly(len(Z), rows)]
     total = np.zeros(Z.shape[1])
     for variety in varieties:
         for equation in variety.equations[: max(1, limit // len(varieties))]:
@@ -268,9 +271,9 @@ def _variety(k: int, part: ModelPart, rows, units, importances: Importances | No
     elif rows.labels is not None:
         with np.errstate(invalid="ignore", divide="ignore"):
             order = np.argsort(-np.nan_to_num(others / own), kind="stable")
-    listed = order[: min(_LISTED_OF_CLASS, max(20, _LISTED // rows.n_classes))].tolist()
+    n_listed = min(LISTED_OF_CLASS, max(20, LISTED // rows.n_classes))
     equations = []
-    for i in listed:
+    for i in order[:n_listed].tolist():
         generator, original, digits = _written(generators, i, units)
         equations.append(
             EquationFacts(
@@ -298,7 +301,7 @@ def _variety(k: int, part: ModelPart, rows, units, importances: Importances | No
 
 
 def _written(generators, i, units) -> tuple[Polynomial | None, Polynomial | None, Any]:
-    """Return a generator, the same in the columns as given, and how many digits that needs."""
+    """Return a generator, the same in the original columns, and how many digits that needs."""
     try:
         generator = generators[i]
     except ValueError:  # components that are too large to be expanded
@@ -313,9 +316,9 @@ def _means(generators, rows) -> tuple[np.ndarray, np.ndarray]:
     absolute = np.zeros((len(counts), len(generators)))
     square = np.zeros_like(absolute)
     for start in range(0, len(rows.Z), _CHUNK):
-        here = slice(start, start + _CHUNK)
-        values = generators.evaluate(np.ascontiguousarray(rows.Z[here]), absolute=True)
-        member = (groups[here] == np.arange(len(counts))[:, np.newaxis]).astype(float)
+        chunk = slice(start, start + _CHUNK)
+        values = generators.evaluate(np.ascontiguousarray(rows.Z[chunk]), absolute=True)
+        member = (groups[chunk] == np.arange(len(counts))[:, np.newaxis]).astype(float)
         absolute += member @ values
         square += member @ values**2
     with np.errstate(invalid="ignore"):
@@ -324,7 +327,7 @@ def _means(generators, rows) -> tuple[np.ndarray, np.ndarray]:
 
 def _distances(generators, rows) -> np.ndarray | None:
     """Return quantiles of the distances of each group's rows to the common zeros."""
-    n_rows, limit = _DISTANCES
+    n_rows, limit = DISTANCE_SAMPLE
     chosen: list[Polynomial] = []
     size = 0
     for generator in generators[:limit]:
@@ -336,20 +339,15 @@ def _distances(generators, rows) -> np.ndarray | None:
     if not chosen:
         return None
     members = [np.flatnonzero(rows.groups == k) for k in range(len(rows.counts))]
-    members = [some[_evenly(some.size, n_rows)] for some in members]
+    members = [places[evenly(places.size, n_rows)] for places in members]
     distance = distance_to_variety(chosen, rows.Z[np.concatenate(members)])
-    parts = np.split(distance, np.cumsum([len(some) for some in members])[:-1])
-    nothing = np.full(len(QUANTILES), np.nan)
-    return np.array([np.quantile(p, QUANTILES) if len(p) else nothing for p in parts])
-
-
-def _evenly(size: int, limit: int) -> np.ndarray:
-    """Return at most ``limit`` places out of ``size``, evenly spread."""
-    return np.linspace(0, max(0, size - 1), min(limit, size)).astype(int)
+    parts = np.split(distance, np.cumsum([len(places) for places in members])[:-1])
+    unknown = np.full(len(QUANTILES), np.nan)
+    return np.array([np.quantile(p, QUANTILES) if len(p) else unknown for p in parts])
 
 
 def _seen(varieties) -> bool | None:
-    """Say whether the rows are those of the fit: then every mean square is what it was there."""
+    """Say whether these appear to be the training rows: every mean square is what it was there."""
     pairs = np.array([(e.mse, e.measured) for v in varieties for e in v.equations])
     pairs = pairs[np.isfinite(pairs).all(axis=1)] if len(pairs) else np.empty((0, 2))
     telling = pairs[pairs[:, 0] > 1e-12]  # below that, rounding
@@ -361,8 +359,8 @@ def _seen(varieties) -> bool | None:
 # -- Guarantees -------------------------------------------------------------------------------
 
 
-def _guarantees(found: Anatomy, X, Z, labels) -> tuple[bounds.Report | None, tuple[str, ...]]:
-    """Return what `bounds.of` says, or for its generators alone, and what it objects to."""
+def _guarantees(whole: Anatomy, X, Z, labels) -> tuple[bounds.Report | None, tuple[str, ...]]:
+    """Return what `bounds.of` says of the model or of its generators alone, and its objections."""
     remarks = []
 
     def ask(*arguments):
@@ -377,15 +375,15 @@ def _guarantees(found: Anatomy, X, Z, labels) -> tuple[bounds.Report | None, tup
         remarks.extend(str(w.message) for w in caught if issubclass(w.category, UserWarning))
         return report
 
-    report, features = None, getattr(found.core, "features_", found.core)
-    if found.classes is not None and labels is None:
+    report, features = None, getattr(whole.core, "features_", whole.core)
+    if whole.classes is not None and labels is None:
         remarks.append("The bounds for these rows need their labels, and none were given.")
     else:
-        y = None if labels is None else found.core.classes_[labels]
-        if features is not found.core and not isinstance(found.model, Pipeline):
-            report = ask(found.core, X, y)
+        y = None if labels is None else whole.core.classes_[labels]
+        if features is not whole.core and not isinstance(whole.model, Pipeline):
+            report = ask(whole.core, X, y)
         if report is None:
             report = ask(features, Z, y)
-    if report is None:  # how many rows they would need can be said all the same
+    if report is None:  # without rows it says how many the bounds would need
         report = ask(features)
     return report, tuple(dict.fromkeys(remarks))

@@ -3,20 +3,18 @@
 import numpy as np
 
 from vanishing.algebra.markup import MINUS
-from vanishing.inspection import LawRows
+from vanishing.inspection import LawAnatomy, LawRows
 from vanishing.inspection.laws import running, shown_range
 from vanishing.report.plots import Chart, padded
-
-POINTS = 1500
-_PANELS = 24  # columns with a picture
+from vanishing.report.settings import PANELS, POINTS
 
 
-def front_chart(found) -> Chart | None:
+def front_chart(answer: LawAnatomy) -> Chart | None:
     """Return errors of equations against their numbers of terms; None where there are none."""
-    if not found.front:
+    if not answer.front:
         return None
-    n_terms = np.array([law.n_terms for law in found.front])
-    errors = np.array([law.error for law in found.front])
+    n_terms = np.array([law.n_terms for law in answer.front])
+    errors = np.array([law.error for law in answer.front])
     if not np.isfinite(errors).all():
         return None
     logarithmic = bool(errors.min() > 0 and errors.max() > 5 * errors.min())
@@ -25,7 +23,7 @@ def front_chart(found) -> Chart | None:
         y_range = errors.min() / margin, errors.max() * margin
     else:
         y_range = 0.0, 1.25 * errors.max() or 1.0
-    unit = "/ spread of columns" if found.target is None else f"of {found.target}"
+    unit = "/ spread of columns" if answer.target is None else f"of {answer.target}"
     first, last = int(n_terms.min()), int(n_terms.max())
     chart = Chart(
         width=460,
@@ -39,7 +37,7 @@ def front_chart(found) -> Chart | None:
     )
     chart.x_ticks = [(float(chart.x(n)), str(n)) for n in range(first, last + 1)]
     chart.paths["front"] = chart.line(n_terms, errors)
-    chosen = str(found.laws[0]) if found.laws else None
+    chosen = str(answer.laws[0]) if answer.laws else None
     chart.marks = [
         {
             "x": float(chart.x(law.n_terms)),
@@ -47,18 +45,18 @@ def front_chart(found) -> Chart | None:
             "chosen": str(law) == chosen,
             "title": f"{law}: {law.n_terms} terms, rms error {law.error:.3g}",
         }
-        for law in found.front
+        for law in answer.front
     ]
     return chart
 
 
 def prediction_chart(rows: LawRows) -> Chart | None:
-    """Return what is measured against what is predicted; None where nothing is predicted."""
-    some = rows.thinned(POINTS)
-    good = np.isfinite(some.predicted)
+    """Return measured against predicted values; None where nothing is predicted."""
+    sample = rows.thinned(POINTS)
+    good = np.isfinite(sample.predicted)
     if not good.any():
         return None
-    both = padded(np.concatenate([some.measured[good], some.predicted[good]]))
+    both = padded(np.concatenate([sample.measured[good], sample.predicted[good]]))
     chart = Chart(
         width=460,
         height=420,
@@ -68,20 +66,20 @@ def prediction_chart(rows: LawRows) -> Chart | None:
         y_label=rows.in_unit(f"{rows.name}, measured"),
     )
     chart.paths["diagonal"] = chart.line(np.array(both), np.array(both))
-    chart.paths["points"] = chart.points(some.predicted, some.measured)
+    chart.paths["points"] = chart.points(sample.predicted, sample.measured)
     return chart
 
 
 def residual_charts(rows: LawRows) -> list[Chart]:
-    """Return what is left over against each column, with running quartiles."""
-    some = rows.thinned(POINTS)
-    left = some.residuals
-    if not np.isfinite(left).any():
+    """Return residuals against each column, with running quartiles."""
+    sample = rows.thinned(POINTS)
+    residuals = sample.residuals
+    if not np.isfinite(residuals).any():
         return []
-    ends = shown_range(left)
-    y_range, shown = padded(np.array(ends)), np.clip(left, *ends)
+    ends = shown_range(residuals)
+    y_range, shown = padded(np.array(ends)), np.clip(residuals, *ends)
     charts = []
-    for name, values in list(some.others.items())[:_PANELS]:
+    for name, values in list(sample.others.items())[:PANELS]:
         chart = Chart(
             width=350,
             height=250,
@@ -93,7 +91,7 @@ def residual_charts(rows: LawRows) -> list[Chart]:
         zero = np.clip([0.0, 0.0], *y_range)
         chart.paths["diagonal"] = chart.line(np.array(chart.x_range), zero)
         chart.paths["points"] = chart.points(values, shown)
-        centres, low, middle, high = running(values, left)
+        centres, low, middle, high = running(values, residuals)
         around = np.append(centres, centres[::-1])
         chart.paths["band"] = chart.line(around, np.append(low, high[::-1])) + "Z"
         chart.paths["median"] = chart.line(centres, middle)

@@ -17,34 +17,32 @@ from vanishing.inspection import (
 )
 from vanishing.laws.finder import LawFinder
 
-_SAME = 1e-9  # relative difference of errors that are the same
-
 
 @dataclass(frozen=True)
 class LawFacts:
     """All that a report on laws says."""
 
-    found: LawAnatomy
-    X: np.ndarray  # all columns as given, the target's last
-    rows: LawRows | None  # what the best equation says of them
-    left: Unexplained | None
+    answer: LawAnatomy
+    X: np.ndarray  # all columns, the target's last
+    rows: LawRows | None  # what the best equation predicts for them
+    unexplained: Unexplained | None
     constants: tuple[Constants, ...]  # of each law, or of the best equation where there is none
-    seen: bool  # whether these look like the rows of the fit
+    seen: bool  # whether these appear to be the training rows
 
     @property
     def model(self):
         """The finder, or the law that was checked."""
-        return self.found.model
+        return self.answer.model
 
     @property
     def searched(self) -> bool:
         """Whether the law was looked for, and not given."""
-        return isinstance(self.found.model, LawFinder)
+        return isinstance(self.answer.model, LawFinder)
 
     @property
-    def given(self) -> tuple[str, ...]:
+    def column_names(self) -> tuple[str, ...]:
         """Names of the columns."""
-        return self.found.names
+        return self.answer.names
 
     @property
     def relative(self) -> float:
@@ -57,9 +55,9 @@ class LawFacts:
 
 def law_facts_of(model, X, y=None) -> LawFacts:
     """Compute what a report says of laws and of rows; the target may be y, or a column of X."""
-    found = law_anatomy(model)
-    names, best = found.names, found.best
-    n_inputs = len(names) - (found.target is not None) if best is None else best.n_inputs
+    answer = law_anatomy(model)
+    names, best = answer.names, answer.best
+    n_inputs = len(names) - (answer.target is not None) if best is None else best.n_inputs
     columns = read_columns(X, y, names, n_inputs, range(len(names)))
     if not columns.shape[1]:
         raise ValueError("a report needs rows, and there are none.")
@@ -67,15 +65,15 @@ def law_facts_of(model, X, y=None) -> LawFacts:
         if not np.isfinite(column).all():
             raise ValueError(f"column {name!r} has values that are NaN or infinite.")
     rows = None if best is None else law_rows(best, columns.T)
-    shown = found.laws or (() if best is None else (best,))
+    shown = answer.laws or (() if best is None else (best,))
     return LawFacts(
-        found=found,
+        answer=answer,
         X=columns.T,
         rows=rows,
-        left=None if rows is None else unexplained(rows),
+        unexplained=None if rows is None else unexplained(rows),
         constants=tuple(constants_of(law) for law in shown),
         seen=best is not None
         and best.n_samples == columns.shape[1]
         and rows is not None
-        and bool(np.isclose(rows.error, best.error, rtol=_SAME, atol=0.0)),
+        and bool(np.isclose(rows.error, best.error, rtol=1e-9, atol=0.0)),
     )

@@ -14,11 +14,11 @@ class MotionFacts:
 
     rows: MotionRows
     X: np.ndarray
-    given: tuple[str, ...]  # names of the columns
+    column_names: tuple[str, ...]
 
     @property
     def model(self):
-        """What searched."""
+        """The search."""
         return self.rows.model
 
     @property
@@ -40,5 +40,5 @@ def motion_facts_of(model, X, groups, t=None) -> MotionFacts:
     return MotionFacts(
         rows=rows,
         X=values,
-        given=tuple(map(str, default_names(values.shape[1]) if names is None else names)),
+        column_names=tuple(map(str, default_names(values.shape[1]) if names is None else names)),
     )

@@ -3,17 +3,16 @@
 import numpy as np
 
 from vanishing.inspection.motion import Run
+from vanishing.inspection.samples import evenly
 from vanishing.report.frame import rendered
 from vanishing.report.motion_facts import MotionFacts
 from vanishing.report.plots import Chart, padded
-
-RUNS = 20  # that are drawn and listed
-_POINTS = 150  # of a line
+from vanishing.report.settings import POINTS_OF_RUN, ROWS
 
 
 def motion_page_of(facts: MotionFacts, **heading) -> str:
     """Return the document; `rendered` says what a heading may have."""
-    runs = _evenly(facts.rows.runs, RUNS)
+    runs = [facts.rows.runs[i] for i in evenly(len(facts.rows.runs), ROWS)]
     left_out = set() if facts.quantities else {"quantities", "runs"}
     left_out |= set() if facts.model.constraints_ else {"constraints"}
     return rendered(
@@ -24,17 +23,17 @@ def motion_page_of(facts: MotionFacts, **heading) -> str:
         left_out=left_out,
         runs=runs,
         charts=[value_chart(facts, runs, i) for i in range(len(facts.quantities))],
-        n_points=sum(min(_POINTS, len(run.times)) for run in runs),
+        n_points=sum(min(POINTS_OF_RUN, len(run.times)) for run in runs),
     )
 
 
 def value_chart(facts: MotionFacts, runs: list[Run], place: int) -> Chart | None:
-    """Return values of a quantity over time, a line per run; None where it is nowhere defined."""
+    """Return values of a quantity over time, one line per run; None where it is nowhere defined."""
     lines = []
     for run in runs:
         good = np.flatnonzero(run.defined(place))
         if good.size:
-            good = np.array(_evenly(good, _POINTS))
+            good = good[evenly(good.size, POINTS_OF_RUN)]
             lines.append((run.held_out, run.times[good], run.values[good, place]))
     if not lines:
         return None
@@ -51,9 +50,3 @@ def value_chart(facts: MotionFacts, runs: list[Run], place: int) -> Chart | None
         if paths:
             chart.paths[name] = "".join(paths)
     return chart
-
-
-def _evenly(items, limit: int) -> list:
-    """Return at most so many of some items, evenly out of all."""
-    places = np.linspace(0, len(items) - 1, min(limit, len(items))).astype(int)
-    return [items[i] for i in places]

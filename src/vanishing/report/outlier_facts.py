@@ -6,8 +6,7 @@ import numpy as np
 
 from vanishing.inspection import OutlierRows, outlier_rows
 from vanishing.outliers.reasons import BROKEN, UNUSUAL, Reason
-
-TOP = 20  # rows with their reasons
+from vanishing.report.settings import ROWS
 
 
 @dataclass(frozen=True)
@@ -23,7 +22,7 @@ class OutlierFacts:
         return self.rows.model
 
     @property
-    def given(self) -> tuple[str, ...]:
+    def column_names(self) -> tuple[str, ...]:
         """Names of the columns."""
         return self.rows.names
 
@@ -49,14 +48,14 @@ class OutlierFacts:
 
     @property
     def blamed(self) -> list[tuple[str, float]]:
-        """Columns that alarms name and how often, the one most blamed first."""
+        """Columns that alarms are blamed on and how often, the most blamed first."""
         counts = self.rows.blamed
         order = np.argsort(-counts, kind="stable")
-        return [(self.given[i], float(counts[i])) for i in order if counts[i] > 0.0]
+        return [(self.column_names[i], float(counts[i])) for i in order if counts[i] > 0.0]
 
     @property
     def oddest(self) -> list[tuple[str, float, bool, list[Reason]]]:
-        """The oddest rows: what they are called, score, whether it is an outlier, and reasons."""
+        """The oddest rows: name, score, whether it is an outlier, and reasons."""
         rows = self.rows
         return [
             (
@@ -65,13 +64,13 @@ class OutlierFacts:
                 bool(rows.scores[i] < rows.threshold),
                 reasons,
             )
-            for i, reasons in zip(rows.order[:TOP], rows.reasons, strict=False)
+            for i, reasons in zip(rows.order[:ROWS], rows.reasons, strict=False)
         ]
 
 
 def outlier_facts_of(model, X, index=None) -> OutlierFacts:
     """Compute what a report says of a detector and of rows."""
-    rows = outlier_rows(model, X, top=TOP, index=index)
+    rows = outlier_rows(model, X, top=ROWS, index=index)
     values = np.asarray(X, dtype=np.float64)
     return OutlierFacts(
         rows=rows,

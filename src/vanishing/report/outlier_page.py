@@ -2,12 +2,11 @@
 
 import numpy as np
 
+from vanishing.inspection.samples import evenly
 from vanishing.report.frame import rendered
 from vanishing.report.outlier_facts import OutlierFacts
 from vanishing.report.plots import Chart, padded
-
-POINTS = 1500  # of normal rows, and of outliers
-_COLUMNS = 30  # with their numbers of alarms
+from vanishing.report.settings import BLAMED_COLUMNS, POINTS
 
 
 def outlier_page_of(facts: OutlierFacts, **heading) -> str:
@@ -22,18 +21,17 @@ def outlier_page_of(facts: OutlierFacts, **heading) -> str:
         chart=score_chart(facts),
         laws=laws,
         lost=lost,
-        blamed=facts.blamed[:_COLUMNS],
+        blamed=facts.blamed[:BLAMED_COLUMNS],
         n_blamed=len(facts.blamed),
         n_points=POINTS,
     )
 
 
 def score_chart(facts: OutlierFacts) -> Chart:
-    """Return scores over the rows with the threshold; of many rows some, evenly, and the oddest."""
+    """Return scores over the rows with the threshold; of many rows a sample, and the oddest."""
     rows = facts.rows
     alarms, normal = rows.order[: rows.n_alarms][:POINTS], np.sort(rows.order[rows.n_alarms :])
-    if len(normal) > POINTS:
-        normal = normal[np.arange(POINTS) * len(normal) // POINTS]
+    normal = normal[evenly(len(normal), POINTS)]
     chart = Chart(
         width=460,
         height=300,
@@ -42,9 +40,9 @@ def score_chart(facts: OutlierFacts) -> Chart:
         x_label="row",
         y_label="score (lower is odder)",
     )
-    for name, some in (("points", normal), ("outliers", alarms)):
-        if len(some):
-            chart.paths[name] = chart.points(rows.numbers[some], rows.scores[some])
+    for name, places in (("points", normal), ("outliers", alarms)):
+        if len(places):
+            chart.paths[name] = chart.points(rows.numbers[places], rows.scores[places])
     ends = np.array(chart.x_range)
     chart.paths["diagonal"] = chart.line(ends, np.full(2, rows.threshold))
     # Few outliers are drawn large whatever the number of other rows is.

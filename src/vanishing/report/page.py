@@ -3,12 +3,18 @@
 import math
 
 from vanishing.report import charts
-from vanishing.report.facts import QUANTILES, Facts, Variety
+from vanishing.report.facts import Facts, Variety
 from vanishing.report.frame import DARK, LIGHT, asset, rendered
-from vanishing.report.scene import COLUMNS, POINTS, scene_of
+from vanishing.report.scene import scene_of
+from vanishing.report.settings import (
+    COLUMNS,
+    QUANTILES,
+    SCENE_COLUMNS,
+    SCENE_POINTS,
+    SHOWN,
+    SHOWN_OF_CLASS,
+)
 
-_SHOWN = (20, 80)  # equations before the reader asks for more: of a class, of all together
-_RANKED = 12  # columns that are listed by what they change
 # Files of one script, in this order: what a file needs when it is read stands before it.
 _SCRIPTS = (
     *("tables", "colours", "algebra", "surface", "points", "camera", "raster", "axes"),
@@ -26,7 +32,7 @@ def page_of(facts: Facts, **heading) -> str:
         "distances": all(variety.distances is None for variety in facts.varieties),
     }
     return rendered(
-        "page.html",
+        "generators_page.html",
         facts,
         f"{type(facts.core).__name__} on {{}}",
         **heading,
@@ -38,26 +44,22 @@ def page_of(facts: Facts, **heading) -> str:
         tables=[_class_table(facts, variety) for variety in facts.varieties],
         chart=None if left_out["distances"] else charts.distances(facts),
         quantiles=[f"#{q:.0%}" for q in QUANTILES],
-        limits={"columns": COLUMNS, "points": POINTS, "ranked": _RANKED},
+        limits={"columns": SCENE_COLUMNS, "points": SCENE_POINTS, "ranked": COLUMNS},
     )
 
 
 def _first_equation(facts: Facts):
-    """Return the equation that counts most and whose it is, if it is short; else None."""
-    found = [
-        (e.importance, e, v, len(e.generator.coef))
-        for v in facts.varieties
-        for e in v.equations
-        if e.generator is not None
-    ]
+    """Return the most important equation and its class, if it is short; else None."""
+    pairs = [(e, v) for v in facts.varieties for e in v.equations if e.generator is not None]
     if facts.coef is not None:
-        found.sort(key=lambda one: -one[0])
-    return found[0][1:3] if found and found[0][-1] <= 6 else None
+        pairs.sort(key=lambda pair: -pair[0].importance)
+    generator = pairs[0][0].generator if pairs else None
+    return pairs[0] if generator is not None and len(generator.coef) <= 6 else None
 
 
 def _class_table(facts: Facts, variety: Variety) -> dict:
     """Return how many equations of a class are shown at first, and what full bars stand for."""
-    limit = max(5, min(_SHOWN[0], _SHOWN[1] // len(facts.varieties)))
+    limit = max(5, min(SHOWN_OF_CLASS, SHOWN // len(facts.varieties)))
     means = [v for e in variety.equations for v in (e.own, e.others) if math.isfinite(v)]
     top = 0.0
     if facts.coef is not None:

@@ -9,8 +9,6 @@ from vanishing.algebra.markup import MINUS
 from vanishing.report.charts import log_ticks, power_of_ten
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 76, 12, 10, 40
-_TICKS = 8
-_FEW = 100  # points that can be large
 
 
 @dataclass
@@ -35,7 +33,7 @@ class Chart:
             self.x_ticks = [(float(self.x(t)), _written(t)) for t in _ticks(*self.x_range)]
         if not self.y_ticks:
             ticks = log_ticks(*self.y_range) if self.y_logarithmic else _ticks(*self.y_range)
-            ticks = ticks[:: -(-len(ticks) // _TICKS)]
+            ticks = ticks[:: -(-len(ticks) // 8)]
             written = power_of_ten if self.y_logarithmic else _written
             low, high = self.y_range
             self.y_ticks = [(float(self.y(t)), written(t)) for t in ticks if low <= t <= high]
@@ -62,7 +60,7 @@ class Chart:
     def points(self, x, y) -> str:
         """Return a path of dots."""
         good = np.isfinite(x) & np.isfinite(y)
-        if np.count_nonzero(good) < _FEW:
+        if np.count_nonzero(good) < 100:
             self.dot = 6
         pairs = zip(self.x(x[good]), self.y(y[good]), strict=True)
         return "".join(f"M{a:.1f} {b:.1f}h0" for a, b in pairs)

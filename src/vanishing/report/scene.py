@@ -6,15 +6,16 @@ import numpy as np
 
 from vanishing.algebra.markup import clean
 from vanishing.report.facts import Facts
+from vanishing.report.settings import (
+    DECISION_TERMS,
+    SCENE_COLUMNS,
+    SCENE_POINTS,
+    SURFACES,
+    SURFACES_OF_CLASS,
+)
 
-POINTS = 2000
-_LEAST = 50  # points of a small class
-COLUMNS = 8
-_SURFACES = 12  # of all classes together
-_SURFACES_OF_CLASS = 4
-_DECISION = 4000  # monomials up to which the page evaluates the decision function
 _MARGIN = 0.08  # beyond the points, relative to their range
-_NAME = 24
+_NAME = 24  # characters of a name in the picture
 
 
 def scene_of(facts: Facts) -> dict | None:
@@ -26,7 +27,7 @@ def scene_of(facts: Facts) -> dict | None:
     n_columns = facts.Z.shape[1]
     if n_columns < 2 or not facts.n_generators:
         return None
-    columns = facts.order[:COLUMNS]
+    columns = facts.order[:SCENE_COLUMNS]
     if n_columns <= 3:
         columns = np.arange(n_columns)
     centre = np.median(facts.Z, axis=0)
@@ -81,18 +82,18 @@ def _packed(values) -> str:
 
 
 def _sample(facts: Facts) -> np.ndarray:
-    """Return at most `POINTS` rows, the same in every report, small classes not forgotten."""
+    """Return at most `SCENE_POINTS` rows, the same in every report, small classes not forgotten."""
     rng = np.random.default_rng(0)
     n_rows = len(facts.Z)
-    if n_rows <= POINTS:
+    if n_rows <= SCENE_POINTS:
         return np.arange(n_rows)
     if facts.y is None:
-        return np.sort(rng.choice(n_rows, POINTS, replace=False))
+        return np.sort(rng.choice(n_rows, SCENE_POINTS, replace=False))
     counts = np.bincount(facts.y, minlength=len(facts.varieties))
-    least = min(_LEAST, POINTS // len(counts))
-    quota = np.minimum(counts, np.maximum(least, counts * POINTS // n_rows))
-    while quota.sum() > POINTS:
-        quota[quota.argmax()] -= quota.sum() - POINTS
+    least = min(50, SCENE_POINTS // len(counts))
+    quota = np.minimum(counts, np.maximum(least, counts * SCENE_POINTS // n_rows))
+    while quota.sum() > SCENE_POINTS:
+        quota[quota.argmax()] -= quota.sum() - SCENE_POINTS
     parts = [
         rng.choice(np.flatnonzero(facts.y == k), size, replace=False)
         for k, size in enumerate(quota.tolist())
@@ -115,9 +116,9 @@ def _functions(facts: Facts, columns, centre) -> tuple[list[dict], list[dict]]:
     """Return polynomials in the columns of the picture, and which of them may be drawn."""
     functions: list[dict] = []
     surfaces: list[dict] = []
-    of_class = max(1, min(_SURFACES_OF_CLASS, _SURFACES // len(facts.varieties)))
+    of_class = max(1, min(SURFACES_OF_CLASS, SURFACES // len(facts.varieties)))
     if len(facts.varieties) == 1:
-        of_class = _SURFACES
+        of_class = SURFACES
     for k, variety in enumerate(facts.varieties):
         drawn = 0
         for rank, equation in enumerate(variety.equations, 1):
@@ -149,6 +150,6 @@ def _decision(facts: Facts, functions) -> dict | None:
     """Return what the page needs to know which class it would predict anywhere."""
     n_decisive = sum(any(f["weights"]) for f in functions)
     size = sum(len(f["coef"]) for f in functions if any(f["weights"]))
-    if facts.n_used is None or not n_decisive or n_decisive < facts.n_used or size > _DECISION:
+    if facts.n_used is None or not n_decisive or n_decisive < facts.n_used or size > DECISION_TERMS:
         return None  # nothing linear decides, or equations that the report leaves out have weights
     return {"intercept": facts.intercept.tolist(), "absolute": facts.feature == "|g|"}

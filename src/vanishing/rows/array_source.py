@@ -45,6 +45,10 @@ class ArraySource(RowSource):
         """Return the source itself."""
         return self
 
+    def ordered(self, order, piece_rows):
+        """Return the rows in an order that they are asked for."""
+        return ArraySource(self.part.at(order(self.part)), piece_rows)
+
 
 class DeviceSource(RowSource):
     """One array of another library, asked on its device, one piece of its rows after the other.

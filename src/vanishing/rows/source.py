@@ -253,6 +253,10 @@ class RowSource:
         """Return the source for questions that take NumPy rows only: blocks go to the CPU."""
         return _ConvertedSource(self, _on_host)
 
+    def ordered(self, order: Callable[[RowPart], Any], piece_rows: int) -> "RowSource":
+        """Return rows in memory as ``order(rows)`` places them, asked some at a time; or itself."""
+        return self
+
     def coded(self, classes: np.ndarray) -> "RowSource":
         """Return the source with labels as places in ``classes``, on the device of the rows."""
         return _ConvertedSource(self, partial(coded, classes=classes))

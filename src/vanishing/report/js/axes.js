@@ -16,11 +16,11 @@ function ticks(data, column) {
   const raw = (high - low) / 4;
   const size = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 5, 10].map((m) => m * size).find((s) => s >= raw) || raw;
-  const found = [];
+  const marks = [];
   for (let i = Math.ceil(low / step); i * step <= high; i++) {
-    found.push([(2 * (i * step - ends[0])) / (ends[1] - ends[0]) - 1, written(i * step, 6)]);
+    marks.push([(2 * (i * step - ends[0])) / (ends[1] - ends[0]) - 1, written(i * step, 6)]);
   }
-  return found;
+  return marks;
 }
 
 function drawBox(picture, project, image) {

@@ -44,10 +44,10 @@ function projection({ state, width, height, ratio }) {
   const [ox, oy] = [width / 2 + state.x * ratio, 0.49 * height + state.y * ratio];
   return (x, y, z, out = new Float64Array(4)) => {
     rotate(x, y, z, out);
-    const near = 5.5 / (5.5 + out[2]);
-    out[0] = ox + scale * out[0] * near;
-    out[1] = oy - scale * out[1] * near;
-    out[3] = near;
+    const nearness = 5.5 / (5.5 + out[2]);
+    out[0] = ox + scale * out[0] * nearness;
+    out[1] = oy - scale * out[1] * nearness;
+    out[3] = nearness;
     return out;
   };
 }

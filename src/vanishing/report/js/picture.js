@@ -73,8 +73,8 @@ function showPicture(data) {
 
 function reportEmpty(picture) {
   const empty = chosenSurfaces(picture).filter((s) => !meshOf(picture, s).positions.length).length;
-  const said = empty === 1 ? "One of the chosen equations has" : `${empty} of the chosen equations have`;
-  document.getElementById("scene-status").textContent = empty ? `${said} no zeros in this box.` : "";
+  const subject = empty === 1 ? "One of the chosen equations has" : `${empty} of the chosen equations have`;
+  document.getElementById("scene-status").textContent = empty ? `${subject} no zeros in this box.` : "";
 }
 
 const sceneData = document.getElementById("scene-data");

@@ -7,7 +7,7 @@ const bucketOf = (depth) => Math.max(0, Math.min(BUCKETS - 1, Math.floor(((1.8 -
 function projectTriangles(picture, project) {
   const parts = chosenSurfaces(picture).map((s) => ({ ...meshOf(picture, s), colour: surfaceColour(picture, s) }));
   const count = parts.reduce((sum, part) => sum + part.positions.length / 9, 0);
-  const found = {
+  const triangles = {
     count,
     corners: new Float32Array(6 * count),
     shade: new Float32Array(count),
@@ -25,8 +25,8 @@ function projectTriangles(picture, project) {
       for (let c = 0; c < 3; c++) {
         const o = v + 3 * c;
         project(positions[o], positions[o + 1], positions[o + 2], spot);
-        found.corners[6 * t + 2 * c] = spot[0];
-        found.corners[6 * t + 2 * c + 1] = spot[1];
+        triangles.corners[6 * t + 2 * c] = spot[0];
+        triangles.corners[6 * t + 2 * c + 1] = spot[1];
         depth += spot[2] / 3;
       }
       const nx = normals[v] + normals[v + 3] + normals[v + 6];
@@ -37,27 +37,27 @@ function projectTriangles(picture, project) {
       // Lit from the upper left, on both sides alike; more opaque where it is seen edge-on.
       const light = Math.abs(-0.4 * spot[0] + 0.55 * spot[1] - 0.73 * spot[2]);
       const edge = 1 - Math.abs(spot[2]);
-      found.shade[t] = 0.68 + 0.32 * light;
-      found.opacity[t] = 256 * (0.4 + 0.35 * edge * edge);
-      found.owner[t] = p;
-      found.buckets[t] = bucketOf(depth);
+      triangles.shade[t] = 0.68 + 0.32 * light;
+      triangles.opacity[t] = 256 * (0.4 + 0.35 * edge * edge);
+      triangles.owner[t] = p;
+      triangles.buckets[t] = bucketOf(depth);
     }
   });
-  return found;
+  return triangles;
 }
 
 function projectPoints(picture, project) {
   const size = picture.data.n_points;
-  const found = { count: 0, rows: new Uint32Array(size), spots: new Float32Array(3 * size), buckets: new Uint16Array(size) };
+  const points = { count: 0, rows: new Uint32Array(size), spots: new Float32Array(3 * size), buckets: new Uint16Array(size) };
   const spot = new Float64Array(4);
   for (let i = 0; i < size; i++) {
     if (!isVisible(picture, i)) continue;
     project(coordinate(picture, i, 0), coordinate(picture, i, 1), coordinate(picture, i, 2), spot);
-    found.buckets[found.count] = bucketOf(spot[2]);
-    found.spots.set([spot[0], spot[1], spot[3]], 3 * found.count);
-    found.rows[found.count++] = i;
+    points.buckets[points.count] = bucketOf(spot[2]);
+    points.spots.set([spot[0], spot[1], spot[3]], 3 * points.count);
+    points.rows[points.count++] = i;
   }
-  return found;
+  return points;
 }
 
 function fromBackToFront(triangles, points) {
@@ -72,7 +72,7 @@ function fromBackToFront(triangles, points) {
   return order;
 }
 
-function drawSpot(picture, image, point, x, y, radius, near) {
+function drawSpot(picture, image, point, x, y, radius, isNear) {
   const { background, ink } = picture.colours;
   const { ratio } = picture;
   const colour = pointColour(picture, point);
@@ -80,7 +80,7 @@ function drawSpot(picture, image, point, x, y, radius, near) {
     fillDisc(image, x, y, radius + 2.6 * ratio, ink, 256);
     fillDisc(image, x, y, radius + 1.2 * ratio, background, 256);
     fillDisc(image, x, y, radius, colour, 256);
-  } else if (near) {
+  } else if (isNear) {
     fillDisc(image, x, y, radius + 0.7 * ratio, background, 180);
     fillDisc(image, x, y, radius, colour, 245);
   } else fillDisc(image, x, y, radius, colour, 56);
@@ -97,7 +97,7 @@ function drawSpace(picture) {
   drawBox(picture, project, image);
   const triangles = projectTriangles(picture, project);
   const points = projectPoints(picture, project);
-  const near = nearness(picture);
+  const isNear = nearness(picture);
   const radius = (data.n_points > 800 ? 2.4 : 3.1) * ratio * Math.sqrt(state.zoom);
   for (const i of fromBackToFront(triangles, points)) {
     if (i < triangles.count) {
@@ -106,8 +106,8 @@ function drawSpace(picture) {
     } else {
       const p = i - triangles.count;
       const point = points.rows[p];
-      const r = radius * points.spots[3 * p + 2] * (near[point] ? 1 : 0.8);
-      drawSpot(picture, image, point, points.spots[3 * p], points.spots[3 * p + 1], r, near[point]);
+      const r = radius * points.spots[3 * p + 2] * (isNear[point] ? 1 : 0.8);
+      drawSpot(picture, image, point, points.spots[3 * p], points.spots[3 * p + 1], r, isNear[point]);
     }
   }
   context.putImageData(image, 0, 0);
