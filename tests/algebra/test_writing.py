@@ -25,9 +25,10 @@ from vanishing.algebra.expressions import (
     product,
     total,
 )
+from vanishing.algebra.functions import FUNCTIONS
 from vanishing.algebra.languages import WRITERS, writer
 from vanishing.algebra.programs import PORTABLE, to_sympy
-from vanishing.algebra.terms import FUNCTIONS, Factor, Term, monomial
+from vanishing.algebra.terms import Factor, Term, monomial
 from vanishing.polynomials import ExactPolynomial, Polynomial
 
 NAMES = ("a", "x1", "y")
