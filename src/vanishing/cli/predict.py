@@ -203,12 +203,12 @@ def _solved(model, column):
 
     answer = law_anatomy(model)
     if not answer.laws:
-        fail(f"No law holds that could predict: {answer.verdict}")
+        fail(f"There is no law to predict with: {answer.verdict}")
     occurring = list(dict.fromkeys(name for law in answer.laws for name in law.columns))
     if column is None:
         column = answer.target
     if column is None:
-        fail(f"The law is solved for no column: say --column, one of {listed(occurring, 20)}.")
+        fail(f"The law has no target: choose a column with --column, of {listed(occurring, 20)}.")
     if column not in occurring:
         fail(f"{column!r} does not occur in the law; these columns do: {listed(occurring, 20)}.")
     return next(law for law in answer.laws if column in law.columns).solve(column)
