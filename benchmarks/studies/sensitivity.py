@@ -2,8 +2,8 @@
 
     python benchmarks/studies/sensitivity.py [--names EVIDENCE ...] [--noise 0 .01 .1] [--every 4]
 
-Every fourth Feynman formula on 2,000 rows, and the smooth functions without a law, of which each claim
-is a false one. A line per number that changes anything; the others are listed at the end.
+Every fourth Feynman formula on 2,000 rows, and the smooth functions without a law, of which each
+claim is a false one. A line per number that changes anything; the others are listed at the end.
 """
 
 import argparse

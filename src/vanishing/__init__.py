@@ -46,7 +46,7 @@ __all__ = [
     "unregister_function",
 ]
 
-if TYPE_CHECKING:  # the same, for those who read and do not run
+if TYPE_CHECKING:  # the same names, for type checkers and editors
     from vanishing import (
         bounds,
         datasets,

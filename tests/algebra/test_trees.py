@@ -6,7 +6,6 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from vanishing.algebra.equations import read_equation
-from vanishing.algebra.expression_text import LawText
 from vanishing.algebra.expressions import (
     Apply,
     Column,
@@ -27,6 +26,7 @@ from vanishing.algebra.parsing import parse_polynomial
 from vanishing.algebra.solving import solved
 from vanishing.algebra.syntax import TextReader
 from vanishing.algebra.terms import Evaluator, Factor, Term, derivative
+from vanishing.algebra.writing import PlainText
 
 NAMES = ["a", "length [cm]", "y"]
 ROWS = np.random.default_rng(0).uniform(0.3, 0.9, (3, 20))
@@ -92,13 +92,13 @@ def values(node):
 @given(trees)
 def test_what_is_written_is_read(tree):
     assume(np.isfinite(values(tree)).all() and np.abs(values(tree)).max() < 1e6)
-    text = LawText(NAMES).write(tree)
+    text = PlainText(NAMES).write(tree)
     (read,) = TextReader(text, NAMES).sides(1)
     # Numbers are written with six digits, which functions of large numbers make worse.
     np.testing.assert_allclose(values(read), values(tree), rtol=1e-3, atol=1e-3)
-    again = LawText(NAMES).write(rebuilt(read))
+    again = PlainText(NAMES).write(rebuilt(read))
     (twice,) = TextReader(again, NAMES).sides(1)
-    assert LawText(NAMES).write(rebuilt(twice)) == again
+    assert PlainText(NAMES).write(rebuilt(twice)) == again
     assert columns_of(read) <= columns_of(tree)
 
 

@@ -27,7 +27,7 @@ from vanishing import (
     VanishingFeatures,
     VanishingOutlierDetector,
 )
-from vanishing.constructions.oavi import auto_tau
+from vanishing.constructions.oavi import tau_of
 
 X = np.random.default_rng(0).uniform(size=(40, 3))
 
@@ -597,8 +597,8 @@ def test_verbose_prints_a_line_a_degree(capsys):
 @pytest.mark.parametrize("power", range(1, 13))
 def test_tau_auto_at_powers_of_four(power):
     """D = ceil(-log psi / log 4) is exact there, and one more just below."""
-    assert auto_tau(4.0**-power) == max(2.0, 1.5**power)
-    assert auto_tau(0.999 * 4.0**-power) == max(2.0, 1.5 ** (power + 1))
+    assert tau_of(OAVI(4.0**-power, tau="auto")) == max(2.0, 1.5**power)
+    assert tau_of(OAVI(0.999 * 4.0**-power, tau="auto")) == max(2.0, 1.5 ** (power + 1))
 
 
 @pytest.mark.parametrize("oracle", ["pcg", "omp"])

@@ -57,13 +57,13 @@ def test_each_model_is_the_one_of_its_own_fit(model, weights, always):
 
 def test_rows_are_read_for_the_smallest_psi_only(always, monkeypatch):
     asked = []
-    original = ArrayReader._ask
+    original = ArrayReader.ask
 
     def counting(self, question, *details):
         asked.append(question)
         return original(self, question, *details)
 
-    monkeypatch.setattr(ArrayReader, "_ask", counting)
+    monkeypatch.setattr(ArrayReader, "ask", counting)
     OAVI(min(PSIS)).fit(X)
     smallest = asked.count("products")
     asked.clear()
@@ -75,13 +75,13 @@ def test_rows_are_read_for_the_smallest_psi_only(always, monkeypatch):
 def test_a_source_is_read_less_often(monkeypatch):
     passes = []
     rows = da.from_array(X, chunks=(100, 4))
-    original = RememberedReader._ask
+    original = RememberedReader.ask
 
     def counting(self, question, *details):
         passes.append(question)
         return original(self, question, *details)
 
-    monkeypatch.setattr(RememberedReader, "_ask", counting)
+    monkeypatch.setattr(RememberedReader, "ask", counting)
     models = OAVI().path(rows, PSIS)
     assert passes == ["squared_sums"] * len(PSIS)
     for found in models:

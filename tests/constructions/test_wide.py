@@ -6,7 +6,7 @@ from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 
 from vanishing import OAVI, oracles
-from vanishing.constructions import oavi
+from vanishing.constructions import settings
 from vanishing.oracles import ORACLES, Status
 
 REFITS = [name for name, oracle in ORACLES.items() if oracle.refits]
@@ -107,7 +107,7 @@ def test_a_border_of_tens_of_thousands_of_terms_is_left_alone():
 
 
 def test_it_is_taken_where_it_was_asked_for_or_where_there_are_rows_for_it(monkeypatch):
-    monkeypatch.setattr(oavi, "_WIDE_BORDER", 50)
+    monkeypatch.setattr(settings, "WIDE_BORDER", 50)
     X = np.random.default_rng(0).uniform(size=(40, 12))
 
     def degree(**options):
@@ -115,7 +115,7 @@ def test_it_is_taken_where_it_was_asked_for_or_where_there_are_rows_for_it(monke
         return int(np.vstack([model.terms_, model.leading_terms_]).sum(axis=1).max())
 
     assert degree() > 1  # 78 terms are fewer than 20 for each row
-    monkeypatch.setattr(oavi, "_WIDE_BORDER_PER_ROW", 1)
+    monkeypatch.setattr(settings, "WIDE_BORDER_PER_ROW", 1)
     with pytest.warns(ConvergenceWarning, match="give max_degree=2 to have it"):
         assert degree() == 1
     assert degree(max_degree=2) == 2

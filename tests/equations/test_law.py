@@ -13,7 +13,8 @@ import pytest
 
 import vanishing
 from vanishing import Law
-from vanishing.algebra.terms import FUNCTIONS, Factor, Function, Term
+from vanishing.algebra.functions import FUNCTIONS, Function
+from vanishing.algebra.terms import Factor, Term
 from vanishing.persistence import ModelFileError
 
 

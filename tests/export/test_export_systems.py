@@ -37,7 +37,8 @@ from vanishing import (
     VanishingOutlierDetector,
     check_law,
 )
-from vanishing.algebra.terms import FUNCTIONS, Factor, Term, monomial
+from vanishing.algebra.functions import FUNCTIONS
+from vanishing.algebra.terms import Factor, Term, monomial
 from vanishing.export import to_c, to_onnx, to_python, to_sql
 from vanishing.export.computation import Computation, columns, join
 
@@ -298,7 +299,7 @@ def test_whole_numbers_are_not_divided_without_rest():
 
 
 def test_functions_of_ones_own_are_refused():
-    from vanishing.algebra.terms import Function
+    from vanishing.algebra.functions import Function
 
     own = Function("bessel", np.cos, np.sin)
     law = Law([monomial([0, 1]), Term(ONE, (Factor(own, 1.0, (1.0, 0.0)),))], [1, 1], names="ab")

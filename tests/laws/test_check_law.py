@@ -170,7 +170,7 @@ def test_numbers_are_not_changed():
 def test_a_missing_column_is_named(equation):
     law = check_law(equation, *gas())
     assert re.match(r"does not hold: \d+ % of what it leaves over depends on T \(", law.verdict)
-    assert law.lack_of_fit > 100
+    assert law.lack_of_fit > 20
 
 
 def test_a_wrong_constant_is_seen():
@@ -351,6 +351,7 @@ def test_roots_of_squares_and_products_are_positive():
         ("y = (x0 + a)^0.3", "whole power up to 20"),
         ("y = x0/0", "divides by zero"),
         ("y = 1e999*x0", "must be finite"),
+        ("y = 10^400*x0", "must be finite"),
         ("y = log(-1)*x0", "log of a number is not defined"),
         ("y = [no such]", "'no such' is no column; the columns are x0, x1, y"),
         ("y = x0 + a - a", "the constant 'a' cancels"),

@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 
 from vanishing import Law, LawFinder, check_law, load
+from vanishing.algebra.functions import FUNCTIONS
 from vanishing.algebra.quantities import read_units
-from vanishing.algebra.terms import FUNCTIONS, Factor, Term, monomial
+from vanishing.algebra.terms import Factor, Term, monomial
 
 GAS_UNITS = {"n": "mol", "T": "K", "V": "m^3", "p": "Pa"}
 ENERGY_UNITS = {"m": "kg", "v": "m/s", "h": "m", "E": "J"}

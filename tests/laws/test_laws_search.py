@@ -8,15 +8,15 @@ import pytest
 from scipy.linalg import eigh
 from scipy.optimize import least_squares
 
-from vanishing import Moments
-from vanishing.algebra.terms import FUNCTIONS, Evaluator, Factor, Term, monomial, substituted
-from vanishing.fitting.debiased import Debiased, fitted_equation, hermite, matrices
+from vanishing.algebra.functions import FUNCTIONS
+from vanishing.algebra.terms import Evaluator, Factor, Term, monomial, substituted
 from vanishing.fitting.ratios import least_ratio, ratio_supports
 from vanishing.fitting.sample import Draw, row_keys
+from vanishing.fitting.smooth_terms import exponents_up_to, legendre_products
 from vanishing.fitting.sparse import sparse_supports
-from vanishing.fitting.surrogate import exponents_up_to, fit_surrogate, legendre_products
+from vanishing.fitting.surrogate import fit_surrogate
 from vanishing.fitting.variety import VarietyEquation, projected, vanishes
-from vanishing.laws.choose import LackOfFit, candidate, is_same
+from vanishing.laws.choose import candidate, is_same
 from vanishing.laws.links import IDENTITY, POWER_LINKS, regression, usable_links
 from vanishing.laws.passes import Measure
 from vanishing.laws.problem import LawTable, Reduced
@@ -529,64 +529,7 @@ def test_a_law_written_with_another_link_is_the_same():
     assert is_same(candidate(implicit, lens), explicit)
 
 
-@pytest.mark.parametrize("n_rows", [200, 3000])
-def test_lack_of_fit_is_standard_normal_where_nothing_is_left(n_rows):
-    found, missing = [], []
-    for seed in range(30):
-        reduced = noisy_reduced(lambda u, v: 2 * u + v, seed=seed, n_rows=n_rows, most=1)
-        lack = LackOfFit(reduced.table)
-        found.append(lack(reduced.smooth))
-        missing.append(lack(reduced.smooth - 0.3 * (reduced.w[0] - 2) ** 2))
-    assert abs(np.mean(found)) < 4 / np.sqrt(30)
-    assert 0.6 < np.std(found) < 1.5
-    assert min(missing) > 5
-
-
-# -- Laws of columns that all have noise ----------------------------------------------------------
-
-
-def test_hermite_polynomials_take_noise_out_of_powers():
-    nodes, weights = np.polynomial.hermite_e.hermegauss(20)
-    noise = np.array([0.0, 0.3, 1.2])
-    for x in (-1.7, 0.0, 0.4, 2.0):
-        powers = hermite(x + noise[:, None] * nodes, noise, 9)
-        mean = powers @ weights / weights.sum()
-        np.testing.assert_allclose(mean, np.tile(x ** np.arange(10), (3, 1)), atol=1e-8)
-
-
-@pytest.mark.parametrize("n_columns, degree", [(1, 3), (2, 2), (3, 2)])
-def test_matrices_are_those_of_debiased_moments(n_columns, degree):
-    rng = np.random.default_rng(0)
-    columns, weight = rng.normal(size=(n_columns, 300)), rng.integers(1, 4, 300).astype(float)
-    noise, unit = rng.uniform(0, 0.3, n_columns), rng.uniform(0.5, 2, n_columns)
-    exponents = exponents_up_to(n_columns, 1000, degree)
-    moments = Moments(n_columns, max_degree=degree).update(columns.T, weight).debiased(noise)
-    means = moments.sums / moments.total_weight
-    mean = {tuple(map(int, row)): m for row, m in zip(moments.terms, means, strict=True)}
-    found = matrices(columns, weight, exponents, noise, unit)
-    for i, a in enumerate(exponents):
-        for j, b in enumerate(exponents):
-            np.testing.assert_allclose(found.gram[i, j], mean[tuple((a + b).tolist())], atol=1e-12)
-            slope = 0.0
-            for c in range(n_columns):
-                if a[c] and b[c]:
-                    lowered = a + b - 2 * np.eye(n_columns, dtype=int)[c]
-                    slope += unit[c] ** 2 * a[c] * b[c] * mean[tuple(lowered.tolist())]
-            np.testing.assert_allclose(found.slope[i, j], slope, atol=1e-12)
-
-
-def circle_parts(seed, noise, n_rows=2000):
-    """Noisy points of a circle of radius 2 about (1, 0), in two parts."""
-    rng = np.random.default_rng(seed)
-    angle = rng.uniform(0, 2 * np.pi, n_rows)
-    X = np.column_stack([1 + 2 * np.cos(angle), 2 * np.sin(angle)])
-    X += noise * rng.normal(size=X.shape)
-    return [RowPart(X[:700], None, None), RowPart(X[700:], None, np.ones(n_rows - 700))]
-
-
-CIRCLE = VarietyEquation(
-    np.array([[2, 0], [0, 2], [1, 0], [0, 0]]), np.array([1, 1, -2, -3.0]), 1, 0, False
-)
+# -- Rows -----------------------------------------------------------------------------------------
 
 
 def ask_of(parts):
@@ -599,42 +542,6 @@ def ask_of(parts):
         return first
 
     return ask
-
-
-def test_a_noisy_circle_is_fitted_without_bias_and_with_its_errors():
-    noise, units = np.array([0.2, 0.2]), np.array([2.0, 2.0])  # of columns divided by units
-    estimates, scores = [], []
-    for seed in range(30):
-        ask = ask_of(circle_parts(seed, noise=0.4))
-        coef, covariance, fixed = fitted_equation(CIRCLE, noise, units, ask)
-        truth = CIRCLE.coef * np.prod(units**CIRCLE.exponents, axis=1)
-        truth = truth / truth[fixed]
-        free = np.delete(np.arange(4), fixed)
-        assert coef[fixed] == 1 and not covariance[fixed].any()
-        estimates.append((coef - truth)[free])
-        scores.append(estimates[-1] / np.sqrt(covariance.diagonal()[free]))
-    estimates, scores = np.array(estimates), np.array(scores)
-    error = estimates.std(axis=0, ddof=1) / np.sqrt(30)
-    assert (np.abs(estimates.mean(axis=0)) < 3 * error).all()
-    assert (scores.std(axis=0) > 0.7).all() and (scores.std(axis=0) < 1.4).all()
-    # With less noise taken out than there is, there is bias: the test sees it.
-    coef, _, fixed = fitted_equation(CIRCLE, noise / 4, units, ask_of(circle_parts(0, noise=0.4)))
-    assert (np.abs((coef - truth)[free]) > 10 * error).any()
-
-
-def test_debiased_sums_do_not_depend_on_parts():
-    parts = circle_parts(0, noise=0.4)
-    whole = RowPart(np.vstack([part.X for part in parts]), None, None)
-    for coef in (None, CIRCLE.coef):
-        question = Debiased(CIRCLE, np.array([0.2, 0.3]), np.array([1.0, 2.0]), coef)
-        total, count = question(whole)
-        parted, counted = ask_of(parts)(question, Debiased.combine)
-        np.testing.assert_allclose(parted, total, rtol=1e-12)
-        np.testing.assert_array_equal(total, total.T)
-        assert count == counted == 2000
-
-
-# -- Rows -----------------------------------------------------------------------------------------
 
 
 def assert_same_sample(first, second):

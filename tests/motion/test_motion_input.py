@@ -8,7 +8,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import check_is_fitted
 
 from vanishing import Blocks, ConservedQuantities, LawFinder
-from vanishing.motion import derivatives
+from vanishing.motion import derivatives, settings
 
 X, GROUPS = simulated("oscillator")
 X = X.to_numpy()
@@ -281,3 +281,15 @@ def test_columns_that_vary_by_their_rounding_alone_are_refused():
     X = 1e15 + np.random.default_rng(0).normal(size=(30, 1))
     with pytest.raises(ValueError, match="vary by their rounding alone"):
         ConservedQuantities().fit(X, groups=np.arange(30) // 10)
+
+
+def test_settings_are_read_when_they_are_needed(monkeypatch):
+    t = np.linspace(0.0, 5.0, 40)
+    X = np.vstack([a * np.column_stack([np.cos(t), -np.sin(t)]) for a in (1.0, 2.0, 3.0, 4.0)])
+    groups = np.repeat(np.arange(4), 40)
+    monkeypatch.setattr(settings, "MAX_MONOMIALS", 9)
+    with pytest.raises(ValueError, match="10 monomials of degree up to 3, more than 9"):
+        ConservedQuantities().fit(X, groups=groups)
+    monkeypatch.setattr(settings, "HELD_OUT", 5)
+    with pytest.warns(UserWarning, match="too few to hold some out"):
+        assert not ConservedQuantities(2).fit(X, groups=groups).held_out_.any()

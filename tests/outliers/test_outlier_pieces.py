@@ -4,7 +4,11 @@ import numpy as np
 import pytest
 
 from vanishing import Moments, VanishingOutlierDetector
+from vanishing.outliers import settings
 from vanishing.outliers.equations import monomials_of
+from vanishing.outliers.features import features_of
+from vanishing.outliers.model import build, nearly_zero
+from vanishing.outliers.robust import Sums, whitener
 from vanishing.outliers.thresholds import conformal_p_values, lowest_normal
 
 # -- Thresholds -----------------------------------------------------------------------------------
@@ -62,3 +66,63 @@ def test_moments_give_the_errors_of_laws():
     expected = 0.01 * np.sqrt(np.linalg.inv(A.T @ A).diagonal())
     np.testing.assert_allclose(np.sort(law.coef_std)[1:], np.sort(expected), rtol=0.1)
     assert law.error == pytest.approx(0.01, rel=0.1)
+
+
+# -- Laws by moments ------------------------------------------------------------------------------
+
+
+def correlated(small, ridge=0.0):
+    """Moments of 1 and two columns whose difference has the variance 2 ``small``."""
+    gram = np.eye(3)
+    gram[1, 2] = gram[2, 1] = 1.0 - small
+    return Sums(7.0 * gram, 7.0, ridge)
+
+
+def test_combinations_that_are_nearly_zero_have_mean_square_1_but_for_the_ridge():
+    ridge = 3e-4
+    coef = nearly_zero(correlated(1e-4, ridge), 0.05)
+    assert coef.shape == (3, 1)
+    gram = correlated(1e-4).gram / 7.0
+    assert coef[:, 0] @ gram @ coef[:, 0] == pytest.approx(1e-4 / (1e-4 + ridge))
+    assert coef[1, 0] == pytest.approx(-coef[2, 0]) and coef[0, 0] == pytest.approx(0.0)
+    assert nearly_zero(correlated(1e-4, ridge), 0.009).shape == (3, 0)
+
+
+@pytest.mark.parametrize("size, n_laws", [(0.045, 1), (0.05, 0)])
+def test_few_rows_prove_no_law(size, n_laws):
+    """With 3 features and 20 rows residuals are too small by a factor of the root of 17/20."""
+    X = np.repeat([[1.0, 1.0], [-1.0, -1.0]], 10, axis=0)
+    features = features_of(X, np.ones(20), 1)
+    sums = correlated(size**2, 1e-9)
+    model = build(features, (sums, sums), 10.0, X, np.ones(20)).model
+    assert model.laws.coef.shape[1] == n_laws
+
+
+def test_the_doubt_of_equations_follows_the_rows_of_the_bulk():
+    rng = np.random.default_rng(0)
+    model = VanishingOutlierDetector(half_life=100.0, random_state=0)
+    for n_rows in (300, 200):
+        model.partial_fit(rng.normal(size=(n_rows, 2)), sample_weight=np.full(n_rows, 2.0))
+    state = model.learned
+    assert state.n_rows == pytest.approx(300 / 4 + 200) == state.weight / 2.0
+    bulk = state.sums[0]
+    assert 0.3 * state.weight < bulk.weight < 0.7 * state.weight
+    expected = whitener(bulk) * np.sqrt(4.0 / (bulk.weight / 2.0))
+    np.testing.assert_allclose(state.model.doubt, expected, rtol=1e-9)
+
+
+# -- Settings -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name, value", [("LAW", 0.5), ("BULK_FITS", 2), ("WILD_SCORE", 1.0)])
+def test_settings_are_read_when_they_are_needed(name, value, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3)) @ rng.normal(size=(3, 3))
+
+    def fitted():
+        model = VanishingOutlierDetector(random_state=0).fit(X)
+        return model.offset_, *model.score_samples(X[:5])
+
+    before = fitted()
+    monkeypatch.setattr(settings, name, value)
+    assert fitted() != before

@@ -1065,7 +1065,7 @@ def test_a_fit_moves_labels_and_weights_to_the_device_and_nothing_else(transfers
 @weightings
 def test_labels_of_a_device_are_counted_as_others(library, monkeypatch, dtype, few, weights):
     """By the device or, where its library lacks such numbers or text, by the CPU."""
-    monkeypatch.setattr("vanishing.rows.questions._FEW", few)
+    monkeypatch.setattr("vanishing.rows.questions._FEW_CLASSES", few)
     kinds = np.where(np.arange(M) < 200, 0, THREE)  # none as often as another
     y = np.array([-5, 3, 100] if dtype == np.int8 else [200, 3, 100])[kinds].astype(dtype)
     source = DeviceSource(library.array(X), y, weights).labelled()

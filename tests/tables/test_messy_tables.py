@@ -526,9 +526,9 @@ def test_what_fills_in_is_of_the_fit(tmp_path, table):
     recipe = table("a,b,colour\n1,2,x\n3,8,y\n8,9,y\n", categories="one-hot").recipe
     path = tmp_path / "new.csv"
     path.write_text("colour,b,a\n?,,100\nx,200,n/a\n")
-    (part,) = recipe.changed(missing="median").parts(
-        open_table(path), ["a", "b", "colour_x", "colour_y"]
-    )
+    outputs = ["a", "b", "colour_x", "colour_y"]
+    (part,) = recipe.changed(missing="median").parts(open_table(path), outputs)
+    assert part.filled == {"a": 1, "b": 1, "colour": 1}
     assert part.X.tolist() == [[100.0, 8.0, 0.0, 1.0], [3.0, 200.0, 1.0, 0.0]]
 
 
@@ -566,7 +566,7 @@ def test_cells_that_are_numbers_are_never_read_again(sheet):
         sheet(rows)
     decimal, missing = raised.value.problems
     assert "column 'a': numbers such as '1,234'. --decimal , takes the comma" in decimal
-    assert missing.startswith("row 7, column 'a': 'n.d.' is no value.")
+    assert missing.startswith("row 7 of the sheet, column 'a': 'n.d.' is no value.")
     prepared = sheet(rows, decimal=",", missing="drop")
     assert prepared.X[:, 0].tolist() == [1.334, 1.234, 20.25, 5.5, 7.0, 1234567.0]
     assert "column 'a': 4 of 7 cells are numbers, and 2 text such as '1,234'" in prepared.notes[0]

@@ -323,7 +323,13 @@ TITLED = "Laboratory 3, March;;\nby hand\n\np;V;T\n1,5;2;3\n2,5;3;4\n3,5;4;5\n"
         ("Gases,,,\np,V,T,\n1,2,3,\n3,4,5,\n", ["p", "V", "T", ""], 2),
         ('"Gases\nof 2024"\np,V\n1,2\n3,4\n', ["p", "V"], 3),
         ('Gases\nin March, dry\n"p";"V"\n"1,5";"2,5"\n"3,5";"4,5"\n', ["p", "V"], 3),
+        # A title over all columns, or headings of groups of them.
+        ("Gases,Gases,Gases\np,V,T\n1,2,3\n3,4,5\n", ["p", "V", "T"], 2),
+        ("Gases,,,March\np,V,T,n\n1,2,3,4\n3,4,5,6\n", ["p", "V", "T", "n"], 2),
+        ("Lab 3\nin,,out,\np1,T1,p2,T2\n1,2,3,4\n3,4,5,6\n", ["p1", "T1", "p2", "T2"], 3),
         # The first line has the names, though some have none or lines below are longer.
+        ("p,p\nx,y\nz,w\n", ["p", "p"], None),
+        ("p,,,V\n1,2,3,4\n3,4,5,6\n", ["p", "", "", "V"], None),
         (",kind,V\nA,big,n.d.\nB,small,4\n", ["", "kind", "V"], None),
         ("p,V\n1,2,3\n4,5,6\n", ["p", "V"], None),
         ("p\n1\n2\n", ["p"], None),
@@ -406,11 +412,11 @@ def test_titles_above_the_names_of_a_sheet(tmp_path):
         book.save(path)
         table = open_table(path)
         assert table.names == names and not table.doubt
-    assert table.notes == ["the names are in row 4; those above are left out."]
-    with pytest.raises(TableError, match="row 6, column 'V': 'x' is not a number"):
+    assert table.notes == ["the names are in row 4 of the sheet; those above are left out."]
+    with pytest.raises(TableError, match="row 6 of the sheet, column 'V': 'x' is not a number"):
         read_columns(path, ["V"])
     given = open_table(path, layout=FileLayout(header_row=5, header=False))
-    assert given.names == ["x0", "x1"] and given.lines([0]) == {0: "row 5"}
+    assert given.names == ["x0", "x1"] and given.lines([0]) == {0: "row 5 of the sheet"}
     with pytest.raises(TableError, match="has no row 9"):
         open_table(path, layout=FileLayout(header_row=9))
 

@@ -3,13 +3,11 @@
 import math
 from collections.abc import Sequence
 from functools import reduce
-from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 
-from vanishing.algebra import expressions
-from vanishing.algebra.expressions import Apply, Column, Node, Number, Power, Product, walk
+from vanishing.algebra.expressions import Apply, Column, Node, Number, Power, Product, Sum
 from vanishing.algebra.functions import FUNCTIONS
 from vanishing.algebra.syntax import TextReader, Token, listed
 from vanishing.algebra.terms import Evaluator, Factor, Term
@@ -22,15 +20,21 @@ _WHAT_CAN_BE_READ = (
     "exp(y) = x + 1 for y = log(x + 1)"
 )
 
-Sum = dict[Term, float]  # terms and their numbers
+TermSum = dict[Term, float]  # terms and their numbers
+
+
+class Quotient(NamedTuple):
+    """A sum of terms over another."""
+
+    above: TermSum
+    below: TermSum
 
 
 class Radical(NamedTuple):
     """A square root of a sum: a variable of its own, and the quotient that is its square."""
 
     place: int
-    above: Sum
-    below: Sum
+    square: Quotient
 
 
 class GivenEquation(NamedTuple):
@@ -56,7 +60,7 @@ class GivenEquation(NamedTuple):
     n_columns: int
     constants: tuple[str, ...]
     alone: int | None
-    rooted: Sum
+    rooted: TermSum
     radicals: tuple[Radical, ...]
 
     @property
@@ -81,7 +85,7 @@ class GivenEquation(NamedTuple):
         values = np.vstack([values, np.ones((width - len(values), columns.shape[1]))])
         for radical in self.radicals:
             # Later roots do not occur in the square of an earlier one.
-            above, below = (_evaluated(s, values, width) for s in (radical.above, radical.below))
+            above, below = (_evaluated(s, values, width) for s in radical.square)
             values[radical.place] = np.sqrt(np.maximum(above / below, 0.0))
         size = np.abs(_evaluated(self.rooted, values, width))
         for place in places:
@@ -91,7 +95,7 @@ class GivenEquation(NamedTuple):
         return wrong
 
 
-def _evaluated(total: Sum, values: np.ndarray, width: int) -> np.ndarray:
+def _evaluated(total: TermSum, values: np.ndarray, width: int) -> np.ndarray:
     evaluator = Evaluator(values)
     terms = [_of_width(term, width) for term in total]
     return np.array(list(total.values())) @ evaluator.values(terms)
@@ -116,11 +120,6 @@ def read_equation(text: str, names: Sequence[str]) -> GivenEquation:
     return _EquationReader(text, names).equation()
 
 
-class _Quotient(NamedTuple):
-    above: Sum
-    below: Sum
-
-
 class _EquationReader(TextReader):
     """Reads one equation; its variables are columns, constants and roots of sums."""
 
@@ -133,7 +132,8 @@ class _EquationReader(TextReader):
         self.constants: list[str] = []
         self.trees = self.sides(2)
         self.n_known = len(self.names) + len(self.constants)
-        self.width = self.n_known + sum(map(_is_root, chain(*map(walk, self.trees))))
+        n_roots = sum(text.count(root) for root in ("sqrt", "^", "**"))  # at most
+        self.width = self.n_known + n_roots
         self.one = Term((0.0,) * self.width)
         self.radicals: list[Radical] = []
 
@@ -182,25 +182,25 @@ class _EquationReader(TextReader):
     def root_places(self):
         return range(self.n_known, self.width)
 
-    def alone(self, left: _Quotient, right: _Quotient) -> int | None:
+    def alone(self, left: Quotient, right: Quotient) -> int | None:
         """Return the column that one side consists of, if the other is without it."""
         for side, other in ((left, right), (right, left)):
             for i in range(len(self.names)):
                 if side == self.variable(i):
                     parts = [*other.above, *other.below]
-                    parts += [t for r in self.radicals for s in r[1:] for t in s]
+                    parts += [t for r in self.radicals for s in r.square for t in s]
                     return None if any(term.involves(i) for term in parts) else i
         return None
 
-    def number(self, value: float) -> _Quotient:
-        return _Quotient({self.one: value} if value else {}, {self.one: 1.0})
+    def number(self, value: float) -> Quotient:
+        return Quotient({self.one: value} if value else {}, {self.one: 1.0})
 
-    def variable(self, place: int) -> _Quotient:
+    def variable(self, place: int) -> Quotient:
         exponents = [0.0] * self.width
         exponents[place] = 1.0
-        return _Quotient({Term(tuple(exponents)): 1.0}, {self.one: 1.0})
+        return Quotient({Term(tuple(exponents)): 1.0}, {self.one: 1.0})
 
-    def read(self, node: Node) -> _Quotient:
+    def read(self, node: Node) -> Quotient:
         match node:
             case Number(value=value):
                 return self.number(value)
@@ -214,31 +214,31 @@ class _EquationReader(TextReader):
                 return self.power(self.read(base), exponent)
             case Product(parts=parts):
                 return reduce(self.times, map(self.read, parts))
-            case expressions.Sum(parts=parts):
+            case Sum(parts=parts):
                 return reduce(self.added, map(self.read, parts))
         raise TypeError(f"{node!r} is not read from text.")
 
-    def as_number(self, quotient: _Quotient) -> float | None:
+    def as_number(self, quotient: Quotient) -> float | None:
         if quotient.below == {self.one: 1.0} and set(quotient.above) <= {self.one}:
             return quotient.above.get(self.one, 0.0)
         return None
 
-    def product(self, left: Sum, right: Sum) -> Sum:
+    def product(self, left: TermSum, right: TermSum) -> TermSum:
         if len(left) * len(right) > 20 * _MAX_TERMS:
             self.fail("it has too many terms")
-        total: Sum = {}
+        total: TermSum = {}
         for term, value in left.items():
             for other, factor in right.items():
                 key = _multiplied(term, other)
                 total[key] = total.get(key, 0.0) + value * factor
         return self.cleaned(total)
 
-    def cleaned(self, total: Sum) -> Sum:
+    def cleaned(self, total: TermSum) -> TermSum:
         if len(total) > _MAX_TERMS:
             self.fail("it has too many terms")
         return {term: value for term, value in total.items() if value}
 
-    def added(self, left: _Quotient, right: _Quotient, sign=1.0) -> _Quotient:
+    def added(self, left: Quotient, right: Quotient, sign=1.0) -> Quotient:
         above, more, below = left.above, right.above, left.below
         if left.below != right.below:
             above, more = self.product(above, right.below), self.product(more, left.below)
@@ -246,22 +246,22 @@ class _EquationReader(TextReader):
         total = dict(above)
         for term, value in more.items():
             total[term] = total.get(term, 0.0) + sign * value
-        return _Quotient(self.cleaned(total), below)
+        return Quotient(self.cleaned(total), below)
 
-    def times(self, left: _Quotient, right: _Quotient) -> _Quotient:
+    def times(self, left: Quotient, right: Quotient) -> Quotient:
         above, below = self.product(left.above, right.above), self.product(left.below, right.below)
         if len(below) == 1:
             ((term, value),) = below.items()
             above = self.product(above, {_to_power(term, -1): 1.0 / value})
             below = {self.one: 1.0}
-        return _Quotient(above, below)
+        return Quotient(above, below)
 
-    def inverse(self, quotient: _Quotient) -> _Quotient:
+    def inverse(self, quotient: Quotient) -> Quotient:
         if not quotient.above:
             self.fail("it divides by zero")
-        return self.times(_Quotient(quotient.below, quotient.above), self.number(1.0))
+        return self.times(Quotient(quotient.below, quotient.above), self.number(1.0))
 
-    def power(self, base: _Quotient, exponent: float) -> _Quotient:
+    def power(self, base: Quotient, exponent: float) -> Quotient:
         if exponent < 0.0:
             return self.inverse(self.power(base, -exponent))
         whole = float(exponent).is_integer()
@@ -273,14 +273,15 @@ class _EquationReader(TextReader):
             # The root of x^2 is not x, and that of x*y is defined where both are negative.
             odd = (variables == 1 and sum(term.exponents) % 2 == 1) or not variables
             if whole or (plain and value > 0.0 and (odd or exponent % 1 != 0.5)):
-                raised = {_to_power(term, exponent): float(value**exponent)}
-                return _Quotient(raised, {self.one: 1.0})
+                with np.errstate(over="ignore"):  # Python's own floats raise
+                    number = float(np.float64(value) ** exponent)
+                return Quotient({_to_power(term, exponent): number}, {self.one: 1.0})
             if plain and exponent % 1 == 0.5:
                 factor = Factor(FUNCTIONS["sqrt"], value, term.exponents, int(2 * exponent))
-                return _Quotient({_normal(Term(self.one.exponents, (factor,))): 1.0}, base.below)
+                return Quotient({_normal(Term(self.one.exponents, (factor,))): 1.0}, base.below)
         if exponent % 1 == 0.5:
             root = self.variable(self.n_known + len(self.radicals))
-            self.radicals.append(Radical(self.n_known + len(self.radicals), *base))
+            self.radicals.append(Radical(self.n_known + len(self.radicals), base))
             return self.times(root, self.power(base, exponent - 0.5))
         if not whole or exponent > _MAX_POWER:
             self.fail(
@@ -292,7 +293,7 @@ class _EquationReader(TextReader):
             result = self.times(result, base)
         return result
 
-    def applied(self, name: str, argument: _Quotient) -> _Quotient:
+    def applied(self, name: str, argument: Quotient) -> Quotient:
         value = self.as_number(argument)
         if value is not None:
             with np.errstate(all="ignore"):
@@ -308,15 +309,15 @@ class _EquationReader(TextReader):
         if rest:
             return self.of_sum(
                 name,
-                _Quotient({term: number}, argument.below),
-                _Quotient(dict(rest), argument.below),
+                Quotient({term: number}, argument.below),
+                Quotient(dict(rest), argument.below),
             )
         if term.factors:
             self.fail(_WHAT_CAN_BE_READ)
         factor = Factor(FUNCTIONS[name], number, term.exponents)
-        return _Quotient({Term(self.one.exponents, (factor,)): 1.0}, argument.below)
+        return Quotient({Term(self.one.exponents, (factor,)): 1.0}, argument.below)
 
-    def of_sum(self, name: str, first: _Quotient, rest: _Quotient) -> _Quotient:
+    def of_sum(self, name: str, first: Quotient, rest: Quotient) -> Quotient:
         """Return a function of a sum by its addition theorem."""
         if name == "exp":
             return self.times(self.applied(name, first), self.applied(name, rest))
@@ -332,16 +333,15 @@ class _EquationReader(TextReader):
             return self.added(self.times(sin_1, cos_2), self.times(cos_1, sin_2))
         return self.added(self.times(cos_1, cos_2), self.times(sin_1, sin_2), -1.0)
 
-    def without_root(self, total: Sum, radical: Radical) -> Sum:
+    def without_root(self, total: TermSum, radical: Radical) -> TermSum:
         """Return A^2 - B^2 S for A + B r, where r^2 = S."""
-        place = radical.place
+        place, square = radical
         lowest = min((term.exponents[place] for term in total), default=0.0)
-        square = _Quotient(radical.above, radical.below)
         even, odd = self.number(0.0), self.number(0.0)
         for term, value in total.items():
             exponent = term.exponents[place] - min(lowest, 0.0)
             exponents = tuple(0.0 if i == place else e for i, e in enumerate(term.exponents))
-            part = _Quotient({term._replace(exponents=exponents): value}, {self.one: 1.0})
+            part = Quotient({term._replace(exponents=exponents): value}, {self.one: 1.0})
             part = self.times(part, self.power(square, exponent // 2))
             if exponent % 2:
                 odd = self.added(odd, part)
@@ -351,12 +351,6 @@ class _EquationReader(TextReader):
             return odd.above or even.above
         other = self.times(self.times(odd, odd), square)
         return self.added(self.times(even, even), other, -1.0).above
-
-
-def _is_root(node: Node) -> bool:
-    if isinstance(node, Apply):
-        return node.name == "sqrt"
-    return isinstance(node, Power) and node.exponent % 1 == 0.5
 
 
 def _multiplied(left: Term, right: Term) -> Term:

@@ -1,6 +1,6 @@
 """Expressions in columns, as small trees: what closed forms of laws consist of."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import hypot
 
@@ -74,20 +74,16 @@ Node = Number | Symbol | Column | Power | Apply | Product | Sum
 ONE = Number(1.0)
 
 
-def walk(node: Node) -> Iterator[Node]:
-    """Yield an expression and all that it consists of."""
-    yield node
-    match node:
-        case Power(base=part) | Apply(argument=part):
-            yield from walk(part)
-        case Product(parts=parts) | Sum(parts=parts):
-            for part in parts:
-                yield from walk(part)
-
-
 def columns_of(node: Node) -> set[int]:
     """Return the places of the columns that occur in an expression."""
-    return {part.place for part in walk(node) if isinstance(part, Column)}
+    match node:
+        case Column(place=place):
+            return {place}
+        case Power(base=part) | Apply(argument=part):
+            return columns_of(part)
+        case Product(parts=parts) | Sum(parts=parts):
+            return set().union(*map(columns_of, parts))
+    return set()
 
 
 # -- Making ---------------------------------------------------------------------------------------

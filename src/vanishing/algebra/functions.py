@@ -5,6 +5,7 @@ from keyword import iskeyword
 from typing import NamedTuple
 
 import numpy as np
+from numpy import arccos, arcsin, arctan, arctanh, cos, cosh, exp, log, sin, sqrt, tan, tanh
 
 Elementwise = Callable[[np.ndarray], np.ndarray]
 
@@ -51,70 +52,34 @@ class Function(NamedTuple):
     def derived(self) -> "Function":
         """The derivative as a function."""
         known = (f for f in FUNCTIONS.values() if f.value is self.derivative)
-        own = Function(f"{self.name}'", self.derivative, self.second_derivative or _not_known)
-        return next(known, own)
+        slope = self.second_derivative or (lambda x: np.full_like(x, np.nan))
+        return next(known, Function(f"{self.name}'", self.derivative, slope))
 
 
-def _not_known(x):
-    raise ValueError("the second derivative of a function is needed; register it with the others.")
-
-
+_LIBRARY = (
+    Function("sin", sin, cos, lambda x: -sin(x), arcsin),
+    Function("cos", cos, lambda x: -sin(x), lambda x: -cos(x), arccos),
+    Function("tan", tan, lambda x: 1 + tan(x) ** 2, lambda x: 2 * tan(x) / cos(x) ** 2, arctan),
+    Function("log", log, lambda x: 1 / x, lambda x: -1 / x**2, exp),
+    Function("exp", exp, exp, exp, log),
+    Function("sqrt", sqrt, lambda x: 0.5 / sqrt(x), lambda x: -0.25 / x**1.5, np.square),
+    Function("arcsin", arcsin, lambda x: 1 / sqrt(1 - x**2), lambda x: x / (1 - x**2) ** 1.5, sin),
+    Function(
+        "arccos", arccos, lambda x: -1 / sqrt(1 - x**2), lambda x: -x / (1 - x**2) ** 1.5, cos
+    ),
+    Function("arctan", arctan, lambda x: 1 / (1 + x**2), lambda x: -2 * x / (1 + x**2) ** 2, tan),
+    Function(
+        "tanh", tanh, lambda x: 1 - tanh(x) ** 2, lambda x: -2 * tanh(x) / cosh(x) ** 2, arctanh
+    ),
+    Function(
+        "reciprocal", lambda x: 1 / x, lambda x: -1 / x**2, lambda x: 2 / x**3, lambda x: 1 / x
+    ),
+)
 # Functions that terms may have, by their names: the one registry.
-FUNCTIONS: dict[str, Function] = {
-    function.name: function
-    for function in [
-        Function("sin", np.sin, np.cos, lambda x: -np.sin(x), np.arcsin),
-        Function("cos", np.cos, lambda x: -np.sin(x), lambda x: -np.cos(x), np.arccos),
-        Function(
-            "tan",
-            np.tan,
-            lambda x: 1.0 + np.tan(x) ** 2,
-            lambda x: 2.0 * np.tan(x) * (1.0 + np.tan(x) ** 2),
-            np.arctan,
-        ),
-        Function("log", np.log, lambda x: 1.0 / x, lambda x: -1.0 / x**2, np.exp),
-        Function("exp", np.exp, np.exp, np.exp, np.log),
-        Function("sqrt", np.sqrt, lambda x: 0.5 / np.sqrt(x), lambda x: -0.25 / x**1.5, np.square),
-        Function(
-            "arcsin",
-            np.arcsin,
-            lambda x: 1.0 / np.sqrt(1.0 - x**2),
-            lambda x: x / (1.0 - x**2) ** 1.5,
-            np.sin,
-        ),
-        Function(
-            "arccos",
-            np.arccos,
-            lambda x: -1.0 / np.sqrt(1.0 - x**2),
-            lambda x: -x / (1.0 - x**2) ** 1.5,
-            np.cos,
-        ),
-        Function(
-            "arctan",
-            np.arctan,
-            lambda x: 1.0 / (1.0 + x**2),
-            lambda x: -2.0 * x / (1.0 + x**2) ** 2,
-            np.tan,
-        ),
-        Function(
-            "tanh",
-            np.tanh,
-            lambda x: 1.0 - np.tanh(x) ** 2,
-            lambda x: -2.0 * np.tanh(x) * (1.0 - np.tanh(x) ** 2),
-            np.arctanh,
-        ),
-        Function(
-            "reciprocal",
-            lambda x: 1.0 / x,
-            lambda x: -1.0 / x**2,
-            lambda x: 2.0 / x**3,
-            lambda x: 1.0 / x,
-        ),
-    ]
-}
+FUNCTIONS = {function.name: function for function in _LIBRARY}
 # Functions that no term has, but solutions of equations may.
 IN_SOLUTIONS = (
-    Function("arctanh", np.arctanh, lambda x: 1.0 / (1.0 - x**2)),
+    Function("arctanh", arctanh, lambda x: 1 / (1 - x**2)),
     Function("cbrt", np.cbrt, lambda x: 1.0 / (3.0 * np.cbrt(x) ** 2)),
     Function("abs", np.abs, np.sign),
     Function("sign", np.sign, np.zeros_like),
@@ -290,8 +255,7 @@ def _values(function: Function, part: str, points: np.ndarray) -> np.ndarray:
     values = np.asarray(getattr(function, part)(points.copy()))
     if values.shape != points.shape or not np.issubdtype(values.dtype, np.floating):
         raise ValueError(
-            f"the {part} of {function.name!r} must make one real number of each of an array; it "
-            f"returned an array of shape {values.shape} and type {values.dtype} for "
-            f"{points.shape}."
+            f"the {part} of {function.name!r} must make one real number of each of an array; of "
+            f"{points.shape} it made {values.shape} of type {values.dtype}."
         )
     return values

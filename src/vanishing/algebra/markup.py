@@ -1,13 +1,27 @@
-"""Text, names and numbers in HTML: names and labels are text there, never markup."""
+"""HTML and MathML: text, numbers and formulas, in which names are text and never markup."""
 
 import html
-import math
 import re
-from fractions import Fraction
+from collections.abc import Iterable, Sequence
+
+from vanishing.algebra.expressions import Node
+from vanishing.algebra.quantities import Unit
+from vanishing.algebra.writing import (
+    POWER,
+    PRODUCT,
+    SUM,
+    Monomials,
+    PlainText,
+    Written,
+    parts_of_number,
+)
 
 _NAME = 32  # characters of a name
+_FORMULA_NAME = 40  # characters of a name in a formula of MathML
 MINUS = "\u2212"
-THIN_SPACE = "\u2009"
+_THIN_SPACE = "\u2009"
+_NOT_FINITE = {"nan": "\u2013", "inf": "\u221e", "-inf": f"{MINUS}\u221e"}
+_NUMBERED = re.compile(r"([A-Za-z])_?([0-9]{1,4})").fullmatch  # x0, t_12
 # What no page may hold: control characters but tab and new line, halves of surrogate pairs.
 _FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
@@ -33,43 +47,136 @@ def isolated(value, limit=_NAME) -> str:
     return f"<bdi{hint}>{shown}</bdi>"
 
 
-def number(value, digits=4, zeros=False) -> str:
-    """Return a number with some digits, as people write it; maybe with zeros at its end."""
-    if isinstance(value, Fraction):
-        return text(value, 40).replace("-", MINUS)
-    if not math.isfinite(value):
-        return "\u2013" if math.isnan(value) else ("\u221e" if value > 0 else f"{MINUS}\u221e")
-    written = with_zeros(value, digits) if zeros else f"{value:.{digits}g}"
-    mantissa, _, exponent = written.partition("e")
-    return scientific(mantissa.replace("-", MINUS), int(exponent or 0))
+def number(value, digits=4) -> str:
+    """Return a number with some digits, as people write it."""
+    return _number(f"{value:.{digits}g}")
 
 
-def with_zeros(value, digits) -> str:
-    """Return a number with some digits, zeros at its end among them.
-
-    Examples
-    --------
-    >>> from vanishing.algebra.markup import with_zeros
-    >>> [with_zeros(value, 2) for value in (0.999, 0.0123, 519.5, 1e-7, 2.5e9)]
-    ['1.0', '0.012', '520', '1.0e-07', '2.5e+09']
-    """
-    mantissa, _, exponent = f"{value:.{digits - 1}e}".partition("e")
-    if not -5 <= int(exponent) < 7:
-        return f"{mantissa}e{exponent}"
-    return f"{float(f'{mantissa}e{exponent}'):.{max(0, digits - 1 - int(exponent))}f}"
-
-
-def scientific(mantissa: str, exponent: int) -> str:
-    """Return a number times a power of ten."""
+def _number(size: str) -> str:
+    if size in _NOT_FINITE:
+        return _NOT_FINITE[size]
+    digits, exponent = parts_of_number(size)
+    digits = clean(digits, 40).replace("-", MINUS)
     if not exponent:
-        return mantissa
-    power = f"10<sup>{str(exponent).replace('-', MINUS)}</sup>"
-    return power if mantissa == "1" else f"{mantissa}{THIN_SPACE}\u00b7{THIN_SPACE}{power}"
+        return digits
+    power = f"10<sup>{exponent}</sup>".replace("-", MINUS)
+    return power if digits == "1" else f"{digits}{_THIN_SPACE}\u00b7{_THIN_SPACE}{power}"
 
 
-def variable(name) -> str:
-    """Return the name of a column; what looks like x0 or t_12 with its number below the line."""
-    match = re.fullmatch(r"([A-Za-z])_?([0-9]{1,4})", str(name))
-    if match:
-        return f"<var>{match[1]}<sub>{match[2]}</sub></var>"
-    return f"<var>{isolated(name)}</var>"
+class Html(PlainText):
+    """Writes expressions in HTML."""
+
+    times = _THIN_SPACE
+    minus = MINUS
+    after_sign = "\u00a0"  # lines break before a sign
+    around_term = ('<span class="term">', "</span>")
+    equals = " =\u00a0"
+
+    def name(self, name: str) -> str:
+        """Write a name; what looks like x0 or t_12 with its number below the line."""
+        match = _NUMBERED(name)
+        inside = f"{match[1]}<sub>{match[2]}</sub>" if match else isolated(name)
+        return f"<var>{inside}</var>"
+
+    def number(self, size: str) -> str:
+        """Write a number, from its digits."""
+        return _number(size)
+
+    def with_unit(self, number: str, unit: Unit) -> str:
+        """Write a unit behind a number."""
+        return f"{number}\u00a0{text(unit)}"
+
+    def dots(self, n_left_out: int) -> str:
+        """Write that so many terms of a sum are left out."""
+        more = f"({n_left_out}\u00a0more\u00a0term{'' if n_left_out == 1 else 's'})"
+        return f" +\u00a0\u2026\u00a0<small>{more}</small>"
+
+    def raised(self, base: str, exponent: str) -> str:
+        """Write an exponent behind its base."""
+        return f"{base}<sup>{exponent}</sup>"
+
+    def call(self, name: str, argument: Written) -> Written:
+        """Write a function of something."""
+        return Written(f"{text(name, _NAME)}({argument.text})")
+
+
+class MathML(PlainText):
+    """Writes expressions in MathML, which browsers typeset."""
+
+    brackets = "<mrow><mo>(</mo>{}<mo>)</mo></mrow>"
+    times = '<mspace width="0.17em"/>'
+    minus = MINUS
+    equals = "<mo>=</mo>"
+
+    def whole(self, text: str) -> str:
+        """Return an element of a page."""
+        return f'<math displaystyle="true">{text}</math>'
+
+    def equation(
+        self, left: Node | Monomials, right: Node | Monomials, equals: str | None = None
+    ) -> str:
+        """Return an equation as an element of a page."""
+        row = self.signed(left).text + (equals or self.equals) + self.signed(right).text
+        return self.whole(f"<mrow>{row}</mrow>")
+
+    def name(self, name: str) -> str:
+        """Write a name; what looks like x0 or t_12 with its number below the line."""
+        if match := _NUMBERED(name):
+            return f"<msub><mi>{match[1]}</mi><mn>{match[2]}</mn></msub>"
+        if re.fullmatch(r"[^\W\d_]\w*", name):
+            return f"<mi>{text(name, _FORMULA_NAME)}</mi>"
+        # Isolated, so that a name which is written from right to left turns nothing else around.
+        return f"<mtext>\u2068{text(name, _FORMULA_NAME)}\u2069</mtext>"
+
+    def number(self, size: str) -> str:
+        """Write a number, from its digits."""
+        digits, exponent = parts_of_number(size)
+        if not exponent:
+            return f"<mn>{digits}</mn>"
+        tens = f"<msup><mn>10</mn><mn>{str(exponent).replace('-', MINUS)}</mn></msup>"
+        return f"<mrow><mn>{digits}</mn><mo>\u00b7</mo>{tens}</mrow>"
+
+    def with_unit(self, number: str, unit: Unit) -> str:
+        """Write a unit behind a number."""
+        return f"{number}{self.times}<mtext>{text(unit)}</mtext>"
+
+    def negated(self, part: Written) -> Written:
+        """Write the negative of a part."""
+        return Written(f"<mrow><mo>{MINUS}</mo>{self.within(part, PRODUCT)}</mrow>", SUM)
+
+    def sum(self, parts: Iterable[tuple[bool, Written]], n_left_out: int = 0) -> Written:
+        """Write a sum of parts, each with whether it is subtracted, and dots for others."""
+        row = ""
+        for is_subtracted, part in parts:
+            if row or is_subtracted:
+                row += f"<mo>{MINUS if is_subtracted else '+'}</mo>"
+            row += self.within(part, PRODUCT) if is_subtracted else part.text
+        row += "<mo>+</mo><mo>\u2026</mo>" if n_left_out else ""
+        return Written(f"<mrow>{row or '<mn>0</mn>'}</mrow>", SUM)
+
+    def product(self, factors: Sequence[Written]) -> Written:
+        """Write a product."""
+        if len(factors) == 1:
+            return factors[0]._replace(text=f"<mrow>{factors[0].text}</mrow>")
+        product = super().product(factors)
+        return product._replace(text=f"<mrow>{product.text}</mrow>")
+
+    def fraction(self, factors: Sequence[Written], divisors: Sequence[Written]) -> Written:
+        """Write a quotient of products."""
+        above, below = self.product(factors).text, self.product(divisors).text
+        return Written(f"<mfrac>{above}{below}</mfrac>", PRODUCT)
+
+    def raised(self, base: str, exponent: str) -> str:
+        """Write an exponent behind its base."""
+        return f"<msup>{base}<mn>{exponent}</mn></msup>"
+
+    def call(self, name: str, argument: Written) -> Written:
+        """Write a function of something."""
+        forms = {
+            "sqrt": "<msqrt>{}</msqrt>",
+            "cbrt": "<mroot>{}<mn>3</mn></mroot>",
+            "abs": "<mrow><mo>|</mo>{}<mo>|</mo></mrow>",
+        }
+        form = f"<mrow><mi>{{name}}</mi>{self.brackets}</mrow>"
+        inside = forms.get(name, form).format(argument.text, name=text(name, _FORMULA_NAME))
+        return Written(inside, POWER)

@@ -1,6 +1,5 @@
 """Polynomials as results: immutable, evaluable on any rows, printable, exportable."""
 
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,11 @@ from vanishing.algebra.evaluation import (
     chunk_rows,
     evaluate,
 )
+from vanishing.algebra.expressions import Number
 from vanishing.algebra.immutable import Immutable, read_only
-from vanishing.algebra.writing import DIGITS, check_told_apart, write, write_equation
+from vanishing.algebra.languages import writer
+from vanishing.algebra.programs import to_sympy
+from vanishing.algebra.writing import DIGITS, Monomials, PlainText
 
 NOTEBOOK_TERMS = 12  # of an equation, that a notebook shows
 
@@ -68,8 +70,8 @@ class BasePolynomial(Immutable):
 
         Parameters
         ----------
-        style : {"text", "latex", "html", "sympy", "python"}, default="text"
-            "sympy" and "python" write all digits of a number, for a program to read.
+        style : {"text", "latex", "html", "mathml", "sympy", "python", "c", "sql"}, default="text"
+            The last four write all digits of a number, for a program to read.
         digits : int or array-like of int of shape (n_terms,), default=4
             Digits of a number, in the other styles.
         limit : int, default=None
@@ -80,14 +82,25 @@ class BasePolynomial(Immutable):
         """
         if errors and self.coef_std is None:
             raise ValueError("the polynomial has no standard errors: see vanishing.error_bars.")
-        return write(
-            self.terms,
-            self.coef,
-            self.feature_names,
-            style,
-            digits=digits,
-            limit=limit,
-            std=self.coef_std if errors else None,
+        language = self._writer(style, digits)
+        if errors and language.is_formal:
+            raise ValueError("standard errors are written for people: as text, LaTeX or HTML.")
+        order, std = np.flatnonzero(self.coef)[::-1], self.coef_std if errors else None
+        return language.write(self._monomials(order, self.coef, limit, digits, std))
+
+    def _writer(self, style: str, digits, for_people: bool = False) -> PlainText:
+        common = digits if np.ndim(digits) == 0 else None
+        return writer(style, self.feature_names, common, for_people=for_people)
+
+    def _monomials(self, order, coef, limit=None, digits=DIGITS, std=None) -> Monomials:
+        """Return the first terms of some in order, to be written with coefficients."""
+        shown = order[:limit]
+        return Monomials(
+            self.terms[shown].tolist(),
+            coef[shown].tolist(),
+            [0.0] * len(shown) if std is None else std[shown].tolist(),
+            [None] * len(shown) if np.ndim(digits) == 0 else np.asarray(digits)[shown].tolist(),
+            len(order) - len(shown),
         )
 
     def equation(
@@ -102,7 +115,7 @@ class BasePolynomial(Immutable):
 
         Parameters
         ----------
-        style : {"text", "latex", "html"}, default="text"
+        style : {"text", "latex", "html", "mathml"}, default="text"
         digits : int or array-like of int of shape (n_terms,), default=4
             Digits of a number; one number per term keeps zeros at the end, and leaves out terms
             that have 0 digits.
@@ -117,10 +130,17 @@ class BasePolynomial(Immutable):
         >>> Polynomial([[0, 0], [2, 0], [0, 2]], [-1.0, 1.0, 1.0]).equation()
         'x1^2 = 1 - x0^2'
         """
-        names = self.feature_names
-        return write_equation(
-            self.terms, self.coef, names, style, digits=digits, limit=limit, equals=equals
-        )
+        coef, last = self.coef, len(self.coef) - 1
+        language = self._writer(style, digits, for_people=True)
+        if not coef[-1]:  # too small for a number
+            left = self._monomials(np.flatnonzero(coef)[::-1], coef, limit, digits)
+            return language.equation(left, Number(0.0), equals)
+        right, matters = -coef / coef[-1], np.broadcast_to(np.asarray(digits), coef.shape) != 0
+        order = [i for i in reversed(range(last)) if right[i] and matters[i]]
+        first = next((i for i in order if right[i] > 0), None)
+        order.sort(key=lambda i: i != first)
+        left = self._monomials([last], np.ones(len(coef)))
+        return language.equation(left, self._monomials(order, right, limit, digits), equals)
 
     def __str__(self) -> str:
         """Write the polynomial, largest term first, four digits per coefficient."""
@@ -142,34 +162,15 @@ class BasePolynomial(Immutable):
 
     def to_sympy(self) -> Any:
         """Return the polynomial as a SymPy expression in symbols named as the columns."""
-        try:
-            import sympy
-        except ImportError:
-            raise ImportError(
-                "to_sympy needs SymPy: install it with pip install 'vanishing[symbolic]'."
-            ) from None
-        check_told_apart(self.terms, self.feature_names)
-        symbols = [sympy.Symbol(name) for name in self.feature_names]
-
-        def number(value):
-            if isinstance(value, Fraction):
-                return sympy.Rational(value.numerator, value.denominator)
-            return sympy.Float(float(value))
-
-        return sympy.Add(
-            *(
-                sympy.Mul(
-                    number(value),
-                    *(symbol**e for symbol, e in zip(symbols, term, strict=True) if e),
-                )
-                for term, value in zip(self.terms.tolist(), self.coef, strict=True)
-            )
-        )
+        terms = self._monomials(np.arange(len(self.coef)), self.coef)
+        return to_sympy(self.feature_names, terms)
 
     def table(self) -> dict[str, list[Any]]:
         """Return terms and coefficients as columns, for a DataFrame of any library."""
+        text = PlainText(self.feature_names)
+        ones = np.ones(len(self.coef))
         return {
-            "term": [write([term], [1.0], self.feature_names) for term in self.terms],
+            "term": [text.write(self._monomials([i], ones)) for i in range(len(ones))],
             "degree": self.terms.sum(axis=1).tolist(),
             "coefficient": self.coef.tolist(),
         }

@@ -5,9 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vanishing.algebra.functions import FUNCTIONS as FUNCTIONS
-from vanishing.algebra.functions import POWERS
-from vanishing.algebra.functions import Function as Function
+from vanishing.algebra.functions import POWERS, Function
 
 
 class Factor(NamedTuple):

@@ -1,20 +1,33 @@
-"""The one writer of polynomials: plain text, LaTeX, HTML, SymPy and Python."""
+"""How formulas are written: trees as plain text, which other languages vary, and LaTeX."""
 
-import keyword
 import re
-import unicodedata
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import cache
-from math import floor, log10
+from math import floor, inf, log10
+from typing import NamedTuple
 
-import numpy as np
-
-from vanishing.algebra import markup
-from vanishing.checks import check_choice
+from vanishing.algebra.expressions import (
+    Apply,
+    Column,
+    Node,
+    Power,
+    Sum,
+    Symbol,
+    quotient,
+)
+from vanishing.algebra.quantities import ONE, Unit
 
 DIGITS = 4  # of a coefficient, where columns are of size 1
+_LAW_DIGITS = 6  # of a number without a standard error that matters
+_EXACT = 1e-6  # relative standard error below which a number is written without it
+WHOLE = 1e12  # whole numbers up to this size are written in full
+NEGATIVE, SUM, PRODUCT, POWER, ATOM = range(5)  # how tightly a text holds together
+_IS_ONE = re.compile(r"1(\.0*)?").fullmatch
+_LATEX_FUNCTIONS = ("sin", "cos", "tan", "arcsin", "arccos", "arctan", "tanh", "log", "exp")
+
+
+# -- Names and numbers ----------------------------------------------------------------------------
 
 
 def printable(text) -> str:
@@ -22,119 +35,6 @@ def printable(text) -> str:
     return "".join(
         c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in str(text)
     )
-
-
-def _rounded(value, digits, zeros=False) -> str:
-    if isinstance(value, Fraction):
-        return str(value)
-    return markup.with_zeros(value, digits) if zeros else f"{value:.{digits}g}"
-
-
-def _in_full(value, digits, zeros=False) -> str:
-    return str(value) if isinstance(value, Fraction) else repr(float(value))
-
-
-def _name(name: str) -> str:
-    # A name that begins with a digit would look like a number.
-    return name if re.fullmatch(r"[^\W\d]\w*", name) else f"[{printable(name)}]"
-
-
-def _latex_name(name: str) -> str:
-    if re.fullmatch(r"[A-Za-z]", name):
-        return name
-    if match := re.fullmatch(r"([A-Za-z])_?(\d+)", name):
-        return f"{match[1]}_{{{match[2]}}}"
-    escapes = {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}"}
-    escapes |= {c: f"\\{c}" for c in "&%$#_{}"}
-    return r"\text{" + "".join(escapes.get(c, c) for c in printable(name)) + "}"
-
-
-def _latex_number(value, digits, zeros=False) -> str:
-    if isinstance(value, Fraction) and value.denominator != 1:
-        return rf"\frac{{{value.numerator}}}{{{value.denominator}}}"
-    mantissa, _, exponent = _rounded(value, digits, zeros).partition("e")
-    return _latex_scientific(mantissa, int(exponent or 0))
-
-
-def _latex_scientific(mantissa, exponent) -> str:
-    return rf"{mantissa} \times 10^{{{exponent}}}" if exponent else mantissa
-
-
-def _scientific(mantissa, exponent) -> str:
-    return f"{mantissa}*10^{exponent}" if exponent else mantissa
-
-
-def _latex_times(written) -> str:
-    # Mathematics has no spaces of its own: words would run together.
-    return r" \, " if any(name.startswith(r"\text") for name in written) else " "
-
-
-def _html_more(left) -> str:
-    more = f"({left}\u00a0more\u00a0term{'' if left == 1 else 's'})"
-    return f" +\u00a0\u2026\u00a0<small>{more}</small>"
-
-
-def _python_name(name: str) -> str:
-    if not name.isidentifier() or keyword.iskeyword(name):
-        raise ValueError(f"{name!r} is no name in Python: rename the column.")
-    return unicodedata.normalize("NFKC", name)  # as Python reads it
-
-
-@dataclass(frozen=True)
-class Style:
-    """How the parts of a polynomial are written."""
-
-    name: Callable[[str], str] = _name
-    number: Callable[..., str] = _rounded  # of a value and its digits; maybe with zeros at its end
-    scientific: Callable[[str, int], str] = _scientific  # digits times a power of ten
-    power: Callable[[str, int | str], str] = "{}^{}".format
-    times: Callable[[Iterable[str]], str] = lambda written: "*"  # given all names as written
-    minus: str = "-"
-    after_sign: str = " "  # but not at the beginning
-    term: Callable[[str], str] = str
-    more: Callable[[int], str] = lambda left: " + ..."  # for the terms left out
-    equals: str = " = "
-    formal: bool = False  # read by a program, to which columns of one name are one
-
-
-_PROGRAM = Style(number=_in_full, power="{}**{}".format, formal=True)
-STYLES = {
-    "text": Style(),
-    "latex": Style(
-        _latex_name,
-        _latex_number,
-        _latex_scientific,
-        power="{}^{{{}}}".format,
-        times=_latex_times,
-    ),
-    "html": Style(
-        markup.variable,
-        markup.number,
-        markup.scientific,
-        power="{}<sup>{}</sup>".format,
-        times=lambda written: markup.THIN_SPACE,
-        minus=markup.MINUS,
-        after_sign="\u00a0",  # lines break before a sign
-        equals=" =\u00a0",
-        term='<span class="term">{}</span>'.format,
-        more=_html_more,
-    ),
-    # A bare name may be a function or a constant of SymPy: beta, E, S.
-    "sympy": replace(_PROGRAM, name="Symbol({!r})".format),
-    "python": replace(_PROGRAM, name=_python_name),
-}
-
-
-def check_told_apart(terms, names, written: Callable[[str], str] = str) -> None:
-    """Raise ValueError if two columns that polynomials depend on have the same name."""
-    seen: set[str] = set()
-    for i in np.flatnonzero(np.any(terms, axis=0)):
-        if written(names[i]) in seen:
-            raise ValueError(
-                f"two columns are called {names[i]!r}, and a program tells variables apart by "
-                "their names: rename them."
-            )
-        seen.add(written(names[i]))
 
 
 def with_error(value: float, std: float) -> tuple[str, int]:
@@ -153,117 +53,319 @@ def with_error(value: float, std: float) -> tuple[str, int]:
     return f"{value:.{places}f}({round(std * 10**places)})", power
 
 
+def with_zeros(value, digits) -> str:
+    """Return a number with some digits, zeros at its end among them.
+
+    Examples
+    --------
+    >>> from vanishing.algebra.writing import with_zeros
+    >>> [with_zeros(value, 2) for value in (0.999, 0.0123, 519.5, 1e-7, 2.5e9)]
+    ['1.0', '0.012', '520', '1.0e-07', '2.5e+09']
+    """
+    mantissa, _, exponent = f"{value:.{digits - 1}e}".partition("e")
+    if not exponent:  # of no number, or infinity
+        return mantissa
+    if not -5 <= int(exponent) < 7:
+        return f"{mantissa}e{exponent}"
+    return f"{float(f'{mantissa}e{exponent}'):.{max(0, digits - 1 - int(exponent))}f}"
+
+
 def in_words(value: float, digits: int = 3) -> str:
     """Write a number for a sentence, with few digits: 1000 rather than 1e+03."""
     text = f"{value:.{digits}g}"
     return f"{float(text):.0f}" if "e+" in text and abs(value) < 1e6 else text
 
 
-def write(terms, coef, names, style="text", *, digits=DIGITS, limit=None, std=None) -> str:
-    r"""Write a polynomial, its last term first.
+def parts_of_number(text: str) -> tuple[str, int]:
+    """Return digits and the power of ten of a number as text: 8.314(2)*10^-3, 3e-09 or 2."""
+    digits, _, exponent = text.replace("e", "*10^").partition("*10^")
+    return digits, int(exponent or 0)
+
+
+@cache
+def fraction_text(exponent: float) -> str:
+    """Write an exponent as a fraction where it is one of small numbers."""
+    rounded = Fraction(exponent).limit_denominator(12)
+    return str(rounded) if abs(float(rounded) - exponent) < 1e-12 else repr(exponent)
+
+
+# -- Trees ----------------------------------------------------------------------------------------
+
+
+class Written(NamedTuple):
+    """An expression as text, and how tightly it holds together."""
+
+    text: str
+    rank: int = ATOM
+
+    @property
+    def atom(self) -> str:
+        """The text, in round brackets unless it needs none anywhere."""
+        return self.text if self.rank == ATOM else f"({self.text})"
+
+
+class Monomials(NamedTuple):
+    """A sum of monomials, which need no tree of their own to be written.
+
+    Attributes
+    ----------
+    exponents : list of list of int
+        Of each monomial, by columns.
+    coef : list of float or Fraction
+    std : list of float
+        Standard errors of the coefficients.
+    digits : list of int or None
+        Of the coefficients, zeros at the end among them; None where the writer has its own rule.
+    n_left_out : int
+        How many more monomials there are, for which dots stand.
+    """
+
+    exponents: list[list[int]]
+    coef: list
+    std: list[float]
+    digits: list[int | None]
+    n_left_out: int = 0
+
+
+class PlainText:
+    """Writes expressions as plain text; subclasses say what another language does differently.
 
     Parameters
     ----------
-    terms : array-like of int of shape (n_terms, n_features)
-        Exponents.
-    coef : array-like of shape (n_terms,)
-        Numbers or fractions, the latter written in full; terms with 0 are left out.
     names : sequence of str
         Names of the columns.
-    style : {"text", "latex", "html", "sympy", "python"}, default="text"
-        "sympy" and "python" write all digits of a number, for a program to read.
-    digits : int or array-like of int of shape (n_terms,), default=4
-        Digits of a number, in the other styles; one number per term keeps zeros at the end.
-    limit : int, default=None
-        How many terms are written; dots stand for the others.
-    std : array-like of shape (n_terms,), default=None
-        Standard errors of the coefficients, to be written with them; 0 where there is none.
-
-    Examples
-    --------
-    >>> from vanishing.algebra.writing import write
-    >>> for style in ("text", "latex", "sympy", "python"):
-    ...     print(write([[0, 0], [2, 1]], [-1 / 3, 1.0], ["beta", "x1"], style))
-    beta^2*x1 - 0.3333
-    \text{beta}^{2} \, x_{1} - 0.3333
-    Symbol('beta')**2*Symbol('x1') - 0.3333333333333333
-    beta**2*x1 - 0.3333333333333333
+    digits : int, default=None
+        Of a number that does not have its own. By default six, and whole numbers in full.
     """
-    writer = _Writer(terms, coef, names, style, digits, std)
-    return writer.sum(np.flatnonzero(coef)[::-1], limit)
+
+    brackets = "({})"
+    times = "*"
+    over = "/"
+    minus = "-"
+    after_sign = " "  # but not at the beginning
+    around_term = ("", "")
+    equals = " = "
+    added_rank = SUM  # what is looser has brackets behind a plus sign
+    negated_rank = PRODUCT  # and this behind a minus sign
+    is_formal = False  # read by a program
+
+    def __init__(self, names: Sequence[str], digits: int | None = None):
+        self.names, self.digits = names, digits
+        self._powers: dict[tuple[int, float], Written] = {}
+
+    def write(self, node: Node | Monomials) -> str:
+        """Return an expression as text."""
+        return self.whole(self.signed(node).text)
+
+    def equation(
+        self, left: Node | Monomials, right: Node | Monomials, equals: str | None = None
+    ) -> str:
+        """Return an equation as text."""
+        equals = self.equals if equals is None else equals
+        return self.whole(self.signed(left).text + equals + self.signed(right).text)
+
+    # -- From the tree ----------------------------------------------------------------------------
+
+    def signed(self, node: Node | Monomials) -> Written:
+        """Write an expression."""
+        is_negative, size = self.sign_and_size(node)
+        return self.negated(size) if is_negative else size
+
+    def sign_and_size(self, node: Node | Monomials) -> tuple[bool, Written]:
+        """Return whether an expression has a minus sign, and write it without."""
+        if isinstance(node, Column):
+            return False, self.power_of_column(node.place, 1)
+        if isinstance(node, Power) and node.exponent > 0.0:
+            if isinstance(node.base, Column):
+                return False, self.power_of_column(node.base.place, node.exponent)
+            return False, self.power(self.signed(node.base), node.exponent)
+        if isinstance(node, Sum):
+            return False, self.sum(map(self.sign_and_size, node.parts))
+        if isinstance(node, Monomials):
+            return False, self.sum(self._monomials(node), node.n_left_out)
+        if isinstance(node, Apply):
+            return False, self.call(node.name, self.signed(node.argument))
+        if isinstance(node, Symbol):
+            return False, self.symbol(node)
+        number, above, below = quotient(node)
+        factors = [self.signed(factor) for factor in above]
+        factors = self._with_number(self.size(number.value, number.std), factors, number.unit)
+        if below:
+            divisors = [self.signed(factor) for factor in below]
+            return number.value < 0.0, self.fraction(factors, divisors)
+        return number.value < 0.0, self.product(factors)
+
+    def _monomials(self, node: Monomials) -> Iterator[tuple[bool, Written]]:
+        for exponents, value, std, digits in zip(*node[:4], strict=True):
+            factors = [self.power_of_column(i, e) for i, e in enumerate(exponents) if e]
+            factors = self._with_number(self.size(value, std, digits), factors)
+            yield value < 0.0, self.product(factors)
+
+    def _with_number(self, size: str, factors: list[Written], unit: Unit = ONE) -> list[Written]:
+        """Return factors and a number, which is left out where it is 1."""
+        if not unit.is_one:
+            return [Written(self.with_unit(self.number(size), unit)), *factors]
+        return factors if factors and _IS_ONE(size) else [Written(self.number(size)), *factors]
+
+    def power_of_column(self, place: int, exponent: float) -> Written:
+        """Write a power of a column; a polynomial has the same ones again and again."""
+        key = (place, exponent)
+        if key not in self._powers:
+            column = self.column(place)
+            self._powers[key] = column if exponent == 1 else self.power(column, exponent)
+        return self._powers[key]
+
+    def column(self, place: int) -> Written:
+        """Write a column."""
+        return Written(self.name(self.names[place]))
+
+    def symbol(self, symbol: Symbol) -> Written:
+        """Write a constant that has a name."""
+        return Written(self.name(symbol.name), POWER)
+
+    def size(self, value: float, std: float = 0.0, digits: int | None = None) -> str:
+        """Return the digits of a number without its sign, the same in all languages for people."""
+        value = abs(value)
+        if isinstance(value, Fraction):
+            return str(value)
+        if (_EXACT * value if self.digits is None else 0.0) < std < inf:
+            mantissa, power = with_error(value, std)
+            return f"{mantissa}*10^{power}" if power else mantissa
+        if digits is not None:
+            return with_zeros(value, digits)
+        if self.digits is not None:
+            return f"{value:.{self.digits}g}"
+        if value < WHOLE and value == int(value):
+            return str(int(value))
+        return f"{value:.{_LAW_DIGITS}g}"
+
+    # -- From parts: what languages differ in -----------------------------------------------------
+
+    def whole(self, text: str) -> str:
+        """Return what is written, once it is complete."""
+        return text
+
+    def within(self, part: Written, rank: int) -> str:
+        """Return a part, in brackets if it is looser than a rank."""
+        return part.text if part.rank >= rank else self.brackets.format(part.text)
+
+    def name(self, name: str) -> str:
+        """Write a name."""
+        # One that begins with a digit would look like a number.
+        return name if re.fullmatch(r"[^\W\d]\w*", name) else f"[{printable(name)}]"
+
+    def number(self, size: str) -> str:
+        """Write a number, from its digits."""
+        return size
+
+    def with_unit(self, number: str, unit: Unit) -> str:
+        """Write a unit behind a number."""
+        return f"{number}[{unit}]"
+
+    def negated(self, part: Written) -> Written:
+        """Write the negative of a part."""
+        return Written(self.minus + self.within(part, self.negated_rank), SUM)
+
+    def sum(self, parts: Iterable[tuple[bool, Written]], n_left_out: int = 0) -> Written:
+        """Write a sum of parts, each with whether it is subtracted, and dots for others."""
+        plus, minus = (f" {sign}{self.after_sign}" for sign in ("+", self.minus))
+        before, after = self.around_term
+        texts: list[str] = []
+        for is_subtracted, (text, rank) in parts:
+            if texts:
+                sign, loosest = (minus, PRODUCT) if is_subtracted else (plus, self.added_rank)
+            else:
+                sign, loosest = (self.minus, self.negated_rank) if is_subtracted else ("", NEGATIVE)
+            if rank < loosest:
+                text = self.brackets.format(text)
+            texts.append(f"{sign}{before}{text}{after}")
+        if n_left_out:
+            texts.append(self.dots(n_left_out))
+        return Written("".join(texts) or "0", SUM)
+
+    def dots(self, n_left_out: int) -> str:
+        """Write that so many terms of a sum are left out."""
+        return " + ..."
+
+    def product(self, factors: Sequence[Written]) -> Written:
+        """Write a product."""
+        if len(factors) == 1:
+            return factors[0]
+        texts = [text if rank >= POWER else self.brackets.format(text) for text, rank in factors]
+        texts[0] = self.within(factors[0], PRODUCT)
+        return Written(self.times.join(texts), PRODUCT)
+
+    def fraction(self, factors: Sequence[Written], divisors: Sequence[Written]) -> Written:
+        """Write a quotient of products."""
+        left, right = self.product(factors), self.product(divisors)
+        return Written(
+            f"{self.within(left, PRODUCT)}{self.over}{self.within(right, POWER)}", PRODUCT
+        )
+
+    def power(self, base: Written, exponent: float) -> Written:
+        """Write a power with a positive exponent."""
+        if exponent == 0.5:
+            return self.call("sqrt", base)._replace(rank=POWER)
+        return Written(self.raised(self.within(base, ATOM), fraction_text(exponent)), POWER)
+
+    def raised(self, base: str, exponent: str) -> str:
+        """Write an exponent behind its base."""
+        return f"{base}^({exponent})" if "/" in exponent else f"{base}^{exponent}"
+
+    def call(self, name: str, argument: Written) -> Written:
+        """Write a function of something."""
+        return Written(f"{self.name(name)}({argument.text})")
 
 
-def write_equation(
-    terms, coef, names, style="text", *, digits=DIGITS, limit=None, equals=None
-) -> str:
-    """Write ``polynomial = 0`` with its last term alone on the left.
+class Latex(PlainText):
+    """Writes expressions in LaTeX."""
 
-    On the right a positive term comes first, if there is one, and ``limit`` is how many terms are
-    written there. A term with 0 digits is left out. ``style`` is one for people, and ``equals`` its
-    sign of equality by default; the other parameters are those of `write`.
+    brackets = r"\left({}\right)"
 
-    Examples
-    --------
-    >>> from vanishing.algebra.writing import write_equation
-    >>> terms, coef = [[0, 0], [2, 0], [0, 2]], [-2.0, 1.98, 2.0]
-    >>> write_equation(terms, coef, ["x", "y"])
-    'y^2 = 1 - 0.99*x^2'
-    >>> write_equation(terms, coef, ["x", "y"], digits=[3, 2, 2])
-    'y^2 = 1.00 - 0.99*x^2'
-    """
-    check_choice("style", style, [name for name, one in STYLES.items() if not one.formal])
-    equals = STYLES[style].equals if equals is None else equals
-    coef = np.asarray(coef)
-    if not coef[-1]:  # too small for a number
-        return f"{write(terms, coef, names, style, digits=digits, limit=limit)}{equals}0"
-    right = -coef[:-1] / coef[-1]
-    matters = True if np.ndim(digits) == 0 else np.asarray(digits)[:-1] > 0
-    order = np.flatnonzero((right != 0) & matters)[::-1]
-    first = next((i for i in order if right[i] > 0), None)
-    if first is not None:
-        order = np.array([first, *(i for i in order if i != first)])
-    left = _Writer(terms[-1:], [1.0], names, style, DIGITS).sum([0])
-    some = digits if np.ndim(digits) == 0 else np.asarray(digits)[:-1]
-    return left + equals + _Writer(terms[:-1], right, names, style, some).sum(order, limit)
+    def __init__(self, names: Sequence[str], digits: int | None = None):
+        super().__init__(names, digits)
+        # Mathematics has no spaces of its own: words would run together.
+        has_words = any(self.name(name).startswith(r"\text") for name in names)
+        self.times = r" \, " if has_words else " "
 
+    def name(self, name: str) -> str:
+        """Write a name."""
+        if re.fullmatch(r"[A-Za-z]", name):
+            return name
+        if match := re.fullmatch(r"([A-Za-z])_?(\d+)", name):
+            return f"{match[1]}_{{{match[2]}}}"
+        escapes = {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}"}
+        escapes |= {c: f"\\{c}" for c in "&%$#_{}"}
+        return r"\text{" + "".join(escapes.get(c, c) for c in printable(name)) + "}"
 
-class _Writer:
-    """Sums of terms with coefficients, in one style."""
+    def number(self, size: str) -> str:
+        """Write a number, from its digits."""
+        above, _, below = size.partition("/")
+        if below:
+            return rf"\frac{{{above}}}{{{below}}}"
+        digits, exponent = parts_of_number(size)
+        return rf"{digits} \times 10^{{{exponent}}}" if exponent else digits
 
-    def __init__(self, terms, coef, names, style, digits, std=None):
-        check_choice("style", style, STYLES)
-        self.style = STYLES[style]
-        self.terms, self.coef, self.names, self.std = terms, coef, names, std
-        self.name = cache(self.style.name)
-        if self.style.formal:
-            if std is not None:
-                raise ValueError("standard errors are written for people: as text, LaTeX or HTML.")
-            check_told_apart(terms, names, self.name)
-        self.digits = np.broadcast_to(digits, len(coef))
-        self.zeros = np.ndim(digits) > 0
-        self.times = self.style.times(map(self.name, names))
+    def with_unit(self, number: str, unit: Unit) -> str:
+        """Write a unit behind a number."""
+        return rf"{number} \, {unit.to_latex()} \,"
 
-    def sum(self, order, limit=None) -> str:
-        """Write some terms, and dots for those beyond ``limit``."""
-        style, text = self.style, ""
-        for i in order[:limit]:
-            sign = style.minus if self.coef[i] < 0 else "+"
-            text += f" {sign}{style.after_sign}" if text else sign.replace("+", "")
-            text += style.term(self.product(i))
-        left = 0 if limit is None else len(order) - limit
-        return text + style.more(left) if left > 0 else text or "0"
+    def fraction(self, factors: Sequence[Written], divisors: Sequence[Written]) -> Written:
+        """Write a quotient of products."""
+        above, below = self.product(factors).text, self.product(divisors).text
+        return Written(rf"\frac{{{above}}}{{{below}}}", PRODUCT)
 
-    def product(self, i) -> str:
-        """Write a term with the size of its coefficient, which is left out where it is 1."""
-        style, name = self.style, self.name
-        factors = [
-            name(self.names[j]) if e == 1 else style.power(name(self.names[j]), e)
-            for j, e in enumerate(np.asarray(self.terms[i]).tolist())
-            if e
-        ]
-        size = style.number(abs(self.coef[i]), int(self.digits[i]), self.zeros)
-        if self.std is not None and 0.0 < self.std[i] < np.inf:
-            size = style.scientific(*with_error(abs(self.coef[i]), self.std[i]))
-        if not re.fullmatch(r"1(\.0*)?", size) or not factors:
-            factors.insert(0, size)
-        return self.times.join(factors)
+    def raised(self, base: str, exponent: str) -> str:
+        """Write an exponent behind its base."""
+        return f"{base}^{{{exponent}}}"
+
+    def call(self, name: str, argument: Written) -> Written:
+        """Write a function of something."""
+        roots = {"sqrt": r"\sqrt{{{}}}", "cbrt": r"\sqrt[3]{{{}}}", "abs": r"\left|{}\right|"}
+        if name in roots:
+            return Written(roots[name].format(argument.text))
+        if name in _LATEX_FUNCTIONS:
+            command = f"\\{name}"
+        else:
+            command = rf"\operatorname{{{name}}}" if name.isalpha() else self.name(name)
+        return Written(command + self.brackets.format(argument.text))

@@ -6,6 +6,7 @@ from scipy.special import betaln
 
 from vanishing.bounds.arguments import whole
 from vanishing.checks import check_number
+from vanishing.constructions.oavi import stopping_degree
 
 
 def log_order_ideals(n_features: int, k: int) -> float:
@@ -25,6 +26,10 @@ def log_order_ideals(n_features: int, k: int) -> float:
     Returns
     -------
     log_count : float
+
+    See Also
+    --------
+    log_terms : How many terms there are.
 
     Examples
     --------
@@ -50,6 +55,10 @@ def log_terms(n_features: int, max_degree: int) -> float:
     -------
     log_count : float
 
+    See Also
+    --------
+    log_order_ideals : How many order ideals there are.
+
     Examples
     --------
     >>> from vanishing import bounds
@@ -58,14 +67,6 @@ def log_terms(n_features: int, max_degree: int) -> float:
     """
     n, d = whole("n_features", n_features, 1), whole("max_degree", max_degree, 0)
     return float(-math.log(n + d + 1) - betaln(n + 1, d + 1))
-
-
-def stopping_degree(psi: float) -> int:
-    """Return the smallest D with 4^-D <= psi, exact at powers of 4 where logarithms are not."""
-    degree = math.ceil(-math.log(psi) / math.log(4.0))
-    while degree > 1 and math.ldexp(1.0, -2 * (degree - 1)) <= psi:
-        degree -= 1
-    return degree
 
 
 def max_size(psi: float, n_features: int) -> int:
@@ -87,6 +88,10 @@ def max_size(psi: float, n_features: int) -> int:
     Returns
     -------
     size : int
+
+    See Also
+    --------
+    of : All bounds that hold for a fitted model.
 
     Examples
     --------

@@ -76,6 +76,13 @@ def of(
     UserWarning
         If a classifier does not clip new rows to the range in which the bounds hold.
 
+    See Also
+    --------
+    vanishing_bound : The mean square of generators on new rows.
+    moment_bound : The same by moments, for any polynomials.
+    margin_bound : The error of the classifier on new rows.
+    max_size : How many generators and terms there can be.
+
     Examples
     --------
     >>> import numpy as np
@@ -94,80 +101,81 @@ def of(
     delta = probability(delta)
     if rho is not None:
         rho = positive("rho", rho)
-    found = anatomy(model)
-    for part in found.parts:
+    structure = anatomy(model)
+    for part in structure.parts:
         if not isinstance(part.model, (OAVI, ABM, AVI)):
             raise TypeError(
                 f"bounds.of needs generators of OAVI, ABM or AVI; got {type(part.model).__name__}. "
                 "For polynomials of another origin see bounds.moment_bound."
             )
-    if is_classifier(found.core):
-        _check_classifier(found, X)
-    rows, places = _labelled(found, X, y)
-    conditions = _conditions(found)
+    if is_classifier(structure.core):
+        _check_classifier(structure, X)
+    rows, places = _labelled(structure, X, y)
+    conditions = _conditions(structure)
     bounds = []
-    for i, part in enumerate(found.parts):
-        here = None if rows is None else rows[places == i]
-        if here is not None and not len(here):
+    for i, part in enumerate(structure.parts):
+        own_rows = None if rows is None else rows[places == i]
+        if own_rows is not None and not len(own_rows):
             raise ValueError(f"X has no rows of class {part.label!r}.")
-        prefix = "" if found.classes is None else f"class {part.label}: "
-        bounds += of_generators(part.model, here, delta, conditions, prefix)
-    if is_classifier(found.core):
+        prefix = "" if structure.classes is None else f"class {part.label}: "
+        bounds += of_generators(part.model, own_rows, delta, conditions, prefix)
+    if is_classifier(structure.core):
         scores, signs = model.decision_function(X), 2 * places - 1
-        bounds += of_margin(found, scores, signs, delta, rho, (INDEPENDENT, *conditions))
+        bounds += of_margin(structure, scores, signs, delta, rho, (INDEPENDENT, *conditions))
     return Report(tuple(bounds), delta)
 
 
-def _check_classifier(found, X):
-    if len(found.classes) != 2:
+def _check_classifier(structure, X):
+    if len(structure.classes) != 2:
         raise ValueError(
-            f"the margin bound is for two classes; the classifier has {len(found.classes)}. The "
-            "bounds of its generators: bounds.of(model.features_, X, y) with scaled rows X."
+            "the margin bound is for two classes; the classifier has "
+            f"{len(structure.classes)}. The bounds of its generators: bounds.of(model.features_, "
+            "X, y) with scaled rows X."
         )
     if X is None:
         raise ValueError(
             "the margin bound needs rows and labels: give X and y that the classifier was fitted "
             "to. A fitted model does not keep them."
         )
-    if not found.decisions:
+    if not structure.decisions:
         raise ValueError(
             "the margin bound is for a linear final estimator, with coef_ and intercept_; got "
-            f"{type(found.core.final_estimator_).__name__}."
+            f"{type(structure.core.final_estimator_).__name__}."
         )
 
 
-def _labelled(found, X, y):
+def _labelled(structure, X, y):
     """Return rows as the generators take them, and the places of their classes."""
     if X is None:
         return None, None
-    if found.classes is not None and y is None:
+    if structure.classes is not None and y is None:
         raise ValueError("with rows X the labels y are needed, too: each class has its own rows.")
-    X = validate_data(found.model, X, reset=False, dtype=[np.float64, np.float32])
-    if found.classes is None:
-        return found.scaled(X), np.zeros(len(X))
+    X = validate_data(structure.model, X, reset=False, dtype=[np.float64, np.float32])
+    if structure.classes is None:
+        return structure.scaled(X), np.zeros(len(X))
     y = np.asarray(y)
     if y.shape != (len(X),):
         raise ValueError(f"y must have one label per row, shape ({len(X)},); got {y.shape}.")
-    classes = found.core.classes_
+    classes = structure.core.classes_
     unknown = np.setdiff1d(y, classes)
     if unknown.size:
         raise ValueError(f"y has the label {unknown[0]!r}, which the model was not fitted to.")
-    return found.scaled(X), np.searchsorted(classes, y)
+    return structure.scaled(X), np.searchsorted(classes, y)
 
 
-def _conditions(found) -> tuple[str, ...]:
+def _conditions(structure) -> tuple[str, ...]:
     """Return what must be true of the scaling and of new rows; warn where clipping is missing."""
-    if found.scale is None:
+    if structure.scale is None:
         return (NEW_ROWS,)
     conditions = [
         "the scaling was fixed before the rows were seen (it was learned from them: give "
         "scale=False, clip=False and rows scaled by known ranges to meet the theorems to the "
         "letter)"
     ]
-    scaling = getattr(found.core, "scaling_", None)
+    scaling = getattr(structure.core, "scaling_", None)
     if scaling is None or not scaling.clip:
         conditions.append(f"{NEW_ROWS} after scaling")
-        if scaling is not None and scaling.scale != "quantile":  # which clips of itself
+        if scaling is not None and scaling.scale != "quantile":  # which clips anyway
             warnings.warn(
                 "bounds.of: the guarantees are for new rows inside [-1, 1]^n after scaling; this "
                 "classifier has clip=False, and rows outside the range of the training rows are "

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from vanishing.bounds.counting import max_size, stopping_degree
+from vanishing.bounds.counting import max_size
 from vanishing.bounds.guarantees import moment_bound, vanishing_bound
 from vanishing.bounds.price import grid, samples_needed, share
 from vanishing.bounds.results import Bound
-from vanishing.constructions.oavi import OAVI, auto_tau
+from vanishing.constructions.oavi import OAVI, stopping_degree, tau_of
 from vanishing.oracles import named
 
 _ROUNDING = 1e-9  # scaled rows and projected coefficients may exceed their bounds by rounding
@@ -30,7 +30,7 @@ def of_generators(model, X, delta, conditions, prefix=""):
         return []
     l1 = l1_norms(model)
     slope = float((model.leading_terms_.sum(axis=1) * l1).max())
-    found = [
+    bounds = [
         Bound(
             name=f"{prefix}Lipschitz",
             value=slope,
@@ -40,13 +40,13 @@ def of_generators(model, X, delta, conditions, prefix=""):
         )
     ]
     if _has_max_size(model, X):
-        found.append(_size(model, X, prefix))
+        bounds.append(_size(model, X, prefix))
     m = None if X is None else len(X)
     mse = model.mse_ if X is None else _mean_squares(model.generators_, X)
     for name, slack, chosen, *further in _slacks(model, l1, delta):
         bound = _vanishing(f"{prefix}{name}", mse, slack, l1**2, m, chosen)
-        found.append(replace(bound, conditions=(INDEPENDENT, *conditions, *further)))
-    return found
+        bounds.append(replace(bound, conditions=(INDEPENDENT, *conditions, *further)))
+    return bounds
 
 
 def _slacks(model, l1, delta):
@@ -59,7 +59,7 @@ def _slacks(model, l1, delta):
     afterwards, j = grid(l1.max(), 2.0)
     choices = [("vanishing, tau afterwards", afterwards, share(delta, j, *place))]
     if _keeps_tau(model, l1):
-        choices.insert(0, ("vanishing", _tau(model), share(delta, *place)))
+        choices.insert(0, ("vanishing", tau_of(model), share(delta, *place)))
     for name, tau, part in choices:
         slack = vanishing_bound(0.0, n, k, 1, tau, part)
         yield name, slack, f"tau = {tau:g}, k = {k}, delta = {part:.2g}", IN_ADVANCE
@@ -117,10 +117,6 @@ def place_of_terms(max_terms, n_terms):
     return int(k), (j,)
 
 
-def _tau(model) -> float:
-    return auto_tau(model.psi) if isinstance(model.tau, str) else float(model.tau)
-
-
 def _in_ball(model) -> bool:
     """Say whether the oracle was asked to keep coefficients in the ball."""
     if not isinstance(model, OAVI) or model.psi == 0:
@@ -130,7 +126,7 @@ def _in_ball(model) -> bool:
 
 def _keeps_tau(model, l1) -> bool:
     # A callable is asked for coefficients in the ball, but not made to return such.
-    return _in_ball(model) and l1.max() <= _tau(model) * (1.0 + _ROUNDING)
+    return _in_ball(model) and l1.max() <= tau_of(model) * (1.0 + _ROUNDING)
 
 
 def _has_max_size(model, X) -> bool:
@@ -140,7 +136,7 @@ def _has_max_size(model, X) -> bool:
     if X is not None and X.min() < -_ROUNDING:
         return False
     degree = stopping_degree(model.psi)
-    if _in_ball(model) and _tau(model) < 1.5**degree * (1.0 - _ROUNDING):
+    if _in_ball(model) and tau_of(model) < 1.5**degree * (1.0 - _ROUNDING):
         return False
     return model.max_degree >= degree
 

@@ -32,6 +32,10 @@ def lipschitz_bound(value: float, degree: int, tau: float, distance: float) -> f
     -------
     bound : float or ndarray
 
+    See Also
+    --------
+    of : All bounds that hold for a fitted model.
+
     Examples
     --------
     >>> from vanishing import bounds
@@ -89,6 +93,11 @@ def rademacher_generators(
     -------
     complexity : float
 
+    See Also
+    --------
+    rademacher_pipeline : The complexity of decision functions.
+    vanishing_bound : The mean square of generators on new rows.
+
     Examples
     --------
     >>> from vanishing import bounds
@@ -131,6 +140,11 @@ def rademacher_pipeline(
     -------
     complexity : float
 
+    See Also
+    --------
+    rademacher_generators : The complexity of generators.
+    margin_bound : The error of the classifier on new rows.
+
     Examples
     --------
     >>> from vanishing import bounds
@@ -156,7 +170,7 @@ def vanishing_bound(
 
     ``mse + 4 tau^2 sqrt(2 log(2 k n^k k!) / m) + 12 tau^2 sqrt(log(2 / delta) / (2 m))``. With
     probability at least 1 - delta over m independent rows in [-1, 1]^n it holds at once for all
-    polynomials of `rademacher_generators`, whoever chose them: tau and k are fixed in advance.
+    polynomials of `rademacher_generators`, however chosen: tau and k are fixed in advance.
 
     The paper's proof calls (y, y') -> (y - y')^2 a 2 tau-Lipschitz loss on [-tau, tau]^2, where it
     is 4 tau-Lipschitz, and bounds it by 4 tau^2. Only y' = 0 is needed: there 2 tau is right, and
@@ -179,6 +193,11 @@ def vanishing_bound(
     Returns
     -------
     bound : float
+
+    See Also
+    --------
+    moment_bound : The same by moments, for any polynomials.
+    of : All bounds that hold for a fitted model.
 
     Examples
     --------
@@ -227,6 +246,11 @@ def moment_bound(
     -------
     bound : float
 
+    See Also
+    --------
+    vanishing_bound : The paper's bound.
+    of : All bounds that hold for a fitted model.
+
     Examples
     --------
     >>> from vanishing import bounds
@@ -255,6 +279,10 @@ def margin_loss(scores: Vector, y: Vector, rho: float) -> float:
     Returns
     -------
     loss : float
+
+    See Also
+    --------
+    margin_bound : The error of the classifier on new rows.
 
     Examples
     --------
@@ -313,6 +341,11 @@ def margin_bound(
     Returns
     -------
     bound : float
+
+    See Also
+    --------
+    margin_loss : The loss on the rows that the bound is made of.
+    of : All bounds that hold for a fitted model.
 
     Examples
     --------

@@ -36,7 +36,7 @@ def of_margin(anatomy, scores, signs, delta, rho, conditions):
         rounded, j = grid(size, 1.0)
         choices = [(rounded, rho, j)]
 
-    found = []
+    bounds = []
     for name, place, count, chosen, *further in (
         ("margin", k_place, {"k": k}, f"k = {k}", IN_ADVANCE),
         ("margin, by degree", (degree,), {"k": None, "max_degree": degree}, f"degree {degree}"),
@@ -53,7 +53,7 @@ def of_margin(anatomy, scores, signs, delta, rho, conditions):
             candidates.append((loss + slack / math.sqrt(m), loss, margin, total, part, needed))
         value, loss, margin, total, part, _ = min(candidates, key=lambda c: c[0])
         needed = [c[-1] for c in candidates if c[-1] is not None]
-        found.append(
+        bounds.append(
             Bound(
                 name=name,
                 value=value,
@@ -67,4 +67,4 @@ def of_margin(anatomy, scores, signs, delta, rho, conditions):
                 conditions=(*conditions, *further),
             )
         )
-    return found
+    return bounds

@@ -49,7 +49,7 @@ def function_names(text: str, others: str = "") -> tuple[str, ...]:
     others : str
         Words that are possible, too, as the sentence has them.
     """
-    from vanishing.algebra.terms import FUNCTIONS
+    from vanishing.algebra.functions import FUNCTIONS
 
     names = tuple(name.strip() for name in text.split(",") if name.strip())
     unknown = [name for name in names if name not in FUNCTIONS]

@@ -22,10 +22,6 @@ from vanishing.constructions.engine import MonomialConstruction, Slab, stacked
 from vanishing.constructions.from_moments import FitsMoments, is_debiased
 from vanishing.constructions.gradient import DebiasedConstruction, GradientConstruction
 
-_SECULAR_STEPS = 100
-_INVERSE_STEPS = 1000
-_SMALLEST = 1e-300  # leading coefficient of a unit vector that can be divided by
-
 
 @savable
 class ABM(FitsMoments):
@@ -67,13 +63,40 @@ class ABM(FitsMoments):
         Threads over chunks of rows, in `fit` and `transform`; the results are the same. -1 means
         all cores.
     verbose : int, default=0
-        Print a line a degree.
+        Print one line per degree.
 
     Attributes
     ----------
-    terms_, leading_terms_, coef_, leading_coef_, mse_, generators_, n_generators_, n_terms_, \
-degree_, sparsity_, n_coefficients_, feature_order_, n_features_in_, feature_names_in_ :
-        As of `OAVI`, but with coefficients of l2-norm 1, the leading one positive.
+    terms_ : ndarray of int of shape (n_terms_, n_features_in_)
+        O, the terms that are no leading terms: exponents in DegLex order, the constant first.
+    leading_terms_ : ndarray of int of shape (n_generators_, n_features_in_)
+        Exponents of the generators' leading terms, in DegLex order.
+    coef_ : ndarray of shape (n_generators_, n_terms_)
+        Non-leading coefficients of the generators on `terms_`.
+    leading_coef_ : ndarray of shape (n_generators_,)
+        Positive; with those of `coef_` the l2-norm of a generator's coefficients is 1, or
+        its gradient has the mean squared length 1: see ``normalization``.
+    mse_ : ndarray of shape (n_generators_,)
+        Mean squares of the generators on the training rows, measured.
+    generators_ : sequence of `vanishing.polynomials.Polynomial` of length n_generators_
+        The generators: call them, print them, take their gradient.
+    n_generators_, n_terms_, degree_ : int
+        |G|, |O|, and the largest degree of a generator (0 if there is none).
+    sparsity_ : float
+        Share of zeros among the non-leading coefficients that each generator could have had.
+    n_coefficients_ : int
+        How many those are.
+    feature_order_ : ndarray of int of shape (n_features_in_,)
+        Columns in the order of the variables t_1 < t_2 < ... of DegLex.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str of shape (n_features_in_,)
+        Where X has names.
+
+    See Also
+    --------
+    OAVI : Sparse generators by convex optimisation, term by term.
+    AVI : Generators of a whole degree at once, by its kernel.
+    VCA : Polynomials without monomials, by products of components.
 
     References
     ----------
@@ -147,7 +170,7 @@ def _solve_secular(mu, w, norm, psi):
     """
     for j in range(w.shape[0]):
         root = psi if mu[0] > psi else mu[0] * (1.0 - 1e-12)
-        for _ in range(_SECULAR_STEPS):
+        for _ in range(100):
             value, slope = norm[j] - root, -1.0
             for i in range(mu.size):
                 part = w[j, i] / (mu[i] - root)
@@ -203,7 +226,7 @@ class _ABMConstruction(MonomialConstruction):
             scale, sure = certified(z.T, closed.T, norm, rms, self.psi, np.inf)
         slab = self.slab(border, cross, norm, inner, sure)
         joined = np.zeros(0, dtype=np.intp)
-        found: dict[int, np.ndarray] = {}
+        by_rows: dict[int, np.ndarray] = {}
         start, end = 0, len(norm)
         if self.factor is None:
             joined, start, end = self._by_moments(
@@ -211,13 +234,13 @@ class _ABMConstruction(MonomialConstruction):
             )
         others = slab.open[start:][~slab.sure[start:]].tolist()  # left for the rows to decide
         if self.factor is not None and start < slab.open.size and self.stopped is None:
-            joined, end = self._by_rows(slab, start, joined, found)
+            joined, end = self._by_rows(slab, start, joined, by_rows)
         # What is sure, and what moments decided and did not let join O, leads a generator.
         leaders, cross, sizes = slab.leaders(joined, [j for j in others if j < end], end)
         coef = self._eigenvectors(cross, sizes, slab.norm[leaders])
-        if found:
-            found |= dict(zip(leaders.tolist(), coef, strict=True))
-            leaders, coef = stacked(found, cross.shape[1])
+        if by_rows:
+            by_rows |= dict(zip(leaders.tolist(), coef, strict=True))
+            leaders, coef = stacked(by_rows, cross.shape[1])
         self.extend(border, slab.open[joined], leaders, coef)
 
     def _by_moments(self, slab: Slab, z, scale, rms) -> tuple[np.ndarray, int, int]:
@@ -253,7 +276,7 @@ class _ABMConstruction(MonomialConstruction):
         self.shifted = tail.grown_factor()
         return joined, i, end
 
-    def _by_rows(self, slab: Slab, start: int, joined, found) -> tuple[np.ndarray, int]:
+    def _by_rows(self, slab: Slab, start: int, joined, by_rows) -> tuple[np.ndarray, int]:
         """Go through the open terms from ``start`` on with a factor of the evaluated terms.
 
         Returns the open terms that joined O, and the border term before which it ended.
@@ -276,7 +299,7 @@ class _ABMConstruction(MonomialConstruction):
                 low, high = tail.bounds(mse, self.leading_coef(coef) * scale)
                 vanishes = self.vanishes(slab, joined, j, coef, (low, high))
             if vanishes:
-                found[j] = coef
+                by_rows[j] = coef
                 continue
             scale = self.scale(slab.norm[j], tail.coefficients(i))
             dependent = tail.bounds(tail.residual(i), scale)[0] <= 0.0
@@ -316,12 +339,12 @@ class _ABMConstruction(MonomialConstruction):
         vector = np.zeros(size + 1)
         vector[size] = 1.0
         mse = float(np.sum(exact[:, size] ** 2))
-        for _ in range(_INVERSE_STEPS):
+        for _ in range(1000):
             image = solve_triangular(upper, vector, trans="T", check_finite=False)
             image = solve_triangular(upper, image / np.abs(image).max(), check_finite=False)
             image /= norm(image, check_finite=False)
-            if not abs(image[-1]) > _SMALLEST:
-                break  # columns of so different size that there is no better vector
+            if not abs(image[-1]) > 1e-300:
+                break  # nothing to divide by: columns of so different size have no better vector
             vector = image
             before, mse = mse, float(np.sum((exact @ vector) ** 2))
             if mse >= (1.0 - 1e-14) * before:
@@ -338,11 +361,11 @@ class _ABMConstruction(MonomialConstruction):
         secular function, and the coefficients Q w / (lambda - mu). One decomposition serves all
         terms with the same O.
         """
-        found = np.zeros(cross.shape)
+        coef = np.zeros(cross.shape)
         for size in set(sizes.tolist()):
-            here = np.flatnonzero(sizes == size)
+            same = np.flatnonzero(sizes == size)
             mu, Q = np.linalg.eigh(self.gram[:size, :size])
-            w = cross[here, :size] @ Q
-            _solve_secular(mu, w, norm[here], self.psi)
-            found[here, :size] = self.without_rounding(Q @ w.T, norm[here]).T
-        return found
+            w = cross[same, :size] @ Q
+            _solve_secular(mu, w, norm[same], self.psi)
+            coef[same, :size] = self.without_rounding(Q @ w.T, norm[same]).T
+        return coef

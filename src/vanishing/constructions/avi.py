@@ -57,13 +57,39 @@ class AVI(MonomialTransformer):
         Threads over chunks of rows, in `fit` and `transform`; the results are the same. -1 means
         all cores.
     verbose : int, default=0
-        Print a line a degree.
+        Print one line per degree.
 
     Attributes
     ----------
-    terms_, leading_terms_, coef_, leading_coef_, mse_, generators_, n_generators_, n_terms_, \
-degree_, sparsity_, n_coefficients_, feature_order_, n_features_in_, feature_names_in_ :
-        As of `OAVI`, but with coefficients of l2-norm 1, the leading one positive.
+    terms_ : ndarray of int of shape (n_terms_, n_features_in_)
+        O, the terms that are no leading terms: exponents in DegLex order, the constant first.
+    leading_terms_ : ndarray of int of shape (n_generators_, n_features_in_)
+        Exponents of the generators' leading terms, in DegLex order.
+    coef_ : ndarray of shape (n_generators_, n_terms_)
+        Non-leading coefficients of the generators on `terms_`.
+    leading_coef_ : ndarray of shape (n_generators_,)
+        Positive; with those of `coef_` the l2-norm of a generator's coefficients is 1.
+    mse_ : ndarray of shape (n_generators_,)
+        Mean squares of the generators on the training rows, measured.
+    generators_ : sequence of `vanishing.polynomials.Polynomial` of length n_generators_
+        The generators: call them, print them, take their gradient.
+    n_generators_, n_terms_, degree_ : int
+        |G|, |O|, and the largest degree of a generator (0 if there is none).
+    sparsity_ : float
+        Share of zeros among the non-leading coefficients that each generator could have had.
+    n_coefficients_ : int
+        How many those are.
+    feature_order_ : ndarray of int of shape (n_features_in_,)
+        Columns in the order of the variables t_1 < t_2 < ... of DegLex.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str of shape (n_features_in_,)
+        Where X has names.
+
+    See Also
+    --------
+    OAVI : Sparse generators by convex optimisation, term by term.
+    ABM : Generators of unit norm by smallest singular vectors.
+    VCA : Polynomials without monomials, by products of components.
 
     References
     ----------
@@ -117,7 +143,7 @@ degree_, sparsity_, n_coefficients_, feature_order_, n_features_in_, feature_nam
 def stabilised_row_echelon(vectors: np.ndarray, tol: np.ndarray):
     """Bring orthonormal rows into a reduced row echelon form that small numbers cannot upset.
 
-    Columns are orthogonalised from left to right; one that has less than its ``tol`` left beside
+    Columns are orthogonalised from left to right; one that has less than its ``tol`` left next to
     the pivot columns before it has no pivot, and what is left of it is taken for zero. Pivots are
     looked for in the first ``len(tol)`` columns.
 
@@ -194,14 +220,14 @@ class _AVIConstruction(MonomialConstruction):
             end = joined[int(room)]
             joined = joined[: int(room)]
         self.grow_gram(slab, joined, 0)
-        found = {}
+        generators = {}
         kept = np.concatenate([b + np.arange(k)[::-1], b - 1 - np.array(joined, dtype=np.intp)])
         for column, row in leading.items():
             j = b - 1 - column
             if j < end:
                 size = k + int(np.searchsorted(joined, j))
-                found[j] = row[kept[:size]] / row[column]
-        self.extend(border, np.array(joined, dtype=np.intp), *stacked(found, k + len(joined)))
+                generators[j] = row[kept[:size]] / row[column]
+        self.extend(border, np.array(joined, dtype=np.intp), *stacked(generators, k + len(joined)))
 
     def _leading(self, gram, plan, columns, b) -> dict[int, np.ndarray]:
         """Return the rows of the echelon form by their pivot columns, all passes together."""
@@ -278,7 +304,7 @@ class _AVIConstruction(MonomialConstruction):
         return right[low <= 0.0]
 
     def _make_vanish(self, gram, plan, columns, pivots, rows) -> np.ndarray:
-        """See to it that rows have a mean square of at most psi; say for which that succeeded.
+        """Give rows a mean square of at most psi; return for which that succeeded.
 
         Echelon rows are combinations of almost-kernel vectors up to what was taken for zero, and
         nearly always vanish as they are; otherwise the best row with the same terms is taken, if

@@ -24,7 +24,6 @@ from vanishing.rows.reader import RowReader, reader_of
 from vanishing.rows.remembered import remembering
 from vanishing.rows.values import generator_values
 
-_SHOWN = 4  # terms of a polynomial that a feature name shows
 EQUATION = 20  # terms of a polynomial that its equation in a model file shows
 
 
@@ -175,7 +174,7 @@ class GeneratorTransformer(
         generators = self.generators_.renamed(input_names(self, input_features))
         bar = "|" if self.absolute else ""
         # The leading term comes first and tells generators apart, however short the rest is cut.
-        return np.array([f"{bar}{g.shortened(_SHOWN)}{bar}" for g in generators], dtype=object)
+        return np.array([f"{bar}{g.shortened(4)}{bar}" for g in generators], dtype=object)
 
     @property
     def _n_features_out(self):
@@ -190,8 +189,8 @@ class GeneratorTransformer(
 def construct(estimator: GeneratorTransformer, rows: RowReader) -> Remarks:
     """Fit an estimator to rows that have been validated, wherever they are.
 
-    For estimators that are made of others: parameters and the names of columns have been looked at,
-    and nobody is warned.
+    For estimators that are made of others: parameters and the names of columns have been checked,
+    and no warning is given.
 
     Parameters
     ----------
@@ -307,8 +306,8 @@ def write_monomials(writer, model) -> dict:
 def read_monomials(reader, node, model, more=()) -> list:
     """Set the fitted part of a transformer on monomials; return the values of ``more`` keys."""
     keys = ("feature_names", "feature_order", "n_coefficients", "terms", "generators", *more)
-    found = reader.fitted(model, node, keys, ("n_iter",))
-    names, order, n_coefficients, terms, generators, *others, n_iter = found
+    fields = reader.fitted(model, node, keys, ("n_iter",))
+    names, order, n_coefficients, terms, generators, *others, n_iter = fields
     n_features = model.n_features_in_
     order = reader.integers(order, "feature_order", 0, n_features)
     is_order = np.array_equal(np.sort(order), np.arange(n_features))

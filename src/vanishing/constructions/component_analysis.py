@@ -28,11 +28,6 @@ from vanishing.rows.reader import ArrayReader
 # Mean squares that are zero up to rounding, relative to those of the candidates: of columns, and
 # of products of components, which carry rounding of their own, divided by small roots.
 _ZERO_COLUMN, _ZERO = 1e-24, 1e-16
-_ZERO_PENCIL = 1e-11  # roots of mean squares of values and gradients, relative to the largest
-_ZERO_POLYNOMIAL = 1e-9  # size of a polynomial at generic points relative to its candidates'
-_TIE = 1e-9  # eigenvalues closer than this, relative to the largest, share an eigenspace
-_LARGE_EIGENSPACE = 100
-_BLOCK = 256  # generic points at a time
 
 
 def _added(first: tuple, second: tuple) -> tuple:
@@ -69,8 +64,8 @@ def _steepness_of_degree_two(left, right, projection, slopes, careful) -> np.nda
     for i, slope in enumerate(slopes, start=1):
         coef = np.zeros((size, 1 + k))
         coef[:, 0] = -slope * projection[i]
-        for here, other in ((left, right), (right, left)):
-            along = np.flatnonzero(here == i)
+        for factor, other in ((left, right), (right, left)):
+            along = np.flatnonzero(factor == i)
             coef[along, other[along]] += slope
         total = _with_products(total, coef, careful)
     return total if careful else _symmetric(total)
@@ -211,13 +206,13 @@ class ComponentAnalysis:
             del basis
         project = -(vectors.T @ projection.T)
         # Equal eigenvalues, and all that are zero, have an eigenspace rather than eigenvectors.
-        new = np.abs(np.diff(eigenvalues, prepend=-np.inf)) > _TIE * eigenvalues.max(initial=0.0)
+        new = np.abs(np.diff(eigenvalues, prepend=-np.inf)) > 1e-9 * eigenvalues.max(initial=0.0)
         new[n_kept : n_kept + 1] = True
         starts = np.append(np.flatnonzero(new), len(eigenvalues))
-        for here in map(slice, starts[:-1], starts[1:]):
-            rotation = _canonical_rotation(combine[here])
-            combine[here] = rotation @ combine[here]
-            project[here] = rotation @ project[here]
+        for space in map(slice, starts[:-1], starts[1:]):
+            rotation = _canonical_rotation(combine[space])
+            combine[space] = rotation @ combine[space]
+            project[space] = rotation @ project[space]
         stage = Stage(left, right, combine, project, n_kept)
         self.stages.append(stage)
         # Next to their own terms: some candidate may be so large that much is zero next to it.
@@ -310,11 +305,11 @@ class ComponentAnalysis:
         )
         if not careful:
             return [_symmetric(total / self.rows.total_weight) for total in totals]
-        found = []
+        triangles = []
         for total in totals:
-            found.append(np.zeros((size, size)))
-            found[-1][: len(total)] = total / np.sqrt(self.rows.total_weight)
-        return found
+            triangles.append(np.zeros((size, size)))
+            triangles[-1][: len(total)] = total / np.sqrt(self.rows.total_weight)
+        return triangles
 
     def _spectrum(self, left, right, projection, basis, careful):
         """Return eigenvalues and eigenvectors of mean(r r'), eigenvalues ascending."""
@@ -340,7 +335,7 @@ class ComponentAnalysis:
         if careful:
             both = np.vstack([squares, steepness])
             q, sigma, directions = np.linalg.svd(both, full_matrices=False)
-            used = sigma > _ZERO_PENCIL * sigma[0]
+            used = sigma > 1e-11 * sigma[0]  # else zero up to rounding
             _, roots, vectors = np.linalg.svd(q[: len(squares), used], full_matrices=False)
             white = directions[used].T / sigma[used]
             return np.minimum(roots[::-1] ** 2, 1.0), white @ vectors[::-1].T
@@ -366,7 +361,7 @@ class ComponentAnalysis:
         n_first = self.stages[0].n_components
         while basis.shape[1] < bound:
             missing = bound - basis.shape[1]
-            shape = (n_first, min(_BLOCK, missing + 8))
+            shape = (n_first, min(256, missing + 8))
             values = components_of(self.stages, first=random.uniform(-(3**0.5), 3**0.5, shape))
             candidates = values[left] * values[right]
             projected = projection.T @ values
@@ -375,7 +370,7 @@ class ComponentAnalysis:
             for _ in range(2):  # once leaves what rounding has left of the first
                 residuals -= basis @ (basis.T @ residuals)
             directions, triangle, _ = qr(residuals, mode="economic", pivoting=True)
-            n_new = int((np.abs(triangle.diagonal()) > _ZERO_POLYNOMIAL).sum())
+            n_new = int((np.abs(triangle.diagonal()) > 1e-9).sum())  # else zero up to rounding
             if not n_new:
                 break
             basis = np.hstack([basis, directions[:, : min(n_new, missing)]])
@@ -385,22 +380,22 @@ class ComponentAnalysis:
 
     def generators(self, feature_names) -> Components:
         """Return the generators, with their mean squares measured on the rows."""
-        found = Components(self.stages, np.zeros(self.n_generators), self.scale, feature_names)
-        found = found.subset(slice(None))
+        components = Components(self.stages, np.zeros(self.n_generators), self.scale, feature_names)
+        components = components.subset(slice(None))
         mse = np.zeros(0)
-        if len(found):
-            work = sum(stage.combine.size for stage in found.stages)
-            measure = partial(_squares, found)
-            (squares,) = self.rows.fold(measure, _added, found.n_evaluated, work)
+        if len(components):
+            work = sum(stage.combine.size for stage in components.stages)
+            measure = partial(_squares, components)
+            (squares,) = self.rows.fold(measure, _added, components.n_evaluated, work)
             mse = squares / self.rows.total_weight
-        found = Components(found.stages, mse, self.scale, feature_names)
+        components = Components(components.stages, mse, self.scale, feature_names)
         vanishes = mse <= (self.psi if self.psi > 0.0 else self.largest)
         if not vanishes.all():
             # What is zero next to the largest column or product need not be small in itself.
-            found = found.subset(vanishes)
-            self.n_short = self.n_generators - len(found)
-            self.n_generators = len(found)
-        return found
+            components = components.subset(vanishes)
+            self.n_short = self.n_generators - len(components)
+            self.n_generators = len(components)
+        return components
 
     def remarks(self) -> Remarks:
         """Say why it stopped early, what is left out, and whether nothing vanishes."""
@@ -410,8 +405,8 @@ class ComponentAnalysis:
                 f"{self.n_short} generators that are zero next to the largest values, but whose "
                 "mean square is above psi, are left out. Scale the columns into [0, 1]."
             )
-        found = remarks_on("VCA", self.psi, self.n_generators, self.stopped, shortfall)
-        return found._replace(small=tuple(self.small.tolist()))
+        remarks = remarks_on("VCA", self.psi, self.n_generators, self.stopped, shortfall)
+        return remarks._replace(small=tuple(self.small.tolist()))
 
 
 def _squares(generators: Components, stretch: Stretch) -> tuple[np.ndarray]:
@@ -441,7 +436,7 @@ def _canonical_rotation(rows: np.ndarray) -> np.ndarray:
     pivoting takes long, random combinations of candidates serve as well.
     """
     n_vectors, n_candidates = rows.shape
-    if n_vectors > _LARGE_EIGENSPACE:
+    if n_vectors > 100:
         chosen = rows @ np.random.default_rng(0).normal(size=(n_candidates, n_vectors))
     else:
         preference = np.linspace(1.0, 0.999, n_candidates)

@@ -9,6 +9,7 @@ from vanishing._types import FloatArray
 from vanishing.algebra import monomials
 from vanishing.algebra.monomials import Plan
 from vanishing.checks import check_number
+from vanishing.constructions import settings
 from vanishing.constructions.base import (
     GeneratorTransformer,
     MonomialTransformer,
@@ -22,11 +23,7 @@ from vanishing.oracles.solution import Status
 from vanishing.persistence import register
 from vanishing.rows.reader import RowReader
 
-_DEPENDENT = 1e-12  # relative mean square below which a polynomial is zero up to rounding
-_EVEN = 0.4999  # share of the class from which on a polynomial does not tell it from the others
 _TIE = 1e-9  # difference of two shares that rounding decides about
-_UNDERFLOW = 1e-146  # size of a term below which its mean square, next to underflow, lacks digits
-_ROUNDING = 1e-13  # relative size of a coefficient that is a rounding error of the others
 
 
 class ClassMoments(NamedTuple):
@@ -52,7 +49,7 @@ class ContrastiveVanishing(MonomialTransformer):
 
     is smallest: generalised eigenvectors of two matrices of moments. The background is the mean
     square over the unit cube, which columns are best scaled into: rows that have not been seen may
-    be anywhere. With a larger psi a polynomial has to vanish more clearly to be told from chance.
+    be anywhere. With a larger psi a polynomial has to vanish more clearly to be no work of chance.
     Generators have mean square 1 on the others, background included, and come in the order of their
     quotients; those whose quotient is below 1 are kept.
 
@@ -83,10 +80,16 @@ class ContrastiveVanishing(MonomialTransformer):
 
     Attributes
     ----------
-    generators_ : sequence of polynomials
-    terms_, leading_terms_, coef_, leading_coef_ :
-        As `OAVI` has them: ``terms_`` are all monomials up to the degree, and the leading term of a
-        generator is the largest that it has.
+    generators_ : sequence of `vanishing.polynomials.Polynomial` of length n_generators_
+        The generators, in the order of their quotients.
+    terms_ : ndarray of int of shape (n_terms_, n_features_in_)
+        Exponents of all monomials up to the degree, in DegLex order, the constant first.
+    leading_terms_ : ndarray of int of shape (n_generators_, n_features_in_)
+        Exponents of the largest term of each generator.
+    coef_ : ndarray of shape (n_generators_, n_terms_)
+        Non-leading coefficients of the generators on `terms_`.
+    leading_coef_ : ndarray of shape (n_generators_,)
+        Leading coefficients, positive.
     mse_ : ndarray of shape (n_generators_,)
         Mean squares on the rows of the class.
     mse_others_ : ndarray of shape (n_generators_,)
@@ -94,8 +97,22 @@ class ContrastiveVanishing(MonomialTransformer):
     ratio_ : ndarray of shape (n_generators_,)
         ``mse_ / mse_others_``, without the background.
     n_generators_, n_terms_, degree_ : int
+        How many there are, and the largest degree of a generator (0 if there is none).
     sparsity_ : float
-        Share of zeros among the non-leading coefficients.
+        Share of zeros among the non-leading coefficients that each generator could have had.
+    n_coefficients_ : int
+        How many those are.
+    feature_order_ : ndarray of int of shape (n_features_in_,)
+        0, 1, 2, ...: columns are taken as given.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str of shape (n_features_in_,)
+        Where X has names.
+
+    See Also
+    --------
+    OAVI : Sparse generators by convex optimisation, term by term.
+    VanishingFeatures : Generators of each class as features.
+    VanishingClassifierCV : The same, tuned by cross-validation.
 
     Notes
     -----
@@ -216,23 +233,23 @@ def _contrast(options, own: np.ndarray, others: np.ndarray, background: np.ndarr
     small, large = (each + options.psi * background for each in (own, others))
     # Quarters, as the sum of two moments may overflow where neither does.
     unit = 2.0 * np.sqrt(small.diagonal() / 4.0 + large.diagonal() / 4.0)
-    unit[unit < _UNDERFLOW] = 1.0
+    unit[unit < 1e-146] = 1.0  # mean squares next to underflow lack digits
     small, large = (each / unit / unit[:, np.newaxis] for each in (small, large))
     # In a basis of mean square 1 on both together, where what vanishes on all rows is no
     # direction. The quotient is share / (1 - share).
     size, basis = np.linalg.eigh(small + large)
-    known = size > _DEPENDENT * size[-1]
+    known = size > 1e-12 * size[-1]  # else zero up to rounding
     basis = basis[:, known] / np.sqrt(size[known])
     share, vectors = np.linalg.eigh(basis.T @ small @ basis)
-    kept = share < _EVEN
+    kept = share < settings.EVEN_SHARE
     share = np.maximum(share[kept], 0.0)
-    coef = _told_apart((basis @ vectors[:, kept]).T, share)[: options.max_generators]
+    coef = _in_fixed_order((basis @ vectors[:, kept]).T, share)[: options.max_generators]
     share = share[: options.max_generators]
     coef /= np.sqrt(1.0 - share)[:, np.newaxis]
     if options.slack:
         coef = _sparser(coef, small, large, options.slack)
     largest = np.abs(coef).max(axis=1, initial=0.0, keepdims=True)
-    coef[np.abs(coef) <= _ROUNDING * largest] = 0.0
+    coef[np.abs(coef) <= 1e-13 * largest] = 0.0  # rounding errors of the others
     leading = coef.shape[1] - 1 - np.argmax(coef[:, ::-1] != 0.0, axis=1)
     sign = np.sign(np.take_along_axis(coef, leading[:, np.newaxis], axis=1))
     return Contrast(coef * sign / unit, leading)
@@ -305,7 +322,7 @@ def _set_ratios(model, others: np.ndarray) -> None:
         model.ratio_ = model.mse_ / others
 
 
-def _told_apart(coef: np.ndarray, share: np.ndarray) -> np.ndarray:
+def _in_fixed_order(coef: np.ndarray, share: np.ndarray) -> np.ndarray:
     """Return the polynomials in an order that the rows determine where shares are equal.
 
     Where there are fewer rows than terms many polynomials vanish on all of them, and which ones of

@@ -1,7 +1,7 @@
 """Algorithm 2 without the oracle: borders, O and G as they grow, and what to keep of them.
 
-A construction goes through the borders degree by degree. What it does with the terms of a border,
-which of them join O and which lead a generator, is up to the algorithm: `OAVI`, `ABM`, `AVI`.
+A construction goes through the borders degree by degree. Which terms of a border join O and which
+lead a generator is decided by the algorithm: `OAVI`, `ABM`, `AVI`.
 """
 
 import math
@@ -24,13 +24,13 @@ from vanishing.rows.reader import RowReader
 # A border is settled in one pass over the rows if the products among all of its terms cost less
 # than evaluating everything again for those that turn out to be needed: if it is small, or if
 # there are so few rows that starting a pass costs more than the products.
-SMALL_BORDER = 24
-SMALL_PRODUCTS = 1 << 21
-_LARGEST = 1e300  # mean square of a term: sums of many such are still finite
+_SMALL_BORDER = 24
+_SMALL_PRODUCTS = 1 << 21
+LARGEST_SLAB = 1024  # border terms to settle together where all products among them are needed
 
 
 def remarks_on(name, psi, n_generators: int, stopped: str | None, shortfall=None) -> Remarks:
-    """Collect what there is to say of a construction: why it stopped early, and what it lacks."""
+    """Return the remarks on a construction: why it stopped early, and what it lacks."""
     problems = [] if shortfall is None else [shortfall]
     if stopped is not None:
         problems.insert(
@@ -133,12 +133,12 @@ def _round(coef, norm, rms):
                 coef[j, t] = 0.0
 
 
-def stacked(found: dict[int, np.ndarray], size: int) -> tuple[np.ndarray, np.ndarray]:
+def stacked(generators: dict[int, np.ndarray], size: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the border terms that lead generators, in order, and their coefficients as rows."""
-    leaders = sorted(found)
+    leaders = sorted(generators)
     coef = np.zeros((len(leaders), size))
     for row, j in zip(coef, leaders, strict=True):
-        row[: len(found[j])] = found[j]
+        row[: len(generators[j])] = generators[j]
     return np.array(leaders, dtype=np.intp), coef
 
 
@@ -245,7 +245,7 @@ class MonomialConstruction:
         budget = self.memory / (8 * 3)
         k = len(self.terms)
         size = (math.sqrt(k * k + 4.0 * budget) - k) / 2.0
-        return max(SMALL_BORDER, int(min(size, self.max_slab)))
+        return max(_SMALL_BORDER, int(min(size, self.max_slab)))
 
     # -- Moments of a border ------------------------------------------------------------------
 
@@ -257,13 +257,13 @@ class MonomialConstruction:
         """
         k, b = len(self.terms), len(border.terms)
         plan = self.plan.extended(border.parent, border.variable)
-        here = slice(k, k + b)
-        if b <= SMALL_BORDER or self.rows.n_samples * b * b <= SMALL_PRODUCTS:
-            products, norm = self.rows.products(plan, slice(0, k + b), here)
+        of_border = slice(k, k + b)
+        if b <= _SMALL_BORDER or self.rows.n_samples * b * b <= _SMALL_PRODUCTS:
+            products, norm = self.rows.products(plan, slice(0, k + b), of_border)
             products = np.ascontiguousarray(products)
             cross, inner = products[:k], products[k:]
         else:
-            (cross, norm), inner = self.rows.products(plan, slice(0, k), here), None
+            (cross, norm), inner = self.rows.products(plan, slice(0, k), of_border), None
             cross = np.ascontiguousarray(cross)
         if not self.is_finite(border, norm):
             return None
@@ -277,7 +277,8 @@ class MonomialConstruction:
 
     def is_finite(self, border: Border, norm: np.ndarray) -> bool:
         """Say whether border terms can be multiplied; stop where they overflow."""
-        if norm[norm.argmax()] < _LARGEST:  # which nan, the largest of all, is not
+        # Sums of many such numbers are still finite; nan, the largest of all, is not below it.
+        if norm[norm.argmax()] < 1e300:
             return True
         self.stopped = (
             f"terms of degree {border.terms[0].sum()} overflow on these rows. Scale the data, for "
@@ -324,7 +325,7 @@ class MonomialConstruction:
         last = len(self.terms) + len(joined)
         plan = slab.plan_over(self.plan, joined, [j])
         mse = self.rows.mse(plan, slice(0, last), coef[np.newaxis], slice(last, None))[0]
-        # Whoever evaluates it again may round otherwise.
+        # Another evaluation may round differently.
         rounding = 4.0 * EPS * self.scale(slab.norm[j], coef)
         return bool(lead * (np.sqrt(mse) + rounding) <= np.sqrt(self.psi))
 
@@ -419,5 +420,5 @@ class MonomialConstruction:
     def remarks(self) -> Remarks:
         """Say why it stopped early, which terms joined O, and whether nothing vanishes."""
         shortfall = self.shortfall() if self.n_short else None
-        found = remarks_on(self.name, self.psi, self.n_generators, self.stopped, shortfall)
-        return found._replace(small=tuple(self.small))
+        remarks = remarks_on(self.name, self.psi, self.n_generators, self.stopped, shortfall)
+        return remarks._replace(small=tuple(self.small))

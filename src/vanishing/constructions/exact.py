@@ -17,7 +17,6 @@ from vanishing.estimators.saving import Savable
 from vanishing.persistence import register
 from vanishing.rows.intake import refuse
 
-_LONG_INTEGER = 2000  # bits from which integers are hexadecimal: Python limits decimal digits
 _INTEGER = r"-?(?:[0-9]{1,640}|0x[0-9a-f]+)"
 _FRACTION = re.compile(f"({_INTEGER})(?:/({_INTEGER}))?")
 
@@ -49,7 +48,7 @@ class BuchbergerMoller(Savable, HTMLRepresentation, BaseEstimator):
         Exponents of the leading terms, in DegLex order.
     coef_ : ndarray of `fractions.Fraction` of shape (n_generators_, n_terms_)
         Non-leading coefficients on ``terms_``. Leading coefficients are one.
-    generators_ : list of ExactPolynomial
+    generators_ : list of n_generators_ ExactPolynomial
         The generators.
     n_generators_, n_terms_ : int
         Numbers of generators and of standard monomials.
@@ -57,6 +56,10 @@ class BuchbergerMoller(Savable, HTMLRepresentation, BaseEstimator):
         Largest degree of a generator, 0 if there is none.
     n_features_in_ : int
         Number of coordinates.
+
+    See Also
+    --------
+    OAVI : Approximate generators, of noisy points.
 
     References
     ----------
@@ -254,7 +257,8 @@ def _read(reader, node, model):
 
 def _write_fraction(value) -> str:
     def write(integer):
-        return str(integer) if integer.bit_length() < _LONG_INTEGER else hex(integer)
+        # Python limits decimal digits.
+        return str(integer) if integer.bit_length() < 2000 else hex(integer)
 
     parts = (value.numerator, value.denominator)
     return "/".join(write(part) for part in parts[: 1 if value.denominator == 1 else 2])

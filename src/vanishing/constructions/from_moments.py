@@ -24,7 +24,7 @@ class FitsMoments(MonomialTransformer):
 
         Generators have degree up to that of the moments at most, and `mse_` follows from the
         moments, too. Where moments cannot decide whether a polynomial vanishes, because rounding
-        hides it, it is taken not to: a warning tells of such terms.
+        hides it, it is taken not to: a warning counts such terms.
 
         Debiased moments (`Moments.debiased`) give the equations of what lies below the noise. The
         coefficients are then those that minimise ``mean(g^2)`` relative to ``mean(|grad g|^2)``,
@@ -32,7 +32,7 @@ class FitsMoments(MonomialTransformer):
         far worse estimate, and this one hardly depends on the noise given. In each degree the
         smallest debiased mean square counts as zero if it is zero within three standard errors,
         and others relative to it. If it is negative beyond that, which no rows can have, nothing
-        counts as vanishing from there on, and a warning tells of it.
+        counts as vanishing from there on, and a warning says so.
 
         Parameters
         ----------

@@ -18,20 +18,16 @@ from scipy.linalg import cholesky, eigh, qr, solve_triangular
 
 from vanishing.algebra import monomials
 from vanishing.algebra.monomials import Border
+from vanishing.constructions import settings
 from vanishing.constructions.certificate import EPS, bounds_from_moments, bounds_from_rows
-from vanishing.constructions.engine import MonomialConstruction, Slab, stacked
+from vanishing.constructions.engine import LARGEST_SLAB, MonomialConstruction, Slab, stacked
 from vanishing.estimators.fits import Remarks
 from vanishing.rows.noise import KURTOSIS
 
-_FLAT = 1e-10  # of the gradients of the terms: those so small count as no smaller
-_TINY = 1e-290  # below it squares have lost digits
-_NO_NOISE = 1e-4  # what columns without noise count for, relative to those with the largest
 _LARGEST_LEAD = 1e150  # of a leading coefficient whose square is multiplied by
-_STEPS = 50  # of an inverse iteration
-_LARGEST_SLAB = 1024  # products among all border terms of a slab are needed
 
 
-class Seen(NamedTuple):
+class Candidate(NamedTuple):
     """The polynomial with the smallest mean square relative to its gradient, and what it is."""
 
     value: float
@@ -43,7 +39,7 @@ class Seen(NamedTuple):
 class GradientConstruction(MonomialConstruction):
     """Algorithm 2 with the smallest generalised eigenvalue for the mse."""
 
-    max_slab = _LARGEST_SLAB
+    max_slab = LARGEST_SLAB
 
     def __init__(self, options, rows, columns, weights=None):
         super().__init__(options, rows, columns)
@@ -70,32 +66,32 @@ class GradientConstruction(MonomialConstruction):
         self._look_at(gram, slope)
         used = list(self.independent)  # among O and the whole border
         joined: list[int] = []
-        found: dict[int, np.ndarray] = {}
+        generators: dict[int, np.ndarray] = {}
         leads: dict[int, float] = {}
         triangle = None
         for j in range(b):
             terms = np.append(used, k + j)
             G, H, P = (matrix[np.ix_(terms, terms)] for matrix in (gram, slope, plain))
-            seen = self._by_moments(G, H, P)
-            if seen.verdict is None and self.rows.sees_rows:
+            best = self._by_moments(G, H, P)
+            if best.verdict is None and self.rows.sees_rows:
                 if triangle is None:
                     triangle = self.rows.triangular(plan, np.arange(k + b))
-                seen = self._by_rows(triangle[:, terms], seen, H, slab, joined, j)
-            if seen.verdict:
-                found[j] = self._over_all(seen.v, k + len(joined))
-                leads[j] = self._lead(seen.v, P)
-                size = (seen.v @ H @ seen.v) * (leads[j] / seen.v[-1]) ** 2
-                self.values.append((seen.value - self.level) * size)
+                best = self._by_rows(triangle[:, terms], best, H, slab, joined, j)
+            if best.verdict:
+                generators[j] = self._over_all(best.v, k + len(joined))
+                leads[j] = self._lead(best.v, P)
+                size = (best.v @ H @ best.v) * (leads[j] / best.v[-1]) ** 2
+                self.values.append((best.value - self.level) * size)
                 continue
-            self.n_short += seen.verdict is None
+            self.n_short += best.verdict is None
             if self.is_full(joined):
                 break
-            if not seen.dependent:
+            if not best.dependent:
                 used.append(k + j)
                 self.independent.append(k + len(joined))
             joined.append(j)
             self.grow_gram(slab, joined, len(joined) - 1)
-        leaders, coef = stacked(found, k + len(joined))
+        leaders, coef = stacked(generators, k + len(joined))
         leads_in_order = [leads[j] for j in leaders.tolist()]
         self.extend(border, np.array(joined, dtype=np.intp), leaders, coef, leads_in_order)
 
@@ -117,21 +113,21 @@ class GradientConstruction(MonomialConstruction):
             total[np.ix_(used, used)] += np.outer(power, power) * self.gram[np.ix_(place, place)]
         return total
 
-    def _by_moments(self, G, H, P) -> Seen:
+    def _by_moments(self, G, H, P) -> Candidate:
         """Decide a border term by moments, which have half of the digits."""
         if self.psi == 0.0:
-            return Seen(np.nan, np.zeros(len(G)), None)
+            return Candidate(np.nan, np.zeros(len(G)), None)
         value, v, error = smallest(G, H)
         if not np.isfinite(value):
-            return Seen(value, v, None)
+            return Candidate(value, v, None)
         rms = np.sqrt(np.maximum(G.diagonal(), 0.0))
         low, high = _bounds(bounds_from_moments, v @ G @ v, v, rms, H)
         if min(low, value - error) > self.psi:
-            return Seen(value, v, False)
+            return Candidate(value, v, False)
         sure = high <= self.psi and self._leads(v, rms, H) and _has_gradient(v, H)
-        return Seen(value, v, True if sure else None)
+        return Candidate(value, v, True if sure else None)
 
-    def _by_rows(self, columns, seen: Seen, H, slab, joined, j) -> Seen:
+    def _by_rows(self, columns, by_moments: Candidate, H, slab, joined, j) -> Candidate:
         """Decide it by the evaluated terms, given by a factor of them."""
         unit = in_unit(H)
         upper = qr(columns * unit, mode="r", check_finite=False)[0][: len(unit)]
@@ -143,7 +139,8 @@ class GradientConstruction(MonomialConstruction):
         if self.psi == 0.0:  # what vanishes exactly does so in any unit, and is the closed form
             value, v, verdict = residual, closed, dependent
         else:
-            value, v = refined(upper, slope, seen.v / unit if np.isfinite(seen.value) else closed)
+            start = by_moments.v / unit if np.isfinite(by_moments.value) else closed
+            value, v = refined(upper, slope, start)
             low, high = _bounds(bounds_from_rows, value, v, rms, slope)
             verdict = bool(low <= self.psi or dependent)
             if verdict and not (self._leads(v, rms, slope) and _has_gradient(v, slope)):
@@ -157,7 +154,7 @@ class GradientConstruction(MonomialConstruction):
                 self.psi > 0.0 and not self.vanishes(slab, joined, j, coef, (low, high), lead)
             ):
                 verdict = None
-        return Seen(value, v, verdict, dependent)
+        return Candidate(value, v, verdict, dependent)
 
     def _leads(self, v, rms, H) -> bool:
         """Say whether the last term takes part: O alone has nothing that vanishes."""
@@ -192,7 +189,7 @@ class DebiasedConstruction(GradientConstruction):
 
     def __init__(self, options, rows, columns):
         noise = rows.moments.noise
-        super().__init__(options, rows, columns, np.maximum(noise / noise.max(), _NO_NOISE))
+        super().__init__(options, rows, columns, np.maximum(noise / noise.max(), settings.NO_NOISE))
         self.unit_norm = getattr(options, "normalization", None) == "coefficients"
         self.by_gradient = getattr(options, "normalization", None) == "gradient"
         self.error = noise.max() ** 2 * np.sqrt(2.0 * KURTOSIS / rows.n_samples)
@@ -200,13 +197,14 @@ class DebiasedConstruction(GradientConstruction):
 
     def _look_at(self, G, H) -> None:
         value, _, rounding = smallest(G, H)
-        self.level = value if abs(value) <= 3.0 * self.error else 0.0
-        if not value >= -3.0 * self.error - rounding and self.indefinite is None:
+        zero = settings.STANDARD_ERRORS * self.error
+        self.level = value if abs(value) <= zero else 0.0
+        if not value >= -zero - rounding and self.indefinite is None:
             self.indefinite = int(self.terms[-1].sum()) + 1
 
-    def _by_moments(self, G, H, P) -> Seen:
+    def _by_moments(self, G, H, P) -> Candidate:
         value, v, _ = smallest(G, H)
-        return Seen(value, v, self._verdict(value, v, G, H, P))
+        return Candidate(value, v, self._verdict(value, v, G, H, P))
 
     def _verdict(self, value, v, G, H, P) -> bool | None:
         rms = np.sqrt(np.abs(G.diagonal()))
@@ -231,8 +229,7 @@ class DebiasedConstruction(GradientConstruction):
 
     def result(self) -> dict:
         """Return what `set_monomials` takes, with mean squares as they were judged."""
-        found = super().result()
-        return {**found, "mse": np.maximum(self.values, 0.0)}
+        return {**super().result(), "mse": np.maximum(self.values, 0.0)}
 
     def _lead(self, v, H) -> float:
         if self.by_gradient:
@@ -241,15 +238,15 @@ class DebiasedConstruction(GradientConstruction):
 
     def remarks(self) -> Remarks:
         """Say also where the debiased moments are none of any rows."""
-        found = super().remarks()
+        remarks = super().remarks()
         if self.indefinite is None:
-            return found
-        said = (
+            return remarks
+        message = (
             f"from degree {self.indefinite} on the debiased Gram matrix is indefinite beyond its "
             "standard error, which no rows can have, and nothing is taken for a generator: the "
             "noise is smaller than given or not Gaussian, or the rows are too few."
         )
-        return found._replace(problems=(*found.problems, said))
+        return remarks._replace(problems=(*remarks.problems, message))
 
     def shortfall(self) -> str:
         """Say why terms that may vanish joined O, and what to do about it."""
@@ -283,7 +280,7 @@ def smallest(G, H, which=0) -> tuple[float, np.ndarray, float]:
     mean = G[0, 1:] / G[0, 0]
     covariance = (G[1:, 1:] - np.outer(G[1:, 0], mean)) * np.outer(unit, unit)[1:, 1:]
     slope = (H * np.outer(unit, unit))[1:, 1:]
-    slope.flat[:: len(slope) + 1] += _FLAT
+    slope.flat[:: len(slope) + 1] += 1e-10  # smaller gradients count as no smaller
     nothing = np.eye(len(G))[-1]
     if not (np.isfinite(covariance).all() and np.isfinite(slope).all()):
         return np.nan, nothing, np.inf
@@ -305,7 +302,7 @@ def smallest(G, H, which=0) -> tuple[float, np.ndarray, float]:
 def in_unit(H) -> np.ndarray:
     """Return what terms have to be multiplied by to have gradients of size 1, if they have any."""
     size = H.diagonal()
-    return 1.0 / np.sqrt(np.where(size > _TINY, size, 1.0))
+    return 1.0 / np.sqrt(np.where(size > 1e-290, size, 1.0))  # below it squares have lost digits
 
 
 def closed_form(upper) -> np.ndarray:
@@ -326,7 +323,7 @@ def refined(upper, H, v) -> tuple[float, np.ndarray]:
     """Return the smallest value from a factor of the evaluated terms, by inverse iteration."""
     factor = solvable(upper)
     best = (np.inf, v)
-    for _ in range(_STEPS):
+    for _ in range(50):
         size = np.sqrt(v @ H @ v)
         value = float(np.sum((upper @ (v / size)) ** 2)) if size > 0.0 else np.inf
         if not value < (1.0 - 1e-12) * best[0]:

@@ -1,5 +1,6 @@
 """OAVI: the oracle approximate vanishing ideal algorithm, from moments."""
 
+import math
 from collections.abc import Callable
 from typing import Literal
 
@@ -7,6 +8,7 @@ import numpy as np
 
 from vanishing.algebra.monomials import Border
 from vanishing.checks import check_choice, check_flag, check_number
+from vanishing.constructions import settings
 from vanishing.constructions.base import savable
 from vanishing.constructions.certificate import (
     UNBOUNDED,
@@ -17,23 +19,12 @@ from vanishing.constructions.certificate import (
     bounds_from_moments,
     certified,
 )
-from vanishing.constructions.engine import MonomialConstruction, Slab, stacked
+from vanishing.constructions.engine import LARGEST_SLAB, MonomialConstruction, Slab, stacked
 from vanishing.constructions.from_moments import FitsMoments, is_debiased
 from vanishing.constructions.gradient import DebiasedConstruction
 from vanishing.oracles import ORACLES, Status, named
 from vanishing.oracles.closed_form import refitted
 from vanishing.rows.reader import RowReader
-
-# Coefficients in closed form from moments err by about eps times the largest ratio of a term's mean
-# square to what of it the terms before leave over. Up to this ratio they are good for 1e-8.
-_MAX_INFLATION = 1e6
-# On wide data a degree has more terms than anyone can use: of the default search, which goes on as
-# long as there is a border, one with more terms than both of these is not taken.
-_WIDE_BORDER = 20_000
-_WIDE_BORDER_PER_ROW = 20
-_OPEN_ENDED = 10  # max_degree, the default: a smaller one says which degrees are wanted
-# Without certificates any border term may join O, so that all products are needed: bound them.
-_UNCERTIFIED_SLAB = 1024
 
 
 @savable
@@ -51,7 +42,7 @@ class OAVI(FitsMoments):
         Largest mean squared value of a generator on the training rows. 0 means exact up to
         rounding and takes the closed form, whatever the oracle.
     oracle : {"pcg", "bpcg", "cg", "afw", "agd", "ls", "omp"} or callable, default="pcg"
-        Who finds the coefficients of a generator: pairwise, blended pairwise, vanilla or away-step
+        Solver for the coefficients of a generator: pairwise, blended pairwise, vanilla or away-step
         conditional gradients, accelerated gradient descent, least squares in closed form, or greedy
         sparse least squares. A callable is called as ``oracle(gram, cross, norm, *, psi, radius)``
         and returns ``(coef, mse)``; see `vanishing.oracles`.
@@ -93,7 +84,7 @@ class OAVI(FitsMoments):
         Threads over chunks of rows, in `fit` and `transform`; the results are the same. -1 means
         all cores.
     verbose : int, default=0
-        Print a line a degree: border, |O|, |G|, seconds.
+        Print one line per degree: border, |O|, |G|, seconds.
 
     Attributes
     ----------
@@ -107,7 +98,7 @@ class OAVI(FitsMoments):
         Ones.
     mse_ : ndarray of shape (n_generators_,)
         Mean squares of the generators, measured by evaluating them on the training rows.
-    generators_ : sequence of `vanishing.polynomials.Polynomial`
+    generators_ : sequence of `vanishing.polynomials.Polynomial` of length n_generators_
         The generators: call them, print them, take their gradient.
     n_generators_, n_terms_, degree_ : int
         |G|, |O|, and the largest degree of a generator (0 if there is none).
@@ -121,7 +112,16 @@ class OAVI(FitsMoments):
     feature_order_ : ndarray of int of shape (n_features_in_,)
         Columns in the order of the variables t_1 < t_2 < ... of DegLex.
     n_features_in_ : int
-    feature_names_in_ : ndarray of str, where X has names
+    feature_names_in_ : ndarray of str of shape (n_features_in_,)
+        Where X has names.
+
+    See Also
+    --------
+    ABM : Generators of unit norm by smallest singular vectors.
+    AVI : Generators of a whole degree at once, by its kernel.
+    VCA : Polynomials without monomials, by products of components.
+    BuchbergerMoller : Exact generators of points with rational coordinates.
+    VanishingFeatures : Generators of each class as features.
 
     References
     ----------
@@ -202,10 +202,19 @@ class OAVI(FitsMoments):
         check_flag("refit", self.refit)
 
 
-def auto_tau(psi: float) -> float:
-    """Return the radius that guarantees termination by degree D on data in [0, 1]^n."""
-    degree = np.ceil(-np.log(psi) / np.log(4.0))
-    return max(2.0, 1.5**degree)
+def stopping_degree(psi: float) -> int:
+    """Return the smallest D with 4^-D <= psi, exact at powers of 4 where logarithms are not."""
+    degree = math.ceil(-math.log(psi) / math.log(4.0))
+    while degree > 1 and math.ldexp(1.0, -2 * (degree - 1)) <= psi:
+        degree -= 1
+    return degree
+
+
+def tau_of(model: OAVI) -> float:
+    """Return tau: "auto" is what guarantees termination by degree D on data in [0, 1]^n."""
+    if isinstance(model.tau, str):
+        return max(2.0, 1.5 ** stopping_degree(model.psi))
+    return float(model.tau)
 
 
 class _OAVIConstruction(MonomialConstruction):
@@ -221,9 +230,8 @@ class _OAVIConstruction(MonomialConstruction):
         self.refit = options.refit and not oracle.refitted
         self.oracle_refits = oracle.refits
         if not self.certify:
-            self.max_slab = _UNCERTIFIED_SLAB
-        tau = auto_tau(self.psi) if isinstance(options.tau, str) else float(options.tau)
-        self.radius = tau - 1.0
+            self.max_slab = LARGEST_SLAB  # any border term may join O
+        self.radius = tau_of(options) - 1.0
         self.ball = not self.closed_form and oracle.constrained
         self.solve = oracle.solve
         self.solve_options = {
@@ -236,14 +244,14 @@ class _OAVIConstruction(MonomialConstruction):
         if oracle.refits:
             self.solve_options["refit"] = options.refit
         self.open_ended = options.certify and options.refit and self.psi > 0.0
-        self.open_ended &= options.max_degree >= _OPEN_ENDED
+        self.open_ended &= options.max_degree >= settings.OPEN_ENDED
         self.factor = Factor(np.ones((1, 1)))
         self.inflation = 1.0
         # A closed form on the edge of the ball may be a digit outside when it is computed again.
         self.limits = Limits(
             self.psi,
             self.radius * (1.0 - 1e-9) if self.ball else np.inf,
-            _MAX_INFLATION if self.closed_form else np.inf,
+            settings.MAX_INFLATION if self.closed_form else np.inf,
             UNBOUNDED if self.max_terms is None else self.max_terms,
         )
         self.n_iter = 0
@@ -251,7 +259,9 @@ class _OAVIConstruction(MonomialConstruction):
     def too_wide(self, degree: int, n_border: int) -> str | None:
         """Say why a border is left alone, if its terms are too many to be of use."""
         n_rows = self.rows.n_samples  # inf while it is not known
-        wide = degree > 1 and n_border > max(_WIDE_BORDER, _WIDE_BORDER_PER_ROW * n_rows)
+        wide = degree > 1 and n_border > max(
+            settings.WIDE_BORDER, settings.WIDE_BORDER_PER_ROW * n_rows
+        )
         if not (wide and self.open_ended):
             return None
         return (
@@ -270,21 +280,22 @@ class _OAVIConstruction(MonomialConstruction):
         closed = self.factor.coefficients(z)
         rms = np.sqrt(self.gram.diagonal()[: len(z)])
         radius = self.radius if self.ball else np.inf
-        # A term that vanishes against O of now does so against any larger O, and its closed form
-        # stays in the ball. All others are open: they may join O.
+        # A term that vanishes against O does so against any larger O, and its closed form stays in
+        # the ball. All others are open: they may join O.
         scale, sure = certified(z.T, closed.T, norm, rms, self.psi, radius)
         if not (self.certify and self._moments_suffice()):
             sure[:] = False
         slab = self.slab(border, cross, norm, inner, sure)
-        joined, found, end = self._settle_open(slab, slab.of_open(z.T).T, slab.of_open(scale), rms)
-        # All that has neither joined O nor been found leads a generator.
-        leaders, cross, sizes = slab.leaders(joined, list(found), end)
+        z = slab.of_open(z.T).T
+        joined, decided, end = self._settle_open(slab, z, slab.of_open(scale), rms)
+        # All that has neither joined O nor been decided by itself leads a generator.
+        leaders, cross, sizes = slab.leaders(joined, list(decided), end)
         coef = cross
         if leaders.size:
             coef = self._settle_leaders(slab, joined, leaders, cross, sizes, closed, sure)
-        if found:
-            found |= dict(zip(leaders.tolist(), coef, strict=True))
-            leaders, coef = stacked(found, cross.shape[1])
+        if decided:
+            decided |= dict(zip(leaders.tolist(), coef, strict=True))
+            leaders, coef = stacked(decided, cross.shape[1])
         self.extend(border, slab.open[joined], leaders, coef)
 
     # -- Border terms that may join O ---------------------------------------------------------
@@ -296,7 +307,7 @@ class _OAVIConstruction(MonomialConstruction):
         as {border term: coefficients}, and the border term before which it stopped.
         """
         joined = np.zeros(0, dtype=np.intp)
-        found: dict[int, np.ndarray] = {}
+        generators: dict[int, np.ndarray] = {}
         inner, norm = slab.of_open(slab.inner), slab.of_open(slab.norm)
         tail: SchurTail | OrthogonalTail = SchurTail(self.factor, z, inner, scale)
         offset = 0
@@ -323,7 +334,7 @@ class _OAVIConstruction(MonomialConstruction):
             if low <= self.psi or not self.certify:
                 coef = self._generator(slab, joined, tail, i - offset, j, closed, residual)
                 if coef is not None:
-                    found[j] = coef
+                    generators[j] = coef
                     i += 1
                     continue
             if self.is_full(joined):
@@ -336,7 +347,7 @@ class _OAVIConstruction(MonomialConstruction):
             tail.join(i - offset, dependent=low <= 0.0)
             i += 1
         self.factor = tail.grown_factor()
-        return joined, found, end
+        return joined, generators, end
 
     def _closed_form(self, tail, i, norm):
         """Return the closed form for an open term: coefficients, mse, and bounds on the latter."""
@@ -375,23 +386,23 @@ class _OAVIConstruction(MonomialConstruction):
         if self.closed_form:
             return self._closed_forms(cross, sizes, slab.norm[leaders])
         k = len(self.terms)
-        found = np.zeros(cross.shape)
+        coefficients = np.zeros(cross.shape)
         short = []
         for i, (j, size) in enumerate(zip(leaders, sizes, strict=True)):
             coef, mse = self._ask(cross[i, :size], slab.norm[j])
             bounds = bounds_from_moments(mse, self.scale(slab.norm[j], coef), size)
             if self.vanishes(slab, joined[: size - k], j, coef, bounds):
-                found[i, :size] = coef
+                coefficients[i, :size] = coef
             else:
                 short.append(i)
         closed_forms = self._closed_forms(cross[short], sizes[short], slab.norm[leaders[short]])
         for i, coef in zip(short, closed_forms, strict=True):
             outside = self.ball and sure[leaders[i]] and np.abs(coef).sum() > self.radius
             if outside:
-                found[i, :k] = closed[:, leaders[i]]
+                coefficients[i, :k] = closed[:, leaders[i]]
             else:
-                found[i] = coef
-        return found
+                coefficients[i] = coef
+        return coefficients
 
     def _closed_forms(self, cross, sizes, norm) -> np.ndarray:
         """Return the closed form of each row of ``cross`` over the first ``size`` terms of O."""
@@ -415,7 +426,7 @@ class _OAVIConstruction(MonomialConstruction):
 
     def _moments_suffice(self) -> bool:
         """Say whether moments determine closed forms well enough to take their coefficients."""
-        return not self.closed_form or self.inflation <= _MAX_INFLATION
+        return not self.closed_form or self.inflation <= settings.MAX_INFLATION
 
     def shortfall(self) -> str:
         """Say why terms that vanish joined O, and what to do about it."""

@@ -1,4 +1,4 @@
-"""Columns that vary less than psi: each vanishes as a constant does, and that is said once."""
+"""Columns that vary less than psi: each counts as a constant, and one warning names them."""
 
 from collections.abc import Iterable
 
@@ -6,29 +6,26 @@ import numpy as np
 
 from vanishing._warnings import warn
 
-_LISTED = 5  # columns that a warning names
-_ROUNDING = 1e-13  # of a mean square, in which a variance is lost
-
 
 def varies_little(mean: np.ndarray, norm: np.ndarray, psi: float) -> np.ndarray:
-    """Say of which columns the variance is at most psi; constant ones are no news.
+    """Return which columns have a variance of at most psi, but are not constant.
 
     ``mean`` and ``norm`` are their means and mean squares.
     """
     variance = norm - mean**2
-    return (variance > _ROUNDING * norm) & (variance <= psi)
+    return (variance > 1e-13 * norm) & (variance <= psi)
 
 
 def warn_of_small_columns(psi: float, columns: Iterable[int], names) -> None:
     """Warn of columns whose variance is at most psi, if there are any.
 
-    For what a user has called ``fit`` of. Whoever fits several of them, of classes or of folds, on
-    columns that it has scaled, does not ask.
+    Called by the ``fit`` of one construction. Estimators that fit many of them, for classes or
+    folds, on columns that they have scaled, do not call it.
     """
     small = [str(names[i]) for i in sorted(columns)]
     if not small:
         return
-    shown = ", ".join(small[:_LISTED]) + (", ..." if len(small) > _LISTED else "")
+    shown = ", ".join(small[:5]) + (", ..." if len(small) > 5 else "")
     which = (
         f"each of {len(small)} columns ({shown}), which count as constants"
         if len(small) > 1

@@ -16,8 +16,6 @@ from vanishing.constructions.component_analysis import ComponentAnalysis
 from vanishing.estimators.names import input_names
 from vanishing.persistence import register
 
-_EXPANDED = 500  # monomials up to which components are saved as equations as well
-
 
 class VCA(GeneratorTransformer):
     """Generators of the approximate vanishing ideal by vanishing component analysis.
@@ -60,11 +58,11 @@ class VCA(GeneratorTransformer):
         Threads over chunks of rows, in `fit` and `transform`; the results are the same. -1 means
         all cores.
     verbose : int, default=0
-        Print a line a degree.
+        Print one line per degree.
 
     Attributes
     ----------
-    generators_ : sequence of `vanishing.polynomials.Polynomial`
+    generators_ : sequence of `vanishing.polynomials.Polynomial` of length n_generators_
         Evaluated together; expanded into monomials one by one, on request.
     mse_ : ndarray of shape (n_generators_,)
         Mean squares on the training rows, measured.
@@ -75,7 +73,14 @@ class VCA(GeneratorTransformer):
     n_coefficients_ : int
         Entries of the combinations of all generators.
     n_features_in_ : int
-    feature_names_in_ : ndarray of str, where X has names
+    feature_names_in_ : ndarray of str of shape (n_features_in_,)
+        Where X has names.
+
+    See Also
+    --------
+    OAVI : Sparse generators by convex optimisation, term by term.
+    ABM : Generators of unit norm by smallest singular vectors.
+    AVI : Generators of a whole degree at once, by its kernel.
 
     References
     ----------
@@ -178,7 +183,7 @@ def _write(writer, model) -> dict:
         "scale": components.scale.tolist(),
         "mse": writer.plain(components.mse),
     }
-    if math.comb(n_features + components.degree, n_features) <= _EXPANDED:
+    if math.comb(n_features + components.degree, n_features) <= 500:  # monomials to be read
         with suppress(ValueError):  # coefficients that overflow cannot be read, either
             node["equations"] = [f"{g.shortened(EQUATION)} = 0" for g in components]
     node["stages"] = []

@@ -1,4 +1,4 @@
-"""The six data sets of the paper, from local files or OpenML; points of varieties; laws.
+"""The six data sets of the paper, from local files or OpenML; points on varieties; laws.
 
 A local file of a data set is ``<name>.csv.gz`` or ``<name>.csv``: a header row, one column per
 feature with raw (unscaled) values, and a last column ``class`` with the values 0, ..., k - 1.

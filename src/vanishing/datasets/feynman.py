@@ -14,7 +14,16 @@ from vanishing.checks import check_choice, check_number
 
 
 class Law(NamedTuple):
-    """A formula, and the ranges of its variables."""
+    """A formula, the name of its value, and the ranges of its variables.
+
+    Attributes
+    ----------
+    target : str
+    formula : Formula
+        Called with a mapping of names to columns, it returns the values.
+    ranges : dict of str to (float, float)
+        The smallest and the largest value of each variable, in the order of the columns.
+    """
 
     target: str
     formula: Formula
@@ -43,7 +52,17 @@ def read_laws(lines) -> dict[str, Law]:
 
 @cache
 def feynman_laws() -> dict[str, Law]:
-    """Return all laws by their names, which are those of the equations in the lectures."""
+    """Return all laws by name; names are the numbers of the equations in the lectures.
+
+    Returns
+    -------
+    laws : dict of str to Law
+        Each has ``target``, ``formula`` and ``ranges``.
+
+    See Also
+    --------
+    feynman : A table that obeys one of them.
+    """
     text = (files("vanishing.datasets") / "feynman.csv").read_text(encoding="utf-8")
     return read_laws(text.splitlines())
 
@@ -67,6 +86,11 @@ def feynman(
     table : Bunch
         ``data`` (n_samples, n_features), ``target`` (n_samples,), ``feature_names``,
         ``target_names`` (one), ``formula`` (a text) and ``noise`` (standard deviation).
+
+    See Also
+    --------
+    feynman_laws : All formulas by name.
+    LawFinder : Finds the formula from the table.
 
     References
     ----------

@@ -66,10 +66,16 @@ def load(name, *, data_home=None, return_X_y=False):
     Raises
     ------
     ValueError
-        If `name` is unknown, or what was found is not this data set: shape and number of rows of
-        each class are checked, and for a download the mean of the first column in each class.
+        If `name` is unknown, or the file or download is not this data set: its shape, the number
+        of rows of each class and, for a download, the mean of the first column in each class are
+        checked.
     FileNotFoundError
         If there is no such file in any of the places and OpenML cannot be reached.
+
+    See Also
+    --------
+    feynman : Tables of physical laws.
+    make_variety : Points that satisfy equations.
 
     Examples
     --------

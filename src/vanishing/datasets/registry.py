@@ -1,4 +1,4 @@
-"""What is known of the paper's six data sets, and what a file or a download of each must hold."""
+"""Facts about the paper's six data sets, which a file or a download of each must match."""
 
 import tomllib
 from importlib.resources import files
@@ -8,7 +8,7 @@ import numpy as np
 
 
 class Dataset(NamedTuple):
-    """What is known of a data set, and what a file or a download of it must hold."""
+    """Facts about a data set, which a file or a download of it must match."""
 
     title: str
     rows: str
@@ -68,13 +68,13 @@ DATASETS = _read()
 
 
 def require(condition, where, problem: str) -> None:
-    """Raise ValueError unless a condition holds of what was found somewhere."""
+    """Raise ValueError about a file or download unless a condition holds."""
     if not condition:
         raise ValueError(f"{where} does not hold the data set it should: {problem}.")
 
 
 def check_rows(where, data, target, expected: Dataset) -> None:
-    """Check what a file and a download of a data set have in common."""
+    """Check the rows of a file or a download of a data set."""
     require(np.isfinite(data).all(), where, "there are NaN or infinite values")
     counts = np.bincount(target).tolist()
     require(

@@ -1,4 +1,4 @@
-"""Points of varieties: circles, spheres, and the zero sets of any polynomial equations."""
+"""Points on varieties: circles, spheres, and the zero sets of any polynomial equations."""
 
 from collections.abc import Sequence
 
@@ -11,10 +11,10 @@ from vanishing.algebra.polynomials import Polynomial
 from vanishing.checks import check_number
 
 _BATCH = (1000, 10_000)  # fewest and most starting points at a time
-_RARE = 100  # give up when fewer than one in so many starting points ends on the variety
+_RARE = 100  # stop if fewer than one of so many starting points ends on the variety
 _STEPS = 60  # enough to halve an error down to rounding, as Newton's method does at singular points
 _ACCURACY = 1e-14  # of an equation, relative to the size of its terms
-_FAR = 10  # widths of the box from which a point does not come back
+_FAR = 10  # widths of the box; a point farther away is dropped
 
 
 def _perturbed(X, noise, random_state) -> np.ndarray:
@@ -28,7 +28,7 @@ def make_circle(
     noise: float = 0.0,
     random_state: RandomState = None,
 ) -> FloatArray:
-    """Draw points of a circle around the origin.
+    """Draw points on a circle around the origin.
 
     Parameters
     ----------
@@ -45,6 +45,11 @@ def make_circle(
     -------
     X : ndarray of shape (n_samples, 2)
         Uniform on the circle, before the noise.
+
+    See Also
+    --------
+    make_sphere : Points on a sphere of any dimension.
+    make_variety : Points that satisfy equations.
 
     Examples
     --------
@@ -67,7 +72,7 @@ def make_sphere(
     noise: float = 0.0,
     random_state: RandomState = None,
 ) -> FloatArray:
-    """Draw points of a sphere around the origin.
+    """Draw points on a sphere around the origin.
 
     Parameters
     ----------
@@ -86,6 +91,11 @@ def make_sphere(
     -------
     X : ndarray of shape (n_samples, n_features)
         Uniform on the sphere, before the noise.
+
+    See Also
+    --------
+    make_circle : Points on a circle.
+    make_variety : Points that satisfy equations.
 
     Examples
     --------
@@ -129,6 +139,11 @@ def make_two_surfaces(
     y : ndarray of int of shape (n_samples,)
         The classes, in random order.
 
+    See Also
+    --------
+    make_variety : Points that satisfy equations.
+    VanishingClassifier : Tells such classes apart.
+
     Examples
     --------
     >>> from vanishing.datasets import make_two_surfaces
@@ -158,19 +173,19 @@ def make_variety(
     names: Sequence[str] | None = None,
     random_state: RandomState = None,
 ) -> FloatArray:
-    """Draw points of the common zero set of polynomial equations.
+    """Draw points on the common zero set of polynomial equations.
 
     Points that are uniform in a box are moved onto the zero set by Newton's method with steps of
     minimum norm, and those that end inside the box are kept. They satisfy the equations up to
-    rounding, but are **not** uniform on the zero set: parts that more of the box is close to get
-    more points, and a finite zero set gets its points many times.
+    rounding, but are **not** uniform on the zero set: parts that are close to more of the box get
+    more points, and of a finite zero set each point is drawn many times.
 
     Parameters
     ----------
     equations : str, Polynomial, sequence of these, or Generators
-        The equations. A string is a polynomial in ``+``, ``-``, ``*``, ``^`` or ``**`` with a
-        non-negative integer, brackets and numbers, or two of them with ``=`` between them. A
-        polynomial stands for the equation that it is zero.
+        The equations. A string is a polynomial in ``+``, ``-``, ``*``, ``/`` with a number, ``^``
+        or ``**`` with a non-negative integer, brackets and numbers, or two of them with ``=``
+        between them. A polynomial stands for the equation that it is zero.
     n_samples : int, default=400
         Number of points.
     noise : float, default=0.0
@@ -193,6 +208,10 @@ def make_variety(
     ValueError
         If an equation cannot be read, or hardly any starting point ends on the zero set.
 
+    See Also
+    --------
+    make_circle, make_sphere : Points that are uniform on their variety.
+
     Examples
     --------
     >>> from vanishing.datasets import make_variety
@@ -209,18 +228,18 @@ def make_variety(
     polynomials = as_polynomials(equations, names)
     low, high = _corners(box, polynomials[0].terms.shape[1])
     random_state = check_random_state(random_state)
-    kept, found, starts = [], 0, 0
-    while found < n_samples:
-        if found * _RARE < starts:
+    kept, n_kept, n_starts = [], 0, 0
+    while n_kept < n_samples:
+        if n_kept * _RARE < n_starts:
             raise ValueError(
-                f"found only {found} points of {n_samples} after {starts} starting points; is the "
-                "zero set empty in the box?"
+                f"found only {n_kept} points of {n_samples} after {n_starts} starting points; is "
+                "the zero set empty in the box?"
             )
-        batch = int(np.clip(2 * (n_samples - found), *_BATCH))
+        batch = int(np.clip(2 * (n_samples - n_kept), *_BATCH))
         X = random_state.uniform(low, high, size=(batch, low.size))
         kept.append(_project(polynomials, X, low, high))
-        found += len(kept[-1])
-        starts += batch
+        n_kept += len(kept[-1])
+        n_starts += batch
     return _perturbed(np.vstack(kept)[:n_samples], noise, random_state)
 
 
@@ -243,7 +262,7 @@ def _corners(box, n_features: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _project(polynomials: list[Polynomial], X, low, high) -> np.ndarray:
-    """Move rows onto the zero set of polynomials; return those that arrive inside the box."""
+    """Move rows onto the zero set of polynomials; return those that end inside the box."""
     width = high - low
     # Sizes of terms are taken as if no variable were smaller than this: a term like x0^2 alone
     # would never be small compared with itself.
@@ -251,23 +270,23 @@ def _project(polynomials: list[Polynomial], X, low, high) -> np.ndarray:
     sizes = [Polynomial(g.terms, np.abs(g.coef)) for g in polynomials]
     arrived = np.zeros(len(X), dtype=bool)
     active = np.arange(len(X))
-    with np.errstate(all="ignore"):  # rows whose values overflow are given up
+    with np.errstate(all="ignore"):  # rows whose values overflow are dropped
         for _ in range(_STEPS):
-            here = X[active]
-            magnitude = np.maximum(np.abs(here), floor)
-            values = np.column_stack([g(here) for g in polynomials])
+            points = X[active]
+            magnitude = np.maximum(np.abs(points), floor)
+            values = np.column_stack([g(points) for g in polynomials])
             size = np.column_stack([g(magnitude) for g in sizes])
             zero = (np.abs(values) <= _ACCURACY * size).all(axis=1)
             arrived[active[zero]] = np.isfinite(size[zero]).all(axis=1)
-            jacobian = np.stack([g.gradient(here) for g in polynomials], axis=1)
+            jacobian = np.stack([g.gradient(points) for g in polynomials], axis=1)
             finite = np.isfinite(values).all(axis=1) & np.isfinite(jacobian).all(axis=(1, 2))
             move = ~zero & finite
             # The minimum-norm solution of: values + jacobian step = 0.
             inverse = np.linalg.pinv(jacobian[move], rcond=1e-10)
-            here = here[move] - np.einsum("rij,rj->ri", inverse, values[move])
-            near = (np.abs(here - low) <= _FAR * width).all(axis=1)
-            active = active[move][near]
-            X[active] = here[near]
+            moved = points[move] - np.einsum("rij,rj->ri", inverse, values[move])
+            stays = (np.abs(moved - low) <= _FAR * width).all(axis=1)
+            active = active[move][stays]
+            X[active] = moved[stays]
             if not active.size:
                 break
     # With some slack, since a face of the box may be part of the zero set.

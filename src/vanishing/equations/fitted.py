@@ -6,12 +6,12 @@ from typing import ClassVar
 import numpy as np
 
 from vanishing._types import FloatArray
-from vanishing.algebra.expression_text import LawText
 from vanishing.algebra.expressions import Node, Number, of_term, total
 from vanishing.algebra.immutable import Immutable, read_only
 from vanishing.algebra.saving import read_term, write_term
 from vanishing.algebra.solving import standard_errors
 from vanishing.algebra.terms import Term, check_term
+from vanishing.algebra.writing import PlainText
 from vanishing.estimators.saving import Savable
 
 
@@ -57,14 +57,14 @@ class FittedTerms(Immutable, Savable):
     @property
     def terms(self) -> tuple[str, ...]:
         """The terms as text."""
-        text = LawText(self.names)
+        text = PlainText(self.names)
         return tuple(text.write(of_term(term)) for term in self._terms)
 
     @property
     def total(self) -> Node:
         """The sum of coefficients times terms, as a tree in the columns by their places."""
-        pairs = zip(self.coef, self._terms, strict=True)
-        return total([of_term(term, Number(float(c))) for c, term in pairs])
+        numbers = map(Number, self.coef.tolist(), np.nan_to_num(self.coef_std).tolist())
+        return total(list(map(of_term, self._terms, numbers)))
 
     @property
     def n_terms(self) -> int:
@@ -79,9 +79,20 @@ class FittedTerms(Immutable, Savable):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self)!r})"
 
+    def __str__(self) -> str:
+        return self.write()
+
+    def write(self, style: str = "text") -> str:
+        """Write it in a style, as one of `vanishing.algebra.languages.WRITERS`."""
+        raise NotImplementedError
+
     def to_latex(self) -> str:
         """Write it in LaTeX (without dollar signs)."""
-        raise NotImplementedError
+        return self.write("latex")
+
+    def to_mathml(self) -> str:
+        """Write it in MathML, which browsers typeset; names of columns are text in it."""
+        return self.write("mathml")
 
     def _repr_latex_(self) -> str:
         return f"${self.to_latex()}$"

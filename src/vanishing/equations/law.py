@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from vanishing._types import FloatArray, Table, Vector
-from vanishing.algebra import expression_text as writing
 from vanishing.algebra import saving
 from vanishing.algebra.expression_units import unit_of_term, with_units
-from vanishing.algebra.expressions import Column, Node, Number, evaluate, of_term, total
+from vanishing.algebra.expressions import Column, Node, evaluate
 from vanishing.algebra.immutable import read_only
-from vanishing.algebra.mathml import MathML
+from vanishing.algebra.languages import writer
+from vanishing.algebra.programs import python_function, to_sympy
 from vanishing.algebra.quantities import Units
 from vanishing.algebra.solving import (
     implicit,
@@ -349,23 +349,39 @@ class Law(FittedTerms):
         """The sides for people, whose numbers have units."""
         return self._sides if self.units is None else with_units(*self._sides, self.units)
 
+    @property
+    def _formula(self) -> Node:
+        """What the target is, or what is zero where the law holds."""
+        return self.total if self.solution is None else self.solution
+
     # -- Writing ----------------------------------------------------------------------------------
 
-    def __str__(self) -> str:
-        """Write the law with the digits that matter, solved for the target where possible."""
-        return writing.LawText(self.names).equation(*self._written_sides)
+    def write(self, style: str = "text") -> str:
+        """Write the law.
 
-    def to_latex(self) -> str:
-        """Write the law in LaTeX (without dollar signs)."""
-        return writing.Latex(self.names).equation(*self._written_sides)
+        Parameters
+        ----------
+        style : {"text", "latex", "html", "mathml", "sympy", "python", "c", "sql"}, default="text"
+            The first four write an equation with the digits that matter. The others write, with
+            all digits of a number, an expression for a program to read: what the target is, or what
+            is zero where the law holds if there is no target or no closed form.
 
-    def to_mathml(self) -> str:
-        """Write the law in MathML, which browsers typeset; names of columns are text in it."""
-        return MathML(self.names).equation(*self._written_sides)
+        Examples
+        --------
+        >>> from vanishing import Law
+        >>> from vanishing.algebra.terms import monomial
+        >>> law = Law([monomial([0, 1]), monomial([2, 0])], [1, -0.5], names="ty", target="y")
+        >>> law.write("c")
+        '0.5 * pow(t, 2.0)'
+        """
+        language = writer(style, self.names)
+        if language.is_formal:
+            return language.write(self._formula)
+        return language.equation(*self._written_sides)
 
     def to_sympy(self) -> Any:
         """Return the law as an equation of SymPy in symbols named as the columns."""
-        return writing.sympy_equation(self.names, *self._sides)
+        return to_sympy(self.names, *self._sides)
 
     def to_python(self) -> str:
         """Return the source of a function ``law`` of columns that needs NumPy alone.
@@ -373,14 +389,10 @@ class Law(FittedTerms):
         It takes all columns but the target, in their order, and returns the target; or it takes
         all and returns the residual, where there is no target or no closed form.
         """
-        if self.solution is not None and self.target is not None:
-            column = self.names.index(self.target)
-            arguments = [i for i in range(len(self.names)) if i != column]
-            return writing.python_function(self.names, arguments, self.solution, str(self))
-        parts = [of_term(t, Number(float(c))) for c, t in zip(self.coef, self._terms, strict=True)]
-        return writing.python_function(
-            self.names, range(len(self.names)), total(parts), f"0 where {self}"
-        )
+        is_solved = self.solution is not None
+        arguments = [i for i, name in enumerate(self.names) if not is_solved or name != self.target]
+        note = str(self) if is_solved else f"0 where {self}"
+        return python_function(self.names, arguments, self._formula, note)
 
 
 # -- Checks ---------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
-"""The paper's experiments, beside its own numbers.
+"""The paper's experiments, compared with its own figures.
 
-`protocol` says what one run is and of which algorithms; `records` keeps finished runs on disk;
-`tables` sums them up beside the published figures; `figure` draws |G| over psi. The command line
-``vanishing reproduce`` puts them together.
+`protocol` defines a run and the algorithms; `records` keeps finished runs on disk; `tables` sums
+them up next to the published figures; `figure` draws |G| over psi. The command line ``vanishing
+reproduce`` puts them together.
 """

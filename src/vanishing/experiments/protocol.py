@@ -1,8 +1,8 @@
-"""One run of an experiment: a random split, an algorithm tuned on its training rows, the figures.
+"""One run of an experiment: a random split, an algorithm tuned on its training rows, its figures.
 
 The protocol of the paper's section 9: 60 % of the rows for training, psi and C (or the degree of
 the kernel and C) chosen by three stratified folds of them, a refit, and the rest for the test.
-Columns are scaled into [0, 1] by what the training rows of each fit say.
+Columns are scaled into [0, 1] by the range of the training rows of each fit.
 """
 
 import time
@@ -44,9 +44,9 @@ class Algorithm:
     make : callable
         ``make(n_jobs)`` returns the unfitted, tuned classifier.
     transformer : estimator or None
-        What constructs the generators, where there are any.
+        Constructs the generators; None for algorithms without generators.
     max_runs : mapping from a data set's name to int
-        Where more runs would take hours.
+        The most runs of data sets on which more would take hours.
     """
 
     label: str
@@ -98,7 +98,7 @@ ALGORITHMS = {
     "pcgavi-bb": _generators("PCGAVI*-BB", OAVI(border="bb", refit=False)),
     "agdavi-bb": _generators("AGDAVI*-BB", OAVI(oracle="agd", border="bb", refit=False)),
     "abm-bb": _generators("ABM*-BB", ABM(border="bb")),
-    # What the paper does not have.
+    # Algorithms that are not in the paper.
     "bpcgavi": _generators("BPCGAVI*", OAVI(oracle="bpcg", refit=False)),
     "lsavi": _generators("LSAVI*", OAVI(oracle="ls")),
     "ompavi": _generators("OMPAVI*", OAVI(oracle="omp")),
@@ -152,17 +152,15 @@ EXPERIMENTS = {
 
 def algorithm(name: str, *, as_published: bool = False) -> Algorithm:
     """Return an algorithm; ``as_published`` takes C = 1 where the published figures did."""
-    found = ALGORITHMS[name]
-    if as_published and name in _PUBLISHED_WITH_C_1:
-        make = found.make
-        return replace(
-            found, label=f"{found.label}, C=1", make=lambda n_jobs: make(n_jobs, Cs=(1.0,))
-        )
-    return found
+    known = ALGORITHMS[name]
+    if not is_altered(name, as_published):
+        return known
+    label = f"{known.label}, C=1"
+    return replace(known, label=label, make=lambda n_jobs: known.make(n_jobs, Cs=(1.0,)))
 
 
 def is_altered(name: str, as_published: bool) -> bool:
-    """Say whether the algorithm as published is another one than with the grid of the text."""
+    """Say whether the published figures of an algorithm took another grid than the text says."""
     return as_published and name in _PUBLISHED_WITH_C_1
 
 
@@ -177,11 +175,11 @@ def warm_up(algorithms: list[Algorithm]) -> None:
     X, y = rng.random((60, 3)), np.arange(60) % 2
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for one in algorithms:
-            one.make(None).fit(X, y)
+        for algorithm in algorithms:
+            algorithm.make(None).fit(X, y)
 
 
-def pipeline_run(one: Algorithm, X, y, run: int, n_jobs=None) -> dict:
+def pipeline_run(algorithm: Algorithm, X, y, run: int, n_jobs=None) -> dict:
     """Tune and test an algorithm on one split.
 
     Returns
@@ -191,9 +189,9 @@ def pipeline_run(one: Algorithm, X, y, run: int, n_jobs=None) -> dict:
         test rows), "size" (|G| + |O|) and "sparsity" (None without generators), "params".
     """
     X_train, X_test, y_train, y_test = split(X, y, run)
-    model = one.make(n_jobs)
+    model = algorithm.make(n_jobs)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of parameters in the grid that do badly
+        warnings.simplefilter("ignore")  # about parameters in the grid that do badly
         start = time.perf_counter()
         model.fit(X_train, y_train)
         tuning = time.perf_counter() - start
@@ -203,7 +201,7 @@ def pipeline_run(one: Algorithm, X, y, run: int, n_jobs=None) -> dict:
         predicted = model.predict(X_test)
         times.append(time.perf_counter() - start)
     size = sparsity = None
-    if one.transformer is not None:
+    if algorithm.transformer is not None:
         size = model.classifier_.n_generators_ + model.classifier_.n_terms_
         sparsity = model.classifier_.sparsity_
     return {
@@ -216,7 +214,7 @@ def pipeline_run(one: Algorithm, X, y, run: int, n_jobs=None) -> dict:
     }
 
 
-def sizes_run(one: Algorithm, X, y, run: int, n_jobs=None) -> dict:
+def sizes_run(algorithm: Algorithm, X, y, run: int, n_jobs=None) -> dict:
     """Count the generators of an algorithm on the training rows of one split, for each psi.
 
     Returns
@@ -230,7 +228,7 @@ def sizes_run(one: Algorithm, X, y, run: int, n_jobs=None) -> dict:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for psi in FIGURE_PSIS:
-            transformer = clone(one.transformer).set_params(psi=psi)
+            transformer = clone(algorithm.transformer).set_params(psi=psi)
             features = VanishingFeatures(transformer, n_jobs=n_jobs).fit(X_train, y_train)
             counts.append(features.n_generators_)
     return {"n_generators": counts}

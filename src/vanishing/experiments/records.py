@@ -1,7 +1,7 @@
-"""Finished runs on disk, so that an experiment can go on where it stopped: a JSON file each.
+"""Finished runs on disk, one JSON file each, so that an experiment can go on where it stopped.
 
-A file is complete or absent: it is written beside its place and moved there. Files are data and
-are checked when they are read; a damaged one is never overwritten or skipped.
+A file is complete or absent. Files are checked when they are read; a damaged one is never
+overwritten or skipped.
 """
 
 import json
@@ -44,7 +44,7 @@ class Records:
     Parameters
     ----------
     folder : path-like
-        Made if it is not there.
+        Made if it does not exist.
     """
 
     def __init__(self, folder):
@@ -75,7 +75,7 @@ class Records:
         return record
 
     def save(self, key: Key, figures: dict, **about) -> dict:
-        """Keep the figures of a run and what there is to say about them; return the record."""
+        """Save the figures of a run and facts such as the machine; return the record."""
         record = {"format": FORMAT, **vars(key), "figures": figures, **about}
         write_atomically(self.runs / key.filename, json.dumps(record, indent=1) + "\n")
         return record
@@ -95,7 +95,7 @@ def _is_number(value) -> bool:
 
 
 def _problem(record, key: Key) -> str | None:
-    """Say what is wrong with a record, if anything."""
+    """Return what is wrong with a record, or None."""
     if not isinstance(record, dict) or record.get("format") != FORMAT:
         return f"no record of format {FORMAT}"
     for name, value in vars(key).items():

@@ -1,4 +1,4 @@
-"""Run an experiment: which runs it needs, those that are missing, and what is written of them."""
+"""Run an experiment: find the runs that are missing, make them, and write tables or a figure."""
 
 import time
 from collections import defaultdict
@@ -12,6 +12,7 @@ import vanishing.datasets as datasets
 from vanishing._version import __version__
 from vanishing.estimators.progress import Progress, listening
 from vanishing.experiments import protocol
+from vanishing.experiments.figure import draw
 from vanishing.experiments.records import Key, Records
 from vanishing.experiments.tables import PaperTable, machine, runs_csv
 from vanishing.persistence.files import write_atomically
@@ -45,7 +46,7 @@ class Experiment:
     as_published : bool
         Take C = 1 for PCGAVI* and ABM*, as the published figures did.
     command : str
-        What the user typed, for the record.
+        What the user typed, written below the tables.
     """
 
     def __init__(
@@ -72,8 +73,8 @@ class Experiment:
         )
         known = [
             key
-            for key, one in protocol.ALGORITHMS.items()
-            if one.transformer is not None or not is_figure
+            for key, algorithm in protocol.ALGORITHMS.items()
+            if algorithm.transformer is not None or not is_figure
         ]
         names = _chosen("algorithm", algorithms, protocol.EXPERIMENTS[name], known)
         # C plays no part in the figure.
@@ -93,8 +94,8 @@ class Experiment:
             self._key(dataset, algorithm, run)
             for run in range(n_runs)
             for dataset in self.datasets
-            for algorithm, one in self.algorithms.items()
-            if run < one.max_runs.get(dataset, n_runs)
+            for algorithm, details in self.algorithms.items()
+            if run < details.max_runs.get(dataset, n_runs)
         ]
         loaded = {key: self.records.load(key) for key in self.keys}
         self.done = {key: record for key, record in loaded.items() if record is not None}
@@ -109,9 +110,9 @@ class Experiment:
         return [key for key in self.keys if key not in self.done]
 
     def run(self) -> None:
-        """Make the missing runs, and write records and tables as they come.
+        """Make the missing runs; write the record of each, and the tables, when it is done.
 
-        Each is a step for those who listen (`vanishing.listening`).
+        Each run is an event for `vanishing.listening`.
         """
         missing = self.missing
         progress = Progress("reproduce", of=len(missing))
@@ -137,7 +138,7 @@ class Experiment:
         seconds = defaultdict(list)
         for i, key in enumerate(missing):
             start = time.perf_counter()
-            with listening(None):  # to runs, not to the steps of one
+            with listening(None):  # events are runs, not the steps inside one
                 figures = measure(
                     self.algorithms[key.algorithm], *data[key.dataset], key.run, self.n_jobs
                 )
@@ -150,13 +151,11 @@ class Experiment:
         self.write()
 
     def write(self) -> list[Path]:
-        """Write tables or figure of the runs that there are; return their files."""
+        """Write tables or figure of the runs made so far; return their files."""
         if self.kind == "sizes":
             # The picture is drawn once, at the end: it takes longer than most runs.
             contents: dict[str, str | bytes] = {"csv": self._sizes_csv()}
             if not self.missing:
-                from vanishing.experiments.figure import draw
-
                 contents["png"] = draw(self)
         else:
             table = self._table()
@@ -176,30 +175,30 @@ class Experiment:
         return paths
 
     def _figures(self) -> Iterator[tuple[Key, dict]]:
-        """Yield the runs that there are, in the order of the experiment."""
+        """Yield the runs made so far, in the order of the experiment."""
         for key in self.keys:
             if key in self.done:
                 yield key, self.done[key]["figures"]
 
     def _machines(self) -> list[str]:
-        found = {(record["machine"], record.get("n_jobs")) for record in self.done.values()}
+        machines = {(record["machine"], record.get("n_jobs")) for record in self.done.values()}
         return sorted(
-            f"{name}{'' if n_jobs is None else f', n_jobs={n_jobs}'}" for name, n_jobs in found
+            f"{name}{'' if n_jobs is None else f', n_jobs={n_jobs}'}" for name, n_jobs in machines
         )
 
     def _table(self) -> PaperTable:
         runs = defaultdict(list)
         for key, figures in self._figures():
             runs[key.dataset, key.algorithm].append(figures)
-        labels = {name: one.label for name, one in self.algorithms.items()}
+        labels = {name: algorithm.label for name, algorithm in self.algorithms.items()}
         return PaperTable(TITLES[self.name], self.datasets, labels, runs, self.n_runs)
 
     def sizes(self) -> dict[tuple[str, str], np.ndarray]:
         """Return |G| by data set and algorithm: one row per run, one column per psi."""
-        found = defaultdict(list)
+        counts = defaultdict(list)
         for key, figures in self._figures():
-            found[key.dataset, key.algorithm].append(figures["n_generators"])
-        return {key: np.array(rows) for key, rows in found.items()}
+            counts[key.dataset, key.algorithm].append(figures["n_generators"])
+        return {key: np.array(rows) for key, rows in counts.items()}
 
     def _sizes_csv(self) -> str:
         lines = ["dataset,algorithm,psi,runs,mean,std"]
@@ -224,11 +223,9 @@ def _chosen(what, wanted, default, known) -> list[str]:
 
 
 def _estimate(missing: list[Key], seconds: dict) -> float:
-    """Return how long the missing runs may take, by those made: of the same kind, or of all."""
-    everything = np.mean([second for some in seconds.values() for second in some])
-    return float(
-        sum(np.mean(seconds.get((key.dataset, key.algorithm), everything)) for key in missing)
-    )
+    """Estimate how long the missing runs take, from runs of the same kind, or of all kinds."""
+    mean = np.mean([second for times in seconds.values() for second in times])
+    return float(sum(np.mean(seconds.get((key.dataset, key.algorithm), mean)) for key in missing))
 
 
 def _duration(seconds: float) -> str:

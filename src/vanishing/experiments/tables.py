@@ -1,7 +1,7 @@
-"""Runs summed up in the paper's layout, beside the figures that the paper prints.
+"""Runs summed up in the paper's layout, next to the figures that the paper prints.
 
-A cell is marked where the paper's figure lies more than two standard errors of our mean away from
-it, beyond what the paper's rounding can explain.
+A cell is marked if the paper's figure is more than two standard errors from our mean, beyond what
+the paper's rounding can explain.
 """
 
 import csv
@@ -59,7 +59,7 @@ class Cell(NamedTuple):
 
     @property
     def mark(self) -> str:
-        """Say whether our mean is above or below the paper's figure, or no sign of either."""
+        """A sign that our mean is above or below the paper's figure; "" if neither is clear."""
         if self.paper is None or self.n_runs < 2:
             return ""
         difference = self.mean - self.paper.value
@@ -123,7 +123,7 @@ class PaperTable:
         return out.getvalue()
 
     def to_markdown(self, *, command: str, machines: list[str]) -> str:
-        """Return the table for people, with what there is to know about it."""
+        """Return the table in Markdown, with how it was made."""
         lines = [f"# {self.title}", "", self._about(), ""]
         for metric, heading in METRICS.items():
             rows = self._rows(metric)
@@ -141,7 +141,7 @@ class PaperTable:
         return "\n".join(lines)
 
     def _rows(self, metric):
-        present = {algorithm for found, algorithm, _ in self.cells if found == metric}
+        present = {algorithm for name, algorithm, _ in self.cells if name == metric}
         return [(name, label) for name, label in self.labels.items() if name in present]
 
     def _about(self) -> str:
@@ -173,7 +173,7 @@ class PaperTable:
 
 
 def _seconds(value: float) -> str:
-    """Two digits, as the paper has them."""
+    """Write seconds with two digits, like the paper."""
     return f"{value:.0f}" if value >= 99.5 else f"{value:.2g}"
 
 

@@ -3,38 +3,24 @@
 import re
 from collections.abc import Callable
 from functools import cache
+from typing import ClassVar
 
 import numpy as np
 
 from vanishing._version import __version__
-from vanishing.algebra.writing import printable
+from vanishing.algebra.programs import C, is_c_name
+from vanishing.algebra.writing import Written, printable
 from vanishing.export.computation import Computation, Value, in_order
 from vanishing.export.models import computation_of
-from vanishing.export.notation import ELEMENTWISE, SUM, Notation, SourceText, number, weighted_sum
+from vanishing.export.notation import ELEMENTWISE, Notation, wrapped
 from vanishing.export.python import function_name
 
 _WIDTH = 92  # of a line of numbers
 _STRAIGHT = 60  # products that are written one by one; a loop is over a table
 _INDENT = "    "
-_KEYWORDS = """
-    alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl const
-    constexpr continue decltype default delete do double dynamic_cast else enum explicit export
-    extern false float for friend goto if inline int long main mutable namespace new noexcept not
-    not_eq nullptr operator or or_eq private protected public register reinterpret_cast restrict
-    return short signed sizeof static static_assert static_cast struct switch template this
-    thread_local throw true try typedef typeid typename typeof union unsigned using virtual void
-    volatile wchar_t while xor xor_eq
-"""
-_LIBRARY = """
-    abs acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1
-    fabs fdim floor fma fmax fmin fmod frexp gamma hypot ilogb isfinite isinf isnan j0 j1 jn ldexp
-    lgamma log log10 log1p log2 logb lrint lround modf nan nearbyint nextafter pow remainder remquo
-    rint round scalbn signbit signgam sin sinh sqrt tan tanh tgamma trunc y0 y1 yn
-"""
 _OUTPUTS = {"classifier": "decision", "detector": "decision", "transformer": "features"}
-_TAKEN = {*re.findall(r"\w+", _KEYWORDS + _LIBRARY), *_OUTPUTS.values()}
 
-Entry = Callable[[str], SourceText]  # from an index to an entry of a vector
+Entry = Callable[[str], Written]  # from an index to an entry of a vector
 
 
 def to_c(model: object, name: str | None = None) -> str:
@@ -77,8 +63,7 @@ def to_c(model: object, name: str | None = None) -> str:
     """
     computation = computation_of(model)
     name = function_name(computation) if name is None else name
-    is_name = isinstance(name, str) and re.fullmatch("[A-Za-z][A-Za-z0-9_]*", name)
-    if not is_name or name in _TAKEN:
+    if not is_c_name(name) or name in _OUTPUTS.values():
         raise ValueError(f"name must be a name that a function may have in C; got {name!r}.")
     if not computation.names:
         raise ValueError("the model has no generators, so that there is nothing to export.")
@@ -169,16 +154,18 @@ def _end(computation: Computation, output: Value, found: Entry) -> list[str]:
     ]
 
 
-class _CSource(Notation):
+class _CSource(Notation, C):
     """The body of a function as it grows: tables, and a loop or a number for each vector."""
 
-    functions = {  # noqa: RUF012
-        **{name: name for name in ("sqrt", "cbrt", "exp", "log", "sin", "cos", "tan", "tanh")},
-        **{"abs": "fabs", "arcsin": "asin", "arccos": "acos", "arctan": "atan"},
-        **{"arctanh": "atanh", "arcsinh": "asinh"},
+    choices: ClassVar[dict[str, str]] = {
+        "minimum": "fmin({0}, {1})",
+        "maximum": "fmax({0}, {1})",
+        "clip": "fmin(fmax({0}, {1}), {2})",
+        "zero_below": "({0} < {1} ? 0.0 : {0})",
     }
 
     def __init__(self):
+        super().__init__(())
         self.lines: list[str] = []
         self.known: dict[int, Entry] = {}
         self.n_names = 0
@@ -207,7 +194,7 @@ class _CSource(Notation):
 
     def times_written(self, value: Value) -> int:
         """Return how often the text of an operation holds that of its input."""
-        return 2 if value.operation in ("zero_below", "sign", "quantiles") else 1
+        return 2 if value.operation == "quantiles" else super().times_written(value)
 
     # -- Entry by entry ---------------------------------------------------------------------------
 
@@ -215,44 +202,18 @@ class _CSource(Notation):
         inputs = [(self.known[id(part)], part.width) for part in value.inputs]
         tables = {key: self._table(value.data[key]) for key in value.data if key in ("low", "high")}
 
-        def entry(i: str) -> SourceText:
+        def entry(i: str) -> Written:
             operands = [known("0" if width == 1 else i) for known, width in inputs]
             return self.entry(value, operands, lambda key: tables[key](i))
 
         return entry
 
-    def function(self, name: str, argument: SourceText) -> SourceText:
-        """Write a function of something."""
-        if name == "sign":
-            return SourceText(f"({argument.atom} > 0.0) - ({argument.atom} < 0.0)", SUM)
-        return super().function(name, argument)
-
-    def power(self, base: SourceText, exponent: float) -> SourceText:
-        """Write a power."""
-        return SourceText(f"pow({base.text}, {exponent!r})")
-
-    def smaller(self, left: SourceText, right: SourceText) -> SourceText:
-        """Write the smaller one of two values."""
-        return SourceText(f"fmin({left.text}, {right.text})")
-
-    def larger(self, left: SourceText, right: SourceText) -> SourceText:
-        """Write the larger one of two values."""
-        return SourceText(f"fmax({left.text}, {right.text})")
-
-    def clip(self, operand: SourceText, low: SourceText, high: SourceText) -> SourceText:
-        """Write a value that is not below one limit and not above another."""
-        return self.smaller(self.larger(operand, low), high)
-
-    def zero_below(self, operand: SourceText, limit: SourceText) -> SourceText:
-        """Write a value, or 0 where it is below a limit."""
-        return SourceText(f"({operand.text} < {limit.text} ? 0.0 : {operand.text})")
-
     # -- Other operations -------------------------------------------------------------------------
 
     def _columns(self, value: Value) -> Entry:
-        def entry(i: str) -> SourceText:
+        def entry(i: str) -> Written:
             self.reads_row = True
-            return SourceText(f"x[{i}]")
+            return Written(f"x[{i}]")
 
         return entry
 
@@ -280,14 +241,16 @@ class _CSource(Notation):
                 loop = f"for (int i = 0; i < {part.width}; i++)"
                 self.lines.append(f"{loop} {name}[{place}] = {known('i').text};")
             start += part.width
-        return lambda i: SourceText(f"{name}[{i}]")
+        return lambda i: Written(f"{name}[{i}]")
 
     def _linear(self, value: Value) -> Entry:
         matrix, offset = value.data["matrix"], value.data["offset"]
         known = self.known[id(value.inputs[0])]
         if np.count_nonzero(matrix) <= _STRAIGHT:
             pairs = zip(matrix, offset, strict=True)
-            return self._written([weighted_sum(*pair, lambda j: known(str(j))) for pair in pairs])
+            return self._written(
+                [self.weighted_sum(*pair, lambda j: known(str(j))) for pair in pairs]
+            )
         name = self._name("v")
         rows, places = np.nonzero(matrix)
         start = self._table(offset)("i").text
@@ -309,7 +272,7 @@ class _CSource(Notation):
             f"    {name}[i] = sum;",
             "}",
         ]
-        return lambda i: SourceText(f"{name}[{i}]")
+        return lambda i: Written(f"{name}[{i}]")
 
     def _quantiles(self, value: Value) -> Entry:
         """Search for the place of each entry among its knots, by halves."""
@@ -334,7 +297,7 @@ class _CSource(Notation):
             f"    if (t == {base}[low]) {name}[i] = {at}[low];",
             "}",
         ]
-        return lambda i: SourceText(f"{name}[{i}]")
+        return lambda i: Written(f"{name}[{i}]")
 
     # -- Names ------------------------------------------------------------------------------------
 
@@ -347,29 +310,29 @@ class _CSource(Notation):
         name = self._name("v")
         if width == 1:
             self.lines.append(f"const double {name} = {entry('0').text};")
-            return lambda i: SourceText(name)
+            return lambda i: Written(name)
         self.lines += [
             f"double {name}[{width}];",
             f"for (int i = 0; i < {width}; i++) {name}[i] = {entry('i').text};",
         ]
-        return lambda i: SourceText(f"{name}[{i}]")
+        return lambda i: Written(f"{name}[{i}]")
 
-    def _written(self, texts: list[SourceText]) -> Entry:
+    def _written(self, texts: list[Written]) -> Entry:
         """Store a vector whose entries are written one by one."""
         name = self._name("v")
         if len(texts) == 1:
             self.lines.append(f"const double {name} = {texts[0].text};")
-            return lambda i: SourceText(name)
+            return lambda i: Written(name)
         self.lines.append(f"double {name}[{len(texts)}];")
         self.lines += [f"{name}[{i}] = {text.text};" for i, text in enumerate(texts)]
-        return lambda i: SourceText(f"{name}[{i}]")
+        return lambda i: Written(f"{name}[{i}]")
 
     def _table(self, values: np.ndarray) -> Entry:
         """Return numbers, one for each entry; one number where all are the same."""
         if (values == values[0]).all():
-            return lambda i: number(values[0])
+            return lambda i: self.literal(values[0])
         table = self._when_used("double", values)
-        return lambda i: number(values[int(i)]) if i.isdigit() else SourceText(f"{table()}[{i}]")
+        return lambda i: self.literal(values[int(i)]) if i.isdigit() else Written(f"{table()}[{i}]")
 
     def _when_used(self, kind: str, values: np.ndarray) -> Callable[[], str]:
         """Return a function that returns the name of a table, which it writes when called first."""
@@ -378,13 +341,8 @@ class _CSource(Notation):
     def _numbers(self, kind: str, values: np.ndarray) -> str:
         """Write a table; return its name."""
         name = self._name("c")
-        lines, line = [], ""
-        for text in map(repr, values.tolist()):
-            if line and len(line) + len(text) > _WIDTH:
-                lines.append(line.rstrip())
-                line = ""
-            line += f"{text}, "
-        lines.append(line.rstrip(", "))
+        lines = wrapped(map(repr, values.tolist()), _WIDTH)
+        lines[-1] = lines[-1].rstrip(",")
         head = f"static const {kind} {name}[{len(values)}] = {{"
         if len(lines) == 1 and len(head) + len(lines[0]) <= _WIDTH:
             self.lines.append(f"{head}{lines[0]}}};")

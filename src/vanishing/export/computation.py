@@ -7,23 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-FUNCTIONS = (
-    "abs",
-    "sign",
-    "sqrt",
-    "cbrt",
-    "exp",
-    "log",
-    "sin",
-    "cos",
-    "tan",
-    "arcsin",
-    "arccos",
-    "arctan",
-    "tanh",
-    "arctanh",
-    "arcsinh",
-)
+from vanishing.algebra.programs import FUNCTIONS
 
 
 class Steps(NamedTuple):
@@ -51,7 +35,7 @@ class Value:
         times the input, and an offset), "add", "subtract", "multiply", "divide", "minimum" or
         "maximum" (of two inputs, of one width or one of them of width 1), "power", "clip",
         "zero_below" (0 where the input is below a limit), "quantiles", or a function out of
-        `FUNCTIONS`.
+        `vanishing.algebra.programs.FUNCTIONS`.
     inputs : tuple of Value
     width : int
         How many entries it has.

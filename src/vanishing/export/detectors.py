@@ -4,9 +4,10 @@ import numpy as np
 
 from vanishing.export.computation import Value, constant, join
 from vanishing.inspection.formulas import score_model
+from vanishing.outliers import settings
 from vanishing.outliers.detector import VanishingOutlierDetector
-from vanishing.outliers.features import FIT_LIMIT, SAME, SCORE_LIMIT, Features
-from vanishing.outliers.model import FLOOR, LOOSE, MOST_DOUBT, Model, Noise
+from vanishing.outliers.features import Features
+from vanishing.outliers.model import Model, Noise
 
 _FARTHEST = 1e100  # deviation of a constant column
 
@@ -31,19 +32,19 @@ def _parts(x: Value, model: Model) -> tuple[Value, Value]:
     features = model.features
     off = _deviation(x, features)
     if not features.n:
-        return constant(FLOOR), off.maximum(FLOOR)
+        return constant(settings.FLOOR), off.maximum(settings.FLOOR)
     z = (x.take(features.varying) - features.centre) / features.scale
-    z = z.clip(-SCORE_LIMIT, SCORE_LIMIT)
+    z = z.clip(-settings.SCORE_LIMIT, settings.SCORE_LIMIT)
     values = _values(z, features)
     doubt = _of(values, model.doubt.T)
-    doubt = (doubt * doubt).sum().minimum(MOST_DOUBT)
+    doubt = (doubt * doubt).sum().minimum(settings.MOST_DOUBT)
     noise = _noise(z, model.noise)
     bulk = _of(values, model.bulk.coef) / (_relative_noise(noise, model.noise))
     bulk = bulk / (doubt + 1.0).apply("sqrt")
     law = _of(values, model.law.coef) / noise
     broken = (law * law).sum()
     broken = broken + off if len(features.constant) else broken
-    return (bulk * bulk).largest().maximum(FLOOR), broken.maximum(FLOOR)
+    return (bulk * bulk).largest().maximum(settings.FLOOR), broken.maximum(settings.FLOOR)
 
 
 def _of(values: Value, coef: np.ndarray) -> Value:
@@ -68,7 +69,7 @@ def _values(z: Value, features: Features) -> Value:
 
 
 def _noise(z: Value, noise: Noise) -> Value:
-    z = z.clip(-FIT_LIMIT, FIT_LIMIT)
+    z = z.clip(-settings.FIT_LIMIT, settings.FIT_LIMIT)
     sizes = join([z, z * z]).linear(noise.coef[1:].T, noise.coef[0])
     return sizes.clip(noise.low, noise.high)
 
@@ -78,7 +79,7 @@ def _relative_noise(sizes: Value, noise: Noise) -> Value:
     varies = noise.high > noise.mean
     # Nothing is above the upper end, which is the limit of the noise itself.
     high = np.where(varies, 2.0 * noise.high / noise.mean, 1.0)
-    return (sizes / noise.mean).clip(np.where(varies, LOOSE[0], 1.0), high)
+    return (sizes / noise.mean).clip(np.where(varies, settings.LOOSE[0], 1.0), high)
 
 
 def _deviation(x: Value, features: Features) -> Value:
@@ -86,5 +87,5 @@ def _deviation(x: Value, features: Features) -> Value:
     if not len(features.constant):
         return constant(0.0)
     far = (x.take(features.constant) - features.value).apply("abs") / features.tolerance
-    far = far.largest().zero_below(SAME).minimum(_FARTHEST)
+    far = far.largest().zero_below(settings.CONSTANT_OFF).minimum(_FARTHEST)
     return far * far

@@ -1,14 +1,16 @@
 """Models as the source of a Python module that needs NumPy alone."""
 
 import keyword
+from typing import ClassVar
 
 import numpy as np
 
 from vanishing._version import __version__
-from vanishing.algebra.writing import printable
-from vanishing.export.computation import FUNCTIONS, Computation, Value, in_order
+from vanishing.algebra.programs import Python
+from vanishing.algebra.writing import PRODUCT, Written, printable
+from vanishing.export.computation import Computation, Value, in_order
 from vanishing.export.models import computation_of
-from vanishing.export.notation import ELEMENTWISE, PRODUCT, Notation, SourceText, combined, number
+from vanishing.export.notation import ELEMENTWISE, Notation, wrapped
 
 _WIDTH = 90  # of a line of numbers
 _RESERVED = (
@@ -193,20 +195,26 @@ def _functions(computation: Computation, name: str) -> str:
     return _TRANSFORMER.format(name=name, width=len(computation.names))
 
 
-class _PythonSource(Notation):
+class _PythonSource(Notation, Python):
     """The source of a module as it grows: constants, helpers, and statements.
 
     Arrays have a row for each entry and a column for each row of the table.
     """
 
-    functions = {name: f"np.{name}" for name in FUNCTIONS}  # noqa: RUF012
+    choices: ClassVar[dict[str, str]] = {
+        "minimum": "np.minimum({0}, {1})",
+        "maximum": "np.maximum({0}, {1})",
+        "clip": "np.clip({0}, {1}, {2})",
+        "zero_below": "np.where({0} < {1}, 0.0, {0})",
+    }
 
     def __init__(self):
+        super().__init__(())
         self.constants: list[str] = []
         self.n_constants: dict[str, int] = {}
         self.helpers: set[str] = set()
         self.statements: list[str] = []
-        self.known: dict[int, SourceText] = {}
+        self.known: dict[int, Written] = {}
         self.n_values = 0
 
     def body(self, outputs: list[Value]) -> str:
@@ -223,64 +231,43 @@ class _PythonSource(Notation):
         lines = ['with np.errstate(all="ignore"):', *("    " + line for line in lines)]
         return "".join(f"    {line}\n" for line in lines)
 
-    def _named(self, text: SourceText, notes) -> SourceText:
+    def _named(self, text: Written, notes) -> Written:
         self.statements += [f"# {printable(note)}" for note in notes]
         self.n_values += 1
         name = f"v{self.n_values}"
         self.statements.append(f"{name} = {text.text}")
-        return SourceText(name)
+        return Written(name)
 
-    def _text(self, value: Value) -> SourceText:
+    def _text(self, value: Value) -> Written:
         """Write an operation."""
         inputs = [self.known[id(part)] for part in value.inputs]
         operation, data = value.operation, value.data
         if operation in ELEMENTWISE:
             return self.entry(value, inputs, lambda key: self._column(key, data[key]))
         if operation == "columns":
-            return SourceText("X")
+            return Written("X")
         if operation == "constant":
             return self._column("values", data["values"])
         if operation == "take":
             places = data["places"]
             if len(places) == 1:
-                return SourceText(f"{inputs[0].atom}[{places[0]}:{places[0] + 1}]")
-            return SourceText(f"{inputs[0].atom}[{self.array('places', places)}]")
+                return Written(f"{inputs[0].atom}[{places[0]}:{places[0] + 1}]")
+            return Written(f"{inputs[0].atom}[{self.array('places', places)}]")
         if operation == "join":
-            return SourceText(f"np.concatenate([{', '.join(text.text for text in inputs)}])")
+            return Written(f"np.concatenate([{', '.join(text.text for text in inputs)}])")
         if operation == "linear":
-            product = SourceText(f"{self._matrix(data['matrix'])} @ {inputs[0].atom}", PRODUCT)
+            product = Written(f"{self._matrix(data['matrix'])} @ {inputs[0].atom}", PRODUCT)
             if not data["offset"].any():
                 return product
-            return combined("add", product, self._column("offset", data["offset"]))
+            return self.added(product, self._column("offset", data["offset"]))
         self.helpers.add(_QUANTILES)
         parts = [f"({', '.join(_array(part) for part in one)})" for one in data["steps"]]
         steps = self.constant("steps", "[\n    " + ",\n    ".join(parts) + ",\n]")
-        return SourceText(f"_quantiles({inputs[0].text}, {steps})")
+        return Written(f"_quantiles({inputs[0].text}, {steps})")
 
-    def times_written(self, value: Value) -> int:
-        """Return how often the text of an operation holds that of its input."""
-        return 2 if value.operation == "zero_below" else 1
-
-    def power(self, base: SourceText, exponent: float) -> SourceText:
+    def power(self, base: Written, exponent: float) -> Written:
         """Write a power."""
-        whole = exponent.is_integer() and abs(exponent) < 1e9
-        return SourceText(f"{base.atom}**{int(exponent) if whole else exponent!r}", PRODUCT)
-
-    def smaller(self, left: SourceText, right: SourceText) -> SourceText:
-        """Write the smaller one of two values."""
-        return SourceText(f"np.minimum({left.text}, {right.text})")
-
-    def larger(self, left: SourceText, right: SourceText) -> SourceText:
-        """Write the larger one of two values."""
-        return SourceText(f"np.maximum({left.text}, {right.text})")
-
-    def clip(self, operand: SourceText, low: SourceText, high: SourceText) -> SourceText:
-        """Write a value that is not below one limit and not above another."""
-        return SourceText(f"np.clip({operand.text}, {low.text}, {high.text})")
-
-    def zero_below(self, operand: SourceText, limit: SourceText) -> SourceText:
-        """Write a value, or 0 where it is below a limit."""
-        return SourceText(f"np.where({operand.text} < {limit.text}, 0.0, {operand.text})")
+        return super().power(base, exponent)._replace(rank=PRODUCT)
 
     # -- Constants --------------------------------------------------------------------------------
 
@@ -295,11 +282,11 @@ class _PythonSource(Notation):
         """Give an array a name of its own; return it."""
         return self.constant(name, _array(values))
 
-    def _column(self, name: str, values: np.ndarray) -> SourceText:
+    def _column(self, name: str, values: np.ndarray) -> Written:
         """Return numbers, one for each entry; one number where all are the same."""
         if (values == values[0]).all():
-            return number(values[0])
-        return SourceText(self.array(name, values[:, np.newaxis]))
+            return self.literal(values[0])
+        return Written(self.array(name, values[:, np.newaxis]))
 
     def _matrix(self, matrix: np.ndarray) -> str:
         rows, places = np.nonzero(matrix)
@@ -314,12 +301,7 @@ class _PythonSource(Notation):
 
 def _wrapped(values: list) -> str:
     """Return a list as source, on lines of moderate length."""
-    lines = [""]
-    for text in map(repr, values):
-        if len(lines[-1]) + len(text) > _WIDTH and lines[-1]:
-            lines.append("")
-        lines[-1] += f"{text}, "
-    lines = [line.rstrip() for line in lines]
+    lines = wrapped(map(repr, values), _WIDTH)
     return f"[{lines[0].rstrip(',')}]" if len(lines) == 1 else "\n    ".join(["[", *lines]) + "\n]"
 
 

@@ -3,18 +3,19 @@
 import re
 from collections import Counter
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from vanishing.algebra.programs import SQL, is_sql_product, sql_identifier, sql_text
+from vanishing.algebra.writing import Written
 from vanishing.checks import check_choice
 from vanishing.export.computation import Computation, Steps, Value, in_order
 from vanishing.export.models import computation_of
-from vanishing.export.notation import PRODUCT, Notation, SourceText, combined, number, weighted_sum
+from vanishing.export.notation import Notation
 
 _REPEATED = 200  # characters that may be written again; beyond, what they say gets a name
 _MOST_NAMES = 1600  # columns of a query: databases have limits
-_PRODUCTS = 8  # whole powers up to this one are written as products
 
 Place = tuple[int, int]  # of an entry: the id of its vector, and its place there
 
@@ -74,7 +75,7 @@ def to_sql(model: object, output: str | None = None) -> str:
     if output == "probabilities" and computation.classes is not None:
         names = tuple(map(str, computation.classes.tolist()))
     return ",\n".join(
-        f"{text} AS {_identifier(name)}" for text, name in zip(texts, names, strict=True)
+        f"{text} AS {sql_identifier(name)}" for text, name in zip(texts, names, strict=True)
     )
 
 
@@ -108,7 +109,7 @@ def _label(computation: Computation) -> str:
     )
 
 
-def _largest_of(texts: list[SourceText], labels: list[str]) -> str:
+def _largest_of(texts: list[Written], labels: list[str]) -> str:
     """Write the label of the largest value, of the first of these if there are several."""
     total = " + ".join(text.atom for text in texts)
     cases = [f"WHEN {total} IS NULL THEN NULL"]
@@ -124,21 +125,7 @@ def _literal(label) -> str:
         return "TRUE" if label else "FALSE"
     if isinstance(label, (int, float)):
         return repr(label)
-    return "'" + _encodable(str(label), "the label").replace("'", "''") + "'"
-
-
-def _identifier(name: str) -> str:
-    """Write the name of a column."""
-    return '"' + _encodable(name, "the column").replace('"', '""') + '"'
-
-
-def _encodable(text: str, what: str) -> str:
-    if "\x00" in text or any("\ud800" <= c <= "\udfff" for c in text):
-        raise ValueError(
-            f"{what} {text!r} cannot be written in SQL: it holds a zero byte or half a character. "
-            "Rename it."
-        )
-    return text
+    return "'" + sql_text(str(label), "the label").replace("'", "''") + "'"
 
 
 class _Named(NamedTuple):
@@ -149,7 +136,7 @@ class _Named(NamedTuple):
     level: int
 
 
-class _SQLSource(Notation):
+class _SQLSource(Notation, SQL):
     """Texts of the entries of vectors, and those of them that have names.
 
     Parameters
@@ -160,17 +147,19 @@ class _SQLSource(Notation):
         How often each of its entries will be written.
     """
 
-    functions = {  # noqa: RUF012
-        **{name: name.upper() for name in ("abs", "sqrt", "exp", "sin", "cos", "tan", "tanh")},
-        **{"log": "LN", "arcsin": "ASIN", "arccos": "ACOS", "arctan": "ATAN", "arctanh": "ATANH"},
+    choices: ClassVar[dict[str, str]] = {  # where one is NULL, so is what is chosen
+        "minimum": "CASE WHEN {0} > {1} THEN {1} WHEN {1} IS NOT NULL THEN {0} END",
+        "maximum": "CASE WHEN {0} < {1} THEN {1} WHEN {1} IS NOT NULL THEN {0} END",
+        "clip": "CASE WHEN {0} < {1} THEN {1} WHEN {0} > {2} THEN {2} ELSE {0} END",
+        "zero_below": "CASE WHEN {0} < {1} THEN 0.0 ELSE {0} END",
     }
 
     def __init__(self, columns: tuple[str, ...], output: Value, times: int):
-        self.columns = columns
+        super().__init__(columns)
         self.prefix = "v"
         while any(re.fullmatch(rf"{self.prefix}\d+", name.lower()) for name in columns):
             self.prefix += "v"
-        self.texts: dict[Place, SourceText] = {}
+        self.texts: dict[Place, Written] = {}
         self.names_in: dict[Place, frozenset[str]] = {}
         self.named: dict[str, _Named] = {}
         values, _ = in_order([output])
@@ -216,7 +205,7 @@ class _SQLSource(Notation):
         if not passes and len(text.text) > 8 and (count - 1) * len(text.text) > _REPEATED:
             name = f"{self.prefix}{len(self.named) + 1}"
             self.named[name] = _Named(text.text, names, self._level(names))
-            text, names = SourceText(name), frozenset([name])
+            text, names = Written(name), frozenset([name])
         self.texts[id(value), i] = text
         self.names_in[id(value), i] = names
 
@@ -224,27 +213,27 @@ class _SQLSource(Notation):
         """Return the subquery, counted from the innermost, in which names are known."""
         return max((self.named[name].level + 1 for name in names), default=0)
 
-    def _text(self, value: Value, i: int, operands: list[SourceText]) -> SourceText:
+    def _text(self, value: Value, i: int, operands: list[Written]) -> Written:
         operation, data = value.operation, value.data
         if operation == "columns":
-            name = self.columns[i]
-            if self.columns.count(name) > 1:
+            name = self.names[i]
+            if self.names.count(name) > 1:
                 raise ValueError(
                     f"two columns are called {name!r}, and SQL tells columns apart by their names: "
                     "rename them, and fit the model again."
                 )
-            return SourceText(f"CAST({_identifier(name)} AS DOUBLE PRECISION)")
+            return self.column(i)
         if operation == "constant":
-            return number(data["values"][i])
+            return self.literal(data["values"][i])
         if operation in ("take", "join"):
             return operands[0]
         if operation == "linear":
             row = data["matrix"][i]
             entries = dict(zip(np.flatnonzero(row).tolist(), operands, strict=True))
-            return weighted_sum(row, data["offset"][i], entries.__getitem__)
+            return self.weighted_sum(row, data["offset"][i], entries.__getitem__)
         if operation == "quantiles":
-            return _steps(operands[0], data["steps"][i])
-        return self.entry(value, operands, lambda key: number(data[key][i]))
+            return self._steps(operands[0], data["steps"][i])
+        return self.entry(value, operands, lambda key: self.literal(data[key][i]))
 
     def expression(self, places: list[Place], write=lambda texts: texts[0].text) -> str:
         """Return an expression of some entries, with all that has names in it."""
@@ -285,91 +274,33 @@ class _SQLSource(Notation):
     def times_written(self, value: Value) -> int:
         """Return how often the text of an operation holds that of its input."""
         operation, data = value.operation, value.data
-        if operation == "power" and _is_small(data["exponent"]):
+        if operation == "power" and is_sql_product(data["exponent"]):
             return int(data["exponent"])
         if operation == "quantiles":
             return 3 * max(len(one.knots) for one in data["steps"])
-        several = {"clip": 3, "minimum": 3, "maximum": 3, "zero_below": 2}
-        return {**several, "sign": 3, "cbrt": 3, "arcsinh": 7}.get(operation, 1)
+        return super().times_written(value)
 
-    def function(self, name: str, argument: SourceText) -> SourceText:
-        """Write a function of something."""
-        x = argument.atom
-        if name == "sign":
-            cases = f"WHEN {x} > 0.0 THEN 1.0 WHEN {x} < 0.0 THEN -1.0 WHEN {x} = 0.0 THEN 0.0"
-            return SourceText(f"CASE {cases} END")
-        if name == "cbrt":
-            left, right = (f"POWER({size}, 0.3333333333333333)" for size in (f"-{x}", x))
-            return SourceText(f"CASE WHEN {x} < 0.0 THEN -{left} ELSE {right} END")
-        if name == "arcsinh":  # which not every database has
-            root = f"SQRT({x} * {x} + 1.0)"
-            return SourceText(
-                f"CASE WHEN {x} < 0.0 THEN -LN({root} - {x}) ELSE LN({root} + {x}) END"
-            )
-        return super().function(name, argument)
+    def _steps(self, x: Written, steps: Steps) -> Written:
+        """Write a function that consists of straight lines, whose place is found by halves."""
+        number = self.literal
 
-    def power(self, base: SourceText, exponent: float) -> SourceText:
-        """Write a power."""
-        if _is_small(exponent):
-            return SourceText(" * ".join([base.atom] * int(exponent)), PRODUCT)
-        return SourceText(f"POWER({base.text}, {exponent!r})")
+        def line(k: int) -> str:
+            base, at, start, slope = (part[k] for part in steps[1:])
+            text = number(start)
+            if slope:
+                distance = self.added(x, number(base), is_subtracted=True)
+                text = self.added(text, self.product([distance, number(slope)]))
+            if at == start:
+                return text.text
+            is_knot = f"{x.text} = {number(base).text}"
+            return f"CASE WHEN {is_knot} THEN {number(at).text} ELSE {text.text} END"
 
-    def smaller(self, left: SourceText, right: SourceText) -> SourceText:
-        """Write the smaller one of two values."""
-        return self._chosen(left, ">", right)
+        def choice(low: int, high: int) -> str:
+            if low == high:
+                return line(low)
+            middle = (low + high) // 2
+            left, right = choice(low, middle), choice(middle + 1, high)
+            knot = number(steps.knots[middle]).text
+            return f"CASE WHEN {x.text} < {knot} THEN {left} ELSE {right} END"
 
-    def larger(self, left: SourceText, right: SourceText) -> SourceText:
-        """Write the larger one of two values."""
-        return self._chosen(left, "<", right)
-
-    @staticmethod
-    def _chosen(left: SourceText, sign: str, right: SourceText) -> SourceText:
-        """Write the right one of two values where the comparison holds, else the left."""
-        # Where one is NULL, so is what is chosen.
-        other = f"WHEN {right.text} IS NOT NULL THEN {left.text}"
-        return SourceText(
-            f"CASE WHEN {left.text} {sign} {right.text} THEN {right.text} {other} END"
-        )
-
-    def clip(self, operand: SourceText, low: SourceText, high: SourceText) -> SourceText:
-        """Write a value that is not below one limit and not above another."""
-        x = operand.text
-        below = f"WHEN {x} < {low.text} THEN {low.text}"
-        above = f"WHEN {x} > {high.text} THEN {high.text}"
-        return SourceText(f"CASE {below} {above} ELSE {x} END")
-
-    def zero_below(self, operand: SourceText, limit: SourceText) -> SourceText:
-        """Write a value, or 0 where it is below a limit."""
-        return SourceText(
-            f"CASE WHEN {operand.text} < {limit.text} THEN 0.0 ELSE {operand.text} END"
-        )
-
-
-def _is_small(exponent: float) -> bool:
-    """Say whether a power is written as a product."""
-    return exponent.is_integer() and 2 <= exponent <= _PRODUCTS
-
-
-def _steps(x: SourceText, steps: Steps) -> SourceText:
-    """Write a function that consists of straight lines, whose place is found by halves."""
-
-    def line(k: int) -> str:
-        base, at, start, slope = (part[k] for part in steps[1:])
-        text = number(start)
-        if slope:
-            distance = combined("subtract", x, number(base))
-            text = combined("add", text, combined("multiply", distance, number(slope)))
-        if at == start:
-            return text.text
-        is_knot = f"{x.text} = {number(base).text}"
-        return f"CASE WHEN {is_knot} THEN {number(at).text} ELSE {text.text} END"
-
-    def choice(low: int, high: int) -> str:
-        if low == high:
-            return line(low)
-        middle = (low + high) // 2
-        left, right = choice(low, middle), choice(middle + 1, high)
-        knot = number(steps.knots[middle]).text
-        return f"CASE WHEN {x.text} < {knot} THEN {left} ELSE {right} END"
-
-    return SourceText(f"CASE WHEN {x.text} IS NOT NULL THEN {choice(0, len(steps.knots))} END")
+        return Written(f"CASE WHEN {x.text} IS NOT NULL THEN {choice(0, len(steps.knots))} END")

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from vanishing.algebra.terms import FUNCTIONS, Function
+from vanishing.algebra.functions import FUNCTIONS, Function
 from vanishing.checks import check_choice
 
 

@@ -12,62 +12,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import cho_solve, cholesky, solve_triangular
 
+from vanishing.fitting import settings
 from vanishing.fitting.gauss_newton import gauss_newton
+from vanishing.fitting.smooth_terms import exponents_up_to, legendre_products, range_of
 
-MAX_TERMS = 252
-MAX_DEGREE = 12
 _STEPS = 9  # of Gauss-Newton, where Q is in an exponent
-
-
-@lru_cache(maxsize=64)
-def exponents_up_to(n_variables: int, max_terms: int, max_degree: int) -> np.ndarray:
-    """Return all exponents up to the largest degree that keeps to a number of terms, by degree."""
-    levels = [[(0,) * n_variables]]
-    total = 1
-    for degree in range(1, max_degree + 1 if n_variables else 1):
-        level = {
-            (*row[:i], row[i] + 1, *row[i + 1 :])
-            for row in levels[-1]
-            for i in range(n_variables)
-            if not any(row[i + 1 :])
-        }
-        total += len(level)
-        if total > max_terms and degree > 1:
-            break
-        levels.append(sorted(level, reverse=True))
-    return np.array([row for level in levels for row in level], dtype=np.int64)
-
-
-def legendre_products(u: np.ndarray, exponents: np.ndarray) -> np.ndarray:
-    """Return products of Legendre polynomials, shape (n_terms, n_rows); exponents are sorted.
-
-    Parameters
-    ----------
-    u : array of shape (n_variables, n_rows)
-        Values in [-1, 1].
-    exponents : array of shape (n_terms, n_variables)
-        As `exponents_up_to` returns them: what is left of a term without its last variable is an
-        earlier term.
-    """
-    n_variables, n_rows = u.shape
-    highest = int(exponents.max(initial=0))
-    powers = np.empty((n_variables, highest + 1, n_rows))
-    powers[:, 0] = 1.0
-    if highest:
-        powers[:, 1] = u
-    for d in range(1, highest):
-        powers[:, d + 1] = ((2 * d + 1) * u * powers[:, d] - d * powers[:, d - 1]) / (d + 1)
-    values = np.empty((len(exponents), n_rows))
-    place = {tuple(row): i for i, row in enumerate(exponents.tolist())}
-    for i, row in enumerate(exponents.tolist()):
-        used = [k for k, e in enumerate(row) if e]
-        if not used:
-            values[i] = 1.0
-            continue
-        last = used[-1]
-        rest = (*row[:last], 0, *row[last + 1 :])
-        np.multiply(values[place[rest]], powers[last, row[last]], out=values[i])
-    return values
 
 
 @lru_cache(maxsize=64)
@@ -174,14 +123,11 @@ def fit_surrogate(variables, factor, y, weight) -> Surrogate:
     y, weight : array of shape (n_rows,)
     """
     n_variables, n_rows = variables.shape
-    low, high = variables.min(axis=1, initial=0.0), variables.max(axis=1, initial=0.0)
-    if n_variables:
-        low, high = variables.min(axis=1), variables.max(axis=1)
-    centre, spread = (low + high) / 2, np.where(high > low, (high - low) / 2, 1.0)
+    centre, spread = range_of(variables)
     root, count = np.sqrt(weight), float(weight.sum())
     # By their weights, many rows may be few observations.
-    n_terms = min(MAX_TERMS, max(1, min(n_rows // 4, int(count))))
-    exponents = exponents_up_to(n_variables, n_terms, MAX_DEGREE)
+    n_terms = min(settings.MAX_SMOOTH_TERMS, max(1, min(n_rows // 4, int(count))))
+    exponents = exponents_up_to(n_variables, n_terms, settings.MAX_SMOOTH_DEGREE)
     degrees = exponents.sum(axis=1)
     sizes = [int(np.count_nonzero(degrees <= d)) for d in range(int(degrees.max(initial=0)) + 1)]
     basis = legendre_products((variables - centre[:, None]) / spread[:, None], exponents)

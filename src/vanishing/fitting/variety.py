@@ -5,6 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from vanishing.algebra import monomials
+from vanishing.algebra.evaluation import NO_WEIGHTS, evaluate_chunk
+
 _ORDERS = 60  # of the columns, in which sparse vectors are looked for
 
 
@@ -32,17 +35,13 @@ class VarietyEquation(NamedTuple):
     lack_of_fit: float = 0.0
 
 
-def evaluated(columns, exponents) -> np.ndarray:
+def evaluated(columns: np.ndarray, exponents: np.ndarray) -> np.ndarray:
     """Return the values of monomials, shape (n_terms, n_rows)."""
-    highest = int(exponents.max(initial=0))
-    powers = np.ones((len(columns), highest + 1, columns.shape[1]))
-    for k in range(highest):
-        powers[:, k + 1] = powers[:, k] * columns
-    values = np.ones((len(exponents), columns.shape[1]))
-    for value, row in zip(values, exponents, strict=True):
-        for column in np.flatnonzero(row):
-            value *= powers[column, row[column]]
-    return values
+    plan, position = monomials.plan(exponents)
+    values = np.empty((plan.parent.size, columns.shape[1]))
+    columns = np.ascontiguousarray(columns)  # one layout: each is compiled
+    evaluate_chunk(columns, 0, NO_WEIGHTS, plan.parent, plan.variable, values)
+    return values[position]
 
 
 def gradient(columns, equation: VarietyEquation) -> np.ndarray:

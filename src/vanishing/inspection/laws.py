@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import qr
 from sklearn.utils.validation import check_is_fitted
 
 from vanishing._types import Table, Vector
 from vanishing.equations.columns import read_columns
 from vanishing.equations.law import Law
 from vanishing.estimators.names import input_names
+from vanishing.fitting.lack_of_fit import LackOfFit
 from vanishing.inspection.samples import evenly
 from vanishing.inspection.settings import (
     CHANCE,
@@ -22,11 +22,9 @@ from vanishing.inspection.settings import (
     TESTED_ROWS,
 )
 from vanishing.laws import settings
-from vanishing.laws.choose import smooth_terms
 from vanishing.laws.finder import LawFinder
 
 _STEP = 1e-6  # of a derivative, relative to the spread of a column
-_DEPENDENT = 1e-8  # diagonal of R, of terms that depend on those before them
 
 
 @dataclass(frozen=True)
@@ -293,7 +291,7 @@ def _explained_share(rows: LawRows) -> float:
     columns = np.array([v[good] for v in rows.others.values() if np.ptp(v[good]) > 0])
     if len(residuals) < LEAST_ROWS or not len(columns):
         return 1.0
-    return float(_share(columns, residuals[:, None])[0]) if residuals.any() else 0.0
+    return float(LackOfFit(columns).share(residuals)) if residuals.any() else 0.0
 
 
 def _rows_of(law: Law, columns: np.ndarray, name: str) -> LawRows:
@@ -404,7 +402,7 @@ def unexplained(rows: LawRows) -> Unexplained:
     sets = [columns[[i]] for i in range(len(names))] + ([columns] if len(names) > 1 else [])
     shares, chance = [], []
     for inputs in sets:
-        share, *flipped = _share(inputs, together)
+        share, *flipped = LackOfFit(inputs).share(together)
         shares.append(share)
         chance.append(np.quantile(flipped, CHANCE))
     return Unexplained(
@@ -417,13 +415,3 @@ def percent(share: float) -> str:
     rest = 100.0 * abs(1.0 - share)
     digits = 1 if not rest > 0.0 else int(np.clip(1 - np.floor(np.log10(rest)), 1, 9))
     return f"{100.0 * share:.{digits}f} %"
-
-
-def _share(columns: np.ndarray, residuals: np.ndarray) -> np.ndarray:
-    """Return the share of each column of ``residuals`` that smooth terms explain."""
-    basis = smooth_terms(columns, columns.min(axis=1) > 0.0)[0].T
-    basis = basis / np.sqrt(np.mean(basis**2, axis=0))
-    Q, R, _ = qr(basis, mode="economic", pivoting=True, check_finite=False)
-    size = np.abs(np.diag(R))
-    Q = Q[:, size > _DEPENDENT * size[0]]
-    return np.sum((Q.T @ residuals) ** 2, axis=0) / np.sum(residuals**2, axis=0)

@@ -5,22 +5,20 @@ from difflib import get_close_matches
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import eigh
-from scipy.special import fdtrc
 
 from vanishing._types import Table, Vector
 from vanishing.algebra.equations import GivenEquation, read_equation
-from vanishing.algebra.expression_text import LawText
 from vanishing.algebra.expression_units import units_of_constants
+from vanishing.algebra.functions import FUNCTIONS
 from vanishing.algebra.quantities import ONE, read_units
 from vanishing.algebra.solving import normalised, pivot_of
-from vanishing.algebra.terms import FUNCTIONS, Factor, Term
-from vanishing.algebra.writing import in_words
+from vanishing.algebra.terms import Factor, Term
+from vanishing.algebra.writing import PlainText, in_words
 from vanishing.checks import check_weights
 from vanishing.equations.columns import read_columns
 from vanishing.equations.law import Law
+from vanishing.fitting.lack_of_fit import Lack, LackOfFit
 from vanishing.laws import settings
-from vanishing.laws.choose import smooth_terms
 from vanishing.laws.constants import Constants, Problem, Undetermined, fit_constants, refined
 from vanishing.rows.intake import refuse
 from vanishing.rows.validation import refuse_values
@@ -43,8 +41,9 @@ def check_law(
     equation : str
         Such as ``"p*V = R*n*T"``; without ``=`` it is what is zero. Numbers, names, ``+ - * /``,
         ``^`` or ``**`` with a number, brackets, pi, and the functions sin, cos, tan, arcsin,
-        arccos, arctan, tanh, exp, log (or ln) and sqrt. Names that are no columns are constants,
-        which are fitted. Columns whose names are no words stand in brackets: ``[heat load (kW)]``.
+        arccos, arctan, tanh, exp, log (or ln), sqrt and those of `register_function`. Names that
+        are no columns are constants, which are fitted. Columns whose names are no words
+        stand in brackets: ``[heat load (kW)]``.
     X : array-like of shape (n_samples, n_features), or frame
         Columns of an array are called x0, x1, ...
     y : array-like of shape (n_samples,), default=None
@@ -178,7 +177,7 @@ class _Result:
             covariance=covariance,
             error=self.error,
             relative_error=self.error / self.size if self.size else np.nan,
-            lack_of_fit=left.lack,
+            lack_of_fit=left.lack.size,
             held_out_error=self.held_out(),
             errors=self.errors(),
             n_samples=len(self.problem.weight),
@@ -245,26 +244,26 @@ class _Result:
         """
         residuals = self.constants.residuals
         if self.error <= settings.EXACT_CHECK * self.size:
-            return _LeftOver(0.0, 1.0, 0.0, [])
+            return _LeftOver(Lack(), [])
         if self.target is None:
             used = self.problem.equation.columns
             found = [_left_over(self.problem, self.names, i, residuals, name=False) for i in used]
-            best = used[int(np.argmin([left.lack for left in found]))]
+            best = used[int(np.argmin([left.lack.size for left in found]))]
             single = _left_over(self.problem, self.names, best, residuals)
             moved = self.problem.nearest_points(self.constants.values)
             if not np.isfinite(moved).all():
                 return single
             every = _left_over(self.problem._replace(columns=moved), self.names, None, residuals)
-            if single.lack < every.lack:
+            if single.lack.size < every.lack.size:
                 return single
             # Which of the columns it is does not show in points that obey an equation.
-            return every._replace(names=single.names if every.lack >= settings.LACK_OF_FIT else [])
+            return every._replace(names=single.names if every.lack.is_large else [])
         left = _left_over(self.problem, self.names, self.target, residuals)
         # A missing factor shows in relative residuals, and there it shows alone.
         predicted = self.problem.columns[self.target] - residuals
         if np.min(np.abs(predicted)) > 0.02 * np.median(np.abs(predicted)):
             relative = _left_over(self.problem, self.names, self.target, residuals / predicted)
-            if relative.lack >= settings.LACK_OF_FIT and 0 < len(relative.names) < len(left.names):
+            if relative.lack.is_large and 0 < len(relative.names) < len(left.names):
                 left = left._replace(names=relative.names)
         return left
 
@@ -272,12 +271,12 @@ class _Result:
 
     def verdict(self, left: "_LeftOver") -> str:
         """Say whether the equation holds."""
-        text, parts = LawText(self.names), []
+        text, parts = PlainText(self.names), []
         fitted, covariance = self.constants.values, self.constants.covariance
         stds = np.sqrt(np.diag(covariance))
         for name, value, std in zip(self.problem.equation.constants, fitted, stds, strict=True):
             sign = "-" if value < 0 else ""
-            size = text.number(abs(float(value)), float(std))
+            size = text.size(float(value), float(std))
             parts.append(f"{name} = {sign}{self.constant_units.get(name, ONE).behind(size)}")
         if self.target is None:
             size = f"rms error {self.error:.3g} of the spread of the columns"
@@ -290,11 +289,11 @@ class _Result:
             spread = f"the spread of {target} ({unit.behind(in_words(self.spread))})"
         exact = self.error <= settings.EXACT_CHECK * self.size
         wrong = self.problem.equation.on_wrong_branch(self.problem.columns, fitted)
-        if left.lack >= settings.LACK_OF_FIT and left.p_value < settings.SURE_LACK:
+        if left.lack.is_large:
             columns = " and ".join(filter(None, [", ".join(left.names[:-1]), *left.names[-1:]]))
-            share = f"{100 * left.share:.0f} % of what it leaves over"
+            share = f"{100 * left.lack.share:.0f} % of what it leaves over"
             reason = f"{share} depends on {columns or 'the columns together'}"
-            reason += f" (lack of fit {in_words(left.lack)}); {size}"
+            reason += f" (lack of fit {in_words(left.lack.size)}); {size}"
         elif not exact and self.error > settings.LARGE_ERROR * self.spread:
             reason = f"{size} exceeds half of {spread}"
         elif np.mean(wrong) > settings.WRONG_BRANCH:
@@ -371,61 +370,20 @@ def _fold(term: Term, number: float, constants, n_columns: int) -> tuple[Term, f
 
 
 class _LeftOver(NamedTuple):
-    """What columns explain of residuals.
+    """What columns explain of residuals, and without which of them it is significantly less."""
 
-    Attributes
-    ----------
-    lack : float
-        (F - k) / sqrt(2k) for k smooth terms of all columns.
-    p_value : float
-        How likely this much is by chance.
-    share : float
-        Of the residuals' variance, beyond what is explained by chance.
-    names : list of str
-        Columns without which significantly less is explained.
-    """
-
-    lack: float
-    p_value: float
-    share: float
+    lack: Lack
     names: list[str]
 
 
 def _left_over(problem: Problem, names, target: int | None, residuals, name=True) -> _LeftOver:
-    """Regress residuals in units of the target on smooth terms of the other columns."""
+    """Ask what smooth functions of the other columns explain of residuals."""
     step = -(-len(residuals) // settings.TESTED_ROWS)
-    chosen = problem.rows(slice(None, None, step))
+    chosen, left = problem.rows(slice(None, None, step)), residuals[::step]
     others = [i for i, row in enumerate(chosen.columns) if i != target and row.min() < row.max()]
-    if not others or len(chosen.weight) < 5:
-        return _LeftOver(0.0, 1.0, 0.0, [])
-    columns, left = chosen.columns[others], residuals[::step]
-    root = np.sqrt(chosen.weight / chosen.weight.mean())
-    basis, exponents = smooth_terms(columns, np.array([row.min() > 0.0 for row in columns]))
-    basis, left = basis * root, left / np.sqrt(np.mean(left**2)) * root
-    gram, cross = basis @ basis.T, basis @ left
-    found, k = _explained(gram, cross)
-    total, free = float(left @ left), max(len(left) - k, 1)
-    rest = max(total - found, 1e-300) / free
-    culprits = []
-    for j, i in enumerate(others if name else []):
-        without = np.flatnonzero(exponents[:, j] == 0)
-        less, n_less = _explained(gram[np.ix_(without, without)], cross[without])
-        more, q = max(found - less, 0.0), k - n_less
-        if q and fdtrc(q, free, more / q / rest) < settings.SIGNIFICANT:
-            culprits.append(names[i])
-    return _LeftOver(
-        lack=float((found / rest - k) / np.sqrt(2.0 * k)),
-        p_value=float(fdtrc(k, free, found / k / rest)),
-        share=min(max((found - k * rest) / total, 0.0), 1.0),
-        names=culprits,
-    )
-
-
-def _explained(gram: np.ndarray, cross: np.ndarray) -> tuple[float, int]:
-    """Return how much terms explain, and how many of them are independent."""
-    scale = np.sqrt(gram.diagonal())
-    scale[scale == 0.0] = 1.0
-    values, vectors = eigh(gram / scale / scale[:, np.newaxis], check_finite=False)
-    kept = values > _DEPENDENT * len(gram)
-    parts = (cross / scale) @ vectors[:, kept] / np.sqrt(values[kept])
-    return float(parts @ parts), int(kept.sum())
+    if not others or len(left) < 5:
+        return _LeftOver(Lack(), [])
+    test = LackOfFit(chosen.columns[others], chosen.weight / chosen.weight.mean())
+    asked = enumerate(others) if name else ()
+    explaining = [names[i] for j, i in asked if test.p_value_of(j, left) < settings.SIGNIFICANT]
+    return _LeftOver(test(left), explaining)

@@ -3,13 +3,12 @@
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
 from vanishing.algebra.terms import Evaluator
+from vanishing.fitting.lack_of_fit import LackOfFit
 from vanishing.fitting.sparse import price
-from vanishing.fitting.surrogate import exponents_up_to, legendre_products
 from vanishing.laws import settings
-from vanishing.laws.problem import LawTable, Reduced
+from vanishing.laws.problem import Reduced
 from vanishing.laws.refit import Fitted
 
 AMBIGUOUS = "several different equations explain the table equally well"
@@ -72,57 +71,6 @@ def _cost(terms) -> float:
 def _degree(term) -> float:
     """Return the degree of a term; a root is no simpler than what it is of."""
     return term.degree + sum(e != int(e) for e in term.exponents)
-
-
-def smooth_terms(columns: np.ndarray, positive: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return values of smooth terms of columns, shape (n_terms, n_rows), and their exponents."""
-    n_terms = min(250, max(2, columns.shape[1] // 10))
-    coordinates = columns.copy()
-    logarithmic = positive & (coordinates.min(axis=1) > 0.02 * np.median(coordinates, axis=1))
-    coordinates[logarithmic] = np.log(coordinates[logarithmic])
-    low, high = coordinates.min(axis=1), coordinates.max(axis=1)
-    half = np.where(high > low, (high - low) / 2, 1.0)
-    unit = (coordinates - ((low + high) / 2)[:, None]) / half[:, None]
-    exponents = exponents_up_to(len(unit), n_terms, 12)[:n_terms]
-    return legendre_products(unit, exponents), exponents
-
-
-class LackOfFit:
-    """Whether a smooth function of all columns explains what a law leaves over."""
-
-    def __init__(self, table: LawTable):
-        self.root = np.sqrt(table.weight)
-        self.basis = smooth_terms(table.columns, table.positive)[0] * self.root
-        gram = self.basis @ self.basis.T
-        # Terms of constant or equal columns are zero or equal: they explain nothing more.
-        gram[np.diag_indices_from(gram)] += 1e-10 * gram.diagonal().max()
-        self.factor = cholesky(gram, lower=True, check_finite=False)
-        self.table = table
-
-    def __call__(self, predicted: np.ndarray) -> float:
-        """Return (F - k) / sqrt(2k), near 0 with deviation 1 where nothing is left to explain."""
-        left = (self.table.y - predicted) * self.root
-        explained = solve_triangular(self.factor, self.basis @ left, lower=True, check_finite=False)
-        k = len(explained)
-        total, found = float(left @ left), float(explained @ explained)
-        rest = max(total - found, 1e-300) / max(self.table.n_observations - k, 1.0)
-        lack = (found / rest - k) / np.sqrt(2.0 * k)
-        # Noise that differs between rows makes F too large: ask again without equal variances.
-        return lack if lack < settings.LACK_OF_FIT else min(lack, self._with_unequal_noise(left))
-
-    def _with_unequal_noise(self, left: np.ndarray) -> float:
-        """Return the same for White's test: sums s of terms times residuals, and s' Cov(s)^-1 s."""
-        each = self.basis * (left / self.root)
-        covariance = each @ each.T
-        covariance[np.diag_indices_from(covariance)] += 1e-10 * covariance.diagonal().max()
-        sums = self.basis @ left
-        k = len(sums)
-        try:
-            factor = cholesky(covariance, lower=True, check_finite=False)
-        except LinAlgError:
-            return np.inf
-        found = solve_triangular(factor, sums, lower=True, check_finite=False)
-        return (float(found @ found) - k) / np.sqrt(2.0 * k)
 
 
 def is_same(law: LawCandidate, other: LawCandidate) -> bool:
@@ -206,12 +154,12 @@ def choose(candidates: list[LawCandidate], lack_of_fit: LackOfFit) -> Choice | N
             evidence = other.score - best.score
             break
     table = best.reduced.table
-    lack = lack_of_fit(best.fitted.predicted)
+    lack = lack_of_fit(table.y - best.fitted.predicted)
     if not best.fitted.mean_square < settings.LEAST_EXPLAINED * table.variance:
         reason = "no combination of terms explains half of the target's variance"
     elif table.n_observations * np.log(table.variance / best.fitted.mean_square) < settings.CHANCE:
         reason = "on so few rows, the best of many equations would fit as well by chance"
-    elif lack >= settings.LACK_OF_FIT:
+    elif lack.is_large:
         reason = "the best candidate leaves something that the columns still explain"
     elif best.fitted.n_terms > best.allowed_terms():
         reason = "the best candidate has so many terms that it could be any smooth function"
@@ -219,4 +167,4 @@ def choose(candidates: list[LawCandidate], lack_of_fit: LackOfFit) -> Choice | N
         reason = AMBIGUOUS
     else:
         reason = ""
-    return Choice(best, float(evidence), float(lack), reason)
+    return Choice(best, float(evidence), lack.size, reason)

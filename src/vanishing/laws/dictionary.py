@@ -163,13 +163,13 @@ def signed_exponents(n_variables, positive, max_degree, max_terms) -> list[tuple
     complete level within ``max_terms``.
     """
     highest = max_degree if n_variables == 1 else min(settings.HIGHEST_EXPONENT, max_degree)
-    found: list[tuple[float, ...]] = [(0.0,) * n_variables]
+    rows: list[tuple[float, ...]] = [(0.0,) * n_variables]
     for level in range(1, max_degree + 1 if n_variables else 1):
-        rows = [row for row in _of_level(n_variables, level, highest, tuple(positive))]
-        if len(found) + len(rows) > max_terms and level > 1:
+        added = list(_of_level(n_variables, level, highest, tuple(positive)))
+        if len(rows) + len(added) > max_terms and level > 1:
             break
-        found += rows
-    return found
+        rows += added
+    return rows
 
 
 def _of_level(n_variables, level, highest, positive):
@@ -229,15 +229,14 @@ def function_factors(stage: Stage, variables: Variables) -> list[tuple[Factor, .
                 continue
             inner = tuple(use.power * e for e in exponents)
             single.append(Factor(use.function, use.sign * stage.scale * scale**use.power, inner))
-    found: list[tuple[Factor, ...]] = [()]
-    found += [(factor,) for factor in single]
+    factors: list[tuple[Factor, ...]] = [(), *((factor,) for factor in single)]
     for i, first in enumerate(single):
         for second in single[i + 1 :] if stage.pairs else ():
             if not stage.products or first.exponents == second.exponents:
-                found.append((first, second))
+                factors.append((first, second))
         if stage.squares and first.function is not _SIN:
-            found.append((first._replace(power=2),))
-    return found
+            factors.append((first._replace(power=2),))
+    return factors
 
 
 def dictionary(stage: Stage, variables: Variables, max_degree, max_terms) -> list[Term]:
@@ -278,10 +277,10 @@ def _is_needed(exponents, n_values) -> bool:
 
 def _with_halves(n_variables, positive, rows):
     halves = {
-        tuple(e / 2 for e in row) for row in _of_level(n_variables, 2, 2, tuple(positive))
-    } | {tuple(e / 2 for e in row) for row in _of_level(n_variables, 1, 1, tuple(positive))}
-    halves = {
-        row for row in halves if all(p or e == int(e) for e, p in zip(row, positive, strict=True))
+        tuple(e / 2 for e in row)
+        for level in (1, 2)
+        for row in _of_level(n_variables, level, level, tuple(positive))
+        if all(p or e % 2 == 0 for e, p in zip(row, positive, strict=True))
     }
     return sorted(set(rows) | halves, key=lambda row: (sum(map(abs, row)), row))
 

@@ -74,15 +74,17 @@ class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEst
         like ``max_terms`` bounds the monomials that all generators together are made of.
     functions : "auto", tuple of str, dict or tuple of callables, default="auto"
         Functions that terms may have: "auto" tries terms without functions first, then functions
-        in stages; () means none; names out of sin, cos, tan, log, exp, sqrt and reciprocal are
-        applied to all columns where they are defined; ``{column: names}`` to some columns. A
-        callable needs a name (``name`` or ``__name__``) and a ``derivative``, a callable, too.
+        in stages, those of `vanishing.laws.register_stage` last. () means none. Names are applied
+        to all columns where the function is defined, ``{column: names}`` to these columns: sin,
+        cos, tan, log, exp, sqrt, reciprocal, arcsin, arccos, arctan, tanh, and those of
+        `register_function`. A callable needs a name (``name`` or ``__name__``) and a
+        ``derivative``, a callable, too.
     noise : None, float, array-like of shape (n_columns,) or "estimate", default=None
         None: the target has noise, whose size is estimated, and the columns of X have none. A
         number, or one per column with the target last: the standard deviation of the noise in each
         column (errors in variables); that of the target is estimated where it is left out.
-        "estimate": noise in all columns, in proportion to their
-        standard deviations, whose size is estimated.
+        "estimate": all columns have noise in proportion to their standard deviations, and its
+        size is estimated.
     robust : bool, default=False
         Whether some rows may be wrong: rows far from what the others say are left out.
     units : dict from str to str, default=None
@@ -107,23 +109,34 @@ class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEst
 
     Attributes
     ----------
-    laws_ : list of Law
+    laws_ : list of Law of length n_laws or less
         The best first; empty where no law holds.
     verdict_ : str
-        What was found, or why nothing.
+        The law and how sure it is, or why there is none.
     front_ : list of Law
-        The best equation of each number of terms, whether it holds or not.
+        The best equation of each number of terms, whether it holds or not; the shortest first.
     noise_ : ndarray of shape (n_columns,)
         Standard deviation of the noise in each column, the target last: 0 in columns that have
         none, or are taken to have none, and NaN where the time did not suffice to tell.
     reductions_ : list of str
         The combinations of columns that matter, that with the target first: y/(x0*x1), x2/x3.
     target_name_ : str or None
+        Name of the target; None where there is none.
     mean_ : float or None
-        Of the target: what is predicted where there is no law.
+        Mean of the target: what is predicted where there is no law.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Where X has names.
+        Number of columns of X.
+    feature_names_in_ : ndarray of str of shape (n_features_in_,)
+        Names of these, where X has names.
+
+    See Also
+    --------
+    check_law : Whether an equation that you have in mind holds.
+    Law : What `laws_` consists of.
+    vanishing.laws.register_link : Try a function of your own, of the target.
+    vanishing.laws.register_stage : Try functions of your own in terms.
+    VanishingOutlierDetector : Which rows break the laws of a table?
+    ConservedQuantities : What stays the same along each run?
 
     Notes
     -----

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from vanishing.algebra.functions import POWERS
 from vanishing.algebra.terms import Term
 from vanishing.laws import settings
 from vanishing.laws.links import Link
@@ -20,14 +19,10 @@ def dimension_of(term: Term, dimensions: np.ndarray) -> Dimension | None:
     term : Term
     dimensions : array of shape (n_variables, n_base)
     """
-    total = np.array(term.exponents) @ dimensions
-    for factor in term.factors:
-        inside = np.dot(factor.exponents, dimensions)
-        if factor.function.name in POWERS:
-            total = total + factor.power * POWERS[factor.function.name] * inside
-        elif np.abs(inside).max(initial=0.0) > 1e-9:
-            return None
-    return tuple((np.round(total, 9) + 0.0).tolist())
+    whole, inside = term.dimensions
+    if any(np.abs(np.dot(exponents, dimensions)).max(initial=0.0) > 1e-9 for exponents in inside):
+        return None
+    return tuple((np.round(np.array(whole) @ dimensions, 9) + 0.0).tolist())
 
 
 def together(terms: Sequence[Term], dimensions: np.ndarray | None) -> list[list[Term]]:
@@ -39,7 +34,7 @@ def together(terms: Sequence[Term], dimensions: np.ndarray | None) -> list[list[
         dimension = dimension_of(term, dimensions)
         if dimension is not None:
             classes.setdefault(dimension, []).append(term)
-    return [some for some in classes.values() if len(some) > 1]
+    return [members for members in classes.values() if len(members) > 1]
 
 
 def terms_to_make(dimensions: np.ndarray | None) -> int:
@@ -72,9 +67,9 @@ def admitted(
         dimension = dimension_of(link.term(len(dimensions) - 1), dimensions)
         if dimension is not None:
             classes.setdefault(dimension, []).append(link)
-    found = []
-    for dimension, some in classes.items():
+    groups = []
+    for dimension, members in classes.items():
         fitting = [t for t, d in zip(terms, of_terms, strict=True) if d == dimension]
         if fitting:
-            found.append((some, fitting[: settings.DICTIONARY_TERMS]))
-    return found
+            groups.append((members, fitting[: settings.DICTIONARY_TERMS]))
+    return groups

@@ -11,7 +11,7 @@ import numpy as np
 
 from vanishing.algebra.terms import Evaluator, Term, monomial
 from vanishing.fitting.ratios import full_ratios, least_ratio, ratio_supports
-from vanishing.fitting.surrogate import exponents_up_to
+from vanishing.fitting.smooth_terms import exponents_up_to
 from vanishing.fitting.variety import sparse_supports_of
 from vanishing.laws import settings
 from vanishing.laws.homogeneous import together
@@ -44,16 +44,18 @@ def implicit_supports(
     reached = 0
     for degree in range(2, max_degree + 1):
         progress(f"implicit laws of degree {degree}")
-        found: list[Implicit] | None = None  # None: not even all terms come down to the noise
+        reaching: list[Implicit] | None = None  # None: even all terms leave more than the noise
         for terms in together(implicit_terms(reduced.n_values, degree), reduced.dimensions):
             if not any(term.involves(reduced.n_variables) for term in terms):
                 continue
             if len(terms) > settings.EXACT_TERMS:
                 return
             rows = _rows(reduced, terms)
-            exact = _exact(rows, terms, max_terms)
+            null = NullSpace.of(rows.values)
+            exact = None if null is None else next(null.sparse(max_terms), None)
             if exact is not None:
-                yield [exact]
+                part, coef = exact
+                yield [Implicit(tuple(terms[i] for i in part), coef)]
                 return
             # More terms than a quarter of the rows would explain anything.
             if (
@@ -66,10 +68,10 @@ def implicit_supports(
                 return
             # The smallest ratio over all terms: no support of this degree has a smaller one.
             if full_ratios(gram, slope)[0] <= settings.IMPLICIT_SLACK * reduced.noise:
-                found = found or []
-                found += _search(reduced, gram, slope, terms, max_terms, progress)
-        if found is not None:
-            yield found
+                reaching = reaching or []
+                reaching += _search(reduced, gram, slope, terms, max_terms, progress)
+        if reaching is not None:
+            yield reaching
             reached += 1
 
 
@@ -99,19 +101,38 @@ def _matrices(rows: _TermRows):
     return rows.values @ rows.values.T / n_rows, rows.slopes @ rows.slopes.T / n_rows
 
 
-def _exact(rows: _TermRows, terms, max_terms) -> Implicit | None:
-    """Return the law of a table without noise: a singular value that is rounding."""
-    n_rows = min(rows.values.shape[1], 2 * len(terms) + 100)
-    matrix = rows.values[:, :n_rows].T
-    scale = np.sqrt(np.mean(matrix**2, axis=0))
-    if not (np.isfinite(scale).all() and scale.all()):
-        return None
-    _, singular, vectors = np.linalg.svd(matrix / scale, full_matrices=False)
-    for part in sparse_supports_of(vectors[singular < settings.EXACT * singular[0]], max_terms):
-        _, singular, few = np.linalg.svd(matrix[:, part] / scale[part], full_matrices=False)
-        if singular[-1] < settings.EXACT * singular[0] and (np.abs(few[-1]) > 1e-7).all():
-            return Implicit(tuple(terms[i] for i in part), few[-1] / scale[part])
-    return None
+class NullSpace(NamedTuple):
+    """Combinations of terms that vanish up to rounding, on some rows.
+
+    Attributes
+    ----------
+    matrix : array of shape (n_rows, n_terms)
+        Values, divided by the size of each term.
+    scale : array of shape (n_terms,)
+        These sizes.
+    vectors : array of shape (n_combinations, n_terms)
+    """
+
+    matrix: np.ndarray
+    scale: np.ndarray
+    vectors: np.ndarray
+
+    @classmethod
+    def of(cls, values: np.ndarray) -> "NullSpace | None":
+        """Return it for values of shape (n_terms, n_rows); None where a term is 0 or overflows."""
+        matrix = values[:, : 2 * len(values) + 100].T
+        scale = np.sqrt(np.mean(matrix**2, axis=0))
+        if not (np.isfinite(scale).all() and scale.all()):
+            return None
+        _, singular, vectors = np.linalg.svd(matrix / scale, full_matrices=False)
+        return cls(matrix / scale, scale, vectors[singular < settings.EXACT * singular[0]])
+
+    def sparse(self, max_terms: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield the places and coefficients of few terms that vanish, none of which is small."""
+        for part in sparse_supports_of(self.vectors, max_terms)[: settings.CHECKED]:
+            _, singular, few = np.linalg.svd(self.matrix[:, part], full_matrices=False)
+            if singular[-1] < settings.EXACT * singular[0] and (np.abs(few[-1]) > 1e-8).all():
+                yield part, few[-1] / self.scale[part]
 
 
 def _search(reduced, gram, slope, terms, max_terms, progress) -> list[Implicit]:
@@ -124,14 +145,14 @@ def _search(reduced, gram, slope, terms, max_terms, progress) -> list[Implicit]:
     proper = [item for item in supports if _is_proper(exponents[list(item[0])])]
     proper.sort(key=lambda item: (len(item[0]), item[1]))
     taken: dict[int, int] = {}
-    found = []
+    best = []
     for support, _ in proper:
         taken[len(support)] = taken.get(len(support), 0) + 1
         if taken[len(support)] <= settings.SUPPORTS_PER_SIZE:
             places = list(support)
             vector = least_ratio(gram, slope, places)[1] / scale[places]
-            found.append(Implicit(tuple(terms[i] for i in places), vector))
-    return found
+            best.append(Implicit(tuple(terms[i] for i in places), vector))
+    return best
 
 
 def _is_proper(exponents: np.ndarray) -> bool:

@@ -68,15 +68,7 @@ IDENTITY = Link(
 POWER_LINKS = (
     IDENTITY,
     _power("Y^2", 2.0)._replace(singular=False),
-    Link(
-        "1/Y",
-        lambda Y: 1 / Y,
-        lambda Y: -1 / Y**2,
-        lambda Y: 2 / Y**3,
-        lambda P: 1 / P,
-        -1.0,
-        needs_positive=False,
-    ),
+    _power("1/Y", -1.0)._replace(inverse=lambda P: 1 / P, needs_positive=False),
     _power("1/Y^2", -2.0),
     _power("sqrt Y", 0.5),
     _power("1/sqrt Y", -0.5),
@@ -107,10 +99,6 @@ def _of_function(
     )
 
 
-def _whatever_the_rows(link: Link, _: Reduced) -> Link:
-    return link
-
-
 def _logarithm(reduced: Reduced) -> Link:
     """Return the logarithm of Y in the unit of the table: it may need no constant there."""
     size = np.exp(reduced.state.factor @ reduced.table.log_units)
@@ -133,32 +121,21 @@ def _of_target(name: str, reduced: Reduced) -> Link | None:
 
     Where noise leads beyond what the function is defined for, the last value inside is taken.
     """
-    function, inside = registered(name), reduced.table.unit * reduced.Y
-    if reduced.state.factor.any() or function.inverse is None or function.second_derivative is None:
-        return None
+    function, unit, Y = registered(name), reduced.table.unit, reduced.Y
+    anywhere = _of_function(function, unit, needs_positive=False, singular=False)
     with np.errstate(all="ignore"):
-        values, slopes = function.value(inside), function.derivative(inside)
-        good = np.isfinite(values) & np.isfinite(slopes) & (slopes != 0.0)
-        good &= np.isfinite(function.second_derivative(inside))
-        good &= np.isclose(function.inverse(values), inside, rtol=1e-6, atol=1e-9)
-    if not np.average(good, weights=reduced.table.weight) > 0.9:
+        values, slopes = anywhere.value(Y), anywhere.slope(Y)
+        good = np.isfinite([values, slopes, anywhere.curvature(Y)]).all(axis=0) & (slopes != 0.0)
+        good &= np.isclose(anywhere.inverse(values), Y, rtol=1e-6, atol=1e-9)
+    if reduced.state.factor.any() or not np.average(good, weights=reduced.table.weight) > 0.9:
         return None
-    return _of_function(
-        function,
-        reduced.table.unit,
-        (inside[good].min(), inside[good].max()),
-        (values[good].min(), values[good].max()),
-        needs_positive=False,
-        singular=False,
-    )
+    arguments, values = unit * Y[good], values[good]
+    ranges = [(part.min(), part.max()) for part in (arguments, values)]
+    return _of_function(function, unit, *ranges, needs_positive=False, singular=False)
 
 
-# What makes the links of a target, by their names, in the order in which they are tried.
-LINKS: dict[str, Callable[[Reduced], Link | None]] = {
-    **{link.name: partial(_whatever_the_rows, link) for link in POWER_LINKS},
-    "log": _logarithm,
-    "sin": _sine,
-}
+# What makes a link of a function for some rows, by the function's name: read, never copied.
+LINKS: dict[str, Callable[[Reduced], Link | None]] = {"log": _logarithm, "sin": _sine}
 _OWN = frozenset(LINKS)
 
 
@@ -197,13 +174,11 @@ def register_link(name: str) -> None:
     >>> vanishing.laws.unregister_link("tanh")
     """
     function = registered(name)
-    parts = {"second derivative": function.second_derivative, "inverse": function.inverse}
-    for part, value in parts.items():
-        if value is None:
-            raise ValueError(
-                f"a link needs a second derivative and an inverse; {name!r} has no {part}: give it "
-                "to vanishing.register_function."
-            )
+    if function.second_derivative is None or function.inverse is None:
+        raise ValueError(
+            f"a link needs a second derivative and an inverse; {name!r} has not both: give them to "
+            "vanishing.register_function."
+        )
     if name in LINKS:
         raise ValueError(f"{name!r} is a link already.")
     LINKS[name] = partial(_of_target, name)
@@ -239,7 +214,7 @@ def usable_links(reduced: Reduced) -> list[Link]:
         np.average(Y > 0, weights=weight) > 0.9
         and np.average(reduced.smooth > lowest, weights=weight) > 0.99
     )
-    links = [make(reduced) for make in LINKS.values()]
+    links = [*POWER_LINKS, *(make(reduced) for make in LINKS.values())]
     return [x for x in links if x is not None and (is_positive or not x.needs_positive)]
 
 
@@ -293,7 +268,7 @@ def full_residual(values, rows: Regression, chosen, count) -> tuple[float, np.nd
 def exact_support(values, target) -> tuple[int, ...] | None:
     """Return the terms of a combination that equals the target up to rounding, or None.
 
-    Gram matrices see half of the digits; here the rows are solved themselves. Few terms, which are
+    Gram matrices see half of the digits: the rows themselves are solved. Few terms, which are
     far from dependent, are tried before many.
 
     Parameters
@@ -373,7 +348,7 @@ def link_supports(
         # Better weights tell noise from terms, and here is hardly any.
         if least < settings.NO_NOISE * reduced.table.norm:
             break
-    found = []
+    sparse = []
     slack = settings.LINK_SLACK + 3.0 * np.sqrt(2.0 / count)
     for link, rows, noise, _ in results:
         progress()
@@ -385,12 +360,12 @@ def link_supports(
                 target = link.value(reduced.Y[chosen]) * pull
             support = exact_support(values[:, chosen] * pull, target)
             if support is not None:
-                found.append(Sparse(link, tuple(terms[i] for i in support)))
+                sparse.append(Sparse(link, tuple(terms[i] for i in support)))
                 continue
         # What rounding leaves depends on the weights of rows.
         if noise <= slack * max(reduced.noise, 10 * ROUNDING * reduced.table.norm):
-            found += _sparse(reduced, link, rows, terms, values)
-    return found, reduced
+            sparse += _sparse(reduced, link, rows, terms, values)
+    return sparse, reduced
 
 
 def _sparse(reduced, link, rows, terms, values) -> list[Sparse]:
@@ -409,9 +384,9 @@ def _sparse(reduced, link, rows, terms, values) -> list[Sparse]:
     supports.sort(key=lambda s: count * np.log(s[1]) + price * len(s[0]))
     chosen = [support for support, _ in supports[: settings.SUPPORTS_KEPT]]
     # Next to poles of T few terms fit badly until they are fitted in units of y.
-    near = [
+    short = [
         s for s in supports if s[1] < settings.FEW_TERMS_SLACK * reduced.noise and len(s[0]) <= 3
     ]
     for size in (1, 2, 3):
-        chosen += [s[0] for s in near if len(s[0]) == size][:1]
+        chosen += [s[0] for s in short if len(s[0]) == size][:1]
     return [Sparse(link, tuple(terms[i] for i in support)) for support in dict.fromkeys(chosen)]

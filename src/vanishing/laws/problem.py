@@ -6,10 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from vanishing.fitting.smooth_terms import smooth_coordinates
 from vanishing.fitting.surrogate import Surrogate, fit_surrogate
 from vanishing.laws import settings
 from vanishing.laws.dictionary import Variables
-from vanishing.laws.reductions import Logarithms, ReductionState, start_coordinates
+from vanishing.laws.reductions import Logarithms, ReductionState
 
 # Least noise that Gram matrices tell from none, relative to the mean square of the target; what
 # holds beyond it is found on the rows.
@@ -89,7 +90,7 @@ class LawTable(NamedTuple):
 def surrogate_of(table: LawTable) -> tuple[Surrogate, np.ndarray]:
     """Return a surrogate of the target, fitted to the first rows, and what it sees of all rows."""
     first = slice(0, settings.FIRST_ROWS)
-    coordinates = start_coordinates(table.columns, table.positive)
+    coordinates = smooth_coordinates(table.columns, table.positive)
     y = table.y[first]
     ones = np.ones_like(y)
     return fit_surrogate(coordinates[:, first], ones, y, table.weight[first]), coordinates

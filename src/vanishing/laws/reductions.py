@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from vanishing.fitting.smooth_terms import is_logarithmic
 from vanishing.fitting.surrogate import Surrogate, fit_surrogate
 from vanishing.laws import settings
 
@@ -85,19 +86,6 @@ class Logarithms:
         for i in np.flatnonzero(logarithmic):
             rows[i] = state.variables[i] @ self.logs
         return rows
-
-
-def is_logarithmic(variables: np.ndarray, positive: np.ndarray) -> np.ndarray:
-    """Say which variables are better seen in logarithms: not those that come close to zero."""
-    low, middle = np.quantile(variables, [0.001, 0.5], axis=1) if len(variables) else ([], [])
-    return positive & (np.asarray(low) > 0.02 * np.asarray(middle))
-
-
-def start_coordinates(columns: np.ndarray, positive: np.ndarray) -> np.ndarray:
-    """Return what a surrogate of the columns themselves sees of them."""
-    n = len(columns)
-    state = ReductionState(np.zeros(n), np.eye(n), positive)
-    return Logarithms(columns, positive).coordinates(state, is_logarithmic(columns, positive))
 
 
 class _ReductionCandidate(NamedTuple):

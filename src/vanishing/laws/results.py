@@ -6,8 +6,9 @@ from typing import NamedTuple
 import numpy as np
 
 from vanishing.algebra.expressions import evaluate
+from vanishing.algebra.functions import FUNCTIONS
 from vanishing.algebra.solving import normalised, solved
-from vanishing.algebra.terms import FUNCTIONS, Factor, Term, substituted
+from vanishing.algebra.terms import Factor, Term, substituted
 from vanishing.equations.law import Law
 from vanishing.fitting.gauss_newton import gauss_newton
 from vanishing.fitting.normal import inverse, widened, with_fixed, without

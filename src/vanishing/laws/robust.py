@@ -3,9 +3,13 @@
 import numpy as np
 from scipy.linalg import LinAlgError, eigh
 
-from vanishing.fitting.surrogate import exponents_up_to, fit_surrogate, legendre_products
+from vanishing.fitting.smooth_terms import (
+    exponents_up_to,
+    legendre_products,
+    smooth_coordinates,
+)
+from vanishing.fitting.surrogate import fit_surrogate
 from vanishing.laws import settings
-from vanishing.laws.reductions import start_coordinates
 
 _FITS = 8
 
@@ -30,7 +34,7 @@ def good_rows(table) -> np.ndarray:
     Weights 1 / (1 + (r / 2 s)^2) let rows count less the farther they are; then those beyond 4.5
     deviations are left out.
     """
-    coordinates = start_coordinates(table.columns, table.positive)
+    coordinates = smooth_coordinates(table.columns, table.positive)
     factor = np.ones(table.n_rows)
     weight = table.weight
     for _ in range(_FITS):
@@ -73,9 +77,9 @@ def rows_near_an_equation(columns: np.ndarray, weight: np.ndarray) -> np.ndarray
 def _slopes(values, exponents, unit) -> list[np.ndarray]:
     """Return the derivatives of the terms by each variable, by differences."""
     step = 1e-5
-    found = []
+    slopes = []
     for column in range(len(unit)):
         moved = unit.copy()
         moved[column] += step
-        found.append((legendre_products(np.clip(moved, -3.0, 3.0), exponents) - values) / step)
-    return found
+        slopes.append((legendre_products(np.clip(moved, -3.0, 3.0), exponents) - values) / step)
+    return slopes

@@ -6,8 +6,9 @@ from typing import NamedTuple
 import numpy as np
 
 from vanishing.algebra.terms import monomial
+from vanishing.fitting.lack_of_fit import LackOfFit
 from vanishing.laws import settings
-from vanishing.laws.choose import AMBIGUOUS, Choice, LackOfFit, LawCandidate, candidate, choose
+from vanishing.laws.choose import AMBIGUOUS, Choice, LawCandidate, candidate, choose
 from vanishing.laws.dictionary import PLAIN, Stage, dictionary
 from vanishing.laws.homogeneous import admitted, terms_to_make
 from vanishing.laws.implicit import implicit_supports
@@ -80,7 +81,7 @@ def _outcomes(table: LawTable, options: Options, progress) -> Iterator[SearchOut
     )
     outcome = SearchOutcome(None, [], states)
     yield outcome
-    lack_of_fit = LackOfFit(table)
+    lack_of_fit = LackOfFit(table.columns, table.weight)
     for tried, state in enumerate(_order(states)):
         if tried > 1 and outcome.is_ambiguous:
             return
@@ -129,8 +130,8 @@ def link_fits(
     n_made = terms_to_make(reduced.dimensions)
     terms = dictionary(stage, reduced.variables, options.max_degree, n_made)
     fits: list[Fitted] = []
-    for some_links, some_terms in admitted(links, terms, reduced.dimensions):
-        supports, reduced = link_supports(reduced, some_terms, some_links, progress)
+    for links_together, terms_together in admitted(links, terms, reduced.dimensions):
+        supports, reduced = link_supports(reduced, terms_together, links_together, progress)
         for sparse in supports:
             if len(sparse.terms) < options.max_terms:
                 progress()

@@ -69,7 +69,6 @@ FUNCTION_PRICE = 25.0  # score per function used
 LEAST_EXPLAINED = 0.5  # share of the target's variance
 ROWS_PER_TERM = 5.0  # per coefficient to be fitted: fewer would fit anything
 FEW_ROWS = 30  # on fewer, nothing is said about what a law leaves over
-LACK_OF_FIT = 5.0  # deviations of F at which the columns still explain what is left
 EVIDENCE = 10.0  # least distance in score to the best law that is really different
 ENOUGH = 200.0  # evidence beyond which no further explanation is looked for: time alone
 SAME = 1e-7  # singular value of terms that have a law in common
@@ -86,7 +85,6 @@ TURNS = 0.1  # share of rows on either side of a surface that turns around: a co
 
 # -- check_law ------------------------------------------------------------------------------------
 SIGNIFICANT = 1e-3  # p-value of a column that is named as explaining residuals
-SURE_LACK = 1e-4  # p-value at which an equation does not hold: few rows have heavy tails
 TESTED_ROWS = 20_000  # of the test of what is left over: time
 LARGE_ERROR = 0.5  # over the spread of the target, of an equation that says little
 WRONG_BRANCH = 0.25  # share of rows where a root would be negative

@@ -11,20 +11,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vanishing.fitting.debiased import Matrices, fitted_equation, matrices
+from vanishing.fitting.debiased import fitted_equation, matrices
 from vanishing.fitting.ratios import full_ratios, least_ratio, ratio_supports
+from vanishing.fitting.smooth_terms import exponents_up_to
 from vanishing.fitting.sparse import price
-from vanishing.fitting.surrogate import exponents_up_to
 from vanishing.fitting.variety import (
     VarietyEquation,
     evaluated,
     gradient,
     projected,
     rank_of_multiples,
-    sparse_supports_of,
     vanishes,
 )
 from vanishing.laws import settings
+from vanishing.laws.implicit import NullSpace
 from vanishing.rows.source import RowPart
 
 
@@ -126,18 +126,18 @@ class Symmetric:
 
         The energy of a collision has degree 3, and is shorter than what degree 2 makes of it.
         """
-        found: list[VarietyEquation] = []
+        known: list[VarietyEquation] = []
         for degree in range(1, self.max_degree + 1):
-            pool = [e for d in (degree, degree + 1) for e in self._exact(d, found)]
+            pool = [e for d in (degree, degree + 1) for e in self._exact(d, known)]
             pool.sort(key=lambda e: (len(e.coef), e.exponents.sum()))
-            follows = self._implied(found)
+            follows = self._implied(known)
             for equation in pool:
-                if len(found) == n_laws:
-                    return found
+                if len(known) == n_laws:
+                    return known
                 if not follows(equation):
-                    found.append(equation)
-                    follows = self._implied(found)
-        return found
+                    known.append(equation)
+                    follows = self._implied(known)
+        return known
 
     def _terms(self, degree, limit) -> list[np.ndarray]:
         """Return the exponents up to a degree of terms that may stand together, if not too many.
@@ -149,7 +149,7 @@ class Symmetric:
         rows = exponents_up_to(len(self.columns), 20 * limit, degree)
         rows = rows[(rows <= self.highest).all(axis=1)]
         classes = [rows] if self.dimensions is None else self._homogeneous(rows, degree)
-        return [some for some in classes if 2 <= len(some) <= limit]
+        return [terms for terms in classes if 2 <= len(terms) <= limit]
 
     def _homogeneous(self, rows, degree) -> list[np.ndarray]:
         """Return terms in classes of one dimension, but those that lower degrees have had."""
@@ -160,38 +160,32 @@ class Symmetric:
 
     # -- Tables without noise ---------------------------------------------------------------------
 
-    def _exact(self, degree, found) -> list[VarietyEquation]:
-        """Return sparse equations up to a degree, unless all are multiples of those found."""
+    def _exact(self, degree, known) -> list[VarietyEquation]:
+        """Return sparse equations up to a degree, unless all are multiples of those known."""
         if degree > self.max_degree:
             return []
         return [
             e
             for terms in self._terms(degree, settings.EXACT_TERMS)
-            for e in self._exact_among(terms, degree, found)
+            for e in self._exact_among(terms, degree, known)
         ]
 
-    def _exact_among(self, exponents, degree, found) -> list[VarietyEquation]:
-        """Return sparse equations among some terms."""
+    def _exact_among(self, exponents, degree, known) -> list[VarietyEquation]:
+        """Return sparse equations among terms."""
         self.progress()
         values = evaluated(self.columns, exponents) * np.sqrt(self.weight)
-        n_rows = min(values.shape[1], 2 * len(values) + 100)
-        matrix = values[:, :n_rows].T
-        scale = np.sqrt(np.mean(matrix**2, axis=0))
-        if n_rows < 2 * len(values) or n_rows < 10 or not scale.all():
+        enough = values.shape[1] >= max(10, 2 * len(values))
+        null = NullSpace.of(values) if enough else None
+        if null is None:
             return []
-        _, singular, vectors = np.linalg.svd(matrix / scale, full_matrices=False)
-        null = vectors[singular < settings.EXACT * singular[0]]
-        highest = max((e.exponents.sum(axis=1).max() for e in found), default=0)
-        if degree > highest + 1 and len(null) <= rank_of_multiples(found, exponents):
+        highest = max((e.exponents.sum(axis=1).max() for e in known), default=0)
+        if degree > highest + 1 and len(null.vectors) <= rank_of_multiples(known, exponents):
             return []
-        equations = []
-        for part in sparse_supports_of(null, self.max_terms)[: settings.CHECKED]:
-            _, singular, few = np.linalg.svd(matrix[:, part] / scale[part], full_matrices=False)
-            holds = singular[-1] < settings.EXACT * singular[0] and (np.abs(few[-1]) > 1e-8).all()
-            coef = few[-1] / scale[part]
-            if holds and self._is_asked(exponents[part]) and self._holds(exponents[part], coef):
-                equations.append(VarietyEquation(exponents[part], coef, 0.0, np.inf, True))
-        return equations
+        return [
+            VarietyEquation(exponents[part], coef, 0.0, np.inf, True)
+            for part, coef in null.sparse(self.max_terms)
+            if self._is_asked(exponents[part]) and self._holds(exponents[part], coef)
+        ]
 
     def _holds(self, exponents, coef) -> bool:
         """Say whether an equation holds up to rounding on all rows."""
@@ -210,7 +204,8 @@ class Symmetric:
         for exponents in self._noisy_terms():
             scale = 0.0
             for _ in range(3):
-                both = self._matrices(exponents, scale * self.spread, self.spread)
+                noise = scale * self.spread
+                both = matrices(self.columns, self.weight, exponents, noise, self.spread)
                 # The sum is safely positive, unlike moments from which noise was taken.
                 ratio = full_ratios(both.gram + scale**2 * both.slope, both.slope)[0]
                 ratio *= self.count / (self.count - len(exponents))
@@ -229,22 +224,19 @@ class Symmetric:
                 if self.count >= 8 * len(exponents):
                     yield exponents
 
-    def _matrices(self, exponents, noise, unit) -> Matrices:
-        return matrices(self.columns, self.weight, exponents, noise, unit)
-
-    def _noisy(self, found, noise: ColumnNoise) -> VarietyEquation | None:
-        """Return the best equation of any degree that does not follow from those found."""
+    def _noisy(self, known, noise: ColumnNoise) -> VarietyEquation | None:
+        """Return the best equation of any degree that does not follow from those known."""
         candidates: list[tuple[float, VarietyEquation]] = []
         for exponents in self._noisy_terms():
             self.progress(f"symmetric laws, {len(exponents)} terms")
             candidates += self._of_degree(exponents, noise)
         candidates.sort(key=lambda item: item[0])
         deviations = noise.deviations
-        follows = self._implied(found, deviations)
+        follows = self._implied(known, deviations)
         for score, equation in candidates[: settings.CHECKED]:
             if follows(equation) or not self._is_significant(equation, deviations):
                 continue
-            evidence = self._evidence(equation, candidates, score, found, deviations)
+            evidence = self._evidence(equation, candidates, score, known, deviations)
             if evidence < settings.EVIDENCE or not self._is_allowed(equation):
                 return None
             return equation._replace(evidence=evidence)
@@ -253,7 +245,8 @@ class Symmetric:
     def _of_degree(self, exponents, noise: ColumnNoise):
         """Yield (score, equation) of supports that leave hardly more than all terms of a degree."""
         k = len(exponents)
-        both = self._matrices(exponents, noise.deviations, noise.deviations)
+        deviations = noise.deviations
+        both = matrices(self.columns, self.weight, exponents, deviations, deviations)
         gram = both.gram + both.slope
         spectrum = full_ratios(gram, both.slope)
         least = spectrum[0]
@@ -275,7 +268,7 @@ class Symmetric:
                 continue
             # Less than the noise is chance, or rows of little noise that multiples of laws favour.
             score = self.count * np.log(max(ratio / floor, 1.0))
-            score += cost * len(support) + 3.0 * part.sum()
+            score += cost * len(support) + settings.EXPONENT_PRICE * part.sum()
             vector = least_ratio(gram, slope, places)[1] / scale[places]
             spare = max(k - len(support), 1)
             lack = (self.count * (ratio / least - 1.0) - spare) / np.sqrt(2.0 * spare)
@@ -305,13 +298,13 @@ class Symmetric:
         rising = np.average(gradient(self.columns, equation)[used] > 0, axis=1, weights=self.weight)
         return bool((np.abs(rising - 0.5) < 0.5 - settings.TURNS).all())
 
-    def _evidence(self, equation, candidates, score, found, noise) -> float:
+    def _evidence(self, equation, candidates, score, known, noise) -> float:
         """Return the distance in score to the best other explanation of the same rows.
 
         That is an equation which nearly holds where this one does, and is not the same: one that
         fails there is a law of its own.
         """
-        points = self._points([*found, equation])
+        points = self._points([*known, equation])
         for other, candidate in candidates[: 3 * settings.CHECKED]:
             if other - score > settings.ENOUGH:
                 break
@@ -320,18 +313,18 @@ class Symmetric:
                 return other - score
         return settings.ENOUGH
 
-    def _implied(self, found, noise=None) -> Callable[[VarietyEquation], bool]:
-        """Return a test of whether an equation follows from laws which were found.
+    def _implied(self, known, noise=None) -> Callable[[VarietyEquation], bool]:
+        """Return a test of whether an equation follows from known laws.
 
         It does so where its terms vanish on points of theirs, or approximately: within the noise.
 
         What several laws imply together is told nevertheless where it is as short as the shortest:
         the energy of a collision on a line, beside its momentum and relative velocity.
         """
-        tolerance = settings.SAME if all(e.exact for e in found) else settings.FOLLOWS_NOISY
-        single = [self._points([equation]) for equation in found]
-        together = self._points(found) if len(found) > 1 else None
-        shortest = min((len(e.coef) for e in found), default=0)
+        tolerance = settings.SAME if all(e.exact for e in known) else settings.FOLLOWS_NOISY
+        single = [self._points([equation]) for equation in known]
+        together = self._points(known) if len(known) > 1 else None
+        shortest = min((len(e.coef) for e in known), default=0)
 
         def follows(equation) -> bool:
             exponents = equation.exponents

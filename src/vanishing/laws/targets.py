@@ -5,11 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vanishing.algebra.expression_text import LawText
 from vanishing.algebra.expressions import of_term
 from vanishing.algebra.quantities import ONE
 from vanishing.algebra.terms import Term
-from vanishing.algebra.writing import in_words
+from vanishing.algebra.writing import PlainText, in_words
 from vanishing.equations.law import Law
 from vanishing.laws import settings
 from vanishing.laws.choose import Choice, LawCandidate
@@ -170,7 +169,7 @@ def _reductions(outcome: SearchOutcome, table: Prepared, names, target: int) -> 
     if not outcome.states:
         return []
     state = outcome.states[-1] if outcome.choice is None else outcome.choice.best.reduced.state
-    text = LawText([*(names[i] for i in table.columns), names[target]])
+    text = PlainText([*(names[i] for i in table.columns), names[target]])
     groups = [np.append(-state.factor, 1.0)]
     groups += [np.append(row, 0.0) for row in state.variables]
     return [text.write(of_term(Term(tuple(map(float, group))))) for group in groups]

@@ -9,11 +9,11 @@ from vanishing.algebra.solving import normalised, pivot_of, solved
 from vanishing.algebra.terms import monomial
 from vanishing.equations.law import Law
 from vanishing.fitting.debiased import fitted_equation
+from vanishing.fitting.smooth_terms import is_logarithmic
 from vanishing.fitting.variety import VarietyEquation
 from vanishing.laws import settings
 from vanishing.laws.passes import Distances, Measure
 from vanishing.laws.problem import surrogate_of
-from vanishing.laws.reductions import is_logarithmic
 from vanishing.laws.results import held_out_error
 from vanishing.laws.robust import rows_near_an_equation
 from vanishing.laws.search import Options
@@ -40,7 +40,8 @@ def laws_of_columns(rows: SearchRows, options: Options, noise, n_laws: int, prog
     ]
     close.sort(key=lambda law: (law.n_terms, law.relative_error))
     laws = _different(close, rows)[:n_laws]
-    front = min((a.front for a in answers if a.front), key=_best_error, default=())
+    fronts = (answer.front for answer in answers if answer.front)
+    front = min(fronts, key=lambda laws: min(law.relative_error for law in laws), default=())
     reductions = next((a.reductions for a in answers if a.laws), ())
     deviations = np.zeros(len(rows.names))
     deviations[places] = [answer.noise for answer in answers]
@@ -261,10 +262,6 @@ def _shortest(laws: list[Law]) -> list[Law]:
     for law in laws:
         best.setdefault(law.n_terms, law)
     return [best[n_terms] for n_terms in sorted(best)]
-
-
-def _best_error(front) -> float:
-    return min(law.relative_error for law in front)
 
 
 def _different(laws: list[Law], rows) -> list[Law]:

@@ -52,5 +52,5 @@ def others(free: Free, choice: Choice) -> list[Choice]:
     """Return the choices that differ in scaling or oracle, as far as these are not given."""
     scales = SCALINGS if free.scale else (None,)
     oracles = settings.ORACLES if choice.oracle is not None else (None,)
-    found = [choice._replace(scale=scale, oracle=o) for scale, o in product(scales, oracles)]
-    return [other for other in found if other != choice]
+    choices = [choice._replace(scale=scale, oracle=o) for scale, o in product(scales, oracles)]
+    return [other for other in choices if other != choice]

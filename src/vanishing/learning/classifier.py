@@ -77,20 +77,28 @@ class VanishingClassifier(PipelineClassifier):
         The fitted feature map, on scaled rows.
     final_estimator_ : classifier
         The fitted classifier on the features.
-    decisive_ : list of (generators, weights), or None
-        Of each class, the generators that have a weight in the linear SVM, and their weights;
-        None with another `final_estimator`.
+    decisive_ : list of n_classes (generators, weights), or None
+        The generators of each class that have a weight in the linear SVM, and their weights, of
+        shape (n_generators, 1), or (n_generators, n_classes) with more than two classes; None with
+        another `final_estimator`.
     temperature_ : float or None
         By which decision values are divided to be probabilities; None with another
         `final_estimator`.
-    generators_ : sequence of polynomials
+    generators_ : sequence of `vanishing.polynomials.Polynomial` of length n_generators_
         The generators of all classes, in the order of the features.
     n_generators_, n_terms_ : int
         |G| and |O|, summed over the classes.
     sparsity_ : float
         Share of zeros among the non-leading coefficients of all generators.
     n_features_in_ : int
-    feature_names_in_ : ndarray of str, where X has names
+    feature_names_in_ : ndarray of str of shape (n_features_in_,)
+        Where X has names.
+
+    See Also
+    --------
+    VanishingClassifierCV : The same, tuned by cross-validation.
+    VanishingFeatures : Generators of each class as features.
+    L1SquaredHingeSVC : The linear classifier that few features suffice for.
 
     Examples
     --------
@@ -303,8 +311,8 @@ def _read_scaling(reader, scale, scaler, ends, n_features) -> Scaling:
     reader.require(scaler is not None or scale is False, "there is no scaler.")
     if scaler is not None:
         scaler = reader.model(scaler, _SCALERS)
-    found = None if scaler is None else type(scaler).__name__
-    reader.require(found == kinds.get(scale, found), "the scaler is not the one that scale says.")
+    kind = None if scaler is None else type(scaler).__name__
+    reader.require(kind == kinds.get(scale, kind), "the scaler is not the one that scale says.")
     clip, unclipped = ends
     reader.require(clip is None or unclipped is None, "there are both clip and range.")
     scaling = Scaling(clone(scaler) if scale == "transformer" else scale, clip is not None)

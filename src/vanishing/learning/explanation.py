@@ -43,14 +43,14 @@ def table_of(explanations, rows, decided, transformer):
     written: dict[int, tuple[Readable, str]] = {}
     lines = []
     for row, label, reasons in zip(rows, decided, explanations, strict=True):
-        for one in reasons:
-            generator = one["generator"]
+        for reason in reasons:
+            generator = reason["generator"]
             if id(generator) not in written:
                 shown = readable(generator, affine(transformer, generator.terms.shape[1]))
                 written[id(generator)] = shown, shown.write()
             shown, text = written[id(generator)]
             units = "original" if shown.original else "scaled"
             size = abs(shown.polynomial.leading_coef)  # the value is that of left minus right side
-            numbers = (one["value"] / size, one["weight"] * size, one["contribution"])
-            lines.append((row, label, one["class"], text, units, *numbers))
+            numbers = (reason["value"] / size, reason["weight"] * size, reason["contribution"])
+            lines.append((row, label, reason["class"], text, units, *numbers))
     return pd.DataFrame(lines, columns=names)

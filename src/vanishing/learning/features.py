@@ -36,8 +36,6 @@ from vanishing.rows.reader import RowReader
 from vanishing.rows.remembered import remembering
 from vanishing.rows.values import generator_values
 
-_LISTED = 5  # classes that a warning lists
-
 
 def class_readers(rows: LabelledRows, chunk_size=None, *, remember=True) -> list[RowReader] | None:
     """Return readers of the rows of each class, for several fits to them; None: not in memory.
@@ -112,15 +110,23 @@ class VanishingFeatures(
     ----------
     classes_ : ndarray of shape (n_classes,)
     transformers_ : list of n_classes fitted estimators
+        The transformer of each class.
     n_generators_, n_terms_ : int
         |G| and |O|, summed over the classes.
     sparsity_ : float
         Share of zeros among the non-leading coefficients of all generators.
-    generators_ : sequence of polynomials
+    generators_ : sequence of `vanishing.polynomials.Polynomial` of length n_generators_
         The generators of all classes, in the order of the outputs; one is made when it is asked
         for.
     n_features_in_ : int
-    feature_names_in_ : ndarray of str, where X has names
+    feature_names_in_ : ndarray of str of shape (n_features_in_,)
+        Where X has names.
+
+    See Also
+    --------
+    OAVI : Sparse generators by convex optimisation, term by term.
+    ContrastiveVanishing : Polynomials that are small on one class and large on others.
+    VanishingClassifier : A linear classifier on these features.
 
     Examples
     --------
@@ -285,7 +291,7 @@ def feature_values(features: VanishingFeatures, X):
 def fit_features(
     features: VanishingFeatures, rows: LabelledRows, readers: list[RowReader] | None = None
 ) -> Remarks:
-    """Fit features to rows that have been validated, wherever they are; nobody is warned.
+    """Fit features to rows that have been validated, wherever they are, without a warning.
 
     The names of columns, if they have any, are set already.
 
@@ -335,14 +341,14 @@ def _set_transformers(features: VanishingFeatures, transformers: list) -> None:
 
 
 def _remarks_on_classes(features: VanishingFeatures, remarks: list) -> Remarks:
-    """Sum up what the constructions of the classes have to say."""
+    """Return the remarks on the constructions of all classes together."""
     classes: dict[str, list[str]] = {}  # that have a problem
-    for label, one in zip(features.classes_.tolist(), remarks, strict=True):
-        for problem in () if one is None else one.problems:
-            classes.setdefault(f"{one.name}: {problem}", []).append(repr(label))
+    for label, of_class in zip(features.classes_.tolist(), remarks, strict=True):
+        for problem in () if of_class is None else of_class.problems:
+            classes.setdefault(f"{of_class.name}: {problem}", []).append(repr(label))
     problems = []
-    for problem, labels in list(classes.items())[:_LISTED]:
-        shown = ", ".join(labels[:_LISTED]) + (", ..." if len(labels) > _LISTED else "")
+    for problem, labels in list(classes.items())[:5]:
+        shown = ", ".join(labels[:5]) + (", ..." if len(labels) > 5 else "")
         problems.append(f"on class {shown}, {problem}")
     # A class without generators is no problem: the others have some.
     nothing = (

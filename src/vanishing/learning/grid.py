@@ -38,13 +38,15 @@ def search_grid(psis, Cs) -> SearchGrid:
     return SearchGrid(every_psi, every_C, first)
 
 
-def _numbers(name: str, given) -> list[float]:
+def _numbers(name: str, argument) -> list[float]:
     try:
-        if isinstance(given, str):
+        if isinstance(argument, str):
             raise TypeError
-        values = [float(value) for value in given]
+        values = [float(value) for value in argument]
     except (TypeError, ValueError):
-        raise TypeError(f"{name} must be 'auto' or a sequence of numbers; got {given!r}.") from None
+        raise TypeError(
+            f"{name} must be 'auto' or a sequence of numbers; got {argument!r}."
+        ) from None
     if not values:
         raise ValueError(f"{name} is empty: give at least one value to try.")
     return list(dict.fromkeys(values))  # each once

@@ -10,7 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from vanishing._threads import spread
 from vanishing.checks import check_number
 from vanishing.rows.array_source import ArraySource
-from vanishing.rows.arrays import to_numpy
+from vanishing.rows.arrays import like, namespace, to_numpy
 from vanishing.rows.intake import take_rows, take_rows_in_memory
 from vanishing.rows.questions import Survey, survey
 from vanishing.rows.reader import ArrayReader, RowReader
@@ -97,11 +97,11 @@ def labelled_rows(estimator, X, y, sample_weight) -> LabelledRows:
     if source.part is not None:
         return _of_part(estimator, source.part)
     source = source.labelled()
-    found = survey(source)
+    facts = survey(source)
     # Twice: scikit-learn takes labels none of which stands there again for numbers.
-    check_classification_targets(np.repeat(found.classes, 2))
-    estimator.classes_ = found.classes
-    return LabelledRows(source.coded(found.classes), found.classes, found)
+    check_classification_targets(np.repeat(facts.classes, 2))
+    estimator.classes_ = facts.classes
+    return LabelledRows(source.coded(facts.classes), facts.classes, facts)
 
 
 def labelled_rows_in_memory(estimator, X, y, sample_weight, *, keep_all=False) -> LabelledRows:
@@ -147,6 +147,14 @@ def class_weights(class_weight, classes: np.ndarray, totals: np.ndarray) -> np.n
         weights = np.zeros(len(classes))
         return np.divide(totals.sum(), len(classes) * totals, out=weights, where=totals > 0.0)
     return compute_class_weight(class_weight, classes=classes, y=classes)
+
+
+def weighted(y, weight, by_class: np.ndarray | None):
+    """Return the weights of rows times those of their classes; None where all count alike."""
+    if by_class is None:
+        return weight
+    of_rows = namespace(y).take(like(y, by_class), y, axis=0)
+    return of_rows if weight is None else weight * of_rows
 
 
 def labels(classes: np.ndarray, scores) -> np.ndarray:

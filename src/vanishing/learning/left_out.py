@@ -18,7 +18,7 @@ import numpy as np
 
 from vanishing._threads import one_blas_thread, spread
 from vanishing.learning import settings
-from vanishing.learning.labels import LabelledRows, class_weights
+from vanishing.learning.labels import LabelledRows, weighted
 from vanishing.learning.passes import Features, added, pieces, positive, summed
 from vanishing.learning.svm import L1SquaredHingeSVC
 from vanishing.learning.svm_problems import SVMProblems
@@ -42,13 +42,13 @@ def temperature_of(final: L1SquaredHingeSVC, decisive: list, rows: LabelledRows)
     -------
     temperature : float
     """
-    by_class = class_weights(final.class_weight, rows.classes, rows.totals)
     parts = [(generators, absolute) for generators, _, absolute in decisive]
     weights = np.vstack([weights for _, weights, _ in decisive])
     if not len(weights):
         weights = np.zeros((1, len(final.intercept_)))  # the column that stands for no features
     weights = np.column_stack([weights.T, final.intercept_])
     problems = SVMProblems(final, rows.classes, rows.totals)
+    by_class = problems.by_class
     if rows.in_memory:
         # The SVM had all features in memory: there is room for those that have a weight.
         X, y, weight = rows.part
@@ -57,27 +57,16 @@ def temperature_of(final: L1SquaredHingeSVC, decisive: list, rows: LabelledRows)
         with one_blas_thread():
             left_out = _LeftOut(look, _factors(look(part)))
             scores = np.concatenate(spread(left_out, look.pieces(part)))
-        return learn_temperature(scores, y, _weights(y, weight, by_class))
+        return learn_temperature(scores, y, weighted(y, weight, by_class))
     look = _Hessians(Features(parts, rows.scale), problems, weights)
-    return _learn_elsewhere(rows, look, by_class)
-
-
-def _learn_elsewhere(rows, look, by_class):
-    left_out = _LeftOut(look, _factors(rows.source.ask(look, added)))
+    hessians = rows.source.ask(look, added)  # type: ignore[arg-type]  # a tuple that is called
+    left_out = _LeftOut(look, _factors(hessians))
     total = float(np.sum(rows.totals if by_class is None else rows.totals * by_class))
 
     def slopes(rates):
-        return rows.source.ask(_Slopes(left_out, by_class, total, rates), np.add)
+        return rows.source.ask(_Slopes(left_out, total, rates), np.add)
 
     return least_loss(slopes, n_rates=11, accuracy=1e-3)  # two to four passes
-
-
-def _weights(y, weight, by_class):
-    """Return what rows count: the temperature is for the classes as they are weighted."""
-    if by_class is None:
-        return weight
-    of_rows = namespace(y).take(like(y, by_class), y, axis=0)
-    return of_rows if weight is None else weight * of_rows
 
 
 class _Hessians(NamedTuple):
@@ -93,13 +82,13 @@ class _Hessians(NamedTuple):
 
     def _hessians(self, piece: RowPart):
         values = self.values(piece)
-        found = []
+        hessians = []
         for p in range(len(self.weights)):
             chosen, _, slack, cost = self.slacks(p, values, piece)
             xp = namespace(values)
             curvature = xp.where(slack > 0.0, 2.0 * cost, xp.zeros_like(cost))
-            found.append(chosen.T @ (chosen * curvature[:, None]))
-        return found
+            hessians.append(chosen.T @ (chosen * curvature[:, None]))
+        return hessians
 
     def pieces(self, part: RowPart) -> list[RowPart]:
         """Return the rows of a block in pieces."""
@@ -163,15 +152,14 @@ class _Slopes(NamedTuple):
     """The question for the slopes of the log-loss at some rates."""
 
     left_out: _LeftOut
-    by_class: np.ndarray | None
     total: float
     rates: np.ndarray
 
     def __call__(self, part: RowPart) -> np.ndarray:
         """Return the sums over a block of rows."""
-        (found,) = summed(self._slopes, self.left_out.look.pieces(part))
-        return found
+        (slopes,) = summed(self._slopes, self.left_out.look.pieces(part))
+        return slopes
 
     def _slopes(self, piece: RowPart):
-        weight = _weights(piece.y, piece.weight, self.by_class)
+        weight = weighted(piece.y, piece.weight, self.left_out.look.problems.by_class)
         return (Loss(self.left_out(piece), piece.y, weight, self.total).slopes(self.rates),)

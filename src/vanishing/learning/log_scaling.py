@@ -23,7 +23,8 @@ class LogScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     scale_, min_ : ndarray of shape (n_features_in_,)
         Factors and offsets that follow, as MinMaxScaler has them.
     n_features_in_ : int
-    feature_names_in_ : ndarray of str, where X has names
+    feature_names_in_ : ndarray of str of shape (n_features_in_,)
+        Where X has names.
 
     Examples
     --------

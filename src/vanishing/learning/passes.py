@@ -32,7 +32,7 @@ def fit_in_passes(
 
     def look(asked, weights, directions):
         question = _NewtonQuestion(values, problems, asked, weights, directions)
-        return [NewtonPass(*found) for found in zip(*rows.source.ask(question, added), strict=True)]
+        return [NewtonPass(*sums) for sums in zip(*rows.source.ask(question, added), strict=True)]
 
     return set_solutions(
         final,
@@ -66,7 +66,7 @@ class _NewtonQuestion(NamedTuple):
     directions: np.ndarray
 
     def __call__(self, part: RowPart) -> tuple[np.ndarray, ...]:
-        """Return losses, dual sums, gradients and Hessians, an entry a problem each."""
+        """Return losses, dual sums, gradients and Hessians, one entry per problem."""
         n_columns = self.weights.shape[1]
         return summed(self._sums, pieces(part, n_columns))
 
@@ -76,7 +76,7 @@ class _NewtonQuestion(NamedTuple):
         n_asked = len(self.asked)
         scores = values @ like(values, np.vstack([self.weights, self.directions]).T)
         left = like(values, 1.0 - STEPS[:, np.newaxis])
-        found = []
+        by_problem = []
         for i, p in enumerate(self.asked):
             sign, cost = self.problems.sides(p, piece.y, piece.weight, scores[:, i])
             margin, move = sign * scores[:, i], sign * scores[:, n_asked + i]
@@ -87,8 +87,8 @@ class _NewtonQuestion(NamedTuple):
             dual = double * slack
             curvature = xp.where(slack > 0.0, double, xp.zeros_like(double))
             hessian = values.T @ (values * curvature[:, None])
-            found.append((losses, xp.sum(dual), -((sign * dual) @ values), hessian))
-        return tuple(xp.stack(sums) for sums in zip(*found, strict=True))
+            by_problem.append((losses, xp.sum(dual), -((sign * dual) @ values), hessian))
+        return tuple(xp.stack(sums) for sums in zip(*by_problem, strict=True))
 
 
 def pieces(part: RowPart, n_columns: int) -> list[RowPart]:

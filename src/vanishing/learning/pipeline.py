@@ -28,7 +28,7 @@ class Parts(NamedTuple):
 
 
 def remarks_on_parts(name: str, parts: Parts) -> Remarks:
-    """Return what there is to say of the fitted parts of a classifier, by its name."""
+    """Return the remarks on the fitted parts of a classifier of this name."""
     nothing = (
         "nothing vanishes on any class, so that there are no features to tell them apart by. "
         "Take a larger psi or max_degree, or scale the data."

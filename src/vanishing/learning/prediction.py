@@ -115,15 +115,15 @@ class PipelineClassifier(
     def _far_rows(self) -> FarRows:
         return pipeline_of(self).scaling_.far_rows or FarRows()
 
-    def _tell(self, far: FarRows) -> None:
-        if far is not pipeline_of(self).scaling_.far_rows:  # else whoever watches will tell
+    def _warn_of(self, far: FarRows) -> None:
+        if far is not pipeline_of(self).scaling_.far_rows:  # else the caller counts, and warns
             warn_of(self, far)
 
     def _scaled(self, rows):
         """Return validated rows as the generators take them."""
         far = self._far_rows()
         scaled = pipeline_of(self).scaling_(rows, far)
-        self._tell(far)
+        self._warn_of(far)
         return scaled
 
     def _features(self, rows):
@@ -173,9 +173,9 @@ class PipelineClassifier(
         intercept = pipeline_of(self).final_estimator_.intercept_
         scores, counts = sums_by_pieces(rows, intercept, summands)
         far = self._far_rows()
-        for one in counts:
-            far.add(one)
-        self._tell(far)
+        for count in counts:
+            far.add(count)
+        self._warn_of(far)
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
     @row_by_row(dtype=lambda self: self.classes_.dtype, on_device=_decides_on_device)
@@ -234,13 +234,13 @@ class PipelineClassifier(
     @overload
     def explain(self, X: Table, *, n_generators: int = 5, table: Literal[True]) -> Any: ...
     def explain(self, X, *, n_generators=5, table=False):
-        """Tell which generators decided each prediction.
+        """Name the generators that decided each prediction.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
         n_generators : int, default=5
-            How many to tell of, largest contribution first.
+            How many to name, largest contribution first.
         table : bool, default=False
             Whether to return a table, in which equations are in the columns as they were given.
 

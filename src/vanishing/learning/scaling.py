@@ -43,10 +43,10 @@ def affine(transformer, n_features: int) -> tuple[np.ndarray, np.ndarray] | None
         return a, b
     if isinstance(transformer, Pipeline):
         for _, step in transformer.steps:
-            found = affine(step, n_features)
-            if found is None:
+            factors = affine(step, n_features)
+            if factors is None:
                 return None
-            a, b = a * found[0], b * found[0] + found[1]
+            a, b = a * factors[0], b * factors[0] + factors[1]
         return a, b
     if isinstance(transformer, MinMaxScaler):
         return transformer.scale_, transformer.min_
@@ -134,7 +134,7 @@ class Scaling:
     low, high : ndarray of shape (n_columns,), or None
         The range of the scaled columns in training; None where an older model file lacks it.
     far_rows : FarRows or None
-        Where whoever predicts counts rows far outside; None: it warns of them.
+        A count of rows far outside, to be read by the caller; None: they are warned of.
     """
 
     far_rows: FarRows | None = None

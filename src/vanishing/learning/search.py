@@ -36,7 +36,7 @@ from vanishing.learning.trials import Trials, describe
 from vanishing.learning.tuning import Tuning
 from vanishing.persistence import register
 
-_MEASURED = ("fit_times", "score_times", "scores")
+_MEASURED = ("fit_time", "score_time", "score")
 _TIMES = ("mean_fit_time", "std_fit_time", "mean_score_time", "std_score_time")
 
 
@@ -64,7 +64,7 @@ class VanishingClassifierCV(PipelineClassifier):
         equal scores the first psi and the smallest C win. Values that are given are those of
         ``OAVI()`` where there is no transformer.
     Cs : "auto" or sequence of float, default="auto"
-        Values of C; "auto" means 0.1, 1 and 10, and those beside the best of them in the end. With
+        Values of C; "auto" means 0.1, 1 and 10, and then those next to the best of them. With
         psis="auto" those that were clearly worse with one psi are not tried with the next.
     cv : int, splitter or iterable, default=3
         As in scikit-learn; an integer means stratified folds.
@@ -80,7 +80,7 @@ class VanishingClassifierCV(PipelineClassifier):
     n_jobs : int, default=None
         Threads over folds, and over the psi of a given grid.
     verbose : int, default=0
-        Print a line for each fold and psi that is done.
+        Print one line per fold and psi.
 
     Attributes
     ----------
@@ -91,22 +91,34 @@ class VanishingClassifierCV(PipelineClassifier):
         Mean score of the best parameters over the folds.
     best_index_ : int
         Their place in `cv_results_`.
-    cv_results_ : dict of arrays
+    cv_results_ : dict of arrays of shape (n_points,)
         As of scikit-learn's GridSearchCV: ``param_psi``, ``param_C``, ``params``,
         ``split0_test_score``, ..., ``mean_test_score``, ``std_test_score``, ``rank_test_score``,
         and times; in the order in which they were looked at. NaN where that was not worth it, or
         would have taken too long or too much memory; masked where a parameter does not apply.
     classifier_ : VanishingClassifier
         Fitted to all rows with the best parameters.
-    n_generators_, n_terms_, sparsity_, generators_ :
-        Those of `classifier_`.
+    n_generators_, n_terms_ : int
+        |G| and |O| of `classifier_`, summed over the classes.
+    sparsity_ : float
+        Share of zeros among the non-leading coefficients of all generators.
+    generators_ : sequence of `vanishing.polynomials.Polynomial` of length n_generators_
+        The generators of all classes, in the order of the features.
     temperature_ : float or None
         By which decision values are divided to be probabilities, learned from the decision values
         of the folds' validation rows.
     n_splits_ : int
+        Number of folds.
     classes_ : ndarray of shape (n_classes,)
     n_features_in_ : int
-    feature_names_in_ : ndarray of str, where X has names
+    feature_names_in_ : ndarray of str of shape (n_features_in_,)
+        Where X has names.
+
+    See Also
+    --------
+    VanishingClassifier : The classifier that is tuned.
+    VanishingFeatures : Generators of each class as features.
+    ContrastiveVanishing : Polynomials that are small on one class and large on others.
 
     Examples
     --------
@@ -208,17 +220,17 @@ def _set_results(model: VanishingClassifierCV, params, times, splits, best_index
     ``params`` are the points looked at, ``times`` columns that are kept as they are, and
     ``splits`` scores of shape (n_splits, len(params)), NaN where there is none.
     """
-    found = dict(zip(_TIMES, times, strict=True))
+    results = dict(zip(_TIMES, times, strict=True))
     for name in dict.fromkeys(name for point in params for name in point):
-        found[f"param_{name}"] = _column(params, name)
-    found["params"] = params
-    found |= {f"split{i}_test_score": scores for i, scores in enumerate(splits)}
-    mean = found["mean_test_score"] = splits.mean(axis=0)
-    found["std_test_score"] = splits.std(axis=0)
+        results[f"param_{name}"] = _column(params, name)
+    results["params"] = params
+    results |= {f"split{i}_test_score": scores for i, scores in enumerate(splits)}
+    mean = results["mean_test_score"] = splits.mean(axis=0)
+    results["std_test_score"] = splits.std(axis=0)
     # Sums of the same scores in another order are equal; what was not looked at is last.
     rounded = np.nan_to_num(mean.round(12), nan=-np.inf)
-    found["rank_test_score"] = 1 + (rounded > rounded[:, np.newaxis]).sum(axis=1)
-    model.cv_results_ = found
+    results["rank_test_score"] = 1 + (rounded > rounded[:, np.newaxis]).sum(axis=1)
+    model.cv_results_ = results
     model.n_splits_ = len(splits)
     model.best_index_ = best_index
     model.best_score_ = float(mean[best_index])
@@ -275,18 +287,18 @@ def search(model: VanishingClassifierCV, X, y, sample_weight=None) -> VanishingC
             try:
                 tuning.run()
             except KeyboardInterrupt:
-                if not tuning.looks:
+                if not trials.looks:
                     raise
                 interrupted = True
         best, place = tuning.best()
         tried = [
             (at, i)
-            for at in tuning.looks.values()
+            for at in trials.looks.values()
             for i, C in enumerate(Cs)
-            if C in first_Cs or np.isfinite(at.scores[0, i])
+            if C in first_Cs or i in at.by_C
         ]
         fits, scores, splits = (
-            np.array([getattr(at, name)[:, i] for at, i in tried]).T for name in _MEASURED
+            np.array([at.table(name)[:, i] for at, i in tried]).T for name in _MEASURED
         )
         _set_results(
             model,
@@ -304,15 +316,13 @@ def search(model: VanishingClassifierCV, X, y, sample_weight=None) -> VanishingC
 
 
 def _with_remarks(model, remarks: Remarks, tuning: Tuning, interrupted: bool) -> Remarks:
-    """Add what there is to say of the search to what there is to say of the classifier."""
-    said = []
-    problems = [problem for look in tuning.looks.values() for problem in look.problems]
+    """Return the remarks on a classifier, with those on its search."""
+    looks = tuning.trials.looks.values()
+    problems = [problem for look in looks for problem in look.problems]
     if problems:
-        total = sum(np.isfinite(look.scores).sum() for look in tuning.looks.values())
-        said.append(
-            f"in {len(problems)} of the search's {total} fits; the first says: {problems[0]}"
-        )
-    remarks = remarks._replace(problems=(*remarks.problems, *said))
+        total = sum(len(folds) for look in looks for folds in look.by_C.values())
+        message = f"in {len(problems)} of the search's {total} fits; the first says: {problems[0]}"
+        remarks = remarks._replace(problems=(*remarks.problems, message))
     notes = [] if remarks.nothing is None else [remarks.nothing]
     if interrupted:
         notes.append("the search was interrupted, and what it had found until then is taken.")
@@ -326,9 +336,9 @@ def _with_remarks(model, remarks: Remarks, tuning: Tuning, interrupted: bool) ->
 def _edges(model) -> list[str]:
     """Say where the best value of a given grid is the last one on its side."""
     means, params = model.cv_results_["mean_test_score"], model.cv_results_["params"]
-    found = []
-    for name, given in (("psi", model.psis), ("C", model.Cs)):
-        if is_auto(given):
+    notes = []
+    for name, grid in (("psi", model.psis), ("C", model.Cs)):
+        if is_auto(grid):
             continue
         values = sorted({point[name] for point in params})
         best = model.best_params_[name]
@@ -341,10 +351,10 @@ def _edges(model) -> list[str]:
         ]
         if model.best_score_ > np.nanmax(inner):
             side = "smaller" if best == values[0] else "larger"
-            found.append(
+            notes.append(
                 f"the best {name}, {best:g}, is at the edge of the values given: try {side} ones."
             )
-    return found
+    return notes
 
 
 def _refit(
@@ -447,7 +457,7 @@ def _read(reader, node, model):
 
 
 def _chosen(reader, value, name: str) -> str | int:
-    """Return one value of what was searched over beside psi and C."""
+    """Return one value of what was searched over apart from psi and C."""
     if name == "max_degree":
         return reader.integer(value, name, 1)
     (value,) = reader.names([value], name, 1)

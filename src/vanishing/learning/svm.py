@@ -57,7 +57,13 @@ class L1SquaredHingeSVC(Savable, RowMethods, ClassifierMixin, BaseEstimator):
     n_iter_ : int
         Newton steps, of the class that took most.
     n_features_in_ : int
-    feature_names_in_ : ndarray of str, where X has names
+    feature_names_in_ : ndarray of str of shape (n_features_in_,)
+        Where X has names.
+
+    See Also
+    --------
+    VanishingClassifier : Uses it on the generators of each class.
+    sklearn.svm.LinearSVC : The same objective, by another solver.
 
     Examples
     --------
@@ -137,7 +143,7 @@ class L1SquaredHingeSVC(Savable, RowMethods, ClassifierMixin, BaseEstimator):
         Returns
         -------
         scores : ndarray
-            Positive where the second of two classes is predicted; a column a class otherwise.
+            Positive where the second of two classes is predicted; one column per class otherwise.
         """
         return decision_values(self, X)
 

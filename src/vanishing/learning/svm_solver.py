@@ -32,20 +32,14 @@ from vanishing._threads import spread
 from vanishing.learning.svm_model import minimise_model, worst_violation
 
 _SMALLEST_WORKING_SET = 20
-_COLUMNS_A_BLOCK = 1024  # of products with the residuals of several problems
 _WORTH_THREADS = 1_000_000  # entries of the features, once per problem: less is done at once
 _STILL_STEEP = 0.1  # share of the slope that is left at the end of a step which is too short
 _LONGEST = 4.0  # of its full length
-_STEPS_A_PASS = 10  # Newton steps on a working set before all features are looked at again
-_MAX_STALE = 5  # passes that lead nowhere after which none is expected to lead anywhere
 _STEEP = 1e6  # entry of the gradient at zero beyond which costs are approached in stages
 _STAGE = 100.0  # ratio of costs of one stage to those of the stage before
-_STAGE_TOL = 1e-3
-_STAGE_STEPS = 100
-_LARGEST = 1e125  # of weighted features: sums and products of their squares are still finite
 
 
-class _Point(NamedTuple):
+class _Iterate(NamedTuple):
     """The decision values z = Xw of the rows, and what the loss and its gradient need of them."""
 
     z: np.ndarray
@@ -70,7 +64,7 @@ def _moved(y, cost, z, dz, step):
         violators[i] = slack > 0.0
         loss += cost[i] * slack * slack
         total += dual
-    return _Point(new_z, residual, violators, loss, total)
+    return _Iterate(new_z, residual, violators, loss, total)
 
 
 @njit(cache=True, nogil=True)
@@ -177,7 +171,7 @@ class _Hessian:
     def work_on(self, chosen: np.ndarray) -> np.ndarray:
         """Change the working columns and return their places; those that stay come first.
 
-        All columns are in order, so that nobody has to copy them.
+        All columns are in order, so that they need not be copied.
         """
         if chosen.all() and self.working.size < chosen.size:
             self.working = np.zeros(0, dtype=int)
@@ -248,7 +242,8 @@ def solve_together(columns, targets, costs, starts, *, tol, max_iter, n_jobs=Non
         For each problem the weights, the relative duality gap reached, and the Newton steps taken.
     """
     largest = max(float(columns.max(initial=0.0)), -float(columns.min(initial=0.0)))
-    if not largest * math.sqrt(max(cost.sum() for cost in costs)) < _LARGEST:
+    # Below this, sums and products of the squares of weighted features are finite.
+    if not largest * math.sqrt(max(cost.sum() for cost in costs)) < 1e125:
         raise ValueError(
             "the squares of the features overflow in the loss. Scale the features, for example "
             "into [0, 1], or take a smaller C."
@@ -286,8 +281,8 @@ def _products(columns, vectors, each):
     if len(vectors) <= 2:  # reading the columns for each is as quick
         return each(lambda vector: columns @ vector, vectors)
     stacked = np.array(vectors)
-    starts = range(0, len(columns), _COLUMNS_A_BLOCK)
-    blocks = each(lambda start: stacked @ columns[start : start + _COLUMNS_A_BLOCK].T, starts)
+    starts = range(0, len(columns), 1024)
+    blocks = each(lambda start: stacked @ columns[start : start + 1024].T, starts)
     return np.concatenate(blocks, axis=1)
 
 
@@ -298,7 +293,7 @@ def _path(columns, y, cost, w, *, largest, tol, max_iter):
         steepest = float(np.abs((yield 2.0 * cost * y)).max(initial=0.0))
         n_stages = math.ceil(math.log(max(steepest / _STEEP, 1.0), _STAGE))
     for stage in range(n_stages, 0, -1):
-        steps, enough = min(_STAGE_STEPS, max_iter - n_iter), max(tol, _STAGE_TOL)
+        steps, enough = min(100, max_iter - n_iter), max(tol, 1e-3)
         w, gap, n_taken = yield from _stage(
             columns, y, cost / _STAGE**stage, w, tol=enough, max_iter=steps
         )
@@ -329,11 +324,11 @@ def _stage(columns, y, cost, w, *, tol, max_iter):
         least = min(least, objective)
         if relative < best_gap:
             best_w, best_gap = w.copy(), relative
-        if relative <= tol or n_iter >= max_iter or n_stale >= _MAX_STALE:
+        if relative <= tol or n_iter >= max_iter or n_stale >= 5:
             return best_w, best_gap, n_iter
 
-        # Newton steps on a working set, until its own gap is small beside that of all features.
-        # While that says nothing, as with large costs: until what is wrong is wrong elsewhere.
+        # Newton steps on a working set, until its own gap is a tenth of that of all features. While
+        # that says nothing, as with large costs: until the violations outside of it are larger.
         size = np.abs(gradient)
         working = hessian.work_on(_working_set(w, size))
         own = columns if working.size == len(columns) else columns[working]
@@ -341,7 +336,7 @@ def _stage(columns, y, cost, w, *, tol, max_iter):
         size[working] = 0.0
         enough, elsewhere = max(0.3 * tol * objective, 0.1 * gap), 0.1 * (size.max() - 1.0)
         progressed = False
-        for _ in range(min(_STEPS_A_PASS, max_iter - n_iter)):
+        for _ in range(min(10, max_iter - n_iter)):
             new = minimise_model(hessian.at(own, point.violators), slope, v)
             n_iter += 1
             moved, v, point, slope = _towards(own, y, cost, point, v, new, slope)
@@ -349,7 +344,7 @@ def _stage(columns, y, cost, w, *, tol, max_iter):
             _, own_gap, violation = _measured(point, v, slope)
             if not moved or own_gap <= enough or violation <= elsewhere:
                 break
-        if not progressed:  # rounding hides the way, now and for ever
+        if not progressed:  # rounding hides the way
             return best_w, best_gap, n_iter
         w[working] = v
         del own  # other problems need the memory before the next look
@@ -411,9 +406,9 @@ def solve_in_passes(look, n_columns: int, n_problems: int, *, tol, max_iter):
     while active:
         looks = look(active, w[active] + direction[active], direction[active])
         undecided = []
-        for p, found in zip(active, looks, strict=True):
+        for p, state in zip(active, looks, strict=True):
             l1 = np.abs(w[p] + STEPS[:, np.newaxis] * direction[p]).sum(axis=1)
-            progress = before[p] - found.losses - l1
+            progress = before[p] - state.losses - l1
             enough = progress >= -1e-4 * STEPS * promised[p] - 1e-14 * np.abs(before[p])
             if not enough.any():
                 continue  # rounding hides any further progress: w is as good as it gets
@@ -424,15 +419,15 @@ def solve_in_passes(look, n_columns: int, n_problems: int, *, tol, max_iter):
                 undecided.append(p)
                 continue
             w[p] += direction[p]
-            before[p] = objective = found.losses[0] + l1[0]
-            steepest = np.abs(found.gradient).max()
-            gap = duality_gap(objective, found.losses[0], found.dual_sum, steepest)
+            before[p] = objective = state.losses[0] + l1[0]
+            steepest = np.abs(state.gradient).max()
+            gap = duality_gap(objective, state.losses[0], state.dual_sum, steepest)
             gaps[p] = gap / objective if objective else 0.0
             if gaps[p] <= tol or n_iter[p] >= max_iter:
                 continue
-            new = minimise_model(found.hessian, found.gradient, w[p])
+            new = minimise_model(state.hessian, state.gradient, w[p])
             direction[p] = new - w[p]
-            promised[p] = found.gradient @ direction[p] + np.abs(new).sum() - np.abs(w[p]).sum()
+            promised[p] = state.gradient @ direction[p] + np.abs(new).sum() - np.abs(w[p]).sum()
             n_iter[p] += 1
             undecided.append(p)
         active = undecided

@@ -22,18 +22,19 @@ from vanishing.learning.classifier import (
 from vanishing.learning.default import resolved
 from vanishing.learning.features import class_readers, feature_values
 from vanishing.learning.grid import search_grid
-from vanishing.learning.labels import LabelledRows, class_weights, labels
+from vanishing.learning.labels import LabelledRows, class_weights, labels, weighted
 from vanishing.learning.pipeline import ScaledRows, fit_parts, scale_rows
 from vanishing.learning.prediction import watched
 from vanishing.learning.scaling import FarRows
 from vanishing.learning.svm import L1SquaredHingeSVC, decision_values
 from vanishing.learning.temperature import learn_temperature
 from vanishing.rows.reader import RowReader
+from vanishing.rows.source import RowPart
 from vanishing.rows.values import or_constant
 
 
 class Choice(NamedTuple):
-    """What a search chooses among beside psi and C; None is what the user gave, or does not apply.
+    """What a search chooses apart from psi and C; None is what the user gave, or does not apply.
 
     The transformer is "oavi", with an oracle, or "contrastive", with a degree.
     """
@@ -53,61 +54,57 @@ class Choice(NamedTuple):
         return {name: value for name, value in self._asdict().items() if value is not None}
 
 
-class Point(NamedTuple):
+class SearchPoint(NamedTuple):
     """One classifier but for C."""
 
     choice: Choice
     psi: float
 
 
+class FoldScore(NamedTuple):
+    """What one fold says of a point with one C."""
+
+    score: float
+    fit_time: float
+    score_time: float
+    correct: np.ndarray  # of which held-out rows the label was right
+    values: np.ndarray  # some decision values
+
+
 class FoldScores(NamedTuple):
-    """What the folds say of a point, for all C: arrays of shape (n_folds, n_Cs).
+    """What all folds say of a point, for those C that were tried."""
 
-    NaN, and empty arrays, for a C that was not tried.
-    """
-
-    point: Point
-    scores: np.ndarray
-    fit_times: np.ndarray
-    score_times: np.ndarray
-    correct: list[np.ndarray]  # for each C, of which held-out rows the label was right
-    values: list[list[np.ndarray]]  # for each fold and C, some decision values
+    point: SearchPoint
+    shape: tuple[int, int]  # numbers of folds and of C
+    by_C: dict[int, list[FoldScore]]  # by the place of C, one per fold
     n_generators: int  # of the largest of the folds' models
     problems: list[str]
+
+    def table(self, name: str) -> np.ndarray:
+        """Return scores or times, of shape (n_folds, n_Cs); NaN for a C that was not tried."""
+        values = np.full(self.shape, np.nan)
+        for place, folds in self.by_C.items():
+            values[:, place] = [getattr(fold, name) for fold in folds]
+        return values
 
     @property
     def means(self) -> np.ndarray:
         """Mean scores, for all C; sums of the same scores in another order are equal."""
-        return self.scores.mean(axis=0).round(12)
+        return self.table("score").mean(axis=0).round(12)
 
     @property
     def best(self) -> float:
         """The best mean score."""
         return float(np.nanmax(self.means))
 
+    def correct(self, place: int) -> np.ndarray:
+        """Return of which held-out rows the label was right, with the C at a place."""
+        return np.concatenate([fold.correct for fold in self.by_C[place]])
+
     def joined(self, other: "FoldScores") -> "FoldScores":
         """Return what two looks at the same point, with other C, say together."""
-        new = np.isfinite(other.scores[0])
-
-        def chosen(ours, theirs):
-            return [theirs[i] if new[i] else ours[i] for i in range(len(new))]
-
-        return FoldScores(
-            self.point,
-            np.where(new, other.scores, self.scores),
-            np.where(new, other.fit_times, self.fit_times),
-            np.where(new, other.score_times, self.score_times),
-            chosen(self.correct, other.correct),
-            [chosen(*fold) for fold in zip(self.values, other.values, strict=True)],
-            self.n_generators,
-            [*self.problems, *other.problems],
-        )
-
-
-def skipped(point: Point, n_folds: int, n_Cs: int) -> FoldScores:
-    """Return a look that was not taken."""
-    nothing = np.full((n_folds, n_Cs), np.nan)
-    return FoldScores(point, nothing, nothing, nothing, [], [], 0, [])
+        problems = [*self.problems, *other.problems]
+        return self._replace(by_C={**self.by_C, **other.by_C}, problems=problems)
 
 
 class _Fold(NamedTuple):
@@ -119,13 +116,9 @@ class _Fold(NamedTuple):
 
 
 class _Trial(NamedTuple):
-    """What one fold and one point give, for the C that were tried."""
+    """What one fold says of one point, for the C that were tried."""
 
-    scores: list[float]
-    fit_times: list[float]
-    score_times: list[float]
-    correct: list[np.ndarray]
-    values: list[np.ndarray]
+    by_C: list[FoldScore]
     n_generators: int
     problems: list[str]
 
@@ -140,6 +133,11 @@ class Trials:
     folds : list of (training rows, validation rows)
     progress : Progress
         Of the search, whose trials these may be only some of.
+
+    Attributes
+    ----------
+    looks : dict of SearchPoint: FoldScores
+        What was looked at, in that order.
     """
 
     def __init__(self, model, folds: list[tuple[LabelledRows, LabelledRows]], progress: Progress):
@@ -152,6 +150,7 @@ class Trials:
         self.n_columns = folds[0][0].source.layout.n_features
         self.n_classes = len(folds[0][0].classes)
         self.n_problems = 1 if self.n_classes == 2 else self.n_classes  # of the linear SVM
+        self.looks: dict[SearchPoint, FoldScores] = {}
         self._scaled: dict[Any, list[_Fold]] = {}
 
     def thinned(self, n_rows: int) -> "Trials":
@@ -162,7 +161,7 @@ class Trials:
         folds = [(_thinned(train, step), test) for train, test in self.folds]
         return Trials(self.model, folds, self.progress)
 
-    def classifier(self, point: Point, C: float) -> VanishingClassifier:
+    def classifier(self, point: SearchPoint, C: float) -> VanishingClassifier:
         """Return the classifier that a point and C stand for, to be fitted."""
         model, choice = self.model, point.choice
         if choice.is_contrastive:
@@ -182,18 +181,12 @@ class Trials:
             class_weight=model.class_weight,
         )
 
-    def look(
-        self,
-        points: Sequence[Point],
-        Cs: Sequence[float] | None = None,
-        looks: dict[Point, FoldScores] | None = None,
-    ) -> list[FoldScores]:
-        """Fit and score each of the points, all of one choice, with all C or some of them.
+    def look(self, points: Sequence[SearchPoint], Cs: Sequence[float]) -> None:
+        """Fit and score each of the points, all of one choice, with some C; fill in `looks`.
 
-        The looks join ``looks``, those at points that are done also where it is interrupted.
+        Also with those at points that are done where it is interrupted.
         """
         folds = self._folds(points[0])
-        Cs = self.Cs if Cs is None else list(Cs)
         tasks = list(product(range(len(points)), range(len(folds))))
         self.progress.plan(len(tasks))
         trials: dict[tuple[int, int], _Trial] = {}
@@ -203,55 +196,51 @@ class Trials:
             start = time.perf_counter()
             with listening(None):  # to steps of the search, not to those inside one
                 trial = trials[task] = self._try(points[i], folds[fold], Cs)
-            self._say(points[i], fold, trial, time.perf_counter() - start)
+            self._report(points[i], fold, trial, time.perf_counter() - start)
 
-        looks = {} if looks is None else looks
         try:
             spread(run, tasks, self.model.n_jobs)
         finally:
             for i, point in enumerate(points):
                 done = [trials[i, fold] for fold in range(len(folds)) if (i, fold) in trials]
                 if len(done) == len(folds):
-                    looks[point] = self._look(point, done, Cs)
-        return [looks[point] for point in points]
+                    self.looks[point] = self._together(point, done, Cs)
 
-    def look_at(
-        self, point: Point, Cs: Sequence[float], looks: dict[Point, FoldScores]
-    ) -> FoldScores:
-        """Return what ``looks`` say of a point with some C, after a look with those that lack."""
-        known = looks.get(point)
+    def look_at(self, point: SearchPoint, Cs: Sequence[float]) -> FoldScores:
+        """Return the look at a point, after one with those of some C that it lacks."""
+        known = self.looks.get(point)
         if known is not None:
-            Cs = [C for C in Cs if np.isnan(known.scores[0, self.Cs.index(C)])]
+            Cs = [C for C in Cs if self.Cs.index(C) not in known.by_C]
         if Cs:
-            (new,) = self.look([point], Cs)
-            looks[point] = new if known is None else known.joined(new)
-        return looks[point]
+            self.look([point], Cs)
+            if known is not None:
+                self.looks[point] = known.joined(self.looks[point])
+        return self.looks[point]
 
-    def _look(self, point: Point, trials: list[_Trial], Cs) -> FoldScores:
-        tables = np.full((3, len(trials), len(self.Cs)), np.nan)
-        correct = [np.zeros(0, dtype=bool) for _ in self.Cs]
-        values = [[np.zeros(0) for _ in self.Cs] for _ in trials]
-        for j, C in enumerate(Cs):
-            place = self.Cs.index(C)
-            correct[place] = np.concatenate([trial.correct[j] for trial in trials])
-            for i, trial in enumerate(trials):
-                tables[:, i, place] = (trial.scores[j], trial.fit_times[j], trial.score_times[j])
-                values[i][place] = trial.values[j]
-        n_generators = max(trial.n_generators for trial in trials)
-        problems = [problem for trial in trials for problem in trial.problems]
-        scores, fit_times, score_times = tables
+    def skip(self, point: SearchPoint) -> None:
+        """Note a point that is not looked at."""
+        self.looks.setdefault(point, self._together(point, [], []))
+
+    def _together(self, point: SearchPoint, trials: list[_Trial], Cs) -> FoldScores:
+        """Return what the folds say, from the trial of each."""
+        places = [self.Cs.index(C) for C in Cs]
+        by_C = zip(*(trial.by_C for trial in trials), strict=True)
         return FoldScores(
-            point, scores, fit_times, score_times, correct, values, n_generators, problems
+            point,
+            (len(self.folds), len(self.Cs)),
+            {place: list(folds) for place, folds in zip(places, by_C, strict=True)},
+            max((trial.n_generators for trial in trials), default=0),
+            [problem for trial in trials for problem in trial.problems],
         )
 
-    def _say(self, point, fold, trial, seconds):
+    def _report(self, point, fold, trial, seconds):
         chosen = "".join(f", {name} {value}" for name, value in point.choice.params().items())
+        best = max(each.score for each in trial.by_C)
         self.progress.step(
-            f"psi {point.psi:g}{chosen}, fold {fold + 1}, best score {max(trial.scores):.4f}, "
-            f"{seconds:.2f} s"
+            f"psi {point.psi:g}{chosen}, fold {fold + 1}, best score {best:.4f}, {seconds:.2f} s"
         )
 
-    def _folds(self, point: Point) -> list[_Fold]:
+    def _folds(self, point: SearchPoint) -> list[_Fold]:
         """Return the folds as a point has them scaled; scaled once for all points."""
         if point.choice.scale not in self._scaled:
             scale = self.classifier(point, 1.0).scale
@@ -264,58 +253,57 @@ class Trials:
                 folds.append(_Fold(scaled, readers, test))
         return self._scaled[point.choice.scale]
 
-    def _try(self, point: Point, fold: _Fold, Cs: Sequence[float]) -> _Trial:
+    def _try(self, point: SearchPoint, fold: _Fold, Cs: Sequence[float]) -> _Trial:
         """Fit to one fold with one psi and some C, and score."""
-        model, test, values = self.model, fold.test.part, None
+        model, test, features = self.model, fold.test.part, None
         classifiers = [self.classifier(point, C) for C in Cs]
-        trial = _Trial([], [], [], [], [], 0, [])
-        shared = [0.0, 0.0]  # seconds of what serves all C, in fits and in scores
+        by_C: list[FoldScore] = []
+        problems: list[str] = []
         start = time.perf_counter()
         finals = [L1SquaredHingeSVC(C, class_weight=model.class_weight) for C in Cs]
         fits = fit_parts(fold.train, classifiers[0].transformer, finals, readers=fold.readers)
-        step = -(-len(test.y) // settings.KEPT_SCORES)
         for classifier, parts in zip(classifiers, fits, strict=True):
-            shared[0] = parts.seconds
-            trial.fit_times.append(time.perf_counter() - start)
+            fit_time = time.perf_counter() - start
             start = time.perf_counter()
-            if values is None:  # features that are evaluated once for all C
-                values = or_constant(feature_values(parts.features, parts.scaling(test.X)))
-                shared[1] = time.perf_counter() - start
-            decided = decision_values(parts.final, values)
-            correct = labels(np.arange(self.n_classes), decided) == test.y
+            if features is None:  # evaluated once for all C
+                features = or_constant(feature_values(parts.features, parts.scaling(test.X)))
+                seconds = time.perf_counter() - start
+                fit_time -= parts.seconds
+            values = decision_values(parts.final, features)
+            correct = labels(np.arange(self.n_classes), values) == test.y
             if model.scoring is None:
                 score = np.average(correct, weights=test.weight)
             else:
                 describe(model, classifier, named=False)  # the rows of a fold have no names
                 adopt_parts(classifier, parts)
                 classifier.temperature_ = learned_temperature(classifier, fold.train.rows)
-                # Rows of a fold that are far outside are no news to whoever fits.
+                # A user who fits need not be warned of rows of a fold that are far outside.
                 score = _score(model.scoring, watched(classifier, FarRows()), fold.test)
-            trial.scores.append(float(score))
-            trial.correct.append(correct)
-            trial.values.append(decided[::step].copy())
-            trial.problems.extend(parts.problems[:1])
-            trial.score_times.append(time.perf_counter() - start)
+            problems.extend(parts.problems[:1])
+            score_time = time.perf_counter() - start - (0.0 if by_C else seconds)
+            # What serves all C counts for each of them in equal parts.
+            times = fit_time + parts.seconds / len(Cs), score_time + seconds / len(Cs)
+            by_C.append(FoldScore(float(score), *times, correct, values[_kept(test)].copy()))
             start = time.perf_counter()
-        for times, seconds in zip((trial.fit_times, trial.score_times), shared, strict=True):
-            times[0] -= seconds
-            times[:] = [each + seconds / len(Cs) for each in times]
-        return trial._replace(n_generators=parts.features.n_generators_)
+        return _Trial(by_C, parts.features.n_generators_, problems)
 
     def temperature(self, look: FoldScores, place: int) -> float:
         """Learn the temperature of a point and C from rows that it was not fitted to."""
-        tests = [test.part for _, test in self.folds]
-        steps = [-(-len(test.y) // settings.KEPT_SCORES) for test in tests]
-        kept = [test.at(slice(None, None, s)) for test, s in zip(tests, steps, strict=True)]
-        y = np.concatenate([test.y for test in kept])
+        tests = [test.part.at(_kept(test.part)) for _, test in self.folds]
+        y = np.concatenate([test.y for test in tests])
         weight = np.concatenate(
-            [np.ones(len(test.y)) if test.weight is None else test.weight for test in kept]
+            [np.ones(len(test.y)) if test.weight is None else test.weight for test in tests]
         )
         classes = self.folds[0][1].classes
         totals = np.bincount(y, weight, len(classes))
         by_class = class_weights(self.model.class_weight, classes, totals)
-        values = np.concatenate([fold[place] for fold in look.values])
-        return learn_temperature(values, y, weight if by_class is None else weight * by_class[y])
+        values = np.concatenate([fold.values for fold in look.by_C[place]])
+        return learn_temperature(values, y, weighted(y, weight, by_class))
+
+
+def _kept(test: RowPart) -> slice:
+    """Return which rows of a fold a temperature is learned from."""
+    return slice(None, None, -(-len(test.y) // settings.KEPT_SCORES))
 
 
 def _thinned(rows: LabelledRows, step: int) -> LabelledRows:

@@ -18,7 +18,7 @@ import numpy as np
 from sklearn import get_config
 
 from vanishing.learning import settings
-from vanishing.learning.trials import Choice, FoldScores, Point, Trials, skipped
+from vanishing.learning.trials import Choice, FoldScores, SearchPoint, Trials
 
 
 class Tuning:
@@ -37,7 +37,6 @@ class Tuning:
 
     Attributes
     ----------
-    looks : dict of Point: FoldScores
     skipped : list of str
         What was not looked at, and why.
     """
@@ -53,8 +52,6 @@ class Tuning:
         self.psis = psis
         self.families = families
         self.others = others
-        self.looks: dict[Point, FoldScores] = {}
-        self.screened: dict[Point, FoldScores] = {}  # on some of the rows
         self.skipped: list[str] = []
         self._taken: Choice | None = None
 
@@ -66,27 +63,25 @@ class Tuning:
             if self._mistakes() < settings.FEW_MISTAKES:
                 return
         # A family that is clearly behind has no variant that catches up.
-        behind = [self._is_behind(first) for first in firsts]
-        for first, is_so in zip(firsts, behind, strict=True):
-            if not is_so:
-                self._sharpen(first)
-                self._compare(first)
+        for first in [first for first in firsts if not self._is_behind(first)]:
+            self._sharpen(first)
+            self._compare(first)
 
     def best(self) -> tuple[FoldScores, int]:
         """Return the best look at what is taken, and the place of its C.
 
         Of equal ones the first psi and the smallest C.
         """
-        return self._best_of(self._taken or next(iter(self.looks)).choice)
+        return self._best_of(self._taken or next(iter(self.trials.looks)).choice)
 
     def _best_of(self, choice: Choice) -> tuple[FoldScores, int]:
-        looks = [at for at in self.looks.values() if at.values and at.point.choice == choice]
-        look = max(looks, key=lambda look: look.best)  # the first of equals
+        of_choice = (look for look in self.trials.looks.values() if look.point.choice == choice)
+        look = max((look for look in of_choice if look.by_C), key=lambda look: look.best)
         return look, int(np.nanargmax(look.means))
 
     def _mistakes(self) -> int:
         look, place = self.best()
-        return int(np.count_nonzero(~look.correct[place]))
+        return int(np.count_nonzero(~look.correct(place)))
 
     def _is_behind(self, choice: Choice) -> bool:
         """Say whether a choice is clearly worse than what is taken."""
@@ -94,19 +89,19 @@ class Tuning:
 
     def _climb(self, family: Sequence[Choice]) -> Choice:
         """Walk through the choices of a family while they gain; return the best of them."""
-        found, n_vain = family[0], 0
+        best, n_vain = family[0], 0
         for choice in family:
             self._walk(choice)
             look, _ = new = self._best_of(choice)
-            if choice != found:
+            if choice != best:
                 n_vain += 1
-                if self._ahead(new, self._best_of(found)) > settings.SURE:
-                    found, n_vain = choice, 0
+                if self._ahead(new, self._best_of(best)) > settings.SURE:
+                    best, n_vain = choice, 0
             work = self._work(choice, [look.n_generators])
             patience = settings.PATIENCE if work <= settings.MOST_VAIN_CLIMB else 1
             if n_vain >= patience or self._perfect(look):
                 break
-        return found
+        return best
 
     # -- From large psi to small ------------------------------------------------------------------
 
@@ -118,8 +113,8 @@ class Tuning:
         if self.psis is None:
             self._descend(choice, largest, self.trials.first_Cs if Cs is None else Cs)
         else:
-            points = [Point(choice, psi) for psi in self.psis]
-            self.trials.look(points, self.trials.first_Cs, self.looks)
+            points = [SearchPoint(choice, psi) for psi in self.psis]
+            self.trials.look(points, self.trials.first_Cs)
         self._consider(choice)
 
     def _consider(self, choice: Choice) -> None:
@@ -133,14 +128,13 @@ class Tuning:
         for psi in settings.CONTRASTIVE_PSIS if choice.is_contrastive else settings.PSIS:
             if psi > largest:
                 continue
-            point = Point(choice, psi)
+            point = SearchPoint(choice, psi)
             too_much = self._too_much(choice, sizes)
             if too_much is not None:
-                nothing = skipped(point, len(self.trials.folds), len(self.trials.Cs))
-                self.looks.setdefault(point, nothing)
+                self.trials.skip(point)
                 self.skipped.append(f"{_named(point)} and smaller ones, {too_much}")
                 return
-            look = self.trials.look_at(point, Cs, self.looks)
+            look = self.trials.look_at(point, Cs)
             if look.best > best:
                 best, n_vain = look.best, 0
             elif choice.is_contrastive or look.n_generators != sizes[-1]:  # else it may be the same
@@ -148,8 +142,8 @@ class Tuning:
             sizes.append(look.n_generators)
             if n_vain >= self._patience(choice, sizes) or self._perfect(look):
                 return
-            dear = self._work(choice, sizes) > settings.MOST_VAIN_WORK
-            if dear and self._taken is not None and self._is_behind(choice):
+            costly = self._work(choice, sizes) > settings.MOST_VAIN_WORK
+            if costly and self._taken is not None and self._is_behind(choice):
                 return
             Cs = self._promising(look)
 
@@ -173,9 +167,9 @@ class Tuning:
             n_rows = sum(len(test.part.y) for _, test in self.trials.folds)
             error = np.sqrt(max(look.best * (1.0 - look.best), 1.0 / n_rows) / n_rows)
         else:
-            error = np.nanmax(look.scores.std(axis=0)) / np.sqrt(max(len(look.scores) - 1, 1))
-        promising = look.means >= look.best - error
-        return [C for C, is_so in zip(self.trials.Cs, promising, strict=True) if is_so]
+            scores = look.table("score")
+            error = np.nanmax(scores.std(axis=0)) / np.sqrt(max(len(scores) - 1, 1))
+        return [self.trials.Cs[i] for i in np.flatnonzero(look.means >= look.best - error)]
 
     def _work(self, choice: Choice, sizes: list[int]) -> float:
         """Return the work that the next psi takes, from the numbers of generators until now."""
@@ -195,53 +189,49 @@ class Tuning:
         return "which would take too long" if work > settings.MOST_WORK else None
 
     def _sharpen(self, choice: Choice) -> None:
-        """Look at the C beside the best one of a choice, where these are not given."""
-        self._sharpened(self.trials, self._best_of(choice), self.looks)
+        """Look at the C next to the best one of a choice, where these are not given."""
+        self._sharpened(self.trials, *self._best_of(choice))
         self._consider(choice)
 
-    def _sharpened(
-        self, trials: Trials, found: tuple[FoldScores, int], looks
-    ) -> tuple[FoldScores, int]:
-        """Return a look with the C beside one, too, and the place of the best of them."""
-        look, place = found
-        look = trials.look_at(look.point, trials.Cs[max(0, place - 1) : place + 2], looks)
+    def _sharpened(self, trials: Trials, look: FoldScores, place: int) -> tuple[FoldScores, int]:
+        """Return a look with the C next to one, too, and the place of the best of them."""
+        look = trials.look_at(look.point, trials.Cs[max(0, place - 1) : place + 2])
         return look, int(np.nanargmax(look.means))
 
     # -- Other scalings and oracles ---------------------------------------------------------------
 
     def _compare(self, first: Choice) -> None:
         """Let other scalings and oracles run against a choice; walk through the best of them."""
-        found = self._other(first, self.others(first))
-        if found is not None:
-            look, place = found
+        winner = self._winner(first, self.others(first))
+        if winner is not None:
+            look, place = winner
             # Larger C take longest, and were no better.
             choice = look.point.choice
             self._walk(choice, look.point.psi, self._C_and_smaller(place))
             self._sharpen(choice)
 
-    def _other(self, first: Choice, others: Sequence[Choice]) -> tuple[FoldScores, int] | None:
+    def _winner(self, first: Choice, others: Sequence[Choice]) -> tuple[FoldScores, int] | None:
         """Return the best look at other choices and the place of its C, if it is clearly better."""
         look, place = self._best_of(first)
         trials = self.trials.thinned(settings.SCREENED_ROWS)
         psis = [
             point.psi
-            for point, at in self.looks.items()
+            for point, other in self.trials.looks.items()
             if point.choice == first
             and point.psi >= look.point.psi
-            and self._work(first, [at.n_generators]) <= settings.MOST_SCREENED_WORK
+            and self._work(first, [other.n_generators]) <= settings.MOST_SCREENED_WORK
         ]
         if not psis:
             return None
-        looks = self.looks if trials is self.trials else self.screened
-        reference = self._known_or_new(trials, Point(first, min(psis)), place), place
+        reference = trials.look_at(SearchPoint(first, min(psis)), [trials.Cs[place]]), place
         raced = [self._race(trials, choice, first, psis, place) for choice in others]
-        found = [each for each in raced if each and self._ahead(each, reference) > settings.SURE]
-        if not found:
+        better = [run for run in raced if run and self._ahead(run, reference) > settings.SURE]
+        if not better:
             return None
-        best = max(found, key=_mean)
-        tied = [each for each in found if self._ahead(best, each) <= settings.SURE]
-        if len(tied) > 1:  # the C beside theirs may tell them apart
-            tied = [self._sharpened(trials, each, looks) for each in tied]
+        best = max(better, key=_mean)
+        tied = [run for run in better if self._ahead(best, run) <= settings.SURE]
+        if len(tied) > 1:  # the C next to theirs may tell them apart
+            tied = [self._sharpened(trials, *run) for run in tied]
         return max(tied, key=_mean)
 
     def _race(self, trials: Trials, choice: Choice, first: Choice, psis, place: int):
@@ -253,17 +243,17 @@ class Tuning:
         best = None
         for C in self._C_and_smaller(place):
             at = trials.Cs.index(C)
-            found = None
+            leader = None
             for psi in psis:
-                new = self._known_or_new(trials, Point(choice, psi), at)
-                old = self._known_or_new(trials, Point(first, psi), place)
+                new = trials.look_at(SearchPoint(choice, psi), [C])
+                old = trials.look_at(SearchPoint(first, psi), [trials.Cs[place]])
                 ahead = new.means[at] - old.means[place]
-                if ahead < 0.0 or (found and ahead > 0.0 and new.means[at] <= found.means[at]):
+                if ahead < 0.0 or (leader and ahead > 0.0 and new.means[at] <= leader.means[at]):
                     break
-                if found is None or new.means[at] > found.means[at]:
-                    found = new
-            if found is not None and (best is None or found.means[at] > best[0].means[best[1]]):
-                best = found, at
+                if leader is None or new.means[at] > leader.means[at]:
+                    leader = new
+            if leader is not None and (best is None or leader.means[at] > _mean(best)):
+                best = leader, at
         return best
 
     def _C_and_smaller(self, place: int) -> list[float]:
@@ -271,30 +261,26 @@ class Tuning:
         first, most = self.trials.first_Cs, self.trials.Cs[place]
         return [value for value in first if value <= most][-2:] or first[:1]
 
-    def _known_or_new(self, trials: Trials, point: Point, place: int) -> FoldScores:
-        """Return a look at a point with one C; on all rows it may have been taken already."""
-        looks = self.looks if trials is self.trials else self.screened
-        return trials.look_at(point, [trials.Cs[place]], looks)
-
     def _ahead(self, new: tuple[FoldScores, int], old: tuple[FoldScores, int]) -> float:
         """Return by how many standard errors a look's score, at the place of a C, is better.
 
         By the rows on which one is right and the other wrong, where mistakes are what is scored.
         """
         if self.trials.model.scoring is None:
-            right, wrong = (look.correct[place] for look, place in (new, old))
+            right, wrong = (look.correct(place) for look, place in (new, old))
             gained, lost = int((right & ~wrong).sum()), int((wrong & ~right).sum())
             return (gained - lost) / sqrt(max(gained + lost, 1))
-        gain = new[0].scores[:, new[1]] - old[0].scores[:, old[1]]
+        scores, before = (look.table("score")[:, place] for look, place in (new, old))
+        gain = scores - before
         error = gain.std() / np.sqrt(max(len(gain) - 1, 1))
         return float(gain.mean() / max(error, 1e-12))
 
 
-def _mean(found: tuple[FoldScores, int]) -> float:
-    look, place = found
+def _mean(run: tuple[FoldScores, int]) -> float:
+    look, place = run
     return look.means[place]
 
 
-def _named(point: Point) -> str:
+def _named(point: SearchPoint) -> str:
     choice = "".join(f", {name} {value!r}" for name, value in point.choice.params().items())
     return f"psi {point.psi:g}{choice}"

@@ -2,6 +2,7 @@
 
 To read in this order:
 
+- `settings`: the numbers that decide results
 - `quantity`: a conserved quantity, evaluated, written and saved
 - `variables`: columns and functions of them, and their monomials
 - `runs`: the passes over rows: which runs there are, and scatter within and between them

@@ -30,17 +30,16 @@ from vanishing.estimators.notebook import HTMLRepresentation
 from vanishing.estimators.progress import Progress
 from vanishing.estimators.row_methods import RowTransformer, row_by_row
 from vanishing.estimators.saving import Savable
+from vanishing.motion import settings
 from vanishing.motion.quantity import ConservedQuantity, read_quantity, write_quantity
-from vanishing.motion.runs import Measure, RunQuestion, Scatter, Some, Survey
-from vanishing.motion.search import MotionAnswer, Search
+from vanishing.motion.runs import Measure, RowSubset, RunQuestion, Scatter, Survey
+from vanishing.motion.search import Search
 from vanishing.motion.variables import Monomials, Variable, asked_variables
 from vanishing.persistence import register
 from vanishing.rows.intake import take_rows, take_rows_in_memory
 from vanishing.rows.source import RowPart
 
-_HELD_OUT = 4  # one run of this many
 _ROWS = 100_000  # of an array, that a thread takes at a time
-_SEARCHED_ROWS, _SEARCHED_RUNS = 40_000, 400  # of more, some are searched
 
 
 class ConservedQuantities(
@@ -73,21 +72,22 @@ class ConservedQuantities(
         cannot be told, at most 1 %. Where something varies far less than the noise that is given,
         the same is done with noise in proportion to that.
     n_jobs : int, default=None
-        Threads over rows. The result does not depend on it.
+        Number of threads over rows. The result does not depend on it.
     random_state : int, RandomState or None, default=0
-        Which runs are held out.
+        Decides which runs are held out.
     verbose : int, default=0
-        Whether to print what is being done.
+        1 prints one line per step.
 
     Attributes
     ----------
     quantities_ : list of ConservedQuantity
-        The best first, none a polynomial in those before; empty where nothing is conserved.
+        The best first, none of them a polynomial in those before it; empty where nothing is
+        conserved.
     ratio_ : ndarray of shape (n_quantities,)
         Variance within runs that were held out, over the variance of all rows.
     n_independent_ : int
         How many of the quantities are independent: the rank of their gradients and those of the
-        laws of the state together, less that of the laws.
+        laws of the state together, minus the rank of those of the laws.
     constraints_ : list of Law
         Laws of the state: equations that hold on all rows.
     values_ : ndarray of shape (n_runs, n_quantities)
@@ -99,10 +99,18 @@ class ConservedQuantities(
     noise_ : ndarray of shape (n_features,)
         Standard deviations of the noise, given or estimated; zero where quantities are exact.
     verdict_ : str
-        What was found, or how near the best polynomial came.
+        What is conserved; or, if nothing is, the ratio of the best polynomial.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Where X has names.
+        Number of columns.
+    feature_names_in_ : ndarray of str of shape (n_features_in_,)
+        Names of the columns; only where X has names.
+
+    See Also
+    --------
+    vanishing.ConservedQuantity : One of the quantities.
+    vanishing.motion.derivatives : Time derivatives along runs.
+    vanishing.LawFinder : Laws among columns, for instance of motion with derivatives as columns.
+    vanishing.plot.ConservedQuantitiesDisplay : Quantities along runs.
 
     Notes
     -----
@@ -185,7 +193,7 @@ class ConservedQuantities(
         groups : array-like of shape (n_samples,)
             Which run each row belongs to. Blocks may be tuples (rows, groups) instead.
         sample_weight : array-like of shape (n_samples,), default=None
-            What each row counts, relative to others.
+            Weight of each row, relative to others.
 
         Returns
         -------
@@ -203,18 +211,21 @@ class ConservedQuantities(
             progress.step(f"{len(survey.labels)} runs, {len(monomials)} monomials")
             seed = int(check_random_state(self.random_state).randint(2**31))
             noise = self._noise()
-            some = _some(survey.counts, held_out, seed)
+            subset = _searched(survey.counts, held_out, seed)
 
-            def measured(values, some: Some | None) -> Scatter:
-                question = Measure(values, survey.labels, held_out, seed, some)
+            def measured(values, subset: RowSubset | None) -> Scatter:
+                question = Measure(values, survey.labels, held_out, seed, subset)
                 return ask(question, question.combine)
 
-            scatter = measured(monomials, some)
+            scatter = measured(monomials, subset)
             search = Search(scatter, monomials, names, self.max_terms, noise)
-            is_all = some.share >= 1.0 and some.runs.all()
+            is_all = subset.share >= 1.0 and subset.runs.all()
             answer = search.answer(None if is_all else lambda terms: measured(terms, None))
             self.runs_, self.held_out_ = survey.labels, held_out
-            self._store(answer)
+            self.quantities_, self.constraints_ = answer.quantities, answer.constraints
+            self.ratio_ = np.array([quantity.ratio for quantity in answer.quantities])
+            self.n_independent_, self.values_ = answer.n_independent, answer.values
+            self.noise_, self.verdict_ = answer.noise, answer.verdict
         if not held_out.any():
             warn(
                 f"{len(held_out)} runs are too few to hold some out: others should confirm what is "
@@ -254,9 +265,9 @@ class ConservedQuantities(
     def _held_out(self, n_runs: int) -> np.ndarray:
         """Return which runs are held out: a quarter, or none of two or three."""
         held_out = np.zeros(n_runs, dtype=bool)
-        if n_runs >= _HELD_OUT:
+        if n_runs >= settings.HELD_OUT:
             random = check_random_state(self.random_state)
-            held_out[random.permutation(n_runs)[: max(1, n_runs // _HELD_OUT)]] = True
+            held_out[random.permutation(n_runs)[: max(1, n_runs // settings.HELD_OUT)]] = True
         return held_out
 
     def _noise(self) -> np.ndarray | None:
@@ -273,15 +284,6 @@ class ConservedQuantities(
         return np.broadcast_to(noise, n).copy()
 
     # -- What was found ---------------------------------------------------------------------------
-
-    def _store(self, answer: MotionAnswer) -> None:
-        self.quantities_ = answer.quantities
-        self.ratio_ = np.array([q.ratio for q in answer.quantities])
-        self.n_independent_ = answer.n_independent
-        self.constraints_ = answer.constraints
-        self.values_ = answer.values
-        self.noise_ = answer.noise
-        self.verdict_ = answer.verdict
 
     @row_by_row(n_columns=lambda self: len(self.quantities_), dtype=lambda self: np.float64)
     def transform(self, X: Array) -> FloatArray:
@@ -358,17 +360,17 @@ class ConservedQuantities(
         return float(1.0 - np.mean(within / np.where(total > 0, total, 1.0)))
 
 
-def _some(counts: np.ndarray, held_out: np.ndarray, seed: int) -> Some:
+def _searched(counts: np.ndarray, held_out: np.ndarray, seed: int) -> RowSubset:
     """Return the rows of a search: all, or so many that more would tell nothing new."""
     runs = np.ones(len(counts), dtype=bool)
-    if counts.sum() > _SEARCHED_ROWS:
+    if counts.sum() > settings.SEARCHED_ROWS:
         # In proportion, of runs to learn from and of runs held out.
         random = np.random.default_rng(seed)
         for fold in (held_out, ~held_out):
             places = random.permutation(np.flatnonzero(fold))
-            n_kept = -(-_SEARCHED_RUNS * len(places) // len(counts))
+            n_kept = -(-settings.SEARCHED_RUNS * len(places) // len(counts))
             runs[places[n_kept:]] = False
-    return Some(runs, min(1.0, _SEARCHED_ROWS / counts[runs].sum()), seed)
+    return RowSubset(runs, min(1.0, settings.SEARCHED_ROWS / counts[runs].sum()), seed)
 
 
 def _check(survey: Survey, names) -> None:

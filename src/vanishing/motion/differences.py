@@ -10,8 +10,6 @@ from vanishing._types import FloatArray, Labels, Table, Vector
 from vanishing.checks import check_choice, check_number
 
 METHODS = ("smooth", "differences")
-_DEGREE = 2  # of local polynomials
-_NEEDED = _DEGREE + 1  # rows of a run
 
 
 def derivatives(
@@ -45,6 +43,11 @@ def derivatives(
     -------
     slopes : ndarray of shape (n_samples, n_features)
         In the order of the rows.
+
+    See Also
+    --------
+    vanishing.LawFinder : Finds laws among columns and their derivatives.
+    vanishing.ConservedQuantities : Needs no derivatives.
 
     Notes
     -----
@@ -89,8 +92,8 @@ def derivatives(
     slopes = np.empty_like(X)
     for label, start, stop in zip(labels, starts[:-1], starts[1:], strict=True):
         rows = order[start:stop]
-        if len(rows) < _NEEDED:
-            raise ValueError(f"the run {label!r} has {len(rows)} rows: {_NEEDED} are needed.")
+        if len(rows) < 3:  # points of a parabola
+            raise ValueError(f"the run {label!r} has {len(rows)} rows: 3 are needed.")
         if (np.diff(t[rows]) == 0).any():
             raise ValueError(f"the run {label!r} has two rows at the same time.")
         slopes[rows] = _slopes(X[rows], t[rows], 3 if method == "differences" else window)
@@ -101,9 +104,9 @@ def _slopes(X: np.ndarray, t: np.ndarray, window: int) -> np.ndarray:
     """Return slopes along one run, whose rows are in the order of time."""
     window = min(window, len(t))
     first = np.clip(np.arange(len(t)) - window // 2, 0, len(t) - window)
-    near = first[:, None] + np.arange(window)
-    apart = t[near] - t[:, None]
+    window_rows = first[:, None] + np.arange(window)
+    apart = t[window_rows] - t[:, None]
     unit = np.abs(apart).max(axis=1)
-    powers = (apart / unit[:, None])[:, :, None] ** np.arange(_DEGREE + 1)
+    powers = (apart / unit[:, None])[:, :, None] ** np.arange(3)
     coef = np.linalg.pinv(powers)[:, 1] / unit[:, None]
-    return np.einsum("iw,iwc->ic", coef, X[near])
+    return np.einsum("iw,iwc->ic", coef, X[window_rows])

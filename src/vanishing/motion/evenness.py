@@ -6,10 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vanishing.algebra.terms import Evaluator, Term
-
-_ROWS = 5  # of a run that is looked at
-_RUNS, _ERROR = 8, 0.3  # how many runs, of which precision, tell anything
-_LOOSE, _UNEVEN = 0.4, 2.0  # noise of columns need not be exactly in proportion to their spread
+from vanishing.motion import settings
 
 
 class Evenness(NamedTuple):
@@ -30,12 +27,12 @@ class Evenness(NamedTuple):
     @property
     def tells(self) -> bool:
         """Whether runs are so many and long that noise would be told from slow motion."""
-        return self.n_runs >= _RUNS and self.expected < _ERROR
+        return self.n_runs >= settings.TELLING_RUNS and self.expected < settings.TELLING_ERROR
 
     @property
     def may_be_noise(self) -> bool:
         """Whether runs differ as little as they do where there is noise only."""
-        return self.observed < max(_LOOSE, _UNEVEN * self.expected)
+        return self.observed < max(settings.UNEVEN, settings.UNEVEN_CHANCE * self.expected)
 
 
 def evenness(terms: Sequence[Term], coef, columns: np.ndarray, run: np.ndarray, sigma) -> Evenness:
@@ -63,7 +60,7 @@ def evenness(terms: Sequence[Term], coef, columns: np.ndarray, run: np.ndarray, 
     )
     deviation = values - (total / np.maximum(count, 1))[run]
     left = np.bincount(run, deviation**2)
-    used = (count >= _ROWS) & (added > 0) & (left > 0)
+    used = (count >= settings.RUN_ROWS) & (added > 0) & (left > 0)
     if not used.any():
         return Evenness(0.0, np.inf, 0)
     ratio = np.log(left[used] / added[used])

@@ -6,18 +6,9 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from vanishing.fitting.variety import sparse_supports_of
+from vanishing.motion import settings
 from vanishing.motion.pencil import Family, Pencil, PencilCandidate
 from vanishing.motion.runs import triangular
-
-EXACT = 1e-6  # variance within runs over that of all rows
-_ROUNDING = 1e-13  # the same, below which nothing is told from rounding
-_BAND = 1e3  # of ratios: quantities are as exact as the best one, up to this factor
-# Entries of null vectors that count as zero: what monomials that are nearly dependent leave there
-# may be far more than rounding.
-_TOLERANCES = (1e-6, 1e-4, 1e-2)
-_SMALL = 1e-2  # of the limit: what coefficients of size 1 add to the ratio
-_STEPS = 8  # of reweighting
-_SPARE = 2  # supports may have so many times the terms that are wanted, before some are dropped
 
 
 class NullSpaces:
@@ -34,17 +25,17 @@ class NullSpaces:
         self.learnt, self.sizes = learnt, list(sizes)
         # The columns of this and of its leading blocks are orthonormal combinations of monomials.
         self.inside = solve_triangular(learnt.total, learnt.within.T, trans="T").T
-        found = [np.linalg.svd(self.inside[:, :k], compute_uv=False) ** 2 for k in self.sizes]
+        squares = [np.linalg.svd(self.inside[:, :k], compute_uv=False) ** 2 for k in self.sizes]
         self.ratios = [
-            np.append(r, np.zeros(k - len(r))) for r, k in zip(found, sizes, strict=True)
+            np.append(r, np.zeros(k - len(r))) for r, k in zip(squares, sizes, strict=True)
         ]
         self.least = min((float(r[-1]) for r in self.ratios), default=np.inf)
-        self.limit = max(_BAND * self.least, _ROUNDING)
+        self.limit = max(settings.BAND * self.least, settings.ROUNDING)
 
     @property
     def is_exact(self) -> bool:
         """Whether something is conserved up to rounding, or up to errors of an integration."""
-        return self.least < EXACT
+        return self.least < settings.EXACT
 
     def dimension(self, i: int) -> int:
         """Return how many independent polynomials are conserved, up to a degree."""
@@ -59,7 +50,8 @@ class NullSpaces:
         k = self.sizes[i]
         total = self.learnt.total[:k, :k]
         unit = np.sqrt((total**2).sum(axis=0))
-        size = np.sqrt(_SMALL * self.limit) * solve_triangular(total, np.diag(unit), trans="T").T
+        cost = np.sqrt(settings.SMALL * self.limit)
+        size = cost * solve_triangular(total, np.diag(unit), trans="T").T
         both = triangular([self.inside[:, :k], size])
         vectors = np.linalg.svd(both)[2][k - self.dimension(i) :]
         return solve_triangular(total, vectors.T).T * unit
@@ -82,40 +74,40 @@ def exact_quantities(
     polynomials : callable
         ``polynomials(candidates, i)``: all polynomials in these up to degree i.
     is_new : callable
-        ``is_new(candidate, found)``: whether it is no other function of these.
+        ``is_new(candidate, quantities)``: whether it is no other function of these.
     holds : callable
         ``holds(candidate, limit)``: whether runs that were held out agree.
     price : callable
         Of a support: the least comes first.
     """
     learnt, limit = spaces.learnt, spaces.limit
-    found: list[PencilCandidate] = []
+    quantities: list[PencilCandidate] = []
     left_over = 0
     new = max(1e-4, 30 * np.sqrt(limit))
     for i in range(len(spaces.sizes)):
         functions: list[np.ndarray] = []  # of quantities, though not polynomials of this degree
-        known = Family(learnt.total, polynomials(found, i))
+        known = Family(learnt.total, polynomials(quantities, i))
         if spaces.dimension(i) <= known.rank:
             continue
         null = spaces.basis(i)
-        for supports in _sparse_supports(spaces, null, _SPARE * max_terms):
+        for supports in _sparse_supports(spaces, null, settings.SPARE_TERMS * max_terms):
             for candidate in _shortest(learnt, supports, limit, max_terms, price):
                 if known.novelty(candidate) <= new:
                     continue
-                if not is_new(candidate, found):
+                if not is_new(candidate, quantities):
                     functions.append(candidate.dense(len(learnt.total)))
                 elif holds(candidate, limit):
-                    found.append(candidate)
-                known = Family(learnt.total, [*polynomials(found, i), *functions])
+                    quantities.append(candidate)
+                known = Family(learnt.total, [*polynomials(quantities, i), *functions])
             if known.rank >= len(null):
                 break
         left_over = max(0, len(null) - known.rank)
-    return found, left_over
+    return quantities, left_over
 
 
 def _sparse_supports(spaces: NullSpaces, null: np.ndarray, max_terms: int):
     """Yield lists of supports of sparse vectors of a space, or near it: first what is quick."""
-    for tolerance in _TOLERANCES:
+    for tolerance in settings.TOLERANCES:
         yield sparse_supports_of(null, max_terms, tolerance)
     yield [_reweighted(spaces, row, max_terms) for row in null]
 
@@ -130,9 +122,9 @@ def _reweighted(spaces: NullSpaces, start: np.ndarray, max_terms: int) -> np.nda
     unit = np.sqrt((total**2).sum(axis=0))
     target = (total / unit).T @ (total @ (start / unit))
     kept, vector = np.arange(k), start
-    for _ in range(_STEPS):
+    for _ in range(settings.REWEIGHTED):
         largest = np.abs(vector).max()
-        cost = np.sqrt(_SMALL * spaces.limit) / (np.abs(vector) / largest + 1e-3)
+        cost = np.sqrt(settings.SMALL * spaces.limit) / (np.abs(vector) / largest + 1e-3)
         upper = triangular([within[:, kept] / unit[kept], np.diag(cost)])
         vector = solve_triangular(upper, target[kept], trans="T")
         vector = solve_triangular(upper, vector)

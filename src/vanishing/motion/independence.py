@@ -6,11 +6,8 @@ from math import comb
 import numpy as np
 
 from vanishing.algebra.terms import Evaluator, Term, monomial
-from vanishing.fitting.surrogate import exponents_up_to
-
-_ROWS = 300
-_EXACT, _NOISY = 1e-6, 0.05  # singular values of gradients that count as zero
-_HIGHEST, _RUNS_PER_TERM = 5, 3  # of polynomials in quantities, fitted to their values along runs
+from vanishing.fitting.smooth_terms import exponents_up_to
+from vanishing.motion import settings
 
 
 def n_independent(
@@ -35,11 +32,11 @@ def n_independent(
     """
     if not quantities:
         return 0
-    columns = columns[:, :_ROWS]
+    columns = columns[:, : settings.GRADIENT_ROWS]
     of_laws = _gradients(laws, columns, spread)
     both = np.concatenate([of_laws, _gradients(quantities, columns, spread)], axis=1)
-    tolerance = _EXACT if exact else _NOISY
-    rank_of_laws = int(np.median(_ranks(of_laws, _EXACT)))
+    tolerance = settings.RANK if exact else settings.NOISY_RANK
+    rank_of_laws = int(np.median(_ranks(of_laws, settings.RANK)))
     rank = int(np.median(_ranks(both, tolerance))) - rank_of_laws
     return min(max(1, rank), max(0, len(columns) - rank_of_laws - 1))
 
@@ -51,11 +48,11 @@ def leans(
     spread: np.ndarray,
 ) -> float:
     """Return the sine of the angle of a gradient to the span of those of others, on most rows."""
-    columns = columns[:, :_ROWS]
+    columns = columns[:, : settings.GRADIENT_ROWS]
     own = _gradients([polynomial], columns, spread)[:, 0]
     basis = _gradients(others, columns, spread).transpose(0, 2, 1)
     left, singular, _ = np.linalg.svd(basis, full_matrices=False)
-    left = left * (singular > _EXACT)[:, None, :]
+    left = left * (singular > settings.RANK)[:, None, :]
     rest = own - np.einsum("rcs,rds,rd->rc", left, left, own)
     return float(np.median(np.sqrt((rest**2).sum(axis=1))))
 
@@ -75,9 +72,8 @@ def left_over(values: np.ndarray, others: np.ndarray) -> float:
     """
     n_runs, n_quantities = others.shape
     scaled = (others - others.mean(axis=0)) / others.std(axis=0)
-    degrees = [
-        d for d in range(1, _HIGHEST + 1) if comb(n_quantities + d, d) * _RUNS_PER_TERM <= n_runs
-    ]
+    highest, most = settings.FUNCTION_DEGREE, n_runs / settings.RUNS_PER_TERM
+    degrees = [d for d in range(1, highest + 1) if comb(n_quantities + d, d) <= most]
     if not degrees:
         return 1.0
     powers = exponents_up_to(n_quantities, n_runs, degrees[-1])
@@ -90,17 +86,17 @@ def left_over(values: np.ndarray, others: np.ndarray) -> float:
 def _gradients(polynomials, columns, spread) -> np.ndarray:
     """Return gradients of length 1, shape (n_rows, n_polynomials, n_columns)."""
     evaluator = Evaluator(columns)
-    found = np.zeros((columns.shape[1], len(polynomials), len(columns)))
+    gradients = np.zeros((columns.shape[1], len(polynomials), len(columns)))
     size = np.zeros((columns.shape[1], len(polynomials), 1))
     for i, (terms, coef) in enumerate(polynomials):
         for j in range(len(columns)):
             parts = spread[j] * coef[:, None] * evaluator.derivatives(terms, j)
-            found[:, i, j] = parts.sum(axis=0)
+            gradients[:, i, j] = parts.sum(axis=0)
             size[:, i, 0] += np.abs(parts).sum(axis=0)
-    length = np.sqrt((found**2).sum(axis=2, keepdims=True))
+    length = np.sqrt((gradients**2).sum(axis=2, keepdims=True))
     # Laws of functions alone have no gradient but that of rounding: cos^2 + sin^2 = 1.
-    there = length > 1e-9 * size
-    return np.where(there, found / np.where(there, length, 1.0), 0.0)
+    has_gradient = length > 1e-9 * size
+    return np.where(has_gradient, gradients / np.where(has_gradient, length, 1.0), 0.0)
 
 
 def _ranks(gradients, tolerance) -> np.ndarray:

@@ -12,18 +12,13 @@ from scipy.linalg import eigh
 
 from vanishing.fitting.ratios import full_ratios, least_ratio, ratio_supports
 from vanishing.fitting.sparse import price
+from vanishing.motion import settings
 from vanishing.motion.pencil import Family, Pencil, PencilCandidate
-
-MOST_TERMS = 130  # standard monomials among which sparse combinations are looked for
-_TRIED = 40  # candidates that runs held out are asked about
-_SAME = 2.0  # degrees whose least ratios are within this factor may have the same noise
-_NEW = 0.2  # share of the spread that polynomials in other quantities must not have
-_SECOND_ORDER = 0.02  # what noise adds that is not of first order, relative to what is
 
 
 def slack(count: float) -> float:
     """Return how much larger than 1 the ratio of something conserved may be by chance."""
-    return 1 + 4 * np.sqrt(2 / count) + _SECOND_ORDER
+    return 1 + settings.DEVIATIONS * np.sqrt(2 / count) + settings.SECOND_ORDER
 
 
 def _least(gram, noise) -> tuple[float, np.ndarray]:
@@ -58,7 +53,7 @@ class NoisySearch:
     loose : float
         How much more than expected the noise of a quantity may be, beside chance.
     is_new : callable
-        ``is_new(candidate, found)``: whether it is no function of these.
+        ``is_new(candidate, quantities)``: whether it is no function of these.
 
     Attributes
     ----------
@@ -87,10 +82,10 @@ class NoisySearch:
         self.degrees, self.loose, self.is_new = degrees, loose, is_new
         k = sizes[-1]
         self.gram = learnt.within[:, :k].T @ learnt.within[:, :k]
-        found = [_least(self.gram[:k, :k], noise[:k, :k]) for k in sizes]
-        self.least = [ratio for ratio, _ in found]
+        least = [_least(self.gram[:k, :k], noise[:k, :k]) for k in sizes]
+        self.least = [ratio for ratio, _ in least]
         self.least_tested = min(
-            tested(PencilCandidate(np.arange(len(v)), v, np.nan)) for _, v in found
+            tested(PencilCandidate(np.arange(len(v)), v, np.nan)) for _, v in least
         )
 
     def first(self, holds: Callable, most: float) -> tuple[PencilCandidate, float] | None:
@@ -100,13 +95,13 @@ class NoisySearch:
         up to chance.
         """
         for k, least in zip(self.sizes, self.least, strict=True):
-            if least > _SAME * self.least_tested:
+            if least > settings.SAME_NOISE * self.least_tested:
                 continue
             least = max(least, self.least_tested)
             n_tried = 0
             for support in self._ordered(self._scored(k, least)):
                 candidate, ratio = self._candidate(support)
-                if n_tried == _TRIED or candidate.ratio > most:
+                if n_tried == settings.CANDIDATES or candidate.ratio > most:
                     continue
                 n_tried += 1
                 if holds(candidate, ratio, most):
@@ -114,7 +109,7 @@ class NoisySearch:
         return None
 
     def quantities(
-        self, unit: float, holds: Callable, most: float, found: list[PencilCandidate]
+        self, unit: float, holds: Callable, most: float, quantities: list[PencilCandidate]
     ) -> list[PencilCandidate]:
         """Return quantities that are conserved up to the noise, none a polynomial in those before.
 
@@ -126,32 +121,32 @@ class NoisySearch:
             ``holds(candidate, unit, most)``: whether runs that were held out agree.
         most : float
             Largest variance within runs over that of all rows.
-        found : list of PencilCandidate
+        quantities : list of PencilCandidate
             What is known.
         """
         scored: dict[tuple[int, ...], float] = {}
         for k, degree in zip(self.sizes, self.degrees, strict=True):
-            known = Family(self.learnt.total, self.polynomials(found, degree))
+            known = Family(self.learnt.total, self.polynomials(quantities, degree))
             ratios = full_ratios(self.gram[:k, :k], unit * self.noise[:k, :k])
             # Polynomials in what is known may be all that varies as the noise does.
             if np.count_nonzero(ratios < self._limit(k)) > known.rank:
                 scored |= self._scored(k, unit)
-        found = list(found)
-        known = Family(self.learnt.total, self.polynomials(found, self.degrees[-1]))
+        quantities = list(quantities)
+        known = Family(self.learnt.total, self.polynomials(quantities, self.degrees[-1]))
         n_tried = 0
         for support in self._ordered(scored):
             candidate, _ = self._candidate(support)
-            if candidate.ratio > most or known.novelty(candidate) <= _NEW:
+            if candidate.ratio > most or known.novelty(candidate) <= settings.NEW:
                 continue
-            if not self.is_new(candidate, found):
+            if not self.is_new(candidate, quantities):
                 continue
             n_tried += 1
             if holds(candidate, unit, most):
-                found.append(candidate)
-                known = Family(self.learnt.total, self.polynomials(found, self.degrees[-1]))
-            if n_tried == _TRIED:
+                quantities.append(candidate)
+                known = Family(self.learnt.total, self.polynomials(quantities, self.degrees[-1]))
+            if n_tried == settings.CANDIDATES:
                 break
-        return found
+        return quantities
 
     def _candidate(self, support) -> tuple[PencilCandidate, float]:
         """Return the polynomial with some terms that varies least, and its ratio to the noise."""
@@ -178,13 +173,13 @@ class NoisySearch:
         if full_ratios(gram, noise)[0] > limit:
             return {}
         single = 1.0 / np.maximum(noise.diagonal(), 1e-300)
-        found: list[tuple[tuple[int, ...], float]]
-        found = [((j,), single[j]) for j in np.flatnonzero(single < limit).tolist()]
+        supports: list[tuple[tuple[int, ...], float]]
+        supports = [((j,), single[j]) for j in np.flatnonzero(single < limit).tolist()]
         if k > 1:
-            found += ratio_supports(gram, noise, limit, self.max_terms, lambda: None)
+            supports += ratio_supports(gram, noise, limit, self.max_terms, lambda: None)
         return {
             support: count * np.log(max(ratio / (slack(count) + self.loose), 1.0))
             + price(count) * len(support)
-            + 3.0 * float(self.complexity[list(support)].sum())
-            for support, ratio in found
+            + settings.COMPLEXITY * float(self.complexity[list(support)].sum())
+            for support, ratio in supports
         }

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from vanishing._types import FloatArray, Table, Vector
-from vanishing.algebra import expression_text as writing
-from vanishing.algebra.expressions import Node, Number, of_term, total
-from vanishing.algebra.mathml import MathML
+from vanishing.algebra.languages import writer
+from vanishing.algebra.programs import to_sympy
 from vanishing.algebra.terms import Evaluator, Term
+from vanishing.algebra.writing import PlainText
 from vanishing.equations.columns import read_columns
 from vanishing.equations.fitted import FittedTerms, read_terms
 from vanishing.persistence import register_result
@@ -40,14 +40,26 @@ class ConservedQuantity(FittedTerms):
     coef, coef_std : ndarray of shape (n_terms,)
         Coefficients and their standard errors, NaN where these are not known.
     n_terms : int
+        Number of terms.
     degree : int
         The largest degree of a term, in columns and functions.
+    covariance : ndarray of shape (n_terms, n_terms) or None
+        Of the coefficients; None where they are exact.
+    names : tuple of str
+        Names of all columns.
     ratio : float
+        Variance within runs over that of all rows, on runs that were held out.
+
+    See Also
+    --------
+    vanishing.ConservedQuantities : Finds quantities.
+    vanishing.Law : An equation that all rows obey.
 
     Examples
     --------
     >>> from vanishing import ConservedQuantity
-    >>> from vanishing.algebra.terms import FUNCTIONS, Factor, Term, monomial
+    >>> from vanishing.algebra.functions import FUNCTIONS
+    >>> from vanishing.algebra.terms import Factor, Term, monomial
     >>> cosine = Term((0.0, 0.0), (Factor(FUNCTIONS["cos"], 1.0, (1.0, 0.0)),))
     >>> names = ["angle", "speed"]
     >>> energy = ConservedQuantity([monomial([0, 2]), cosine], [1, -19.62], names=names)
@@ -114,41 +126,23 @@ class ConservedQuantity(FittedTerms):
 
     # -- Writing ----------------------------------------------------------------------------------
 
-    @property
-    def _expression(self) -> Node:
-        std = np.nan_to_num(self.coef_std)
-        return total(
-            [
-                of_term(t, Number(float(c), float(s)))
-                for t, c, s in zip(self._terms, self.coef, std, strict=True)
-            ]
-        )
-
-    def __str__(self) -> str:
-        """Write the quantity with the digits that matter."""
-        return self.to_text(self.names)
-
     def to_text(self, names: Sequence[str]) -> str:
         """Write the quantity with other names of the columns."""
-        return writing.LawText(names).write(self._expression)
+        return PlainText(names).write(self.total)
 
-    def to_latex(self) -> str:
-        """Write the quantity in LaTeX (without dollar signs)."""
-        return writing.Latex(self.names).write(self._expression)
+    def write(self, style: str = "text") -> str:
+        """Write the quantity.
 
-    def to_mathml(self) -> str:
-        """Write the quantity in MathML, which browsers typeset; names of columns are text in it."""
-        return MathML(self.names).expression(self._expression)
+        Parameters
+        ----------
+        style : {"text", "latex", "html", "mathml", "sympy", "python", "c", "sql"}, default="text"
+            The first four write the digits that matter, the others all, for a program to read.
+        """
+        return writer(style, self.names).write(self.total)
 
     def to_sympy(self) -> Any:
         """Return the quantity as an expression of SymPy in symbols named as the columns."""
-        try:
-            import sympy
-        except ImportError:
-            raise ImportError(
-                "to_sympy needs SymPy: install it with pip install 'vanishing[symbolic]'."
-            ) from None
-        return writing.to_sympy(self._expression, [sympy.Symbol(name) for name in self.names])
+        return to_sympy(self.names, self.total)
 
 
 # -- Saving ---------------------------------------------------------------------------------------

@@ -169,7 +169,7 @@ def triangular(rows: Sequence[np.ndarray]) -> np.ndarray:
     return np.triu(lapack.dgeqrf(stacked, overwrite_a=True)[0][:n])
 
 
-class Some(NamedTuple):
+class RowSubset(NamedTuple):
     """Some of the rows, the same ones in whatever order and blocks they come.
 
     Attributes
@@ -179,7 +179,7 @@ class Some(NamedTuple):
     share : float
         Of their rows.
     seed : int
-        Which rows.
+        Decides which rows.
     """
 
     runs: np.ndarray
@@ -206,13 +206,15 @@ class Measure:
     held_out : array of bool of shape (n_runs,)
     seed : int
         Which rows the sample has.
-    some : Some, default=None
+    subset : RowSubset, default=None
         The rows that are looked at; None means all, and no sample.
     """
 
-    def __init__(self, monomials, labels, held_out: np.ndarray, seed: int, some: Some | None):
+    def __init__(
+        self, monomials, labels, held_out: np.ndarray, seed: int, subset: RowSubset | None
+    ):
         self.monomials, self.labels, self.held_out = monomials, labels, held_out
-        self.draw, self.some = Draw(seed), some
+        self.draw, self.subset = Draw(seed), subset
 
     def __call__(self, part: RowPart) -> Scatter:
         """Return the scatter of some rows."""
@@ -220,30 +222,30 @@ class Measure:
         # The survey refuses rows without a run.
         runs = np.searchsorted(self.labels, part.y[starts])  # type: ignore[index]
         run = np.repeat(runs, sizes)
-        found = Scatter(self.held_out, len(self.monomials))
+        scatter = Scatter(self.held_out, len(self.monomials))
         X, parts = part.X, []
         for fold in (0, 1):
             wanted = self.held_out == bool(fold)
-            if self.some is not None:
-                wanted = wanted & self.some.runs
+            if self.subset is not None:
+                wanted = wanted & self.subset.runs
             rows = np.flatnonzero(np.repeat(wanted[runs], sizes))
             if not len(rows):
                 continue
             columns = np.array(X[rows].T, dtype=np.float64, order="C")
-            if self.some is not None and self.some.share < 1.0:
-                chosen = self.some.chosen(columns)
+            if self.subset is not None and self.subset.share < 1.0:
+                chosen = self.subset.chosen(columns)
                 columns, rows = columns[:, chosen], rows[chosen]
             weight = None if part.weight is None else part.weight[rows]
             parts.append((columns, run[rows], weight))
-            self._add_all(found, fold, *parts[-1])
-        if self.some is not None and parts:
+            self._add_all(scatter, fold, *parts[-1])
+        if self.subset is not None and parts:
             columns = np.concatenate([p[0] for p in parts], axis=1)
             run = np.concatenate([p[1] for p in parts])
             weight = None if part.weight is None else np.concatenate([p[2] for p in parts])
-            found.sample = self.draw(RowPart(columns.T, run.astype(np.float64), weight))
-        return found
+            scatter.sample = self.draw(RowPart(columns.T, run.astype(np.float64), weight))
+        return scatter
 
-    def _add_all(self, found: Scatter, fold, columns, run, weight) -> None:
+    def _add_all(self, scatter: Scatter, fold, columns, run, weight) -> None:
         """Add rows of one fold, in chunks that a cache holds."""
         if (run[1:] < run[:-1]).any():  # runs side by side: a chunk then has few of them
             order = np.argsort(run, kind="stable")
@@ -251,11 +253,11 @@ class Measure:
             weight = None if weight is None else weight[order]
         size = max(2000, _VALUES // len(self.monomials))
         for start in range(0, len(run), size):
-            here = slice(start, start + size)
-            some = None if weight is None else weight[here]
-            self._add(found, fold, columns[:, here], run[here], some)
+            chunk = slice(start, start + size)
+            counts = None if weight is None else weight[chunk]
+            self._add(scatter, fold, columns[:, chunk], run[chunk], counts)
 
-    def _add(self, found: Scatter, fold, columns, run, weight) -> None:
+    def _add(self, scatter: Scatter, fold, columns, run, weight) -> None:
         with np.errstate(all="ignore"):
             values = self.monomials.values(columns)
         starts, sizes = _stretches(run)
@@ -270,13 +272,13 @@ class Measure:
             values *= np.sqrt(weight)
         if not np.isfinite(mean).all():
             raise ValueError("monomials overflow: change the units of the columns.")
-        found.add(fold, run[starts], total, squares, mean.T, [values.T])
+        scatter.add(fold, run[starts], total, squares, mean.T, [values.T])
 
     def combine(self, first: Scatter, second: Scatter) -> Scatter:
         """Return the scatter of two sets of rows."""
-        there = np.flatnonzero(second.weight)
+        seen = np.flatnonzero(second.weight)
         for fold in (0, 1):
-            runs = there[self.held_out[there] == bool(fold)]
+            runs = seen[self.held_out[seen] == bool(fold)]
             first.add(
                 fold,
                 runs,

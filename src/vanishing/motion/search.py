@@ -8,26 +8,16 @@ import numpy as np
 from vanishing.algebra.terms import Term
 from vanishing.equations.law import Law
 from vanishing.fitting.ratios import least_ratio
+from vanishing.motion import settings
 from vanishing.motion.evenness import evenness
-from vanishing.motion.exact import EXACT, NullSpaces, exact_quantities
+from vanishing.motion.exact import NullSpaces, exact_quantities
 from vanishing.motion.independence import leans, left_over, n_independent
-from vanishing.motion.noisy import MOST_TERMS, NoisySearch, slack
+from vanishing.motion.noisy import NoisySearch, slack
 from vanishing.motion.pencil import Pencil, PencilCandidate, pencil, total_factor
 from vanishing.motion.quantity import ConservedQuantity
 from vanishing.motion.runs import Scatter
 from vanishing.motion.state import cleaned, products, state_of
 from vanishing.motion.variables import Monomials, Terms
-
-LARGEST_RATIO = 0.1  # of variance within runs to that of all rows, where the noise is known
-UNKNOWN_NOISE = 0.05  # the same where the noise is not known
-_LOOSE = 0.2  # noise that is not known need not be in proportion to the spread so exactly
-_OVERSTATED = 0.3  # variance of what varies least, over that of the noise which was given
-_UNTESTED = 0.01  # the same where nothing but smallness tells noise from motion
-_IN_SAMPLE = 0.1  # what these are multiplied by where no runs were held out
-_SPARE = 0.05  # runs held out may have so much more noise than expected, beside chance
-# What polynomials in other quantities leave of one, or its gradient of theirs, where it is new.
-_FUNCTION, _NOISY_FUNCTION = 0.02, 0.1
-_SAME = 1e-20  # ratios below are rounding, and equal
 
 
 class MotionAnswer(NamedTuple):
@@ -70,10 +60,11 @@ class Fit(NamedTuple):
 
     @property
     def is_significant(self) -> bool:
-        """Whether each term is needed: its coefficient is not zero within four errors."""
+        """Whether each term is needed: its coefficient is not zero within its errors."""
         if self.covariance is None:
             return True
-        return bool((np.abs(self.coef) > 4 * np.sqrt(self.covariance.diagonal())).all())
+        errors = np.sqrt(self.covariance.diagonal())
+        return bool((np.abs(self.coef) > settings.DEVIATIONS * errors).all())
 
 
 def fitted(everywhere: Pencil, places: np.ndarray, noise: np.ndarray | None, size: float) -> Fit:
@@ -158,15 +149,16 @@ class Search:
             self.learnt = pencil(scatter, standard, ~scatter.held_out)
             self.held = pencil(scatter, standard, scatter.held_out)
         self.terms = [monomials.term(i, n) for i in standard]
+        self.units = monomials.sizes()[standard]  # of these terms, in units of scaled variables
         self.constraints = self._constraints()
 
     def _usable_degree(self, count: float) -> int:
         """Return the largest degree whose monomials are fewer than rows tell apart."""
         seen = self.scatter.weight > 0
         learnt = seen & ~self.scatter.held_out
-        free = (count - np.count_nonzero(seen)) * np.mean(learnt[seen])
+        free = (count - np.count_nonzero(seen)) * np.mean(learnt[seen]) - settings.SPARE_ROWS
         degrees = range(1, int(self.monomials.degree[-1]) + 1)
-        usable = [d for d in degrees if np.sum(self.monomials.degree <= d) + 10 <= free]
+        usable = [d for d in degrees if np.sum(self.monomials.degree <= d) <= free]
         return max(usable, default=1)
 
     # -- All of it --------------------------------------------------------------------------------
@@ -183,19 +175,19 @@ class Search:
         best = self._best()
         added, note = None, ""
         if spaces.is_exact:
-            found, left_over = exact_quantities(
+            candidates, left_over = exact_quantities(
                 spaces,
                 self.max_terms,
                 self._polynomials,
-                lambda candidate, found: self._is_new(candidate, found, True),
+                lambda candidate, known: self._is_new(candidate, known, True),
                 self._holds_exactly,
                 self._price,
             )
             if left_over:
                 note = f" Of more than {self.max_terms} terms there are {left_over} more."
         else:
-            found, added = self._noisy(spaces)
-        results = self._results(found, added, measured)
+            candidates, added = self._noisy(spaces)
+        results = self._results(candidates, added, measured)
         independent = n_independent(
             [result.polynomial for result in results],
             self.constraints,
@@ -228,14 +220,15 @@ class Search:
     def _price(self, support) -> tuple:
         return len(support), sum(self.terms[i].degree for i in support), support
 
-    def _polynomials(self, found: Sequence[PencilCandidate], i: int) -> list[np.ndarray]:
+    def _polynomials(self, candidates: Sequence[PencilCandidate], i: int) -> list[np.ndarray]:
         """Return all polynomials in quantities up to degree i + 1, on the standard monomials."""
         exponents = self.monomials.exponents[self.state.standard]
-        given = [
-            {tuple(exponents[j]): x for j, x in zip(c.support, c.coef, strict=True)} for c in found
+        quantities = [
+            {tuple(exponents[j]): x for j, x in zip(c.support, c.coef, strict=True)}
+            for c in candidates
         ]
         rows = []
-        for product in products(given, i + 1):
+        for product in products(quantities, i + 1):
             row = np.zeros(len(self.state.standard))
             for key, value in product.items():
                 row += value * self.state.reduced[:, self.monomials.place[tuple(map(int, key))]]
@@ -243,23 +236,24 @@ class Search:
         return rows
 
     def _is_new(
-        self, candidate: PencilCandidate, found: Sequence[PencilCandidate], exact: bool
+        self, candidate: PencilCandidate, quantities: Sequence[PencilCandidate], exact: bool
     ) -> bool:
         """Say whether a candidate is no function of quantities that were found.
 
         Monomials of a degree may come near such a function: its Taylor series, in other functions.
         Where there is noise, laws of the state are unknown, and the values along runs decide alone.
         """
-        if not found:
+        if not quantities:
             return True
-        values, *others = (self._values(c) for c in (candidate, *found))
-        if left_over(values, np.column_stack(others)) > (_FUNCTION if exact else _NOISY_FUNCTION):
+        values, *others = (self._values(c) for c in (candidate, *quantities))
+        least = settings.FUNCTION if exact else settings.NOISY_FUNCTION
+        if left_over(values, np.column_stack(others)) > least:
             return True
         if not exact:
             return False
-        known = [*self.constraints, *(self._polynomial(c) for c in found)]
+        known = [*self.constraints, *(self._polynomial(c) for c in quantities)]
         columns = np.ascontiguousarray(self.sample.columns[: len(self.names)])
-        return leans(self._polynomial(candidate), known, columns, self.spread) > _FUNCTION
+        return leans(self._polynomial(candidate), known, columns, self.spread) > least
 
     def _values(self, candidate: PencilCandidate) -> np.ndarray:
         """Return the values of a candidate along the runs that were seen."""
@@ -268,27 +262,29 @@ class Search:
 
     def _polynomial(self, candidate: PencilCandidate) -> tuple[list[Term], np.ndarray]:
         """Return a candidate in columns as they are."""
-        sizes = self.monomials.sizes()[self.state.standard[candidate.support]]
-        return [self.terms[i] for i in candidate.support], candidate.coef / sizes
+        terms = [self.terms[i] for i in candidate.support]
+        return terms, candidate.coef / self.units[candidate.support]
 
     def _holds_exactly(self, candidate: PencilCandidate, limit: float) -> bool:
-        return self._held_ratio(candidate) <= min(100 * limit, 10 * EXACT)
+        return self._held_ratio(candidate) <= min(100 * limit, 10 * settings.EXACT)
 
     # -- Noise ------------------------------------------------------------------------------------
 
     def _noisy(self, spaces: NullSpaces) -> tuple[list[PencilCandidate], Added | None]:
         """Return quantities that vary no more than noise, and what the noise adds."""
         sigma = self.spread if self.noise is None else self.noise
-        strict = _IN_SAMPLE if self.in_sample else 1.0
-        most = strict * (UNKNOWN_NOISE if self.noise is None else LARGEST_RATIO)
+        strict = settings.IN_SAMPLE if self.in_sample else 1.0
+        most = strict * (settings.UNKNOWN_NOISE if self.noise is None else settings.LARGEST_RATIO)
+        largest = min(settings.MOST_TERMS, self.learnt.n_rows / settings.ROWS_PER_TERM)
         degrees = [
             i
             for i, (k, ratios) in enumerate(zip(self.sizes, spaces.ratios, strict=True))
             # No polynomial has less than the least ratio of its degree.
-            if k <= MOST_TERMS and 8 * k <= self.learnt.n_rows and ratios[-1] < most
+            if k <= largest and ratios[-1] < most
         ]
         sizes = [self.sizes[i] for i in degrees]
-        loose = _LOOSE if self.noise is None else 0.0
+        loose = settings.PROPORTION if self.noise is None else 0.0
+        small = strict * settings.UNTESTED
         if not sizes or not sigma.any():
             return [], None
         added = self._added(sigma, sizes[-1])
@@ -302,19 +298,19 @@ class Search:
             lambda candidate: self._held_noise(candidate, added),
             degrees,
             loose,
-            lambda candidate, found: self._is_new(candidate, found, False),
+            lambda candidate, known: self._is_new(candidate, known, False),
         )
 
         # Nothing varies less than the noise: if something does, the noise is less than was said.
-        known = self.noise is not None and min(search.least) > _OVERSTATED
+        known = self.noise is not None and min(search.least) > settings.OVERSTATED
 
         def holds(candidate: PencilCandidate, unit: float, most: float) -> bool:
-            allowed = unit * (slack(self.held.n_rows) + _SPARE + loose)
+            allowed = unit * (slack(self.held.n_rows) + settings.SPARE_NOISE + loose)
             if self._held_ratio(candidate) >= most:
                 return False
             if self._held_noise(candidate, added) >= allowed:
                 return False
-            if not known and not self._looks_like_noise(candidate, sigma, strict * _UNTESTED):
+            if not known and not self._looks_like_noise(candidate, sigma, small):
                 return False
             part = np.ix_(candidate.support, candidate.support)
             noise = unit * added.everywhere[part]
@@ -322,12 +318,12 @@ class Search:
 
         if known:
             return search.quantities(1.0, holds, most, []), added
-        most = min(most, strict * UNKNOWN_NOISE)
+        most = min(most, strict * settings.UNKNOWN_NOISE)
         first = search.first(holds, most)
         if first is None:
             return [], None
-        found = search.quantities(first[1], holds, most, [first[0]])
-        return found, added.scaled(first[1])
+        candidates = search.quantities(first[1], holds, most, [first[0]])
+        return candidates, added.scaled(first[1])
 
     def _held_noise(self, candidate: PencilCandidate, added: Added) -> float:
         """Return the variance within runs held out, over what noise adds there."""
@@ -337,13 +333,13 @@ class Search:
 
     def _looks_like_noise(self, candidate: PencilCandidate, sigma, small: float) -> bool:
         """Say whether what a quantity leaves over is noise, up to its size."""
-        found = evenness(
+        runs = evenness(
             *self._polynomial(candidate),
             np.ascontiguousarray(self.sample.columns[:-1]),
             self.sample.columns[-1].astype(np.intp),
             sigma,
         )
-        return found.may_be_noise if found.tells else self._held_ratio(candidate) < small
+        return runs.may_be_noise if runs.tells else self._held_ratio(candidate) < small
 
     def _added(self, sigma: np.ndarray, size: int) -> Added:
         """Return what noise adds to the variance of the first standard monomials within runs."""
@@ -366,33 +362,33 @@ class Search:
     # -- Results ----------------------------------------------------------------------------------
 
     def _results(
-        self, found: list[PencilCandidate], added: Added | None, measured
+        self, candidates: list[PencilCandidate], added: Added | None, measured
     ) -> list[MotionResult]:
         """Return quantities, the best first, and their values along each run."""
-        if not found:
+        if not candidates:
             return []
-        places = np.unique(np.concatenate([candidate.support for candidate in found]))
-        chosen = self.state.standard[places]
-        scatter, columns, sizes = self.scatter, chosen, self.monomials.sizes()[chosen]
+        places = np.unique(np.concatenate([candidate.support for candidate in candidates]))
+        scatter, columns, sizes = self.scatter, self.state.standard[places], self.units[places]
         if measured is not None:
             scatter = measured(Terms(tuple(self.terms[i] for i in places), sizes))
             columns = np.arange(len(places))
         everywhere = pencil(scatter, columns, np.ones(len(scatter.weight), dtype=bool))
         held = everywhere if self.in_sample else pencil(scatter, columns, scatter.held_out)
         results = []
-        for candidate in found:
+        for candidate in candidates:
             noise = None
             if added is not None:
                 noise = added.everywhere[np.ix_(candidate.support, candidate.support)]
-            here = candidate._replace(support=np.searchsorted(places, candidate.support))
-            fit = fitted(everywhere, here.support, noise, sizes[here.support[-1]])
-            ratio = held.left(here) / everywhere.variance(here)
-            values = scatter.mean[:, columns[here.support]] @ fit.coef
+            local = candidate._replace(support=np.searchsorted(places, candidate.support))
+            fit = fitted(everywhere, local.support, noise, sizes[local.support[-1]])
+            ratio = held.left(local) / everywhere.variance(local)
+            values = scatter.mean[:, columns[local.support]] @ fit.coef
             results.append(self._result(candidate, fit, ratio, values))
-        return sorted(results, key=lambda result: max(result.quantity.ratio, _SAME))
+        # Ratios below 1e-20 are rounding, and equal.
+        return sorted(results, key=lambda result: max(result.quantity.ratio, 1e-20))
 
     def _result(self, candidate: PencilCandidate, fit: Fit, ratio: float, values) -> MotionResult:
-        sizes = self.monomials.sizes()[self.state.standard[candidate.support]]
+        sizes = self.units[candidate.support]
         covariance = None
         if fit.covariance is not None:
             covariance = (fit.covariance / np.outer(sizes, sizes))[::-1, ::-1]
@@ -416,7 +412,7 @@ class Search:
             row = cleaned(row[relative])
             constant = -coef[0] * sizes[place]
             if abs(coef[0]) > 1e-8 * np.abs(coef).max(initial=1.0):
-                constant_term = self.monomials.constant(len(self.names))
+                constant_term = Term((0.0,) * len(self.names))
                 terms, row = [*terms, constant_term], cleaned(np.append(row, constant))
             laws.append((terms[::-1], row[::-1]))
         return laws

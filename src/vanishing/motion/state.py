@@ -6,11 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import solve_triangular
 
-# Distance of a monomial from smaller ones, relative to its size: that of a law, of a law of few
-# terms that holds up to the errors of an integration, and of a monomial that says nearly nothing
-# new, such as x^4 beside x, sin(x) and cos(x).
-_VANISHES, _INTEGRATED, _NEARLY = 1e-13, 1e-7, 1e-6
-_FEW = 7  # terms of such a law
+from vanishing.motion import settings
 
 
 class MotionState(NamedTuple):
@@ -64,12 +60,14 @@ def state_of(values: np.ndarray, exponents: np.ndarray) -> MotionState:
             rest = _without(new, column) if new.shape[1] else column
             norm = np.sqrt(rest @ rest)
             chosen = np.array([-1, *standard]) + 1
-            law = _short_law(unit[:, chosen], unit[:, place + 1]) if norm <= _INTEGRATED else None
-            if norm <= _VANISHES or law is not None:
+            law = None
+            if norm <= settings.INTEGRATED:
+                law = _short_law(unit[:, chosen], unit[:, place + 1])
+            if norm <= settings.VANISHES or law is not None:
                 leading.append(int(place))
                 if law is not None:
                     short[int(place)] = law / size[chosen] * size[place + 1]
-            elif norm > _NEARLY:
+            elif norm > settings.NEARLY:
                 basis[:, len(standard) + 1] = rest / norm
                 standard.append(int(place))
     coef = _reductions(basis[:, : len(standard) + 1], unit, np.array([-1, *standard]) + 1)
@@ -84,26 +82,26 @@ def _short_law(columns, target) -> np.ndarray | None:
     """Return the coefficients of few columns whose combination is the target, or None."""
     coef = np.linalg.lstsq(columns, target, rcond=None)[0]
     used = np.abs(coef) > 1e-5 * max(1.0, np.abs(coef).max())
-    if np.count_nonzero(used) >= _FEW:
+    if np.count_nonzero(used) >= settings.LAW_TERMS:
         return None
     coef = np.where(used, coef, 0.0)
     coef[used] = np.linalg.lstsq(columns[:, used], target, rcond=None)[0]
     rest = target - columns @ coef
-    return coef if np.sqrt(rest @ rest) <= _INTEGRATED else None
+    return coef if np.sqrt(rest @ rest) <= settings.INTEGRATED else None
 
 
 def _reductions(basis, unit, chosen) -> np.ndarray:
     """Return each column as a combination of the chosen ones up to itself, by least squares."""
     inner = basis.T @ unit
     upper = np.triu(inner[:, chosen])
-    found = np.zeros_like(inner)
-    found[np.arange(len(chosen)), chosen] = 1.0
+    coef = np.zeros_like(inner)
+    coef[np.arange(len(chosen)), chosen] = 1.0
     # Columns between the same two chosen ones are combinations of the same.
     ends = np.append(chosen, unit.shape[1])
     for k, (start, stop) in enumerate(zip(ends[:-1] + 1, ends[1:], strict=True), 1):
         if stop > start:
-            found[:k, start:stop] = solve_triangular(upper[:k, :k], inner[:k, start:stop])
-    return found
+            coef[:k, start:stop] = solve_triangular(upper[:k, :k], inner[:k, start:stop])
+    return coef
 
 
 def _without(basis, vectors):
@@ -125,7 +123,7 @@ def products(quantities: Sequence[dict[tuple[int, ...], float]], max_degree: int
 
     Quantities are coefficients by exponents; the constant does not matter.
     """
-    found: list[dict] = []
+    results: list[dict] = []
     last: list[tuple[int, dict]] = [(0, {})]
     while last:
         following = []
@@ -134,15 +132,15 @@ def products(quantities: Sequence[dict[tuple[int, ...], float]], max_degree: int
                 longer = quantities[i] if not product else _product(product, quantities[i])
                 if max(map(sum, longer)) <= max_degree:
                     following.append((i, longer))
-        found += [product for _, product in following]
+        results += [product for _, product in following]
         last = following
-    return found
+    return results
 
 
 def _product(left: dict, right: dict) -> dict:
-    found: dict[tuple[int, ...], float] = {}
+    product: dict[tuple[int, ...], float] = {}
     for a, x in left.items():
         for b, y in right.items():
             key = tuple(i + j for i, j in zip(a, b, strict=True))
-            found[key] = found.get(key, 0.0) + x * y
-    return found
+            product[key] = product.get(key, 0.0) + x * y
+    return product

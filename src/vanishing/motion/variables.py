@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from vanishing.algebra.evaluation import NO_WEIGHTS, evaluate_chunk
+from vanishing.algebra.functions import Function
 from vanishing.algebra.monomials import plan_up_to, terms_of
-from vanishing.algebra.terms import Evaluator, Factor, Function, Term
+from vanishing.algebra.terms import Evaluator, Factor, Term
 from vanishing.fitting.asked_functions import asked_functions
-
-MAX_MONOMIALS = 1500
+from vanishing.motion import settings
 
 
 class Variable(NamedTuple):
@@ -42,11 +42,11 @@ def asked_variables(functions, names: Sequence[str]) -> list[tuple[Variable, boo
             f"functions must be a tuple of names or a dict from columns to such: write "
             f"({functions!r},)."
         )
-    found = dict.fromkeys([(Variable(j), True) for j in range(len(names))])
+    variables = dict.fromkeys([(Variable(j), True) for j in range(len(names))])
     for column, function in asked_functions(functions, names):
         for j in range(len(names)) if column is None else [column]:
-            found[Variable(j, function), column is not None] = None
-    return list(found)
+            variables[Variable(j, function), column is not None] = None
+    return list(variables)
 
 
 class Terms(NamedTuple):
@@ -76,10 +76,11 @@ class Monomials:
 
     def __init__(self, variables: Sequence[Variable], scale: np.ndarray, max_degree: int):
         n = len(variables)
-        if (count := comb(n + max_degree, n)) > MAX_MONOMIALS:
+        count, most = comb(n + max_degree, n), settings.MAX_MONOMIALS
+        if count > most:
             raise ValueError(
                 f"{n} columns and functions have {count} monomials of degree up to {max_degree}, "
-                f"more than {MAX_MONOMIALS}: lower max_degree, or leave columns or functions out."
+                f"more than {most}: lower max_degree, or leave columns or functions out."
             )
         self.variables, self.scale = tuple(variables), scale
         self.plan = plan_up_to(n, max_degree)
@@ -128,8 +129,3 @@ class Monomials:
     def sizes(self) -> np.ndarray:
         """Return what each monomial in scaled variables has to be multiplied by to have none."""
         return np.prod(self.scale**self.exponents, axis=1)
-
-    @staticmethod
-    def constant(n_columns: int) -> Term:
-        """Return the constant as a term."""
-        return Term((0.0,) * n_columns)

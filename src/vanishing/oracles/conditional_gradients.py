@@ -45,7 +45,7 @@ _MAX_AGE = 256
 _NOTHING = -1e300  # less than any inner product
 # Where coefficients are refitted in the end, what the steps choose are terms. With so many steps
 # behind them, least squares on the terms in use takes them on, and again after at least as many as
-# the second: after more where so many terms are in use that least squares is dear.
+# the second: after more where so many terms are in use that least squares is costly.
 _MANY_STEPS, _FURTHER_STEPS = 1000, 16
 
 
@@ -160,14 +160,14 @@ def _run(rule, gram, cross, norm, psi, radius, eps, tol, max_iter, refit, plus, 
         h_dot_v = mse - norm - c_dot_v
         gap = 2.0 * (h_dot_v + radius * steepest)  # <gradient, v - s> at the steepest vertex s
 
-        found = mse <= psi
-        if (found or mse - gap > psi) and age > 0:
+        reached = mse <= psi
+        if (reached or mse - gap > psi) and age > 0:
             # Both are claims: make them with f and h recomputed.
             mse, c_dot_v = _refresh(gram, cross, norm, radius, plus, minus, half_gradient)
             refreshed_mse = mse
             age = 0
             continue
-        if found:
+        if reached:
             return mse, gap, n_iter, _FOUND
         if n_iter >= correction:
             correction = 2 * n_iter

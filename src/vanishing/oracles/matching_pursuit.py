@@ -102,6 +102,19 @@ def _eliminate(gram, norm, psi, radius, support, factor, coef, mse):
 
 
 @njit(cache=True, nogil=True)
+def _best_term(gram, half_gradient, usable, tie):
+    """Return the usable term that correlates best with what is left over; -1 if none does."""
+    best = -1
+    best_value = tie
+    for i in range(usable.size):
+        if usable[i] and gram[i, i] > 0.0:
+            value = abs(half_gradient[i]) / np.sqrt(gram[i, i])
+            if value > best_value + tie:
+                best, best_value = i, value
+    return best
+
+
+@njit(cache=True, nogil=True)
 def _run(gram, cross, norm, psi, radius, max_iter, coef):
     k = cross.size
     half_gradient = cross.copy()
@@ -110,23 +123,15 @@ def _run(gram, cross, norm, psi, radius, max_iter, coef):
     factor = np.empty((k, k))  # Cholesky factor of the Gram matrix of the support
     target = np.empty(k)  # factor^{-1} (-c) on the support
     values = np.empty(k)
-    size = 0
-    n_iter = 0
+    size = 0  # of the support, which each step adds a term to
     mse = norm
     tie = _TIE * np.sqrt(norm)
     while mse > psi:
-        if n_iter >= max_iter:
-            return mse, n_iter, _OUT
-        # The term that correlates best with what is left over.
-        best = -1
-        best_value = tie
-        for i in range(k):
-            if usable[i] and gram[i, i] > 0.0:
-                value = abs(half_gradient[i]) / np.sqrt(gram[i, i])
-                if value > best_value + tie:
-                    best, best_value = i, value
+        if size >= max_iter:
+            return mse, size, _OUT
+        best = _best_term(gram, half_gradient, usable, tie)
         if best < 0:
-            return mse, n_iter, _ACCURATE
+            return mse, size, _ACCURATE
         usable[best] = False
 
         # One more row of the factor, by forward substitution.
@@ -146,7 +151,6 @@ def _run(gram, cross, norm, psi, radius, max_iter, coef):
         target[size] = shift / factor[size, size]
         support[size] = best
         size += 1
-        n_iter += 1
 
         # Least squares on the support, by back substitution; its length in the l1-norm.
         length = 0.0
@@ -157,7 +161,7 @@ def _run(gram, cross, norm, psi, radius, max_iter, coef):
             values[i] = entry / factor[i, i]
             length += abs(values[i])
         if length > radius:
-            return mse, n_iter, _STALLED  # coef is the last iterate inside the ball
+            return mse, size, _STALLED  # coef is the last iterate inside the ball
 
         half_gradient[:] = cross
         for i in range(size):
@@ -170,7 +174,7 @@ def _run(gram, cross, norm, psi, radius, max_iter, coef):
     if size:
         chosen, factor = support[:size], factor[:size, :size]
         mse = _eliminate(gram, norm, psi, radius, chosen, factor, coef, mse)
-    return mse, n_iter, _FOUND
+    return mse, size, _FOUND
 
 
 def omp(

@@ -2,14 +2,15 @@
 
 To read in this order:
 
+- `settings`: the numbers that decide results
 - `quantiles`: of rows that have weights
 - `features`: 1, the columns in standard units, and products of their principal components
+- `passes`: a sample of all rows, wherever they are
 - `robust`: moments of the rows that go together
-- `passes`: a sample of all rows, and sums over them, wherever they are
 - `model`: residuals of columns, their local noise, and scores
 - `thresholds`, `calibration`: scores of rows that a fit has not seen, and what follows from them
 - `equations`, `drift`: laws that can be read, and those that hold no longer
-- `blame`, `reasons`: the column that is wrong, and what a row is told
+- `blame`, `reasons`: the column that is wrong, and why a row has its score
 - `state`, `from_moments`: a fit to rows, batches or moments
 - `saving`: what is saved
 - `detector`: the estimator `VanishingOutlierDetector`

@@ -9,12 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vanishing.outliers.features import SCORE_LIMIT, Features
+from vanishing.outliers import settings
+from vanishing.outliers.features import Features
 from vanishing.outliers.robust import squared_lengths
-
-_STEPS = 8
-_SAME = 16.0  # what is left, in squared standard deviations, may differ by that much
-_TRIED = 16  # columns of a row
 
 
 class Blame(NamedTuple):
@@ -43,7 +40,7 @@ class Blame(NamedTuple):
         best = self.left[order, row]
         return [
             (int(self.columns[i, row]), float(self.expected[i, row]))
-            for i in order[best <= best[0] + _SAME]
+            for i in order[best <= best[0] + settings.BLAME_SAME]
         ]
 
 
@@ -61,9 +58,10 @@ def blame(features: Features, X, coef, size, suspicion) -> Blame:
     suspicion : array of shape (n, n_rows)
         Of wide tables only the columns that have most are tried.
     """
-    z = features.standardised(X, SCORE_LIMIT)
+    limit = settings.SCORE_LIMIT
+    z = features.standardised(X, limit)
     rows = np.arange(len(X))
-    tried = np.argsort(-suspicion, axis=0, kind="stable")[:_TRIED]
+    tried = np.argsort(-suspicion, axis=0, kind="stable")[: settings.BLAME_COLUMNS]
     left, expected = np.empty(tried.shape), np.empty(tried.shape)
 
     def residual(at):
@@ -71,10 +69,10 @@ def blame(features: Features, X, coef, size, suspicion) -> Blame:
 
     for i, column in enumerate(tried):
         y = z.copy()
-        for _ in range(_STEPS):  # Gauss-Newton: features are polynomials of low degree
+        for _ in range(settings.BLAME_STEPS):  # Gauss-Newton
             slope = coef.T @ features.slopes(y, column) / size
             step = (residual(y) * slope).sum(axis=0) / np.maximum(squared_lengths(slope), 1e-300)
-            y[column, rows] = np.clip(y[column, rows] - step, -SCORE_LIMIT, SCORE_LIMIT)
+            y[column, rows] = np.clip(y[column, rows] - step, -limit, limit)
         left[i] = squared_lengths(residual(y))
         expected[i] = y[column, rows] * features.scale[column] + features.centre[column]
     return Blame(squared_lengths(residual(z)), tried, left, expected)

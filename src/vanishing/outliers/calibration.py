@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vanishing.outliers.passes import MAX_ROWS
+from vanishing.outliers import settings
 
 
 class Calibration(NamedTuple):
@@ -34,15 +34,15 @@ class Calibration(NamedTuple):
         counts max(w, 1 / limit) if it does (Duffield, Lund and Thorup 2007).
         """
         scores, weight, draw = (
-            np.concatenate([mine, theirs])
-            for mine, theirs in zip(
+            np.concatenate([old, new])
+            for old, new in zip(
                 (self.scores, self.weight * decay, self.draw), other[:3], strict=True
             )
         )
-        limit = self.limit / decay
+        limit, most = self.limit / decay, settings.SAMPLE_ROWS
         priority = draw / weight
-        if len(scores) > MAX_ROWS:
-            limit = min(limit, float(np.partition(priority, MAX_ROWS)[MAX_ROWS]))
+        if len(scores) > most:
+            limit = min(limit, float(np.partition(priority, most)[most]))
         kept = priority < limit
         return Calibration(scores[kept], weight[kept], draw[kept], limit)
 

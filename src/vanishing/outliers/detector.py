@@ -35,44 +35,57 @@ class VanishingOutlierDetector(
 ):
     """Find rows that break the laws of a table, or are unusual, and say why.
 
-    The score has two parts, from moments of 1, the columns and products of their principal
-    components, of rows that are weighted so that wild ones count little. *Breaks a law*: each
-    column is compared with what all others say, relative to the noise there. *Unusual*: the same
-    by the half of the rows that are nearest to one another. The larger of the two counts.
+    The score has two parts. Both come from moments of 1, the columns and products of their
+    principal components, over rows that are weighted so that wild ones count little. *Breaks a
+    law*: each column is compared with its prediction from all others, relative to the noise at
+    that row. *Unusual*: the same, learned from the half of the rows that are nearest to one
+    another. The larger of the two counts.
 
     Parameters
     ----------
     max_degree : int, default=2
-        Largest degree of products, as far as the number of rows allows: ten per coefficient.
+        Largest degree of products; lowered where there are fewer than ten rows per feature.
     contamination : "auto" or float, default="auto"
         A number is the share of training rows that count as outliers. "auto" sets the threshold
         by ``false_alarm_rate``.
     false_alarm_rate : float, default=0.01
-        Share of new rows, of the kind that was trained on, that may be called outliers. The
-        threshold comes from scores of rows by the moments of the others (five folds). Training
-        rows that are wrong count as normal here: where they are more than this share, give
-        ``contamination``.
+        Share of normal new rows that may be called outliers. The threshold comes from scores of
+        training rows by the moments of the others (five folds). Training rows that are wrong count
+        as normal: where they are more than this share, give ``contamination`` instead.
     half_life : float, default=None
-        Rows after which what `partial_fit` has learned counts half; None means forever.
+        Number of rows after which what `partial_fit` has learned counts half; None: it counts in
+        full forever.
     n_jobs : int, default=None
-        Threads over rows. The result does not depend on it.
+        Number of threads over rows. The result does not depend on it.
     random_state : int, RandomState or None, default=None
-        Which rows are looked at closer, of more than 10,000.
+        Seed of the sample that is drawn of more than 10,000 rows.
 
     Attributes
     ----------
     offset_ : float
-        The threshold: ``decision_function`` is ``score_samples`` less this, and rows below zero
+        The threshold: ``decision_function`` is ``score_samples`` minus this, and rows below zero
         are outliers.
     laws_ : list of Law
         Equations with few terms that the columns obey, the clearest first. After `partial_fit`,
-        those that hold no longer are at the end and say so in their verdicts.
+        those that hold no longer are at the end and say so in their verdicts. Searched for when
+        first read; the result does not depend on when that is.
     n_samples_seen_ : int
-    column_names_ : list of str
-        As reasons and laws have them.
+        Number of rows that were learned from.
+    column_names_ : list of str of length n_features_in_
+        Names of the columns in reasons and laws: x0, x1, ... where X has none.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Where X has names.
+        Number of columns.
+    feature_names_in_ : ndarray of str of shape (n_features_in_,)
+        Names of the columns; only where X has names.
+    learned : DetectorState
+        All that was learned, as one value, for exports and studies.
+
+    See Also
+    --------
+    vanishing.LawFinder : Laws with evidence, roots and functions.
+    vanishing.check_law : Does an equation that you know hold?
+    vanishing.Moments : What `fit_moments` takes in place of rows.
+    vanishing.plot.OutlierDisplay : A picture of the rows that break a law.
 
     Notes
     -----
@@ -139,7 +152,7 @@ class VanishingOutlierDetector(
         y : None
             Ignored.
         sample_weight : array-like of shape (n_samples,), default=None
-            What each row counts, relative to others.
+            Weight of each row, relative to others.
 
         Returns
         -------
@@ -151,7 +164,12 @@ class VanishingOutlierDetector(
             seed = int(check_random_state(self.random_state).randint(2**31))
             state, rows, weight = fit_state(source.ask, _names(self), seed, self.max_degree)
             self._state = state
-            self._set_threshold(source.part, rows, weight)
+            if self.contamination == "auto":
+                self._set_offset(state.calibration.scores, state.calibration.counts)
+            else:
+                if source.part is not None:  # all training rows are at hand
+                    rows, weight = source.part.X, weights_of(source.part)
+                self._set_offset(self._scores(rows), weight)
         if state.n_rows <= self.n_features_in_:
             warn(
                 f"there are {state.n_rows:.0f} different rows and {self.n_features_in_} columns: "
@@ -159,25 +177,12 @@ class VanishingOutlierDetector(
             )
         return self
 
-    def _set_threshold(self, part: RowPart | None, rows, weight) -> None:
-        """Set the threshold after a fit: by all training rows where they are at hand."""
+    def _set_offset(self, scores: np.ndarray, weight: np.ndarray) -> None:
+        """Set the threshold by scores of rows and what these count."""
         if self.contamination == "auto":
-            self._set_offset()
-            return
-        if part is not None:
-            rows, weight = part.X, weights_of(part)
-        share = (self.contamination,)
-        self.offset_ = float(quantiles(self._scores(rows), weight, share)[0])
-
-    def _set_offset(self) -> None:
-        """Set the threshold by scores that rows had before they were learned from."""
-        calibration = self._state.calibration
-        if self.contamination == "auto":
-            rate = self.false_alarm_rate
-            self.offset_ = lowest_normal(calibration.scores, calibration.counts, rate)
+            self.offset_ = lowest_normal(scores, weight, self.false_alarm_rate)
         else:
-            share = (self.contamination,)
-            self.offset_ = float(quantiles(calibration.scores, calibration.counts, share)[0])
+            self.offset_ = float(quantiles(scores, weight, (self.contamination,))[0])
 
     def partial_fit(self, X: Table, y: object = None, sample_weight: Vector | None = None) -> Self:
         """Learn from a batch of rows, each weighted by what the model so far thinks of it.
@@ -208,7 +213,8 @@ class VanishingOutlierDetector(
             share = self.false_alarm_rate if self.contamination == "auto" else self.contamination
             limits = (self.offset_, share)
             self._state = updated(self._state, rows, weights_of(part), self.half_life, limits)
-            self._set_offset()
+            calibration = self._state.calibration
+            self._set_offset(calibration.scores, calibration.counts)
         return self
 
     def fit_moments(self, moments: Moments) -> Self:
@@ -239,7 +245,8 @@ class VanishingOutlierDetector(
             adopt_layout(self, moments.layout)
             seed = int(check_random_state(self.random_state).randint(2**31))
             self._state = state_from(moments, _names(self), np.random.default_rng(seed))
-            self._set_offset()
+            calibration = self._state.calibration
+            self._set_offset(calibration.scores, calibration.counts)
         warn(
             "moments count wrong rows as much as right ones, so that this fit is not robust: fit "
             "to the rows where some may be wrong."
@@ -259,13 +266,13 @@ class VanishingOutlierDetector(
         Returns
         -------
         scores : ndarray of shape (n_samples,)
-            About 0 for the middle row. For `Blocks` and Dask collections what they are is lazy.
+            About 0 for the middle row. Lazy for `Blocks` and Dask collections.
         """
         return self._scores(X)
 
     @row_by_row(dtype=lambda self: np.float64)
     def decision_function(self, X: Array) -> FloatArray:
-        """Return `score_samples` less the threshold: negative for outliers.
+        """Return `score_samples` minus the threshold: negative for outliers.
 
         Parameters
         ----------
@@ -326,7 +333,7 @@ class VanishingOutlierDetector(
         return conformal_p_values(scores, known, weight)
 
     def explain(self, X: Table) -> list[list[Reason]]:
-        """Tell why rows have their scores.
+        """Say why rows have their scores.
 
         Parameters
         ----------
@@ -335,11 +342,11 @@ class VanishingOutlierDetector(
         Returns
         -------
         reasons : list of n_samples lists of dict
-            One for each law that a row breaks, that which it breaks most first; or one if it breaks
-            none. Keys are "kind" ("broken law" or "unusual combination"), "law" (a `Law`, or None
-            where none that can be read was found), "columns" (the one to blame, or the two that
-            fit best where laws cannot tell which), "expected" and "found" (values by column), and
-            "shares" (of all columns in the score).
+            One reason per law that a row breaks, the law it breaks most first; or one reason if it
+            breaks none. Keys are "kind" ("broken law" or "unusual combination"), "law" (a `Law`, or
+            None where no equation of few terms is known), "columns" (the column to blame, or two
+            where laws cannot tell which), "expected" and "found" (values by column), and "shares"
+            (of each column in the score).
         """
         check_is_fitted(self)
         X = take_rows_in_memory(self, X, method="explain", reset=False).X
@@ -349,7 +356,7 @@ class VanishingOutlierDetector(
     @property
     def laws_(self) -> list[Law]:
         """Equations with few terms that the columns obey."""
-        return [one.law for one in self.learned.laws]
+        return [known.law for known in self.learned.laws]
 
     @property
     def n_samples_seen_(self) -> int:

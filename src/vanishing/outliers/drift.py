@@ -4,18 +4,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from vanishing.outliers import settings
 from vanishing.outliers.equations import DetectorLaw
 
 NO_LONGER = "It no longer holds"  # how the verdict of such a law begins
-_WORSE = 3.0  # error of a law that holds no longer, relative to what it was
-_MEDIAN = 0.6745  # of the size of a normal variable of variance 1
 
 
 def measured_on(known: Sequence[DetectorLaw], X: np.ndarray) -> tuple[DetectorLaw, ...]:
     """Return laws with their errors on rows, of which some may be wild: by their medians."""
     with np.errstate(all="ignore"):
-        errors = [float(np.median(np.abs(one.law.residual(X)))) / _MEDIAN for one in known]
-    return tuple(one._replace(last_error=e) for one, e in zip(known, errors, strict=True))
+        # The median size of a normal variable of variance 1 is 0.6745.
+        errors = [float(np.median(np.abs(each.law.residual(X)))) / 0.6745 for each in known]
+    return tuple(each._replace(last_error=e) for each, e in zip(known, errors, strict=True))
 
 
 def followed(known: Sequence[DetectorLaw], now: Sequence[DetectorLaw]) -> tuple[DetectorLaw, ...]:
@@ -23,7 +23,7 @@ def followed(known: Sequence[DetectorLaw], now: Sequence[DetectorLaw]) -> tuple[
     lost = []
     for law, columns, error, last in known:
         scale = float(np.abs(law.coef).max())
-        if not last <= _WORSE * error + 1e-9 * scale:
+        if not last <= settings.WORSE * error + 1e-9 * scale:
             verdict = f"{NO_LONGER}: its error is {last:.2g} in the last rows and was {error:.2g}."
             lost.append(DetectorLaw(law._replace(verdict=verdict), columns, error, last))
     gone = {law.columns for law in lost}

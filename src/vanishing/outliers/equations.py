@@ -9,13 +9,7 @@ from vanishing.algebra.terms import Evaluator, monomial
 from vanishing.equations.law import Law
 from vanishing.fitting.normal import inverse, solution, with_fixed
 from vanishing.fitting.sparse import regressions
-
-_MOST_MONOMIALS = 100  # of degree 2; of more columns only linear equations are told
-_ROWS_PER_MONOMIAL = 3
-_MAX_TERMS = 6
-_MORE = 1.5  # error that fewer terms may have, relative to that of more
-_ROUNDING = 1e-6  # errors below it are alike
-_CLOSE = 0.1  # largest error of a law relative to the spread of the column it determines
+from vanishing.outliers import settings
 
 
 class Monomials(NamedTuple):
@@ -62,14 +56,19 @@ def monomials_of(varying, unit: np.ndarray, max_degree: int, n_rows: float) -> M
     rows = [np.zeros(n, dtype=np.int64)]
     linear = np.eye(n, dtype=np.int64)[varying]
     count = len(varying)
-    if _ROWS_PER_MONOMIAL * (1 + count) <= n_rows:
+    if settings.ROWS_PER_MONOMIAL * (1 + count) <= n_rows:
         rows += list(linear)
         both = 1 + count + count * (count + 1) // 2
-        if max_degree > 1 and both <= min(_MOST_MONOMIALS, n_rows / _ROWS_PER_MONOMIAL):
+        if max_degree > 1 and both <= min(settings.MONOMIALS, n_rows / settings.ROWS_PER_MONOMIAL):
             rows += [linear[i] + linear[j] for i in range(count) for j in range(i, count)]
     exponents = np.array(rows)
     k = len(rows)
     return Monomials(exponents, unit, np.zeros((k, k)), 0.0, 0)
+
+
+def place_of(exponents: np.ndarray, row: np.ndarray) -> int:
+    """Return where a monomial is among others."""
+    return int(np.flatnonzero((exponents == row).all(axis=1))[0])
 
 
 class DetectorLaw(NamedTuple):
@@ -109,11 +108,11 @@ def laws_from(moments: Monomials, names) -> list[DetectorLaw]:
     if not weight > 0.0:
         return []
     gram = moments.gram / weight
-    found: list[_DetectorCandidate] = []
+    candidates: list[_DetectorCandidate] = []
     for target in range(1, len(gram)):
-        found += _candidates(moments, gram, target)
+        candidates += _candidates(moments, gram, target)
     kept: list[_DetectorCandidate] = []
-    for candidate in sorted(found, key=lambda c: _price(moments, c)):
+    for candidate in sorted(candidates, key=lambda c: _price(moments, c)):
         columns = _columns(moments, candidate)
         if not any(_columns(moments, other) <= columns for other in kept):
             kept.append(candidate)
@@ -128,7 +127,8 @@ def laws_from(moments: Monomials, names) -> list[DetectorLaw]:
 def _price(moments: Monomials, candidate: _DetectorCandidate) -> float:
     """Return what decides between equations: few terms, a small error, a column by itself."""
     degree = moments.exponents[candidate.target].sum()
-    return float(np.log(candidate.error + _ROUNDING) + 0.7 * len(candidate.support) + degree)
+    error = np.log(candidate.error + settings.ALIKE)
+    return float(error + settings.TERM_PRICE * len(candidate.support) + degree)
 
 
 def _columns(moments: Monomials, candidate: _DetectorCandidate) -> frozenset[int]:
@@ -147,15 +147,15 @@ def _candidates(moments: Monomials, gram: np.ndarray, target: int) -> list[_Dete
     part = gram[np.ix_(terms, terms)] / scale / scale[:, None]
     last = len(terms) - 1
     trials = []
-    for support in regressions(part, last, min(_MAX_TERMS, len(terms))):
+    for support in regressions(part, last, min(settings.EQUATION_TERMS, len(terms))):
         places = np.append(support[support != last], last)
-        found = [_candidate(moments, gram, terms[places], int(c)) for c in columns]
-        trials.append(min(found, key=lambda candidate: candidate.error))
-    trials = [t for t in trials if t.error < _CLOSE and _is_short(moments, t)]
+        candidates = [_candidate(moments, gram, terms[places], int(c)) for c in columns]
+        trials.append(min(candidates, key=lambda candidate: candidate.error))
+    trials = [t for t in trials if t.error < settings.CLOSE and _is_short(moments, t)]
     if not trials:
         return []
-    least = min(trial.error for trial in trials)
-    return [next(trial for trial in trials if trial.error <= _MORE * least + _ROUNDING)]
+    largest = settings.SIMPLER * min(trial.error for trial in trials) + settings.ALIKE
+    return [next(trial for trial in trials if trial.error <= largest)]
 
 
 def _is_short(moments: Monomials, candidate: _DetectorCandidate) -> bool:
@@ -174,9 +174,9 @@ def _candidate(moments: Monomials, gram: np.ndarray, support, column: int) -> _D
     factor = coef * lower[:, column]
     used = np.flatnonzero(factor)
     lower[used, column] -= 1
-    places = [int(np.flatnonzero((exponents == row).all(axis=1))[0]) for row in lower[used]]
+    places = [place_of(exponents, row) for row in lower[used]]
     slope = factor[used] @ gram[np.ix_(places, places)] @ factor[used]
-    linear = int(np.flatnonzero((exponents.sum(axis=1) == 1) & (exponents[:, column] == 1))[0])
+    linear = place_of(exponents, np.eye(exponents.shape[1])[column])
     variance = gram[linear, linear] - gram[0, linear] ** 2
     error = np.sqrt(max(square, 0.0) / max(slope * variance, 1e-300))
     return _DetectorCandidate(support, coef, int(target), column, float(error))
@@ -221,7 +221,7 @@ def constant_laws(
     constant: np.ndarray, value: np.ndarray, names, n_samples: int
 ) -> list[DetectorLaw]:
     """Return the laws x = c of constant columns."""
-    found = []
+    laws = []
     for column, c in zip(constant, value, strict=True):
         exponents = np.zeros((2, len(names)))
         exponents[0, column] = 1.0
@@ -237,5 +237,5 @@ def constant_laws(
             n_samples=n_samples,
             verdict="It holds on all rows but wild ones.",
         )
-        found.append(DetectorLaw(law, frozenset([int(column)]), 0.0))
-    return found
+        laws.append(DetectorLaw(law, frozenset([int(column)]), 0.0))
+    return laws

@@ -9,16 +9,9 @@ from scipy.linalg import eigh
 
 from vanishing.algebra.evaluation import NO_WEIGHTS, evaluate_chunk
 from vanishing.algebra.monomials import Plan
+from vanishing.outliers import settings
 from vanishing.outliers.quantiles import quantiles
 
-_MOST = 12  # principal components that are multiplied
-_MOST_PRODUCTS = 400  # of one degree
-_ROWS_PER_FEATURE = 10
-_WILD = 10.0  # standard deviations in units of the range of the middle 90 % of a column
-_NORMAL_RANGE = 3.29  # that range in standard deviations of a normal distribution
-_LOOKED_AT = 2000  # rows, for that range
-_CONSTANT = 1e-12  # spread of a column relative to its size
-SAME = 1e-6  # deviation of a constant column, relative to its size, that counts as 1
 _TINY = 1e-290  # size of a column that counts as zero
 
 
@@ -72,14 +65,14 @@ class Features(NamedTuple):
         with np.errstate(over="ignore"):
             far = np.abs(X[:, self.constant] - self.value) / self.tolerance
         # Rounding of values that were computed is no deviation.
-        far[far < SAME] = 0.0
+        far[far < settings.CONSTANT_OFF] = 0.0
         return np.minimum(far.max(axis=1), 1e100)
 
     @property
     def tolerance(self) -> np.ndarray:
         """Deviations of constant columns that count as 1."""
         size = np.abs(self.value)
-        return SAME * np.where(size < _TINY, 1.0, size)
+        return settings.CONSTANT_OFF * np.where(size < _TINY, 1.0, size)
 
     @property
     def unit(self) -> np.ndarray:
@@ -124,9 +117,8 @@ def _plan(n: int, counts: tuple[int, ...]) -> Plan:
     """
     p = max(counts, default=0)
     parent, variable = [-1] + [0] * (p + 1 + n), [-1, *range(p + 1 + n)]
-    level: dict[tuple[int, ...], int] = {
-        (a,): 1 + a for a in range(p)
-    }  # products by their components, and their places
+    # Products by their components, and their places.
+    level: dict[tuple[int, ...], int] = {(a,): 1 + a for a in range(p)}
     for q in counts:
         longer: dict[tuple[int, ...], int] = {}
         for a in range(q):
@@ -154,17 +146,18 @@ def features_of(X: np.ndarray, weight: np.ndarray, max_degree: int) -> Features:
     unit = X / size
     centre = weight @ unit / total
     scale = np.sqrt(weight @ np.square(unit - centre) / total)
-    some = slice(0, _LOOKED_AT)
-    low, middle, high = quantiles(unit[some], weight[some], (0.05, 0.5, 0.95))
+    first = slice(0, settings.RANGE_ROWS)
+    low, middle, high = quantiles(unit[first], weight[first], (0.05, 0.5, 0.95))
     spread = high - low
-    # A few wild values make all others alike in units of the standard deviation.
-    wild = (spread > 0.0) & (scale > _WILD * spread)
-    centre[wild], scale[wild] = middle[wild], spread[wild] / _NORMAL_RANGE
+    # A few wild values make all others alike in units of the standard deviation. The middle 90 %
+    # of a normal distribution are 3.29 of them wide.
+    wild = (spread > 0.0) & (scale > settings.WILD_COLUMN * spread)
+    centre[wild], scale[wild] = middle[wild], spread[wild] / 3.29
     centre, scale = centre * size, scale * size
-    varies = scale > _CONSTANT * np.maximum(np.abs(centre), _TINY)
+    varies = scale > settings.CONSTANT * np.maximum(np.abs(centre), _TINY)
     varying = np.flatnonzero(varies)
     constant = np.flatnonzero(~varies)
-    found = Features(
+    features = Features(
         varying,
         centre[varying],
         scale[varying],
@@ -173,31 +166,27 @@ def features_of(X: np.ndarray, weight: np.ndarray, max_degree: int) -> Features:
         constant,
         X[0, constant].astype(np.float64),
     )
-    counts = counts_for(found.n, len(X), max_degree)
+    counts = counts_for(features.n, len(X), max_degree)
     if not counts:
-        return found
-    z = found.standardised(X, FIT_LIMIT)
+        return features
+    z = features.standardised(X, settings.FIT_LIMIT)
     z -= (z @ weight / total)[:, None]
     covariance = (z * weight) @ z.T / total
     most = max(counts)
-    vectors = eigh(covariance, subset_by_index=[found.n - most, found.n - 1])[1][:, ::-1]
+    vectors = eigh(covariance, subset_by_index=[features.n - most, features.n - 1])[1][:, ::-1]
     # The sign is of no importance to products, but should not depend on the machine.
     largest = np.abs(vectors).argmax(axis=0)
     vectors = vectors * np.sign(vectors[largest, np.arange(most)])
-    return found._replace(directions=np.ascontiguousarray(vectors), counts=counts)
-
-
-FIT_LIMIT = 100.0  # standardised values that a fit sees; wilder ones would drown all others
-SCORE_LIMIT = 1e6  # that a score sees: squares of squares must not overflow
+    return features._replace(directions=np.ascontiguousarray(vectors), counts=counts)
 
 
 def counts_for(n: int, n_rows: int, max_degree: int) -> tuple[int, ...]:
     """Return how many components can be multiplied in each degree, from degree 2 on."""
-    left = n_rows // _ROWS_PER_FEATURE - 1 - n
+    left = n_rows // settings.ROWS_PER_FEATURE - 1 - n
     counts = []
     for degree in range(2, max_degree + 1):
-        p = min(_MOST, n)
-        while p and comb(p + degree - 1, degree) > min(left, _MOST_PRODUCTS):
+        p = min(settings.COMPONENTS, n)
+        while p and comb(p + degree - 1, degree) > min(left, settings.PRODUCTS):
             p -= 1
         if not p:
             break

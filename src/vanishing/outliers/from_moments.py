@@ -4,11 +4,12 @@ import numpy as np
 from scipy.linalg import eigh
 
 from vanishing.algebra.monomials import EXPONENT
+from vanishing.outliers import settings
 from vanishing.outliers.calibration import Calibration
-from vanishing.outliers.equations import Monomials, monomials_of
+from vanishing.outliers.equations import Monomials, monomials_of, place_of
 from vanishing.outliers.features import Features, counts_for
 from vanishing.outliers.model import (
-    LAW,
+    MEAN_SIZE,
     Laws,
     Model,
     Noise,
@@ -17,13 +18,9 @@ from vanishing.outliers.model import (
     doubt_of,
     nearly_zero,
 )
-from vanishing.outliers.passes import MAX_ROWS
 from vanishing.outliers.robust import Sums, ridges
 from vanishing.outliers.state import DetectorState
 from vanishing.rows.moments import MomentReader, Moments
-
-_MEAN_SIZE = np.sqrt(2.0 / np.pi)  # of a normal variable of variance 1
-_LOST = 1e-7  # variance relative to the mean square, below which moments have no digits left
 
 
 def state_from(moments: Moments, names: tuple[str, ...], random) -> DetectorState:
@@ -43,7 +40,7 @@ def state_from(moments: Moments, names: tuple[str, ...], random) -> DetectorStat
     ]
     n = features.n
     bulk, law = (Residuals.of(part, n) for part in sums)
-    coef = nearly_zero(sums[1], LAW)
+    coef = nearly_zero(sums[1], settings.LAW)
     model = Model(
         features,
         bulk,
@@ -80,11 +77,11 @@ def _gram(rows: MomentReader) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _features(exponents, gram, moments: Moments) -> Features:
-    linear = [_place(exponents, row) for row in np.eye(moments.n_features, dtype=np.int64)]
+    linear = [place_of(exponents, row) for row in np.eye(moments.n_features, dtype=np.int64)]
     mean = gram[0, linear]
     covariance = gram[np.ix_(linear, linear)] - np.outer(mean, mean)
     variance = covariance.diagonal()
-    varies = variance > _LOST * gram[linear, linear]
+    varies = variance > 1e-7 * gram[linear, linear]  # below, moments have no digits left
     varying, constant = np.flatnonzero(varies), np.flatnonzero(~varies)
     scale = np.sqrt(variance[varying])
     counts = counts_for(len(varying), moments.n_samples, 2)
@@ -95,10 +92,6 @@ def _features(exponents, gram, moments: Moments) -> Features:
         correlation = covariance[np.ix_(varying, varying)] / np.outer(scale, scale)
         directions = eigh(correlation, subset_by_index=[n - most, n - 1])[1][:, ::-1].copy()
     return Features(varying, mean[varying], scale, directions, counts, constant, mean[constant])
-
-
-def _place(exponents, row) -> int:
-    return int(np.flatnonzero((exponents == row).all(axis=1))[0])
 
 
 def _map(features: Features, exponents) -> np.ndarray:
@@ -113,16 +106,16 @@ def _map(features: Features, exponents) -> np.ndarray:
     used = [i for i, row in enumerate(exponents) if not row[features.constant].any()]
     unit = np.sqrt(np.mean(np.square(values[used]), axis=1))[:, None]
     coef = np.linalg.lstsq((values[used] / unit).T, features.values(z).T, rcond=1e-13)[0]
-    found = np.zeros((features.size, size))
-    found[:, used] = (coef / unit).T
-    return found
+    combinations = np.zeros((features.size, size))
+    combinations[:, used] = (coef / unit).T
+    return combinations
 
 
 def _flat_noise(n: int, n_residuals: int) -> Noise:
     """Return noise that is the same everywhere: that of normal variables of variance 1."""
     coef = np.zeros((1 + 2 * n, n_residuals))
-    coef[0] = _MEAN_SIZE
-    same = np.full(n_residuals, _MEAN_SIZE)
+    coef[0] = MEAN_SIZE
+    same = np.full(n_residuals, MEAN_SIZE)
     return Noise(coef, same, same, same)
 
 
@@ -130,15 +123,15 @@ def _normal_parts(bulk: Residuals, law: Residuals, gram, random) -> np.ndarray:
     """Return the parts of scores where the features are normal: quantiles to compare with."""
     values, vectors = np.linalg.eigh(gram)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
-    v = root @ random.normal(size=(len(gram), MAX_ROWS))
+    v = root @ random.normal(size=(len(gram), settings.SAMPLE_ROWS))
     a = np.square(bulk.coef.T @ v).max(axis=0, initial=1e-300)
-    b = np.square(law.coef.T @ v / _MEAN_SIZE).sum(axis=0)
+    b = np.square(law.coef.T @ v / MEAN_SIZE).sum(axis=0)
     return np.log(np.maximum([a, b], 1e-300))
 
 
 def _monomials(features: Features, moments: Moments, exponents, gram) -> Monomials:
     empty = monomials_of(features.varying, features.unit, 2, moments.n_samples)
-    places = [_place(exponents, row) for row in empty.exponents]
+    places = [place_of(exponents, row) for row in empty.exponents]
     scale = np.prod(features.unit ** -empty.exponents.astype(float), axis=1)
     total = moments.total_weight
     return empty._replace(

@@ -5,28 +5,18 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh
 
-from vanishing.outliers.features import FIT_LIMIT, SCORE_LIMIT, Features
+from vanishing.outliers import settings
+from vanishing.outliers.features import Features
 from vanishing.outliers.quantiles import quantiles
 from vanishing.outliers.robust import (
-    FIT_ROWS,
-    Rule,
     Sums,
+    rule_of,
     slices,
     squared_lengths,
     whitener,
 )
 
-LAW = 0.05  # residual of a column relative to its spread, below which a law determines it
-LOOSE, _STRICT = (0.5, 1.0), (0.1, 3.0)  # range of local noise relative to its mean
-# Noise varies slowly along the rows. Without a ridge it would also follow the small differences of
-# columns that a law ties together, which are the residuals themselves.
-_NOISE_RIDGE = 0.1
-_HALF, MOST_DOUBT = 4.0, 2.0  # equations of half of the rows vary that much more; a limit
-_TINY = 1e-300
-_ROUNDING = 1e-14
-_EXACT = 1e-3  # size of the residuals of laws that hold up to rounding
-_BLURRED = 0.05  # the same for combinations of laws, among which a row that breaks one is hidden
-FLOOR = 1e-8  # parts of scores below it are rounding
+MEAN_SIZE = np.sqrt(2.0 / np.pi)  # of a normal variable of variance 1
 
 
 class Residuals(NamedTuple):
@@ -67,15 +57,15 @@ class Noise(NamedTuple):
 
     def __call__(self, z: np.ndarray) -> np.ndarray:
         """Return the sizes at standardised rows, shape (n_residuals, n_rows)."""
-        sizes = self.coef.T @ _noise_terms(np.clip(z, -FIT_LIMIT, FIT_LIMIT))
+        sizes = self.coef.T @ _noise_terms(np.clip(z, -settings.FIT_LIMIT, settings.FIT_LIMIT))
         return np.clip(sizes, self.low[:, None], self.high[:, None], out=sizes)
 
     def relative(self, sizes: np.ndarray) -> np.ndarray:
         """Return sizes relative to their means, where laws determine columns, and 1 elsewhere."""
         varies = self.high > self.mean
-        found = np.ones(sizes.shape)
-        found[varies] = np.maximum(sizes[varies] / self.mean[varies, None], LOOSE[0])
-        return found
+        relative = np.ones(sizes.shape)
+        relative[varies] = np.maximum(sizes[varies] / self.mean[varies, None], settings.LOOSE[0])
+        return relative
 
 
 def _noise_terms(z: np.ndarray) -> np.ndarray:
@@ -127,19 +117,22 @@ class Model(NamedTuple):
 
         Both have shape (n, n_rows).
         """
-        z = self.features.standardised(X, SCORE_LIMIT)
+        z = self.features.standardised(X, settings.SCORE_LIMIT)
         values = self.features.values(z)
-        doubt = np.minimum(squared_lengths(self.doubt @ values), MOST_DOUBT)
+        doubt = np.minimum(squared_lengths(self.doubt @ values), settings.MOST_DOUBT)
         noise = self.noise(z)
         bulk = (self.bulk.coef.T @ values) / (np.sqrt(1.0 + doubt) * self.noise.relative(noise))
         return bulk, (self.law.coef.T @ values) / noise
 
     def parts(self, X: np.ndarray) -> np.ndarray:
         """Return log a (unusual) and log b (breaks a law) of rows, shape (2, n_rows)."""
+        return np.hstack([self._parts(X[chunk]) for chunk in slices(len(X))])
+
+    def _parts(self, X: np.ndarray) -> np.ndarray:
         bulk, law = self.residuals(X)
         off = np.square(self.features.deviation(X))
-        a = np.square(bulk).max(axis=0, initial=FLOOR)
-        return np.log(np.maximum([a, squared_lengths(law) + off], FLOOR))
+        a = np.square(bulk).max(axis=0, initial=settings.FLOOR)
+        return np.log(np.maximum([a, squared_lengths(law) + off], settings.FLOOR))
 
     def scaled(self, parts: np.ndarray) -> np.ndarray:
         """Return parts of scores relative to those of the training rows."""
@@ -147,7 +140,7 @@ class Model(NamedTuple):
 
     def scores(self, X: np.ndarray) -> np.ndarray:
         """Return the scores of rows, larger for rows that are more normal."""
-        return self.scores_of(np.hstack([self.parts(X[here]) for here in slices(len(X))]))
+        return self.scores_of(self.parts(X))
 
     def scores_of(self, parts: np.ndarray) -> np.ndarray:
         """Return the scores of rows with given parts."""
@@ -160,13 +153,6 @@ def centred(model: Model, parts: np.ndarray, weight: np.ndarray) -> Model:
     spread = high - low
     spread[~(spread > 1e-6)] = 1.0  # where most rows are alike
     return model._replace(centre=middle, spread=spread)
-
-
-class Counted(NamedTuple):
-    """Standardised rows with what they count for laws, in all 1."""
-
-    z: np.ndarray
-    weight: np.ndarray
 
 
 class Built(NamedTuple):
@@ -187,7 +173,7 @@ class Built(NamedTuple):
 
 def doubt_of(bulk: Sums, n_bulk: float) -> np.ndarray:
     """Return the doubt of equations that follow from moments of so many rows."""
-    return whitener(bulk) * np.sqrt(_HALF / n_bulk)
+    return whitener(bulk) * np.sqrt(settings.HALF_DOUBT / n_bulk)
 
 
 def build(features: Features, sums: tuple[Sums, Sums], n_bulk: float, X, weight) -> Built:
@@ -205,40 +191,36 @@ def build(features: Features, sums: tuple[Sums, Sums], n_bulk: float, X, weight)
     """
     n = features.n
     bulk, law = (Residuals.of(part, n) for part in sums)
-    rows = _counted(features, sums[1], X[:FIT_ROWS], weight[:FIT_ROWS])
-    mean, square = rows.z @ rows.weight, np.square(rows.z) @ rows.weight
-    spread = np.sqrt(np.maximum(square - np.square(mean), _TINY))
+    z = features.standardised(X[: settings.FIT_ROWS], settings.FIT_LIMIT)
+    counts = _counts(features, sums[1], z, weight[: settings.FIT_ROWS])
+    mean, square = z @ counts, np.square(z) @ counts
+    spread = np.sqrt(np.maximum(square - np.square(mean), 1e-300))
     # Residuals of a fit are too small by the number of coefficients: few rows prove no law.
-    freedom = max(1.0 - features.size * np.square(rows.weight).sum(), 0.0)
-    strict = law.sizes < LAW * np.sqrt(freedom) * spread
-    coef = nearly_zero(sums[1], LAW * np.sqrt(freedom))
-    terms, mean = _local_noise(features, rows, np.hstack([law.coef, coef]))
-    own = _limited(terms[:, :n], np.maximum(mean[:n], _EXACT), strict)
+    freedom = max(1.0 - features.size * np.square(counts).sum(), 0.0)
+    strict = law.sizes < settings.LAW * np.sqrt(freedom) * spread
+    coef = nearly_zero(sums[1], settings.LAW * np.sqrt(freedom))
+    terms, mean = _local_noise(features, z, counts, np.hstack([law.coef, coef]))
+    own = _limited(terms[:, :n], np.maximum(mean[:n], settings.EXACT), strict)
     every = np.ones(coef.shape[1], dtype=bool)
-    laws = Laws(coef, _limited(terms[:, n:], np.maximum(mean[n:], _BLURRED), every))
+    laws = Laws(coef, _limited(terms[:, n:], np.maximum(mean[n:], settings.BLURRED), every))
     doubt = doubt_of(sums[0], n_bulk)
     model = Model(features, bulk, law, own, laws, doubt, np.zeros(2), np.ones(2))
-    parts = np.hstack([model.parts(X[here]) for here in slices(len(X))])
+    parts = model.parts(X)
     model = centred(model, parts, weight)
-    return Built(model, rows.weight, model.scores_of(parts))
+    return Built(model, counts, model.scores_of(parts))
 
 
 def _limited(coef: np.ndarray, mean: np.ndarray, strict: np.ndarray) -> Noise:
     """Return noise that stays near its mean, unless residuals are those of laws."""
-    low, high = np.where(strict, np.array([_STRICT]).T, np.array([LOOSE]).T)
+    low, high = np.where(strict, np.array([settings.STRICT]).T, np.array([settings.LOOSE]).T)
     return Noise(coef, mean, low * mean, high * mean)
 
 
-def _counted(features: Features, sums: Sums, X, weight) -> Counted:
-    """Return rows with what they count for laws, by the moments of laws."""
-    z = features.standardised(X, FIT_LIMIT)
-    white = whitener(sums)
-    distance = np.empty(len(weight))
-    for here in slices(len(weight)):
-        distance[here] = squared_lengths(white @ features.values(z[:, here]))
-    middle = float(quantiles(distance, weight, (0.5,))[0])
-    counts = weight * Rule(white, max(middle, _TINY), False, sums.ridge).of_distances(distance)
-    return Counted(z, counts / counts.sum())
+def _counts(features: Features, sums: Sums, z: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Return what standardised rows count for laws, in all 1, by the moments of laws."""
+    rule, distance = rule_of(features, z, weight, sums, hard=False)
+    counts = weight * rule.of_distances(distance)
+    return counts / counts.sum()
 
 
 def nearly_zero(sums: Sums, size: float) -> np.ndarray:
@@ -249,23 +231,22 @@ def nearly_zero(sums: Sums, size: float) -> np.ndarray:
     gram = sums.gram / sums.weight
     mean = gram[0, 1:] / gram[0, 0]
     covariance = gram[1:, 1:] - gram[0, 0] * np.outer(mean, mean)
-    spread = np.sqrt(np.maximum(covariance.diagonal(), _ROUNDING * gram.diagonal()[1:] + _TINY))
+    spread = np.sqrt(np.maximum(covariance.diagonal(), 1e-14 * gram.diagonal()[1:] + 1e-300))
     values, vectors = eigh(covariance / spread / spread[:, None], check_finite=False)
     small = values < size**2
-    found = vectors[:, small] / np.sqrt(np.maximum(values[small], 0.0) + sums.ridge)
-    found /= spread[:, None]
-    return np.vstack([-mean @ found, found])
+    coef = vectors[:, small] / np.sqrt(np.maximum(values[small], 0.0) + sums.ridge)
+    coef /= spread[:, None]
+    return np.vstack([-mean @ coef, coef])
 
 
-def _local_noise(features: Features, rows: Counted, coef: np.ndarray):
+def _local_noise(features: Features, z: np.ndarray, counts: np.ndarray, coef: np.ndarray):
     """Return the local sizes of residuals ``coef' v`` as functions of 1, z, z^2; their means."""
-    root = np.sqrt(rows.weight)
+    root = np.sqrt(counts)
     size = np.empty((coef.shape[1], len(root)))
-    for here in slices(len(root)):
-        np.abs(coef.T @ features.values(rows.z[:, here]), out=size[:, here])
-    terms = _noise_terms(rows.z) * root
+    for chunk in slices(len(root)):
+        np.abs(coef.T @ features.values(z[:, chunk]), out=size[:, chunk])
+    terms = _noise_terms(z) * root
     gram = terms @ terms.T
-    gram[np.diag_indices_from(gram)] += _NOISE_RIDGE
+    gram[np.diag_indices_from(gram)] += settings.NOISE_RIDGE
     factor = cho_factor(gram, lower=True, check_finite=False)
-    found = cho_solve(factor, terms @ (size * root).T, check_finite=False)
-    return found, size @ rows.weight
+    return cho_solve(factor, terms @ (size * root).T, check_finite=False), size @ counts

@@ -1,13 +1,11 @@
-"""Passes over all rows, wherever they are: a sample of them, and sums over them."""
-
-from collections.abc import Callable
+"""A pass over all rows, wherever they are: a sample of them."""
 
 import numpy as np
 
 from vanishing.fitting.sample import Draw, Sample
+from vanishing.outliers import settings
 from vanishing.rows.source import RowPart
 
-MAX_ROWS = 10_000  # of the sample
 PIECE = 1 << 15  # rows of a thread
 
 
@@ -23,7 +21,7 @@ class Sampled:
     """
 
     def __init__(self, seed: int):
-        self.draw = Draw(seed, MAX_ROWS)
+        self.draw = Draw(seed, settings.SAMPLE_ROWS)
 
     def __call__(self, part: RowPart) -> Sample:
         """Draw from some rows."""
@@ -32,17 +30,3 @@ class Sampled:
     def combine(self, first: Sample, second: Sample) -> Sample:
         """Draw from two draws."""
         return self.draw.combine(first, second)
-
-
-class Summed:
-    """The question for a sum over rows, of what ``function(X, weight)`` says of some."""
-
-    def __init__(self, function: Callable, combine: Callable):
-        self.function, self.combine = function, combine
-
-    def __call__(self, part: RowPart):
-        """Return the sum over some rows."""
-        return part.ask(self._of_piece, self.combine, PIECE)
-
-    def _of_piece(self, part: RowPart):
-        return self.function(part.X, weights_of(part))

@@ -2,8 +2,6 @@
 
 import numpy as np
 
-_TIE = 1e-9  # share of the weight that is rounding
-
 
 def quantiles(values: np.ndarray, weight: np.ndarray, levels) -> np.ndarray:
     """Return quantiles along the first axis, shape (n_levels, ...).
@@ -18,13 +16,13 @@ def quantiles(values: np.ndarray, weight: np.ndarray, levels) -> np.ndarray:
     order = np.argsort(values)  # equal values may come in any order
     share = np.cumsum(weight[order])
     share /= share[-1]
-    last = len(values) - 1
-    found = []
+    last, tie = len(values) - 1, 1e-9  # share of the weight that is rounding
+    results = []
     for level in levels:
-        left = min(np.searchsorted(share, level - _TIE), last)
-        right = min(np.searchsorted(share, level + _TIE), last)
-        found.append(0.5 * (values[order[left]] + values[order[right]]))
-    return np.array(found)
+        left = min(np.searchsorted(share, level - tie), last)
+        right = min(np.searchsorted(share, level + tie), last)
+        results.append(0.5 * (values[order[left]] + values[order[right]]))
+    return np.array(results)
 
 
 def median(values: np.ndarray, weight: np.ndarray) -> float:

@@ -5,18 +5,13 @@ from typing import TypedDict
 import numpy as np
 
 from vanishing.equations.law import Law
+from vanishing.outliers import settings
 from vanishing.outliers.blame import Blame, blame
-from vanishing.outliers.features import SCORE_LIMIT
-from vanishing.outliers.model import Model
+from vanishing.outliers.model import MEAN_SIZE, Model
 from vanishing.outliers.robust import slices, whitener
 from vanishing.outliers.state import DetectorState
 
 BROKEN, UNUSUAL = "broken law", "unusual combination"
-_MEAN_SIZE = np.sqrt(2.0 / np.pi)  # of a normal variable of variance 1
-_FAR = 5.0  # standard deviations of the sum of squares of residuals of laws
-_SHOWN = 3  # laws of a row
-_ROUNDING = 1e-9
-_OFF = 3.0  # errors of a law by which a row breaks it
 
 
 class Reason(TypedDict):
@@ -41,19 +36,19 @@ def reasons_of(state: DetectorState, X: np.ndarray) -> list[list[Reason]]:
 def _of_chunk(state: DetectorState, X) -> list[list[Reason]]:
     model, laws, names = state.model, state.laws, state.names
     bulk, law = (np.square(part) for part in model.residuals(X))
-    z = model.features.standardised(X, SCORE_LIMIT)
-    size = model.laws.noise(z) / _MEAN_SIZE
+    z = model.features.standardised(X, settings.SCORE_LIMIT)
+    size = model.laws.noise(z) / MEAN_SIZE
     by_laws = blame(model.features, X, model.laws.coef, size, law)
     white = whitener(state.sums[0])
     by_bulk = blame(model.features, X, white.T, np.ones((len(white), len(X))), bulk)
     n_laws = model.laws.coef.shape[1]
-    broken = by_laws.before > n_laws + _FAR * np.sqrt(2.0 * n_laws)
+    broken = by_laws.before > n_laws + settings.FAR * np.sqrt(2.0 * n_laws)
     scaled = model.scaled(model.parts(X))
     parts = np.where(scaled[0] > scaled[1], bulk, law)
     shares = _shares(model, X, parts)
     with np.errstate(all="ignore"):
-        excess = [np.abs(one.law.residual(X)) / max(one.error, _ROUNDING) for one in laws]
-    found = []
+        excess = [np.abs(known.law.residual(X)) / max(known.error, 1e-9) for known in laws]
+    all_reasons = []
     for i, row in enumerate(X):
         share = {str(name): float(s) for name, s in zip(names, shares[:, i], strict=True)}
         sizes = [float(values[i]) for values in excess]
@@ -63,8 +58,8 @@ def _of_chunk(state: DetectorState, X) -> list[list[Reason]]:
         if not reasons and model.features.n:
             columns, expected = _named(model, names, by_bulk, i)
             reasons = [_reason(UNUSUAL, None, names, columns, expected, row, share)]
-        found.append(reasons)
-    return found
+        all_reasons.append(reasons)
+    return all_reasons
 
 
 def _shares(model: Model, X, parts) -> np.ndarray:
@@ -78,8 +73,8 @@ def _shares(model: Model, X, parts) -> np.ndarray:
     return shares / np.maximum(shares.sum(axis=0), 1e-300)
 
 
-def _named(model: Model, names, found: Blame, row: int) -> tuple[list[int], list[float]]:
-    pairs = found.of_row(row)
+def _named(model: Model, names, blamed: Blame, row: int) -> tuple[list[int], list[float]]:
+    pairs = blamed.of_row(row)
     return [int(model.features.varying[c]) for c, _ in pairs], [value for _, value in pairs]
 
 
@@ -98,22 +93,22 @@ def _reason(kind, law, names, columns, expected, row, share) -> Reason:
 def _constants(model: Model, laws, names, row, share) -> list[Reason]:
     """Return reasons of columns that should be constant and are not."""
     features = model.features
-    found = []
+    reasons = []
     for column, value, tolerance in zip(
         features.constant, features.value, features.tolerance, strict=True
     ):
         if abs(row[column] - value) > tolerance:
-            law = next((one.law for one in laws if one.columns == {column}), None)
-            found.append(_reason(BROKEN, law, names, [column], [float(value)], row, share))
-    return found
+            law = next((known.law for known in laws if known.columns == {column}), None)
+            reasons.append(_reason(BROKEN, law, names, [column], [float(value)], row, share))
+    return reasons
 
 
-def _broken(model: Model, laws, names, row, found: Blame, i, sizes, share) -> list[Reason]:
+def _broken(model: Model, laws, names, row, blamed: Blame, i, sizes, share) -> list[Reason]:
     """Return the laws that are broken most, of those that the columns to blame occur in."""
-    columns, expected = _named(model, names, found, i)
+    columns, expected = _named(model, names, blamed, i)
     order = sorted(range(len(laws)), key=lambda j: -sizes[j])
     about = [j for j in order if laws[j].columns & set(columns)]
     # Where noise is local, the law that is broken most need not be far off by its mean error.
-    about = about[:1] + [j for j in about[1:_SHOWN] if sizes[j] > _OFF]
-    told = [laws[j].law for j in about] or [None]
-    return [_reason(BROKEN, law, names, columns, expected, row, share) for law in told]
+    about = about[:1] + [j for j in about[1 : settings.LAWS_SHOWN] if sizes[j] > settings.OFF]
+    shown = [laws[j].law for j in about] or [None]
+    return [_reason(BROKEN, law, names, columns, expected, row, share) for law in shown]

@@ -11,16 +11,13 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
-from vanishing.outliers.features import FIT_LIMIT, Features
+from vanishing.outliers import settings
+from vanishing.outliers.features import Features
+from vanishing.outliers.passes import PIECE, weights_of
 from vanishing.outliers.quantiles import median
+from vanishing.rows.source import RowPart
 
 CHUNK = 2048  # rows at a time, always the same ones: sums round alike then
-# Added to G, and so much more of (features per row, less a tenth) where there are few rows.
-_BULK_RIDGE, _LAW_RIDGE = (1e-3, 1.0), (1e-6, 0.01)
-_FEATURES_PER_ROW = 0.1
-_BULK_FITS, _LAW_FITS = 6, 5
-_POWER = -1.5
-FIT_ROWS = 5_000  # that the fits before the last look at
 
 
 def ridges(n_features: int, n_rows: float) -> tuple[float, float]:
@@ -28,8 +25,8 @@ def ridges(n_features: int, n_rows: float) -> tuple[float, float]:
 
     With less than ten rows per feature most of G is chance, and features count as less related.
     """
-    few = max(n_features / n_rows - _FEATURES_PER_ROW, 0.0)
-    bulk, law = (base + slope * few for base, slope in (_BULK_RIDGE, _LAW_RIDGE))
+    few = max(n_features / n_rows - 1.0 / settings.ROWS_PER_FEATURE, 0.0)
+    bulk, law = (base + slope * few for base, slope in (settings.BULK_RIDGE, settings.LAW_RIDGE))
     return bulk, law
 
 
@@ -97,14 +94,21 @@ class Rule(NamedTuple):
         if self.hard:
             # Rows at the same distance count alike, whatever the rounding.
             return (distance <= self.middle * (1.0 + 1e-9)).astype(np.float64)
-        return (1.0 + distance / self.middle) ** _POWER
+        return (1.0 + distance / self.middle) ** settings.LAW_POWER
 
 
 def distances(features: Features, z: np.ndarray, whitener: np.ndarray) -> np.ndarray:
     """Return s of standardised rows."""
     return np.concatenate(
-        [squared_lengths(whitener @ features.values(z[:, here])) for here in slices(z.shape[1])]
+        [squared_lengths(whitener @ features.values(z[:, chunk])) for chunk in slices(z.shape[1])]
     )
+
+
+def rule_of(features: Features, z, weight, sums: Sums, *, hard: bool) -> tuple[Rule, np.ndarray]:
+    """Return what standardised rows count by moments, and their distances."""
+    white = whitener(sums)
+    distance = distances(features, z, white)
+    return Rule(white, max(median(distance, weight), 1e-300), hard, sums.ridge), distance
 
 
 def sums_of(features: Features, z: np.ndarray, weight: np.ndarray, ridge: float) -> Sums:
@@ -113,9 +117,9 @@ def sums_of(features: Features, z: np.ndarray, weight: np.ndarray, ridge: float)
     if len(used) < len(weight):
         z, weight = z[:, used], weight[used]
     total = np.zeros((features.size,) * 2)
-    for here in slices(len(weight)):
-        values = features.values(z[:, here])
-        values *= np.sqrt(weight[here])
+    for chunk in slices(len(weight)):
+        values = features.values(z[:, chunk])
+        values *= np.sqrt(weight[chunk])
         total += values @ values.T
     return Sums(total, float(weight.sum()), ridge)
 
@@ -132,24 +136,20 @@ def rules(features: Features, X: np.ndarray, weight: np.ndarray, n_rows) -> tupl
     n_rows : float
         How many different rows there are in all.
     """
-    weight = weight[:FIT_ROWS]
-    z = features.standardised(X[:FIT_ROWS], FIT_LIMIT)
+    weight = weight[: settings.FIT_ROWS]
+    z = features.standardised(X[: settings.FIT_ROWS], settings.FIT_LIMIT)
 
-    def rule(now, ridge, hard) -> tuple[Rule, np.ndarray]:
-        white = whitener(sums_of(features, z, weight * now, ridge))
-        distance = distances(features, z, white)
-        found = Rule(white, max(median(distance, weight), 1e-300), hard, ridge)
-        return found, found.of_distances(distance)
+    def last_rule(n_fits: int, ridge: float, hard: bool) -> Rule:
+        counts = weight
+        for _ in range(n_fits - 1):
+            sums = sums_of(features, z, counts, ridge)
+            rule, distance = rule_of(features, z, weight, sums, hard=hard)
+            counts = weight * rule.of_distances(distance)
+        return rule
 
     bulk_ridge, law_ridge = ridges(features.size, n_rows)
-    ones = np.ones(len(weight))
-    now = ones
-    for _ in range(_BULK_FITS - 1):
-        bulk, now = rule(now, bulk_ridge, True)
-    now = ones
-    for _ in range(_LAW_FITS - 1):
-        law, now = rule(now, law_ridge, False)
-    return bulk, law
+    bulk = last_rule(settings.BULK_FITS, bulk_ridge, True)
+    return bulk, last_rule(settings.LAW_FITS, law_ridge, False)
 
 
 class Accumulate:
@@ -159,15 +159,19 @@ class Accumulate:
         self.features, self.rules = features, both
         self.ridges = [rule.ridge for rule in both]
 
-    def __call__(self, X: np.ndarray, weight: np.ndarray) -> tuple[Sums, Sums]:
+    def __call__(self, part: RowPart) -> tuple[Sums, Sums]:
+        """Return the sums over the rows of a block, piece by piece."""
+        return part.ask(lambda p: self.of_rows(p.X, weights_of(p)), self.combine, PIECE)
+
+    def of_rows(self, X: np.ndarray, weight: np.ndarray) -> tuple[Sums, Sums]:
         """Return the sums over rows."""
         size = self.features.size
         grams, totals = np.zeros((2, size, size)), np.zeros(2)
-        for here in slices(len(X)):
-            z = self.features.standardised(X[here], FIT_LIMIT)
+        for chunk in slices(len(X)):
+            z = self.features.standardised(X[chunk], settings.FIT_LIMIT)
             values = self.features.values(z)
             for i, rule in enumerate(self.rules):
-                counts = rule(values) * weight[here]
+                counts = rule(values) * weight[chunk]
                 part = values
                 if rule.hard:
                     used = np.flatnonzero(counts)

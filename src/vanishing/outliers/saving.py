@@ -181,21 +181,21 @@ def write_known(writer, known: tuple[DetectorLaw, ...]) -> list[dict]:
     """Write laws that were found before, and their errors on the last rows."""
     return [
         {
-            "law": write_law(writer, one.law),
-            "columns": sorted(one.columns),
-            "error": writer.float(one.error),
-            "now": writer.float(one.last_error),
+            "law": write_law(writer, law.law),
+            "columns": sorted(law.columns),
+            "error": writer.float(law.error),
+            "now": writer.float(law.last_error),
         }
-        for one in known
+        for law in known
     ]
 
 
 def read_known(reader, node, n_features: int) -> tuple[DetectorLaw, ...]:
     """Return what `write_known` has written."""
     known = []
-    for one in reader.listed(node, "known"):
+    for saved in reader.listed(node, "known"):
         law, columns, error, last_error = reader.fields(
-            one, "a known law", ("law", "columns", "error", "now")
+            saved, "a known law", ("law", "columns", "error", "now")
         )
         places = reader.integers(columns, "columns", 0, n_features - 1)
         known.append(

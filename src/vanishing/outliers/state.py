@@ -1,12 +1,13 @@
 """A detector's fit to rows, and its update by a batch: all that is known, without the rows."""
 
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from functools import cached_property, reduce
 
 import numpy as np
 
 from vanishing._threads import spread
 from vanishing.estimators.progress import Progress
+from vanishing.outliers import settings
 from vanishing.outliers.calibration import Calibration
 from vanishing.outliers.drift import followed, measured_on
 from vanishing.outliers.equations import (
@@ -16,26 +17,13 @@ from vanishing.outliers.equations import (
     laws_from,
     monomials_of,
 )
-from vanishing.outliers.features import FIT_LIMIT, Features, features_of
+from vanishing.outliers.features import Features, features_of
 from vanishing.outliers.model import Built, Model, Residuals, build, doubt_of
-from vanishing.outliers.passes import PIECE, Sampled, Summed
-from vanishing.outliers.quantiles import median, quantiles
-from vanishing.outliers.robust import (
-    FIT_ROWS,
-    Accumulate,
-    Rule,
-    Sums,
-    distances,
-    ridges,
-    rules,
-    whitener,
-)
-from vanishing.outliers.thresholds import FOLDS, out_of_fold_scores
+from vanishing.outliers.passes import PIECE, Sampled
+from vanishing.outliers.quantiles import quantiles
+from vanishing.outliers.robust import Accumulate, Rule, Sums, distances, ridges, rule_of, rules
+from vanishing.outliers.thresholds import out_of_fold_scores
 from vanishing.rows.source import RowPart
-
-LEAST_ROWS = 2
-_PATIENCE = 2.0
-_ODD = 0.1  # share of rows that equations are not fitted to: one wrong row hides an exact law
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,10 +98,10 @@ def fit_state(
     drawn = Sampled(seed)
     sample = ask(drawn, drawn.combine)
     n_rows = 0 if sample is None else sample.n_samples
-    if n_rows < LEAST_ROWS:
+    if n_rows < settings.LEAST_ROWS:
         raise ValueError(
-            f"n_samples = {n_rows} says nothing of what is normal: at least {LEAST_ROWS} rows are "
-            "needed."
+            f"n_samples = {n_rows} says nothing of what is normal: at least "
+            f"{settings.LEAST_ROWS} rows are needed."
         )
     X, weight = np.ascontiguousarray(sample.columns.T), sample.weight
     progress.step(f"drew a sample of {len(X)} rows")
@@ -123,14 +111,11 @@ def fit_state(
     different = float(len(X) if is_whole else n_rows)
     progress.step(f"chose {features.size} features of {X.shape[1]} columns")
     accumulate = Accumulate(features, rules(features, X, weight, different))
-    folds = [accumulate(X[i::FOLDS], weight[i::FOLDS]) for i in range(min(FOLDS, len(X)))]
-    if is_whole:
-        sums = folds[0]
-        for fold in folds[1:]:
-            sums = accumulate.combine(sums, fold)
-    else:
-        summed = Summed(accumulate, accumulate.combine)
-        sums = ask(summed, summed.combine)
+    folds = [
+        accumulate.of_rows(X[i :: settings.FOLDS], weight[i :: settings.FOLDS])
+        for i in range(min(settings.FOLDS, len(X)))
+    ]
+    sums = reduce(accumulate.combine, folds) if is_whole else ask(accumulate, accumulate.combine)
     progress.step("summed their moments")
     built = build(features, sums, different * sums[0].weight / total, X, weight)
     progress.step("fitted residuals and laws")
@@ -140,8 +125,8 @@ def fit_state(
         names,
         built.model,
         sums,
-        _middle(features, sums, X[:FIT_ROWS], weight[:FIT_ROWS]),
-        _monomials(built, X[:FIT_ROWS], weight[:FIT_ROWS], max_degree),
+        _middle(features, sums, X[: settings.FIT_ROWS], weight[: settings.FIT_ROWS]),
+        _monomials(built, X[: settings.FIT_ROWS], weight[: settings.FIT_ROWS], max_degree),
         Calibration.of(scores, weight * (total / weight.sum()), np.random.default_rng(seed)),
         total,
         different,
@@ -152,9 +137,8 @@ def fit_state(
 
 def _middle(features: Features, sums, X, weight) -> np.ndarray:
     """Return the distances of the middle row by the moments of the bulk and of laws."""
-    z = features.standardised(X, FIT_LIMIT)
-    found = [median(distances(features, z, whitener(part)), weight) for part in sums]
-    return np.maximum(found, 1e-300)
+    z = features.standardised(X, settings.FIT_LIMIT)
+    return np.array([rule_of(features, z, weight, part, hard=False)[0].middle for part in sums])
 
 
 def _monomials(built: Built, X, weight, max_degree: int) -> Monomials:
@@ -163,7 +147,7 @@ def _monomials(built: Built, X, weight, max_degree: int) -> Monomials:
     empty = monomials_of(features.varying, features.unit, max_degree, len(X))
     counts = built.counts * weight.sum()
     scores = built.scores[: len(X)]
-    counts[scores < quantiles(scores, weight, (_ODD,))[0]] = 0.0
+    counts[scores < quantiles(scores, weight, (settings.ODD,))[0]] = 0.0
     return empty.plus(X, counts)
 
 
@@ -192,8 +176,7 @@ def updated(
     scores = np.concatenate(spread(lambda part: model.scores(part.X), rows.pieces(PIECE)))
     total = float(weight.sum())
     both = _rules_so_far(state, X, weight, total / (decay * state.weight + total))
-    accumulate = Accumulate(model.features, both)
-    batch = Summed(accumulate, accumulate.combine)(rows)
+    batch = Accumulate(model.features, both)(rows)
     n_rows = decay * state.n_rows + len(X)
     bulk, law = (
         (old.times(decay) + new)._replace(ridge=ridge)
@@ -202,9 +185,9 @@ def updated(
         )
     )
     known = state.calibration
-    z = model.features.standardised(X, FIT_LIMIT)
+    z = model.features.standardised(X, settings.FIT_LIMIT)
     counts = weight * both[1].of_distances(distances(model.features, z, both[1].whitener))
-    counts[scores < quantiles(known.scores, known.counts, (_ODD,))[0]] = 0.0
+    counts[scores < quantiles(known.scores, known.counts, (settings.ODD,))[0]] = 0.0
     # A seed that the state determines: the same after it was saved and loaded.
     random = np.random.default_rng(state.n_samples)
     n, weight_so_far = model.features.n, decay * state.weight + total
@@ -233,20 +216,22 @@ def _rules_so_far(state: DetectorState, X, weight, share: float) -> tuple[Rule, 
 
     The distance of the middle row follows that of the batch, by the batch's share of all weight.
     """
-    here = _middle(state.model.features, state.sums, X, weight)
-    middle = np.exp((1.0 - share) * np.log(state.middle) + share * np.log(here)).tolist()
+    features = state.model.features
+    z = features.standardised(X, settings.FIT_LIMIT)
     bulk, law = (
-        Rule(whitener(part), distance, hard, part.ridge)
-        for part, distance, hard in zip(state.sums, middle, (True, False), strict=True)
+        rule_of(features, z, weight, part, hard=hard)[0]
+        for part, hard in zip(state.sums, (True, False), strict=True)
     )
-    return bulk, law
+    of_batch = np.log([bulk.middle, law.middle])
+    middle = np.exp((1.0 - share) * np.log(state.middle) + share * of_batch).tolist()
+    return bulk._replace(middle=middle[0]), law._replace(middle=middle[1])
 
 
 def _bounded(scores: np.ndarray, weight: np.ndarray, threshold: float, share: float) -> np.ndarray:
     """Return what scores count, those of alarms no more than twice what they should."""
     alarms = scores < threshold
-    found = weight[alarms].sum()
-    allowed = _PATIENCE * (share * weight.sum() + weight.mean())
-    if found <= allowed:
+    of_alarms = weight[alarms].sum()
+    allowed = settings.PATIENCE * (share * weight.sum() + weight.mean())
+    if of_alarms <= allowed:
         return weight
-    return np.where(alarms, weight * (allowed / found), weight)
+    return np.where(alarms, weight * (allowed / of_alarms), weight)

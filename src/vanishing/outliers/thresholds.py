@@ -2,11 +2,9 @@
 
 import numpy as np
 
+from vanishing.outliers import settings
 from vanishing.outliers.model import Model, Residuals
 from vanishing.outliers.robust import Sums
-
-FOLDS = 5
-_WILD = 15.0  # scores, whose middle half has width 1, that are no normal row's
 
 
 def out_of_fold_scores(model: Model, sums: tuple[Sums, Sums], folds, X) -> np.ndarray:
@@ -27,13 +25,13 @@ def out_of_fold_scores(model: Model, sums: tuple[Sums, Sums], folds, X) -> np.nd
     scores = np.empty(len(X))
     n = model.features.n
     for i, fold in enumerate(folds):
-        mine = slice(i, None, len(folds))
+        rows = slice(i, None, len(folds))
         bulk, law = (whole - part for whole, part in zip(sums, fold, strict=True))
         if min(bulk.weight, law.weight) > 1e-6 * min(sums[0].weight, sums[1].weight):
-            now = model._replace(bulk=Residuals.of(bulk, n), law=Residuals.of(law, n))
+            of_others = model._replace(bulk=Residuals.of(bulk, n), law=Residuals.of(law, n))
         else:
-            now = model
-        scores[mine] = now.scores(X[mine])
+            of_others = model
+        scores[rows] = of_others.scores(X[rows])
     return scores
 
 
@@ -43,7 +41,7 @@ def lowest_normal(scores: np.ndarray, weight: np.ndarray, rate: float) -> float:
     Of m scores the k-th smallest has this chance at most k / (m + 1); where m is too small for the
     rate, the smallest one is taken. Wild rows do not count, unless they are the majority.
     """
-    normal = scores >= -_WILD
+    normal = scores >= -settings.WILD_SCORE
     if 2.0 * weight[normal].sum() >= weight.sum():
         scores, weight = scores[normal], weight[normal]
     order = np.argsort(scores)

@@ -1,4 +1,4 @@
-"""Models on disk: a document of values. A class says beside itself what of it is saved."""
+"""Models on disk: a JSON document. The module of a class says what of it is saved."""
 
 from vanishing.persistence.document import (
     ModelFileError,

@@ -20,13 +20,13 @@ FORMAT = "vanishing-model"
 VERSION = 1
 MAX_BYTES = 1 << 28
 
-_WIDTH = 100  # of a line, where it holds more than numbers and strings
-# What the checks of estimators and conversions to arrays raise is a reason as well.
+_WIDTH = 100  # of a line that holds lists or objects
+# Errors of parameter checks and of conversions to arrays are reasons, too.
 _PROBLEMS = (Refused, ValueError, TypeError, OverflowError, RecursionError)
 
 
 class ModelFileError(ValueError):
-    """A file is no model that this version of the library can load."""
+    """A file holds no model that this version of the library can load."""
 
 
 def save(
@@ -34,19 +34,26 @@ def save(
 ) -> None:
     """Save a fitted model as a JSON file.
 
-    The format is documented in docs/model_format.md. It holds no code, so that callables, and
-    parts that are neither of this library nor among a few of scikit-learn's, are refused:
-    MinMaxScaler, StandardScaler, QuantileTransformer, LogisticRegression and LinearSVC are known.
+    The format is documented in docs/model_format.md. It holds no code: callables are refused, and
+    so are parts of other libraries but MinMaxScaler, StandardScaler, QuantileTransformer,
+    LogisticRegression and LinearSVC of scikit-learn.
 
     Parameters
     ----------
     model : estimator or Pipeline
-        A fitted estimator of this library, or a scikit-learn Pipeline of such and known ones.
+        A fitted estimator of this library, or a scikit-learn Pipeline of such estimators and of
+        those named above.
     path : str or path-like
-        A file that exists is replaced, at once: it is never half written.
+        An existing file is replaced in one step: it is never half written.
     table : dict, default=None
-        How the table of the fit became numbers, as JSON values, to be kept beside the model: what
-        the command line does.
+        How the table of the fit became numbers, as JSON values, to be saved with the model. The
+        command line uses it.
+
+    See Also
+    --------
+    load : Reads the file.
+    OAVI.save : The same as a method, of every estimator.
+    Moments.save : Saves moments, which are no model.
 
     Examples
     --------
@@ -93,20 +100,25 @@ def load(path, kind=None, *, max_bytes=MAX_BYTES):
         What the file has to hold, such as ``LawFinder``: it is checked, and type checkers know what
         is returned.
     max_bytes : int, default=2**28
-        Largest size of the file, and of all arrays of the model together.
+        Largest size of the file, and of all arrays of the model together, in bytes.
 
     Returns
     -------
     model : estimator or Pipeline
-        As it was saved. What scikit-learn knows beside parameters and fitted attributes
-        (``set_output``, metadata requests) is not kept.
+        As it was saved, without what scikit-learn keeps in addition to parameters and fitted
+        attributes (``set_output``, metadata requests).
 
     Raises
     ------
     ModelFileError
-        If the file is no such model.
+        If the file holds no such model.
     OSError
         If it cannot be read.
+
+    See Also
+    --------
+    save : Writes the file.
+    Moments.load : Reads moments.
     """
     model = load_with_table(path, max_bytes=max_bytes)[0]
     if kind is not None and not isinstance(model, kind):
@@ -115,7 +127,7 @@ def load(path, kind=None, *, max_bytes=MAX_BYTES):
 
 
 def load_with_table(path, *, max_bytes=MAX_BYTES) -> tuple:
-    """Load a model as `load` does, and what was saved beside it about its table, or None."""
+    """Load a model like `load`, and what was saved with it about its table, or None."""
     path = Path(path)
     try:
         content = read_bounded(path, max_bytes)
@@ -166,7 +178,7 @@ def _read_document(content: bytes, max_bytes):
 
 
 def layout(node, indent="") -> str:
-    """Write JSON on one line where it is short or holds only numbers and strings."""
+    """Write JSON, on one line if it is short or holds only numbers and strings."""
     if not isinstance(node, (dict, list)):
         return json.dumps(node, ensure_ascii=False, allow_nan=False)
     values = node.values() if isinstance(node, dict) else node

@@ -1,6 +1,6 @@
-"""Kinds of models: who can be saved, and how a model becomes a tree of JSON values and back.
+"""Kinds of models: which can be saved, and how a model becomes a tree of JSON values and back.
 
-A class says beside itself what it saves: it calls `register` with two functions.
+The module of a class calls `register` with two functions: what is saved, and how it is read.
 """
 
 import math
@@ -20,9 +20,9 @@ from vanishing.persistence.values import NOT_FINITE, Refused, ValueReader, Value
 class Kind(NamedTuple):
     """How an estimator is written and read.
 
-    ``write(writer, model)`` returns the fitted part, ``read(reader, node, model)`` sets it; of a
-    result, which has no parameters, ``read(reader, node)`` returns it. ``earlier`` are parameters
-    that files of earlier versions do not have, and what they are there.
+    ``write(writer, model)`` returns the fitted part, ``read(reader, node, model)`` sets it; a
+    result has no parameters, and ``read(reader, node)`` returns it. ``earlier`` are values of
+    parameters that files of earlier versions do not have.
     """
 
     type: type
@@ -39,8 +39,8 @@ _kinds: dict[str, Kind] = {}
 def register(cls: type, write: Callable, read: Callable, *, earlier: dict | None = None) -> None:
     """Let the estimators of a class be saved, and loaded by its name.
 
-    The class has a method ``check_parameters()``, which raises where parameters are invalid. It
-    may be one of this library or of yours; yours is known once its module has been imported.
+    The class has a method ``check_parameters()``, which raises an error if parameters are invalid.
+    It may be one of this library or of yours; yours is known once its module has been imported.
 
     Parameters
     ----------
@@ -50,9 +50,9 @@ def register(cls: type, write: Callable, read: Callable, *, earlier: dict | None
         `Writer` helps.
     read : callable
         ``read(reader, node, model)`` sets the fitted part of a model that has its parameters from
-        such a dict, and raises `Refused` where that is not what ``write`` returns.
+        such a dict, and raises `Refused` if that is not what ``write`` returns.
     earlier : dict, default=None
-        Values of parameters that earlier versions did not have, where they are not the defaults.
+        Values of parameters that earlier versions did not have, unless they are the defaults.
     """
     _kinds[cls.__name__] = Kind(cls, write, read, earlier=earlier or {})
 
@@ -64,17 +64,17 @@ def register_result(cls: type, write: Callable, read: Callable) -> None:
     ----------
     cls : type
     write : callable
-        ``write(writer, result)`` returns all of it as a dict of JSON values.
+        ``write(writer, result)`` returns the result as a dict of JSON values.
     read : callable
-        ``read(reader, node)`` returns the result from such a dict, and raises `Refused` where
-        that is not what ``write`` returns.
+        ``read(reader, node)`` returns the result from such a dict, and raises `Refused` if that
+        is not what ``write`` returns.
     """
     _kinds[cls.__name__] = Kind(cls, write, read, result=True)
 
 
 def _kind_named(name: str) -> Kind | None:
     if name not in _kinds and name in PLACES:
-        module_of(name)  # where the class is defined and registered, if there is one
+        module_of(name)  # which defines and registers the class, if the name is a class
     if name in _kinds:
         return _kinds[name]
     known = scikit_learn.kinds().get(name)
@@ -152,7 +152,7 @@ class Writer(ValueWriter):
         )
 
     def input(self, model) -> dict:
-        """Write what scikit-learn keeps of the columns seen in fit."""
+        """Write the number and names of the columns seen in fit."""
         node: dict = {"n_features_in": int(model.n_features_in_)}
         if hasattr(model, "feature_names_in_"):
             node["feature_names_in"] = [str(name) for name in model.feature_names_in_]
@@ -167,7 +167,7 @@ class ModelReader(ValueReader):
     """Checks a parsed file, node by node, and builds the model."""
 
     def model(self, node, types=object):
-        """Return a fitted model of one of some types."""
+        """Return a fitted model, which must be of one of these types."""
         name, parameters, fitted = self.fields(node, "a model", ("kind", "parameters", "fitted"))
         kind = self._kind(name, types)
         if kind.result:
@@ -247,9 +247,9 @@ class ModelReader(ValueReader):
         return {self.value(key): self.value(value) for key, value in pairs}
 
     def fitted(self, model, node, keys, optional=(), *, classes=False) -> list:
-        """Set what every fitted model has; return the values of other keys, None for absent ones.
+        """Set the columns seen in fit and, with ``classes``, the labels; return other values.
 
-        These are the columns seen in fit and, of classifiers, the labels.
+        These are the values of ``keys`` and ``optional``, None for absent ones.
         """
         known = ("n_features_in", "classes") if classes else ("n_features_in",)
         n_features, *values, names = self.fields(

@@ -10,27 +10,19 @@ from sklearn.utils.validation import check_is_fitted
 
 @functools.cache
 def kinds() -> dict[str, tuple]:
-    """Return type, write and read of each kind; scikit-learn is large, and imported when asked."""
+    """Return type, write and read of each kind; scikit-learn is large, and imported when needed."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import Pipeline
     from sklearn.preprocessing import MinMaxScaler, QuantileTransformer, StandardScaler
     from sklearn.svm import LinearSVC
 
     columns, rows, quantiles = "n_features", "n_rows", "n_quantiles"
+    ranges = ("scale_", "min_", "data_min_", "data_max_", "data_range_")
     known = {
-        MinMaxScaler: {
-            "n_samples_seen_": (),
-            "scale_": (columns,),
-            "min_": (columns,),
-            "data_min_": (columns,),
-            "data_max_": (columns,),
-            "data_range_": (columns,),
-        },
+        MinMaxScaler: {"n_samples_seen_": (), **dict.fromkeys(ranges, (columns,))},
         StandardScaler: {
             "n_samples_seen_": (),
-            "mean_": (columns,),
-            "var_": (columns,),
-            "scale_": (columns,),
+            **dict.fromkeys(("mean_", "var_", "scale_"), (columns,)),
         },
         QuantileTransformer: {
             "n_quantiles_": (),
@@ -40,12 +32,12 @@ def kinds() -> dict[str, tuple]:
         LogisticRegression: {"coef_": (rows, columns), "intercept_": (rows,), "n_iter_": ("n",)},
         LinearSVC: {"coef_": (rows, columns), "intercept_": (rows,), "n_iter_": ()},
     }
-    found = {"Pipeline": (Pipeline, _write_pipeline, _read_pipeline)}
+    by_name = {"Pipeline": (Pipeline, _write_pipeline, _read_pipeline)}
     for cls, attributes in known.items():
         write = functools.partial(_write_attributes, attributes)
         read = functools.partial(_read_attributes, attributes)
-        found[cls.__name__] = (cls, write, read)
-    return found
+        by_name[cls.__name__] = (cls, write, read)
+    return by_name
 
 
 @functools.cache
@@ -98,11 +90,11 @@ def _read_attributes(attributes, reader, node, model):
 
 def _works(model, row, linear: bool) -> bool:
     """Say whether a model takes a row, whatever its parameters are."""
-    with warnings.catch_warnings():  # that columns have no names, or what the numbers may cause
+    with warnings.catch_warnings():  # columns without names, numbers that overflow
         warnings.simplefilter("ignore")
         try:
             out = np.asarray(model.predict(row) if linear else model.transform(row))
-        except Exception:  # of scikit-learn's own, of any kind
+        except Exception:  # scikit-learn may raise anything
             return False
     return linear or bool(np.isfinite(out).all())
 
@@ -121,16 +113,16 @@ def _write_pipeline(writer, model) -> dict:
 
 def _read_pipeline(reader, node, model):
     (steps,) = reader.fields(node, "a fitted Pipeline", ("steps",))
-    found = []
+    parts = []
     for step in reader.listed(steps, "steps"):
         name, part = reader.listed(step, "a step", 2)
         if part is not None and part != "passthrough":
             part = reader.model(part, BaseEstimator)
-        found.append((reader.string(name, "the name of a step"), part))
-    estimators = [hasattr(part, "get_params") for _, part in found]
+        parts.append((reader.string(name, "the name of a step"), part))
+    estimators = [hasattr(part, "get_params") for _, part in parts]
     reader.require(any(estimators), "the pipeline has no steps.")
-    for (_, part), is_estimator in zip(found[:-1], estimators, strict=False):
+    for (_, part), is_estimator in zip(parts[:-1], estimators, strict=False):
         transforms = hasattr(part, "transform") or not is_estimator
         reader.require(transforms, "a step before the last is no transformer.")
-    model.steps = found
+    model.steps = parts
     check_is_fitted(model)

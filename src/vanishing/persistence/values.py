@@ -1,4 +1,4 @@
-"""Values as JSON has them, written, and read with care: arrays, numbers, terms."""
+"""Values written as JSON, and read with checks: arrays, numbers, terms."""
 
 import math
 import re
@@ -14,14 +14,14 @@ NOT_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
 class Refused(Exception):
-    """Why a file is refused: the end of a sentence."""
+    """A file is refused; the message is the end of a sentence."""
 
 
 # -- Writing --------------------------------------------------------------------------------------
 
 
 def write_float(value: float) -> float | str:
-    """Return a float as strict JSON has it."""
+    """Return a float as strict JSON can hold it."""
     value = float(value)
     if math.isfinite(value):
         return value
@@ -29,7 +29,7 @@ def write_float(value: float) -> float | str:
 
 
 def plain(values):
-    """Return a NumPy scalar or array as Python values that JSON has."""
+    """Return a NumPy scalar or array as values that JSON can hold."""
     if values.dtype.kind != "f" or np.isfinite(values).all():
         return values.tolist()
     if values.ndim:
@@ -46,17 +46,17 @@ def write_array(values, what) -> dict:
         dtype = "object"
     node = {"dtype": dtype, "array": plain(values)}
     if values.ndim == 2 and values.strides[0] < values.strides[1]:
-        node["order"] = "F"  # products of arrays round as they lie in memory
+        node["order"] = "F"  # rounding in products depends on the order in memory
     return node
 
 
 def write_terms(terms) -> list[list[int]]:
-    """Write each term as the list of its variables, as often as they occur."""
+    """Write each term as the list of its variables, each as often as it occurs."""
     return [np.repeat(np.arange(len(term)), term).tolist() for term in terms]
 
 
 class ValueWriter:
-    """Writes values as JSON has them."""
+    """Writes values that JSON can hold."""
 
     array = staticmethod(write_array)
     float = staticmethod(write_float)
@@ -74,7 +74,7 @@ def require(condition, problem: str) -> None:
 
 
 def fields(node, what, keys, optional=()):
-    """Return the values of a JSON object that must have these keys, None for absent ones."""
+    """Return the values of a JSON object, which must have ``keys``; None for other absent ones."""
     require(isinstance(node, dict), f"{what} is not an object.")
     missing = [key for key in keys if key not in node]
     if missing:
@@ -86,7 +86,7 @@ def fields(node, what, keys, optional=()):
 
 
 def listed(node, what, length=None) -> list:
-    """Return a list, of a given length."""
+    """Return a list, of this length if one is given."""
     require(isinstance(node, list), f"{what} is not a list.")
     if length is not None and len(node) != length:
         raise Refused(f"{what} has {len(node)} entries instead of {length}.")
@@ -100,14 +100,14 @@ def string(node, what) -> str:
 
 
 def integer(node, what, low=0, high=2**53) -> int:
-    """Return an integer of a range."""
+    """Return an integer from ``low`` to ``high``."""
     if type(node) is not int or not low <= node <= high:
         raise Refused(f"{what} is not an integer from {low} to {high}.")
     return node
 
 
 def n_decisions(classes) -> int:
-    """Return how many linear functions tell the classes of a file apart."""
+    """Return how many linear functions separate the classes of a file."""
     require(len(classes) >= 2, "a classifier has fewer than two classes.")
     return 1 if len(classes) == 2 else len(classes)
 
@@ -127,7 +127,7 @@ class ValueReader:
         self.bytes = 0
 
     def allocate(self, n_bytes: int):
-        """Count memory before it is taken: lists may be short and arrays of them large."""
+        """Count memory before it is allocated: short lists may describe large arrays."""
         self.bytes += n_bytes
         if self.bytes > self.max_bytes:
             raise Refused(f"its arrays are larger than max_bytes={self.max_bytes}.")
@@ -141,13 +141,13 @@ class ValueReader:
             raise Refused(f"the order of {what} is unknown.")
         dtype = np.dtype(name)
         rows: list[Any] = listed(values, what)
-        found: tuple[int, ...] = (len(rows),)
+        sizes: tuple[int, ...] = (len(rows),)
         if rows and isinstance(rows[0], list):
-            found += (len(rows[0]),)
-            rows = list(chain.from_iterable(listed(row, what, found[1]) for row in rows))
+            sizes += (len(rows[0]),)
+            rows = list(chain.from_iterable(listed(row, what, sizes[1]) for row in rows))
         if shape is not None and (
-            len(found) != len(shape)
-            or any(n is not None and n != m for n, m in zip(shape, found, strict=True))
+            len(sizes) != len(shape)
+            or any(n is not None and n != m for n, m in zip(shape, sizes, strict=True))
         ):
             raise Refused(f"{what} has the wrong shape.")
         self.allocate(len(rows) * dtype.itemsize)
@@ -162,7 +162,7 @@ class ValueReader:
                 raise Refused(f"{what} has entries that are too large.")
         if dtype.kind == "U" and any(len(v) > dtype.itemsize // 4 for v in rows):
             raise Refused(f"{what} has entries that are too long.")
-        return np.array(rows, dtype=dtype).reshape(found, order="C").copy(order or "C")
+        return np.array(rows, dtype=dtype).reshape(sizes, order="C").copy(order or "C")
 
     def floats(self, node, what, length=None) -> np.ndarray:
         """Return a list of finite numbers as an array."""
@@ -170,10 +170,10 @@ class ValueReader:
         self.allocate(8 * len(values))
         if not set(map(type, values)) <= {float, int}:
             raise Refused(f"{what} has entries that are not numbers.")
-        found = np.array(values, dtype=np.float64)
-        if not np.isfinite(found).all():
+        numbers = np.array(values, dtype=np.float64)
+        if not np.isfinite(numbers).all():
             raise Refused(f"{what} has a number that is too large.")
-        return found
+        return numbers
 
     def table(self, node, what, n_columns) -> np.ndarray:
         """Return a list of rows of finite numbers as an array."""

@@ -27,6 +27,11 @@ class Blocks:
         labels, weights), in which labels may be None. All blocks have the same columns and dtype.
         With ``n_jobs`` the threads take blocks in turns, never two at a time.
 
+    Attributes
+    ----------
+    source : callable or iterable
+        As given.
+
     See Also
     --------
     Moments : Sums of rows that arrive in batches, for fits without the rows.

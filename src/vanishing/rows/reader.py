@@ -14,7 +14,7 @@ _SMALL = 1 << 18  # numbers up to which rows are copied column by column once, n
 
 
 class RowReader:
-    """All the rows, wherever they are; a subclass says how blocks are asked in `_ask`.
+    """All the rows, wherever they are; a subclass says how blocks are asked in `ask`.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class RowReader:
     max_degree: float = np.inf
     sees_rows = True
 
-    def _ask(self, question: str, *details) -> tuple[np.ndarray, ...]:
+    def ask(self, question: str, *details) -> tuple[np.ndarray, ...]:
         """Ask every block a question, the name of a method of `Block`, and combine the answers."""
         raise NotImplementedError
 
@@ -44,12 +44,12 @@ class RowReader:
 
         ``left`` and ``right`` are slices or index arrays into the terms of the plan.
         """
-        total, squares = self._ask("products", plan, left, right)
+        total, squares = self.ask("products", plan, left, right)
         return total / self.total_weight, squares / self.total_weight
 
     def triangular(self, plan: Plan, terms: np.ndarray) -> np.ndarray:
         """Return R with R'R = the moments of ``terms``, without squaring anything."""
-        (factor,) = self._ask("triangular", plan, terms)
+        (factor,) = self.ask("triangular", plan, terms)
         full = np.zeros((terms.size, terms.size))
         full[: len(factor)] = factor
         full[np.signbit(full.diagonal())] *= -1.0
@@ -61,15 +61,15 @@ class RowReader:
         ``terms`` (k of them) and ``leading`` (g) index the terms of the plan; ``coef`` has
         shape (g, k).
         """
-        (squares,) = self._ask("squared_sums", plan, terms, coef, leading)
+        (squares,) = self.ask("squared_sums", plan, terms, coef, leading)
         return squares / self.total_weight
 
     def correlations(self) -> np.ndarray:
         """Return the Pearson correlations of the columns; zero for constant columns."""
         with np.errstate(over="ignore", invalid="ignore"):
-            (sums,) = self._ask("column_sums")
+            (sums,) = self.ask("column_sums")
             mean = sums / self.total_weight
-            (covariance,) = self._ask("centred_products", mean)
+            (covariance,) = self.ask("centred_products", mean)
         spread = np.sqrt(covariance.diagonal())
         # A column whose spread is rounding of its mean, or that overflows, counts as constant.
         spread[~(spread > 1e-12 * np.sqrt(self.total_weight) * np.abs(mean))] = np.inf
@@ -90,7 +90,8 @@ class ArrayReader(RowReader):
             self.n_samples = int(np.count_nonzero(sample_weight))
             self.total_weight = float(sample_weight.sum())
 
-    def _ask(self, question, *details):
+    def ask(self, question, *details):
+        """Ask the block."""
         return getattr(self.block, question)(*details)
 
     def fold(self, function, combine, n_evaluated: int, work: int, *, at_least: int = 1) -> tuple:
@@ -122,7 +123,8 @@ class SourceReader(RowReader):
     def _ask_source(self, question):
         return self.source.ask(question, question.combine)
 
-    def _ask(self, question, *details):
+    def ask(self, question, *details):
+        """Ask the blocks of the source, and count the rows."""
         asked = Question(question, details, self.label, self.scale, self.chunk_size)
         combined = self._ask_source(asked)
         (n_samples, total), answer = ((0, 0.0), ()) if combined is None else combined

@@ -43,8 +43,9 @@ class RememberedReader(RowReader):
         self.n_samples = self.rows.n_samples
         self.total_weight = getattr(self.rows, "total_weight", np.nan)
 
-    def _ask(self, question, *details):
-        answer = self.rows._ask(question, *details)
+    def ask(self, question, *details):
+        """Ask the rows."""
+        answer = self.rows.ask(question, *details)
         self._count()
         return answer
 

@@ -1,5 +1,5 @@
-"""Files as people have them, and the recipe that makes columns of numbers of their cells.
+"""Files as people have them, and the recipe that turns their cells into columns of numbers.
 
-A format (`formats`) yields cells; `kinds` says what a column of them is, `columns` makes numbers of
-it, `recipe` does so again with another file. Files need pandas: the extra ``app``.
+A format (`formats`) yields cells; `kinds` recognises what a column of cells is, `columns` turns it
+into numbers, `recipe` does the same with another file. Files need pandas: the extra ``app``.
 """

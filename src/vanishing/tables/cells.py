@@ -1,4 +1,4 @@
-"""Cells, and what their text means: numbers as people write them, units, yes and no, dates."""
+"""Cells and the meaning of their text: numbers as people write them, units, yes and no, dates."""
 
 import math
 import re
@@ -9,7 +9,7 @@ import numpy as np
 
 from vanishing.tables.errors import shortened
 
-# How cells say that there is no value, in small letters, and what spreadsheets write for errors.
+# Texts for a missing value, in lower case, and what spreadsheets write for errors.
 _NOTHING = ("", "-", "--", "---", "?", ".", "*", "na", "n/a", "n.a.", "nan", "null", "none", "nil")
 _NOT_DETERMINED = ("n.d.", "n. d.", "n/d", "nd")
 _ERRORS = ("#na", "#n/a", "#value!", "#div/0!", "#ref!", "#num!", "#name?")
@@ -17,8 +17,9 @@ _MISSING = frozenset((*_NOTHING, *_NOT_DETERMINED, *_ERRORS, "missing", "<na>"))
 _FLAGS = [("no", "yes"), ("false", "true"), ("n", "y"), ("f", "t"), ("off", "on")]
 _CURRENCIES = "$€£¥"
 _TOGETHER = 1000  # cells that become numbers at a time
-_LONG = 60  # characters of what is no number with a unit, and takes long to be looked at
-_SPACES = " \u00a0\u202f\u2009"  # also those that do not break a line
+_LONG = 60  # characters; a longer text is no number with a unit, and takes long to match
+_SPACES = " \u00a0\u202f\u2009"  # with the non-breaking ones
+EXACT = 2.0**53  # beyond it, not every whole number is a float
 _MARKS = {".": f",'\u2019{_SPACES}", ",": f".'\u2019{_SPACES}"}  # between thousands
 _GROUPED = {
     decimal: re.compile(
@@ -27,7 +28,7 @@ _GROUPED = {
     )
     for decimal, marks in _MARKS.items()
 }
-# A unit begins with what is no part of numbers, dates and times, and may go on with digits: m^2.
+# A unit begins with a character that numbers, dates and times do not have; digits may follow: m^2.
 _MEASURED = re.compile(
     rf"([{_CURRENCIES}]?)\s*([+-]?[0-9.][0-9.,'\u2019{_SPACES}]*(?:[eE][+-]?[0-9]+)?)"
     rf"\s*([^\s0-9.,:;/+'\-][^\s,;:]{{0,15}})?"
@@ -50,7 +51,7 @@ class ColumnCells:
     blocks : sequence of ndarray
         Of float64; or of text, perhaps with numbers among it.
     typed : bool
-        Whether the file says which cells are numbers; if not, numbers are text that was read.
+        Whether the file says which cells are numbers; if not, all its cells are text.
     """
 
     def __init__(self, blocks: Sequence[np.ndarray], *, typed: bool = True):
@@ -68,11 +69,11 @@ class ColumnCells:
 
     @property
     def is_mixed(self) -> bool:
-        """Whether blocks were read as numbers whose text is needed if the column holds text."""
+        """Whether some blocks came as numbers, whose text is needed if the column holds text."""
         return not self.typed and len({block.dtype for block in self.blocks}) > 1
 
     def numbers(self, decimal: str | None) -> np.ndarray:
-        """Return the cells as numbers, NaN where one is none, with a decimal sign for text."""
+        """Return the cells as numbers, NaN where a cell is not a number; text has this sign."""
         if decimal not in self._numbers:
             self._numbers[decimal] = np.concatenate(
                 [
@@ -83,7 +84,7 @@ class ColumnCells:
         return self._numbers[decimal]
 
     def at(self, rows: np.ndarray) -> list:
-        """Return the cells of some rows."""
+        """Return the cells of these rows."""
         starts = np.cumsum([0, *map(len, self.blocks)])
         which = np.searchsorted(starts, rows, side="right") - 1
         pairs = zip(which.tolist(), (rows - starts[which]).tolist(), strict=True)
@@ -95,9 +96,9 @@ class ColumnCells:
 
 
 def cell_text(value) -> str:
-    """Return what a cell holds as text, "" where it holds nothing.
+    """Return a cell as text, "" if it is empty.
 
-    Numbers of a workbook have no point where they are whole: none is shown there either.
+    Whole numbers get no decimal point, as in the window of a workbook.
     """
     if isinstance(value, str):
         return value
@@ -107,7 +108,7 @@ def cell_text(value) -> str:
 
 
 def as_float(value) -> float:
-    """Return a cell as a number, NaN if it is none; pandas makes huge integers of some text."""
+    """Return a cell as a number, NaN if it is not one; pandas reads some text as huge integers."""
     try:
         _check_characters(str(value))
         return float(value)
@@ -118,9 +119,9 @@ def as_float(value) -> float:
 
 
 def _check_characters(text: str) -> None:
-    # Python takes 1_000 and the digits of all scripts for numbers.
+    # Python's float also reads 1_000 and the digits of all scripts.
     if not text.isascii() or "_" in text:
-        raise ValueError("there are characters in it that no number has")
+        raise ValueError("it has characters that no number has")
 
 
 def is_missing(text: str) -> bool:
@@ -129,7 +130,7 @@ def is_missing(text: str) -> bool:
 
 
 def number(text: str, decimal: str | None) -> float:
-    """Return a cell as a number, NaN if it is none.
+    """Return a cell as a number, NaN if it is not one.
 
     Parameters
     ----------
@@ -148,29 +149,29 @@ def number(text: str, decimal: str | None) -> float:
         if _GROUPED[decimal].fullmatch(text):
             text = re.sub(f"[{re.escape(_MARKS[decimal])}]", "", text)
         if decimal == ",":
-            text = text.replace(".", "?").replace(",", ".")  # a point is not the decimal one
+            text = text.replace(".", "?").replace(",", ".")  # a point is not the decimal sign
     return as_float(text)
 
 
 def numbers_of(cells: list, decimal: str | None) -> np.ndarray:
-    """Return cells as numbers, NaN where one is none.
+    """Return cells as numbers, NaN where a cell is not a number.
 
     Parameters
     ----------
     cells : list
-        Of text, and of numbers, which stay what they are whatever sign comes before decimals.
+        Of text and of numbers; numbers stay as they are.
     decimal : {".", ","} or None
-        In text, as of `number`.
+        In text, as `number` takes it.
     """
-    found = np.empty(len(cells))
+    numbers = np.empty(len(cells))
     for start in range(0, len(cells), _TOGETHER):
         part = cells[start : start + _TOGETHER]
-        found[start : start + len(part)] = _numbers_together(part, decimal)
-    return found
+        numbers[start : start + len(part)] = _numbers_together(part, decimal)
+    return numbers
 
 
 def _numbers_together(cells: list, decimal: str | None) -> list[float]:
-    """Return what `numbers_of` says, quickly where all cells are numbers as Python writes them."""
+    """Return what `numbers_of` returns, faster if all cells are numbers as Python writes them."""
     try:
         _check_characters("".join(cells))
         if decimal != ",":
@@ -183,7 +184,7 @@ def _numbers_together(cells: list, decimal: str | None) -> list[float]:
 
 
 def problem_of(value) -> str:
-    """Say, as the end of a sentence, what is wrong with a value that is no finite number."""
+    """Return the end of a sentence: what is wrong with a value that is not a finite number."""
     text = "" if value is None else str(value)
     if not text.strip():
         return "the cell is empty"
@@ -199,7 +200,7 @@ def problem_of(value) -> str:
 
 
 def measured(text: str, decimal: str | None) -> tuple[float, str]:
-    """Return the number in a cell, NaN if there is none, and its unit or sign, such as kg or %."""
+    """Return the number in a cell, NaN without one, and its unit or sign, such as kg or %."""
     match = _MEASURED.fullmatch(text.strip().replace("\u2212", "-")) if len(text) < _LONG else None
     if match is None:
         return float("nan"), ""
@@ -207,10 +208,10 @@ def measured(text: str, decimal: str | None) -> tuple[float, str]:
 
 
 def flags_of(words) -> dict[str, float] | None:
-    """Return what words of a column mean if they are yes and no or the like, or else None."""
-    small = {word.strip().casefold() for word in words}
+    """Return the numbers that words such as yes and no stand for; None for other words."""
+    lower_case = {word.strip().casefold() for word in words}
     for no, yes in _FLAGS:
-        if small and small <= {no, yes}:
+        if lower_case and lower_case <= {no, yes}:
             return {no: 0.0, yes: 1.0}
     return None
 
@@ -222,13 +223,13 @@ def is_date(text: str) -> bool:
 
 
 def is_value(text: str) -> bool:
-    """Say whether a cell may be a number, in some way of writing, or a date."""
+    """Say whether a cell may be a number, with any decimal sign, or a date."""
     signs = (None, ",", ".")
     return any(not math.isnan(measured(text, sign)[0]) for sign in signs) or is_date(text)
 
 
 def order_of(dates) -> str | None:
-    """Return "dmy" or "mdy", as dates with the year last have it, or None if both may be."""
+    """Return the order of dates with the year last, "dmy" or "mdy"; None if both are possible."""
     matches = [match for text in dates if (match := _YEAR_LAST.fullmatch(text.strip()))]
     if all(match[2] == "." for match in matches) or any(int(match[1]) > 12 for match in matches):
         return "dmy"
@@ -236,13 +237,13 @@ def order_of(dates) -> str | None:
 
 
 def seconds_of(text: str, order: str) -> float:
-    """Return a date as seconds since 1970, of UTC unless it says another zone; NaN if it is none.
+    """Return a date as seconds since 1970, in UTC unless it names a zone; NaN if it is no date.
 
     Parameters
     ----------
     text : str
     order : {"dmy", "mdy"}
-        Of the parts where the year is the last.
+        The order of day and month where the year comes last.
     """
     text = text.strip()
     if match := _YEAR_FIRST.fullmatch(text):
@@ -258,8 +259,8 @@ def seconds_of(text: str, order: str) -> float:
         hour = hour % 12 + 12 * (zone.lower() == "pm")
     try:
         start = datetime(int(year), int(month), int(day), tzinfo=_zone(zone))
-        found = start + timedelta(hours=hour, minutes=int(minutes or 0))
-        return (found - _EPOCH).total_seconds() + float(seconds or 0)
+        moment = start + timedelta(hours=hour, minutes=int(minutes or 0))
+        return (moment - _EPOCH).total_seconds() + float(seconds or 0)
     except (ValueError, OverflowError):  # there is no 30 February
         return float("nan")
 

@@ -10,7 +10,7 @@ from vanishing.tables.cells import SECONDS, ColumnCells, is_missing, measured, s
 
 
 def by_distinct(cells: ColumnCells, value_of: Callable[[str], float]) -> np.ndarray:
-    """Return numbers of cells of text, asking once for each different text."""
+    """Return the numbers of cells of text; ``value_of`` is called once per different text."""
     texts = cells.texts()
     known = {text: value_of(text) for text in set(texts)}
     return np.array([known[text] for text in texts], dtype=np.float64)
@@ -27,11 +27,11 @@ class Column:
     fill : float
         What takes the place of missing values, if they are filled in: the median.
     unit : str
-        What is written beside the number in each cell.
+        What each cell has next to its number.
     """
 
     kind: ClassVar[str] = "number"
-    as_text: ClassVar[bool] = False  # how cells are to be read
+    as_text: ClassVar[bool] = False  # whether its cells are read as text
 
     name: str
     fill: float = 0.0
@@ -39,7 +39,7 @@ class Column:
 
     @property
     def outputs(self) -> list[str]:
-        """Return the names of the columns that are made of it."""
+        """Return the names of the columns of numbers that it becomes."""
         return [self.name]
 
     def values(self, cells: ColumnCells, decimal: str | None) -> np.ndarray:
@@ -54,8 +54,8 @@ class Column:
         -------
         values : ndarray of shape (n_rows, n_outputs)
         """
-        found = self._numbers(cells, decimal) if cells.is_text else cells.numbers(decimal)
-        return np.where(np.isfinite(found), found, np.nan)[:, np.newaxis]
+        numbers = self._numbers(cells, decimal) if cells.is_text else cells.numbers(decimal)
+        return np.where(np.isfinite(numbers), numbers, np.nan)[:, np.newaxis]
 
     def _numbers(self, cells: ColumnCells, decimal: str | None) -> np.ndarray:
         if not self.unit:
@@ -74,7 +74,7 @@ class Column:
 
 @dataclass(frozen=True)
 class FlagColumn(Column):
-    """A column of yes and no, or other words, which are 1 and 0."""
+    """A column of two words such as yes and no, which become 1 and 0."""
 
     kind: ClassVar[str] = "flag"
     as_text: ClassVar[bool] = True
@@ -87,10 +87,10 @@ class FlagColumn(Column):
 
 @dataclass(frozen=True)
 class DateColumn(Column):
-    """A column of dates, as time since one of them.
+    """A column of dates, which become times since a moment.
 
-    ``unit`` is that of the time, ``origin`` the moment in seconds since 1970, and ``order`` that of
-    days and months where the year is the last.
+    ``unit`` is the unit of time, ``origin`` the moment in seconds since 1970, and ``order`` the
+    order of day and month where the year comes last.
     """
 
     kind: ClassVar[str] = "date"
@@ -107,9 +107,9 @@ class DateColumn(Column):
 
 @dataclass(frozen=True)
 class CategoryColumn(Column):
-    """A column of text, as a column of 0 and 1 for each different text.
+    """A column of text, which becomes one column of 0 and 1 per different text.
 
-    ``fill`` is the place of the most frequent one.
+    ``fill`` is the place of the most frequent text.
     """
 
     kind: ClassVar[str] = "category"
@@ -119,18 +119,18 @@ class CategoryColumn(Column):
 
     @property
     def outputs(self):
-        """Return the names of the columns that are made of it."""
+        """Return the names of the columns of numbers that it becomes."""
         return [f"{self.name}_{text}" for text in self.texts]
 
     def values(self, cells, decimal):
-        """Return 0 and 1 of cells, NaN where the text is missing or not known."""
+        """Return columns of 0 and 1, NaN where the text is missing or unknown."""
         places = {text: i for i, text in enumerate(self.texts)}
 
         def place(text):
             return np.nan if is_missing(text) else places.get(text.strip(), np.nan)
 
-        found = by_distinct(cells, place)[:, np.newaxis]
-        return np.where(np.isnan(found), np.nan, found == np.arange(len(self.texts)))
+        chosen = by_distinct(cells, place)[:, np.newaxis]
+        return np.where(np.isnan(chosen), np.nan, chosen == np.arange(len(self.texts)))
 
     def filling(self):
         """Return what takes the place of missing values, one per output."""

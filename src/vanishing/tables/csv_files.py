@@ -1,4 +1,4 @@
-"""CSV files, compressed or not: read by pandas, and record by record where lines are uneven."""
+"""CSV files, compressed or not: read by pandas, or record by record if lines are uneven."""
 
 import codecs
 import csv
@@ -13,13 +13,14 @@ import numpy as np
 from vanishing.tables.cells import as_float, cell_text, is_missing, is_value
 from vanishing.tables.errors import TableError
 from vanishing.tables.files import FileTable, opened
-from vanishing.tables.header import SAMPLE, Heading, common_width, doubt_of, heading_of
+from vanishing.tables.header import Heading, common_width, doubt_of, heading_of
+from vanishing.tables.settings import HEADER_LINES
 
 _FIRST = 1 << 20  # characters that are looked at first
 _LONGEST = 1 << 24  # characters of a line of names
 _FIELD = 1 << 30  # characters of a field
 _RECORDS = 100  # read at a time
-# Those of four bytes first: they begin as others do.
+# Marks of four bytes first: they begin like shorter ones.
 _MARKS = {
     codecs.BOM_UTF32_LE: "utf-32",
     codecs.BOM_UTF32_BE: "utf-32",
@@ -31,10 +32,10 @@ _limit_of_fields = threading.Lock()
 
 
 class _CheckedText(io.TextIOWrapper):
-    """Text without NUL characters, at which some versions of pandas end a field."""
+    """Text that must not have NUL characters: some versions of pandas end a field at them."""
 
     def read(self, size=-1, /):
-        """Read so many characters."""
+        """Read up to ``size`` characters."""
         return _without_nul(super().read(size))
 
 
@@ -45,9 +46,9 @@ def _without_nul(text: str) -> str:
 
 
 class CsvTable(FileTable):
-    """A CSV file; commas, semicolons or tabs separate its fields, or what its layout says.
+    """A CSV file, whose fields are separated by commas, semicolons or tabs, or as its layout says.
 
-    Lines before the names that begin with # are comments, and so are those below that begin with #
+    Lines above the names that begin with # are comments, and so are lines below that begin with #
     and have no number after their first field. Lines of a title above the names are left out.
     """
 
@@ -57,7 +58,7 @@ class CsvTable(FileTable):
 
     @contextmanager
     def _body(self):
-        """Open the text at the line of the names, or the first row where there is none."""
+        """Open the text at the line of the names, or at the first row if there are no names."""
         with opened(self.path) as file:
             text = _CheckedText(file, encoding=self.encoding, newline="")
             for _ in range(self.skipped):
@@ -72,7 +73,7 @@ class CsvTable(FileTable):
         self.skipped = (self.layout.header_row or 1) - 1
         self.has_header = self.layout.header is not False
         above, samples = self._first_lines()
-        # The most names win, then those beyond doubt, then the longest lines, and then commas.
+        # The separator with the most names wins, then without doubt, then with the longest lines.
         self.separator, records, heading = max(
             samples,
             key=lambda sample: (
@@ -100,13 +101,13 @@ class CsvTable(FileTable):
             names, rows = named, records
         elif not self.has_header:
             names, rows = [f"x{i}" for i in range(len(names))], records
-        # pandas cuts what all lines have too much, and takes a space at the end for a field.
+        # pandas cuts off fields that all lines have too many, and reads a final space as a field.
         self.uneven = self.separator == " " or (bool(rows) and len(rows[0][1]) > len(names))
         return names
 
     def _first_lines(self) -> tuple[list[str], list[tuple[str, list, Heading]]]:
         """Return comments above the names, and the first records with each separator."""
-        given = self.layout.header_row is not None
+        is_told = self.layout.header_row is not None
         for size in (_FIRST, _LONGEST):
             with self._body() as file:
                 head = file.read(size)
@@ -119,7 +120,7 @@ class CsvTable(FileTable):
                 )
             if not (whole or "\n" in head or "\r" in head):
                 continue
-            above = [] if given else list(takewhile(_is_no_row, io.StringIO(head, newline="")))
+            above = [] if is_told else list(takewhile(_is_no_row, io.StringIO(head, newline="")))
             if sum(map(len, above)) == len(head):
                 above = []
             text = head[sum(map(len, above)) :]
@@ -128,7 +129,7 @@ class CsvTable(FileTable):
                 records = _sample(text, separator, whole)
                 if records:
                     lines = [fields for _, fields in records]
-                    is_first = given or self.layout.header is not None
+                    is_first = is_told or self.layout.header is not None
                     heading = Heading(0) if is_first else heading_of(lines)
                     samples.append((separator, records, heading))
             if samples and (whole or len(samples[0][1]) > 1 or size == _LONGEST):
@@ -158,7 +159,7 @@ class CsvTable(FileTable):
                     done += len(columns[0])
                 return
         except ParserError as error:
-            if "Expected" not in str(error):  # other than the number of fields
+            if "Expected" not in str(error):  # not about the number of fields
                 raise
         yield from self._blocks_of_records(places, rows, done)
 
@@ -177,7 +178,7 @@ class CsvTable(FileTable):
                 index_col=False,
                 # Not usecols, with which pandas takes lines that are too long.
                 dtype={name: object for i, name in enumerate(names) if i not in numbers},
-                keep_default_na=False,  # so that what is no number can be told as it is written
+                keep_default_na=False,  # so that messages can quote a cell as it is written
                 low_memory=False,
                 chunksize=rows,
             ) as frames,
@@ -213,20 +214,20 @@ class CsvTable(FileTable):
 
     def lines(self, rows):
         """Say where rows are: all of them in one pass over the file."""
-        found = {row: f"row {row + 1}" for row in rows}
+        places = {row: f"row {row + 1}" for row in rows}
         with self._body() as file:
-            for row, (line, _) in enumerate(islice(self._rows(file), max(found, default=-1) + 1)):
-                if row in found:
-                    found[row] = f"line {line}"
-        return found
+            for row, (line, _) in enumerate(islice(self._rows(file), max(places, default=-1) + 1)):
+                if row in places:
+                    places[row] = f"line {line}"
+        return places
 
 
-def _encoding(start: bytes, given: str | None) -> str:
-    """Return the encoding that the first bytes of a text tell of, or the one given, or UTF-8."""
+def _encoding(start: bytes, default: str | None) -> str:
+    """Return the encoding that the first bytes of a text show, or the default, or UTF-8."""
     for mark, name in _MARKS.items():
         if start.startswith(mark):
             return name
-    return given or "utf-8"
+    return default or "utf-8"
 
 
 def _is_no_row(line: str) -> bool:
@@ -234,16 +235,16 @@ def _is_no_row(line: str) -> bool:
 
 
 def _is_comment(fields) -> bool:
-    """Say whether a line with these fields is no row: it begins with #, and has no values.
+    """Say whether a line with these fields is a comment: it begins with #, and has no values.
 
-    A first field such as #DIV/0! is what a spreadsheet writes for a value that is missing.
+    A first field such as #DIV/0! is no comment: spreadsheets write it for a missing value.
     """
     first, *others = fields
     return first.startswith("#") and not is_missing(first) and not any(map(is_value, others))
 
 
 def _comments(frame):
-    """Return the rows of a frame, by its index, that are comments."""
+    """Return the index of those rows of a frame that are comments."""
     first = frame.iloc[:, 0]
     if first.dtype.kind in "iufb":
         return []
@@ -256,29 +257,25 @@ def _comments(frame):
 
 
 def _cells(column, as_text: bool) -> np.ndarray:
-    """Return a column of a frame as numbers if it has no others, or else as text."""
+    """Return a column of a frame as numbers if it has nothing else, or as text."""
     if column.dtype.kind in "iuf" and not as_text:
         return column.to_numpy(np.float64)
-    # Cells that a line lacks are NaN; whole numbers that are too large are no text.
-    return np.array([v if type(v) is str else _written(v) for v in column.tolist()], dtype=object)
-
-
-def _written(value) -> str:
-    return "" if value is None or value != value else str(value)
+    # Cells that a line lacks are NaN; pandas reads whole numbers that are too large as integers.
+    return np.array([cell_text(value) for value in column.tolist()], dtype=object)
 
 
 def _sample(text: str, separator: str, whole: bool) -> list[tuple[int, list[str]]]:
-    """Return the first records, without comments, and without one that the text may cut."""
-    records = list(islice(_records(text, separator), SAMPLE + 1))
-    if len(records) <= SAMPLE and not whole:
+    """Return the first records, without comments and without a last one that may be cut off."""
+    records = list(islice(_records(text, separator), HEADER_LINES + 1))
+    if len(records) <= HEADER_LINES and not whole:
         records.pop()
-    return records[:1] + [one for one in records[1:SAMPLE] if not _is_comment(one[1])]
+    return records[:1] + [r for r in records[1:HEADER_LINES] if not _is_comment(r[1])]
 
 
 def _records(text, separator, strict=False) -> Iterator[tuple[int, list[str]]]:
     """Yield the first line and the fields of each record, as pandas sees them."""
     lines = io.StringIO(text, newline="") if isinstance(text, str) else text
-    # Spaces between fields may be several.
+    # There may be several spaces between fields.
     spaces = separator == " "
     reader = csv.reader(lines, delimiter=separator, strict=strict, skipinitialspace=spaces)
     while records := _some_records(reader):
@@ -288,10 +285,10 @@ def _records(text, separator, strict=False) -> Iterator[tuple[int, list[str]]]:
 
 
 def _some_records(reader) -> list[tuple[int, list[str]]]:
-    """Read some records and the lines they begin in.
+    """Read up to `_RECORDS` records, and the lines that they begin in.
 
-    How long a field may be is a setting of the process: it is changed while nobody else here reads,
-    and back before anything is returned.
+    The longest field is a setting of the process: it is changed under a lock, and restored before
+    anything is returned.
     """
     records: list[tuple[int, list[str]]] = []
     with _limit_of_fields:

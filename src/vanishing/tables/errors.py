@@ -1,4 +1,4 @@
-"""Why a file cannot be used: errors of one sentence, whatever a reader of files has raised."""
+"""Why a file cannot be used: errors of one sentence, whatever a library has raised."""
 
 import csv
 import gzip
@@ -19,7 +19,7 @@ class TableError(ValueError):
     ----------
     message : str
     remedy : str
-        What may be typed on the command line to use it nevertheless.
+        The option of the command line with which the file can be used.
     """
 
     def __init__(self, message, *, remedy=""):
@@ -41,7 +41,7 @@ class NoPackageError(TableError, ImportError):
     Parameters
     ----------
     what : str
-        That needs it.
+        What needs the package.
     package : str
     """
 
@@ -53,7 +53,7 @@ class NoPackageError(TableError, ImportError):
 
 @contextmanager
 def reading(path):
-    """Turn what readers of files raise into one sentence."""
+    """Turn errors of libraries that read files into one sentence."""
     try:
         yield
     except TableError:
@@ -80,7 +80,7 @@ def reading(path):
 
 
 def listed(values, limit=5) -> str:
-    """Write some values as a list in a sentence."""
+    """Write values as a list in a sentence, the first ``limit`` of them."""
     shown = [repr(value) for value in values[:limit]]
     if len(values) > limit:
         return ", ".join(shown) + f" and {len(values) - limit} more"
@@ -88,5 +88,5 @@ def listed(values, limit=5) -> str:
 
 
 def shortened(text: str) -> str:
-    """Return as much of the text of a cell as a message shows."""
+    """Return the text of a cell, cut off for a message if it is long."""
     return text if len(text) <= _SHOWN else text[:_SHOWN] + "..."

@@ -16,14 +16,14 @@ import numpy as np
 from vanishing.tables.errors import LISTED, TableError, reading
 
 ROWS = 100_000  # of a block
-_CELLS = 400_000  # of a block: where there is text among numbers, little of it is read as text
+_CELLS = 400_000  # of a block of a table as it comes: text among numbers turns few rows into text
 _OPENERS: dict[str, Callable] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 COMPRESSED = (*_OPENERS, ".zip")
 
 
 @dataclass(frozen=True)
 class FileLayout:
-    """How a file is written, as far as its reader is told; None: it looks.
+    """How a file is written, as far as the user says; None: the reader finds out.
 
     ``header_row`` is the line that has the names, counted from 1; or, where ``header`` is False,
     the line of the first row.
@@ -36,7 +36,7 @@ class FileLayout:
     header_row: int | None = None
 
 
-LOOK = FileLayout()  # at the file
+LOOK = FileLayout()  # everything is found out from the file
 
 
 class FileTable:
@@ -52,14 +52,14 @@ class FileTable:
     Attributes
     ----------
     names : list of str
-        As they are in the file: some may be empty, or occur twice.
+        As they are in the file: a name may be empty, or occur twice.
     notes : list of str
-        What was seen that a user should know.
+        What a user should know about how the file was read.
     doubt : str
-        What keeps the names from being known, and what may be typed; mostly empty.
+        Why it is not certain which line has the names, and which option says so; mostly empty.
     too_long : dict of int to int
-        Rows with more fields than there are names, counted from 0 while they are read, and how many
-        fields they have. Their cells are empty.
+        The number of fields of each row that has more fields than there are names; rows are counted
+        from 0, and filled in while they are read. The cells of these rows are empty.
     """
 
     endings: ClassVar[tuple[str, ...]] = ()
@@ -81,35 +81,35 @@ class FileTable:
         raise NotImplementedError
 
     def _blocks(self, places: list[int], texts: set[int], rows: int) -> Iterator[list[np.ndarray]]:
-        """Yield, some rows at a time, the columns at some places; see `cells`."""
+        """Yield the columns at these places, ``rows`` rows at a time; see `cells`."""
         raise NotImplementedError
 
     def lines(self, rows: Iterable[int]) -> dict[int, str]:
-        """Say where rows are, which are counted from 0: all of them in one pass over the file."""
+        """Return the place of each row in the file, as messages name it; rows count from 0."""
         return {row: f"row {row + 1}" for row in rows}
 
     def is_text(self, place: int) -> bool:
-        """Say whether the file calls a column one of text, be it that of numbers."""
+        """Say whether the file declares a column as text, even if it holds numbers."""
         return False
 
     def place(self, name: str) -> int:
-        """Return where a column is; raise TableError unless there is exactly one."""
-        found = self.places.get(name, [])
-        if not found:
+        """Return the place of a column; raise TableError unless there is exactly one."""
+        places = self.places.get(name, [])
+        if not places:
             listed = ", ".join(map(repr, self.names[:LISTED]))
             more = ", ..." if len(self.names) > LISTED else ""
             raise TableError(f"{self.path} has no column {name!r}; its columns are {listed}{more}.")
-        if len(found) > 1:
-            raise TableError(f"{self.path} has {len(found)} columns with the name {name!r}.")
+        if len(places) > 1:
+            raise TableError(f"{self.path} has {len(places)} columns with the name {name!r}.")
         if not name:
             raise TableError(
-                f"Column {found[0] + 1} of {self.path} has no name; an index of "
+                f"Column {places[0] + 1} of {self.path} has no name; an index of "
                 "rows, perhaps, that is better left out."
             )
-        return found[0]
+        return places[0]
 
     def others(self, names: Iterable[str]) -> list[str]:
-        """Return the columns that are not among some names, which must exist."""
+        """Return the columns but those with these names, which must exist."""
         names = set(names)
         for name in names:
             self.place(name)
@@ -135,22 +135,22 @@ class FileTable:
         return max(1000, _CELLS // len(self.names))
 
     def cells(self, places: Sequence[int], texts=(), *, rows: int = ROWS) -> Iterator[list]:
-        """Read some rows at a time, as they are written, whatever is in them.
+        """Read the cells as they are written, ``rows`` rows at a time.
 
         Parameters
         ----------
         places : sequence of int
             Of the columns to read.
         texts : collection of int
-            Those of them that come as text in any case.
+            Those of the places whose cells come as text in any case.
         rows : int
-            Of a block.
+            Rows of a block.
 
         Yields
         ------
         columns : list of ndarray
-            Of float64 where all cells are numbers; elsewhere of text, "" for no value, among which
-            cells may be numbers unless they must be text.
+            Of float64 if all cells are numbers; if not, of text, "" for an empty cell; cells that
+            are numbers may stay numbers unless the column must be text.
         """
         with reading(self.path):
             for columns in self._blocks(list(places), set(texts), rows):

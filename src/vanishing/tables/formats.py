@@ -1,4 +1,4 @@
-"""Formats of files by name, and the one that a file is in."""
+"""The formats of files by name, and the format of a file."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ FORMATS: dict[str, type[FileTable]] = {
 
 
 def known_endings() -> str:
-    """Write what files may be called."""
+    """List the endings of the files that can be read."""
     parts = []
     for table in FORMATS.values():
         also = f" (also {', '.join(COMPRESSED)})" if table.compressible else ""
@@ -25,15 +25,15 @@ def known_endings() -> str:
 
 
 def open_table(path, kind: str | None = None, layout: FileLayout = LOOK) -> FileTable:
-    """Look at a file's columns.
+    """Open a file as a table, and read the names of its columns.
 
     Parameters
     ----------
     path : path-like
     kind : str, default=None
-        A name of `FORMATS`; None goes by the ending.
+        A name of `FORMATS`; None: by the ending of the file.
     layout : FileLayout
-        How the file is written, where that is known.
+        How the file is written, as far as that is known.
 
     Returns
     -------
@@ -56,7 +56,7 @@ def open_table(path, kind: str | None = None, layout: FileLayout = LOOK) -> File
 
 
 def _format_of(path: Path) -> type[FileTable]:
-    """Return the format that a file's name tells of."""
+    """Return the format of a file by the ending of its name."""
     endings = [ending.lower() for ending in path.suffixes]
     is_compressed = endings[-1:] and endings[-1] in COMPRESSED
     ending = "".join(endings[-2:-1] if is_compressed else endings[-1:])

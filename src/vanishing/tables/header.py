@@ -1,4 +1,4 @@
-"""Which line of a file has the names: the first, unless titles stand above them."""
+"""Which line of a file has the names: the first, unless there are titles above them."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -8,11 +8,9 @@ import numpy as np
 
 from vanishing.tables.cells import as_float, is_missing, is_value
 
-SAMPLE = 50  # lines that are looked at
-
 
 class Heading(NamedTuple):
-    """The place of the names among the first lines, and whether that is beyond doubt."""
+    """The place of the names among the first lines, and whether it is certain."""
 
     place: int
     is_certain: bool = True
@@ -21,9 +19,10 @@ class Heading(NamedTuple):
 def heading_of(lines: Sequence[Sequence[str]]) -> Heading:
     """Say which of the first lines of a file has the names.
 
-    The first has, unless it is shorter than most. Then it is a title if the first of full length
-    is a line of names: words that differ, above numbers. There is a doubt if a line above them has
-    more than half as many words, or if the line below them may be the names as well.
+    The first line has, unless it is a title: shorter than most lines, or a few words spread over
+    them (a merged cell, headings of groups). A line of names below it is the first of full length:
+    different words above numbers. It is not certain if a line above it has more than half as many
+    words, or if the line below it may be the names as well.
 
     Parameters
     ----------
@@ -35,6 +34,8 @@ def heading_of(lines: Sequence[Sequence[str]]) -> Heading:
     >>> from vanishing.tables.header import heading_of
     >>> heading_of([["Laboratory 3"], ["p", "V"], ["1.5", "2"], ["3", "1"]])
     Heading(place=1, is_certain=True)
+    >>> heading_of([["Gases", "Gases"], ["p", "V"], ["1.5", "2"], ["3", "1"]])
+    Heading(place=1, is_certain=True)
     >>> heading_of([["p", "V"], ["1.5", "2"], ["3", "1"]])
     Heading(place=0, is_certain=True)
     """
@@ -43,6 +44,7 @@ def heading_of(lines: Sequence[Sequence[str]]) -> Heading:
         return Heading(0)
     width = common_width(lines)
     place = next(i for i, own in enumerate(widths) if own >= width)
+    place += _is_wide_title(lines[place : place + 2])
     if place == 0 or not _are_words(lines[place]):
         return Heading(0)
     below = lines[place + 1 :]
@@ -51,8 +53,8 @@ def heading_of(lines: Sequence[Sequence[str]]) -> Heading:
         return Heading(0)
     first = [below[0][i] if i < len(below[0]) else None for i in numeric]
     begins = all(field is not None and (is_value(field) or is_missing(field)) for field in first)
-    longest = max(map(_n_filled, lines[:place]))
-    return Heading(place, begins and 2 * longest <= _n_filled(lines[place]))
+    longest = max(map(_n_words, lines[:place]))
+    return Heading(place, begins and 2 * longest <= _n_words(lines[place]))
 
 
 def common_width(lines: Sequence[Sequence[str]]) -> int:
@@ -62,7 +64,7 @@ def common_width(lines: Sequence[Sequence[str]]) -> int:
 
 
 def doubt_of(what: str, number: int, first: int) -> str:
-    """Say that names may be in a line or row with a number, below a first one that is shorter."""
+    """Return a message that the names may be in line ``number``, not in the first, shorter one."""
     return (
         f"the names may be in {what} {number}, below shorter ones. --header-row {number} says so, "
         f"--header-row {first} takes {what} {first} for the names."
@@ -70,7 +72,7 @@ def doubt_of(what: str, number: int, first: int) -> str:
 
 
 def is_row_of_numbers(names: Sequence[str]) -> bool:
-    """Say whether a line of names is rather one of numbers.
+    """Say whether a line of names looks like a row of numbers.
 
     Numbers that count or go up, as 0, 1, 2 or 1990, 2000, 2010, may be names.
     """
@@ -85,19 +87,30 @@ def _width(line: Sequence[str]) -> int:
     return max((i for i, field in enumerate(line, start=1) if field.strip()), default=0)
 
 
-def _n_filled(line: Sequence[str]) -> int:
-    return sum(1 for field in line if field.strip())
+def _n_words(line: Sequence[str]) -> int:
+    """Return the number of different fields that are not empty."""
+    return len({field.strip() for field in line} - {""})
+
+
+def _is_wide_title(lines: Sequence[Sequence[str]]) -> bool:
+    """Say whether the first of two lines has few different words, and names stand below it."""
+    return (
+        len(lines) == 2
+        and 2 * _n_words(lines[0]) <= _n_words(lines[1])
+        and _width(lines[0]) <= _n_words(lines[1])
+        and _are_words(lines[1])
+    )
 
 
 def _are_words(line: Sequence[str]) -> bool:
-    """Say whether fields are words that differ."""
+    """Say whether the fields of a line are different words."""
     words = [field.strip() for field in line if field.strip()]
     is_other = (is_missing(word) or is_value(word) for word in words)
     return len(set(words)) == len(words) and not any(is_other)
 
 
 def _columns_of_values(line: Sequence[str], below: Sequence[Sequence[str]]) -> list[int]:
-    """Return the places of a line below which most fields are numbers or dates."""
+    """Return the places of the columns in which most fields below are numbers or dates."""
     columns = ([fields[i] for fields in below if i < len(fields)] for i in range(len(line)))
     counts = [(sum(map(is_value, column)), len(column)) for column in columns]
-    return [i for i, (values, all_of_them) in enumerate(counts) if 2 * values > all_of_them]
+    return [i for i, (n_values, n_fields) in enumerate(counts) if 2 * n_values > n_fields]

@@ -1,4 +1,4 @@
-"""What a column of a table is: numbers, yes and no, dates or text; or a problem, and what helps."""
+"""What a column of a table is: numbers, yes and no, dates or text; or a problem and its remedy."""
 
 import math
 import shlex
@@ -22,8 +22,7 @@ from vanishing.tables.cells import (
 from vanishing.tables.columns import CategoryColumn, Column, DateColumn, FlagColumn
 from vanishing.tables.errors import listed, shortened
 from vanishing.tables.files import LOOK, FileLayout
-
-_TEXTS = 50  # different ones of a column that becomes columns of 0 and 1
+from vanishing.tables.settings import MAX_CATEGORIES, MAX_UNITS
 
 
 @dataclass(frozen=True)
@@ -37,11 +36,11 @@ class Choices:
     missing : {"error", "drop", "median"}
     categories : {"one-hot", "drop"} or None
     dates : (str, float or None) or None
-        A unit, and the moment it is counted from, in seconds since 1970; None: the first.
+        A unit, and the moment times are counted from, in seconds since 1970; None: the first date.
     decimal : {".", ","} or None
     layout : FileLayout
     fills : bool
-        Whether filling cells in with medians is offered.
+        Whether messages offer to fill cells in with medians.
     """
 
     drop: tuple[str, ...] = ()
@@ -57,8 +56,8 @@ class Choices:
 class Recognition(NamedTuple):
     """What a column is, or why it is left out.
 
-    With a problem, the column is what it would be with the option that helps. ``decimals`` are the
-    signs that ``--decimal`` may be given to read it.
+    If there is a problem, ``column`` is what it would be with the option that helps. ``decimals``
+    are the signs with which ``--decimal`` would read it.
     """
 
     column: Column | None = None
@@ -69,7 +68,7 @@ class Recognition(NamedTuple):
 
 
 def recognised(name: str, cells: ColumnCells, choices: Choices) -> Recognition:
-    """Say what a column is.
+    """Return what a column is.
 
     Parameters
     ----------
@@ -92,18 +91,18 @@ def recognised(name: str, cells: ColumnCells, choices: Choices) -> Recognition:
         return Recognition(FlagColumn(name, words=words), note=f"column {name!r}: {meaning}.")
     if 2 * sum(count for text, count in odd.items() if is_date(text)) > total:
         return _dates(name, [text for text in odd if is_date(text)], choices)
-    found = _numbers(name, cells, is_number, odd, choices)
-    return found or _text(name, _present(cells.texts()), len(cells), choices)
+    numbers = _numbers(name, cells, is_number, odd, choices)
+    return numbers or _text(name, _present(cells.texts()), len(cells), choices)
 
 
 def _present(texts: Iterable[str]) -> dict[str, int]:
-    """Return different texts that are values, and how often each occurs."""
+    """Return the different texts that are values, and how often each occurs."""
     counts = Counter(text.strip() for text in texts)
     return {text: count for text, count in counts.items() if not is_missing(text)}
 
 
 def _mixture(name, cells: ColumnCells, is_number) -> str:
-    """Say that some cells are numbers and others the text of numbers, or nothing."""
+    """Return a note if some cells are numbers and others the text of numbers, or ""."""
     if not cells.typed or not cells.is_text:
         return ""
     numbers = cells.at(np.flatnonzero(is_number))
@@ -119,7 +118,7 @@ def _mixture(name, cells: ColumnCells, is_number) -> str:
 
 
 def _share(texts: Mapping[str, int], decimal: str | None) -> int:
-    """Return in how many cells a number is found, perhaps with a unit."""
+    """Return how many cells are numbers with this decimal sign, perhaps with a unit."""
     return sum(count for t, count in texts.items() if not math.isnan(measured(t, decimal)[0]))
 
 
@@ -150,7 +149,7 @@ def _dates(name, texts, choices) -> Recognition:
 
 
 def _numbers(name, cells: ColumnCells, is_number, odd, choices) -> Recognition | None:
-    """Return what a column is in which most cells are numbers, in some way of writing."""
+    """Return what a column is if most cells are numbers in some spelling, or None."""
     decimal = choices.decimal
     plain = int(np.count_nonzero(is_number))
     total = plain + sum(odd.values())
@@ -160,15 +159,15 @@ def _numbers(name, cells: ColumnCells, is_number, odd, choices) -> Recognition |
         if unit and not math.isnan(value):
             units[unit] += count
     with_unit = sum(units.values())
-    # Plain text, which another sign may make unreadable, is looked at where a sign helps at all.
+    # Another sign may make plain numbers unreadable: count them, too, if a sign helps at all.
     if decimal is None and max(_share(odd, sign) for sign in ",.") > with_unit:
         numbers = cells.at(np.flatnonzero(is_number))
         texts = Counter(value.strip() for value in numbers if isinstance(value, str))
         n_typed = len(numbers) - texts.total()
-        found = {sign: n_typed + _share(odd, sign) + _share(texts, sign) for sign in ",."}
-        most = max(found.values())
+        readable = {sign: n_typed + _share(odd, sign) + _share(texts, sign) for sign in ",."}
+        most = max(readable.values())
         if most > plain + with_unit and 2 * most > total:
-            signs = tuple(sign for sign, count in found.items() if count == most)
+            signs = tuple(sign for sign, count in readable.items() if count == most)
             example = next(t for t in odd if math.isnan(measured(t, None)[0]))
             return Recognition(decimals=signs, example=shortened(example))
     if 2 * with_unit > total and len(units) == 1:
@@ -176,7 +175,7 @@ def _numbers(name, cells: ColumnCells, is_number, odd, choices) -> Recognition |
         return Recognition(
             Column(name, unit=unit), note=f"column {name!r}: numbers, with {unit!r} in each cell."
         )
-    if 2 * with_unit > total and len(units) <= 5 and plain == 0:
+    if 2 * with_unit > total and len(units) <= MAX_UNITS and plain == 0:
         return Recognition(
             problem=f"column {name!r}: numbers with different units ({listed(list(units))}). Write "
             f"them in one; --drop {shlex.quote(name)} leaves them out."
@@ -196,10 +195,10 @@ def _text(name, texts, n_rows, choices) -> Recognition:
             problem=f"column {name!r}: a different text in each row, such as {example!r}. --id "
             f"{option} carries it through to predictions, --drop {option} leaves it out."
         )
-    if n_texts > _TEXTS:
+    if n_texts > MAX_CATEGORIES:
         return Recognition(
             problem=f"column {name!r}: {n_texts} different texts, such as {example!r}, more than "
-            f"the {_TEXTS} that --categories one-hot takes. --drop {option} leaves it out."
+            f"the {MAX_CATEGORIES} that --categories one-hot takes. --drop {option} leaves it out."
         )
     column = CategoryColumn(name, texts=tuple(sorted(texts)))
     if choices.categories is None:

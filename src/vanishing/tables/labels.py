@@ -1,26 +1,24 @@
-"""Labels of a file: as whole numbers where that is how they are written, or else as text."""
+"""Labels of a file: whole numbers if that is how they are written, or text."""
 
 from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
 
-from vanishing.tables.cells import numbers_of
+from vanishing.tables.cells import EXACT, numbers_of
 from vanishing.tables.errors import LISTED, TableError
-
-_EXACT = 2.0**53  # whole numbers above it are not all floats
 
 
 def classes_of(labels: np.ndarray, name: str) -> np.ndarray:
-    """Return labels as numbers where they are whole numbers, and as text elsewhere.
+    """Return labels as numbers if all are whole numbers, or as text.
 
-    Either way ``str`` of a label is what the file says.
+    Either way ``str`` of a label is its text in the file.
 
     Parameters
     ----------
     labels : ndarray of str
     name : str
-        Of their column, for messages.
+        Name of their column, for messages.
 
     Examples
     --------
@@ -42,12 +40,12 @@ def classes_of(labels: np.ndarray, name: str) -> np.ndarray:
 
 
 def known_classes(labels: np.ndarray, classes: np.ndarray, name: str) -> np.ndarray:
-    """Return labels of a file as the classes of a model, whose text they are.
+    """Return the classes of a model that labels of a file are the text of.
 
     Raises
     ------
     TableError
-        If a label is none of the classes.
+        If a label is not one of the classes.
     """
     known = {str(label): i for i, label in enumerate(classes.tolist())}
     for label in Counter(labels):
@@ -61,9 +59,9 @@ def known_classes(labels: np.ndarray, classes: np.ndarray, name: str) -> np.ndar
 
 
 def label_values(labels: Sequence[str] | np.ndarray) -> np.ndarray:
-    """Return labels as bool, int or float where all are what Python writes for them, or as text.
+    """Return labels as bool, int or float if all are written as Python writes these, or as text.
 
-    Where some are no whole numbers they are measurements, which may be written in any way.
+    If there are other than whole numbers, they are measurements, which may be spelled in any way.
 
     Parameters
     ----------
@@ -85,7 +83,7 @@ def label_values(labels: Sequence[str] | np.ndarray) -> np.ndarray:
     kind: type = float
     if (numbers == np.round(numbers)).all():
         kind = int if all(text.lstrip("-").isdecimal() for text in texts) else float
-        is_exact = bool((np.abs(numbers) < _EXACT).all())
+        is_exact = bool((np.abs(numbers) < EXACT).all())
         if not is_exact or [str(kind(number)) for number in numbers] != texts:
             return labels
     known = {text: kind(number) for text, number in zip(texts, numbers, strict=True)}

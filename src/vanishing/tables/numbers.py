@@ -1,4 +1,4 @@
-"""Rows of a file that must be finite numbers, and labels: for fits in Python."""
+"""Rows of a file that must be finite numbers, with labels: for fits in Python."""
 
 from collections.abc import Iterator, Sequence
 
@@ -17,7 +17,7 @@ _WORDS = {"true": 1.0, "false": 0.0}
 def number_blocks(
     table: FileTable, columns: Sequence[str], target: str | None = None, *, rows: int = ROWS
 ) -> Iterator[tuple]:
-    """Read some rows at a time.
+    """Read a file in blocks of rows.
 
     Parameters
     ----------
@@ -27,13 +27,13 @@ def number_blocks(
     target : str, default=None
         The column of the labels.
     rows : int
-        Of a block.
+        Rows of a block.
 
     Yields
     ------
     X : DataFrame of float64
     labels : ndarray or None
-        Numbers where those of the first block are.
+        Numbers if those of the first block are numbers.
     """
     import pandas as pd
 
@@ -67,7 +67,7 @@ def _column(name: str, block: np.ndarray) -> Column:
 
 
 def _labels(table: FileTable, name: str, texts: np.ndarray, before, start: int) -> np.ndarray:
-    """Return labels, none of which may be missing, as those before them are."""
+    """Return labels of the same kind as those before them; none may be missing."""
     empty = np.flatnonzero(texts == "")
     if empty.size:
         raise _at(table, start + empty[0], name, "the cell is empty")
@@ -79,7 +79,7 @@ def _labels(table: FileTable, name: str, texts: np.ndarray, before, start: int) 
     if labels.dtype != object and (labels.dtype == bool) == (before.dtype == bool):
         return labels
     wrong = {text for text in set(texts.tolist()) if not _goes_with(before.dtype, text)}
-    if not wrong:  # numbers that are written in several ways
+    if not wrong:  # numbers in different spellings
         return numbers_of(texts.tolist(), None)
     place = next(i for i, text in enumerate(texts) if text in wrong)
     kind = "True and False" if before.dtype == bool else "numbers"
@@ -88,7 +88,7 @@ def _labels(table: FileTable, name: str, texts: np.ndarray, before, start: int) 
 
 
 def _goes_with(dtype: np.dtype, text: str) -> bool:
-    """Say whether a label is of the kind of those before it; of measurements in any writing."""
+    """Say whether a label is of the kind of those before it; measurements in any spelling."""
     if dtype.kind == "f":
         return bool(np.isfinite(numbers_of([text], None)[0]))
     kind = label_values([text]).dtype.kind

@@ -30,7 +30,7 @@ class ParquetTable(FileTable):
         return [schema.names[i] for i in self.fields]
 
     def is_text(self, place):
-        """Say whether the file calls a column one of text."""
+        """Say whether the file declares a column as text."""
         return "string" in self.types[place]  # also in dictionary<values=string, ...>
 
     def _blocks(self, places, texts, rows):

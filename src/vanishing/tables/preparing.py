@@ -1,4 +1,4 @@
-"""A table as it comes: its rows as numbers, or all that is wrong with it and what would help."""
+"""A table as it comes: its rows as numbers, or all that is wrong with it and what helps."""
 
 import shlex
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vanishing.tables.cells import ColumnCells
+from vanishing.tables.cells import EXACT, ColumnCells
 from vanishing.tables.columns import CategoryColumn, Column, DateColumn, FlagColumn
 from vanishing.tables.errors import LISTED, TableError, listed
 from vanishing.tables.files import FileTable
@@ -16,16 +16,14 @@ from vanishing.tables.kinds import Choices, Recognition, recognised
 from vanishing.tables.labels import classes_of
 from vanishing.tables.problems import BadCells, TableProblemsError, remedy
 from vanishing.tables.recipe import Recipe, readable_names, repeated, row_index
-
-_MANY = 10  # rows, from which on a column can look like an identifier
-_EXACT = 2.0**53  # whole numbers above it are not all floats
+from vanishing.tables.settings import IDENTIFIER_ROWS
 
 
 class PreparedTable(NamedTuple):
-    """The rows of a table that can be used.
+    """The usable rows of a table.
 
-    ``X`` has the columns ``names``, the target last where it is one of numbers; ``rows`` are their
-    places in the table, whose columns are ``known``; ``texts`` are the cells of labels, runs and
+    ``X`` has the columns ``names``, a target of numbers last; ``rows`` are the places of its rows
+    in the table, whose columns are ``known``; ``texts`` are the cells of labels, runs and
     identifiers, by role; ``notes`` say what was done and what looks odd.
     """
 
@@ -59,7 +57,7 @@ def prepare(
     table : FileTable
     choices : Choices
     roles : mapping of str to str
-        Columns that are not learned from, by what they are: "target" (labels), "run", "id", "time".
+        Columns that are not learned from, by role: "target" (labels), "run", "id", "time".
     target : str, default=None
         A column of numbers to explain; it comes last.
 
@@ -70,13 +68,13 @@ def prepare(
     Raises
     ------
     TableProblemsError
-        With a line for each problem, and the option that helps.
+        With one line per problem, and the option that helps.
     """
     return _Preparation(table, choices, roles, target).result()
 
 
 class _Preparation:
-    """Collects what is found on the way through a table."""
+    """Collects problems and notes while a table is read."""
 
     def __init__(self, table, choices, roles, target):
         self.table, self.choices, self.target = table, choices, target
@@ -84,7 +82,7 @@ class _Preparation:
         self.names = readable_names(table.names)
         self.problems: list[str] = []
         self.notes: list[str] = []
-        self.decimals: dict[str, str] = {}  # of columns that need another sign than was given
+        self.decimals: dict[str, str] = {}  # of columns that need another sign than given
         self.bad: list[BadCells] = []
         self.unlabelled: dict[str, list[int]] = {}  # rows, by column of labels or runs
         self.places = {name: place for place, name in enumerate(self.names)}
@@ -92,13 +90,13 @@ class _Preparation:
     def result(self) -> PreparedTable:
         """Return the rows that can be used, or raise what is wrong."""
         self._check_names()
-        if self.problems:  # those of the columns are better looked for when these are known
+        if self.problems:  # problems of the columns are looked for once the names are right
             raise TableProblemsError(self.table.path, self.problems)
         wanted = self._wanted()
         roles = self.roles
         with_text = {role: name for role, name in roles.items() if role != "time"}
-        beside = [roles["time"]] if "time" in roles else []
-        cells = self._read([*wanted, *beside, *with_text.values()], list(with_text.values()))
+        time_columns = [roles["time"]] if "time" in roles else []
+        cells = self._read([*wanted, *time_columns, *with_text.values()], list(with_text.values()))
         n_rows = len(next(iter(cells.values()))) if cells else 0
         texts = {r: np.array(cells[name].texts(), dtype=object) for r, name in with_text.items()}
         columns, values = self._values(self._columns(wanted, cells), cells)
@@ -123,12 +121,12 @@ class _Preparation:
         names = [name for column in columns for name in column.outputs]
         X, texts = X[usable], {role: column[usable] for role, column in texts.items()}
         self._point_out(X, names, texts.get("target"), columns)
-        times = [self._recognised(name, cells, self.choices) for name in beside]
-        if any(found.column is None or found.problem for found in times):
+        times = [self._recognised(name, cells, self.choices) for name in time_columns]
+        if any(time.column is None or time.problem for time in times):
             roles = with_text  # times are no part of a fit, and need not be numbers
             times = []
         recipe = Recipe(
-            columns=(*columns, *(found.column for found in times if found.column)),
+            columns=(*columns, *(time.column for time in times if time.column)),
             layout=self.choices.layout,
             decimal=self.choices.decimal,
             missing=self.choices.missing,
@@ -141,14 +139,14 @@ class _Preparation:
     # -- Names ------------------------------------------------------------------------------------
 
     def _check_names(self):
-        """Look for columns that are asked for and do not exist, and names that are none."""
-        given = [(f"--{role}", name) for role, name in self.roles.items()]
-        given += [("--target", self.target)] if self.target is not None else []
-        given += [("--drop", name) for name in self.choices.drop]
-        given += [("--only", name) for name in self.choices.only]
+        """Look for options that name columns which do not exist, and for a header of numbers."""
+        options = [(f"--{role}", name) for role, name in self.roles.items()]
+        options += [("--target", self.target)] if self.target is not None else []
+        options += [("--drop", name) for name in self.choices.drop]
+        options += [("--only", name) for name in self.choices.only]
         shown = ", ".join(map(repr, self.names[:LISTED]))
         shown += ", ..." if len(self.names) > LISTED else ""
-        for option, name in given:
+        for option, name in options:
             if name not in self.places:
                 alone = len(self.names) == 1
                 help = " --separator says what is between the fields." if alone else ""
@@ -166,16 +164,14 @@ class _Preparation:
                 "the first line looks like a row, not like names. --no-header calls the columns "
                 f"x0 to {last}, --header takes it for names."
             )
-        for old, new, place in zip(
-            self.table.names, self.names, range(1, len(self.names) + 1), strict=True
-        ):
+        for place, (old, new) in enumerate(zip(self.table.names, self.names, strict=True), 1):
             if old.strip() and old.strip() != new:
                 self.notes.append(f"column {place}, another {old!r}, is called {new!r}.")
 
     def _wanted(self) -> list[str]:
         """Return the columns to learn from, the target last."""
-        aside = {*self.roles.values(), *self.choices.drop, self.target}
-        kept = [name for name in self.names if name not in aside]
+        unused = {*self.roles.values(), *self.choices.drop, self.target}
+        kept = [name for name in self.names if name not in unused]
         if self.choices.only:
             only = set(self.choices.only)
             kept = [name for name in kept if name in only]
@@ -200,12 +196,12 @@ class _Preparation:
         }
 
     def _recognised(self, name, cells, choices) -> Recognition:
-        """Say what a column is; if not plain numbers, from its cells as they are written."""
-        found = recognised(name, cells[name], choices)
-        if cells[name].is_mixed and type(found.column) is not Column:
+        """Return what a column is; if not plain numbers, from its cells as they are written."""
+        recognition = recognised(name, cells[name], choices)
+        if cells[name].is_mixed and type(recognition.column) is not Column:
             cells |= self._read([name], [name])
-            found = recognised(name, cells[name], choices)
-        return found
+            recognition = recognised(name, cells[name], choices)
+        return recognition
 
     def _columns(self, wanted, cells) -> list[Column]:
         """Return what the columns are, without those that are left out."""
@@ -214,26 +210,26 @@ class _Preparation:
         for name in wanted:
             if not self.table.names[self.places[name]].strip() and self._is_index(cells[name]):
                 continue
-            found = self._recognised(name, cells, self.choices)
-            if found.decimals:
-                commas.setdefault(found.decimals, []).append((name, found.example))
-                self.decimals[name] = found.decimals[0]
-                choices = replace(self.choices, decimal=found.decimals[0])
-                found = recognised(name, cells[name], choices)
-            is_text = found.column is None or isinstance(found.column, CategoryColumn)
+            kind = self._recognised(name, cells, self.choices)
+            if kind.decimals:
+                commas.setdefault(kind.decimals, []).append((name, kind.example))
+                self.decimals[name] = kind.decimals[0]
+                choices = replace(self.choices, decimal=kind.decimals[0])
+                kind = recognised(name, cells[name], choices)
+            is_text = kind.column is None or isinstance(kind.column, CategoryColumn)
             if name == self.target and is_text:
-                found = Recognition(Column(name))  # numbers are explained, and what is none is told
-            self.problems += [found.problem] if found.problem else []
-            self.notes += [found.note] if found.note else []
-            columns += [found.column] if found.column is not None else []
-        for signs, which in commas.items():
-            names = [name for name, _ in which]
+                kind = Recognition(Column(name))  # a target is numbers; other cells are problems
+            self.problems += [kind.problem] if kind.problem else []
+            self.notes += [kind.note] if kind.note else []
+            columns += [kind.column] if kind.column is not None else []
+        for signs, examples in commas.items():
+            names = [name for name, _ in examples]
             takes = {",": "--decimal , takes the comma", ".": "--decimal . takes the point"}
-            told = ", ".join(takes[sign] for sign in signs)
+            advice = ", ".join(takes[sign] for sign in signs)
             word = "column" if len(names) == 1 else "columns"
             self.problems.append(
-                f"{word} {listed(names)}: numbers such as {which[0][1]!r}. {told} for the decimal "
-                "sign, and other signs for marks between thousands."
+                f"{word} {listed(names)}: numbers such as {examples[0][1]!r}. {advice} for the "
+                "decimal sign, and other signs for marks between thousands."
             )
         twice = repeated(name for column in columns for name in column.outputs)
         if twice:
@@ -243,7 +239,7 @@ class _Preparation:
         return columns
 
     def _is_index(self, cells) -> bool:
-        """Say whether a column without a name counts the rows, or is empty; and that it goes."""
+        """Say whether a column without a name counts the rows, or is empty; note the first."""
         numbers = cells.numbers(None)
         if np.isnan(numbers).all() and not any(text.strip() for text in cells.texts()):
             return True
@@ -253,21 +249,21 @@ class _Preparation:
         return False
 
     def _values(self, columns, cells) -> tuple[list[Column], list[np.ndarray]]:
-        """Return the columns, which know their medians now, and their numbers, or NaN."""
+        """Return the columns with their medians, and their numbers, NaN where there is none."""
         known, values = [], []
         for column in columns:
-            here = cells[column.name]
-            found = column.values(here, self.decimals.get(column.name, self.choices.decimal))
-            column = replace(column, fill=_fill(column, found))
-            wrong = np.flatnonzero(np.isnan(found).any(axis=1))
-            # Of rows that are too long something else is said.
+            own_cells = cells[column.name]
+            numbers = column.values(own_cells, self.decimals.get(column.name, self.choices.decimal))
+            column = replace(column, fill=_fill(column, numbers))
+            wrong = np.flatnonzero(np.isnan(numbers).any(axis=1))
+            # Rows that are too long have a message of their own.
             wrong = wrong[[row not in self.table.too_long for row in wrong.tolist()]]
             if wrong.size:
-                self.bad.append(BadCells.of(column.name, here, wrong))
+                self.bad.append(BadCells.of(column.name, own_cells, wrong))
                 if self.choices.missing == "median" and column.name != self.target:
-                    found[wrong] = column.filling()
+                    numbers[wrong] = column.filling()
             known.append(column)
-            values.append(found)
+            values.append(numbers)
         if self.choices.missing == "median" and self.bad:
             self.notes.append(
                 f"cells are filled in with the median of the column{self._why()}. That breaks "
@@ -276,7 +272,7 @@ class _Preparation:
         return known, values
 
     def _why(self) -> str:
-        """Say how many cells of which columns cannot be used, and how many rows are too long."""
+        """Return how many cells of which columns cannot be used, and how many rows are too long."""
         counts = [f"{bad.name!r}: {len(bad.rows)}" for bad in self.bad]
         more = ", ..." if len(counts) > LISTED else ""
         reasons = (
@@ -286,35 +282,34 @@ class _Preparation:
         return f" ({'; '.join(reasons)})" if reasons else ""
 
     def _check_rows(self, usable):
-        """Say which rows cannot be used, where nothing was said about what becomes of them."""
+        """Add a problem for rows that cannot be used, unless ``--missing`` says what to do."""
         too_long, n_rows = self.table.too_long, len(usable)
-        asked = self.choices.missing == "error"
-        bad = self.bad if asked else []
-        # Rows that are too long for the names are no rows with a few bad cells: if they are most of
-        # the table, the names are wrong.
+        is_error = self.choices.missing == "error"
+        bad = self.bad if is_error else []
+        # If most rows are too long for the names, the names are wrong, not the rows.
         misnamed = 2 * len(too_long) > n_rows
         odd = list(too_long)[:1] if misnamed or self.choices.missing != "drop" else []
-        unlabelled = [(name, rows) for name, rows in self.unlabelled.items() if asked]
-        first = [*odd, *(one.rows[0] for one in bad), *(rows[0] for _, rows in unlabelled)]
+        unlabelled = [(name, rows) for name, rows in self.unlabelled.items() if is_error]
+        first = [*odd, *(cells.rows[0] for cells in bad), *(rows[0] for _, rows in unlabelled)]
         lines = self.table.lines(map(int, first)) if first else {}
         n_lost = int(np.count_nonzero(~usable))
-        many = (
+        cost = (
             f"--missing drop would leave out {n_lost} of {n_rows} rows."
             if 2 * n_lost > n_rows
             else ""
         )
-        for one in bad:
-            mostly = 2 * len(one.rows) > n_rows and one.name != self.target
-            column = f"--drop {shlex.quote(one.name)} leaves the column out. " if mostly else ""
-            help = many or remedy(self.choices.fills)
-            self.problems.append(f"{one.sentence(lines)} {column}{help}")
+        for cells in bad:
+            mostly = 2 * len(cells.rows) > n_rows and cells.name != self.target
+            column = f"--drop {shlex.quote(cells.name)} leaves the column out. " if mostly else ""
+            help = cost or remedy(self.choices.fills)
+            self.problems.append(f"{cells.sentence(lines)} {column}{help}")
         for row in odd:
             more = "" if len(too_long) == 1 else f", and {len(too_long) - 1} more rows are too long"
             help = (
                 "A name may be missing, or the names are in another line: --header-row says in "
                 "which."
                 if misnamed
-                else many or "--missing drop leaves such rows out."
+                else cost or "--missing drop leaves such rows out."
             )
             self.problems.append(
                 f"{lines[row]} has {too_long[row]} fields, but there are {len(self.names)} "
@@ -324,11 +319,11 @@ class _Preparation:
             more = "" if len(rows) == 1 else f", and so are {len(rows) - 1} more"
             self.problems.append(
                 f"{lines[rows[0]]}, column {name!r}: the cell is empty{more}. "
-                f"{many or '--missing drop leaves such rows out.'}"
+                f"{cost or '--missing drop leaves such rows out.'}"
             )
 
     def _labelled(self, texts, name) -> np.ndarray:
-        """Say which rows have a label, or name of a run."""
+        """Return which rows have a label, or the name of a run."""
         labelled = np.array([text.strip() != "" for text in texts.tolist()], dtype=bool)
         wrong = np.flatnonzero(~labelled).tolist()
         wrong = [row for row in wrong if row not in self.table.too_long]
@@ -347,14 +342,14 @@ class _Preparation:
                 f"column {name!r} has only the label {str(labels[0])!r}: two are needed."
             )
 
-    # -- What looks odd ---------------------------------------------------------------------------
+    # -- Odd columns ------------------------------------------------------------------------------
 
     def _point_out(self, X, names, labels, columns):
-        """Note columns that say nothing, and those that look like identifiers."""
+        """Note columns that are constant, and those that look like identifiers."""
         constant = [
             name
             for name, column in zip(names, X.T, strict=True)
-            if np.ptp(column) == 0 and abs(column[0]) < _EXACT
+            if np.ptp(column) == 0 and abs(column[0]) < EXACT
         ]
         if constant and len(X) > 1:
             self.notes.append(f"of no use, since the same on all rows: {listed(constant)}.")
@@ -370,7 +365,7 @@ class _Preparation:
 
 
 def _fill(column: Column, values: np.ndarray) -> float:
-    """Return what may take the place of missing values: the median, or what is most frequent."""
+    """Return what takes the place of missing values: the median, or the most frequent text."""
     known = values[np.isfinite(values).all(axis=1)]
     if not len(known):
         return 0.0
@@ -381,11 +376,11 @@ def _fill(column: Column, values: np.ndarray) -> float:
 
 
 def _looks_like_identifier(name: str, column: np.ndarray, labels, is_date: bool) -> str:
-    """Say why a column looks like an identifier, or nothing."""
+    """Return why a column looks like an identifier, or ""."""
     n_rows = len(column)
-    if n_rows >= _MANY and np.abs(column).min() > _EXACT:
+    if n_rows >= IDENTIFIER_ROWS and np.abs(column).min() > EXACT:
         return "whole numbers with more digits than can be computed with"
-    if n_rows < _MANY or len(np.unique(column)) < n_rows:
+    if n_rows < IDENTIFIER_ROWS or len(np.unique(column)) < n_rows:
         return ""
     steps = np.diff(column)
     ordered = bool((steps > 0).all() or (steps < 0).all())

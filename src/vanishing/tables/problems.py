@@ -1,4 +1,4 @@
-"""What is wrong with a table: the sentences that say so, where it is, and what may be typed."""
+"""What is wrong with a table: sentences with the place and the option that helps."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -12,7 +12,7 @@ _PROBLEMS = 20  # that a message lists
 
 
 class TableProblemsError(TableError):
-    """All that keeps a table from being used, a line for each."""
+    """All that keeps a table from being used, one line per problem."""
 
     def __init__(self, path, problems: list[str]):
         self.problems = problems
@@ -34,22 +34,22 @@ class BadCells(NamedTuple):
 
     @classmethod
     def of(cls, name: str, cells: ColumnCells, wrong: np.ndarray, start: int = 0) -> "BadCells":
-        """Return some cells of a column, the first of which is in the row ``start``."""
+        """Return the wrong cells of a column whose first cell is in row ``start``."""
         return cls(name, start + wrong, [cell_text(cell) for cell in cells.at(wrong)])
 
     def sentence(self, lines: Mapping[int, str]) -> str:
-        """Say where the first of them is and what is wrong, and what the others are like."""
+        """Say where the first cell is and what is wrong with it, and quote the others."""
         first = self.texts[0].strip()
         wrong = f"{first!r} is no value" if first and is_missing(first) else problem_of(first)
-        told = f"{lines[int(self.rows[0])]}, column {self.name!r}: {wrong}"
+        sentence = f"{lines[int(self.rows[0])]}, column {self.name!r}: {wrong}"
         if len(self.texts) > 1:
             others = list(dict.fromkeys(shortened(text.strip()) for text in self.texts[1:]))
             more = len(self.texts) - 1
-            told += f"; {more} more of the column cannot be used ({listed(others, 3)})"
-        return f"{told}."
+            sentence += f"; {more} more of the column cannot be used ({listed(others, 3)})"
+        return f"{sentence}."
 
 
 def remedy(fills: bool) -> str:
-    """Say what may be done about cells that cannot be used, and whether they may be filled in."""
+    """Return the options for cells that cannot be used; ``fills``: filling in is one of them."""
     median = "; --missing median fills them in, which breaks every balance of the row" * fills
     return f"--missing drop leaves such rows out{median}."

@@ -1,4 +1,4 @@
-"""What is done to a table, so that it can be saved and done again to another one."""
+"""How a table becomes numbers: a recipe that can be saved, and applied to another table."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,7 +17,7 @@ MISSING = ("error", "drop", "median")
 
 
 class TablePart(NamedTuple):
-    """Some rows of a table: those that can be used, which those are, and text beside them."""
+    """The usable rows of a part of a table, which rows these are, and cells as text."""
 
     X: np.ndarray
     usable: np.ndarray
@@ -33,12 +33,12 @@ class Recipe:
     ----------
     columns : tuple of Column
     layout : FileLayout
-        As far as it was given.
+        As far as the user gave it.
     decimal : {".", ","} or None
     missing : {"error", "drop", "median"}
-        What becomes of rows with cells that cannot be used.
+        What is done about rows with cells that cannot be used.
     roles : dict of str to str
-        Columns that are no numbers to learn from: "id", "target", "run", "time".
+        Columns that are not learned from: "id", "target", "run", "time".
     """
 
     columns: tuple[Column, ...]
@@ -52,19 +52,19 @@ class Recipe:
         return dict(self.roles).get(name)
 
     def changed(self, **changes) -> "Recipe":
-        """Return it with other values where these are not None."""
-        given = {name: value for name, value in changes.items() if value is not None}
-        layout = {name: given.pop(name) for name in asdict(self.layout) if name in given}
-        return replace(self, layout=replace(self.layout, **layout), **given)
+        """Return the recipe with those of the changes that are not None."""
+        values = {name: value for name, value in changes.items() if value is not None}
+        layout = {name: values.pop(name) for name in asdict(self.layout) if name in values}
+        return replace(self, layout=replace(self.layout, **layout), **values)
 
     def only(self, outputs: Sequence[str]) -> "Recipe":
-        """Return it for some of the columns that it makes, which must be among them."""
+        """Return the recipe for these outputs alone, which must be among its own."""
         wanted = set(outputs)
         kept = tuple(column for column in self.columns if wanted & set(column.outputs))
         return replace(self, columns=kept)
 
     def lacking(self, names: Sequence[str]) -> list[str]:
-        """Return the columns that are needed and not among the names of a table."""
+        """Return the columns that the recipe needs and a table with these names lacks."""
         return [column.name for column in self.columns if column.name not in names]
 
     def parts(
@@ -76,7 +76,7 @@ class Recipe:
         *,
         fills: bool = True,
     ) -> Iterator[TablePart]:
-        """Read some rows of a table at a time.
+        """Read a table part by part.
 
         Parameters
         ----------
@@ -86,9 +86,9 @@ class Recipe:
         texts : sequence of str
             Columns of the table to return as they are written.
         rows : int, default=None
-            Of a part; None means as many as are best read at a time.
+            Rows of a part; None means as many as are best read at a time.
         fills : bool
-            Whether an error offers to fill cells in.
+            Whether errors offer to fill cells in.
 
         Raises
         ------
@@ -98,25 +98,25 @@ class Recipe:
         recipe = self.only(outputs)
         known = {name: place for place, name in enumerate(readable_names(table.names))}
         places = [known[column.name] for column in recipe.columns]
-        beside = [known[name] for name in texts]
+        text_places = [known[name] for name in texts]
         as_text = {p for p, column in zip(places, recipe.columns, strict=True) if column.as_text}
         if self.decimal == "," and not table.typed:
             as_text = set(places)
         start = 0
         for blocks in table.cells(
-            [*places, *beside], {*beside, *as_text}, rows=rows or table.block_rows
+            [*places, *text_places], {*text_places, *as_text}, rows=rows or table.block_rows
         ):
             if self.missing != "drop":
                 table.refuse_long_rows()
             made, bad = recipe.made(blocks[: len(places)], start)
             if bad and self.missing == "error":
-                lines = table.lines(int(one.rows[0]) for one in bad)
+                lines = table.lines(int(cells.rows[0]) for cells in bad)
                 raise TableProblemsError(
-                    table.path, [f"{one.sentence(lines)} {remedy(fills)}" for one in bad]
+                    table.path, [f"{cells.sentence(lines)} {remedy(fills)}" for cells in bad]
                 )
             X = np.column_stack([made[name] for name in outputs])
             usable = np.isfinite(X).all(axis=1)
-            filled = {one.name: len(one.rows) for one in bad if self.missing == "median"}
+            filled = {cells.name: len(cells.rows) for cells in bad if self.missing == "median"}
             named = dict(zip(texts, blocks[len(places) :], strict=True))
             yield TablePart(X[usable], usable, named, filled)
             start += len(X)
@@ -126,14 +126,14 @@ class Recipe:
     def made(
         self, blocks: Sequence[np.ndarray], start: int
     ) -> tuple[dict[str, np.ndarray], list[BadCells]]:
-        """Return the columns that are made of cells, filled in where wanted, and what is wrong.
+        """Return the outputs by name, filled in if the recipe says so, and the wrong cells.
 
         Parameters
         ----------
         blocks : sequence of ndarray
-            Cells of each column, as of `FileTable.cells`.
+            Cells of each column, as `FileTable.cells` yields them.
         start : int
-            The row of the first of them.
+            The row of the first cells.
         """
         made: dict[str, np.ndarray] = {}
         bad = []
@@ -150,7 +150,7 @@ class Recipe:
 
 
 def row_index(places: np.ndarray, identifiers: np.ndarray | None = None):
-    """Return what rows of a table are called: an index of numbers from 1, and identifiers."""
+    """Return an index of rows of a table: their numbers, from 1, and identifiers if any."""
     import pandas as pd
 
     if identifiers is None:
@@ -164,7 +164,7 @@ def repeated(names: Iterable[str]) -> list[str]:
 
 
 def readable_names(names: Sequence[str]) -> list[str]:
-    """Return names of columns that differ: those without one, and further ones, are numbered.
+    """Return different names for columns: empty names and repeated ones get a number.
 
     Examples
     --------

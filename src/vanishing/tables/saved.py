@@ -1,6 +1,7 @@
-"""What is done to a table as it is saved beside a model: see docs/model_format.md."""
+"""The recipe of a table as it is saved with a model: see docs/model_format.md."""
 
 from dataclasses import asdict
+from dataclasses import fields as fields_of
 
 import numpy as np
 
@@ -32,24 +33,24 @@ def _plain(values: dict) -> dict:
 
 
 def recipe_of(node) -> Recipe:
-    """Return a recipe from what `node_of` made of it; raise `Refused` where it is none."""
+    """Return the recipe that `node_of` wrote; raise `Refused` if the node is no recipe."""
     columns, layout, decimal, missing, roles = fields(
         node, "the table", ("columns", "layout", "decimal", "missing", "roles")
     )
     *values, row = fields(layout, "the layout of the table", tuple(_LAYOUT), ("header_row",))
-    given = dict(zip(_LAYOUT, values, strict=True))
-    for name, value in given.items():
-        is_known = value is None or type(value) is _LAYOUT[name]
-        require(is_known, f"{name} of the table is unknown.")
-    known = row is None or (type(row) is int and row > 0)
-    require(known, "the line of the names of the table is unknown.")
+    options = dict(zip(_LAYOUT, values, strict=True))
+    for name, value in options.items():
+        is_valid = value is None or type(value) is _LAYOUT[name]
+        require(is_valid, f"{name} of the table is unknown.")
+    is_valid = row is None or (type(row) is int and row > 0)
+    require(is_valid, "the line of the names of the table is unknown.")
     require(decimal in (None, ".", ","), "the decimal sign of the table is unknown.")
     require(missing in MISSING, "what is done about missing values is unknown.")
     if not isinstance(roles, dict):
         raise Refused("the roles of columns are not an object.")
     return Recipe(
-        columns=tuple(_column_of(one) for one in listed(columns, "the columns of the table")),
-        layout=FileLayout(**given, header_row=row),
+        columns=tuple(map(_column_of, listed(columns, "the columns of the table"))),
+        layout=FileLayout(**options, header_row=row),
         decimal=decimal,
         missing=missing,
         roles=tuple((role, string(name, "a column")) for role, name in roles.items()),
@@ -60,29 +61,28 @@ _KINDS = {cls.kind: cls for cls in (Column, FlagColumn, DateColumn, CategoryColu
 
 
 def _column_of(node) -> Column:
-    """Return a column from what `node_of` made of it; raise `Refused` where it is none."""
+    """Return a column that `node_of` wrote; raise `Refused` if the node is no column."""
     require(isinstance(node, dict), "a column of the table is not an object.")
     cls = _KINDS.get(str(node.get("kind")))
     if cls is None:
         raise Refused(f"a column of the table has the kind {node.get('kind')!r}.")
-    names = ["name", "fill", "unit", *{"flag": ["words"], "category": ["texts"]}.get(cls.kind, [])]
-    names += ["origin", "order"] if cls.kind == "date" else []
+    names = [field.name for field in fields_of(cls)]
     _, *values = fields(node, "a column of the table", ("kind", *names))
-    found = dict(zip(names, values, strict=True))
-    string(found["name"], "the name of a column")
-    string(found["unit"], "the unit of a column")
-    for key in {"fill", "origin"} & set(found):
-        found[key] = _finite(found[key], f"{key} of a column")
+    parts = dict(zip(names, values, strict=True))
+    string(parts["name"], "the name of a column")
+    string(parts["unit"], "the unit of a column")
+    for key in {"fill", "origin"} & set(parts):
+        parts[key] = _finite(parts[key], f"{key} of a column")
     if cls is DateColumn:
-        known = found["unit"] in SECONDS and found["order"] in ("dmy", "mdy")
+        known = parts["unit"] in SECONDS and parts["order"] in ("dmy", "mdy")
         require(known, "dates are of no known unit or order.")
     if cls is FlagColumn:
-        require(isinstance(found["words"], dict), "the words of a column are not an object.")
-        found["words"] = {word: _finite(value, "a word") for word, value in found["words"].items()}
+        require(isinstance(parts["words"], dict), "the words of a column are not an object.")
+        parts["words"] = {word: _finite(value, "a word") for word, value in parts["words"].items()}
     if cls is CategoryColumn:
-        texts = listed(found["texts"], "the texts of a column")
-        found["texts"] = tuple(string(text, "a text of a column") for text in texts)
-    return cls(**found)
+        texts = listed(parts["texts"], "the texts of a column")
+        parts["texts"] = tuple(string(text, "a text of a column") for text in texts)
+    return cls(**parts)
 
 
 def _finite(value, what) -> float:

@@ -7,11 +7,12 @@ import numpy as np
 from vanishing.tables.cells import as_float, cell_text
 from vanishing.tables.errors import NoPackageError, TableError, listed
 from vanishing.tables.files import FileTable
-from vanishing.tables.header import SAMPLE, doubt_of, heading_of
+from vanishing.tables.header import doubt_of, heading_of
+from vanishing.tables.settings import HEADER_LINES
 
 
 class WorkbookTable(FileTable):
-    """A sheet of a workbook; values of formulas are those that were saved."""
+    """A sheet of a workbook; formulas have the values that were saved with them."""
 
     endings = (".xlsx", ".xlsm")
 
@@ -32,7 +33,7 @@ class WorkbookTable(FileTable):
 
     def _names(self):
         with self._book() as book:
-            # Rows of a sheet with its number, counted from 1, but for those without a value.
+            # Rows that have values, each with its number in the sheet, counted from 1.
             sheets = {
                 sheet.title: [
                     (number, row)
@@ -65,7 +66,7 @@ class WorkbookTable(FileTable):
         return [cell_text(value) for value in first[:width]]
 
     def _place_of_names(self) -> int:
-        """Return how many rows are above the names, and say where these are if that is a guess."""
+        """Return how many rows are above the names; note where these are if that is a guess."""
         asked = self.layout.header_row
         if asked is not None:
             if asked > self.rows[-1][0]:
@@ -73,12 +74,12 @@ class WorkbookTable(FileTable):
             return next(i for i, (number, _) in enumerate(self.rows) if number >= asked)
         if self.layout.header is not None:
             return 0
-        heading = heading_of([list(map(cell_text, row)) for _, row in self.rows[:SAMPLE]])
+        heading = heading_of([list(map(cell_text, row)) for _, row in self.rows[:HEADER_LINES]])
         row = self.rows[heading.place][0]
         if not heading.place:
             return 0
         if heading.is_certain:
-            self.notes.append(f"the names are in row {row}; those above are left out.")
+            self.notes.append(f"the names are in row {row} of the sheet; those above are left out.")
             return heading.place
         self.doubt = doubt_of("row", row, self.rows[0][0])
         return 0
@@ -97,12 +98,12 @@ class WorkbookTable(FileTable):
             yield [_column(columns[i], i in texts) for i in places]
 
     def lines(self, rows):
-        """Say where rows are."""
-        return {row: f"row {self.rows[row][0]}" for row in rows}
+        """Return the row in the sheet of each row, which is not its number in results."""
+        return {row: f"row {self.rows[row][0]} of the sheet" for row in rows}
 
 
 def _column(values, as_text: bool) -> np.ndarray:
-    """Return numbers; or text, among which numbers stay what they are unless all must be text."""
+    """Return numbers; or text, among which cells stay numbers unless all must be text."""
     is_number = [type(value) in (int, float) for value in values]
     if all(is_number) and not as_text:
         return np.array([as_float(value) for value in values])

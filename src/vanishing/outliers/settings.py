@@ -1,0 +1,64 @@
+"""The numbers that decide results: what each trades, and what was measured.
+
+Read by attribute when they are needed (``settings.LAW``), so that a study can change one. Some
+twenty-five variants of the method were compared on the sixteen tables of `benchmarks/README.md`
+(areas of .890 and .914 with these numbers); where a line names no figure, its number was not
+measured alone.
+"""
+
+# -- Features of a row ----------------------------------------------------------------------------
+COMPONENTS = 12  # principal components that are multiplied: more see more bends, and take longer
+PRODUCTS = 400  # of one degree: the time of a fit grows with the square of the features
+ROWS_PER_FEATURE = 10  # with fewer most of G is chance; with more laws of degree 2 are missed
+WILD_COLUMN = 10.0  # spread over the range of its middle 90 %: beyond, a few values made the spread
+RANGE_ROWS = 2000  # on which that range is measured: time
+CONSTANT = 1e-12  # spread of a column relative to its size, up to which it is constant
+CONSTANT_OFF = 1e-6  # deviation of a constant column, relative to its size, that counts as 1
+FIT_LIMIT = 100.0  # standardised values that a fit sees: wilder ones would drown all others
+SCORE_LIMIT = 1e6  # that a score sees: squares of squares must not overflow
+
+# -- Which rows count how much --------------------------------------------------------------------
+SAMPLE_ROWS = 10_000  # looked at closer, and scores that are kept: thresholds of a rate below 1e-3
+FIT_ROWS = 5_000  # that the fits before the last look at: time
+LEAST_ROWS = 2  # below which a fit is refused
+# Added to G, and that much more of (features per row, less 1 / ROWS_PER_FEATURE): with few rows
+# features count as less related. One-class problems of few rows: .933 with it, .925 without.
+BULK_RIDGE, LAW_RIDGE = (1e-3, 1.0), (1e-6, 0.01)
+BULK_FITS, LAW_FITS = 6, 5  # until weights settle: time
+LAW_POWER = -1.5  # of 1 + distance: what rows far away count; lower resists more wrong rows
+
+# -- Residuals and scores -------------------------------------------------------------------------
+LAW = 0.05  # residual of a column over its spread, below which a law determines it
+LOOSE, STRICT = (0.5, 1.0), (0.1, 3.0)  # local noise over its mean: no law, and a law
+# Noise varies slowly along the rows: without a ridge it follows the small differences of columns
+# that a law ties together, which are the residuals themselves.
+NOISE_RIDGE = 0.1
+HALF_DOUBT = 4.0  # variance of equations of half of the rows, over that of all
+MOST_DOUBT = 2.0  # far away all rows would be normal without a limit
+EXACT = 1e-3  # least size of residuals of laws: rounding is no broken law
+BLURRED = 0.05  # the same for combinations of laws, among which a row that breaks one is hidden
+FLOOR = 1e-8  # parts of scores below it are rounding
+
+# -- Thresholds and batches -----------------------------------------------------------------------
+FOLDS = 5  # of scores out of fold; false alarms .0474 and .0091 where .05 and .01 were asked for
+WILD_SCORE = 15.0  # scores, whose middle half has width 1, that are no normal row's
+PATIENCE = 2.0  # times the share of alarms that a batch may make normal: how fast drift is learned
+
+# -- Equations to read ----------------------------------------------------------------------------
+MONOMIALS = 100  # of degree 2; of more columns only linear equations are told: time
+ROWS_PER_MONOMIAL = 3  # fewer rows make laws of chance
+ODD = 0.1  # share of rows that equations are not fitted to: one wrong row hides an exact law
+EQUATION_TERMS = 6  # at most: longer ones nobody reads
+TERM_PRICE = 0.7  # of a term, in logarithms of the error
+SIMPLER = 1.5  # error that fewer terms may have, relative to that of more
+ALIKE = 1e-6  # errors below it are rounding
+CLOSE = 0.1  # largest error of a law relative to the spread of the column it determines
+WORSE = 3.0  # error of a law that holds no longer, relative to what it was
+
+# -- Reasons: on the pump the faulty column is among those named in 99.8 % of right alarms --------
+FAR = 5.0  # standard deviations of the sum of squares: beyond, a row breaks a law
+OFF = 3.0  # errors of a law by which a row breaks that one
+LAWS_SHOWN = 3  # of a row
+BLAME_COLUMNS = 16  # of a row that are tried: time
+BLAME_STEPS = 8  # of Gauss-Newton: features are polynomials of low degree
+BLAME_SAME = 16.0  # squared standard deviations within which two columns are both named
