@@ -115,7 +115,14 @@ def _answer(loaded: LoadedModel, column: str | None) -> _Answer:
         fail(f"A {type(model).__name__} predicts nothing for rows.")
     columns = loaded.columns()
     if isinstance(model, VanishingOutlierDetector):
-        return _Answer(columns, ["score", "outlier"], _scores(loaded, columns))
+        return _Answer(
+            columns,
+            ["score", "outlier"],
+            lambda X: [
+                [score, int(score < model.offset_)]
+                for score in model.score_samples(loaded.rows(X, columns)).tolist()
+            ],
+        )
     if hasattr(model, "decision_function"):
         return _of_classes(loaded, columns)
     header = [str(name) for name in model.get_feature_names_out()]
@@ -126,17 +133,6 @@ def _answer(loaded: LoadedModel, column: str | None) -> _Answer:
         header,
         lambda X: np.asarray(model.transform(loaded.rows(X, columns))).tolist(),
     )
-
-
-def _scores(loaded: LoadedModel, columns: list[str]):
-    model = loaded.model
-
-    def values(X):
-        scores = model.score_samples(loaded.rows(X, columns))
-        is_outlier = (scores < model.offset_).astype(int)
-        return [list(pair) for pair in zip(scores.tolist(), is_outlier.tolist(), strict=True)]
-
-    return values
 
 
 def _of_classes(loaded: LoadedModel, columns: list[str]) -> _Answer:
