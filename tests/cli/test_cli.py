@@ -326,7 +326,7 @@ def test_bad_tables_get_a_sentence_and_leave_nothing(call, tmp_path, out):
         (written("one.csv", "a,b,y\n1,2,p\n3,4,p\n"), "only the label 'p'"),
         (written("rare.csv", f"a,b,y\n{rows}1,2,r\n"), "too few rows with 'r'"),
         (written("few.csv", "a,b,y\n1,2,p\n3,4,q\n"), "too few rows with 'p' and 'q'"),
-        (written("alone.csv", "y\np\nq\n"), "no column beside 'y'"),
+        (written("alone.csv", "y\np\nq\n"), "no column besides 'y'"),
         (written("measured.csv", "a,y\n1,0.5\n2,1.5\n"), "such as 0.5, not classes"),
     ]:
         result = call("fit", path, "--target", "y", "--out", out / "m.json")

@@ -325,12 +325,12 @@ def test_rows_without_a_solution_are_empty_and_counted(call, folder, out):
     n_empty = sum(cell in ("", '""') for cell in cells)
     assert len(cells) == 400 and 0 < n_empty < 40
     assert f"no solution on {n_empty} of 400 rows" in result.stderr
-    check_failed(call(*arguments, "--out", out / "p.csv"), "say --column, one of 'x' and 'y'")
+    check_failed(call(*arguments, "--out", out / "p.csv"), "with --column, of 'x' and 'y'")
 
 
 def test_what_has_no_law_predicts_nothing(call, folder, out):
     arguments = ["predict", folder / "nothing.json", folder / "nothing.csv"]
-    check_failed(call(*arguments, "--out", out / "p.csv"), "No law holds that could predict")
+    check_failed(call(*arguments, "--out", out / "p.csv"), "There is no law to predict with")
 
 
 def test_columns_without_names_are_taken_by_their_order(call, folder, tmp_path):

@@ -69,7 +69,7 @@ def test_motion_is_reported(call, folder, tmp_path, name):
     result = call(*words, "--run", "run", "--time", "t")
     assert result.returncode == 0 and "Report on 180 rows" in result.stdout
     page = Page(path.read_text(encoding="utf-8"))
-    assert "These are the rows of the fit" in page.words and "over time." in page.words
+    assert "appear to be the training rows" in page.words and "over time." in page.words
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ def shown_of(model, *, original=None, top=None, everything=False) -> Shown:
     if original and whole.units is None:
         fail(
             f"The columns were scaled by {_scalers(whole)}, after which equations are no "
-            "polynomials in original units."
+            "polynomials in original units: --units scaled shows them."
         )
     original = whole.units is not None if original is None else original
     parts = []

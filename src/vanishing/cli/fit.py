@@ -118,7 +118,7 @@ def _read(data, target, options):
     """Return the columns to learn from, the labels, and what was done to the table."""
     table = prepared(data, options, {"target": target}, fills=True)
     if not table.names:
-        fail(f"{data} has no column beside {target!r} to learn from.")
+        fail(f"{data} has no column besides {target!r} to learn from.")
     return table.frame(), classes_of(table.texts["target"], target), table.recipe
 
 

@@ -56,7 +56,7 @@ def motion(
     table = prepared(data, options, {"run": run, "time": time})
     columns = table.names
     if not columns:
-        fail(f"{data} has no columns beside those of runs and times.")
+        fail(f"{data} has no columns besides those of runs and times.")
     parameters = {
         "functions": functions_of_columns(functions or [], columns),
         "noise": noise_of(noise, columns),

@@ -115,7 +115,14 @@ def _answer(loaded: LoadedModel, column: str | None) -> _Answer:
         fail(f"A {type(model).__name__} predicts nothing for rows.")
     columns = loaded.columns()
     if isinstance(model, VanishingOutlierDetector):
-        return _Answer(columns, ["score", "outlier"], _scores(loaded, columns))
+        return _Answer(
+            columns,
+            ["score", "outlier"],
+            lambda X: [
+                [score, int(score < model.offset_)]
+                for score in model.score_samples(loaded.rows(X, columns)).tolist()
+            ],
+        )
     if hasattr(model, "decision_function"):
         return _of_classes(loaded, columns)
     header = [str(name) for name in model.get_feature_names_out()]
@@ -126,17 +133,6 @@ def _answer(loaded: LoadedModel, column: str | None) -> _Answer:
         header,
         lambda X: np.asarray(model.transform(loaded.rows(X, columns))).tolist(),
     )
-
-
-def _scores(loaded: LoadedModel, columns: list[str]):
-    model = loaded.model
-
-    def values(X):
-        scores = model.score_samples(loaded.rows(X, columns))
-        is_outlier = (scores < model.offset_).astype(int)
-        return [list(pair) for pair in zip(scores.tolist(), is_outlier.tolist(), strict=True)]
-
-    return values
 
 
 def _of_classes(loaded: LoadedModel, columns: list[str]) -> _Answer:
@@ -203,12 +199,12 @@ def _solved(model, column):
 
     answer = law_anatomy(model)
     if not answer.laws:
-        fail(f"No law holds that could predict: {answer.verdict}")
+        fail(f"There is no law to predict with: {answer.verdict}")
     occurring = list(dict.fromkeys(name for law in answer.laws for name in law.columns))
     if column is None:
         column = answer.target
     if column is None:
-        fail(f"The law is solved for no column: say --column, one of {listed(occurring, 20)}.")
+        fail(f"The law has no target: choose a column with --column, of {listed(occurring, 20)}.")
     if column not in occurring:
         fail(f"{column!r} does not occur in the law; these columns do: {listed(occurring, 20)}.")
     return next(law for law in answer.laws if column in law.columns).solve(column)

@@ -126,7 +126,7 @@ def _rows_of_runs(loaded: LoadedModel, run, time) -> ReportedRows:
     """Return the columns that quantities are made of, and the runs and times."""
     run, time = loaded.role("run", run), loaded.role("time", time)
     if run is None:
-        fail("Name the column that says which run a row is of: --run.", 2)
+        fail("Name the column that says which run a row belongs to with --run.", 2)
     if hasattr(loaded.model, "feature_names_in_"):
         columns = loaded.columns()
     else:
@@ -149,7 +149,7 @@ def _labelled_rows(loaded: LoadedModel, target) -> ReportedRows:
         others = [name for name in names if name not in used]
         if target is None and len(others) > 1 and loaded.recipe.role("target") is None:
             fail(
-                f"{table.path} has the columns {listed(others)} beside the model's: name the "
+                f"{table.path} has the columns {listed(others)} besides the model's: name the "
                 "labels' column with --target."
             )
         if target is None and loaded.recipe.role("target") is None:

@@ -112,7 +112,7 @@ class TableOptions:
             try:
                 "".encode(codecs.lookup(self.encoding).name)
             except (LookupError, ValueError):
-                fail(f"--encoding {self.encoding!r} is not known.", 2)
+                fail(f"--encoding {self.encoding!r} is not known: try utf-8 or latin-1.", 2)
         if self.drop and self.only:
             fail("--only says which columns are used: leave --drop out.", 2)
 

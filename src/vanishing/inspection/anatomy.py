@@ -72,7 +72,7 @@ class ModelPart(NamedTuple):
         return np.flatnonzero(self.sizes)
 
     def subset(self, chosen: Any) -> "ModelPart":
-        """Return the part with the chosen ones of its generators."""
+        """Return the part with only the chosen generators."""
         weights = None if self.weights is None else self.weights[chosen]
         return self._replace(generators=self.generators.subset(chosen), weights=weights)
 

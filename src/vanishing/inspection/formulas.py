@@ -27,7 +27,7 @@ class LawFormula(NamedTuple):
 
 
 def law_formula(law: Law) -> LawFormula:
-    """Return the target of a law, or its residual where no column or none in closed form is."""
+    """Return a law solved for its target, or its residual where there is no closed form."""
     places = range(len(law.names))
     if law.target is not None and law.solution is not None:
         column = law.names.index(law.target)

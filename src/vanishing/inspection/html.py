@@ -14,7 +14,7 @@ from vanishing.inspection.verdict_html import STYLE, table, verdict_html
 
 
 def equation(generator, limit=TERMS, digits=DIGITS) -> str:
-    """Write that a polynomial of this library is zero, its leading term alone on the left."""
+    """Write a polynomial as an equation, its leading term alone on the left."""
     return generator.equation("html", digits=digits, limit=limit)
 
 

@@ -7,9 +7,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from vanishing._types import Table, Vector
-from vanishing.algebra.polynomials import default_names
 from vanishing.equations.columns import read_columns
 from vanishing.equations.law import Law
+from vanishing.estimators.names import input_names
 from vanishing.fitting.lack_of_fit import LackOfFit
 from vanishing.inspection.samples import evenly
 from vanishing.inspection.settings import (
@@ -110,8 +110,7 @@ def law_anatomy(model: LawFinder | Law) -> LawAnatomy:
     if best is not None:
         names = best.names
     else:
-        known = getattr(model, "feature_names_in_", None)
-        names = tuple(map(str, default_names(model.n_features_in_) if known is None else known))
+        names = tuple(map(str, input_names(model)))
         names += () if model.target_name_ is None else (model.target_name_,)
     # The law stands beside the verdict wherever this is shown.
     verdict = model.verdict_.removeprefix(f"{best}: ")

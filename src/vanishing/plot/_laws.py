@@ -1,10 +1,53 @@
-"""What the displays of laws share: which law is drawn, and the size of points."""
+"""What the displays of laws share: which law is drawn on which rows, and the size of points."""
 
+from typing import Any, Self
+
+from vanishing._types import Table, Vector
 from vanishing.equations.law import Law
 from vanishing.inspection import LawRows, law_anatomy, law_rows
 
 
-def law_of(estimator) -> Law:
+class LawRowsDisplay:
+    """A display of a law on rows: `_of` makes it from measured and predicted values."""
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Table,
+        y: Vector | None = None,
+        *,
+        column: str | None = None,
+        ax: Any = None,
+    ) -> Self:
+        """Draw how the best law does on rows.
+
+        Parameters
+        ----------
+        estimator : fitted LawFinder, or Law
+        X : array-like of shape (n_samples, n_features), or frame
+            A frame may have the target among its columns.
+        y : array-like of shape (n_samples,), default=None
+            The target, where the law has one that is no column of X.
+        column : str, default=None
+            What to predict: by default the target; without one, the column with a closed form
+            whose residuals the others explain least. Of two solutions the one nearer to the
+            measured value is taken then.
+        ax : matplotlib Axes or as many as there are panels, default=None
+            Where to draw; None makes a new figure.
+
+        Returns
+        -------
+        display : display
+        """
+        return cls._of(law_rows(_law_of(estimator), X, y, column=column)).plot(ax)
+
+    @classmethod
+    def _of(cls, rows: LawRows) -> Any:
+        raise NotImplementedError
+
+
+def _law_of(estimator) -> Law:
     """Return the best law; raise ValueError where there is none."""
     answer = law_anatomy(estimator)
     if isinstance(estimator, Law):
@@ -12,11 +55,6 @@ def law_of(estimator) -> Law:
     if not answer.laws:
         raise ValueError("no law was found: give an equation, such as one of front_.")
     return answer.laws[0]
-
-
-def rows_of(estimator, X, y, column) -> LawRows:
-    """Return what the best law says of rows."""
-    return law_rows(law_of(estimator), X, y, column=column)
 
 
 def point_size(n_rows: int) -> float:

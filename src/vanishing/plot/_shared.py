@@ -50,7 +50,7 @@ class AxesDisplay:
 
 
 class PanelsDisplay:
-    """A display on several axes: `_draw` draws on panels as `_layout` says `panels` to make."""
+    """A display on several axes: `_draw` draws on panels, `_layout` says which `panels` to make."""
 
     title = ""
 

@@ -1,18 +1,17 @@
 """Measured values against those that a law predicts."""
 
 from dataclasses import dataclass
-from typing import Any, Self
 
 import numpy as np
 
-from vanishing._types import Labels, Table
-from vanishing.plot._laws import point_size, rows_of
+from vanishing.inspection import LawRows
+from vanishing.plot._laws import LawRowsDisplay, point_size
 from vanishing.plot._shared import GREY, PALETTE, AxesDisplay, plain, written
 from vanishing.plot.settings import POINTS
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class LawPredictionDisplay(AxesDisplay):
+class LawPredictionDisplay(LawRowsDisplay, AxesDisplay):
     """Measured values against those that a law predicts, with the diagonal where they agree.
 
     Parameters
@@ -45,6 +44,8 @@ class LawPredictionDisplay(AxesDisplay):
     Examples
     --------
     >>> import numpy as np
+
+    from vanishing.inspection import LawRows
     >>> from vanishing import LawFinder
     >>> from vanishing.plot import LawPredictionDisplay
     >>> rng = np.random.default_rng(0)
@@ -86,37 +87,9 @@ class LawPredictionDisplay(AxesDisplay):
         ax.grid(alpha=0.3)
 
     @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Table,
-        y: Labels | None = None,
-        *,
-        column: str | None = None,
-        ax: Any = None,
-    ) -> Self:
-        """Draw measured values against those that the best law predicts.
-
-        Parameters
-        ----------
-        estimator : fitted LawFinder, or Law
-        X : array-like of shape (n_samples, n_features), or frame
-            A frame may have the target among its columns.
-        y : array-like of shape (n_samples,), default=None
-            The target, where the law has one that is no column of X.
-        column : str, default=None
-            What to predict: by default the target; without one, the column with a closed form
-            whose residuals the others explain least. Of two solutions the one nearer to what is
-            measured is taken then.
-        ax : matplotlib Axes, default=None
-
-        Returns
-        -------
-        display : LawPredictionDisplay
-        """
-        rows = rows_of(estimator, X, y, column)
+    def _of(cls, rows: LawRows):
         sample = rows.thinned(POINTS)
-        display = cls(
+        return cls(
             measured=sample.measured,
             predicted=sample.predicted,
             error=rows.error,
@@ -125,4 +98,3 @@ class LawPredictionDisplay(AxesDisplay):
             unit=rows.units.get(rows.name, ""),
             title=written(rows.law, 50),
         )
-        return display.plot(ax)

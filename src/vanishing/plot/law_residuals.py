@@ -1,19 +1,18 @@
 """Measured minus predicted values, against each column."""
 
 from dataclasses import dataclass, field
-from typing import Any, Self
 
 import numpy as np
 
-from vanishing._types import Labels, Table
+from vanishing.inspection import LawRows
 from vanishing.inspection.laws import running, shown_range
-from vanishing.plot._laws import point_size, rows_of
+from vanishing.plot._laws import LawRowsDisplay, point_size
 from vanishing.plot._shared import GREY, PALETTE, PanelsDisplay, axis_name, plain, written
 from vanishing.plot.settings import POINTS
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class LawResidualsDisplay(PanelsDisplay):
+class LawResidualsDisplay(LawRowsDisplay, PanelsDisplay):
     """Measured minus predicted values of a law, against each column.
 
     One panel per column, with the running median and the middle half of the rows, so that a
@@ -96,39 +95,12 @@ class LawResidualsDisplay(PanelsDisplay):
         return f" [{plain(self.units[name])}]" if name in self.units else ""
 
     @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Table,
-        y: Labels | None = None,
-        *,
-        column: str | None = None,
-        ax: Any = None,
-    ) -> Self:
-        """Draw measured minus predicted values of the best law, against each column.
-
-        Parameters
-        ----------
-        estimator : fitted LawFinder, or Law
-        X : array-like of shape (n_samples, n_features), or frame
-            A frame may have the target among its columns.
-        y : array-like of shape (n_samples,), default=None
-            The target, where the law has one that is no column of X.
-        column : str, default=None
-            What to predict; see `LawPredictionDisplay`.
-        ax : matplotlib Axes or as many as there are columns, default=None
-
-        Returns
-        -------
-        display : LawResidualsDisplay
-        """
-        rows = rows_of(estimator, X, y, column)
+    def _of(cls, rows: LawRows):
         sample = rows.thinned(POINTS)
-        display = cls(
+        return cls(
             residuals=sample.residuals,
             columns=sample.others,
             name=rows.name,
             units=rows.units,
             title=f"Measured minus predicted: {written(rows.law)}",
         )
-        return display.plot(ax)

@@ -2,19 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
 
 import numpy as np
 
-from vanishing._types import Labels, Table
-from vanishing.inspection import unexplained
+from vanishing.inspection import LawRows, unexplained
 from vanishing.inspection.laws import percent
-from vanishing.plot._laws import rows_of
+from vanishing.plot._laws import LawRowsDisplay
 from vanishing.plot._shared import GREY, PALETTE, AxesDisplay, axis_name, plain
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class LawUnexplainedDisplay(AxesDisplay):
+class LawUnexplainedDisplay(LawRowsDisplay, AxesDisplay):
     """How much of what a law leaves unexplained a smooth function of each column explains.
 
     One bar per column, and one for all columns together. The mark on a bar is exceeded by chance in
@@ -101,31 +99,5 @@ class LawUnexplainedDisplay(AxesDisplay):
         return f"The law explains {percent(self.explained)} of the variance of {plain(self.name)}"
 
     @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Table,
-        y: Labels | None = None,
-        *,
-        column: str | None = None,
-        ax: Any = None,
-    ) -> Self:
-        """Draw how much columns explain of what the best law leaves unexplained.
-
-        Parameters
-        ----------
-        estimator : fitted LawFinder, or Law
-        X : array-like of shape (n_samples, n_features), or frame
-            A frame may have the target among its columns.
-        y : array-like of shape (n_samples,), default=None
-            The target, where the law has one that is no column of X.
-        column : str, default=None
-            What to predict; see `LawPredictionDisplay`.
-        ax : matplotlib Axes, default=None
-
-        Returns
-        -------
-        display : LawUnexplainedDisplay
-        """
-        rows = rows_of(estimator, X, y, column)
-        return cls(**unexplained(rows)._asdict(), name=rows.name).plot(ax)
+    def _of(cls, rows: LawRows):
+        return cls(**unexplained(rows)._asdict(), name=rows.name)

@@ -184,10 +184,15 @@ def facts_of(model, X, y=None) -> Facts:
         errors = Errors(confusion, int(confusion.sum(axis=1).argmax()))
         wrong = predicted != labels
 
-    rows = _RowGroups(Z, labels, len(whole.parts))
+    groups = np.zeros(len(Z), dtype=np.intp) if labels is None else labels
+    n_groups = 1 if labels is None else len(whole.parts)
+    counts = np.bincount(groups, minlength=n_groups)
+    rows = _RowGroups(Z, groups, counts, labels is not None)
     importances = None if classifier is None else of_scaled(whole, Z)
+    n_listed = min(LISTED_OF_CLASS, max(20, LISTED // len(whole.parts)))
     varieties = [
-        _variety(k, part, rows, whole.units, importances) for k, part in enumerate(whole.parts)
+        _variety(k, part, rows, whole.units, importances, n_listed)
+        for k, part in enumerate(whole.parts)
     ]
     report, remarks = _guarantees(whole, X, Z, labels)
     return Facts(
@@ -218,17 +223,9 @@ class _RowGroups(NamedTuple):
     """Rows as the generators take them, in groups: the classes, or one without labels."""
 
     Z: np.ndarray
-    labels: np.ndarray | None
-    n_classes: int
-
-    @property
-    def groups(self) -> np.ndarray:
-        return np.zeros(len(self.Z), dtype=np.intp) if self.labels is None else self.labels
-
-    @property
-    def counts(self) -> np.ndarray:
-        n_groups = 1 if self.labels is None else self.n_classes
-        return np.bincount(self.groups, minlength=n_groups)
+    groups: np.ndarray  # places
+    counts: np.ndarray
+    labelled: bool
 
 
 # -- Columns ----------------------------------------------------------------------------------
@@ -249,13 +246,13 @@ def _order(varieties, Z) -> np.ndarray:
 # -- Equations --------------------------------------------------------------------------------
 
 
-def _variety(k: int, part: ModelPart, rows, units, importances: Importances | None) -> Variety:
+def _variety(k: int, part: ModelPart, rows, units, importances, n_listed: int) -> Variety:
     """Measure the generators of one class on rows of all classes."""
     generators: Any = part.generators
     counts = rows.counts
     mean, square = _means(generators, rows)
     overall = np.nan_to_num(mean).T @ counts / counts.sum()
-    if rows.labels is None:
+    if not rows.labelled:
         own, others, measured = overall, np.full(len(generators), np.nan), square[0]
     else:
         own, measured = mean[k], square[k]
@@ -268,10 +265,9 @@ def _variety(k: int, part: ModelPart, rows, units, importances: Importances | No
     if importances is not None and importances.equations is not None:
         importance = importances.equations[k]
         order = part.ranking(importance)
-    elif rows.labels is not None:
+    elif rows.labelled:
         with np.errstate(invalid="ignore", divide="ignore"):
             order = np.argsort(-np.nan_to_num(others / own), kind="stable")
-    n_listed = min(LISTED_OF_CLASS, max(20, LISTED // rows.n_classes))
     equations = []
     for i in order[:n_listed].tolist():
         generator, original, digits = _written(generators, i, units)

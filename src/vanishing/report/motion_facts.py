@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vanishing.algebra.polynomials import default_names
+from vanishing.estimators.names import input_names
 from vanishing.inspection import MotionRows, motion_rows
 
 
@@ -36,9 +36,8 @@ def motion_facts_of(model, X, groups, t=None) -> MotionFacts:
     """Compute what a report says of conserved quantities and of runs."""
     rows = motion_rows(model, X, groups, t)
     values = np.asarray(X, dtype=np.float64)
-    names = getattr(model, "feature_names_in_", None)
     return MotionFacts(
         rows=rows,
         X=values,
-        column_names=tuple(map(str, default_names(values.shape[1]) if names is None else names)),
+        column_names=tuple(map(str, input_names(model))),
     )

@@ -28,7 +28,7 @@ class OutlierFacts:
 
     @property
     def share(self) -> float:
-        """Of the rows that are outliers."""
+        """Share of the rows that are outliers."""
         return self.rows.n_alarms / len(self.X)
 
     @property

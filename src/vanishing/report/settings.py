@@ -9,7 +9,7 @@ SHOWN, SHOWN_OF_CLASS = 80, 20
 # Surfaces of the picture, of all classes together and of one class.
 SURFACES, SURFACES_OF_CLASS = 12, 4
 DECISION_TERMS = 4000  # up to which the page evaluates the decision function
-# Rows that the file holds, which say something of the table to whoever gets it.
+# Rows that the file holds: whoever gets it sees them.
 SCENE_POINTS, SCENE_COLUMNS = 2000, 8
 POINTS = 1500  # of a chart; of outliers, of normal rows and outliers each
 POINTS_OF_RUN = 150
