@@ -5,7 +5,8 @@ protocols. *Unsupervised*: fitted to all rows and asked about them. *Novelty*: f
 normal rows, asked about all others, several splits. All detectors have their defaults; those that
 depend on units see standardised columns. ``alarms``: share of fresh normal rows that detectors call
 outliers when a rate is asked for. ``pump``: columns q, w, q*w, q^2, one of them off by 5 %, and
-which columns are blamed. ``line``: the ends of y = x.
+which columns are blamed. ``line``: the ends of y = x. ``settings``, if asked for: what half and
+twice each number of `vanishing.outliers.settings` changes (take ``--splits 2``).
 
     python benchmarks/studies/outliers.py [sets] [alarms] [pump] [line] [--folder DIR] [--splits 10]
 """
@@ -27,6 +28,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import OneClassSVM
 
 from vanishing import VanishingOutlierDetector
+from vanishing.outliers import settings
 
 OURS = "vanishing"
 LEAST_ROWS = 500  # of a table that false alarms are counted on
@@ -238,10 +240,45 @@ def line(seeds):
     print_table(["y = x", "nominal", "of the ten rows at each end flagged"], rows)
 
 
+def run_settings(folder, splits):
+    """Print what half and twice each number of the detector changes in the mean areas."""
+    kinds = ((X, y) for _, X, y in tables(folder))
+    kinds = [*kinds, *(pump(seed)[:2] for seed in range(3))]
+
+    def areas():
+        means = [[], [], []]
+        for k, (X, y) in enumerate(kinds):
+            found = VanishingOutlierDetector(random_state=0).fit(X).score_samples(X)
+            means[2 if k >= len(kinds) - 3 else 0].append(roc_auc_score(y, -found))
+            for seed in range(splits if k < len(kinds) - 3 else 0):
+                train, test = halves(y, seed)
+                model = VanishingOutlierDetector(random_state=0).fit(X[train])
+                means[1].append(roc_auc_score(y[test], -model.score_samples(X[test])))
+        return np.array([np.mean(values) for values in means])
+
+    usual, rows = areas(), []
+    for name, value in list(vars(settings).items()):
+        if not name.isupper():
+            continue
+        rows.append([name, value])
+        for factor in (0.5, 2.0):
+            is_pair = isinstance(value, tuple)
+            changed = tuple(v * factor for v in value) if is_pair else type(value)(value * factor)
+            setattr(settings, name, changed)
+            try:
+                rows[-1] += [f"{change:+.3f}" for change in areas() - usual]
+            except Exception as problem:  # a number that breaks the fit is an answer, too
+                rows[-1] += [type(problem).__name__] * 3
+            setattr(settings, name, value)
+    head = [f"{n}: {p}" for n in ("half", "double") for p in ("unsupervised", "novelty", "pump")]
+    print_table(["number", "value", *head], rows)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    known = ("sets", "alarms", "pump", "line")
-    parser.add_argument("what", nargs="*", default=known, metavar="WHAT", help=", ".join(known))
+    usual = ("sets", "alarms", "pump", "line")
+    known = (*usual, "settings")
+    parser.add_argument("what", nargs="*", default=usual, metavar="WHAT", help=", ".join(known))
     parser.add_argument("--folder", help="tables; default: outliers/ in the folder VANISHING_DATA")
     parser.add_argument("--splits", type=int, default=10)
     options = parser.parse_args()
@@ -249,7 +286,7 @@ def main():
     if unknown:
         parser.error(f"{unknown[0]!r} is none of {', '.join(known)}")
     folder = options.folder or Path(os.environ.get("VANISHING_DATA", "")) / "outliers"
-    if {"sets", "alarms"} & set(options.what) and not any(Path(folder).glob("*.csv*")):
+    if {"sets", "alarms", "settings"} & set(options.what) and not any(Path(folder).glob("*.csv*")):
         parser.error(f"there are no tables in {folder}: give --folder")
     warnings.simplefilter("ignore")  # of detectors that do not converge
     if "sets" in options.what:
@@ -260,6 +297,8 @@ def main():
         run_pump(options.splits)
     if "line" in options.what:
         line(options.splits)
+    if "settings" in options.what:
+        run_settings(folder, options.splits)
 
 
 if __name__ == "__main__":

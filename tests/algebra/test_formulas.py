@@ -46,6 +46,7 @@ def test_a_formula_is_evaluated_as_python_would():
         "x < 1",
         "1j*x",
         "(" * 5000 + "x" + ")" * 5000,
+        "-" * 9000 + "x",
         "x**y",
         "x = y",
         "x +",

@@ -79,9 +79,6 @@ def test_numbers_of_all_sizes():
         ("x0 - x0", None, "0"),
         ("1/4*x0 - 3/2", None, "0.25*x0 - 1.5"),
         ("2 = 3", ["x"], "-1"),
-        ("x0^2/4 - 3/2^2", None, "0.25*x0^2 - 0.75"),
-        ("-" * 10**4 + "x0", None, "x0"),
-        ("1*" * 10**4 + "x0", None, "x0"),
     ],
 )
 def test_text(text, names, printed):
@@ -114,7 +111,7 @@ def test_names_that_cannot_be_told_apart(text, names):
 def test_a_polynomial_has_one_side():
     with pytest.raises(ValueError, match="'=' is not expected"):
         parse_polynomial("x0 = 1")
-    with pytest.raises(ValueError, match="more than one ="):
+    with pytest.raises(ValueError, match="'=' is not expected"):
         parse_equation("x0 = 1 = x1")
     with pytest.raises(TypeError, match="given as a string; got int"):
         parse_polynomial(3)
@@ -125,21 +122,21 @@ def test_a_polynomial_has_one_side():
     [
         ("(" * 10**6 + "x" + ")" * 10**6, "longer than 300000 characters"),
         ("(" * 10**5 + "x" + ")" * 10**5, "nested too deeply"),
-        ("x" + "^1" * 10**5, "nested too deeply"),
-        ("(1+x)^10000000", "integer from 0 to 50, not 10000000"),
-        ("x^0.5", "integer from 0 to 50, not 0.5"),
-        ("x^y", "an exponent must be a number"),
-        ("x^" + "9" * 10**5, "must be finite"),
+        ("-" * 10**5 + "x", "form one term"),
+        ("1*" * 10**5 + "x", "form one term"),
+        ("(1+x)^10000000", "integer from 0 to 50, not '10000000'"),
+        ("x^" + "9" * 10**5, r"integer from 0 to 50, not '9+\.\.\.'"),
         ("9" * 10**5, "must be finite"),
         ("1e200*1e200*x", "must be finite"),
         ("1/0*x", "must be finite"),
         ("1/" + "9" * 10**5, "must be finite"),
-        ("x/0", "must be finite"),
-        ("1/x", "divides by what is no number"),
+        ("3/2^2", "'/' is not expected"),  # 9/4 or 3/4?
+        ("x^2/3", "'/' is not expected"),
+        ("x/3", "'/' is not expected"),
+        ("pi*x", "'pi' is not one of the variables x, y"),
+        ("x" + "^1" * 10**5, r"'\^' is not expected"),
         ("2(3)*x", r"'\(3\)' is not expected"),
         ("2[x]", r"'\[x\]' is not expected"),
-        ("x +", "in place of 'the end'"),
-        ("(x", "a bracket is not closed"),
         ("(1+x)^50+" * 10**4 + "x", "too many terms"),
         ("(1+x+y)^40*" * 50 + "x", "too many terms"),
         ("[" * 10**5 + "x", r"in place of '\['"),

@@ -148,8 +148,8 @@ def test_a_solution_solves_the_equation(other, of_y, branch):
     [
         "x^2*y - 3*(x - y)^3 + 2/3",
         "-x**2*-2 + (((y)))",
-        "(x + y)*(x - y)/4 - 1.5e-1*x*y^3",
-        "x^(1 + 1) - 5/3*y",
+        "1/4*(x + y)*(x - y) - 1.5e-1*x*y^3",
+        "x^2*5/3 - 5/3*y",
     ],
 )
 def test_a_text_means_the_same_wherever_it_is_read(text):

@@ -27,7 +27,7 @@ from vanishing import (
 from vanishing.learning import left_out
 from vanishing.learning.classifier import learned_temperature
 from vanishing.learning.labels import labelled_rows
-from vanishing.learning.temperature import Loss, learn_temperature
+from vanishing.learning.temperature import Loss, learn_temperature, least_loss
 from vanishing.rows.arrays import to_numpy
 
 IRIS, SPECIES = load_iris(return_X_y=True)
@@ -102,6 +102,22 @@ def test_scores_that_say_nothing_or_the_wrong_thing_give_nearly_equal_probabilit
     scores, y = scores_of(3)
     assert learn_temperature(-scores, y) == pytest.approx(1e3)
     assert 0 < learn_temperature(np.zeros(10), np.arange(10) % 2) <= 1e3
+
+
+@pytest.mark.parametrize("n_classes", [2, 5])
+@pytest.mark.parametrize("scale", [1e-9, 0.01, 1.0, 30.0, -1.0])
+def test_a_temperature_is_found_in_few_passes(n_classes, scale):
+    scores, y = scores_of(n_classes)
+    loss = Loss(scale * scores, y, None, float(len(y)))
+    passes = []
+
+    def slopes(rates):
+        passes.append(len(rates))
+        return loss.slopes(rates)
+
+    temperature = least_loss(slopes, n_rates=11, accuracy=1e-3)
+    assert temperature == pytest.approx(learn_temperature(scale * scores, y), rel=1e-5)
+    assert len(passes) <= 5 and set(passes) == {11}
 
 
 # -- Rows that are left out -----------------------------------------------------------------------

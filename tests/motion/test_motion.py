@@ -1,5 +1,7 @@
 """Conserved quantities: right ones, none where there is none, and the same however rows come."""
 
+import pickle
+
 import numpy as np
 import pytest
 from moving import CONSERVED, NOT_CONSERVED, SYSTEMS, System, simulated
@@ -7,6 +9,9 @@ from moving import CONSERVED, NOT_CONSERVED, SYSTEMS, System, simulated
 import vanishing
 from vanishing import Blocks, ConservedQuantities, ConservedQuantity
 from vanishing.algebra.terms import Evaluator
+from vanishing.motion.runs import Measure, RowSubset
+from vanishing.motion.variables import MotionMonomials, Variable
+from vanishing.rows.source import RowPart
 
 NOISY = ("oscillator", "Duffing", "pendulum", "Lotka-Volterra", "rigid body")
 
@@ -396,3 +401,23 @@ def test_independent_counts_gradients():
         both = np.vstack([own, *[g[i] for g in gradients]])
         ranks = [np.linalg.matrix_rank(m, tol=1e-6) for m in (both, own)]
         assert ranks[0] - ranks[1] == 3 == model.n_independent_
+
+
+# -- Values ---------------------------------------------------------------------------------------
+
+
+def test_answers_of_blocks_are_combined_into_a_new_one():
+    """A scheduler may ask for a block's answer again: combining must not have changed it."""
+    X, groups = map(np.asarray, simulated("oscillator"))
+    monomials = MotionMonomials([Variable(j) for j in range(X.shape[1])], np.ones(X.shape[1]), 2)
+    labels = np.unique(groups)
+    held_out = np.arange(len(labels)) % 4 == 0
+    subset = RowSubset(np.ones(len(labels), dtype=bool), 1.0, 0)
+    question = Measure(monomials, labels, held_out, 0, subset)
+    # A block ends within a run, of which both have rows.
+    first, second = (question(RowPart(X[p], groups[p], None)) for p in (slice(95), slice(95, None)))
+    before = pickle.dumps((first, second))
+    once, twice = (question.combine(first, second) for _ in range(2))
+    assert pickle.dumps((first, second)) == before
+    assert pickle.dumps(once) == pickle.dumps(twice)
+    np.testing.assert_allclose(once.weight.sum(), len(X))

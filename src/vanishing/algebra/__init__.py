@@ -1,1 +1,1 @@
-"""Monomials and polynomials: exact combinatorics and formulas, no data."""
+"""Monomials, polynomials, and formulas as one tree of terms and functions: no data."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from vanishing.algebra.expressions import Apply, Column, Node, Number, Power, Product, Sum
 from vanishing.algebra.functions import FUNCTIONS
-from vanishing.algebra.syntax import TextReader, Token, listed
+from vanishing.algebra.syntax import TextReader, Token, listed, tokens
 from vanishing.algebra.terms import Evaluator, Factor, Term
 
 _MAX_TERMS = 400
@@ -124,11 +124,14 @@ class _EquationReader(TextReader):
     """Reads one equation; its variables are columns, constants and roots of sums."""
 
     measured = True
+    misfit = "numbers, names, signs and brackets do not fit together: "
 
     def __init__(self, text: str, names: Sequence[str]):
         if not isinstance(text, str):
             raise ValueError(f"an equation is a text; got {type(text).__name__}.")
         super().__init__(text, names)
+        if sum(token.kind == "equals" for token in tokens(text)) > 1:
+            self.fail("it has more than one =")
         self.constants: list[str] = []
         self.trees = self.sides(2)
         self.n_known = len(self.names) + len(self.constants)

@@ -91,7 +91,7 @@ class Html(PlainText):
         more = f"({n_left_out}\u00a0more\u00a0term{'' if n_left_out == 1 else 's'})"
         return f" +\u00a0\u2026\u00a0<small>{more}</small>"
 
-    def raised(self, base: str, exponent: str) -> str:
+    def superscript(self, base: str, exponent: str) -> str:
         """Write an exponent behind its base."""
         return f"{base}<sup>{exponent}</sup>"
 
@@ -166,7 +166,7 @@ class MathML(PlainText):
         above, below = self.product(factors).text, self.product(divisors).text
         return Written(f"<mfrac>{above}{below}</mfrac>", PRODUCT)
 
-    def raised(self, base: str, exponent: str) -> str:
+    def superscript(self, base: str, exponent: str) -> str:
         """Write an exponent behind its base."""
         return f"<msup>{base}<mn>{exponent}</mn></msup>"
 

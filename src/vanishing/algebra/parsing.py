@@ -9,7 +9,7 @@ import numpy as np
 from vanishing.algebra.expressions import Column, Node, Number, Power, Product, Sum
 from vanishing.algebra.monomials import deglex_order
 from vanishing.algebra.polynomials import Polynomial, default_names
-from vanishing.algebra.syntax import TextReader, tokens
+from vanishing.algebra.syntax import TextReader, shown, tokens
 
 MAX_DEGREE = 50
 MAX_VARIABLES = 1000  # where they are not named
@@ -26,8 +26,8 @@ def parse_polynomial(text: str, names: Sequence[str] | None = None) -> Polynomia
     Parameters
     ----------
     text : str
-        Numbers, names, brackets, ``+``, ``-``, ``*``, ``/`` with a number, and ``^`` or ``**`` with
-        a non-negative integer. Names that are no words stand in brackets: ``[petal length]``.
+        Numbers, fractions such as 2/3, names, brackets, ``+``, ``-``, ``*``, and ``^`` or ``**``
+        with a non-negative integer. Names that are no words stand in brackets: ``[petal length]``.
     names : sequence of str, default=None
         Names of the variables in the order of the columns; x0, x1, ... up to the last one that
         occurs by default.
@@ -152,16 +152,22 @@ class _PolynomialReader(TextReader):
                 total = self.product(total, self.expanded(part))
         return total
 
-    def raised(self, base: _Terms, exponent: float) -> _Terms:
-        if exponent < 0.0:
-            if set(base) != {()}:
-                self.fail("it divides by what is no number")
-            base = {(): 1.0 / base[()] if base[()] else math.inf}
-        if not abs(exponent).is_integer() or abs(exponent) > MAX_DEGREE:
+    def exponent(self) -> float:
+        text = self.take().text
+        if not re.fullmatch("[0-9]{1,3}", text) or int(text) > MAX_DEGREE:
             wanted = f"an integer from 0 to {MAX_DEGREE}"
-            self.fail(f"an exponent must be {wanted}, not {exponent:.15g}")
+            self.fail(f"an exponent must be {wanted}, not {shown(text)}")
+        if self.next.kind == "power":  # which of the two comes first?
+            self.unexpected(self.next.text)
+        return float(text)
+
+    def raised(self, base: _Terms, exponent: float) -> _Terms:
+        if exponent < 0.0:  # but for fractions, which are numbers
+            if base == {(): 0.0}:
+                self.fail("its coefficients must be finite")
+            self.unexpected("/")
         total: _Terms = {(): 1.0}
-        for _ in range(int(abs(exponent))):
+        for _ in range(int(exponent)):
             total = self.product(total, base)
         return total
 

@@ -16,7 +16,7 @@ from vanishing.algebra.expressions import (
     Sum,
     Symbol,
 )
-from vanishing.algebra.functions import FUNCTIONS as REGISTRY
+from vanishing.algebra.functions import FUNCTIONS
 from vanishing.algebra.writing import (
     ATOM,
     NEGATIVE,
@@ -31,11 +31,11 @@ from vanishing.algebra.writing import (
 )
 
 # Functions that every language has, or that can be written in it.
-FUNCTIONS = (
+PORTABLE = (
     *("abs", "sign", "sqrt", "cbrt", "exp", "log", "sin", "cos", "tan"),
     *("arcsin", "arccos", "arctan", "tanh", "arctanh", "arcsinh"),
 )
-_SHORT = {name: name.replace("arc", "a") for name in FUNCTIONS}
+_SHORT = {name: name.replace("arc", "a") for name in PORTABLE}
 _AT_ONCE = 50  # terms of a sum in C and SQL, whose readers have no room for thousands of brackets
 _SQL_PRODUCTS = 8  # whole powers up to this one are written as products
 _C_WORDS = """
@@ -104,7 +104,7 @@ class Python(Program):
     """Writes expressions as Python that needs NumPy, as ``np``."""
 
     language = "NumPy"
-    functions: ClassVar[dict[str, str]] = {name: f"np.{name}" for name in FUNCTIONS}
+    functions: ClassVar[dict[str, str]] = {name: f"np.{name}" for name in PORTABLE}
 
     def name(self, name: str) -> str:
         """Write a name."""
@@ -118,14 +118,12 @@ class Python(Program):
 
     def call(self, name: str, argument: Written) -> Written:
         """Write a function of something."""
-        if name not in self.functions and name in REGISTRY and REGISTRY[name].is_numpy:
+        if name not in self.functions and name in FUNCTIONS and FUNCTIONS[name].is_numpy:
             return Written(f"np.{name}({argument.text})")
         return super().call(name, argument)
 
-    def power(self, base: Written, exponent: float) -> Written:
-        """Write a power with a positive exponent."""
-        if exponent == 0.5:
-            return super().power(base, exponent)
+    def raised(self, base: Written, exponent: float) -> Written:
+        """Write a power that is no square root."""
         is_whole = exponent == int(exponent) and abs(exponent) < 1e9
         return Written(f"{base.atom}**{int(exponent) if is_whole else exponent!r}", POWER)
 
@@ -134,21 +132,18 @@ class SympyText(Python):
     """Writes expressions as Python that needs all names of SymPy."""
 
     language = "SymPy"
-    functions: ClassVar[dict[str, str]] = {**_SHORT, "abs": "Abs"}
+    functions: ClassVar[dict[str, str]] = {
+        **_SHORT,
+        "abs": "Abs",
+        "cbrt": "(sign({0})*Abs({0})**Rational(1, 3))",  # its own is complex below 0
+    }
 
     def name(self, name: str) -> str:
         """Write a name."""
         return f"Symbol({name!r})"  # a bare name may be a function or a constant: beta, E, S
 
-    def symbol(self, symbol: Symbol) -> Written:
-        """Write a constant by its name."""
-        return Written(self.name(symbol.name))
-
     def call(self, name: str, argument: Written) -> Written:
         """Write a function of something."""
-        if name == "cbrt":  # SymPy's own is complex where the argument is negative
-            root = f"Abs({argument.text})**Rational(1, 3)"
-            return Written(f"sign({argument.text})*{root}", PRODUCT)
         if name not in self.functions:
             return Written(f"Function({name!r})({argument.text})")
         return super().call(name, argument)
@@ -188,10 +183,8 @@ class C(Spaced):
             raise ValueError(f"{name!r} is no name in C: rename the column.")
         return name
 
-    def power(self, base: Written, exponent: float) -> Written:
-        """Write a power with a positive exponent."""
-        if exponent == 0.5:
-            return super().power(base, exponent)
+    def raised(self, base: Written, exponent: float) -> Written:
+        """Write a power that is no square root."""
         return Written(f"pow({base.text}, {float(exponent)!r})")
 
     def call(self, name: str, argument: Written) -> Written:
@@ -226,10 +219,8 @@ class SQL(Spaced):
         # SQL divides whole numbers without a rest.
         return f"CAST({sql_identifier(name)} AS DOUBLE PRECISION)"
 
-    def power(self, base: Written, exponent: float) -> Written:
-        """Write a power with a positive exponent."""
-        if exponent == 0.5:
-            return super().power(base, exponent)
+    def raised(self, base: Written, exponent: float) -> Written:
+        """Write a power that is no square root."""
         if is_sql_product(exponent):
             return Written(" * ".join([base.atom] * int(exponent)), PRODUCT)
         return Written(f"POWER({base.text}, {float(exponent)!r})")

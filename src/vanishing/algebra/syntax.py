@@ -22,6 +22,7 @@ from vanishing.algebra.functions import FUNCTIONS, readable
 from vanishing.algebra.writing import printable
 
 _MAX_DEPTH = 50  # of brackets: the parser is recursive
+_MAX_FACTORS = 1000  # of a product, and signs before one
 _TOKEN = re.compile(
     # Behind the number of 8.314(2)[J/(mol K)] are its standard error and its unit, as laws have.
     r"(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)(?:\([0-9]+\))?(?:\[[^][]*\])?"
@@ -59,7 +60,8 @@ def listed(names: Sequence[str]) -> str:
     return ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
 
 
-def _shown(text: str) -> str:
+def shown(text: str) -> str:
+    """Return a text in quotation marks, its beginning if it is long."""
     return repr(text if len(text) <= 60 else f"{text[:57]}...")
 
 
@@ -77,6 +79,7 @@ class TextReader:
     max_length = 2000
     functions = True  # whether there may be functions
     measured = False  # whether numbers may have a standard error and a unit, which are left out
+    misfit = ""  # what is said of texts that are no formula, before what is wrong
 
     def __init__(self, text: str, names: Sequence[str]):
         self.text, self.names = text, [str(name) for name in names]
@@ -85,7 +88,7 @@ class TextReader:
         self.known = readable() if self.functions else {}
         self._depth = 0
         self._tokens: Iterator[Token] = iter(())
-        self._next = Token("end", "the end")
+        self.next = Token("end", "the end")
         self.columns: dict[str, int | None] = {}  # None where two columns print the same name
         for i, name in enumerate(map(printable, self.names)):
             self.columns[name] = None if name in self.columns else i
@@ -97,77 +100,88 @@ class TextReader:
 
     def fail(self, problem: str) -> NoReturn:
         """Raise ValueError with the text and what is wrong with it."""
-        raise ValueError(f"cannot read the {self.kind} {_shown(self.text)}: {problem}.")
+        raise ValueError(f"cannot read the {self.kind} {shown(self.text)}: {problem}.")
 
     def _refuse(self, name: str) -> NoReturn:
-        self.fail(f"the name {_shown(name)} cannot be told from others; rename the column")
+        self.fail(f"the name {shown(name)} cannot be told from others; rename the column")
 
     def unknown(self, token: Token) -> Node:
         """Return what a name that is no column stands for."""
-        self.fail(f"{_shown(token.name)} is not one of the variables {listed(self.names)}")
+        self.fail(f"{shown(token.name)} is not one of the variables {listed(self.names)}")
 
     def sides(self, most: int) -> list[Node]:
         """Return the sides of an equation, at most so many, as trees."""
         sides: list[list[Token]] = [[]]
         for token in tokens(self.text):
-            if token.kind == "equals" and most > 1:
+            if token.kind == "equals" and len(sides) < most:
                 sides.append([])
             else:
                 sides[-1].append(token)
-        if len(sides) > most:
-            self.fail("it has more than one =")
         if not all(sides):
             self.fail("a side is empty")
-        return [self._side(side) for side in sides]
+        ends = ["="] * (len(sides) - 1) + ["the end"]
+        return [self._side(side, end) for side, end in zip(sides, ends, strict=True)]
 
-    def _side(self, side: list[Token]) -> Node:
-        self._tokens = iter([*side, Token("end", "the end")])
-        self._next = next(self._tokens)
+    def _side(self, side: list[Token], end: str) -> Node:
+        self._tokens = iter([*side, Token("end", end)])
+        self.next = next(self._tokens)
         node = self._sum()
-        if self._next.kind != "end":
-            self._unexpected(self._next.text)
+        if self.next.kind != "end":
+            self.unexpected(self.next.text)
         return node
 
-    def _take(self) -> Token:
-        token = self._next
-        self._next = next(self._tokens, token)
+    def take(self) -> Token:
+        """Return the next token, and go on to the one behind it."""
+        token = self.next
+        self.next = next(self._tokens, token)
         return token
 
-    def _unexpected(self, text: str) -> NoReturn:
-        self.fail(f"{_shown(text)} is not expected there")
+    def unexpected(self, text: str) -> NoReturn:
+        """Say that something is not expected where it stands."""
+        self.fail(f"{self.misfit}{shown(text)} is not expected there")
 
     def _sum(self) -> Node:
         parts: list[Node] = [self._product()]
-        while self._next.kind == "sign":
-            minus = self._take().text == "-"
+        while self.next.kind == "sign":
+            minus = self.take().text == "-"
             parts.append(_negative(self._product()) if minus else self._product())
         return parts[0] if len(parts) == 1 else Sum(tuple(parts))
 
     def _product(self) -> Node:
         parts: list[Node] = [self._signed()]
-        while self._next.kind == "times":
-            if self._take().text == "*":
-                parts.append(self._signed())
-                continue
-            divisor = self._signed()
-            match parts, divisor:
-                case [Number(value=above)], Number(value=below) if below:  # 2/3 is a number
-                    parts = [Number(above / below)]
+        while self.next.kind == "times":
+            operator, factor = self.take().text, self._signed()
+            match operator, parts[-1], factor:
+                case "/", Number(value=above), Number(value=below) if below:  # 2/3 is a number
+                    parts[-1] = Number(above / below)
+                case "/", _, _:
+                    parts.append(Power(factor, -1.0))
                 case _:
-                    parts.append(Power(divisor, -1.0))
+                    parts.append(factor)
+            if len(parts) > _MAX_FACTORS:
+                self._too_long()
         return parts[0] if len(parts) == 1 else Product(tuple(parts))
 
     def _signed(self) -> Node:
-        minus = False
-        while self._next.kind == "sign":
-            minus ^= self._take().text == "-"
+        signs = ""
+        while self.next.kind == "sign":
+            signs += self.take().text
+        if len(signs) > _MAX_FACTORS:
+            self._too_long()
         base = self._atom()
-        if self._next.kind == "power":
-            self._take()
-            base = Power(base, self._exponent())
-        return _negative(base) if minus else base
+        if self.next.kind == "power":
+            self.take()
+            base = Power(base, self.exponent())
+        return _negative(base) if signs.count("-") % 2 else base
 
-    def _exponent(self) -> float:
+    def _too_long(self) -> NoReturn:
+        self.fail(
+            f"more than {_MAX_FACTORS} factors, signs and brackets form one term, or are nested "
+            "too deeply"
+        )
+
+    def exponent(self) -> float:
+        """Read what stands behind the sign of a power."""
         node = self._deeper(self._signed)
         if columns_of(node):
             self.fail("an exponent must be a number")
@@ -186,25 +200,25 @@ class TextReader:
         return node
 
     def _bracket(self) -> Node:
-        self._take()
+        self.take()
         node = self._deeper(self._sum)
-        if self._next.kind == "end":
-            self.fail("a bracket is not closed")
-        if self._next.kind != "close":
-            self._unexpected(self._next.text)
-        self._take()
+        if self.next.kind == "end":
+            self.fail(f"{self.misfit}a bracket is not closed")
+        if self.next.kind != "close":
+            self.unexpected(self.next.text)
+        self.take()
         return node
 
     def _atom(self) -> Node:
-        if self._next.kind == "open":
+        if self.next.kind == "open":
             return self._bracket()
-        token = self._take()
+        token = self.take()
         if token.kind == "number":
             return self._number(token)
         if token.kind != "name":
-            expected = "a number, a variable or a bracket is expected"
-            self.fail(f"{expected} in place of {_shown(token.text)}")
-        if self._next.kind == "open" and self.functions:
+            expected = f"{self.misfit}a number, a variable or a bracket is expected"
+            self.fail(f"{expected} in place of {shown(token.text)}")
+        if self.next.kind == "open" and self.functions:
             if token.text not in self.known:
                 self.fail(
                     f"{token.name!r} before a bracket is no function out of "
@@ -213,13 +227,14 @@ class TextReader:
             function = FUNCTIONS[self.known[token.text]]
             return Apply(function.name, function.value, self._bracket())
         if token.name not in self.columns:
-            return Number(math.pi) if token.text == "pi" else self.unknown(token)
+            is_pi = token.text == "pi" and self.functions
+            return Number(math.pi) if is_pi else self.unknown(token)
         place = self.columns[token.name]
         return self._refuse(token.name) if place is None else Column(place)
 
     def _number(self, token: Token) -> Node:
         if token.measure and not self.measured:
-            self._unexpected(token.measure)
+            self.unexpected(token.measure)
         value = float(token.text)
         if not math.isfinite(value):
             self.fail("its numbers must be finite")

@@ -306,9 +306,13 @@ class PlainText:
         """Write a power with a positive exponent."""
         if exponent == 0.5:
             return self.call("sqrt", base)._replace(rank=POWER)
-        return Written(self.raised(self.within(base, ATOM), fraction_text(exponent)), POWER)
+        return self.raised(base, exponent)
 
-    def raised(self, base: str, exponent: str) -> str:
+    def raised(self, base: Written, exponent: float) -> Written:
+        """Write a power that is no square root."""
+        return Written(self.superscript(self.within(base, ATOM), fraction_text(exponent)), POWER)
+
+    def superscript(self, base: str, exponent: str) -> str:
         """Write an exponent behind its base."""
         return f"{base}^({exponent})" if "/" in exponent else f"{base}^{exponent}"
 
@@ -355,7 +359,7 @@ class Latex(PlainText):
         above, below = self.product(factors).text, self.product(divisors).text
         return Written(rf"\frac{{{above}}}{{{below}}}", PRODUCT)
 
-    def raised(self, base: str, exponent: str) -> str:
+    def superscript(self, base: str, exponent: str) -> str:
         """Write an exponent behind its base."""
         return f"{base}^{{{exponent}}}"
 

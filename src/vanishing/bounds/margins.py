@@ -4,11 +4,7 @@ import math
 
 import numpy as np
 
-from vanishing.bounds.generators import (
-    IN_ADVANCE,
-    l1_norms,
-    place_of_terms,
-)
+from vanishing.bounds.generators import IN_ADVANCE, l1_norms, place_of_terms
 from vanishing.bounds.guarantees import margin_bound, margin_loss
 from vanishing.bounds.price import grid, samples_needed, share
 from vanishing.bounds.results import Bound

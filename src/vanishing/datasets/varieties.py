@@ -183,9 +183,9 @@ def make_variety(
     Parameters
     ----------
     equations : str, Polynomial, sequence of these, or Generators
-        The equations. A string is a polynomial in ``+``, ``-``, ``*``, ``/`` with a number, ``^``
-        or ``**`` with a non-negative integer, brackets and numbers, or two of them with ``=``
-        between them. A polynomial stands for the equation that it is zero.
+        The equations. A string is a polynomial in ``+``, ``-``, ``*``, ``^`` or ``**`` with a
+        non-negative integer, brackets and numbers, or two of them with ``=`` between them. A
+        polynomial stands for the equation that it is zero.
     n_samples : int, default=400
         Number of points.
     noise : float, default=0.0

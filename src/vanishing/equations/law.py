@@ -366,6 +366,22 @@ class Law(FittedTerms):
             all digits of a number, an expression for a program to read: what the target is, or what
             is zero where the law holds if there is no target or no closed form.
 
+        Returns
+        -------
+        text : str
+
+        Raises
+        ------
+        ValueError
+            If a program could not read it: a name that the language does not have, or a function of
+            your own.
+
+        See Also
+        --------
+        to_python : A whole function.
+        to_sympy : An equation of SymPy, as an object.
+        vanishing.export.to_sql : Any fitted model as SQL; `vanishing.export` has other languages.
+
         Examples
         --------
         >>> from vanishing import Law

@@ -49,6 +49,12 @@ def to_c(model: object, name: str | None = None) -> str:
         zero where the law holds. Where a column is NaN all values are, no class is predicted (-1),
         and a row is neither an outlier nor not (0).
 
+    See Also
+    --------
+    to_python : Source of a Python module that needs NumPy alone.
+    to_sql : Expression of SQL over the columns of a table.
+    to_onnx : ONNX graph of standard operators.
+
     Examples
     --------
     >>> from vanishing import OAVI
@@ -69,8 +75,8 @@ def to_c(model: object, name: str | None = None) -> str:
         raise ValueError("the model has no generators, so that there is nothing to export.")
     output = next(iter(computation.outputs.values()))
     source = _CSource()
-    found = source.vector(output)
-    end = _end(computation, output, found)  # which may need one more table
+    entry = source.vector(output)
+    end = _end(computation, output, entry)  # which may need one more table
     if not source.reads_row:
         end.insert(0, "(void)x;  /* it says the same of every row */")
     lines = [*_start(computation, name), *source.lines, *end]
@@ -104,8 +110,8 @@ def _comment(lines) -> list[str]:
         text = re.sub(r"\*(?=/)|/(?=\*)|\?(?=\?)", r"\g<0> ", text).rstrip()
         safe.append(text + "." if text.endswith("\\") else text)
     first, *rest = safe
-    found = [f"/* {first}", *(f"   {line}".rstrip() for line in rest)]
-    return [*found[:-1], f"{found[-1]} */"]
+    comment = [f"/* {first}", *(f"   {line}".rstrip() for line in rest)]
+    return [*comment[:-1], f"{comment[-1]} */"]
 
 
 def _start(computation: Computation, name: str) -> list[str]:
@@ -130,26 +136,26 @@ def _start(computation: Computation, name: str) -> list[str]:
     ]
 
 
-def _end(computation: Computation, output: Value, found: Entry) -> list[str]:
-    """Return how the function ends: by writing and returning what was found."""
+def _end(computation: Computation, output: Value, entry: Entry) -> list[str]:
+    """Return how the function ends: by writing and returning the output."""
     if computation.kind == "law":
-        return [f"return {found('0').text};"]
+        return [f"return {entry('0').text};"]
     out = _OUTPUTS[computation.kind]
-    write = f"for (int i = 0; i < {output.width}; i++) {out}[i] = {found('i').text};"
+    write = f"for (int i = 0; i < {output.width}; i++) {out}[i] = {entry('i').text};"
     if output.width == 1:
-        write = f"{out}[0] = {found('0').text};"
+        write = f"{out}[0] = {entry('0').text};"
     if computation.kind == "transformer":
         return [write]
     write = f"if ({out}) {write}"
     if computation.kind == "detector":
-        return [write, f"return {found('0').text} < 0.0 ? -1 : 1;"]
+        return [write, f"return {entry('0').text} < 0.0 ? -1 : 1;"]
     if output.width == 1:
-        return [write, f"return {found('0').text} > 0.0;"]
+        return [write, f"return {entry('0').text} > 0.0;"]
     return [
         write,
         "int best = 0;",
         f"for (int i = 1; i < {output.width}; i++)",
-        f"    if ({found('i').text} > {found('best').text}) best = i;",
+        f"    if ({entry('i').text} > {entry('best').text}) best = i;",
         "return best;",
     ]
 
@@ -278,7 +284,7 @@ class _CSource(Notation, C):
         """Search for the place of each entry among its knots, by halves."""
         steps = value.data["steps"]
         known, name = self.known[id(value.inputs[0])], self._name("v")
-        ends = self._numbers("int", np.cumsum([0, *(len(one.knots) for one in steps)]))
+        ends = self._numbers("int", np.cumsum([0, *(len(column.knots) for column in steps)]))
         knots, base, at, start, slope = (
             self._numbers("double", np.concatenate(parts)) for parts in zip(*steps, strict=True)
         )

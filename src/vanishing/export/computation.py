@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from vanishing.algebra.programs import FUNCTIONS
+from vanishing.algebra.programs import PORTABLE
 
 
 class Steps(NamedTuple):
@@ -35,7 +35,7 @@ class Value:
         times the input, and an offset), "add", "subtract", "multiply", "divide", "minimum" or
         "maximum" (of two inputs, of one width or one of them of width 1), "power", "clip",
         "zero_below" (0 where the input is below a limit), "quantiles", or a function out of
-        `vanishing.algebra.programs.FUNCTIONS`.
+        `vanishing.algebra.programs.PORTABLE`.
     inputs : tuple of Value
     width : int
         How many entries it has.
@@ -77,10 +77,10 @@ class Value:
 
     def apply(self, function: str) -> "Value":
         """Return a function of each entry."""
-        if function not in FUNCTIONS:
+        if function not in PORTABLE:
             raise ValueError(
                 f"{function!r} is a function of your own, which cannot be exported: "
-                f"{', '.join(FUNCTIONS)} can."
+                f"{', '.join(PORTABLE)} can."
             )
         return Value(function, (self,), self.width)
 
@@ -190,7 +190,7 @@ def in_order(
 
     ``times`` says how often the text of an operation holds that of its input.
     """
-    found: dict[int, Value] = {}
+    values_by_id: dict[int, Value] = {}
     used: Counter = Counter()
     stack = [(value, False) for value in reversed(list(values))]
     for value, _ in stack:
@@ -198,10 +198,10 @@ def in_order(
     while stack:
         value, is_ready = stack.pop()
         if is_ready:
-            found[id(value)] = value
-        elif id(value) not in found:
+            values_by_id[id(value)] = value
+        elif id(value) not in values_by_id:
             for part in value.inputs:
                 used[id(part)] += times(value)
             stack.append((value, True))
             stack += [(part, False) for part in reversed(value.inputs)]
-    return list(found.values()), used
+    return list(values_by_id.values()), used

@@ -54,7 +54,7 @@ def _of(values: Value, coef: np.ndarray) -> Value:
 
 def _values(z: Value, features: Features) -> Value:
     """Return the features of a row but the first: columns, and products of components."""
-    found = [z]
+    values = [z]
     if features.counts:
         component = z.linear(features.directions.T)
         for degree, p in enumerate(features.counts, start=2):
@@ -64,8 +64,8 @@ def _values(z: Value, features: Features) -> Value:
                 longer = [(a, i) for a in range(p) for i, b in enumerate(first) if b >= a]
                 first, places = map(list, zip(*longer, strict=True))
                 level = level.take(places) * component.take(first)
-            found.append(level)
-    return join(found)
+            values.append(level)
+    return join(values)
 
 
 def _noise(z: Value, noise: Noise) -> Value:

@@ -24,11 +24,11 @@ from vanishing.motion.quantity import ConservedQuantity
 
 def law_computation(model) -> Computation:
     """Return what a law, or the best one of a finder, says of a row."""
-    found = law_anatomy(model)
-    law = model if not found.laws and found.best is model else next(iter(found.laws), None)
+    facts = law_anatomy(model)
+    law = model if not facts.laws and facts.best is model else next(iter(facts.laws), None)
     if law is None:
         raise ValueError(
-            f"no law was found, so that there is nothing to export: {found.verdict} An equation of "
+            f"no law was found, so that there is nothing to export: {facts.verdict} An equation of "
             "front_ can be exported."
         )
     formula = law_formula(law)

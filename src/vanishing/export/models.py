@@ -44,7 +44,7 @@ def computation_of(model) -> Computation:
     Raises
     ------
     TypeError
-        If a part of it is not known here.
+        If a part of it cannot be exported.
     """
     if is_about_laws(model):
         return law_computation(model)
@@ -61,12 +61,11 @@ def computation_of(model) -> Computation:
     common = (type(model).__name__,)
     names = tuple(str(name) for name in input_names(first))
     if isinstance(last, VanishingOutlierDetector):
-        found = scores(x, last)
-        return Computation(*common, "detector", names, found, ("decision",))
+        return Computation(*common, "detector", names, scores(x, last), ("decision",))
     if isinstance(last, (VanishingClassifier, VanishingClassifierCV)) or type(last) in LINEAR:
-        found, classes = _classifier(x, last)
-        told = classes[1:] if len(classes) == 2 else classes
-        return Computation(*common, "classifier", names, found, tuple(map(str, told)), classes)
+        outputs, classes = _classifier(x, last)
+        entries = tuple(map(str, classes[1:] if len(classes) == 2 else classes))
+        return Computation(*common, "classifier", names, outputs, entries, classes)
     x = _transformed(x, last)
     out = tuple(f"feature{i}" for i in range(x.width))
     return Computation(*common, "transformer", names, {"features": x}, out)
@@ -76,8 +75,8 @@ def _steps(model) -> list:
     """Return the steps of a pipeline, or the model alone."""
     if type(model) is not Pipeline:
         return [model]
-    found = [step for _, step in model.steps if step is not None and step != "passthrough"]
-    steps = [one for step in found for one in _steps(step)]
+    parts = [step for _, step in model.steps if step is not None and step != "passthrough"]
+    steps = [step for part in parts for step in _steps(part)]
     if not steps:
         raise TypeError("a pipeline that passes rows through cannot be exported: it does nothing.")
     return steps
@@ -109,14 +108,14 @@ def _classifier(x: Value, model) -> tuple[dict[str, Value], np.ndarray]:
     if type(model) in LINEAR:
         decision = _linear(x, model.coef_.T, model.intercept_)
         return _with_probabilities(decision, _temperature(model)), model.classes_
-    found = anatomy(model)
-    core, final = found.core, found.core.final_estimator_
+    facts = anatomy(model)
+    core, final = facts.core, facts.core.final_estimator_
     if type(final) not in LINEAR:
         raise TypeError(
             f"a classifier with final_estimator={final!r} cannot be exported: leave "
             "final_estimator out, or take LogisticRegression or LinearSVC."
         )
-    parts = [part.subset(part.used) for part in found.parts]
+    parts = [part.subset(part.used) for part in facts.parts]
     weights = np.vstack([np.asarray(part.weights) for part in parts])
     if len(weights):
         decision = _linear(features(scaled(x, core.scaling_), parts), weights, final.intercept_)
@@ -131,7 +130,7 @@ def _linear(x: Value, weights, intercept) -> Value:
 
 
 def _temperature(final) -> float | None:
-    """Return by what decision values are divided to be logits; None: there are no probabilities."""
+    """Return what decision values are divided by to be logits; None: no probabilities."""
     if not isinstance(final, LogisticRegression):
         return None
     each_alone = final.solver == "liblinear" or getattr(final, "multi_class", None) == "ovr"
@@ -139,14 +138,14 @@ def _temperature(final) -> float | None:
 
 
 def _with_probabilities(decision: Value, temperature: float | None) -> dict[str, Value]:
-    found = {"decision": decision}
+    outputs = {"decision": decision}
     if temperature is not None:
         logits = decision.clip(-_LARGEST, _LARGEST)
         if decision.width == 1:
             logits = logits.linear([[-0.5], [0.5]])
         chances = ((logits - logits.largest()) / temperature).apply("exp")
-        found["probabilities"] = chances / chances.sum()
-    return found
+        outputs["probabilities"] = chances / chances.sum()
+    return outputs
 
 
 # -- Generators -----------------------------------------------------------------------------------
@@ -155,15 +154,15 @@ def _with_probabilities(decision: Value, temperature: float | None) -> dict[str,
 def features(x: Value, parts: Sequence[ModelPart]) -> Value:
     """Return the values of the generators of all classes, in absolute size where these count."""
     are_scaled = x.operation != "columns"
-    found = []
+    values = []
     for part in parts:
         if not len(part.generators):
             continue
         of = "" if part.label is None else f" of class {part.label!r}"
         heading = f"Generators{of}{' in the columns as scaled' if are_scaled else ''}:"
         value = _generators(x, part.generators).noted([heading, *_equations(part.generators)])
-        found.append(value.apply("abs") if part.absolute else value)
-    return join(found) if found else x.take([])
+        values.append(value.apply("abs") if part.absolute else value)
+    return join(values) if values else x.take([])
 
 
 def _generators(x: Value, generators) -> Value:
@@ -186,10 +185,10 @@ def _monomials(x: Value, plan: monomials.Plan) -> Value:
     levels: list[Value] = []
     start = 0  # of the terms of one degree less
     for d in range(1, int(degree.max(initial=0)) + 1):
-        here = np.flatnonzero(degree == d)
-        level = x.take(plan.variable[here])
-        levels.append(levels[-1].take(plan.parent[here] - start) * level if levels else level)
-        start = here[0]
+        terms = np.flatnonzero(degree == d)
+        level = x.take(plan.variable[terms])
+        levels.append(levels[-1].take(plan.parent[terms] - start) * level if levels else level)
+        start = terms[0]
     return join(levels)
 
 

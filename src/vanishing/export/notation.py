@@ -5,11 +5,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from vanishing.algebra.programs import FUNCTIONS, Spaced
+from vanishing.algebra.programs import PORTABLE, Spaced
 from vanishing.algebra.writing import NEGATIVE, Written
 from vanishing.export.computation import Value
 
-ELEMENTWISE = frozenset([*FUNCTIONS, "add", "subtract", "multiply", "divide"])
+ELEMENTWISE = frozenset([*PORTABLE, "add", "subtract", "multiply", "divide"])
 ELEMENTWISE |= {"minimum", "maximum", "power", "clip", "zero_below"}
 
 
@@ -48,7 +48,7 @@ class Notation(Spaced):
             return self.fraction(operands[:1], operands[1:])
         if operation == "power":
             return self.power(operands[0], value.data["exponent"])
-        if operation in FUNCTIONS:
+        if operation in PORTABLE:
             return self.call(operation, operands[0])
         limits = [data(name) for name in ("low", "high") if name in value.data]
         if operation == "zero_below":

@@ -34,7 +34,7 @@ def to_onnx(model: object, *, dtype: Literal["float64", "float32"] = "float64") 
         As `to_python` takes it.
     dtype : {"float64", "float32"}, default="float64"
         Of the input, and of the outputs that are no labels. Inside, all is computed in float64:
-        what is left of a polynomial that nearly vanishes is less than float32 can tell. With
+        values of a polynomial that nearly vanishes are below what float32 resolves. With
         "float32" results are those of the rows as rounded to it.
 
     Returns
@@ -45,6 +45,12 @@ def to_onnx(model: object, *, dtype: Literal["float64", "float32"] = "float64") 
         and "scores", its decision values; of a detector "label" (-1 or 1) and "scores"; of all else
         "variable". Shapes are those of the model's own methods. The metadata have the names of the
         columns as JSON, "feature_names".
+
+    See Also
+    --------
+    to_python : Source of a Python module that needs NumPy alone.
+    to_c : Source of one C function.
+    to_sql : Expression of SQL over the columns of a table.
 
     Notes
     -----
@@ -73,7 +79,7 @@ def to_onnx(model: object, *, dtype: Literal["float64", "float32"] = "float64") 
     graph = _Graph(onnx, dtype)
     graph.values(list(computation.outputs.values()))
     _write_outputs(graph, computation)
-    found = onnx.helper.make_model(
+    exported = onnx.helper.make_model(
         onnx.helper.make_graph(
             graph.nodes,
             computation.title,
@@ -87,9 +93,9 @@ def to_onnx(model: object, *, dtype: Literal["float64", "float32"] = "float64") 
         producer_version=__version__,
     )
     names = json.dumps(list(computation.columns))
-    onnx.helper.set_model_props(found, {"feature_names": names})
-    onnx.checker.check_model(found)
-    return found
+    onnx.helper.set_model_props(exported, {"feature_names": names})
+    onnx.checker.check_model(exported)
+    return exported
 
 
 def _write_outputs(graph: "_Graph", computation: Computation) -> None:
@@ -241,7 +247,7 @@ class _Graph:
 
     def _quantiles(self, x: str, steps: list[Steps]) -> str:
         """Search for the place of each entry among its knots, by halves, all columns at once."""
-        n_halves = int(max(len(one.knots) for one in steps)).bit_length()
+        n_halves = int(max(len(column.knots) for column in steps)).bit_length()
         size = 2**n_halves
 
         def table(parts, length, filled) -> str:
@@ -251,7 +257,7 @@ class _Graph:
         def starts(length) -> str:
             return self.numbers(length * np.arange(len(steps), dtype=np.int64)[np.newaxis])
 
-        knots = table([one.knots for one in steps], size - 1, np.inf)
+        knots = table([column.knots for column in steps], size - 1, np.inf)
         start = starts(size - 1)
         place = self.numbers(np.zeros((1, 1), dtype=np.int64))  # how many knots are <= x
         for half in reversed(range(n_halves)):
@@ -279,7 +285,7 @@ class _Graph:
 
     def _arcsinh(self, x: str) -> str:
         size = self.add("Abs", x)
-        root = self._root_of(self.add("Mul", x, x), self.number(1.0))
+        root = self.add("Sqrt", self.add("Add", self.add("Mul", x, x), self.number(1.0)))
         return self.add("Mul", self.add("Sign", x), self.add("Log", self.add("Add", size, root)))
 
     def _arctanh(self, x: str) -> str:
@@ -319,6 +325,3 @@ class _Graph:
         cube = self.add("Mul", sine, self.add("Mul", sine, sine))
         small = self.add("Add", sine, self.add("Mul", cube, self.number(1.0 / 6.0)))
         return self.add("Add", rough, small)
-
-    def _root_of(self, left: str, right: str) -> str:
-        return self.add("Sqrt", self.add("Add", left, right))

@@ -122,6 +122,13 @@ def to_python(model: object, name: str | None = None) -> str:
         takes rows whose columns are those of FEATURE_NAMES, in this order: of a law, all but the
         one it is solved for.
 
+    See Also
+    --------
+    to_c : Source of one C function.
+    to_sql : Expression of SQL over the columns of a table.
+    to_onnx : ONNX graph of standard operators.
+    vanishing.Law.write : A law alone, in these and other languages.
+
     Examples
     --------
     >>> from vanishing import OAVI
@@ -143,9 +150,9 @@ def to_python(model: object, name: str | None = None) -> str:
     ]
     if computation.classes is not None:
         dtype = computation.classes.dtype
-        told = "object" if dtype.kind == "O" else repr(dtype.str)
+        kind = "object" if dtype.kind == "O" else repr(dtype.str)
         labels = _wrapped(computation.classes.tolist())
-        constants.append(f"CLASSES = np.array({labels}, dtype={told})")
+        constants.append(f"CLASSES = np.array({labels}, dtype={kind})")
     return "\n".join(
         [
             f'"""A fitted {computation.title}, written by vanishing {__version__}."""',
@@ -184,8 +191,8 @@ def _check_name(name) -> None:
 def _functions(computation: Computation, name: str) -> str:
     """Return the functions that people call."""
     if computation.kind == "classifier":
-        found = _CLASSIFIER.format(name=name)
-        return found + ("\n" + _PROBABILITIES if "probabilities" in computation.outputs else "")
+        source = _CLASSIFIER.format(name=name)
+        return source + ("\n" + _PROBABILITIES if "probabilities" in computation.outputs else "")
     if computation.kind == "detector":
         return _DETECTOR.format(name=name)
     if computation.kind == "law":
@@ -226,8 +233,8 @@ class _PythonSource(Notation, Python):
             if value.notes or (used[id(value)] > 1 and not is_simple):
                 text = self._named(text, value.notes)
             self.known[id(value)] = text
-        found = ", ".join(f"{self.known[id(value)].atom}.T" for value in outputs)
-        lines = ["X = np.ascontiguousarray(X.T)", *self.statements, f"return ({found},)"]
+        results = ", ".join(f"{self.known[id(value)].atom}.T" for value in outputs)
+        lines = ["X = np.ascontiguousarray(X.T)", *self.statements, f"return ({results},)"]
         lines = ['with np.errstate(all="ignore"):', *("    " + line for line in lines)]
         return "".join(f"    {line}\n" for line in lines)
 
@@ -261,13 +268,13 @@ class _PythonSource(Notation, Python):
                 return product
             return self.added(product, self._column("offset", data["offset"]))
         self.helpers.add(_QUANTILES)
-        parts = [f"({', '.join(_array(part) for part in one)})" for one in data["steps"]]
+        parts = [f"({', '.join(_array(part) for part in column)})" for column in data["steps"]]
         steps = self.constant("steps", "[\n    " + ",\n    ".join(parts) + ",\n]")
         return Written(f"_quantiles({inputs[0].text}, {steps})")
 
-    def power(self, base: Written, exponent: float) -> Written:
-        """Write a power."""
-        return super().power(base, exponent)._replace(rank=PRODUCT)
+    def raised(self, base: Written, exponent: float) -> Written:
+        """Write a power that is no square root."""
+        return super().raised(base, exponent)._replace(rank=PRODUCT)
 
     # -- Constants --------------------------------------------------------------------------------
 

@@ -43,6 +43,12 @@ def to_sql(model: object, output: str | None = None) -> str:
         One expression; where there are several values, such as features or decision values of
         more than two classes, expressions with names, ``... AS "name"``, separated by commas.
 
+    See Also
+    --------
+    to_python : Source of a Python module that needs NumPy alone.
+    to_c : Source of one C function.
+    to_onnx : ONNX graph of standard operators.
+
     Notes
     -----
     Names of columns are quoted: ``"a ""quoted"" name"``. Columns are cast to DOUBLE PRECISION,
@@ -277,7 +283,7 @@ class _SQLSource(Notation, SQL):
         if operation == "power" and is_sql_product(data["exponent"]):
             return int(data["exponent"])
         if operation == "quantiles":
-            return 3 * max(len(one.knots) for one in data["steps"])
+            return 3 * max(len(column.knots) for column in data["steps"])
         return super().times_written(value)
 
     def _steps(self, x: Written, steps: Steps) -> Written:

@@ -4,8 +4,8 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 
-def _unit(gram: np.ndarray, ridge: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return a Gram matrix of terms of size 1, and their sizes."""
+def of_size_one(gram: np.ndarray, ridge: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the Gram matrix of terms over their sizes, with a ridge, and the sizes."""
     scale = np.sqrt(np.maximum(gram.diagonal(), 1e-300))
     unit = gram / scale / scale[:, np.newaxis]
     unit[np.diag_indices_from(unit)] += ridge
@@ -14,7 +14,7 @@ def _unit(gram: np.ndarray, ridge: float) -> tuple[np.ndarray, np.ndarray]:
 
 def solution(gram: np.ndarray, cross: np.ndarray, ridge: float = 0.0) -> np.ndarray:
     """Return c with G c = ``cross``; the shortest where G is singular."""
-    unit, scale = _unit(gram, ridge)
+    unit, scale = of_size_one(gram, ridge)
     try:
         factor = cho_factor(unit, lower=True, check_finite=False)
         return cho_solve(factor, cross / scale, check_finite=False) / scale
@@ -24,14 +24,14 @@ def solution(gram: np.ndarray, cross: np.ndarray, ridge: float = 0.0) -> np.ndar
 
 def inverse(gram: np.ndarray) -> np.ndarray:
     """Return G^-1, the covariance of coefficients for noise of variance 1; inf if G is singular."""
-    unit, scale = _unit(gram, 1e-14)
+    unit, scale = of_size_one(gram, 1e-14)
     try:
         factor = cho_factor(unit, lower=True, check_finite=False)
     except LinAlgError:
         return np.full_like(gram, np.inf)
-    found = cho_solve(factor, np.eye(len(unit)), check_finite=False)
+    whole = cho_solve(factor, np.eye(len(unit)), check_finite=False)
     with np.errstate(over="ignore"):  # of terms that are zero on all rows
-        return found / scale / scale[:, np.newaxis]
+        return whole / scale / scale[:, np.newaxis]
 
 
 def without(gram: np.ndarray, cross: np.ndarray, place: int) -> tuple[np.ndarray, np.ndarray]:

@@ -7,10 +7,9 @@ import numba
 import numpy as np
 from scipy.linalg import LinAlgError, eigh, inv
 
+from vanishing.fitting import settings
+from vanishing.fitting.normal import of_size_one
 from vanishing.fitting.sparse import regressions
-
-_EXHAUSTIVE = 30_000  # supports of one size
-_BEAM, _EXTENSIONS, _BEAM_SIZE = 40, 12, 7
 
 
 @numba.njit(cache=True, error_model="numpy")
@@ -73,11 +72,11 @@ def _ratio(gram, slope, support, vector):
 @numba.njit(cache=True, error_model="numpy")
 def ratios(gram, slope, supports):
     """Return the least ratio of each support, given as rows of equal size."""
-    found = np.empty(len(supports))
+    least = np.empty(len(supports))
     vector = np.empty(supports.shape[1])
     for i in range(len(supports)):
-        found[i] = _ratio(gram, slope, supports[i], vector)
-    return found
+        least[i] = _ratio(gram, slope, supports[i], vector)
+    return least
 
 
 def least_ratio(gram, slope, support) -> tuple[float, np.ndarray]:
@@ -89,29 +88,25 @@ def least_ratio(gram, slope, support) -> tuple[float, np.ndarray]:
 def ratio_backward(gram, slope, max_terms) -> list[np.ndarray]:
     """Return supports by backward elimination, of several terms at once while many are left."""
     kept = np.arange(len(gram))
-    scale = np.sqrt(gram.diagonal())
-    found = []
+    supports = []
     while len(kept) > 1:
-        part = np.ix_(kept, kept)
-        unit = scale[kept]
-        left = gram[part] / unit / unit[:, np.newaxis]
-        right = slope[part] / unit / unit[:, np.newaxis]
-        left[np.diag_indices_from(left)] += 1e-13 * len(kept)
-        size = len(kept)
+        size, part = len(kept), np.ix_(kept, kept)
+        left, scale = of_size_one(gram[part], 1e-13 * size)
+        right = slope[part] / scale / scale[:, np.newaxis]
         try:
             _, vectors = eigh(right, left, subset_by_index=[size - 1, size - 1], check_finite=False)
         except LinAlgError:  # many terms are as good as dependent: nothing can be eliminated
             break
         vector = vectors[:, 0]
         if size <= max_terms:
-            found.append(kept)
+            supports.append(kept)
         # What v'Gv gains when a term is set to zero and the others follow, in directions other than
         # v itself: these have G^-1 - v v' (with v'Gv = 1) for an inverse.
         others = inv(left, check_finite=False).diagonal() - vector**2
         loss = vector**2 / np.maximum(others, 1e-12 * vector**2 + 1e-300)
         n_dropped = max(1, (size - 60) // 8)
         kept = kept[np.sort(np.argsort(loss, kind="stable")[n_dropped:])]
-    return found
+    return supports
 
 
 def full_ratios(gram, slope) -> np.ndarray:
@@ -119,12 +114,9 @@ def full_ratios(gram, slope) -> np.ndarray:
 
     Directions without a slope, such as the constant, have none.
     """
-    scale = np.sqrt(np.maximum(gram.diagonal(), 1e-300))
-    left = gram / scale / scale[:, None]
-    right = slope / scale / scale[:, None]
-    left[np.diag_indices_from(left)] += 1e-13 * len(left)
+    left, scale = of_size_one(gram, 1e-13 * len(gram))
     try:
-        values = eigh(right, left, eigvals_only=True)[::-1]
+        values = eigh(slope / scale / scale[:, None], left, eigvals_only=True)[::-1]
     except LinAlgError:  # nearly dependent terms, without noise: nothing can be told
         return np.array([np.inf])
     with np.errstate(divide="ignore"):
@@ -147,20 +139,20 @@ def ratio_supports(gram, slope, limit, max_terms, progress) -> list[tuple[tuple[
     frontier = np.array(list(combinations(range(k), 2)))
     values = ratios(gram, slope, frontier)
     note(frontier, values)
-    frontier = frontier[np.argsort(values, kind="stable")[:_BEAM]]
-    for size in range(3, min(_BEAM_SIZE, max_terms, k) + 1):
+    frontier = frontier[np.argsort(values, kind="stable")[: settings.BEAM]]
+    for size in range(3, min(settings.BEAM_SIZE, max_terms, k) + 1):
         progress()
-        if size <= 5 and comb(k, size) <= _EXHAUSTIVE:
+        if size <= settings.EXHAUSTIVE_SIZE and comb(k, size) <= settings.EXHAUSTIVE_RATIOS:
             supports = np.array(list(combinations(range(k), size)))
         else:
             supports = _extended(gram, slope, frontier)
         values = ratios(gram, slope, supports)
         order = np.argsort(values, kind="stable")
-        frontier = supports[order[:_BEAM]]
+        frontier = supports[order[: settings.BEAM]]
         note(supports[order[:50]], values[order[:50]])
     for j in range(k):
         # Each term from the others: a law of few terms is a sparse regression of any of them.
-        for support in regressions(gram, j, min(max_terms, _BEAM_SIZE)):
+        for support in regressions(gram, j, min(max_terms, settings.BEAM_SIZE)):
             note([support], [least_ratio(gram, slope, support)[0]])
     progress()
     for left in ratio_backward(gram, slope, max_terms):
@@ -175,11 +167,11 @@ def ratio_supports(gram, slope, limit, max_terms, progress) -> list[tuple[tuple[
 
 def _extended(gram, slope, frontier) -> np.ndarray:
     """Return supports with one more term each: those whose residual correlates with it most."""
-    found = set()
+    longer = set()
     for support in frontier:
         value, vector = least_ratio(gram, slope, support)
         left = gram[:, support] @ vector - value * (slope[:, support] @ vector)
         left[support] = 0.0
-        for j in np.argsort(-np.abs(left), kind="stable")[:_EXTENSIONS]:
-            found.add(tuple(sorted((*map(int, support), int(j)))))
-    return np.array(sorted(found))
+        for j in np.argsort(-np.abs(left), kind="stable")[: settings.EXTENSIONS]:
+            longer.add(tuple(sorted((*map(int, support), int(j)))))
+    return np.array(sorted(longer))

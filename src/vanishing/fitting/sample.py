@@ -4,10 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from vanishing.fitting import settings
 from vanishing.rows.source import RowPart
-
-MAX_ROWS = 10_000
-_HELD_OUT = 4  # one row of this many
 
 
 class Sample(NamedTuple):
@@ -57,7 +55,7 @@ def row_keys(columns: np.ndarray, seed: int) -> np.ndarray:
 
 def is_held_out(columns: np.ndarray, seed: int) -> np.ndarray:
     """Say which rows are held out: a quarter of them, whatever their order."""
-    return row_keys(columns, seed) % np.uint64(_HELD_OUT) == 0
+    return row_keys(columns, seed) % np.uint64(settings.HELD_OUT) == 0
 
 
 def columns_of(part: RowPart) -> np.ndarray:
@@ -71,7 +69,7 @@ def columns_of(part: RowPart) -> np.ndarray:
 class Draw:
     """The question for the rows with the smallest keys."""
 
-    def __init__(self, seed: int, max_rows: int = MAX_ROWS):
+    def __init__(self, seed: int, max_rows: int = settings.SAMPLE_ROWS):
         self.seed, self.max_rows = seed, max_rows
 
     def __call__(self, part: RowPart) -> Sample:

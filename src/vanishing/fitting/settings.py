@@ -3,6 +3,23 @@
 Read by attribute when they are needed (``settings.LACK_OF_FIT``), so that a study can change one.
 """
 
+# -- Rows -----------------------------------------------------------------------------------------
+SAMPLE_ROWS = (
+    10_000  # drawn for a search: time against noise; the tables of the law study have as many
+)
+HELD_OUT = 4  # one row of this many is held out: how well errors are known against coefficients
+
+# -- Few terms: time against supports that are missed ---------------------------------------------
+PRICED_TERMS = (
+    250  # candidates that a term was chosen among, in the price of each; a dictionary's size
+)
+EXHAUSTIVE = 300_000  # supports of one size up to EXHAUSTIVE_SIZE of which all are tried
+EXHAUSTIVE_SIZE = 5  # terms
+SUPPORTS_PER_SIZE = 3  # best ones that are kept of those
+EXHAUSTIVE_RATIOS = 30_000  # likewise where ratios v'Gv / v'Hv are least, which take longer
+BEAM, EXTENSIONS, BEAM_SIZE = 40, 12, 7  # supports of one size, terms tried for each, largest size
+ORDERS = 60  # of columns, in which sparse vectors of a space are looked for
+
 # -- Smooth functions -----------------------------------------------------------------------------
 # Logarithms of a column are taken unless this quantile is closer to zero than this share of the
 # median. With the smallest value instead, surrogates of columns spread over two decades had up to
@@ -19,3 +36,10 @@ LACK_OF_FIT, SURE_LACK = 5.0, 1e-4
 # that a lack of fit in 3 % of tables with 50 rows, both together in none. On 20 rows White's test
 # sees a fifth of what F sees.
 UNEQUAL_ROWS = 50
+
+# -- Surrogates of targets ------------------------------------------------------------------------
+EXPONENTIAL_SHARE = 0.9  # least share of positive rows for which y = exp(Q) is tried
+LEAST_RATIO = 0.03  # of the rms, of what logarithms are taken of where a fit of exp(Q) starts
+EXPONENTIAL_STEPS = 9  # of Gauss-Newton
+EXPONENTIAL_GAIN = 3e-4  # share of the loss below which these steps end: a surrogate is no answer
+STILL_GAINING = 0.6  # ratio of residuals of the last two degrees below which a next one would help

@@ -6,15 +6,14 @@ import numba
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, inv, solve_triangular
 
+from vanishing.fitting import settings
+
 _PIVOT = 1e-8  # relative: what is left of a term that others nearly span
-_EXHAUSTIVE = 300_000  # supports of one size that are all looked at
-_LARGEST = 5  # of these sizes
-_KEPT = 3  # of each
 
 
 def price(count: float) -> float:
     """Return what a term has to earn on ``count`` rows, in units of twice the log-likelihood."""
-    return 2 * np.log(250.0) + np.log(count)
+    return 2 * np.log(settings.PRICED_TERMS) + np.log(count)
 
 
 @numba.njit(cache=True, error_model="numpy")
@@ -169,17 +168,17 @@ def _exhaustive(table, supports, residuals):
 
 def _exhaustive_supports(table, max_terms) -> set[tuple[int, ...]]:
     """Return the best supports of each small size, among the first terms if there are many."""
-    found = set()
-    for size in range(2, min(_LARGEST, max_terms) + 1):
+    best = set()
+    for size in range(2, min(settings.EXHAUSTIVE_SIZE, max_terms) + 1):
         k = len(table) - 1
-        while comb(k, size) > _EXHAUSTIVE:
+        while comb(k, size) > settings.EXHAUSTIVE:
             k -= 1
         part = [*range(k), len(table) - 1]
-        supports = np.full((_KEPT, size), -1)
-        residuals = np.full(_KEPT, np.inf)
+        supports = np.full((settings.SUPPORTS_PER_SIZE, size), -1)
+        residuals = np.full(settings.SUPPORTS_PER_SIZE, np.inf)
         _exhaustive(np.ascontiguousarray(table[np.ix_(part, part)]), supports, residuals)
-        found |= {tuple(row) for row in supports.tolist() if row[0] >= 0}
-    return found
+        best |= {tuple(row) for row in supports.tolist() if row[0] >= 0}
+    return best
 
 
 def sparse_supports(gram, cross, norm, max_terms) -> list[tuple[tuple[int, ...], float]]:
@@ -216,9 +215,9 @@ def sparse_supports(gram, cross, norm, max_terms) -> list[tuple[tuple[int, ...],
     full[k, :k] = full[:k, k] = coef
     full[k, k] = 1.0 - table[:k, k] @ coef
     _backward(full, max_terms, backward)
-    found = {tuple(np.flatnonzero(row).tolist()) for row in (*forward[:size], *backward)}
-    found |= _exhaustive_supports(table, max_terms)
-    return [(support, norm * _residual(table, support)) for support in sorted(found)]
+    candidates = {tuple(np.flatnonzero(row).tolist()) for row in (*forward[:size], *backward)}
+    candidates |= _exhaustive_supports(table, max_terms)
+    return [(support, norm * _residual(table, support)) for support in sorted(candidates)]
 
 
 def _residual(table, support) -> float:

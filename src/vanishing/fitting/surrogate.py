@@ -1,4 +1,4 @@
-"""Step 1a: a smooth surrogate of the target, its noise, and its gradients.
+"""A smooth surrogate of a target: its noise, its values without noise, and its gradients.
 
 The surrogate is M Q(u) or M exp Q(u), with a polynomial Q in Legendre form and u the variables or,
 where they are positive and not close to zero, their logarithms, scaled to [-1, 1]. It is no answer:
@@ -10,13 +10,12 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_solve, cholesky, solve_triangular
+from scipy.linalg import cholesky, solve_triangular
 
 from vanishing.fitting import settings
 from vanishing.fitting.gauss_newton import gauss_newton
+from vanishing.fitting.normal import of_size_one
 from vanishing.fitting.smooth_terms import exponents_up_to, legendre_products, range_of
-
-_STEPS = 9  # of Gauss-Newton, where Q is in an exponent
 
 
 @lru_cache(maxsize=64)
@@ -24,15 +23,15 @@ def _derivative_places(n_variables: int, max_terms: int, max_degree: int):
     """Return (row, column, factor) of P_n' = sum of (2k + 1) P_k, k = n-1, n-3..., per variable."""
     exponents = exponents_up_to(n_variables, max_terms, max_degree).tolist()
     place = {tuple(row): i for i, row in enumerate(exponents)}
-    found = []
+    places = []
     for variable in range(n_variables):
         entries = [
             (place[(*row[:variable], k, *row[variable + 1 :])], i, 2.0 * k + 1.0)
             for i, row in enumerate(exponents)
             for k in range(row[variable] - 1, -1, -2)
         ]
-        found.append(tuple(np.array(part) for part in zip(*entries, strict=True)))
-    return found
+        places.append(tuple(np.array(part) for part in zip(*entries, strict=True)))
+    return places
 
 
 class Surrogate(NamedTuple):
@@ -89,28 +88,6 @@ class Surrogate(NamedTuple):
         return values
 
 
-def _nested(gram, cross, norm, sizes):
-    """Return the residual of least squares on the first k terms for each k of sizes, and a solver.
-
-    One factorisation serves all: R_k = norm - |first k of L^-1 cross|^2.
-    """
-    scale = np.sqrt(gram.diagonal())
-    scale[scale == 0.0] = 1.0
-    gram = gram / scale / scale[:, np.newaxis]
-    gram[np.diag_indices_from(gram)] += 1e-13 * len(gram)
-    factor = cholesky(gram, lower=True, check_finite=False)
-    projected = solve_triangular(factor, cross / scale, lower=True, check_finite=False)
-    residual = norm - np.cumsum(projected**2)[np.asarray(sizes) - 1]
-
-    def solve(k):
-        coef = np.zeros(len(scale))
-        part = factor[:k, :k]
-        coef[:k] = cho_solve((part, True), (cross / scale)[:k], check_finite=False) / scale[:k]
-        return coef
-
-    return residual, solve
-
-
 def fit_surrogate(variables, factor, y, weight) -> Surrogate:
     """Fit a surrogate by generalised cross-validation over forms and degrees.
 
@@ -131,18 +108,13 @@ def fit_surrogate(variables, factor, y, weight) -> Surrogate:
     degrees = exponents.sum(axis=1)
     sizes = [int(np.count_nonzero(degrees <= d)) for d in range(int(degrees.max(initial=0)) + 1)]
     basis = legendre_products((variables - centre[:, None]) / spread[:, None], exponents)
-    best = None
-    for exponential in (False, True):
-        if exponential and np.average(y * np.sign(factor) > 0, weights=weight) < 0.9:
-            continue
-        fit = _exponential if exponential else _plain
-        residual, coef, k, limited = fit(basis, factor, y, root, sizes)
-        score = residual / _freedom(k, count) ** 2
-        if best is None or score < best[0]:
-            best = (score, exponential, residual, coef, k, limited)
-    if best is None:
-        best = (0.0, False, *_plain(basis, factor, y, root, sizes))
-    _, exponential, residual, coef, k, limited = best
+    fits = [(False, *_plain(basis, factor, y, root, sizes))]
+    positive = np.average(y * np.sign(factor) > 0, weights=weight)
+    if positive >= settings.EXPONENTIAL_SHARE:
+        fits.append((True, *_exponential(basis, factor, y, root, sizes)))
+    exponential, residual, coef, k, limited = min(
+        fits, key=lambda fit: fit[1] / _freedom(fit[3], count) ** 2
+    )
     mean_square = max(residual, 0.0) / _freedom(k, count)
     return Surrogate(
         exponential, coef[:k], exponents[:k], centre, spread, float(mean_square), k, limited
@@ -154,23 +126,27 @@ def _freedom(k, count):
     return 1.0 - k / np.maximum(count, k + 1.0)
 
 
-def _best_size(residual, sizes, count, floor):
-    """Choose a degree by generalised cross-validation; what is rounding is no gain."""
-    score = np.maximum(residual, floor) / _freedom(np.asarray(sizes), count) ** 2
-    return int(np.argmin(score))
+def _nested_fit(weighted, target, count, sizes) -> tuple[np.ndarray, int, bool]:
+    """Return coefficients of the first k terms, k, and whether a higher degree might help.
 
-
-def _is_limited(residual, i) -> bool:
-    """Say whether the last degree still gained much: then the next one would gain, too."""
-    return i == len(residual) - 1 and (i == 0 or residual[i] < 0.6 * residual[i - 1])
-
-
-def _nested_fit(weighted, target, count, sizes):
-    """Return coefficients of the first k terms, the best k, and if a higher degree might help."""
+    k is chosen out of ``sizes`` by generalised cross-validation. One factorisation G = L L' serves
+    all: the first k terms leave |target|^2 - |first k of L^-1 cross|^2.
+    """
     norm = float(target @ target) / count
-    residual, solve = _nested(weighted @ weighted.T / count, weighted @ target / count, norm, sizes)
-    i = _best_size(residual, sizes, count, 1e-14 * norm)
-    return solve(sizes[i]), sizes[i], _is_limited(residual, i)
+    gram, scale = of_size_one(weighted @ weighted.T / count, 1e-13 * len(weighted))
+    cross = weighted @ target / count / scale
+    lower = cholesky(gram, lower=True, check_finite=False)
+    projected = solve_triangular(lower, cross, lower=True, check_finite=False)
+    residual = norm - np.cumsum(projected**2)[np.asarray(sizes) - 1]
+    # What is rounding is no gain.
+    score = np.maximum(residual, 1e-14 * norm) / _freedom(np.asarray(sizes), count) ** 2
+    i = int(np.argmin(score))
+    k = sizes[i]
+    coef = np.zeros(len(scale))
+    coef[:k] = solve_triangular(lower[:k, :k], projected[:k], lower=True, trans="T") / scale[:k]
+    # Where the last degree still gained much, the next one would gain, too.
+    gaining = i == 0 or residual[i] < settings.STILL_GAINING * residual[i - 1]
+    return coef, k, i == len(sizes) - 1 and bool(gaining)
 
 
 def _plain(basis, factor, y, root, sizes):
@@ -190,7 +166,8 @@ class _ExponentialPoint:
         self.value = np.clip(coef @ basis, -700.0, 700.0)
         self.pull = root * factor * np.exp(self.value)
         self.left = y * root - self.pull
-        self.residual = float(self.left @ self.left) / self.count
+        with np.errstate(over="ignore"):  # an infinite loss is never the least
+            self.residual = float(self.left @ self.left) / self.count
         n_used = int(np.flatnonzero(coef).max(initial=0)) + 1
         self.n_terms = next(size for size in sizes if size >= n_used)
         # Points differ in their number of terms: their residuals alone cannot be compared.
@@ -218,14 +195,14 @@ class _ExponentialPoint:
 def _exponential(basis, factor, y, root, sizes):
     """Fit y = M exp(Q), from the logarithms of what is positive."""
     ratio = y / factor
-    floor = 0.03 * np.sqrt(np.average(ratio**2, weights=root**2))
+    floor = settings.LEAST_RATIO * np.sqrt(np.average(ratio**2, weights=root**2))
     value = np.log(np.maximum(ratio, floor))
     pull = root * np.abs(factor) * np.exp(value)
     start, _, _ = _nested_fit(basis * pull, value * pull, float(root @ root), sizes)
     point = gauss_newton(
         lambda coef: _ExponentialPoint(basis, factor, y, root, sizes, coef),
         start,
-        max_steps=_STEPS,
-        least_gain=3e-4,
+        max_steps=settings.EXPONENTIAL_STEPS,
+        least_gain=settings.EXPONENTIAL_GAIN,
     )
     return point.residual, point.coef, point.n_terms, point.limited

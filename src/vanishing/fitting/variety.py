@@ -7,8 +7,7 @@ import numpy as np
 
 from vanishing.algebra import monomials
 from vanishing.algebra.evaluation import NO_WEIGHTS, evaluate_chunk
-
-_ORDERS = 60  # of the columns, in which sparse vectors are looked for
+from vanishing.fitting import settings
 
 
 class VarietyEquation(NamedTuple):
@@ -84,11 +83,11 @@ def vanishes(points: np.ndarray, exponents, tolerance: float) -> bool:
     return bool(singular[-1] < tolerance * singular[0])
 
 
-def rank_of_multiples(found: Sequence[VarietyEquation], exponents) -> int:
+def rank_of_multiples(equations: Sequence[VarietyEquation], exponents) -> int:
     """Return the dimension of the multiples of equations, by terms, that some terms can express."""
     place = {tuple(row): i for i, row in enumerate(exponents.tolist())}
     rows = []
-    for equation in found:
+    for equation in equations:
         for factor in exponents - equation.exponents[0]:
             if (factor < 0).any():
                 continue
@@ -111,14 +110,14 @@ def sparse_supports_of(
     if not len(null):
         return []
     random = np.random.default_rng(0)
-    found: dict[tuple[int, ...], None] = {}
-    for trial in range(1 if len(null) == 1 else _ORDERS):
+    sparse: dict[tuple[int, ...], None] = {}
+    for trial in range(1 if len(null) == 1 else settings.ORDERS):
         order = np.arange(null.shape[1])[::-1] if not trial else random.permutation(null.shape[1])
         rows = _echelon(null, order)
         used = np.abs(rows) > tolerance * np.abs(rows).max(axis=1)[:, None]
         for row in used[used.sum(axis=1) <= max_terms]:
-            found[tuple(np.flatnonzero(row).tolist())] = None
-    return [np.array(support) for support in sorted(found, key=lambda s: (len(s), s))]
+            sparse[tuple(np.flatnonzero(row).tolist())] = None
+    return [np.array(support) for support in sorted(sparse, key=lambda s: (len(s), s))]
 
 
 def _echelon(space: np.ndarray, order) -> np.ndarray:

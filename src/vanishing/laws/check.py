@@ -100,13 +100,13 @@ def check_law(
 
 def _mistyped(constants: list[str], columns: list[str]) -> str:
     """Say which constants may be columns that were meant; "" if none looks like one."""
-    said = ""
+    hint = ""
     for name in constants:
         close = [column for column in columns if column.casefold() == name.casefold()]
         close = close or get_close_matches(name, columns, n=1)
         if close:
-            said += f"{name!r} is no column (there is {close[0]!r}), and is taken for a constant; "
-    return said
+            hint += f"{name!r} is no column (there is {close[0]!r}), and is taken for a constant; "
+    return hint
 
 
 # -- Rows -----------------------------------------------------------------------------------------
@@ -114,9 +114,9 @@ def _mistyped(constants: list[str], columns: list[str]) -> str:
 
 def _names(X, y) -> tuple[list[str], int]:
     """Return the names of all columns, and how many of them are columns of X."""
-    given = list(getattr(X, "columns", ()))
-    if any(isinstance(name, str) for name in given):
-        names = list(map(str, given))
+    labels = list(getattr(X, "columns", ()))
+    if any(isinstance(name, str) for name in labels):
+        names = list(map(str, labels))
     else:
         shape = np.shape(X)
         if len(shape) != 2:
@@ -226,12 +226,12 @@ class _Result:
             return np.nan
         if len(values):
             scale = np.where(values == 0.0, 1.0, np.abs(values))
-            found = refined(self.problem.rows(rest), values, scale)
-            if found is None:
+            fit = refined(self.problem.rows(rest), values, scale)
+            if fit is None:
                 return np.nan
-            values = found[1]
-        there = self.problem.rows(apart)
-        return float(np.sqrt(there.mean_square(there.residuals(values))))
+            values = fit[1]
+        held_out = self.problem.rows(apart)
+        return float(np.sqrt(held_out.mean_square(held_out.residuals(values))))
 
     # -- What is left over ------------------------------------------------------------------------
 
@@ -247,8 +247,8 @@ class _Result:
             return _LeftOver(Lack(), [])
         if self.target is None:
             used = self.problem.equation.columns
-            found = [_left_over(self.problem, self.names, i, residuals, name=False) for i in used]
-            best = used[int(np.argmin([left.lack.size for left in found]))]
+            each = [_left_over(self.problem, self.names, i, residuals, name=False) for i in used]
+            best = used[int(np.argmin([left.lack.size for left in each]))]
             single = _left_over(self.problem, self.names, best, residuals)
             moved = self.problem.nearest_points(self.constants.values)
             if not np.isfinite(moved).all():
@@ -315,12 +315,12 @@ class _Result:
 
 def _folded(equation: GivenEquation, constants) -> tuple[list[Term], np.ndarray, np.ndarray]:
     """Return terms in columns alone, their coefficients, and these by the constants."""
-    found = [
+    folded = [
         _fold(term, number, constants, equation.n_columns)
         for term, number in zip(equation.terms, equation.numbers, strict=True)
     ]
-    terms = list(dict.fromkeys(term for term, _ in found))
-    place = [terms.index(term) for term, _ in found]
+    terms = list(dict.fromkeys(term for term, _ in folded))
+    place = [terms.index(term) for term, _ in folded]
 
     def coefficients(values):
         coef = np.zeros(len(terms))

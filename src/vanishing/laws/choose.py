@@ -108,8 +108,8 @@ def _is_squared(law: LawCandidate, other: LawCandidate) -> bool:
 
     A law that has all terms of another, and more, is another law.
     """
-    more = set(law.fitted.terms) > set(other.fitted.terms)
-    return law.fitted.n_terms > other.fitted.n_terms and not more and is_same(other, law)
+    has_all_terms = set(law.fitted.terms) > set(other.fitted.terms)
+    return law.fitted.n_terms > other.fitted.n_terms and not has_all_terms and is_same(other, law)
 
 
 class Choice(NamedTuple):

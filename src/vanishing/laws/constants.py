@@ -164,9 +164,9 @@ def fit_constants(problem: Problem) -> Constants:
     scale = _scales(problem)
     best: tuple[float, np.ndarray] | None = None
     for start in _starts(problem, scale)[: settings.REFINED_STARTS]:
-        found = refined(problem, start, scale)
-        if found is not None and (best is None or found[0] < best[0] * (1.0 - 1e-9)):
-            best = found
+        fit = refined(problem, start, scale)
+        if fit is not None and (best is None or fit[0] < best[0] * (1.0 - 1e-9)):
+            best = fit
     if best is None:
         raise ValueError(
             f"no values of {listed(names)} were found for which the equation is defined on every "
@@ -186,8 +186,8 @@ def _signed(problem: Problem, mean_square, values) -> np.ndarray:
     for k in range(len(values)):
         flipped = values.copy()
         flipped[k] *= -1.0
-        found = problem.mean_square(problem.residuals(flipped))
-        if abs(found - mean_square) <= 1e-9 * mean_square:
+        flipped_square = problem.mean_square(problem.residuals(flipped))
+        if abs(flipped_square - mean_square) <= 1e-9 * mean_square:
             values = min(values, flipped, key=lambda v: (shortcoming(v), v[k] < 0.0))
     return values
 
@@ -278,8 +278,8 @@ def _scales(problem: Problem) -> np.ndarray:
             if any(exponents[n:]) or level:
                 rows.append([*exponents[n:], level])
                 right.append(-np.dot(exponents[:n], typical) - np.log(abs(size)))
-    found = np.linalg.lstsq(np.array(rows), np.array(right), rcond=None)[0]
-    return np.exp(np.clip(found[:-1], -300.0, 300.0))
+    logs = np.linalg.lstsq(np.array(rows), np.array(right), rcond=None)[0]
+    return np.exp(np.clip(logs[:-1], -300.0, 300.0))
 
 
 def _linear(equation: GivenEquation) -> list[int]:
@@ -329,11 +329,13 @@ def _starts(problem: Problem, scale) -> list[np.ndarray]:
         start = scale.copy()
         start[others] *= factors
         start = _solved(problem, start, linear)
-        found = problem.residuals(start)
-        found = found[np.isfinite(found)]
+        residuals = problem.residuals(start)
+        residuals = residuals[np.isfinite(residuals)]
         # Rows on which a start is not defined count more than any residual.
-        missing = len(problem.weight) - len(found)
-        ranked.append((missing, float(np.mean(found**2)) if len(found) else np.inf, i, start))
+        missing = len(problem.weight) - len(residuals)
+        ranked.append(
+            (missing, float(np.mean(residuals**2)) if len(residuals) else np.inf, i, start)
+        )
     return [start for *_, start in sorted(ranked, key=lambda entry: entry[:3])]
 
 
@@ -351,13 +353,13 @@ def _solved(problem: Problem, start, linear) -> np.ndarray:
         if not (good.any() and norm.all() and np.isfinite(norm).all()):
             break
         try:
-            found = np.linalg.lstsq((slopes[:, good] / norm[:, None]).T, -value[good], rcond=None)[
-                0
-            ]
+            solution = np.linalg.lstsq(
+                (slopes[:, good] / norm[:, None]).T, -value[good], rcond=None
+            )[0]
         except LinAlgError:
             break
-        if not found.any():  # all zero is no law
+        if not solution.any():  # all zero is no law
             break
         start = start.copy()
-        start[linear] = found / norm
+        start[linear] = solution / norm
     return start

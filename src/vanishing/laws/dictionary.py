@@ -22,7 +22,7 @@ class Use(NamedTuple):
 
 
 class Stage(NamedTuple):
-    """Functions that terms of a stage may have one of, and of which variables.
+    """The functions that a term of this stage may contain, and what they are applied to.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ def register_stage(
     pairs: bool = False,
     squares: bool = False,
 ) -> None:
-    """Let ``LawFinder(functions="auto")`` try terms with functions, after those it knows.
+    """Make ``LawFinder(functions="auto")`` try terms with more functions, after its own stages.
 
     A term has powers of columns, and one of the functions of a column (or of a product of powers
     that the search has found to matter).
@@ -128,7 +128,7 @@ def register_stage(
 
 
 def unregister_stage(name: str) -> None:
-    """Try the functions of a stage no more.
+    """Stop trying the functions of a stage.
 
     Parameters
     ----------
@@ -157,10 +157,10 @@ def check_registered(what: str, name: str, registry: Iterable[str], own: Contain
 
 
 def signed_exponents(n_variables, positive, max_degree, max_terms) -> list[tuple[float, ...]]:
-    """Return exponents of both signs, of positive variables, by the sum of their sizes.
+    """Return exponents of monomials, ordered by the sum of their absolute values.
 
-    Variables that may be zero or negative have non-negative exponents. The list ends with the last
-    complete level within ``max_terms``.
+    Positive variables have exponents of both signs, others none below 0. The list ends with the
+    last complete level within ``max_terms``.
     """
     highest = max_degree if n_variables == 1 else min(settings.HIGHEST_EXPONENT, max_degree)
     rows: list[tuple[float, ...]] = [(0.0,) * n_variables]
@@ -184,7 +184,7 @@ def _of_level(n_variables, level, highest, positive):
 
 
 def _inside(stage: Stage, n_variables: int) -> list[tuple[float, ...]]:
-    """Return the exponents of what functions are of."""
+    """Return the exponents of the products that functions are applied to."""
     unit = np.eye(n_variables)
     if not stage.products:
         return [tuple(row) for row in unit]
@@ -192,7 +192,7 @@ def _inside(stage: Stage, n_variables: int) -> list[tuple[float, ...]]:
 
 
 class Variables(NamedTuple):
-    """What terms need to know of the variables they are of.
+    """What has to be known of variables to make terms of them.
 
     Attributes
     ----------
@@ -213,7 +213,7 @@ class Variables(NamedTuple):
 
 
 def function_factors(stage: Stage, variables: Variables) -> list[tuple[Factor, ...]]:
-    """Return products of the functions of a stage that a term may have, none first."""
+    """Return the products of functions that a term of a stage may contain; the empty one first."""
     single = []
     for exponents in _inside(stage, len(variables.positive)):
         scale = float(np.exp(np.dot(exponents, variables.log_units)))
@@ -248,13 +248,13 @@ def dictionary(stage: Stage, variables: Variables, max_degree, max_terms) -> lis
     factors = function_factors(stage, variables)
     if len(factors) == 1:
         return []
-    # Some terms without functions, and the others around each product of functions.
+    # A third of the terms has no function; the others are shared among products of functions.
     plain = signed_exponents(n_variables, positive, max_degree, max_terms // 3)
     if stage.halves:
         plain = _with_halves(n_variables, positive, plain)
     terms = [Term(row) for row in plain]
     if stage.products:
-        # Around a function of a product stand products of the other variables.
+        # A function of a product is multiplied by powers of the other variables.
         around = signed_exponents(n_variables, [False] * n_variables, 2, max_terms)
         pairs = product(around, factors[1:])
         terms += [Term(e, f) for e, f in pairs if not np.any(np.multiply(e, f[0].exponents))]
@@ -269,7 +269,7 @@ def dictionary(stage: Stage, variables: Variables, max_degree, max_terms) -> lis
 
 
 def _is_needed(exponents, n_values) -> bool:
-    """Say whether powers of variables that have few values are no combinations of others."""
+    """Say whether a monomial is no combination of others, where variables have few values."""
     return all(
         n > settings.FEW_VALUES or 0 <= e < n for e, n in zip(exponents, n_values, strict=True)
     )

@@ -12,7 +12,7 @@ Dimension = tuple[float, ...]
 
 
 def dimension_of(term: Term, dimensions: np.ndarray) -> Dimension | None:
-    """Return the dimension of a term, or None where a function is of something that has one.
+    """Return the dimension of a term; None if a function is applied to something that has one.
 
     Parameters
     ----------

@@ -43,7 +43,7 @@ class Link(NamedTuple):
 
 
 def _power(name, p) -> Link:
-    # A root of what noise has made negative is 0; a pole has no such value.
+    # Noise can make a square negative: its root is taken as 0. Poles have no such value.
     lowest = 0.0 if p > 0 else np.nan
     return Link(
         name,
@@ -134,13 +134,13 @@ def _of_target(name: str, reduced: Reduced) -> Link | None:
     return _of_function(function, unit, *ranges, needs_positive=False, singular=False)
 
 
-# What makes a link of a function for some rows, by the function's name: read, never copied.
+# By the name of the function: what makes its link for rows, or None where it is of no use.
 LINKS: dict[str, Callable[[Reduced], Link | None]] = {"log": _logarithm, "sin": _sine}
 _OWN = frozenset(LINKS)
 
 
 def register_link(name: str) -> None:
-    """Let `LawFinder` try a function of the target: f(y) = sum of terms.
+    """Make `LawFinder` try a function of the target: f(y) = sum of terms.
 
     It is tried in every search, on the target as it is given, where the target has values for which
     the function is defined and one to one.
@@ -185,7 +185,7 @@ def register_link(name: str) -> None:
 
 
 def unregister_link(name: str) -> None:
-    """Try a function of the target no more.
+    """Stop trying a function of the target.
 
     Parameters
     ----------
@@ -249,7 +249,7 @@ def regression(reduced: Reduced, link: Link) -> Regression:
 
 
 def full_residual(values, rows: Regression, chosen, count) -> tuple[float, np.ndarray]:
-    """Return the noise that all terms leave on some rows, and their coefficients.
+    """Return the mean square that all terms leave on chosen rows, and their coefficients.
 
     ``count`` is how many rows the chosen ones count for.
     """
@@ -345,7 +345,7 @@ def link_supports(
         with np.errstate(all="ignore"):
             smooth = link.inverse(coef @ values)
         reduced = reduced.learnt(smooth, least)
-        # Better weights tell noise from terms, and here is hardly any.
+        # With hardly any noise, better weights of rows would change nothing.
         if least < settings.NO_NOISE * reduced.table.norm:
             break
     sparse = []
@@ -369,7 +369,7 @@ def link_supports(
 
 
 def _sparse(reduced, link, rows, terms, values) -> list[Sparse]:
-    # Terms are chosen on some of the rows; all rows decide, once they are fitted in units of y.
+    # Terms are chosen on the first rows; all rows decide, once laws are fitted in units of y.
     chosen_rows = slice(0, settings.CHOICE_ROWS)
     pull = rows.pull[chosen_rows]
     count = float(reduced.table.weight[chosen_rows].sum())

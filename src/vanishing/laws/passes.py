@@ -45,9 +45,9 @@ class Distances:
             weight = weight * is_held_out(columns, self.held_out)
         total = np.zeros(len(columns) + 2)
         for start in range(0, len(weight), ROWS):
-            here = slice(start, start + ROWS)
-            w = weight[here]
-            evaluator = Evaluator(np.ascontiguousarray(columns[:, here]))
+            rows = slice(start, start + ROWS)
+            w = weight[rows]
+            evaluator = Evaluator(np.ascontiguousarray(columns[:, rows]))
             with np.errstate(all="ignore"):
                 values = [self.coef @ evaluator.values(self.terms)]
                 for i in range(len(columns)):
@@ -86,14 +86,14 @@ class Measure:
         with np.errstate(all="ignore"):
             predicted = np.broadcast_to(evaluate(solution, columns), len(weight))
             residual = columns[self.target] - predicted
-            there = columns.copy()
-            there[self.target] = predicted
-            evaluator = Evaluator(there)
+            on_law = columns.copy()
+            on_law[self.target] = predicted
+            evaluator = Evaluator(on_law)
             values = evaluator.values(self.terms)
             slope = self.coef @ evaluator.derivatives(self.terms, self.target)
             jacobian = -values / slope
             gradients = [
-                self.coef @ evaluator.derivatives(self.terms, i) for i in range(len(there))
+                self.coef @ evaluator.derivatives(self.terms, i) for i in range(len(on_law))
             ]
             own = residual * slope
             errors = [own / g if np.any(g) else np.full(len(weight), np.nan) for g in gradients]

@@ -124,9 +124,9 @@ def _factors(state: ReductionState, gram: np.ndarray) -> Iterator[tuple[float, i
         yield left * _simplicity(power), i, power
 
 
-def _with_factors(state: ReductionState, found) -> ReductionState:
+def _with_factors(state: ReductionState, factors) -> ReductionState:
     factor, gone = state.factor.copy(), []
-    for i, power in found:
+    for i, power in factors:
         factor += power * state.variables[i]
         gone.append(i)
     kept = np.setdiff1d(np.arange(state.n_variables), gone)
@@ -180,16 +180,16 @@ def _triples(state: ReductionState, gram: np.ndarray) -> Iterator[_ReductionCand
 
 def _candidates(state: ReductionState, gram: np.ndarray) -> list[ReductionState]:
     """Return states to try: all good factors at once, then the best single equations."""
-    found = [
+    factors = [
         (rank, i, power)
         for rank, i, power in _factors(state, gram)
         if rank < settings.REDUCTION_RANK
     ]
     states = []
-    good = [(i, power) for rank, i, power in found if rank < 0.2 * settings.REDUCTION_RANK]
+    good = [(i, power) for rank, i, power in factors if rank < 0.2 * settings.REDUCTION_RANK]
     if len(good) > 1:
         states.append(_with_factors(state, good))
-    single = [_ReductionCandidate(rank, _with_factors(state, [(i, p)])) for rank, i, p in found]
+    single = [_ReductionCandidate(rank, _with_factors(state, [(i, p)])) for rank, i, p in factors]
     single += _pairs(state, gram)
     if state.n_variables <= 5:
         single += _triples(state, gram)

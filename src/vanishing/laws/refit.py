@@ -1,5 +1,7 @@
 """Step 4: coefficients in units of the target, by Gauss-Newton; only then can laws be compared."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -49,38 +51,33 @@ class Fitted(NamedTuple):
         """Number of terms, the target's and a constant included."""
         return len(self.terms)
 
+    def significance(self, least_noise: float = 1e-300) -> np.ndarray:
+        """Return squared ratios of coefficients to their errors; huge for the one that is 1."""
+        noise = max(self.mean_square, least_noise)
+        with np.errstate(all="ignore"):
+            return self.coef**2 / np.maximum(noise * self.covariance.diagonal(), 1e-300)
+
     def is_determined(self) -> bool:
         """Say whether all coefficients are known to be other than zero, relative to one another."""
-        t = _significance(self.coef, self.covariance, max(self.mean_square, 1e-300))
-        others = np.delete(t, self.fixed)
+        others = np.delete(self.significance(), self.fixed)
         return bool((others > settings.DETERMINED).all())
 
 
 class _LinkModel:
-    """Y = T^-1(sum of c phi); the coefficient of T(Y) is fixed at 1, the others are -c."""
+    """T(Y) + sum of c phi = 0."""
 
-    def __init__(self, reduced: Reduced, link: Link, terms):
-        self.reduced, self.link = reduced, link
-        self.first = link.term(reduced.n_variables)
-        self.values = Evaluator(reduced.w).values(terms)
-        self.terms = tuple(terms)
+    def __init__(self, reduced: Reduced, link: Link, values: np.ndarray):
+        self.reduced, self.link, self.values = reduced, link, values
 
-    def start(self, rows, values):
-        weighted = values * rows.pull
-        return solution(weighted @ weighted.T, weighted @ (rows.target * rows.pull))
-
-    def predict(self, coef, values):
+    def predict(self, coef: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return Y, and its derivatives by the coefficients c."""
         with np.errstate(all="ignore"):
-            Y = self.link.inverse(coef @ values)
+            Y = self.link.inverse(-(coef @ self.values))
             Y = np.where(np.isfinite(Y), Y, self.reduced.smooth)
             if self.link.power == 2.0:
                 Y = np.where(self.reduced.smooth < 0, -Y, Y)
-            slope = values / self.link.slope(Y)
+            slope = -self.values / self.link.slope(Y)
         return Y, np.where(np.isfinite(slope), slope, 0.0)
-
-    def law(self, coef, places):
-        terms = (self.first, *(_lifted(self.terms[i]) for i in places))
-        return terms, np.concatenate([[1.0], -coef]), 0
 
 
 class _ImplicitModel:
@@ -88,12 +85,13 @@ class _ImplicitModel:
 
     def __init__(self, reduced: Reduced, terms):
         self.reduced = reduced
-        self.terms = tuple(terms)
         self.powers = np.array([term.exponents[-1] for term in terms])
         self.values = Evaluator(reduced.w).values([_lowered(term) for term in terms])
 
-    def predict(self, coef):
+    def predict(self, fixed: int, coef: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return Y, and its derivatives by all coefficients but the one that is fixed at 1."""
         values, powers = self.values, self.powers
+        coef = np.insert(coef, fixed, 1.0)
         A, B, C = (coef[powers == p] @ values[powers == p] for p in (2.0, 1.0, 0.0))
         smooth = self.reduced.smooth
         with np.errstate(all="ignore"):
@@ -106,7 +104,7 @@ class _ImplicitModel:
             Y = np.where(np.isfinite(Y), Y, smooth)
             slope = -values * np.where(powers[:, None] == 0, 1.0, Y ** powers[:, None])
             slope = slope / (2 * A * Y + B)
-        return Y, np.where(np.isfinite(slope), slope, 0.0)
+        return Y, np.delete(np.where(np.isfinite(slope), slope, 0.0), fixed, axis=0)
 
     def has_one_branch(self, coef, Y) -> bool:
         """Say whether hardly any row lies on the other root than most do.
@@ -136,7 +134,7 @@ def _lowered(term: Term) -> Term:
 class _RefitPoint:
     """Residuals of y and their derivatives by free coefficients, at values of these."""
 
-    def __init__(self, reduced: Reduced, predict, coef: np.ndarray):
+    def __init__(self, reduced: Reduced, predict: Callable, coef: np.ndarray):
         pull = reduced.factor * reduced.root
         self.coef = coef
         self.Y, slope = predict(coef)
@@ -145,31 +143,40 @@ class _RefitPoint:
         self.loss = float(left @ left) / reduced.table.n_observations  # mean square
         self.gram, self.cross = jacobian @ jacobian.T, jacobian @ left
 
-    def step(self):
+    def step(self) -> np.ndarray | None:
         return solution(self.gram, self.cross) if np.isfinite(self.gram).all() else None
 
 
-def _refitted(reduced: Reduced, predict, coef: np.ndarray) -> _RefitPoint:
-    """Minimise the mean square of y - M Y, where ``predict(coef)`` is Y and its derivatives."""
-    return gauss_newton(
-        lambda coef: _RefitPoint(reduced, predict, coef), coef, max_steps=_STEPS, least_gain=1e-6
+def _fitted(reduced: Reduced, terms, coef: np.ndarray, fixed: int, predict: Callable) -> Fitted:
+    """Minimise the mean square of y - M Y over all coefficients but one.
+
+    ``predict`` returns Y and its derivatives, of those coefficients over the fixed one.
+    """
+    point = gauss_newton(
+        lambda coef: _RefitPoint(reduced, predict, coef),
+        np.delete(coef, fixed) / coef[fixed],
+        max_steps=_STEPS,
+        least_gain=1e-6,
+    )
+    return Fitted(
+        tuple(terms),
+        np.insert(point.coef, fixed, 1.0),
+        fixed,
+        with_fixed(inverse(point.gram), fixed),
+        point.loss,
+        point.Y * reduced.factor,
     )
 
 
-def _is_exact(reduced: Reduced, terms, coef, mean_square: float) -> bool:
+def _is_exact(reduced: Reduced, law: Fitted) -> bool:
     """Say whether a law holds up to rounding, in units of y or, next to a pole, in its terms."""
-    share = mean_square / reduced.table.norm
+    share = law.mean_square / reduced.table.norm
     if not settings.EXACT**2 < share < settings.NEARLY_EXACT_FIT**2:
         return share <= settings.EXACT**2
     with np.errstate(all="ignore"):
-        values = Evaluator(np.vstack([reduced.w, reduced.Y])).values(terms) * coef[:, None]
+        values = Evaluator(np.vstack([reduced.w, reduced.Y])).values(law.terms) * law.coef[:, None]
         left = np.abs(values.sum(axis=0)) / np.abs(values).sum(axis=0)
     return bool(np.nanmean(left) < settings.EXACT)
-
-
-def _significance(coef, covariance, noise):
-    with np.errstate(all="ignore"):
-        return coef**2 / np.maximum(noise * covariance.diagonal(), 1e-300)
 
 
 def refit_link(reduced: Reduced, link: Link, terms, rows, known: set) -> list[Fitted]:
@@ -177,46 +184,37 @@ def refit_link(reduced: Reduced, link: Link, terms, rows, known: set) -> list[Fi
 
     ``known`` has the supports that were fitted before: a path ends where it meets another.
     """
-    model = _LinkModel(reduced, link, terms)
-    places = list(range(len(terms)))
-    coef = model.start(rows, model.values)
-    found = []
-    while places:
-        support = (link.name, frozenset(model.terms[i] for i in places))
-        if support in known:
-            break
-        known.add(support)
-        values = model.values[places]
-        point = _refitted(reduced, lambda c, v=values: model.predict(c, v), coef)
-        coef, value = point.coef, point.loss
-        covariance = inverse(point.gram)
-        law_terms, law_coef, fixed = model.law(coef, places)
-        exact = _is_exact(reduced, law_terms, law_coef, value)
-        predicted = point.Y * reduced.factor
-        whole = with_fixed(covariance, fixed)
-        found.append(Fitted(law_terms, law_coef, fixed, whole, value, predicted, exact))
-        t = _significance(coef, covariance, max(settings.EXACT**2 * reduced.table.norm, value))
+    values = Evaluator(reduced.w).values(terms)
+    weighted = values * rows.pull
+    start = solution(weighted @ weighted.T, weighted @ (rows.target * rows.pull))
+    coef = np.append(1.0, -start)
+    terms = [link.term(reduced.n_variables), *map(_lifted, terms)]
+    enough = settings.INSIGNIFICANT * price(reduced.table.n_observations)
+    laws: list[Fitted] = []
+    while len(terms) > 1 and (link.name, frozenset(terms)) not in known:
+        known.add((link.name, frozenset(terms)))
+        law = _fitted(reduced, terms, coef, 0, _LinkModel(reduced, link, values).predict)
+        laws.append(law._replace(exact=_is_exact(reduced, law)))
+        t = law.significance(settings.EXACT**2 * reduced.table.norm)
         least = int(np.argmin(t))
-        if (
-            not t[least] <= settings.INSIGNIFICANT * price(reduced.table.n_observations)
-            or len(places) == 1
-        ):
+        if not t[least] <= enough:
             break
-        del places[least]
-        coef = np.delete(coef, least)
-    return found
+        del terms[least]
+        values, coef = np.delete(values, least - 1, axis=0), np.delete(law.coef, least)
+    return laws
 
 
 def refit_implicit(reduced: Reduced, terms, coef, known: set) -> list[Fitted]:
     """Fit an implicit law in units of y, likewise; the term with Y that matters most is fixed."""
     terms, coef = list(terms), np.array(coef)
-    found: list[Fitted] = []
+    enough = settings.INSIGNIFICANT * price(reduced.table.n_observations)
+    laws: list[Fitted] = []
     while True:
         powers = np.array([term.exponents[-1] for term in terms])
         if len(terms) < 2 or not (powers > 0).any() or (powers > 0).all():
-            return found
+            return laws
         if frozenset(terms) in known:
-            return found
+            return laws
         known.add(frozenset(terms))
         model = _ImplicitModel(reduced, terms)
         with np.errstate(all="ignore"):
@@ -225,29 +223,16 @@ def refit_implicit(reduced: Reduced, terms, coef, known: set) -> list[Fitted]:
             )
         fixed = int(np.argmax(np.where(powers > 0, size, -1.0)))
         if not coef[fixed]:
-            return found
-        free = np.delete(np.arange(len(terms)), fixed)
-
-        def predict(c, model=model, fixed=fixed, free=free):
-            Y, slope = model.predict(np.insert(c, fixed, 1.0))
-            return Y, slope[free]
-
-        point = _refitted(reduced, predict, coef[free] / coef[fixed])
-        coef, value = np.insert(point.coef, fixed, 1.0), point.loss
-        covariance = inverse(point.gram)
-        if not model.has_one_branch(coef, point.Y):
-            return found
-        exact = _is_exact(reduced, terms, coef, value)
-        predicted = point.Y * reduced.factor
-        whole = with_fixed(covariance, fixed)
-        found.append(Fitted(tuple(terms), coef, fixed, whole, value, predicted, exact))
-        noise = max(settings.EXACT**2 * reduced.table.norm, value)
-        t = _significance(coef[free], covariance, noise)
+            return laws
+        law = _fitted(reduced, terms, coef, fixed, partial(model.predict, fixed))
+        if not model.has_one_branch(law.coef, law.predicted / reduced.factor):
+            return laws
+        laws.append(law._replace(exact=_is_exact(reduced, law)))
+        t = law.significance(settings.EXACT**2 * reduced.table.norm)
         least = int(np.argmin(t))
-        enough = settings.INSIGNIFICANT * price(reduced.table.n_observations)
         if not t[least] <= enough:
-            return found
+            return laws
         # Where no coefficient is known relative to the fixed one, that is the one which is zero.
-        gone = int(free[least]) if t.max() > enough else fixed
+        gone = least if np.delete(t, fixed).max() > enough else fixed
         del terms[gone]
-        coef = np.delete(coef, gone)
+        coef = np.delete(law.coef, gone)

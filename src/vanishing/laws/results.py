@@ -109,7 +109,7 @@ def draft(candidate: LawCandidate, table: Prepared, sample: Sample, target: int)
         fitted.coef * factor, fitted.covariance * np.outer(factor, factor), fitted.fixed
     )
     unit = table.units[-1]
-    found = Draft(
+    law = Draft(
         tuple(terms),
         coef,
         fitted.fixed,
@@ -119,7 +119,7 @@ def draft(candidate: LawCandidate, table: Prepared, sample: Sample, target: int)
         fitted.exact,
         _mean_square(candidate, table) * unit**2,
     )
-    return found._replace(branch=_branch(found, sample))
+    return law._replace(branch=_branch(law, sample))
 
 
 def _mean_square(candidate: LawCandidate, table: Prepared) -> float:
@@ -143,30 +143,30 @@ def _placed(term: Term, places, n_columns: int) -> Term:
     return Term(spread(term.exponents), factors)
 
 
-def _branch(found: Draft, sample: Sample) -> int:
+def _branch(law: Draft, sample: Sample) -> int:
     """Return the sign of the root that is closer to the rows."""
-    left = [spread_of(found._replace(branch=branch), sample) for branch in (1, -1)]
+    left = [spread_of(law._replace(branch=branch), sample) for branch in (1, -1)]
     return 1 if left[0] <= left[1] else -1
 
 
-def spread_of(found: Draft, sample: Sample) -> float:
+def spread_of(law: Draft, sample: Sample) -> float:
     """Return the standard deviation of a law's residuals, of which some may be wild."""
-    solution = solved(found.terms, found.coef, None, found.target, found.branch)
+    solution = solved(law.terms, law.coef, None, law.target, law.branch)
     if solution is None:
         return np.inf
     with np.errstate(all="ignore"):
-        gap = sample.columns[found.target] - evaluate(solution, sample.columns)
+        gap = sample.columns[law.target] - evaluate(solution, sample.columns)
     return deviation(np.where(np.isfinite(gap), gap, np.inf), sample.weight)
 
 
 class _PassPoint:
     """What a pass over all rows tells of a draft, at values of its free coefficients."""
 
-    def __init__(self, found: Draft, sums: Sums):
-        self.draft, self.sums = found, sums
-        self.coef = np.delete(found.coef, found.fixed)
+    def __init__(self, law: Draft, sums: Sums):
+        self.draft, self.sums = law, sums
+        self.coef = np.delete(law.coef, law.fixed)
         self.loss = float(sums.square.sum())
-        gram, self.cross = without(sums.gram.sum(axis=0), sums.cross.sum(axis=0), found.fixed)
+        gram, self.cross = without(sums.gram.sum(axis=0), sums.cross.sum(axis=0), law.fixed)
         self.covariance = inverse(gram)
 
     @property
@@ -183,20 +183,20 @@ class _PassPoint:
         return step if step @ self.cross > enough else None
 
 
-def fitted_law(found: Draft, ask: Callable, seed: int, keep=None) -> tuple[Draft, Sums]:
+def fitted_law(law: Draft, ask: Callable, seed: int, keep=None) -> tuple[Draft, Sums]:
     """Fit a law to all rows, in a few passes; return it with the sums of the last one.
 
     A step that makes the error larger is taken back, and is the last.
     """
 
     def point_at(coef: np.ndarray) -> _PassPoint:
-        moved = found._replace(coef=np.insert(coef, found.fixed, 1.0))
+        moved = law._replace(coef=np.insert(coef, law.fixed, 1.0))
         measure = Measure(moved.terms, moved.coef, moved.target, moved.branch, seed, keep)
         return _PassPoint(moved, ask(measure, Measure.combine))
 
-    start = np.delete(found.coef, found.fixed)
+    start = np.delete(law.coef, law.fixed)
     point = gauss_newton(point_at, start, max_steps=_PASSES - 1, least_gain=0.0, halvings=0)
-    covariance = with_fixed(point.covariance, found.fixed)
+    covariance = with_fixed(point.covariance, law.fixed)
     return point.draft._replace(covariance=covariance, mean_square=point.mean_square), point.sums
 
 
@@ -214,32 +214,32 @@ def held_out_error(sums: Sums, fixed: int) -> float:
 
 
 def finished(
-    found: Draft, sums: Sums, names, size: float, n_inputs: int, sample: Sample, **said
+    law: Draft, sums: Sums, names, size: float, n_inputs: int, sample: Sample, **facts
 ) -> Law:
     """Return the `Law`; ``size`` is the rms of the target."""
     n, repetition = float(sums.weight.sum()), sample.repetition
     observations = n / repetition
-    freedom = max(observations - len(found.terms) + 1, 1.0)
-    variance = 0.0 if found.exact else found.mean_square * observations / freedom * repetition
-    covariance = found.covariance
+    freedom = max(observations - len(law.terms) + 1, 1.0)
+    variance = 0.0 if law.exact else law.mean_square * observations / freedom * repetition
+    covariance = law.covariance
     # Where rows have weights, these say how large the noise is.
-    if not found.exact and np.ptp(sample.weight) <= 1e-9 * sample.weight.max():
-        covariance = widened(covariance, sums.noise / found.mean_square)
-    error = float(np.sqrt(found.mean_square))
+    if not law.exact and np.ptp(sample.weight) <= 1e-9 * sample.weight.max():
+        covariance = widened(covariance, sums.noise / law.mean_square)
+    error = float(np.sqrt(law.mean_square))
     with np.errstate(all="ignore"):
         errors = np.sqrt(np.where(sums.errors > 0, sums.errors, np.nan) / n)
     return Law(
-        found.terms,
-        found.coef,
+        law.terms,
+        law.coef,
         names=names,
-        target=names[found.target],
+        target=names[law.target],
         n_inputs=n_inputs,
         covariance=covariance * variance,
         error=error,
         relative_error=error / size if size else np.nan,
-        branch=found.branch,
+        branch=law.branch,
         errors=errors,
-        held_out_error=held_out_error(sums, found.fixed),
+        held_out_error=held_out_error(sums, law.fixed),
         n_samples=round(n),
-        **said,
+        **facts,
     )

@@ -15,7 +15,7 @@ _FITS = 8
 
 
 def deviation(residual: np.ndarray, weight: np.ndarray) -> float:
-    """Return the standard deviation of residuals, of which some may be wild: by their median."""
+    """Estimate the standard deviation of residuals by the median of their absolute values."""
     order = np.argsort(np.abs(residual), kind="stable")
     total = np.cumsum(weight[order])
     middle = order[np.searchsorted(total, total[-1] / 2)]
@@ -68,7 +68,7 @@ def rows_near_an_equation(columns: np.ndarray, weight: np.ndarray) -> np.ndarray
             residual = (vector @ values) / size
             scale = deviation(residual, weight)
             now = weight / _farness(residual, scale)
-        # More terms fit better: half as much noise per degree is the least that is believed.
+        # More terms always fit better: a higher degree has to halve the deviation to be taken.
         if scale < 0.5 * best[0]:
             best = (scale, np.abs(residual) <= settings.FAR * scale)
     return best[1]

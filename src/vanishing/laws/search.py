@@ -19,11 +19,11 @@ from vanishing.laws.refit import Fitted, refit_implicit, refit_link
 
 
 class OutOfTime(Exception):
-    """Raised by ``progress`` where the time that was allowed is over."""
+    """Raised by ``progress`` when the time that was allowed is over."""
 
 
 class Options(NamedTuple):
-    """What of the estimator's parameters the search needs."""
+    """Parameters of the estimator that the search needs."""
 
     max_degree: int = 6
     max_terms: int = 12
@@ -108,7 +108,8 @@ def _order(states):
 def _stages(reduced: Reduced, options: Options, progress) -> Iterator[Iterable[list[Fitted]]]:
     """Yield the fits of each stage, in batches; after the first batch others may be left out.
 
-    What a stage learns of the noise is known to those after it.
+    What powers say of the noise is known to all stages after them. What a stage with functions says
+    is not: their fits do not depend on the order in which they are searched.
     """
     if not reduced.n_variables:
         yield [_pure_product(reduced)]
@@ -117,9 +118,10 @@ def _stages(reduced: Reduced, options: Options, progress) -> Iterator[Iterable[l
     known: set = set()
     for stage in options.stages:
         progress(f"{stage.name}, {reduced.n_variables} variables")
-        fits, reduced = link_fits(reduced, stage, links, options, progress, known)
+        fits, learnt = link_fits(reduced, stage, links, options, progress, known)
         yield [fits]
         if stage is PLAIN:
+            reduced = learnt
             yield implicit_fits(reduced, options, progress, known)
 
 

@@ -152,7 +152,7 @@ class Symmetric:
         return [terms for terms in classes if 2 <= len(terms) <= limit]
 
     def _homogeneous(self, rows, degree) -> list[np.ndarray]:
-        """Return terms in classes of one dimension, but those that lower degrees have had."""
+        """Return terms in classes of one dimension, without classes that lower degrees have."""
         dimension = np.round(rows @ self.dimensions, 9)
         _, place = np.unique(dimension, axis=0, return_inverse=True)
         classes = [rows[place.ravel() == k] for k in range(place.max() + 1)]
@@ -283,7 +283,7 @@ class Symmetric:
         return bool(np.count_nonzero(used) >= 2 and (self.must is None or used[self.must]))
 
     def _is_allowed(self, equation: VarietyEquation) -> bool:
-        """Say whether an equation has so few terms that it is none of any smooth surface.
+        """Say whether an equation has too few terms to be that of just any smooth surface.
 
         Surfaces of degree 2 that turn around, such as an ellipse anywhere in the plane, may have
         more: what is approximated locally by a polynomial does not turn.
@@ -349,7 +349,7 @@ class Symmetric:
         return bool(needed.all())
 
     def _points(self, equations) -> np.ndarray:
-        """Return points near the rows where equations hold, and nothing else does."""
+        """Return points close to the rows, moved to where the equations hold."""
         random = np.random.default_rng(0)
         start = self.columns[:, :300]
         start = start + 0.3 * self.spread[:, None] * random.normal(size=start.shape)

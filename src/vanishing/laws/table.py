@@ -58,7 +58,7 @@ class SearchRows(NamedTuple):
 
 
 class Prepared(NamedTuple):
-    """A table, and what its columns are of the columns of the rows.
+    """A table, with the places and units that its columns have among the rows.
 
     Attributes
     ----------
@@ -126,7 +126,7 @@ def prepared(columns: np.ndarray, target: int, weight: np.ndarray, dimensions=No
 
 
 def _distinct(columns, places) -> np.ndarray:
-    """Return places without those of columns that are a multiple of one before."""
+    """Return places without columns that are multiples of an earlier one."""
     scaled = columns / np.abs(columns).max(axis=1, initial=1e-300)[:, None]
     kept: list[int] = []
     for i in places:

@@ -1,4 +1,4 @@
-"""The laws of one column: a search, its law fitted to all rows, and what is said about it."""
+"""The law of one column: the search, the fit to all rows, and the verdict."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -18,7 +18,7 @@ from vanishing.laws.search import Options, SearchOutcome, search
 from vanishing.laws.table import Prepared, SearchRows, prepared
 from vanishing.laws.unequal import with_equal_noise
 
-ROUNDED = 1e-9  # error of a row that is right, relative to the size of what it is an error of
+ROUNDED = 1e-9  # relative error that rounding alone makes
 
 
 class LawAnswer(NamedTuple):

@@ -50,7 +50,7 @@ def laws_of_columns(rows: SearchRows, options: Options, noise, n_laws: int, prog
 
 
 def _law_in_turn(rows: SearchRows, options: Options, progress, target: int) -> LawAnswer:
-    """Return the law of one column, unless hardly any of it is a function of the others."""
+    """Return the law of one column; none where the other columns explain too little of it."""
     table = prepared(rows.sample.columns, target, rows.weight).table
     progress()
     surrogate, _ = surrogate_of(table)
@@ -107,14 +107,14 @@ class _Among(NamedTuple):
 
     @property
     def noise(self) -> np.ndarray:
-        """Of all columns, in their units."""
+        """Standard deviations of the noise of all columns, divided by their units."""
         noise = np.zeros(len(self.units))
         noise[self.places] = self.answer.noise
         return noise
 
     @property
     def deviations(self) -> np.ndarray:
-        """Standard deviations of the noise of all columns, as these are given."""
+        """Standard deviations of the noise of all columns."""
         return self.noise * self.units
 
 
@@ -187,7 +187,7 @@ def _law(rows: SearchRows, equation: VarietyEquation, among: _Among, target) -> 
 
 
 def _whole(coef):
-    """Return coefficients that are whole but for rounding as whole."""
+    """Round coefficients that are whole numbers up to rounding errors."""
     nearest = np.round(coef)
     return np.where(np.abs(coef - nearest) < 1e-10 * np.abs(coef).max(), nearest, coef)
 
@@ -195,7 +195,7 @@ def _whole(coef):
 def _measured(rows, terms, coef, held_out, target, fixed) -> dict:
     """Return the errors of a law, from passes over all rows.
 
-    ``held_out`` has the coefficients that rows which are not held out have.
+    ``held_out`` are coefficients that were fitted without the rows held out.
 
     In units of a column they are the law's residual over its derivative. Without a target the
     error is relative to the spread of all columns.

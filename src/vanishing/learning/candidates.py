@@ -32,12 +32,12 @@ def families(free: Free, trials: Trials) -> list[list[Choice]]:
     contrastive = [
         Choice(scale, "contrastive", max_degree=degree)
         for degree in settings.DEGREES
-        if _bearable(degree, trials)
+        if _affordable(degree, trials)
     ]
     return [contrastive, oavi] if contrastive else [oavi]
 
 
-def _bearable(degree: int, trials: Trials) -> bool:
+def _affordable(degree: int, trials: Trials) -> bool:
     n_classes, n_rows = trials.n_classes, trials.n_rows
     n_terms = comb(trials.n_columns + degree, degree)
     if (n_rows + 10 * n_classes * n_terms) * n_terms**2 > settings.MOST_PRODUCTS:

@@ -54,12 +54,7 @@ def scale_rows(rows: LabelledRows, scale, clip: bool) -> ScaledRows:
 
 
 def fit_parts(
-    scaled: ScaledRows,
-    transformer,
-    finals: Sequence[Any],
-    *,
-    readers=None,
-    n_jobs=None,
+    scaled: ScaledRows, transformer, finals: Sequence[Any], *, readers=None, n_jobs=None
 ) -> Iterator[Parts]:
     """Fit the features to scaled rows, and classifiers to the features.
 

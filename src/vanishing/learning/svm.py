@@ -182,13 +182,7 @@ def fit_svm(svm: L1SquaredHingeSVC, columns, y, weight=None, start=None, n_jobs=
     return set_solutions(
         svm,
         solve_together(
-            columns,
-            signs,
-            costs,
-            weights,
-            tol=svm.tol,
-            max_iter=svm.max_iter,
-            n_jobs=n_jobs,
+            columns, signs, costs, weights, tol=svm.tol, max_iter=svm.max_iter, n_jobs=n_jobs
         ),
     )
 

@@ -39,7 +39,8 @@ _STEEP = 1e6  # entry of the gradient at zero beyond which costs are approached 
 _STAGE = 100.0  # ratio of costs of one stage to those of the stage before
 
 
-class _Iterate(NamedTuple):
+# Compiled code is cached under this name: with another, caches of an earlier version would fail.
+class _Point(NamedTuple):
     """The decision values z = Xw of the rows, and what the loss and its gradient need of them."""
 
     z: np.ndarray
@@ -64,7 +65,7 @@ def _moved(y, cost, z, dz, step):
         violators[i] = slack > 0.0
         loss += cost[i] * slack * slack
         total += dual
-    return _Iterate(new_z, residual, violators, loss, total)
+    return _Point(new_z, residual, violators, loss, total)
 
 
 @njit(cache=True, nogil=True)

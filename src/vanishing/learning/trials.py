@@ -14,11 +14,7 @@ from vanishing.constructions.contrastive import ContrastiveVanishing
 from vanishing.estimators.names import adopt_columns
 from vanishing.estimators.progress import Progress, listening
 from vanishing.learning import settings
-from vanishing.learning.classifier import (
-    VanishingClassifier,
-    adopt_parts,
-    learned_temperature,
-)
+from vanishing.learning.classifier import VanishingClassifier, adopt_parts, learned_temperature
 from vanishing.learning.default import resolved
 from vanishing.learning.features import class_readers, feature_values
 from vanishing.learning.grid import search_grid

@@ -89,17 +89,17 @@ class Tuning:
 
     def _climb(self, family: Sequence[Choice]) -> Choice:
         """Walk through the choices of a family while they gain; return the best of them."""
-        best, n_vain = family[0], 0
+        best, n_without_gain = family[0], 0
         for choice in family:
             self._walk(choice)
             look, _ = new = self._best_of(choice)
             if choice != best:
-                n_vain += 1
+                n_without_gain += 1
                 if self._ahead(new, self._best_of(best)) > settings.SURE:
-                    best, n_vain = choice, 0
+                    best, n_without_gain = choice, 0
             work = self._work(choice, [look.n_generators])
-            patience = settings.PATIENCE if work <= settings.MOST_VAIN_CLIMB else 1
-            if n_vain >= patience or self._perfect(look):
+            patience = settings.PATIENCE if work <= settings.MOST_CLIMB_WITHOUT_GAIN else 1
+            if n_without_gain >= patience or self._perfect(look):
                 break
         return best
 
@@ -123,7 +123,7 @@ class Tuning:
             self._taken = choice
 
     def _descend(self, choice: Choice, largest: float, Cs: Sequence[float]) -> None:
-        n_vain, best = 0, -np.inf
+        n_without_gain, best = 0, -np.inf
         sizes: list[int] = []  # generators of the models until now
         for psi in settings.CONTRASTIVE_PSIS if choice.is_contrastive else settings.PSIS:
             if psi > largest:
@@ -136,19 +136,19 @@ class Tuning:
                 return
             look = self.trials.look_at(point, Cs)
             if look.best > best:
-                best, n_vain = look.best, 0
+                best, n_without_gain = look.best, 0
             elif choice.is_contrastive or look.n_generators != sizes[-1]:  # else it may be the same
-                n_vain += 1
+                n_without_gain += 1
             sizes.append(look.n_generators)
-            if n_vain >= self._patience(choice, sizes) or self._perfect(look):
+            if n_without_gain >= self._patience(choice, sizes) or self._perfect(look):
                 return
-            costly = self._work(choice, sizes) > settings.MOST_VAIN_WORK
+            costly = self._work(choice, sizes) > settings.MOST_WORK_WITHOUT_GAIN
             if costly and self._taken is not None and self._is_behind(choice):
                 return
             Cs = self._promising(look)
 
     def _patience(self, choice: Choice, sizes: list[int]) -> int:
-        if self._work(choice, sizes) > settings.MOST_VAIN_WORK:
+        if self._work(choice, sizes) > settings.MOST_WORK_WITHOUT_GAIN:
             return 1
         # Of contrastive generators psi goes down in larger steps.
         many = self.trials.n_rows >= settings.MANY_ROWS and not choice.is_contrastive

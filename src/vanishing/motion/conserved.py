@@ -34,7 +34,7 @@ from vanishing.motion import settings
 from vanishing.motion.quantity import ConservedQuantity, read_quantity, write_quantity
 from vanishing.motion.runs import Measure, RowSubset, RunQuestion, Scatter, Survey
 from vanishing.motion.search import Search
-from vanishing.motion.variables import Monomials, Variable, asked_variables
+from vanishing.motion.variables import MotionMonomials, Variable, asked_variables
 from vanishing.persistence import register
 from vanishing.rows.intake import take_rows, take_rows_in_memory
 from vanishing.rows.source import RowPart
@@ -69,7 +69,7 @@ class ConservedQuantities(
         size to be what the best quantity leaves over. Slow motion may look like noise then, so that
         only quantities are reported whose variance within runs is at most 5 % of that of all rows
         and the same share of what noise would leave in each run; with few or short runs, where that
-        cannot be told, at most 1 %. Where something varies far less than the noise that is given,
+        cannot be tested, at most 1 %. Where something varies far less than the noise that is given,
         the same is done with noise in proportion to that.
     n_jobs : int, default=None
         Number of threads over rows. The result does not depend on it.
@@ -235,7 +235,7 @@ class ConservedQuantities(
 
     # -- Reading rows -----------------------------------------------------------------------------
 
-    def _monomials(self, ask, names) -> tuple[Monomials, Survey]:
+    def _monomials(self, ask, names) -> tuple[MotionMonomials, Survey]:
         """Look at all rows; return the monomials, and what was seen."""
         asked = asked_variables(self.functions, names)
         look = RunQuestion([variable for variable, _ in asked])
@@ -260,7 +260,7 @@ class ConservedQuantities(
                     "column: leave it out of functions."
                 )
         variables, scale = zip(*kept, strict=True)
-        return Monomials(variables, np.array(scale), self.max_degree), survey
+        return MotionMonomials(variables, np.array(scale), self.max_degree), survey
 
     def _held_out(self, n_runs: int) -> np.ndarray:
         """Return which runs are held out: a quarter, or none of two or three."""
@@ -283,7 +283,7 @@ class ConservedQuantities(
             )
         return np.broadcast_to(noise, n).copy()
 
-    # -- What was found ---------------------------------------------------------------------------
+    # -- Answers ----------------------------------------------------------------------------------
 
     @row_by_row(n_columns=lambda self: len(self.quantities_), dtype=lambda self: np.float64)
     def transform(self, X: Array) -> FloatArray:

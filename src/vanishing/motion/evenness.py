@@ -26,7 +26,7 @@ class Evenness(NamedTuple):
 
     @property
     def tells(self) -> bool:
-        """Whether runs are so many and long that noise would be told from slow motion."""
+        """Whether runs are so many and long that slow motion would not be taken for noise."""
         return self.n_runs >= settings.TELLING_RUNS and self.expected < settings.TELLING_ERROR
 
     @property

@@ -111,7 +111,7 @@ def total_factor(scatter: Scatter) -> np.ndarray:
 
 
 class Family:
-    """Quantities found so far, and all polynomials in them: what need not be told again.
+    """Quantities found so far, and all polynomials in them: what need not be reported again.
 
     Parameters
     ----------

@@ -2,10 +2,11 @@
 
 Scatter is kept as a triangular factor of its matrix (a QR decomposition, block by block) and as
 means of the runs: products of monomials would lose half of the digits, with which exactly conserved
-quantities are told from nearly conserved ones.
+quantities are distinguished from nearly conserved ones.
 """
 
 from collections.abc import Sequence
+from copy import deepcopy
 from functools import reduce
 from typing import NamedTuple
 
@@ -200,7 +201,7 @@ class Measure:
 
     Parameters
     ----------
-    monomials : Monomials or Terms
+    monomials : MotionMonomials or Terms
     labels : array
         Of the runs, sorted.
     held_out : array of bool of shape (n_runs,)
@@ -276,10 +277,11 @@ class Measure:
 
     def combine(self, first: Scatter, second: Scatter) -> Scatter:
         """Return the scatter of two sets of rows."""
+        total = deepcopy(first)
         seen = np.flatnonzero(second.weight)
         for fold in (0, 1):
             runs = seen[self.held_out[seen] == bool(fold)]
-            first.add(
+            total.add(
                 fold,
                 runs,
                 second.weight[runs],
@@ -289,5 +291,5 @@ class Measure:
             )
         samples = [part.sample for part in (first, second) if part.sample is not None]
         if samples:
-            first.sample = reduce(self.draw.combine, samples)
-        return first
+            total.sample = reduce(self.draw.combine, samples)
+        return total

@@ -17,7 +17,7 @@ from vanishing.motion.pencil import Pencil, PencilCandidate, pencil, total_facto
 from vanishing.motion.quantity import ConservedQuantity
 from vanishing.motion.runs import Scatter
 from vanishing.motion.state import cleaned, products, state_of
-from vanishing.motion.variables import Monomials, Terms
+from vanishing.motion.variables import MotionMonomials, Terms
 
 
 class MotionAnswer(NamedTuple):
@@ -102,7 +102,7 @@ class Search:
     Parameters
     ----------
     scatter : Scatter
-    monomials : Monomials
+    monomials : MotionMonomials
     names : sequence of str
         Of the columns.
     max_terms : int
@@ -113,7 +113,7 @@ class Search:
     def __init__(
         self,
         scatter: Scatter,
-        monomials: Monomials,
+        monomials: MotionMonomials,
         names: Sequence[str],
         max_terms: int,
         noise: np.ndarray | None,
@@ -301,7 +301,7 @@ class Search:
             lambda candidate, known: self._is_new(candidate, known, False),
         )
 
-        # Nothing varies less than the noise: if something does, the noise is less than was said.
+        # Nothing varies less than the noise: if something does, the noise is less than given.
         known = self.noise is not None and min(search.least) > settings.OVERSTATED
 
         def holds(candidate: PencilCandidate, unit: float, most: float) -> bool:
@@ -346,11 +346,10 @@ class Search:
         sample = self.sample
         columns, weight = np.ascontiguousarray(sample.columns[:-1]), sample.weight
         held_out = self.scatter.held_out[sample.columns[-1].astype(np.intp)]
-        values = self.monomials.values(columns)
         folds = (~held_out, held_out)
         sums = np.zeros((2, size, size))
         for j in np.flatnonzero(sigma).tolist():
-            slopes = self.monomials.derivatives(columns, values, j, self.state.standard[:size])
+            slopes = self.monomials.derivatives(columns, j, self.state.standard[:size])
             for total, fold in zip(sums, folds, strict=True):
                 part = slopes[:, fold]
                 total += sigma[j] ** 2 * ((part * weight[fold]) @ part.T)

@@ -22,7 +22,7 @@ NEARLY = 1e-6  # of a monomial that says nearly nothing new, such as x^4 beside 
 
 # -- Without noise: variance within runs over that of all rows ------------------------------------
 EXACT = 1e-6  # up to which something is conserved but for errors of an integration
-ROUNDING = 1e-13  # below which nothing is told from rounding
+ROUNDING = 1e-13  # below which anything may be rounding
 BAND = 1e3  # factor within which quantities are as exact as the best one
 # Entries of null vectors that count as zero: what monomials that are nearly dependent leave there
 # may be far more than rounding.
@@ -45,7 +45,7 @@ COMPLEXITY = 3.0  # price of a degree or function of a term
 CANDIDATES = 40  # that runs held out are asked about: more find more, and claim more by chance
 SAME_NOISE = 2.0  # factor within which degrees may have the same least ratio
 
-# -- What is new: polynomials in other quantities, or functions of them, are not told again --------
+# -- What is new: polynomials in other quantities, or functions of them, are not reported again ---
 NEW = 0.2  # with noise, least share of the spread that such polynomials leave
 FUNCTION, NOISY_FUNCTION = 0.02, 0.1  # that functions of them leave, or of the gradient
 FUNCTION_DEGREE, RUNS_PER_TERM = 5, 3  # of polynomials fitted to values along runs

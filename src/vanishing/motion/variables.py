@@ -9,7 +9,7 @@ import numpy as np
 from vanishing.algebra.evaluation import NO_WEIGHTS, evaluate_chunk
 from vanishing.algebra.functions import Function
 from vanishing.algebra.monomials import plan_up_to, terms_of
-from vanishing.algebra.terms import Evaluator, Factor, Term
+from vanishing.algebra.terms import Evaluator, Factor, Term, monomial
 from vanishing.fitting.asked_functions import asked_functions
 from vanishing.motion import settings
 
@@ -63,7 +63,7 @@ class Terms(NamedTuple):
         return Evaluator(columns).values(self.terms) / self.sizes[:, None]
 
 
-class Monomials:
+class MotionMonomials:
     """Monomials in scaled variables, without the constant, in DegLex order.
 
     Parameters
@@ -93,25 +93,24 @@ class Monomials:
 
     def values(self, columns: np.ndarray) -> np.ndarray:
         """Return the values of all monomials, shape (n_monomials, n_rows)."""
-        z = [v.value(columns) / s for v, s in zip(self.variables, self.scale, strict=True)]
         values = np.empty((1 + len(self), columns.shape[1]))
-        evaluate_chunk(np.array(z), 0, NO_WEIGHTS, self.plan.parent, self.plan.variable, values)
+        z = self._scaled(columns)
+        evaluate_chunk(z, 0, NO_WEIGHTS, self.plan.parent, self.plan.variable, values)
         return values[1:]
 
-    def derivatives(self, columns: np.ndarray, values: np.ndarray, column: int, places):
-        """Return the derivatives of some monomials by a column, given the values of all."""
-        total = np.zeros((len(places), columns.shape[1]))
+    def derivatives(self, columns: np.ndarray, column: int, places) -> np.ndarray:
+        """Return the derivatives of some monomials by a column, shape (n_places, n_rows)."""
+        evaluator = Evaluator(self._scaled(columns))
+        terms = [monomial(row) for row in self.exponents[places]]
+        slopes = np.zeros((len(terms), columns.shape[1]))
         for k, (variable, scale) in enumerate(zip(self.variables, self.scale, strict=True)):
-            if variable.column != column:
-                continue
-            slope = variable.slope(columns) / scale
-            lower = self.exponents[places]
-            lower[:, k] -= 1
-            for i in np.flatnonzero(lower[:, k] >= 0):
-                factor = self.exponents[places[i], k] * slope
-                place = self.place.get(tuple(lower[i].tolist()))
-                total[i] += factor if place is None else factor * values[place]
-        return total
+            if variable.column == column:
+                slopes += evaluator.derivatives(terms, k) * (variable.slope(columns) / scale)
+        return slopes
+
+    def _scaled(self, columns: np.ndarray) -> np.ndarray:
+        pairs = zip(self.variables, self.scale, strict=True)
+        return np.array([variable.value(columns) / scale for variable, scale in pairs])
 
     def term(self, i: int, n_columns: int) -> Term:
         """Return a monomial as a term in the columns as they are."""

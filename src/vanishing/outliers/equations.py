@@ -12,7 +12,7 @@ from vanishing.fitting.sparse import regressions
 from vanishing.outliers import settings
 
 
-class Monomials(NamedTuple):
+class MonomialSums(NamedTuple):
     """Weighted sums over rows of the products of monomials in the columns.
 
     Attributes
@@ -33,7 +33,7 @@ class Monomials(NamedTuple):
     square_weight: float
     n_samples: int
 
-    def plus(self, X: np.ndarray, weight: np.ndarray, decay: float = 1.0) -> "Monomials":
+    def plus(self, X: np.ndarray, weight: np.ndarray, decay: float = 1.0) -> "MonomialSums":
         """Return the sums with those of rows; sums so far count ``decay`` times."""
         used = weight > 0.0
         X, weight = X[used], weight[used]
@@ -50,7 +50,7 @@ class Monomials(NamedTuple):
         return Evaluator(scaled.T).values([monomial(row) for row in self.exponents])
 
 
-def monomials_of(varying, unit: np.ndarray, max_degree: int, n_rows: float) -> Monomials:
+def monomials_of(varying, unit: np.ndarray, max_degree: int, n_rows: float) -> MonomialSums:
     """Return empty sums for the columns that vary, of as many monomials as rows can tell apart."""
     n = len(unit)
     rows = [np.zeros(n, dtype=np.int64)]
@@ -63,7 +63,7 @@ def monomials_of(varying, unit: np.ndarray, max_degree: int, n_rows: float) -> M
             rows += [linear[i] + linear[j] for i in range(count) for j in range(i, count)]
     exponents = np.array(rows)
     k = len(rows)
-    return Monomials(exponents, unit, np.zeros((k, k)), 0.0, 0)
+    return MonomialSums(exponents, unit, np.zeros((k, k)), 0.0, 0)
 
 
 def place_of(exponents: np.ndarray, row: np.ndarray) -> int:
@@ -98,11 +98,11 @@ class _DetectorCandidate(NamedTuple):
     error: float  # in units of the column's spread
 
 
-def laws_from(moments: Monomials, names) -> list[DetectorLaw]:
+def laws_from(moments: MonomialSums, names) -> list[DetectorLaw]:
     """Return the equations among columns that hold up to small noise, the best first.
 
     A column is a sparse combination of monomials without it, or a product or square one of all
-    others. Of equations that have the same columns the best one is told.
+    others. Of equations with the same columns only the best is kept.
     """
     weight = moments.gram[0, 0]
     if not weight > 0.0:
@@ -124,19 +124,19 @@ def laws_from(moments: Monomials, names) -> list[DetectorLaw]:
     ]
 
 
-def _price(moments: Monomials, candidate: _DetectorCandidate) -> float:
+def _price(moments: MonomialSums, candidate: _DetectorCandidate) -> float:
     """Return what decides between equations: few terms, a small error, a column by itself."""
     degree = moments.exponents[candidate.target].sum()
     error = np.log(candidate.error + settings.ALIKE)
     return float(error + settings.TERM_PRICE * len(candidate.support) + degree)
 
 
-def _columns(moments: Monomials, candidate: _DetectorCandidate) -> frozenset[int]:
+def _columns(moments: MonomialSums, candidate: _DetectorCandidate) -> frozenset[int]:
     used = moments.exponents[candidate.support[np.abs(candidate.coef) > 0.0]].any(axis=0)
     return frozenset(np.flatnonzero(used).tolist())
 
 
-def _candidates(moments: Monomials, gram: np.ndarray, target: int) -> list[_DetectorCandidate]:
+def _candidates(moments: MonomialSums, gram: np.ndarray, target: int) -> list[_DetectorCandidate]:
     """Return the equation of fewest terms, hardly worse than longer ones, with a given term."""
     exponents = moments.exponents
     (columns,) = np.nonzero(exponents[target])
@@ -158,12 +158,12 @@ def _candidates(moments: Monomials, gram: np.ndarray, target: int) -> list[_Dete
     return [next(trial for trial in trials if trial.error <= largest)]
 
 
-def _is_short(moments: Monomials, candidate: _DetectorCandidate) -> bool:
-    """Say whether an equation has so few terms that it is none of any smooth surface."""
+def _is_short(moments: MonomialSums, candidate: _DetectorCandidate) -> bool:
+    """Say whether an equation has so few terms that not every smooth surface has one."""
     return len(candidate.support) <= max(len(_columns(moments, candidate)) + 1, 4)
 
 
-def _candidate(moments: Monomials, gram: np.ndarray, support, column: int) -> _DetectorCandidate:
+def _candidate(moments: MonomialSums, gram: np.ndarray, support, column: int) -> _DetectorCandidate:
     """Fit the coefficients of an equation, and measure it in units of a column's spread."""
     others, target = support[:-1], support[-1]
     coef = np.append(-solution(gram[np.ix_(others, others)], gram[others, target], 1e-12), 1.0)
@@ -182,7 +182,9 @@ def _candidate(moments: Monomials, gram: np.ndarray, support, column: int) -> _D
     return _DetectorCandidate(support, coef, int(target), column, float(error))
 
 
-def _law(moments: Monomials, gram: np.ndarray, candidate: _DetectorCandidate, names) -> Law | None:
+def _law(
+    moments: MonomialSums, gram: np.ndarray, candidate: _DetectorCandidate, names
+) -> Law | None:
     """Return an equation in units of the table, with standard errors; None if it overflows."""
     support, coef = candidate.support, candidate.coef
     exponents = moments.exponents[support]

@@ -6,7 +6,7 @@ from scipy.linalg import eigh
 from vanishing.algebra.monomials import EXPONENT
 from vanishing.outliers import settings
 from vanishing.outliers.calibration import Calibration
-from vanishing.outliers.equations import Monomials, monomials_of, place_of
+from vanishing.outliers.equations import MonomialSums, monomials_of, place_of
 from vanishing.outliers.features import Features, counts_for
 from vanishing.outliers.model import (
     MEAN_SIZE,
@@ -129,7 +129,7 @@ def _normal_parts(bulk: Residuals, law: Residuals, gram, random) -> np.ndarray:
     return np.log(np.maximum([a, b], 1e-300))
 
 
-def _monomials(features: Features, moments: Moments, exponents, gram) -> Monomials:
+def _monomials(features: Features, moments: Moments, exponents, gram) -> MonomialSums:
     empty = monomials_of(features.varying, features.unit, 2, moments.n_samples)
     places = [place_of(exponents, row) for row in empty.exponents]
     scale = np.prod(features.unit ** -empty.exponents.astype(float), axis=1)

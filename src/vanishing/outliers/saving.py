@@ -6,7 +6,7 @@ import numpy as np
 
 from vanishing.equations.law import read_law, write_law
 from vanishing.outliers.calibration import Calibration
-from vanishing.outliers.equations import DetectorLaw, Monomials
+from vanishing.outliers.equations import DetectorLaw, MonomialSums
 from vanishing.outliers.features import Features
 from vanishing.outliers.model import Laws, Model, Noise, Residuals, doubt_of
 from vanishing.outliers.robust import Sums, ridges
@@ -156,7 +156,7 @@ def read_state(reader, node, names: tuple[str, ...], known) -> DetectorState:
         fields.positive("spread_score", 2),
     )
     exponents = fields.array("exponents", None, len(names))
-    monomials = Monomials(
+    monomials = MonomialSums(
         exponents,
         fields.positive("unit", len(names)),
         fields.array("monomials", len(exponents), len(exponents)),

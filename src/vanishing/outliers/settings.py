@@ -1,43 +1,50 @@
 """The numbers that decide results: what each trades, and what was measured.
 
-Read by attribute when they are needed (``settings.LAW``), so that a study can change one. Some
-twenty-five variants of the method were compared on the sixteen tables of `benchmarks/README.md`
-(areas of .890 and .914 with these numbers); where a line names no figure, its number was not
-measured alone.
+Read by attribute when they are needed (``settings.LAW``), so that a study can change one. *Half*
+and *double*: what that changes in the mean areas of the sixteen tables of `benchmarks/README.md`,
+unsupervised (.890) / novelty (.913, two splits), by `benchmarks/studies/outliers.py settings`;
+*none*: less than .001. Numbers of thresholds, equations and reasons do not change areas.
 """
 
 # -- Features of a row ----------------------------------------------------------------------------
-COMPONENTS = 12  # principal components that are multiplied: more see more bends, and take longer
-PRODUCTS = 400  # of one degree: the time of a fit grows with the square of the features
-ROWS_PER_FEATURE = 10  # with fewer most of G is chance; with more laws of degree 2 are missed
-WILD_COLUMN = 10.0  # spread over the range of its middle 90 %: beyond, a few values made the spread
+# Principal components that are multiplied: more see more bends, and take longer.
+COMPONENTS = 12  # half -.009 / -.008, double -.005 / .000
+PRODUCTS = 400  # of one degree, which binds from degree 4 on: time; none
+# With fewer most of G is chance; with more laws of degree 2 are missed.
+ROWS_PER_FEATURE = 10  # half -.003 / +.004, double -.006 / -.008
+WILD_COLUMN = 10.0  # spread over the range of its middle 90 %: beyond, few values made it; none
 RANGE_ROWS = 2000  # on which that range is measured: time
-CONSTANT = 1e-12  # spread of a column relative to its size, up to which it is constant
-CONSTANT_OFF = 1e-6  # deviation of a constant column, relative to its size, that counts as 1
-FIT_LIMIT = 100.0  # standardised values that a fit sees: wilder ones would drown all others
-SCORE_LIMIT = 1e6  # that a score sees: squares of squares must not overflow
+CONSTANT = 1e-12  # spread of a column relative to its size, up to which it is constant; none
+CONSTANT_OFF = 1e-6  # deviation of a constant column, relative to its size, that counts as 1; none
+FIT_LIMIT = 100.0  # standardised values that a fit sees: wilder ones drown all others; none
+SCORE_LIMIT = 1e6  # that a score sees: squares of squares must not overflow; none
 
 # -- Which rows count how much --------------------------------------------------------------------
 SAMPLE_ROWS = 10_000  # looked at closer, and scores that are kept: thresholds of a rate below 1e-3
-FIT_ROWS = 5_000  # that the fits before the last look at: time
+FIT_ROWS = 5_000  # that the fits before the last look at: time; double +.001 / .000
 LEAST_ROWS = 2  # below which a fit is refused
 # Added to G, and that much more of (features per row, less 1 / ROWS_PER_FEATURE): with few rows
-# features count as less related. One-class problems of few rows: .933 with it, .925 without.
+# features count as less related. One-class problems of few rows: .933 with it, .925 without; none.
 BULK_RIDGE, LAW_RIDGE = (1e-3, 1.0), (1e-6, 0.01)
-BULK_FITS, LAW_FITS = 6, 5  # until weights settle: time
-LAW_POWER = -1.5  # of 1 + distance: what rows far away count; lower resists more wrong rows
+# Until weights settle: time.
+BULK_FITS = 6  # half -.011 / +.001, double -.001 / .000
+LAW_FITS = 5  # half -.013 / -.002, double +.001 / -.004
+# Of 1 + distance, what rows far away count: lower resists more wrong rows, and wastes right ones.
+LAW_POWER = -1.5  # half -.015 / -.003, double +.003 / -.014 and .022 less on the pump
 
 # -- Residuals and scores -------------------------------------------------------------------------
-LAW = 0.05  # residual of a column over its spread, below which a law determines it
-LOOSE, STRICT = (0.5, 1.0), (0.1, 3.0)  # local noise over its mean: no law, and a law
+LAW = 0.05  # residual of a column over its spread, below which a law determines it; none
+# Local noise over its mean, at least and at most: of columns without a law, and with one.
+LOOSE = (0.5, 1.0)  # half -.003 / -.005, double -.005 / -.006
+STRICT = (0.1, 3.0)  # none
 # Noise varies slowly along the rows: without a ridge it follows the small differences of columns
 # that a law ties together, which are the residuals themselves.
-NOISE_RIDGE = 0.1
-HALF_DOUBT = 4.0  # variance of equations of half of the rows, over that of all
-MOST_DOUBT = 2.0  # far away all rows would be normal without a limit
-EXACT = 1e-3  # least size of residuals of laws: rounding is no broken law
-BLURRED = 0.05  # the same for combinations of laws, among which a row that breaks one is hidden
-FLOOR = 1e-8  # parts of scores below it are rounding
+NOISE_RIDGE = 0.1  # half -.001 / -.001, double +.002 / .000 and .005 less on the pump
+HALF_DOUBT = 4.0  # variance of equations of half of the rows, over that of all; half -.002 / .000
+MOST_DOUBT = 2.0  # without it all rows far away are normal; half -.001 / +.001, double -.002 / .000
+EXACT = 1e-3  # least size of residuals of laws: rounding is no broken law; none
+BLURRED = 0.05  # the same for combinations of laws, which hide a row that breaks one; none
+FLOOR = 1e-8  # parts of scores below it are rounding; none
 
 # -- Thresholds and batches -----------------------------------------------------------------------
 FOLDS = 5  # of scores out of fold; false alarms .0474 and .0091 where .05 and .01 were asked for
@@ -45,7 +52,7 @@ WILD_SCORE = 15.0  # scores, whose middle half has width 1, that are no normal r
 PATIENCE = 2.0  # times the share of alarms that a batch may make normal: how fast drift is learned
 
 # -- Equations to read ----------------------------------------------------------------------------
-MONOMIALS = 100  # of degree 2; of more columns only linear equations are told: time
+MONOMIALS = 100  # of degree 2; of more columns only linear equations are looked for: time
 ROWS_PER_MONOMIAL = 3  # fewer rows make laws of chance
 ODD = 0.1  # share of rows that equations are not fitted to: one wrong row hides an exact law
 EQUATION_TERMS = 6  # at most: longer ones nobody reads

@@ -12,7 +12,7 @@ from vanishing.outliers.calibration import Calibration
 from vanishing.outliers.drift import followed, measured_on
 from vanishing.outliers.equations import (
     DetectorLaw,
-    Monomials,
+    MonomialSums,
     constant_laws,
     laws_from,
     monomials_of,
@@ -39,7 +39,7 @@ class DetectorState:
         Moments of the bulk, and of laws.
     middle : array of shape (2,)
         Distances of the middle row, by both.
-    monomials : Monomials
+    monomials : MonomialSums
         For equations that can be read.
     calibration : Calibration
     weight : float
@@ -56,7 +56,7 @@ class DetectorState:
     model: Model
     sums: tuple[Sums, Sums]
     middle: np.ndarray
-    monomials: Monomials
+    monomials: MonomialSums
     calibration: Calibration
     weight: float
     n_rows: float
@@ -141,7 +141,7 @@ def _middle(features: Features, sums, X, weight) -> np.ndarray:
     return np.array([rule_of(features, z, weight, part, hard=False)[0].middle for part in sums])
 
 
-def _monomials(built: Built, X, weight, max_degree: int) -> Monomials:
+def _monomials(built: Built, X, weight, max_degree: int) -> MonomialSums:
     """Return the moments behind readable equations, of rows weighted as for laws."""
     features = built.model.features
     empty = monomials_of(features.varying, features.unit, max_degree, len(X))

@@ -128,7 +128,7 @@ class _Degree:
     def squared_slope(self, scale: float) -> dict[tuple, float]:
         """Return |grad g|^2 of that polynomial, columns weighted by their ratio."""
         coef = self.generator(scale).tolist()
-        found: dict[tuple, float] = {}
+        square: dict[tuple, float] = {}
         for column, ratio in enumerate(self.ratio.tolist()):
             slope = {}
             for term, value in zip(self.terms.tolist(), coef, strict=True):
@@ -136,8 +136,8 @@ class _Degree:
                     term[column] -= 1
                     slope[tuple(term)] = value * power * ratio
             for key, value in _product(slope, slope).items():
-                found[key] = found.get(key, 0.0) + value
-        return found
+                square[key] = square.get(key, 0.0) + value
+        return square
 
     def mean(self, polynomial: dict[tuple, float], scale: float) -> float:
         """Return the debiased mean of a polynomial."""
@@ -175,14 +175,14 @@ def estimate(moments, ratio: np.ndarray) -> tuple[float, float]:
         return np.nan, np.nan
     # Within sampling error, two estimates of one noise agree.
     tolerance = min(0.1, max(0.04, 4.0 / math.sqrt(2.0 * moments.n_samples)))
-    for here, following in pairwise(degrees):
-        scale = roots[here.degree]
+    for lower, higher in pairwise(degrees):
+        scale = roots[lower.degree]
         if (
-            roots[following.degree] >= _PLATEAU * scale
-            and (here.degree == 1 or scale <= _SHARE * roots[1])
-            and _confirms(here, following, scale, tolerance)
+            roots[higher.degree] >= _PLATEAU * scale
+            and (lower.degree == 1 or scale <= _SHARE * roots[1])
+            and _confirms(lower, higher, scale, tolerance)
         ):
-            return scale, _standard_error(moments, here, scale)
+            return scale, _standard_error(moments, lower, scale)
     last, scale = degrees[-1], roots[-1]
     gap = scale / last.root(2.0 * roots[-2], which=1)
     fall = scale / roots[-2] if len(degrees) > 1 else gap
@@ -192,22 +192,22 @@ def estimate(moments, ratio: np.ndarray) -> tuple[float, float]:
     return np.nan, np.nan
 
 
-def _confirms(here: _Degree, following: _Degree, scale: float, tolerance: float) -> bool:
+def _confirms(lower: _Degree, higher: _Degree, scale: float, tolerance: float) -> bool:
     """Say whether the products of what vanishes with the columns vanish at the same noise, too."""
-    coef = here.generator(scale)
-    columns = following.terms[1 : 1 + len(here.ratio)]
-    keys = {tuple(term): i for i, term in enumerate(following.terms.tolist())}
+    coef = lower.generator(scale)
+    columns = higher.terms[1 : 1 + len(lower.ratio)]
+    keys = {tuple(term): i for i, term in enumerate(higher.terms.tolist())}
     products = []
     for column in columns:
-        product = np.zeros(len(following.terms))
-        place = [keys[tuple(term)] for term in (here.terms + column).tolist()]
+        product = np.zeros(len(higher.terms))
+        place = [keys[tuple(term)] for term in (lower.terms + column).tolist()]
         product[place] = coef
         # About the mean: far from the origin a column is a constant.
-        product[: len(coef)] -= following.means[following.places[0, place[0]]] * coef
+        product[: len(coef)] -= higher.means[higher.places[0, place[0]]] * coef
         products.append(product)
 
     def value(noise):
-        gram = following.gram(noise)
+        gram = higher.gram(noise)
         return sum(product @ gram @ product for product in products)
 
     return value((1.0 - tolerance) * scale) > 0.0 > value((1.0 + tolerance) * scale)
@@ -227,9 +227,9 @@ def _standard_error(moments, degree: _Degree, scale: float) -> float:
 
 def _product(left: dict, right: dict) -> dict:
     """Multiply polynomials given by the coefficients of their exponents."""
-    found: dict[tuple, float] = {}
+    product: dict[tuple, float] = {}
     for a, x in left.items():
         for b, y in right.items():
             key = tuple(map(sum, zip(a, b, strict=True)))
-            found[key] = found.get(key, 0.0) + x * y
-    return found
+            product[key] = product.get(key, 0.0) + x * y
+    return product
