@@ -4,7 +4,6 @@ Its packages come with the extra ``app`` and are imported where they are used, s
 say which ones are missing, and that nobody waits for those which a command does not need.
 """
 
-from importlib import import_module
 from importlib.util import find_spec
 
 from vanishing.cli.console import fail, sentences
@@ -27,8 +26,17 @@ def main():
 
 def build_app():
     """Return the typer application, with all commands."""
-    for name in COMMANDS:
-        import_module(f"vanishing.cli.{name}")  # which joins the application
+    from vanishing.cli import (  # noqa: F401
+        demo,
+        fit,
+        laws,
+        motion,
+        outliers,
+        predict,
+        report,
+        reproduce,
+        show,
+    )
     from vanishing.cli.app import app
 
     app.registered_commands.sort(key=lambda command: COMMANDS.index(command.callback.__name__))
