@@ -138,6 +138,8 @@ class _Tail:
         L^{-1} c of the open terms.
     """
 
+    from_moments = False
+
     def __init__(self, factor: Factor, z: np.ndarray):
         k, s = z.shape
         self.factor = factor
@@ -277,6 +279,8 @@ class SchurTail(_Tail):
     of term j loses a multiple z_pj / pivot_p of that of p, so that the scales here stay upper
     bounds without any closed form being computed.
     """
+
+    from_moments = True
 
     def __init__(self, factor: Factor, z, inner, scale, shift=0.0):
         super().__init__(factor, z)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from vanishing.constructions.certificate import (
     UNBOUNDED,
     Factor,
     Limits,
-    OrthogonalTail,
     SchurTail,
     bounds_from_moments,
     certified,
@@ -217,6 +216,30 @@ def tau_of(model: OAVI) -> float:
     return float(model.tau)
 
 
+class Settled(NamedTuple):
+    """How far the open terms of a border are settled.
+
+    Attributes
+    ----------
+    joined : ndarray of int
+        Open terms that joined O.
+    generators : dict from int to ndarray
+        By border term, the coefficients of generators that were decided one by one.
+    place : int
+        The first open term that is left.
+    end : int
+        The border term before which the construction stops.
+    in_doubt : bool
+        Whether moments cannot decide the term at ``place``.
+    """
+
+    joined: np.ndarray
+    generators: dict[int, np.ndarray]
+    place: int
+    end: int
+    in_doubt: bool = False
+
+
 class _OAVIConstruction(MonomialConstruction):
     """Algorithm 2 with an oracle, and with certificates from the moments."""
 
@@ -287,7 +310,7 @@ class _OAVIConstruction(MonomialConstruction):
             sure[:] = False
         slab = self.slab(border, cross, norm, inner, sure)
         z = slab.of_open(z.T).T
-        joined, decided, end = self._settle_open(slab, z, slab.of_open(scale), rms)
+        joined, decided, _, end, _ = self._settle_open(slab, z, slab.of_open(scale), rms)
         # All that has neither joined O nor been decided by itself leads a generator.
         leaders, cross, sizes = slab.leaders(joined, list(decided), end)
         coef = cross
@@ -300,20 +323,31 @@ class _OAVIConstruction(MonomialConstruction):
 
     # -- Border terms that may join O ---------------------------------------------------------
 
-    def _settle_open(self, slab: Slab, z: np.ndarray, scale: np.ndarray, rms: np.ndarray):
+    def _settle_open(
+        self, slab: Slab, z: np.ndarray, scale: np.ndarray, rms: np.ndarray
+    ) -> Settled:
         """Go through the open terms in order: each joins O or leads a generator.
 
-        Returns which open terms joined O, the generators that moments alone could not decide about
-        as {border term: coefficients}, and the border term before which it stopped.
+        By their moments first, and from the first term on that these cannot decide by the rows.
         """
-        joined = np.zeros(0, dtype=np.intp)
-        generators: dict[int, np.ndarray] = {}
-        inner, norm = slab.of_open(slab.inner), slab.of_open(slab.norm)
-        tail: SchurTail | OrthogonalTail = SchurTail(self.factor, z, inner, scale)
-        offset = 0
-        i, n_open, end = 0, slab.open.size, len(slab.norm)
+        none_yet = Settled(np.zeros(0, dtype=np.intp), {}, 0, len(slab.norm))
+        moments = SchurTail(self.factor, z, slab.of_open(slab.inner), scale)
+        settled = self._settled_by(moments, slab, none_yet, rms)
+        factor = moments.grown_factor()
+        if settled.in_doubt:
+            rows = self.on_the_rows(slab, settled.joined, factor, settled.place)
+            settled = self._settled_by(rows, slab, settled, rms)
+            factor = rows.grown_factor()
+        self.factor = factor
+        return settled
+
+    def _settled_by(self, tail, slab: Slab, settled: Settled, rms: np.ndarray) -> Settled:
+        """Go on from where open terms are settled, as far as moments, or rows, decide."""
+        joined, generators, start, end = settled[:4]
+        generators, norm, n_open = dict(generators), slab.of_open(slab.norm), slab.open.size
+        i = start
         while i < n_open:
-            if self.certify and isinstance(tail, SchurTail):
+            if self.certify and tail.from_moments:
                 i, self.inflation = tail.settle(
                     i, self.limits, slab.sure, norm, rms, self.inflation
                 )
@@ -325,14 +359,12 @@ class _OAVIConstruction(MonomialConstruction):
                 i += 1
                 continue
             j = slab.open[i]
-            closed, residual, low, high = self._closed_form(tail, i - offset, slab.norm[j])
-            in_doubt = high > self.psi or not self._moments_suffice()
-            in_doubt &= isinstance(tail, SchurTail) and self.rows.sees_rows
-            if self.certify and low <= self.psi and in_doubt:
-                tail, offset = self.on_the_rows(slab, joined, tail.grown_factor(), i), i
-                closed, residual, low, high = self._closed_form(tail, 0, slab.norm[j])
+            closed, residual, low, high = self._closed_form(tail, i - start, slab.norm[j])
+            in_doubt = low <= self.psi and (high > self.psi or not self._moments_suffice())
+            if in_doubt and self.certify and tail.from_moments and self.rows.sees_rows:
+                return Settled(joined, generators, i, end, in_doubt=True)
             if low <= self.psi or not self.certify:
-                coef = self._generator(slab, joined, tail, i - offset, j, closed, residual)
+                coef = self._generator(slab, joined, tail, i - start, j, closed, residual)
                 if coef is not None:
                     generators[j] = coef
                     i += 1
@@ -344,10 +376,9 @@ class _OAVIConstruction(MonomialConstruction):
             self.grow_gram(slab, joined, len(joined) - 1)
             if low > 0.0:
                 self.inflation = max(self.inflation, slab.norm[j] / residual)
-            tail.join(i - offset, dependent=low <= 0.0)
+            tail.join(i - start, dependent=low <= 0.0)
             i += 1
-        self.factor = tail.grown_factor()
-        return joined, generators, end
+        return Settled(joined, generators, i, end)
 
     def _closed_form(self, tail, i, norm):
         """Return the closed form for an open term: coefficients, mse, and bounds on the latter."""
@@ -366,7 +397,7 @@ class _OAVIConstruction(MonomialConstruction):
         if self.certify and not (self.ball and np.abs(closed).sum() > self.radius):
             attempts.append((closed, residual))
         for coef, mse in attempts:
-            if isinstance(tail, OrthogonalTail):
+            if not tail.from_moments:
                 mse = tail.mse(i, coef)
             if self.vanishes(slab, joined, j, coef, tail.bounds(mse, self.scale(norm, coef))):
                 return coef
