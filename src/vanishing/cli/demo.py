@@ -166,19 +166,11 @@ def _compare():
 
     from vanishing import OAVI, VanishingClassifierCV
 
-    def result(model, size, X, y, X_test, y_test):
-        start = time.perf_counter()
-        with listening(None):  # to splits, not to the steps of one
-            model.fit(X, y)
-        seconds = time.perf_counter() - start
-        wrong = int(np.count_nonzero(model.predict(X_test) != y_test))
-        return _Result(model, wrong, seconds, size(model))
-
     wine = load_wine(as_frame=True)
     rows = wine.data.rename(columns=_NAMES)
     labels = np.array(["A", "B", "C"], dtype=object)[wine.target]
     grid = {"svc__degree": [1, 2, 3, 4], "svc__C": [0.1, 1.0, 10.0, 100.0]}
-    vanishing, svms = [], []
+    results: dict[str, list[_Result]] = {"vanishing": [], "polynomial SVM": []}
     # Compilation is no part of what is compared.
     with progress("Compiling, the first time only"):
         VanishingClassifierCV(psis=(0.01,), Cs=(1.0,)).fit(*load_iris(return_X_y=True))
@@ -188,16 +180,22 @@ def _compare():
             X, X_test, y, y_test = train_test_split(
                 rows, labels, test_size=0.4, stratify=labels, random_state=seed
             )
-            split = (X, y, X_test, y_test)
             if not seed:
                 first = X_test, y_test
-            readable = VanishingClassifierCV(OAVI(oracle="omp"))  # few terms per equation
-            vanishing.append(result(readable, _size, *split))
-            splits.step("vanishing")
             svm = make_pipeline(MinMaxScaler(), SVC(kernel="poly", coef0=1.0))
-            svms.append(result(GridSearchCV(svm, grid, cv=3), _svm_size, *split))
-            splits.step("polynomial SVM")
-    return first, {"vanishing": vanishing, "polynomial SVM": svms}
+            for name, model, size in (
+                # "omp": few terms per equation
+                ("vanishing", VanishingClassifierCV(OAVI(oracle="omp")), _size),
+                ("polynomial SVM", GridSearchCV(svm, grid, cv=3), _svm_size),
+            ):
+                start = time.perf_counter()
+                with listening(None):  # to splits, not to the steps of one
+                    model.fit(X, y)
+                seconds = time.perf_counter() - start
+                wrong = int(np.count_nonzero(model.predict(X_test) != y_test))
+                results[name].append(_Result(model, wrong, seconds, size(model)))
+                splits.step(name)
+    return first, results
 
 
 def _size(model):

@@ -112,15 +112,13 @@ def _strongest(whole: Anatomy, equation: Equation) -> tuple[str, str]:
 
 def write_text(shown):
     """Print tables to read."""
-    from rich.text import Text
-
     whole = shown.anatomy
     printer = console(wrapped=False)
     settings = ", ".join(f"{name} = {value:g}" for name, value in _parameters(whole).items())
     printer.print(type(whole.model).__name__ + (f" with {settings}" if settings else ""))
     for part, equations in shown.parts:
         printer.print()
-        printer.print(Text(_heading(part, equations), style="bold"))
+        printer.print(_heading(part, equations), style="bold")
         if equations:
             printer.print(_table(whole, equations))
     printer.print()

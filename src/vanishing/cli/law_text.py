@@ -9,15 +9,13 @@ from vanishing.inspection import constants_of, law_anatomy
 
 def write_text(model, top=None):
     """Print laws, the verdict, constants and the front, to read."""
-    from rich.text import Text
-
     answer = law_anatomy(model)
     is_checked = answer.model is answer.best
     printer = console(wrapped=False)
     shown = answer.laws[:top] if answer.holds else ((answer.best,) if is_checked else ())
     for law in shown:
         printer.print()
-        printer.print(Text(str(law), style="bold"))
+        printer.print(str(law), style="bold")
     printer.print()
     printer.print(printable(answer.verdict))
     for law in shown:

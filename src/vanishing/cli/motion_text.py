@@ -8,12 +8,10 @@ from vanishing.cli.console import console
 
 def write_text(model, top=None):
     """Print quantities, the verdict, and laws of the state, to read."""
-    from rich.text import Text
-
     printer = console(wrapped=False)
     printer.print()
     for quantity in model.quantities_[:top]:
-        printer.print(Text(str(quantity), style="bold"))
+        printer.print(str(quantity), style="bold")
         printer.print(
             f"  variance within runs over that of all rows: {quantity.ratio:.2g}, on "
             f"{'runs held out' if model.held_out_.any() else 'the same runs'}"

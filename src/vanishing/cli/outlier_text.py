@@ -6,8 +6,6 @@ from vanishing.cli.law_text import document_of
 
 def write_text(model, top=None):
     """Print the threshold and the laws with their verdicts, to read."""
-    from rich.text import Text
-
     printer = console(wrapped=False)
     printer.print(
         f"Rows with a score below {model.offset_:.3g} are outliers ({_threshold(model)}). "
@@ -16,7 +14,7 @@ def write_text(model, top=None):
     laws = model.laws_[:top]
     printer.print("\nLaws:" if laws else "\nLaws: none that can be read.")
     for law in laws:
-        printer.print(Text(f"  {law}", style="bold"))
+        printer.print(f"  {law}", style="bold")
         printer.print(f"    {law.verdict}")
 
 

@@ -1,7 +1,7 @@
 """What laws and conserved quantities share: terms with fitted coefficients, written and saved."""
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -97,7 +97,7 @@ class FittedTerms(Immutable, Savable):
     def _repr_latex_(self) -> str:
         return f"${self.to_latex()}$"
 
-    def written_terms(self, writer) -> dict:
+    def written_terms(self, writer: Any) -> dict[str, Any]:
         """Return names, terms, coefficients and covariance as JSON values."""
         covariance = self.covariance
         return {

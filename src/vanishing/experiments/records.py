@@ -101,17 +101,28 @@ def _problem(record, key: Key) -> str | None:
     for name, value in vars(key).items():
         if record.get(name) != value:
             return f"{name} is {record.get(name)!r}, not {value!r}"
+    if not isinstance(record.get("machine"), str):
+        return "no machine"
+    if not (record.get("n_jobs") is None or _is_number(record["n_jobs"])):
+        return f"n_jobs is {record['n_jobs']!r}"
     figures = record.get("figures")
-    if not isinstance(record.get("machine"), str) or not isinstance(figures, dict):
-        return "no machine, or no figures"
+    if not isinstance(figures, dict):
+        return "no figures"
     if key.kind == "sizes":
         counts = figures.get("n_generators")
-        if isinstance(counts, list) and [*map(_is_number, counts)] == [True] * len(FIGURE_PSIS):
-            return None
-        return "n_generators is no list of one number per psi"
-    for name in ("error", "tuning_s", "test_s", "size", "sparsity"):
-        value = figures.get(name, "missing")
-        may_be_absent = name in ("size", "sparsity") and value is None
-        if not may_be_absent and not (_is_number(value) and value >= 0):
-            return f"{name} is {value!r}"
+        good = (
+            isinstance(counts, list)
+            and len(counts) == len(FIGURE_PSIS)
+            and all(map(_is_number, counts))
+        )
+        return None if good else "n_generators is no list of one number per psi"
+    for name in ("error", "tuning_s", "test_s"):
+        if not _is_number(figures.get(name)) or figures[name] < 0:
+            return f"{name} is {figures.get(name)!r}"
+    for name in ("size", "sparsity"):
+        if name not in figures or not (figures[name] is None or _is_number(figures[name])):
+            return f"{name} is {figures.get(name)!r}"
+    params = figures.get("params", {})
+    if not (isinstance(params, dict) and all(map(_is_number, params.values()))):
+        return f"params is {params!r}"
     return None

@@ -313,10 +313,9 @@ class _CSource(Notation, C):
 
     def _stored(self, width: int, entry: Entry) -> Entry:
         """Store a vector under a name."""
-        name = self._name("v")
         if width == 1:
-            self.lines.append(f"const double {name} = {entry('0').text};")
-            return lambda i: Written(name)
+            return self._written([entry("0")])
+        name = self._name("v")
         self.lines += [
             f"double {name}[{width}];",
             f"for (int i = 0; i < {width}; i++) {name}[i] = {entry('i').text};",

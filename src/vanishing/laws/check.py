@@ -62,6 +62,11 @@ def check_law(
         30 rows are too few to tell), ``constants`` has the constants
         and their standard errors, and ``lack_of_fit`` what columns still explain of the residuals.
 
+    See Also
+    --------
+    LawFinder : Finds a law where none is in mind.
+    Law : What both return.
+
     Examples
     --------
     >>> import numpy as np

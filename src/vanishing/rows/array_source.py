@@ -13,7 +13,6 @@ from vanishing.rows.source import (
     given_weights,
     joined,
     labels_on_device,
-    selected,
 )
 
 
@@ -80,7 +79,7 @@ class DeviceSource(RowSource):
         size, start = arrays.piece_rows(self.layout.n_features), 0
         for part in self.rows.pieces(size):
             if self.kept is not None:
-                part = selected(*part, self.kept[start : start + size])
+                part = part.at(self.kept[start : start + size])
                 start += size
             if part.X.shape[0]:
                 yield part._replace(X=arrays.as_floats(part.X))

@@ -46,11 +46,11 @@ class RowPart(NamedTuple):
         return fold(question, pieces, combine, len(pieces))
 
     def at(self, places) -> "RowPart":
-        """Return the rows at these places, of rows in memory."""
-        return RowPart(*(None if values is None else values[places] for values in self))
+        """Return the rows at these places, on the device of each of its arrays."""
+        return RowPart(*(None if v is None else v[arrays.like(v, places)] for v in self))
 
     def with_weight(self) -> "RowPart":
-        """Return the rows of positive weight, of rows in memory."""
+        """Return the rows of positive weight; the weights are NumPy's."""
         if self.weight is None or self.weight.all():
             return self
         return self.at(self.weight > 0)
@@ -93,9 +93,7 @@ def checked_part(X, y, weight, layout: RowLayout | None, unit: float = 1.0) -> R
                 "all blocks to the same dtype."
             )
     y, weight = checked_labels_and_weights(y, weight, n_samples, unit)
-    if weight is not None and not weight.all():
-        X, y, weight = selected(X, y, weight, weight > 0)
-    return RowPart(X, y, weight)
+    return RowPart(X, y, weight).with_weight()
 
 
 def checked_labels_and_weights(y, weight, n_samples: int, unit: float = 1.0):
@@ -164,16 +162,6 @@ def coded(part: RowPart, classes: np.ndarray) -> RowPart:
     if weight is not None and not arrays.is_device_array(weight):
         weight = arrays.like(X, weight)
     return RowPart(X, y, weight)
-
-
-def selected(X, y, weight, chosen: np.ndarray) -> RowPart:
-    """Return the chosen rows with their labels and weights, on the device of each."""
-    return RowPart(
-        *(
-            None if values is None else values[arrays.like(values, chosen)]
-            for values in (X, y, weight)
-        )
-    )
 
 
 def layout_of(X) -> RowLayout:
