@@ -14,8 +14,6 @@ from vanishing.laws import settings
 from vanishing.laws.links import Link
 from vanishing.laws.problem import Reduced
 
-_STEPS = 6
-
 
 class Fitted(NamedTuple):
     """A law in the variables of a state, fitted in units of y.
@@ -155,7 +153,7 @@ def _fitted(reduced: Reduced, terms, coef: np.ndarray, fixed: int, predict: Call
     point = gauss_newton(
         lambda coef: _RefitPoint(reduced, predict, coef),
         np.delete(coef, fixed) / coef[fixed],
-        max_steps=_STEPS,
+        max_steps=settings.REFIT_STEPS,
         least_gain=1e-6,
     )
     return Fitted(

@@ -13,12 +13,11 @@ from vanishing.equations.law import Law
 from vanishing.fitting.gauss_newton import gauss_newton
 from vanishing.fitting.normal import inverse, widened, with_fixed, without
 from vanishing.fitting.sample import Sample
+from vanishing.laws import settings
 from vanishing.laws.choose import LawCandidate
 from vanishing.laws.passes import Measure, Sums
 from vanishing.laws.robust import deviation
 from vanishing.laws.table import Prepared
-
-_PASSES = 4  # of Gauss-Newton over all rows
 
 
 def original_terms(candidate: LawCandidate, n_columns: int) -> list[Term]:
@@ -195,7 +194,7 @@ def fitted_law(law: Draft, ask: Callable, seed: int, keep=None) -> tuple[Draft, 
         return _PassPoint(moved, ask(measure, Measure.combine))
 
     start = np.delete(law.coef, law.fixed)
-    point = gauss_newton(point_at, start, max_steps=_PASSES - 1, least_gain=0.0, halvings=0)
+    point = gauss_newton(point_at, start, max_steps=settings.PASSES - 1, least_gain=0.0, halvings=0)
     covariance = with_fixed(point.covariance, law.fixed)
     return point.draft._replace(covariance=covariance, mean_square=point.mean_square), point.sums
 

@@ -58,6 +58,8 @@ NEARLY_EXACT_FIT = 1e-7  # residual relative to the target: exact next to a pole
 EXACT_CHECK = 1e-11  # residual relative to the target at which `check_law` says "exact"
 
 # -- Refit in units of y: without it 96 / 84 / 76 -------------------------------------------------
+REFIT_STEPS = 6  # of Gauss-Newton on the sample: time; the study had 5
+PASSES = 4  # over all rows, from where the sample ended: time where rows are elsewhere
 INSIGNIFICANT = 3.0  # times the price of a term: squared t-value below which it is dropped
 DETERMINED = 9.0  # squared t-value of each coefficient of a law: three standard errors
 ONE_BRANCH = 0.995  # share of rows on one root; products of a law with another have rows on both
