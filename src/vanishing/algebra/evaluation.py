@@ -45,6 +45,13 @@ def evaluate_chunk(columns, start, root, parent, variable, out):
             values[r] = of_parent[r] * column[r]
 
 
+def values_on(columns: np.ndarray, plan: Plan) -> np.ndarray:
+    """Return the values of all terms of a plan, shape (n_terms, n_rows), of few rows at once."""
+    values = np.empty((plan.parent.size, columns.shape[1]))
+    evaluate_chunk(columns, 0, NO_WEIGHTS, plan.parent, plan.variable, values)
+    return values
+
+
 def chunk_rows(n_evaluated: int, chunk_size: int | None) -> int:
     """Return how many rows to evaluate at a time when there are ``n_evaluated`` terms."""
     if chunk_size is not None:

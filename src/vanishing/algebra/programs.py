@@ -162,7 +162,7 @@ class Spaced(Program):
         parts = list(parts)
         while len(parts) > _AT_ONCE:
             several = (parts[start : start + _AT_ONCE] for start in range(0, len(parts), _AT_ONCE))
-            parts = [(False, PlainText.sum(self, some)) for some in several]
+            parts = [(False, PlainText.sum(self, group)) for group in several]
         is_alone = len(parts) == 1 and not parts[0][0] and not n_left_out
         return parts[0][1] if is_alone else super().sum(parts, n_left_out)
 

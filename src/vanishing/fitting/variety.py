@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vanishing.algebra import monomials
-from vanishing.algebra.evaluation import NO_WEIGHTS, evaluate_chunk
+from vanishing.algebra.evaluation import values_on
 from vanishing.fitting import settings
 
 
@@ -37,10 +37,8 @@ class VarietyEquation(NamedTuple):
 def evaluated(columns: np.ndarray, exponents: np.ndarray) -> np.ndarray:
     """Return the values of monomials, shape (n_terms, n_rows)."""
     plan, position = monomials.plan(exponents)
-    values = np.empty((plan.parent.size, columns.shape[1]))
     columns = np.ascontiguousarray(columns)  # one layout: each is compiled
-    evaluate_chunk(columns, 0, NO_WEIGHTS, plan.parent, plan.variable, values)
-    return values[position]
+    return values_on(columns, plan)[position]
 
 
 def gradient(columns, equation: VarietyEquation) -> np.ndarray:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vanishing.algebra.evaluation import NO_WEIGHTS, evaluate_chunk
+from vanishing.algebra.evaluation import values_on
 from vanishing.algebra.functions import Function
 from vanishing.algebra.monomials import plan_up_to, terms_of
 from vanishing.algebra.terms import Evaluator, Factor, Term, monomial
@@ -93,10 +93,7 @@ class MotionMonomials:
 
     def values(self, columns: np.ndarray) -> np.ndarray:
         """Return the values of all monomials, shape (n_monomials, n_rows)."""
-        values = np.empty((1 + len(self), columns.shape[1]))
-        z = self._scaled(columns)
-        evaluate_chunk(z, 0, NO_WEIGHTS, self.plan.parent, self.plan.variable, values)
-        return values[1:]
+        return values_on(self._scaled(columns), self.plan)[1:]
 
     def derivatives(self, columns: np.ndarray, column: int, places) -> np.ndarray:
         """Return the derivatives of some monomials by a column, shape (n_places, n_rows)."""

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import eigh
 
-from vanishing.algebra.evaluation import NO_WEIGHTS, evaluate_chunk
+from vanishing.algebra.evaluation import values_on
 from vanishing.algebra.monomials import Plan
 from vanishing.outliers import settings
 from vanishing.outliers.quantiles import quantiles
@@ -103,10 +103,7 @@ class Features(NamedTuple):
         columns = np.empty((p + 1 + self.n, z.shape[1]))
         np.matmul(self.directions.T, z, out=columns[:p])
         columns[p], columns[p + 1 :] = 1.0, z
-        plan = _plan(self.n, self.counts)
-        values = np.empty((len(plan.parent), z.shape[1]))
-        evaluate_chunk(columns, 0, NO_WEIGHTS, plan.parent, plan.variable, values)
-        return columns, values
+        return columns, values_on(columns, _plan(self.n, self.counts))
 
 
 @lru_cache(maxsize=128)
