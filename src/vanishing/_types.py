@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
-from typing import Protocol, TypeAlias
+from typing import Protocol, SupportsFloat, TypeAlias
 
 import numpy as np
 
@@ -32,16 +32,16 @@ class BlocksOfRows(Protocol):
     def source(self) -> object: ...
 
 
-Vector: TypeAlias = ArrayOfAnyLibrary | Sequence[float]
+Vector: TypeAlias = ArrayOfAnyLibrary | Sequence[SupportsFloat]
 # A text is no table: neither its characters nor a path are rows.
 Table: TypeAlias = (
     ArrayOfAnyLibrary
-    | Sequence[Sequence[float]]
+    | Sequence[Sequence[SupportsFloat]]
     | Sequence[ArrayOfAnyLibrary]
     | BlocksOfRows
     | Callable[[], Iterable[object]]
 )
-Labels: TypeAlias = ArrayOfAnyLibrary | Sequence[float] | Sequence[str] | Sequence[bool]
+Labels: TypeAlias = ArrayOfAnyLibrary | Sequence[SupportsFloat] | Sequence[str]
 Names: TypeAlias = Iterable[str]
 Path: TypeAlias = str | PathLike[str]
 RandomState: TypeAlias = int | np.random.RandomState | None

@@ -157,3 +157,9 @@ def test_hostile_text_is_refused_at_once(text, problem):
 def test_names_and_variables():
     assert names_in("[a b]*c^2 - 1e5*c = [d [m]]") == ["a b", "c", "d [m]"]
     assert default_variables(["x1 = 2", "x3 - y"]) == ["x0", "x1", "x2", "x3"]
+
+
+def test_fractions_of_whole_numbers_are_rounded_once():
+    assert parse_polynomial("9007199254740993/3*x0").coef.tolist() == [3002399751580331.0]
+    assert parse_polynomial("1" + "0" * 400 + "/2" + "0" * 400 + "*x0").coef.tolist() == [0.5]
+    assert parse_polynomial("1/2/3*x0").coef.tolist() == [1 / 6]

@@ -464,3 +464,9 @@ def test_few_rows_do_not_refute_what_a_trend_in_them_might():
     assert check_law("y = 2*x0", x[:, None], y).verdict.startswith("may hold: ")
     x, y = np.tile(x, 8), np.tile(y, 8)  # rows that are as many say that it is none
     assert check_law("y = 2*x0", x[:, None], y).verdict.startswith("does not hold: ")
+
+
+def test_names_with_spaces_that_are_not_printed_are_columns():
+    x = np.linspace(1, 2, 30)
+    table = pd.DataFrame({"x\xa00": x})
+    assert check_law("y = a*[x\xa00]", table, pd.Series(3 * x, name="y")).coef.size == 2

@@ -168,9 +168,86 @@ def test_a_saved_finder_asks_for_its_functions(tmp_path, stage):
     again = vanishing.load(tmp_path / "laws.json")
     np.testing.assert_array_equal(again.predict(X), finder.predict(X))
     assert str(again.laws_[0]) == str(finder.laws_[0])
+    laws.unregister_stage("error function")
     vanishing.unregister_function("erf")
     try:
         with pytest.raises(ValueError, match=r"'erf'.*registered first.*register_function\('erf'"):
             vanishing.load(tmp_path / "laws.json")
     finally:
         vanishing.register_function("erf", erf, lambda x: 2 / np.sqrt(np.pi) * np.exp(-(x**2)))
+        laws.register_stage("error function", "erf")
+
+
+# -- What functions are used by, and what they are called -----------------------------------------
+
+
+def test_a_function_that_a_search_tries_is_not_forgotten(functions, link, stage):
+    for name, undo in (("logit", "unregister_link"), ("erf", "unregister_stage")):
+        with pytest.raises(ValueError, match=rf"{name!r} is in use: call vanishing.laws.{undo}"):
+            vanishing.unregister_function(name)
+    X, y = table(0.0, lambda u, v: 3 * u + 2 * v**2)
+    assert LawFinder().fit(X, y).laws_  # links and stages are whole
+
+
+def test_a_function_that_is_registered_again_is_the_same(tmp_path):
+    parts = {"second_derivative": np.sinh, "inverse": np.arcsinh}
+    x = np.linspace(0.5, 2, 30)[:, np.newaxis]
+    vanishing.register_function("sinh", np.sinh, np.cosh, **parts)
+    law = check_law("y = a*sinh(x0)", x, 3 * np.sinh(x[:, 0]))
+    vanishing.unregister_function("sinh")
+    vanishing.register_function("sinh", np.sinh, np.cosh, **parts)
+    law.save(tmp_path / "law.json")
+    # What undoes it is NumPy's, and is written by that name.
+    assert law.solve("x0").write("python") == "np.arcsinh(0.3333333333333333*y)"
+    assert law.solve("x0").write("c") == "asinh(0.3333333333333333 * y)"
+    vanishing.unregister_function("sinh")
+
+
+class Own:
+    """A callable with a name and a derivative."""
+
+    def __init__(self, name, value, derivative):
+        self.name, self.value, self.derivative = name, value, derivative
+
+    def __call__(self, x):
+        return self.value(x)
+
+
+def test_the_name_of_a_callable_has_one_meaning():
+    X = np.random.default_rng(0).uniform(0.5, 2, (120, 2))
+    y = 3 * X[:, 0] + 2 * X[:, 1] * np.cbrt(X[:, 0])
+    cube_root = Own("cbrt", np.cbrt, lambda x: 1 / (3 * np.cbrt(x) ** 2))
+    assert "cbrt(" in str(LawFinder(functions=(cube_root,)).fit(X, y).laws_[0])
+    other = Own("log", np.log1p, lambda x: 1 / (1 + x))
+    with pytest.raises(ValueError, match="'log' has the name of another one: choose another"):
+        LawFinder(functions=(other,)).fit(X, y)
+
+
+def test_functions_are_asked_for_by_what_registering_returns(functions):
+    function = vanishing.register_function("squared", np.square, lambda x: 2 * x)
+    X, y = table(0.0, lambda u, v: 3 * u + 2 * v**2)
+    assert LawFinder(functions=(function,)).fit(X, y).laws_
+    vanishing.unregister_function("squared")
+
+
+def test_functions_of_numbers_are_functions_of_arrays():
+    values = lambda x: np.array([np.exp(v) for v in x])  # noqa: E731
+    vanishing.register_function("gam", values, values)
+    x = np.linspace(1, 2, 20)[:, np.newaxis]
+    assert str(check_law("y = a*x0^gam(0)", x, 3 * x[:, 0])) == "y = 3*x0"
+    assert check_law("y = a*gam(2)*x0", x, 3 * x[:, 0]).error < 1e-9
+    vanishing.unregister_function("gam")
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: laws.register_stage(5, "tanh"), "the name of a stage must be a text"),
+        (lambda: laws.register_stage("s", (np.tanh,)), "a function goes by its name"),
+        (lambda: laws.register_link(["tanh"]), "a function goes by its name"),
+        (lambda: laws.register_link("sqrt"), "'sqrt' is a link already"),
+    ],
+)
+def test_what_is_no_stage_or_link_is_refused(call, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        call()

@@ -264,6 +264,32 @@ def test_an_interrupted_search_keeps_what_it_has(n_jobs, monkeypatch):
     assert vars(search) == fitted
 
 
+def test_what_was_known_of_a_point_survives_an_interrupt_at_the_end():
+    X, y = load_iris(return_X_y=True)
+    random = np.random.default_rng(0)
+    noisy = random.random(150) < 0.25
+    y = np.where(noisy, random.integers(0, 3, 150), y)
+    steps = []
+
+    def stop_at(last):
+        def callback(done, of, what):
+            steps.append(done)
+            if done == last:
+                raise KeyboardInterrupt
+
+        return callback
+
+    def search(last):
+        with listening(stop_at(last)), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return VanishingClassifierCV(OAVI(), psis=[0.1, 0.05], scale=True).fit(X, y)
+
+    whole = search(None)
+    stopped = search(max(steps))
+    assert stopped.best_params_ == whole.best_params_
+    assert np.isfinite(stopped.cv_results_["mean_test_score"]).all()
+
+
 def test_a_scorer_of_one_split_is_enough():
     split = ShuffleSplit(1, random_state=0)
     search = VanishingClassifierCV(scoring="neg_log_loss", cv=split).fit(*MOONS)

@@ -688,3 +688,5 @@ def test_load_refuses_a_model_of_another_kind(tmp_path):
     assert isinstance(vanishing.load(path, OAVI), OAVI)
     with pytest.raises(ModelFileError, match=r"model.json holds OAVI, not ABM"):
         vanishing.load(path, ABM)
+    with pytest.raises(TypeError, match="kind must be a class, such as LawFinder"):
+        vanishing.load(path, "OAVI")

@@ -331,6 +331,8 @@ TITLED = "Laboratory 3, March;;\nby hand\n\np;V;T\n1,5;2;3\n2,5;3;4\n3,5;4;5\n"
         ("p,p\nx,y\nz,w\n", ["p", "p"], None),
         ("p,,,V\n1,2,3,4\n3,4,5,6\n", ["p", "", "", "V"], None),
         (",kind,V\nA,big,n.d.\nB,small,4\n", ["", "kind", "V"], None),
+        (",voltage\ns,V\n0,1.5\n1,1.6\n2,1.9\n", ["", "voltage"], None),
+        (",x\nr1,<LOD\nr2,1.5\nr3,2.5\nr4,3.5\n", ["", "x"], None),
         ("p,V\n1,2,3\n4,5,6\n", ["p", "V"], None),
         ("p\n1\n2\n", ["p"], None),
     ],

@@ -300,7 +300,7 @@ class _EquationReader(TextReader):
         value = self.as_number(argument)
         if value is not None:
             with np.errstate(all="ignore"):
-                value = float(FUNCTIONS[name].value(np.asarray(value)))
+                value = float(FUNCTIONS[name].value(np.array([value]))[0])
             if not math.isfinite(value):
                 self.fail(f"{name} of a number is not defined")
             return self.number(value)

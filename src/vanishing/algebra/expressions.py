@@ -7,7 +7,7 @@ from math import hypot
 import numpy as np
 
 from vanishing.algebra import quantities
-from vanishing.algebra.functions import FUNCTIONS, POWERS
+from vanishing.algebra.functions import POWERS
 from vanishing.algebra.quantities import Unit
 from vanishing.algebra.terms import Term, raised
 
@@ -177,7 +177,7 @@ def of_term(term: Term, coefficient: Number = ONE) -> Node:
     for factor in term.factors:
         inside = product(Number(factor.scale), *_columns(factor.exponents))
         name, function = factor.function.name, factor.function
-        if name in POWERS and function is FUNCTIONS[name]:
+        if name in POWERS and function.is_registered:
             node = power(inside, POWERS[name])
         else:
             node = Apply(name, function.value, inside)
@@ -209,7 +209,9 @@ def evaluate(node: Node, columns: Sequence[np.ndarray] | np.ndarray) -> np.ndarr
     if isinstance(node, Column):
         return columns[node.place]
     if isinstance(node, Apply):
-        return node.function(evaluate(node.argument, columns))
+        argument = evaluate(node.argument, columns)
+        # Functions of users are of arrays, of which a number is none.
+        return node.function(argument) if argument.ndim else node.function(argument[np.newaxis])[0]
     if isinstance(node, Power):
         return raised(evaluate(node.base, columns), node.exponent)
     result = evaluate(node.parts[0], columns)

@@ -31,9 +31,14 @@ class Function(NamedTuple):
 
     def __reduce__(self):
         # Derivatives are lambdas, which cannot be pickled: those registered go by their names.
-        if FUNCTIONS.get(self.name) is self:
+        if self.is_registered:
             return registered, (self.name,)
         return Function, tuple(self)
+
+    @property
+    def is_registered(self) -> bool:
+        """Whether the function is known by its name."""
+        return FUNCTIONS.get(self.name) == self
 
     @property
     def is_numpy(self) -> bool:
@@ -43,15 +48,20 @@ class Function(NamedTuple):
     @property
     def undone(self) -> tuple[str, Elementwise] | None:
         """The name and the values of the function that undoes this one, if there is one."""
-        if self.inverse is None:
+        inverse = self.inverse
+        if inverse is None:
             return None
-        known = (f.name for f in [*FUNCTIONS.values(), *IN_SOLUTIONS] if f.value is self.inverse)
-        return next(known, f"inverse_{self.name}"), self.inverse
+        known = (*_LIBRARY, *IN_SOLUTIONS, *tuple(FUNCTIONS.values()))
+        names = [function.name for function in known if function.value is inverse]
+        own_name = getattr(inverse, "__name__", "")
+        if getattr(np, own_name, None) == inverse:
+            names.append(own_name)
+        return (names[0] if names else f"inverse_{self.name}"), inverse
 
     @property
     def derived(self) -> "Function":
         """The derivative as a function."""
-        known = (f for f in FUNCTIONS.values() if f.value is self.derivative)
+        known = (f for f in tuple(FUNCTIONS.values()) if f.value is self.derivative)
         slope = self.second_derivative or (lambda x: np.full_like(x, np.nan))
         return next(known, Function(f"{self.name}'", self.derivative, slope))
 
@@ -86,6 +96,8 @@ IN_SOLUTIONS = (
 )
 POWERS = {"sqrt": 0.5, "reciprocal": -1.0, "cbrt": 1.0 / 3.0}  # functions that are powers
 ALIASES = {"ln": "log"}  # other names of functions, in what people write
+# What uses a function of a user's, by its name: to be unregistered before the function is.
+IN_USE: dict[str, list[str]] = {}
 _OWN = frozenset([*FUNCTIONS, *(function.name for function in IN_SOLUTIONS), *ALIASES, "pi"])
 
 # Where a function and what belongs to it are compared: no point is a likely kink or pole.
@@ -149,6 +161,8 @@ def register_function(
     >>> vanishing.unregister_function("sinh")
     """
     if isinstance(name, Function):
+        if (value, derivative, second_derivative, inverse) != (None,) * 4:
+            raise TypeError("a Function has a value, derivatives and an inverse: give it alone.")
         function = name
     elif value is None or derivative is None:
         raise TypeError("a function needs a value and a derivative, which can be called.")
@@ -170,20 +184,24 @@ def unregister_function(name: str) -> None:
     Raises
     ------
     ValueError
-        If no function of yours has the name.
+        If no function of yours has the name, or the law search is told to try it.
 
     See Also
     --------
     register_function : Make a function known.
     """
-    if name in _OWN or name not in FUNCTIONS:
+    if not isinstance(name, str) or name in _OWN or name not in FUNCTIONS:
         own = ", ".join(repr(known) for known in FUNCTIONS if known not in _OWN) or "none"
         raise ValueError(f"{name!r} is no function that was registered; these are: {own}.")
+    if IN_USE.get(name):
+        raise ValueError(f"{name!r} is in use: call {' and '.join(IN_USE[name])} first.")
     del FUNCTIONS[name]
 
 
 def registered(name: str) -> Function:
     """Return a function by its name, or say that it must be registered first."""
+    if not isinstance(name, str):
+        raise TypeError(f"a function goes by its name, a text; got {name!r}.")
     if name not in FUNCTIONS:
         raise ValueError(
             f"{name!r} is no function that is known here: it has to be registered first, by "
@@ -194,7 +212,7 @@ def registered(name: str) -> Function:
 
 def readable() -> dict[str, str]:
     """Return the functions that texts may have, by the names they may have there."""
-    return {name: name for name in FUNCTIONS if name != "reciprocal"} | ALIASES
+    return {name: name for name in tuple(FUNCTIONS) if name != "reciprocal"} | ALIASES
 
 
 def _check_name(function: Function) -> None:

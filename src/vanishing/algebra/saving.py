@@ -1,6 +1,6 @@
 """Terms and units of laws as JSON values, written and read."""
 
-from vanishing.algebra.functions import FUNCTIONS, registered
+from vanishing.algebra.functions import registered
 from vanishing.algebra.quantities import Unit, Units, Value
 from vanishing.algebra.terms import Factor, Term
 
@@ -10,11 +10,12 @@ def write_term(writer, term: Term) -> dict:
     node: dict = {"exponents": [float(e) for e in term.exponents]}
     for factor in term.factors:
         name = factor.function.name
-        if FUNCTIONS.get(name) is not factor.function:
+        if not factor.function.is_registered:
             raise TypeError(
                 f"a law with the function {name!r} of your own cannot be saved: a model file "
-                f"holds no code, and knows {', '.join(FUNCTIONS)}. Make it known by its name "
-                "(vanishing.register_function), or use pickle where you trust the file."
+                f"holds no code, and {name!r} is not registered, or is another function. Make it "
+                "known by its name (vanishing.register_function), or use pickle where you trust "
+                "the file."
             )
         node.setdefault("factors", []).append(
             {

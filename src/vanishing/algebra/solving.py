@@ -16,7 +16,7 @@ from vanishing.algebra.expressions import (
     split,
     total,
 )
-from vanishing.algebra.functions import FUNCTIONS, POWERS
+from vanishing.algebra.functions import POWERS
 from vanishing.algebra.terms import Term
 
 Weighted = tuple[Number, Term]
@@ -151,7 +151,7 @@ def _function_undone(inside, outside, column: int, branch: int) -> Node | None:
     (factor,) = factors
     name = factor.function.name
     undone = factor.function.undone
-    if abs(factor.power) != 1 or factor.function is not FUNCTIONS.get(name) or undone is None:
+    if abs(factor.power) != 1 or not factor.function.is_registered or undone is None:
         return None
     rest = term._replace(factors=tuple(f for f in term.factors if f is not factor))
     value = power(product(_sum(outside), power(of_term(rest), -1.0)), float(factor.power))

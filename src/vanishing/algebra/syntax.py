@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from typing import NamedTuple, NoReturn
 
 import numpy as np
@@ -55,6 +56,23 @@ def tokens(text: str) -> Iterator[Token]:
             yield Token(kind, match[kind], match[0][len(match[kind]) :])
 
 
+def _with_fractions(side: list[Token]) -> list[Token]:
+    """Return tokens in which two whole numbers are one fraction: it is rounded once."""
+    merged: list[Token] = []
+    for i, token in enumerate(side):
+        before = merged[-3].kind if len(merged) > 2 else "start"
+        following = side[i + 1].kind if i + 1 < len(side) else "end"
+        match merged[-2:], token:
+            case [Token("number", above, ""), Token("times", "/")], Token("number", below, "") if (
+                above.isdigit() and below.isdigit() and below.strip("0")
+            ):
+                if before not in ("times", "power") and following != "power":
+                    merged[-2:] = [Token("number", f"{above}/{below}")]
+                    continue
+        merged.append(token)
+    return merged
+
+
 def listed(names: Sequence[str]) -> str:
     """Return some names as text, the first ten if there are more."""
     return ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
@@ -97,6 +115,8 @@ class TextReader:
                 token = _TOKEN.match(f"[{name}]")
                 if token and len(token[0]) < len(name) + 2 and f"[{name}]" in text:
                     self._refuse(name)
+        for i, name in enumerate(self.names):
+            self.columns.setdefault(name, i)  # with what is not printed, such as a no-break space
 
     def fail(self, problem: str) -> NoReturn:
         """Raise ValueError with the text and what is wrong with it."""
@@ -123,7 +143,7 @@ class TextReader:
         return [self._side(side, end) for side, end in zip(sides, ends, strict=True)]
 
     def _side(self, side: list[Token], end: str) -> Node:
-        self._tokens = iter([*side, Token("end", end)])
+        self._tokens = iter([*_with_fractions(side), Token("end", end)])
         self.next = next(self._tokens)
         node = self._sum()
         if self.next.kind != "end":
@@ -235,7 +255,10 @@ class TextReader:
     def _number(self, token: Token) -> Node:
         if token.measure and not self.measured:
             self.unexpected(token.measure)
-        value = float(token.text)
+        try:
+            value = float(Fraction(token.text) if "/" in token.text else token.text)
+        except (OverflowError, ValueError):  # or more digits than Python takes
+            value = math.inf
         if not math.isfinite(value):
             self.fail("its numbers must be finite")
         return Number(value)

@@ -57,13 +57,13 @@ class Term(NamedTuple):
         return self._replace(exponents=_added(self.exponents, exponents))
 
 
-def check_term(term: Term, n_columns: int) -> None:
+def check_term(term: Term, n_columns: int, kind: str) -> None:
     """Raise ValueError unless a term is one of so many columns."""
     for exponents in (term.exponents, *(factor.exponents for factor in term.factors)):
         if len(exponents) != n_columns or not np.isfinite(exponents).all():
-            raise ValueError("a term of a law has one finite exponent per column.")
+            raise ValueError(f"a term of a {kind} has one finite exponent per column.")
     if not all(f.scale and np.isfinite(f.scale) and f.power for f in term.factors):
-        raise ValueError("a function in a law needs a finite scale and a power, not 0.")
+        raise ValueError(f"a function in a {kind} needs a finite scale and a power, not 0.")
 
 
 def _added(left, right) -> tuple[float, ...]:

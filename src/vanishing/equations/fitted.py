@@ -45,7 +45,7 @@ class FittedTerms(Immutable, Savable):
                     f"the covariance of a {self.kind} has one row and one column per term."
                 )
         for term in terms:
-            check_term(term, len(names))
+            check_term(term, len(names), self.kind)
         self._set(
             _terms=terms,
             coef=read_only(coef),

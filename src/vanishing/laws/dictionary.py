@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vanishing.algebra.functions import FUNCTIONS, Function, registered
+from vanishing.algebra.functions import FUNCTIONS, IN_USE, Function, registered
 from vanishing.algebra.terms import Factor, Term, monomial
 from vanishing.fitting.asked_functions import asked_functions
 from vanishing.laws import settings
@@ -118,13 +118,17 @@ def register_stage(
     y = 3*x0 + 2*x1*tanh(x0)
     >>> vanishing.laws.unregister_stage("hyperbolic")
     """
-    names = (functions,) if isinstance(functions, str) else tuple(functions)
+    names = tuple(dict.fromkeys([functions] if isinstance(functions, str) else functions))
+    if not isinstance(name, str):
+        raise TypeError(f"the name of a stage must be a text; got {name!r}.")
     uses = tuple(Use(registered(function)) for function in names)
     if not uses:
         raise ValueError("a stage needs at least one function.")
     if name in STAGES:
         raise ValueError(f"there is a stage {name!r} already: choose another name.")
     STAGES[name] = Stage(name, uses, products, pairs=pairs, squares=squares)
+    for function in names:
+        IN_USE.setdefault(function, []).append(f"vanishing.laws.unregister_stage({name!r})")
 
 
 def unregister_stage(name: str) -> None:
@@ -145,7 +149,8 @@ def unregister_stage(name: str) -> None:
     register_stage : Try functions in terms.
     """
     check_registered("stage", name, STAGES, _OWN)
-    del STAGES[name]
+    for use in STAGES.pop(name).functions:
+        IN_USE[use.function.name].remove(f"vanishing.laws.unregister_stage({name!r})")
 
 
 def check_registered(what: str, name: str, registry: Iterable[str], own: Container[str]) -> None:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vanishing.algebra.functions import FUNCTIONS, Function, registered
+from vanishing.algebra.functions import FUNCTIONS, IN_USE, POWERS, Function, registered
 from vanishing.algebra.terms import Evaluator, Factor, Term
 from vanishing.fitting.normal import solution
 from vanishing.fitting.sparse import sparse_supports
@@ -179,9 +179,10 @@ def register_link(name: str) -> None:
             f"a link needs a second derivative and an inverse; {name!r} has not both: give them to "
             "vanishing.register_function."
         )
-    if name in LINKS:
+    if name in LINKS or name in POWERS:
         raise ValueError(f"{name!r} is a link already.")
     LINKS[name] = partial(_of_target, name)
+    IN_USE.setdefault(name, []).append(f"vanishing.laws.unregister_link({name!r})")
 
 
 def unregister_link(name: str) -> None:
@@ -203,6 +204,7 @@ def unregister_link(name: str) -> None:
     """
     check_registered("link", name, LINKS, _OWN)
     del LINKS[name]
+    IN_USE[name].remove(f"vanishing.laws.unregister_link({name!r})")
 
 
 def usable_links(reduced: Reduced) -> list[Link]:
@@ -214,7 +216,7 @@ def usable_links(reduced: Reduced) -> list[Link]:
         np.average(Y > 0, weights=weight) > 0.9
         and np.average(reduced.smooth > lowest, weights=weight) > 0.99
     )
-    links = [*POWER_LINKS, *(make(reduced) for make in LINKS.values())]
+    links = [*POWER_LINKS, *(make(reduced) for make in tuple(LINKS.values()))]
     return [x for x in links if x is not None and (is_positive or not x.needs_positive)]
 
 

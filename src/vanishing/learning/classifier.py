@@ -128,7 +128,7 @@ class VanishingClassifier(PipelineClassifier):
         C: float = 1.0,
         scale: bool | str | object = True,
         clip: bool = True,
-        class_weight: Mapping[object, float] | Literal["balanced"] | None = None,
+        class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
         final_estimator: object | None = None,
         n_jobs: int | None = None,
     ):

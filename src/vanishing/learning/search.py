@@ -1,9 +1,9 @@
 """The search for generators, psi, C and scaling by cross-validation."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from numbers import Integral
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -145,13 +145,13 @@ class VanishingClassifierCV(PipelineClassifier):
         self,
         transformer: GeneratorTransformer | None = None,
         *,
-        psis: Sequence[float] | Literal["auto"] = "auto",
-        Cs: Sequence[float] | Literal["auto"] = "auto",
+        psis: Iterable[float] | Literal["auto"] = "auto",
+        Cs: Iterable[float] | Literal["auto"] = "auto",
         cv: int | object = 3,
         scoring: str | Callable[..., float] | None = None,
         scale: bool | str | object = "auto",
         clip: bool = True,
-        class_weight: Mapping[object, float] | Literal["balanced"] | None = None,
+        class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ):

@@ -1,7 +1,7 @@
 """A linear support vector classifier with l1 penalty: few of the features decide."""
 
 from collections.abc import Mapping
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -91,7 +91,7 @@ class L1SquaredHingeSVC(Savable, RowMethods, ClassifierMixin, BaseEstimator):
         tol: float = 1e-4,
         max_iter: int = 1000,
         fit_intercept: bool = True,
-        class_weight: Mapping[object, float] | Literal["balanced"] | None = None,
+        class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
     ):
         self.C = C
         self.tol = tol

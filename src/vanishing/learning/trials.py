@@ -100,7 +100,9 @@ class FoldScores(NamedTuple):
     def joined(self, other: "FoldScores") -> "FoldScores":
         """Return what two looks at the same point, with other C, say together."""
         problems = [*self.problems, *other.problems]
-        return self._replace(by_C={**self.by_C, **other.by_C}, problems=problems)
+        most = max(self.n_generators, other.n_generators)
+        by_C = {**self.by_C, **other.by_C}
+        return self._replace(by_C=by_C, problems=problems, n_generators=most)
 
 
 class _Fold(NamedTuple):
@@ -200,7 +202,8 @@ class Trials:
             for i, point in enumerate(points):
                 done = [trials[i, fold] for fold in range(len(folds)) if (i, fold) in trials]
                 if len(done) == len(folds):
-                    self.looks[point] = self._together(point, done, Cs)
+                    look, known = self._together(point, done, Cs), self.looks.get(point)
+                    self.looks[point] = look if known is None else known.joined(look)
 
     def look_at(self, point: SearchPoint, Cs: Sequence[float]) -> FoldScores:
         """Return the look at a point, after one with those of some C that it lacks."""
@@ -209,8 +212,6 @@ class Trials:
             Cs = [C for C in Cs if self.Cs.index(C) not in known.by_C]
         if Cs:
             self.look([point], Cs)
-            if known is not None:
-                self.looks[point] = known.joined(self.looks[point])
         return self.looks[point]
 
     def skip(self, point: SearchPoint) -> None:

@@ -120,6 +120,8 @@ def load(path, kind=None, *, max_bytes=MAX_BYTES):
     save : Writes the file.
     Moments.load : Reads moments.
     """
+    if kind is not None and not isinstance(kind, type):
+        raise TypeError(f"kind must be a class, such as LawFinder; got {kind!r}.")
     model = load_with_table(path, max_bytes=max_bytes)[0]
     if kind is not None and not isinstance(model, kind):
         raise ModelFileError(f"{path} holds {type(model).__name__}, not {kind.__name__}.")

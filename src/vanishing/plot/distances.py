@@ -167,7 +167,7 @@ class DistanceDisplay(PanelsDisplay):
                 raise ValueError("y is needed: the classes of the rows whose distances to draw.")
             classes, labels = ["all rows"], np.zeros(len(X), dtype=np.intp)
         else:
-            classes = list(np.unique(y)) if classes is None else classes
+            classes = list(np.unique(np.asarray(y))) if classes is None else classes
             labels = places(y, classes, X)
         rows = source.scaled(X)
         scaled = " in scaled columns" if source.rescales else ""

@@ -38,7 +38,7 @@ def write_report(
     title: str | None = None,
     data_name: str | None = None,
     index: Sequence[object] | None = None,
-    notes: Sequence[str] = (),
+    notes: str | Sequence[str] = (),
 ) -> PurePath:
     """Write a report on a fitted model as one HTML file.
 
@@ -75,7 +75,7 @@ def write_report(
     index : sequence of length n_samples, default=None
         The name of each row, for `VanishingOutlierDetector`: a number, a text, or a tuple such as
         (204, "S-017"). None takes the index of a DataFrame, or counts from 1.
-    notes : sequence of str, default=()
+    notes : str or sequence of str, default=()
         Sentences about the rows to show near the top, such as how many cells were filled in.
 
     Returns
@@ -102,6 +102,7 @@ def write_report(
     iris.html True
     """
     path = Path(path)
+    notes = (notes,) if isinstance(notes, str) else tuple(notes)
     heading = {"title": title, "data_name": data_name, "notes": notes}
     if is_about_laws(model):
         page = law_page_of(law_facts_of(model, X, y), **heading)

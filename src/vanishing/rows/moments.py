@@ -9,6 +9,7 @@ import json
 import math
 from copy import copy
 from functools import cached_property
+from os import PathLike
 from pathlib import Path
 from typing import Literal, overload
 
@@ -368,7 +369,7 @@ class Moments:
             "sums": self.sums.tolist(),
         }
 
-    def save(self, path: Path) -> None:
+    def save(self, path: str | PathLike[str]) -> None:
         """Write the moments to a JSON file: exactly, and in one step or not at all.
 
         Parameters
@@ -380,7 +381,7 @@ class Moments:
         write_atomically(Path(path), json.dumps(content, allow_nan=False) + "\n")
 
     @classmethod
-    def load(cls, path: Path) -> "Moments":
+    def load(cls, path: str | PathLike[str]) -> "Moments":
         """Read moments that `save` wrote.
 
         Parameters

@@ -47,6 +47,8 @@ class RowPart(NamedTuple):
 
     def at(self, places) -> "RowPart":
         """Return the rows at these places, on the device of each of its arrays."""
+        if isinstance(places, slice):
+            return RowPart(*(None if v is None else v[places] for v in self))
         return RowPart(*(None if v is None else v[arrays.like(v, places)] for v in self))
 
     def with_weight(self) -> "RowPart":

@@ -64,10 +64,10 @@ def common_width(lines: Sequence[Sequence[str]]) -> int:
 
 
 def doubt_of(what: str, number: int, first: int) -> str:
-    """Return a message that the names may be in line ``number``, not in the first, shorter one."""
+    """Return a message that the names may be in line ``number``, not in the first one."""
     return (
-        f"the names may be in {what} {number}, below shorter ones. --header-row {number} says so, "
-        f"--header-row {first} takes {what} {first} for the names."
+        f"the names may be in {what} {number}, below what may be a title. --header-row {number} "
+        f"says so, --header-row {first} takes {what} {first} for the names."
     )
 
 
@@ -93,9 +93,13 @@ def _n_words(line: Sequence[str]) -> int:
 
 
 def _is_wide_title(lines: Sequence[Sequence[str]]) -> bool:
-    """Say whether the first of two lines has few different words, and names stand below it."""
+    """Say whether the first of two lines has few different words, and names stand below it.
+
+    Different names behind an empty field are names: those of rows that are numbered or named.
+    """
     return (
         len(lines) == 2
+        and (bool(lines[0][0].strip()) or not _are_words(lines[0]))
         and 2 * _n_words(lines[0]) <= _n_words(lines[1])
         and _width(lines[0]) <= _n_words(lines[1])
         and _are_words(lines[1])

@@ -35,12 +35,14 @@ print(again.front_, again.noise_, again.score(X, y), load("law.json"))
 generators = OAVI(psi=0.01, tau="auto").fit(X).generators_
 print(generators[0].degree, generators[0](X), generators[0].equation(), len(generators[:3]))
 moments = Moments(3, max_degree=2).update(X)
+moments.save("moments.json")
 print(OAVI(psi=0.1).fit_moments(moments).n_generators_, moments.estimate_noise())
 print(parse_polynomial("x0^2 - 1").gradient(X[:, :1]))
 
-classifier = VanishingClassifier(psi=0.01).fit(X.tolist(), ["a", "b"] * 100)
+costs = {"a": 1.0, "b": 2.0}
+classifier = VanishingClassifier(psi=0.01, class_weight=costs).fit(X.tolist(), ["a", "b"] * 100)
 print(classifier.predict(X), classifier.predict_proba(X), classifier.explain(X)[0][0]["weight"])
-search = VanishingClassifierCV(cv=3, psis=[0.1, 0.01]).fit(X, y > 1.5)
+search = VanishingClassifierCV(cv=3, psis=np.array([0.1, 0.01])).fit(X, y > 1.5)
 print(search.best_params_, search.best_score_, search.classifier_.n_generators_)
 
 detector = VanishingOutlierDetector(false_alarm_rate=0.01).fit(X)
