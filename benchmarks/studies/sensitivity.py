@@ -29,11 +29,11 @@ def varied(name, factor, group, function, arguments):
     try:
         record = function(*arguments)
     except Exception as problem:  # a setting that breaks the search is an answer, too
-        return name, factor, group, f"error ({type(problem).__name__})"
+        return group, f"error ({type(problem).__name__})"
     finally:
         if name:
             setattr(settings, name, before)
-    return name, factor, group, record.outcome
+    return group, record.outcome
 
 
 def tables(options):
@@ -57,24 +57,29 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
-    numbers = [n for n, v in vars(settings).items() if n.isupper() and isinstance(v, int | float)]
-    numbers = options.names or numbers
-    variants = [(None, 1.0), *((name, factor) for name in numbers for factor in FACTORS)]
-    outcomes = Parallel(n_jobs=options.jobs, batch_size=8, verbose=1)(
-        delayed(varied)(*variant, *task) for variant in variants for task in tables(options)
-    )
-    counts = {}
-    for name, factor, group, outcome in outcomes:
-        counts.setdefault((name, factor), {}).setdefault(group, Counter())[outcome] += 1
-    usual = counts[None, 1.0]
-    print("as it is:", shown(usual))
-    unchanged = []
-    for name in numbers:
-        changed = [f for f in FACTORS if counts[name, f] != usual]
-        for factor in changed:
-            print(f"{name} = {getattr(settings, name)} x {factor:g}:", shown(counts[name, factor]))
-        if not changed:
-            unchanged.append(name)
+    known = [n for n, v in vars(settings).items() if n.isupper() and isinstance(v, int | float)]
+    numbers = options.names or known
+    if unknown := set(numbers) - set(known):
+        parser.error(f"no numbers of the law search: {', '.join(sorted(unknown))}")
+    tasks, unchanged = list(tables(options)), []
+    with Parallel(n_jobs=options.jobs) as parallel:
+
+        def counted(name, factor):
+            counts = {}
+            for group, outcome in parallel(delayed(varied)(name, factor, *task) for task in tasks):
+                counts.setdefault(group, Counter())[outcome] += 1
+            return counts
+
+        usual = counted(None, 1.0)
+        print("as it is:", shown(usual), flush=True)
+        for name in numbers:
+            changes = {factor: counted(name, factor) for factor in FACTORS}
+            for factor, counts in changes.items():
+                if counts != usual:
+                    value = getattr(settings, name)
+                    print(f"{name} = {value} x {factor:g}:", shown(counts), flush=True)
+            if all(counts == usual for counts in changes.values()):
+                unchanged.append(name)
     print("nothing changes with:", ", ".join(unchanged))
 
 
