@@ -143,7 +143,10 @@ def _nested_fit(weighted, target, count, sizes) -> tuple[np.ndarray, int, bool]:
     i = int(np.argmin(score))
     k = sizes[i]
     coef = np.zeros(len(scale))
-    coef[:k] = solve_triangular(lower[:k, :k], projected[:k], lower=True, trans="T") / scale[:k]
+    solved = solve_triangular(
+        lower[:k, :k], projected[:k], lower=True, trans="T", check_finite=False
+    )
+    coef[:k] = solved / scale[:k]
     # Where the last degree still gained much, the next one would gain, too.
     gaining = i == 0 or residual[i] < settings.STILL_GAINING * residual[i - 1]
     return coef, k, i == len(sizes) - 1 and bool(gaining)
