@@ -729,3 +729,13 @@ def test_points_are_moved_onto_equations_by_the_shortest_way():
     diagonal = VarietyEquation(np.array([[1, 0], [0, 1]]), np.array([1.0, -1.0]), 0.0, np.inf, True)
     both = projected(points, [circle, diagonal], np.ones(2))
     np.testing.assert_allclose(both, np.sqrt(0.5), rtol=1e-9)
+
+
+def test_a_factor_that_overflows_has_no_surrogate():
+    # Powers of Unix times: such a reduction is passed over, and no error.
+    rng = np.random.default_rng(0)
+    with np.errstate(all="ignore"):
+        surrogate = fit_surrogate(
+            rng.normal(size=(1, 60)), np.full(60, np.inf), rng.normal(size=60), np.ones(60)
+        )
+    assert np.isnan(surrogate.mean_square)
