@@ -24,7 +24,7 @@ class Sums(NamedTuple):
     weight: np.ndarray  # (2,)
     errors: np.ndarray  # (n_columns,) squared residuals in units of each column
     noise: np.ndarray  # (k, k) of the derivatives times squared residuals
-    missing: float  # weight of rows where the law has no solution
+    missing: float  # weight of rows where the law has no solution, or that are left out as wrong
 
     def __add__(self, other):
         return Sums(*(a + b for a, b in zip(self, other, strict=True)))
@@ -62,12 +62,24 @@ class Distances:
 
 
 class Measure:
-    """The question for the sums of a law that is solved for a column."""
+    """The question for the sums of a law that is solved for a column.
 
-    def __init__(self, terms: Sequence[Term], coef, target: int, branch: int, seed: int, keep=None):
+    All rows count, as if ``mean`` were predicted where the law has no solution; where ``keep`` is
+    given, rows with a larger residual are wrong, and do not.
+    """
+
+    def __init__(
+        self,
+        terms: Sequence[Term],
+        coef,
+        target: int,
+        branch: int,
+        seed: int,
+        keep: float | None = None,
+        mean: float = 0.0,
+    ):
         self.terms, self.coef, self.target, self.branch = tuple(terms), coef, target, branch
-        self.seed = seed
-        self.keep = keep  # largest residual of a row that counts
+        self.seed, self.keep, self.mean = seed, keep, mean
 
     def __call__(self, part: RowPart) -> Sums:
         """Return the sums over some rows."""
@@ -97,10 +109,13 @@ class Measure:
             ]
             own = residual * slope
             errors = [own / g if np.any(g) else np.full(len(weight), np.nan) for g in gradients]
-        good = np.isfinite(residual) & np.isfinite(jacobian).all(axis=0)
+        counted = np.isfinite(residual)
+        jacobian = np.where(counted & np.isfinite(jacobian).all(axis=0), jacobian, 0.0)
+        residual = np.where(counted, residual, columns[self.target] - self.mean)
+        good = np.ones_like(counted)
         if self.keep is not None:
-            good &= np.abs(residual) <= self.keep
-        missing = float(weight[~good].sum())
+            good = counted = counted & (np.abs(residual) <= self.keep)
+        missing = float(weight[~counted].sum())
         held = is_held_out(columns, self.seed)
         folds = []
         for fold in (~held & good, held & good):
@@ -109,7 +124,7 @@ class Measure:
             folds.append((j @ j.T, j @ r, float(r @ r), float(weight[fold].sum())))
         gram, cross, square, total = (np.array(x) for x in zip(*folds, strict=True))
         with np.errstate(all="ignore"):
-            squares = np.array([np.nansum((weight * e**2)[good]) for e in errors])
+            squares = np.array([np.nansum((weight * e**2)[counted]) for e in errors])
         pull = jacobian[:, good] * (np.sqrt(weight[good]) * residual[good])
         return Sums(gram, cross, square, total, squares, pull @ pull.T, missing)
 

@@ -107,27 +107,35 @@ def draft(candidate: LawCandidate, table: Prepared, sample: Sample, target: int)
     coef, covariance = normalised(
         fitted.coef * factor, fitted.covariance * np.outer(factor, factor), fitted.fixed
     )
-    unit = table.units[-1]
     law = Draft(
         tuple(terms),
         coef,
         fitted.fixed,
-        covariance / unit**2,
+        covariance / table.units[-1] ** 2,
         target,
         1,
         fitted.exact,
-        _mean_square(candidate, table) * unit**2,
+        np.inf,
     )
-    return law._replace(branch=_branch(law, sample))
+    rows = np.zeros((n_columns, table.table.n_rows))
+    rows[places] = np.vstack([table.table.columns, table.table.y]) * table.units[:, np.newaxis]
+    trials = [law._replace(branch=branch) for branch in (1, -1)]
+    trials = [x._replace(mean_square=_mean_square(x, rows, table.table.counts)) for x in trials]
+    return min(trials, key=lambda trial: trial.mean_square)
 
 
-def _mean_square(candidate: LawCandidate, table: Prepared) -> float:
-    """Return that of the residuals, whether rows were weighted by their noise or not."""
-    if table.table.precision is None:
-        return candidate.fitted.mean_square
-    left = (table.table.y - candidate.fitted.predicted) ** 2
-    good = np.isfinite(left)
-    return float(np.average(left[good], weights=table.table.counts[good]))
+def _mean_square(law: Draft, rows: np.ndarray, weight: np.ndarray) -> float:
+    """Return that of a law as it is written, on all rows; infinite if many have no solution.
+
+    A row without a solution counts as if the mean were predicted.
+    """
+    left = _left(law, rows)
+    missing = ~np.isfinite(left)
+    if np.average(missing, weights=weight) >= 1.0 - settings.ONE_BRANCH:
+        return np.inf
+    y = rows[law.target]
+    left = np.where(missing, y - np.average(y, weights=weight), left)
+    return float(np.average(left**2, weights=weight))
 
 
 def _placed(term: Term, places, n_columns: int) -> Term:
@@ -142,20 +150,19 @@ def _placed(term: Term, places, n_columns: int) -> Term:
     return Term(spread(term.exponents), factors)
 
 
-def _branch(law: Draft, sample: Sample) -> int:
-    """Return the sign of the root that is closer to the rows."""
-    left = [spread_of(law._replace(branch=branch), sample) for branch in (1, -1)]
-    return 1 if left[0] <= left[1] else -1
+def _left(law: Draft, columns: np.ndarray) -> np.ndarray:
+    """Return the residuals of a law in units of its target; not finite without a solution."""
+    solution = solved(law.terms, law.coef, None, law.target, law.branch)
+    if solution is None:
+        return np.full(columns.shape[1], np.nan)
+    with np.errstate(all="ignore"):
+        return columns[law.target] - evaluate(solution, columns)
 
 
 def spread_of(law: Draft, sample: Sample) -> float:
     """Return the standard deviation of a law's residuals, of which some may be wild."""
-    solution = solved(law.terms, law.coef, None, law.target, law.branch)
-    if solution is None:
-        return np.inf
-    with np.errstate(all="ignore"):
-        gap = sample.columns[law.target] - evaluate(solution, sample.columns)
-    return deviation(np.where(np.isfinite(gap), gap, np.inf), sample.weight)
+    left = _left(law, sample.columns)
+    return deviation(np.where(np.isfinite(left), left, np.inf), sample.weight)
 
 
 class _PassPoint:
@@ -182,15 +189,18 @@ class _PassPoint:
         return step if step @ self.cross > enough else None
 
 
-def fitted_law(law: Draft, ask: Callable, seed: int, keep=None) -> tuple[Draft, Sums]:
+def fitted_law(
+    law: Draft, ask: Callable, seed: int, mean: float, keep: float | None = None
+) -> tuple[Draft, Sums]:
     """Fit a law to all rows, in a few passes; return it with the sums of the last one.
 
-    A step that makes the error larger is taken back, and is the last.
+    ``mean`` is that of the target, ``keep`` the largest residual of a row that is not wrong. A step
+    that makes the error larger is taken back, and is the last.
     """
 
     def point_at(coef: np.ndarray) -> _PassPoint:
         moved = law._replace(coef=np.insert(coef, law.fixed, 1.0))
-        measure = Measure(moved.terms, moved.coef, moved.target, moved.branch, seed, keep)
+        measure = Measure(moved.terms, moved.coef, moved.target, moved.branch, seed, keep, mean)
         return _PassPoint(moved, ask(measure, Measure.combine))
 
     start = np.delete(law.coef, law.fixed)

@@ -71,7 +71,11 @@ PASSES = 4  # over all rows, from where the sample ended: time where rows are el
 INSIGNIFICANT = 3.0  # times the price of a term: squared t-value below which it is dropped
 # Half, twice: the same.
 DETERMINED = 9.0  # squared t-value of each coefficient of a law: three standard errors
-ONE_BRANCH = 0.995  # share of rows on one root; products of a law with another have rows on both
+# Share of rows on which a law has a solution, and on one root: products of a law with another have
+# rows on both, and what fits rows without a solution is the surrogate. All rows, where these are
+# fewer than 200.
+ONE_BRANCH = 0.995
+DOUBLE_ROOT = 1e-6  # relative distance of two roots that rounding cannot tell from one
 WORSE = 2.0  # times the mean square of the sample: what a law may leave on all rows
 
 # -- Choice: smooth functions without a law were claimed 5 of 7 times without the last two --------

@@ -83,9 +83,11 @@ def _of_all_rows(
     start = draft(choice.best, table, sample, target)
     # Rounding differs from row to row, and is no reason to leave one out.
     keep = max(settings.FAR * spread_of(start, sample), ROUNDED * size) if robust else None
-    fit, sums = fitted_law(start, rows.ask, rows.seed, keep)
-    if sums.missing >= sums.weight.sum():
+    fit, sums = fitted_law(start, rows.ask, rows.seed, rows.mean(target), keep)
+    if robust and sums.missing >= sums.weight.sum():
         return "the best equation has no solution, or a wrong one, on most rows"
+    if not robust and sums.missing > (1.0 - settings.ONE_BRANCH) * sums.weight.sum():
+        return f"the best equation has no solution on {sums.missing:g} rows"
     if not (fit.exact or fit.mean_square < settings.WORSE * start.mean_square):
         return "the best candidate is no function of the other columns"
     law = finished(
