@@ -188,7 +188,7 @@ def _as_a_law(reduced: Reduced, fit: Fitted, Y: np.ndarray | None) -> Fitted | N
         return None
     with np.errstate(all="ignore"):
         values = Evaluator(np.vstack([reduced.w, Y])).values(fit.terms) * fit.coef[:, None]
-        solved = np.abs(values.sum(axis=0)) < SOLVED * np.abs(values).sum(axis=0)
+        solved = np.abs(values.sum(axis=0)) <= SOLVED * np.abs(values).sum(axis=0)
     if not np.average(solved, weights=reduced.table.weight) > settings.ONE_BRANCH:
         return None
     table = reduced.table
