@@ -34,6 +34,8 @@ class Fitted(NamedTuple):
         Of the residual of y.
     predicted : array of shape (n_rows,)
         y; on rows where the law has no solution, the value next to it.
+    leverage : array of shape (n_rows,)
+        Share of each row in what is predicted of it, between 0 and 1.
     exact : bool
         Whether the law holds up to rounding: a table without noise.
     """
@@ -44,6 +46,7 @@ class Fitted(NamedTuple):
     covariance: np.ndarray
     mean_square: float
     predicted: np.ndarray
+    leverage: np.ndarray
     exact: bool = False
 
     @property
@@ -172,13 +175,18 @@ def _fitted(reduced: Reduced, terms, coef: np.ndarray, fixed: int, predict: Call
         max_steps=settings.REFIT_STEPS,
         least_gain=1e-6,
     )
+    covariance = inverse(point.gram)
+    jacobian = predict(point.coef)[1] * (reduced.factor * reduced.root)
+    with np.errstate(invalid="ignore"):  # infinite where coefficients are not determined
+        leverage = np.sum(jacobian * (covariance @ jacobian), axis=0)
     return Fitted(
         tuple(terms),
         np.insert(point.coef, fixed, 1.0),
         fixed,
-        with_fixed(inverse(point.gram), fixed),
+        with_fixed(covariance, fixed),
         point.loss,
         point.Y * reduced.factor,
+        leverage,
     )
 
 

@@ -24,6 +24,12 @@ CHANCE = 40.0  # twice the log-likelihood that the best of thousands of equation
 LEAST_VARIANCE = 1e-3  # of a row, relative to a typical one: bounds how much one row can count
 UNEQUAL_LEFT = 0.1  # share of the variance that a prediction may leave for noise to be told by it
 
+# -- Products of powers, in logarithms -----------------------------------------------------------
+LEAST_NONZERO = 0.9  # share of rows on which a column is not zero, so that it has logarithms
+SIGNIFICANT_EXPONENT = 9.0  # squared t-value of an exponent that is not zero
+SNAPPED = 15.0  # log-likelihood that simple exponents may lose to fitted ones
+SAME_SIGN = 0.9  # share of the target whose sign a product has
+
 # -- Reductions: without them 72 / 68 / - instead of 96 / 92 / 84 ---------------------------------
 # Exponents a of x_j x_i^a; the first six in triples, which are many.
 REDUCTION_RATIOS = (1, -1, 2, -2, 0.5, -0.5, 3, -3, 1.5, -1.5, 1 / 3, -1 / 3, 2 / 3, -2 / 3)
@@ -83,6 +89,8 @@ WORSE = 2.0  # times the mean square of the sample: what a law may leave on all 
 EXPONENT_PRICE = 3.0  # score per unit of exponents: simple terms against a slightly better fit
 FUNCTION_PRICE = 25.0  # score per function used; half: the same; twice: 28, 5
 LEAST_EXPLAINED = 0.5  # share of the target's variance
+ROWS_PER_UNEXPLAINED = 125.0  # rows per column for which a law may leave everything unexplained
+LEAST_FREEDOM = 0.01  # of a row that alone decides what a law says of it
 ROWS_PER_TERM = 5.0  # per coefficient to be fitted: fewer would fit anything
 FEW_ROWS = 30  # on fewer, nothing is said about what a law leaves over
 # Half: 31, 6; twice: 28, 1.

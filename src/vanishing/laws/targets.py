@@ -12,6 +12,7 @@ from vanishing.algebra.writing import PlainText, in_words
 from vanishing.equations.law import Law
 from vanishing.laws import settings
 from vanishing.laws.choose import Choice, LawCandidate
+from vanishing.laws.products import products
 from vanishing.laws.results import Draft, draft, finished, fitted_law, spread_of
 from vanishing.laws.robust import good_rows
 from vanishing.laws.search import Options, SearchOutcome, search
@@ -109,6 +110,13 @@ def _of_all_rows(
 
 def _searched(table: Prepared, options: Options, progress) -> tuple[Prepared, SearchOutcome]:
     """Search, and again with rows by the inverse of their variance where noise is unequal."""
+    # What a product of powers says of the target tells the noise before any search does.
+    for product in products(table.table)[:1]:
+        equal = with_equal_noise(table.table, product.predicted)
+        if equal is not table.table:
+            weighted = search(equal, options, progress)
+            if weighted.out_of_time or (weighted.choice is not None and not weighted.choice.reason):
+                return table._replace(table=equal), weighted
     outcome = search(table.table, options, progress)
     law = None
     if outcome.choice is not None and not outcome.choice.reason:
@@ -210,7 +218,7 @@ def _certainty(
             text += "; too few rows to tell whether a column explains what is left."
         else:
             text += "; no column explains what is left."
-        if not _is_sure(choice):
+        if choice.variants or not _is_sure(choice):
             text += " Within this noise it may be an approximation of another law."
     if missing:
         where = "Left out as wrong were" if robust else "It has no solution on"
