@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
-from scipy.special import chdtrc, fdtrc
+from scipy.spatial import cKDTree
+from scipy.special import chdtrc, fdtrc, ndtr
 
 from vanishing.fitting import settings
 from vanishing.fitting.smooth_terms import smooth_terms
@@ -45,14 +46,24 @@ class LackOfFit:
     """
 
     def __init__(self, columns: np.ndarray, weight: np.ndarray | None = None):
+        self.columns = columns
         self.weight = np.ones(columns.shape[1]) if weight is None else weight
         terms, self.exponents = smooth_terms(columns)
         self.terms = terms * np.sqrt(self.weight)
         self.gram = self.terms @ self.terms.T
         self.whitened = _whitened(self.gram)
 
-    def __call__(self, residuals: np.ndarray) -> Lack:
-        """Return what the terms explain."""
+    def __call__(self, residuals: np.ndarray, predicted: np.ndarray | None = None) -> Lack:
+        """Return what the terms explain, or what rows next to one another have in common.
+
+        ``predicted`` is one more column along which rows may be neighbours.
+        """
+        lack = self._explained(residuals)
+        along = self.columns if predicted is None else np.vstack([self.columns, predicted])
+        size, p_value = _signs_of_neighbours(along, residuals)
+        return lack if size < lack.size else lack._replace(size=size, p_value=p_value)
+
+    def _explained(self, residuals: np.ndarray) -> Lack:
         left = self._weighted(residuals)
         explained, rest, k = self._variances(left)
         size = _size(explained / rest, k)
@@ -107,6 +118,40 @@ class LackOfFit:
             return float(sums @ cho_solve(cho_factor(covariance), sums))
         except LinAlgError:
             return np.inf
+
+
+def _signs_of_neighbours(columns: np.ndarray, residuals: np.ndarray) -> tuple[float, float]:
+    """Return how far the signs of residuals are from chance among neighbours, and how likely.
+
+    Neighbours are rows next to one another in the order of a column, or in all columns. Signs are
+    those of all rows alike: a few large residuals hide nothing, and noise may differ from row to
+    row. A smooth function that a law misses changes its sign slowly, however few terms follow it.
+    """
+    n_rows = len(residuals)
+    n_neighbours = min(settings.NEIGHBOURS, n_rows // 10)
+    signs = np.sign(residuals) - np.mean(np.sign(residuals))
+    norm = float(np.mean(signs**2))
+    if n_neighbours < 1 or not norm:
+        return 0.0, 1.0
+    sizes = []
+    ranks = np.empty((n_rows, len(columns)))
+    for i, column in enumerate(columns):
+        order = np.argsort(column, kind="stable")
+        ranks[order, i] = np.arange(n_rows)
+        ordered = signs[order]
+        total = sum(ordered[lag:] @ ordered[:-lag] for lag in range(1, n_neighbours + 1))
+        n_pairs = n_neighbours * n_rows - n_neighbours * (n_neighbours + 1) / 2
+        sizes.append(total / (norm * np.sqrt(n_pairs)))
+    if len(columns) > 1:
+        chosen = slice(0, settings.NEIGHBOUR_ROWS)
+        nearest = cKDTree(ranks[chosen]).query(ranks[chosen], n_neighbours + 1)[1][:, 1:]
+        first = np.repeat(np.arange(len(nearest)), n_neighbours)
+        low, high = np.sort([first, nearest.ravel()], axis=0)
+        _, counts = np.unique(low * n_rows + high, return_counts=True)
+        total = signs[low] @ signs[high]
+        sizes.append(total / (norm * np.sqrt(np.sum(counts**2))))
+    size = float(max(sizes))
+    return size, len(sizes) * float(ndtr(-size))
 
 
 def _size(statistic: float, k: int) -> float:

@@ -204,7 +204,7 @@ def choose(candidates: list[LawCandidate], lack_of_fit: LackOfFit) -> Choice | N
         evidence = other.score - best.score
         break
     table = best.reduced.table
-    lack = lack_of_fit(table.y - best.fitted.predicted)
+    lack = lack_of_fit(table.y - best.fitted.predicted, best.fitted.predicted)
     if not best.fitted.mean_square < settings.LEAST_EXPLAINED * table.variance:
         reason = "no combination of terms explains half of the target's variance"
     elif table.n_observations * np.log(table.variance / best.fitted.mean_square) < settings.CHANCE:
