@@ -8,7 +8,7 @@ import numpy as np
 from vanishing.algebra.expressions import evaluate
 from vanishing.algebra.functions import FUNCTIONS
 from vanishing.algebra.solving import normalised, solved
-from vanishing.algebra.terms import Factor, Term, substituted
+from vanishing.algebra.terms import Factor, Term
 from vanishing.equations.law import Law
 from vanishing.fitting.gauss_newton import gauss_newton
 from vanishing.fitting.normal import inverse, widened, with_fixed, without
@@ -18,16 +18,6 @@ from vanishing.laws.choose import LawCandidate
 from vanishing.laws.passes import Measure, Sums
 from vanishing.laws.robust import deviation
 from vanishing.laws.table import Prepared
-
-
-def original_terms(candidate: LawCandidate, n_columns: int) -> list[Term]:
-    """Return the terms of a candidate in the columns of its table, the target last."""
-    state = candidate.reduced.state
-    variables = np.zeros((len(state.variables) + 1, n_columns + 1))
-    variables[:-1, :-1] = state.variables
-    variables[-1, :-1] = -state.factor
-    variables[-1, -1] = 1.0
-    return [substituted(term, variables) for term in candidate.fitted.terms]
 
 
 def _simplified(terms: list[Term]) -> list[Term]:
@@ -99,7 +89,7 @@ def draft(candidate: LawCandidate, table: Prepared, sample: Sample, target: int)
     places = np.append(table.columns, target)
     fitted = candidate.fitted
     terms, scale = [], []
-    for term in _simplified(original_terms(candidate, len(table.columns))):
+    for term in _simplified(candidate.reduced.in_columns(fitted.terms)):
         term, before = in_units(term, table.units)
         terms.append(_placed(term, places, n_columns))
         scale.append(before)

@@ -194,6 +194,8 @@ def _certainty(
     """Say in words how sure a law is."""
     if fit.exact:
         text = "It holds up to rounding."
+        if np.isfinite(choice.evidence):
+            text = "It holds up to rounding, as other equations do that differ beyond these rows."
     else:
         unit = ONE if rows.units is None else rows.units.columns[target]
         error = np.sqrt(fit.mean_square)
