@@ -9,6 +9,7 @@ from vanishing.fitting.lack_of_fit import LackOfFit
 from vanishing.fitting.sparse import price
 from vanishing.fitting.student import explained_share
 from vanishing.laws import settings
+from vanishing.laws.exact import agree, is_confirmed
 from vanishing.laws.problem import Reduced
 from vanishing.laws.refit import Fitted
 
@@ -21,6 +22,7 @@ class LawCandidate(NamedTuple):
     fitted: Fitted
     reduced: Reduced
     score: float
+    confirmed: bool = False  # exact, and no approximation, however many terms it has
 
     def allowed_terms(self) -> int:
         """Return how many terms a law of this many variables may have and still be one."""
@@ -63,7 +65,8 @@ def candidate(fitted: Fitted, reduced: Reduced) -> LawCandidate:
     score = table.n_observations * np.log(max(fitted.mean_square, floor))
     score += price(table.n_observations) * fitted.n_terms + _complexity(fitted.terms)
     score += settings.EXPONENT_PRICE * np.count_nonzero(reduced.state.factor % 1)
-    return LawCandidate(fitted, reduced, float(score))
+    confirmed = fitted.exact and is_confirmed(fitted, reduced)
+    return LawCandidate(fitted, reduced, float(score), confirmed)
 
 
 def _complexity(terms) -> float:
@@ -169,7 +172,27 @@ class Choice(NamedTuple):
     @property
     def is_settled(self) -> bool:
         """Whether no further stage needs to be looked at: a law of fewer terms than it may have."""
-        return not self.reason and self.best.fitted.n_terms < max(3, self.best.allowed_terms())
+        few = self.best.confirmed or self.best.fitted.n_terms < max(3, self.best.allowed_terms())
+        return not self.reason and few
+
+
+def _exact_choice(candidates: list[LawCandidate]) -> Choice | None:
+    """Return the exact law of the fewest terms; None where none is confirmed, or short enough.
+
+    Others may be as exact on these rows, and different elsewhere: these limit its evidence.
+    """
+    exact = [c for c in candidates if c.confirmed] or [
+        c for c in candidates if c.fitted.exact and c.fitted.n_terms <= c.allowed_terms()
+    ]
+    if not exact:
+        return None
+    best, *others = sorted(exact, key=lambda c: (c.fitted.n_terms, c.score))
+    gaps = [
+        max(other.score - best.score, 0.0)
+        for other in others
+        if not agree(best.fitted, best.reduced, other.fitted, other.reduced)
+    ]
+    return Choice(best, min(gaps, default=np.inf), 0.0, "")
 
 
 def choose(candidates: list[LawCandidate], lack_of_fit: LackOfFit) -> Choice | None:
@@ -184,12 +207,9 @@ def choose(candidates: list[LawCandidate], lack_of_fit: LackOfFit) -> Choice | N
     ]
     if not candidates:
         return None
-    exact = [c for c in candidates if c.fitted.exact]
-    if exact:
-        best = min(exact, key=lambda c: (c.fitted.n_terms, c.score))
-        reason = "" if best.fitted.n_terms <= best.allowed_terms() else "too many terms"
-        if not reason:
-            return Choice(best, np.inf, 0.0, "")
+    exact = _exact_choice(candidates)
+    if exact is not None:
+        return exact
     ordered = sorted(candidates, key=lambda c: c.score)
     best = ordered[0]
     evidence, variants = np.inf, []

@@ -68,6 +68,13 @@ EXACT_LINK = 3e-13  # residual of least squares on the rows; the study had the s
 NO_NOISE = 1e-10  # mean square relative to the target below which weights do not matter
 NEARLY_EXACT = 1e-7  # mean square relative to the target: worth a look at the rows themselves
 NEARLY_EXACT_FIT = 1e-7  # residual relative to the target: exact next to a pole, in its terms?
+# An exact law is confirmed where it leaves fewer units of rounding, and would leave more without a
+# term. Laws of 4 to 12 terms left .2 to .3, and 1e11 and more without one; what fitted functions
+# outside of the language to 1e-12 left 200 and more, and 2e3 at most without a term.
+ROUNDING_UNITS, NEEDED_TERM = 10.0, 1e5
+# Two laws are different where the sum of the terms of one is this share of their sizes where the
+# other holds, at so many points.
+APART, APART_POINTS = 1e-3, 0.02
 EXACT_CHECK = 1e-11  # residual relative to the target at which `check_law` says "exact"
 
 # -- Refit in units of y: without it 96 / 84 / 76 -------------------------------------------------

@@ -13,7 +13,7 @@ from vanishing.equations.law import Law
 from vanishing.laws import settings
 from vanishing.laws.choose import Choice, LawCandidate
 from vanishing.laws.products import products
-from vanishing.laws.results import Draft, draft, finished, fitted_law, spread_of
+from vanishing.laws.results import Draft, draft, finished, fitted_law, spread_of, unequal_noise
 from vanishing.laws.robust import good_rows
 from vanishing.laws.search import Options, SearchOutcome, search
 from vanishing.laws.table import Prepared, SearchRows, prepared
@@ -84,7 +84,9 @@ def _of_all_rows(
     start = draft(choice.best, table, sample, target)
     # Rounding differs from row to row, and is no reason to leave one out.
     keep = max(settings.FAR * spread_of(start, sample), ROUNDED * size) if robust else None
-    fit, sums = fitted_law(start, rows.ask, rows.seed, rows.mean(target), keep)
+    unequal = table.table.precision is not None and not start.exact
+    noise = unequal_noise(start, sample) if unequal else None
+    fit, sums = fitted_law(start, rows.ask, rows.seed, rows.mean(target), keep, noise)
     if robust and sums.missing >= sums.weight.sum():
         return "the best equation has no solution, or a wrong one, on most rows"
     if not robust and sums.missing > (1.0 - settings.ONE_BRANCH) * sums.weight.sum():
@@ -202,6 +204,8 @@ def _certainty(
     """Say in words how sure a law is."""
     if fit.exact:
         text = "It holds up to rounding."
+        if np.isfinite(choice.evidence):
+            text = "It holds up to rounding, as other equations do that differ beyond these rows."
     else:
         unit = ONE if rows.units is None else rows.units.columns[target]
         error = np.sqrt(fit.mean_square)
