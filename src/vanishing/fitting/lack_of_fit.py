@@ -120,6 +120,12 @@ class LackOfFit:
             return np.inf
 
 
+def unseen_share(n_rows: float) -> float:
+    """Return the size of a smooth deviation, over that of the noise, which the test does not see."""
+    n_terms = min(settings.MAX_SMOOTH_TERMS, max(2.0, n_rows / 10))
+    return float(np.sqrt(settings.LACK_OF_FIT * np.sqrt(2.0 * n_terms) / n_rows))
+
+
 def _signs_of_neighbours(columns: np.ndarray, residuals: np.ndarray) -> tuple[float, float]:
     """Return how far the signs of residuals are from chance among neighbours, and how likely.
 

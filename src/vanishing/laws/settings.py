@@ -102,6 +102,9 @@ ROWS_PER_TERM = 5.0  # per coefficient to be fitted: fewer would fit anything
 FEW_ROWS = 30  # on fewer, nothing is said about what a law leaves over
 # Half: 31, 6; twice: 28, 1.
 EVIDENCE = 10.0  # least distance in score to the best law that is really different
+# Share of the target: where smooth deviations of this size would not show, a law may be an
+# approximation, however few its terms. Feynman's tables at noise .01 have half of it.
+UNSEEN = 0.002
 ENOUGH = 200.0  # evidence beyond which no further explanation is looked for: time alone
 SAME = 1e-7  # singular value of terms that have a law in common
 

@@ -10,6 +10,7 @@ from vanishing.algebra.quantities import ONE
 from vanishing.algebra.terms import Term
 from vanishing.algebra.writing import PlainText, in_words
 from vanishing.equations.law import Law
+from vanishing.fitting.lack_of_fit import unseen_share
 from vanishing.laws import settings
 from vanishing.laws.choose import Choice, LawCandidate
 from vanishing.laws.products import products
@@ -102,7 +103,7 @@ def _of_all_rows(
         sample,
         evidence=choice.evidence / 2,
         lack_of_fit=choice.lack_of_fit,
-        verdict=_certainty(choice, fit, sums.missing, robust, rows, target),
+        verdict=_certainty(choice, fit, sums.missing, robust, table, rows, target),
         units=rows.units,
     )
     if (np.abs(law.coef) < 2 * law.coef_std).any():
@@ -198,8 +199,20 @@ def _why_none(outcome: SearchOutcome, name: str, homogeneous: bool) -> str:
     return f"No {law} of {name} was found: {reason}."
 
 
+def _product_text(exponents: np.ndarray, table: Prepared, names) -> str:
+    """Write a product of powers of the columns of a table."""
+    text = PlainText([names[i] for i in table.columns])
+    return text.write(of_term(Term(tuple(map(float, exponents)))))
+
+
 def _certainty(
-    choice: Choice, fit: Draft, missing: float, robust: bool, rows: SearchRows, target: int
+    choice: Choice,
+    fit: Draft,
+    missing: float,
+    robust: bool,
+    table: Prepared,
+    rows: SearchRows,
+    target: int,
 ) -> str:
     """Say in words how sure a law is."""
     if fit.exact:
@@ -222,8 +235,20 @@ def _certainty(
             text += "; too few rows to tell whether a column explains what is left."
         else:
             text += "; no column explains what is left."
-        if choice.variants or not _is_sure(choice):
-            text += " Within this noise it may be an approximation of another law."
+        n_rows = choice.best.reduced.table.n_observations
+        unseen = float(error) / rows.size(target) * unseen_share(n_rows)
+        if choice.variants or unseen > settings.UNSEEN or not _is_sure(choice):
+            text += (
+                " Within this noise it may be an approximation of another law: smooth deviations "
+                f"of up to {100 * unseen:.2g} % would not show."
+            )
+        if choice.variants:
+            others = (
+                _product_text(c.reduced.state.factor, table, rows.names) for c in choice.variants
+            )
+            text += (
+                f" The ranges do not settle its exponents: {', '.join(others)} would fit as well."
+            )
     if missing:
         where = "Left out as wrong were" if robust else "It has no solution on"
         text += f" {where} {missing:g} rows."
