@@ -121,7 +121,7 @@ class LackOfFit:
 
 
 def unseen_share(n_rows: float) -> float:
-    """Return the size of a smooth deviation, over that of the noise, which the test does not see."""
+    """Return the size of smooth deviations that the test does not see, over that of noise."""
     n_terms = min(settings.MAX_SMOOTH_TERMS, max(2.0, n_rows / 10))
     return float(np.sqrt(settings.LACK_OF_FIT * np.sqrt(2.0 * n_terms) / n_rows))
 
