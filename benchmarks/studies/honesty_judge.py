@@ -11,12 +11,13 @@ Rows on which the law has no solution are infinitely wrong. The standard deviati
 that was put in are measured in the same two ways. A law counts as
 
 - "found" if its terms are those of the formula (`law_judge`, or an error of rounding) and both
-  errors are at most 2 %, or what the noise allows its p coefficients on n rows: 3 sqrt(p/n) times
-  the noise (n is (sum s^2)^2 / sum s^4 for noise of standard deviations s);
+  errors are at most 2 %, or the noise, or what the noise allows its p coefficients on n rows:
+  3 sqrt(p/n) times the noise, n being (sum s^2)^2 / sum s^4 for standard deviations s;
 - "close" if both errors are at most 2 %, and at most the noise where there is any;
 - "approximation" instead, if its verdict has this word; then it suffices, where there is noise,
   that both errors are at most the noise;
-- "wrong" in all other cases: this is garbage. So is every claim on rows of noise.
+- "unsaid" if both errors are at most the noise, one is above 2 %, and the verdict lacks the word;
+- "wrong" in all other cases. So is every claim on rows of noise. Both of these are garbage.
 
 Where columns are so far from zero that doubles do not tell terms apart, "found" is by errors alone:
 at most 0.2 %, or what the noise allows, also a quarter beyond the ranges. Without target errors are
@@ -99,12 +100,14 @@ def law_outcome(law, table):
         noise = sizes(_deviations(table, y), y)
         allowed = _allowed(law, table, noise)
     if table.law and _is_right(law, table, errors, allowed):
-        return "found" if (errors <= np.maximum(OFF, allowed)).all() else "wrong", errors
+        limit = np.maximum(OFF, np.maximum(noise, allowed))
+        return "found" if (errors <= limit).all() else "wrong", errors
     admits = WORD in law.verdict
-    limit = np.minimum(OFF, noise) if noise.any() else OFF
-    if (errors <= limit).all():
+    if (errors <= (np.minimum(OFF, noise) if noise.any() else OFF)).all():
         return WORD if admits else "close", errors
-    return WORD if admits and (errors <= noise).all() else "wrong", errors
+    if (errors <= noise).all():
+        return WORD if admits else "unsaid", errors
+    return "wrong", errors
 
 
 def _is_right(law, table, errors, allowed):
@@ -125,5 +128,4 @@ def table_outcome(laws, table):
         return "none", np.array([np.nan, np.nan])
     outcomes = [law_outcome(law, table) for law in laws]
     wrong = [one for one in outcomes if one[0] == "wrong"]
-    right = [one for one in outcomes if one[0] == "found"]
-    return (wrong or (right if table.y is None else []) or outcomes)[0]
+    return (wrong or sorted(outcomes, key=lambda one: one[0] != "found"))[0]
