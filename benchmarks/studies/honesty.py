@@ -81,7 +81,7 @@ def conditions():
         "idle columns": (tables.with_idle, (30, "0"), (100, "rms1"), (300, "relative10")),
         "far column": (far, (30, "0"), (100, "rms1"), (300, "0")),
     }
-    for centre in (0.0, 1e2, 1e4, 1e6):
+    for centre in (0.0, 1e2, 1e4, 1e6, 1e8):
         planted = partial(tables.shifted, centre=centre)
         kinds[f"shifted by {centre:g}"] = (planted, (100, "0"), (300, "rms1"))
         shape = partial(tables.shape, centre=centre)
