@@ -154,8 +154,8 @@ def run(tasks, jobs, out=None):
         writer = csv.writer(file)
         writer.writerow(Record._fields)
         try:
-            jobs = Parallel(n_jobs=jobs, return_as="generator")
-            for one in jobs(delayed(one_table)(*task) for task in tasks):
+            parallel = Parallel(n_jobs=jobs, return_as="generator")
+            for one in parallel(delayed(one_table)(*task) for task in tasks):
                 records.append(one)
                 print(
                     f"[{len(records)}/{len(tasks)}] {one.group}, {one.name}: {one.outcome}, "
@@ -172,15 +172,13 @@ def run(tasks, jobs, out=None):
 def print_wrong(records):
     """Print every claim that is wrong, or right within the noise and does not say so."""
     for one in records:
-        if one.outcome not in ("unsaid", "wrong", "failed"):
-            continue
-        print(f"- {one.group} #{one.index}, {one.name}: {shortened(one.truth, 150)}")
-        print(
-            f"    {one.outcome}, off by {one.whole:.2g} in the whole and {one.bulk:.2g} in the ",
-            end="",
-        )
-        print(f"bulk, evidence {one.evidence:.3g}: {shortened(one.law, 150)}")
-        print(f"    {shortened(one.verdict[-200:] if one.law else one.verdict, 200)}")
+        if one.outcome in ("unsaid", "wrong", "failed"):
+            print(
+                f"- {one.group} #{one.index}, {one.name}: {shortened(one.truth, 150)}\n"
+                f"    {one.outcome}, off by {one.whole:.2g} in the whole and {one.bulk:.2g} in the "
+                f"bulk, evidence {one.evidence:.3g}: {shortened(one.law, 150)}\n"
+                f"    {shortened(one.verdict[-200:], 200)}"
+            )
 
 
 def print_rates(records):
@@ -284,6 +282,7 @@ def main():
         for name, condition in chosen.items()
     ]
     records = run(tasks, options.jobs, options.out)
+    records.sort(key=lambda one: list(chosen).index(one.group))
     print_wrong(records)
     print_rates(records)
     return None
