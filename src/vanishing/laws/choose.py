@@ -10,7 +10,7 @@ from vanishing.fitting.sparse import price
 from vanishing.fitting.student import explained_share
 from vanishing.laws import settings
 from vanishing.laws.exact import agree, is_confirmed
-from vanishing.laws.problem import Reduced
+from vanishing.laws.problem import LawTable, Reduced
 from vanishing.laws.refit import Fitted
 
 AMBIGUOUS = "several different equations explain the table equally well"
@@ -41,6 +41,14 @@ class LawCandidate(NamedTuple):
         table, law = self.reduced.table, self.fitted
         alone = np.clip(1.0 - law.leverage, settings.LEAST_FREEDOM, 1.0)
         return explained_share(table.y, (table.y - law.predicted) / alone, table.counts)
+
+    def length(self) -> float:
+        """Return what it costs to write the law down: coefficients, exponents, functions."""
+        state, n_rows = self.reduced.state, self.reduced.table.n_observations
+        exponents = np.vstack([state.variables, state.factor])
+        unusual = np.abs(exponents).sum() + np.count_nonzero(exponents % 1) - state.n_variables
+        terms = price(n_rows) * (self.fitted.n_terms - 1) + _complexity(self.fitted.terms)
+        return float(terms + settings.EXPONENT_PRICE * unusual)
 
     def least_explained_share(self) -> float:
         """Return the share that has to be explained: the fewer rows per column, the more.
@@ -195,6 +203,11 @@ def _exact_choice(candidates: list[LawCandidate]) -> Choice | None:
     return Choice(best, min(gaps, default=np.inf), 0.0, "")
 
 
+def _gain(explained: float, table: LawTable) -> float:
+    """Return twice the log-likelihood that a law gains over a constant target."""
+    return -table.n_observations * float(np.log(max(1.0 - explained, 1e-300)))
+
+
 def choose(candidates: list[LawCandidate], lack_of_fit: LackOfFit) -> Choice | None:
     """Return the best candidate, and why it is not accepted if it is not."""
     if not candidates:
@@ -225,11 +238,12 @@ def choose(candidates: list[LawCandidate], lack_of_fit: LackOfFit) -> Choice | N
         break
     table = best.reduced.table
     lack = lack_of_fit(table.y - best.fitted.predicted, best.fitted.predicted)
+    explained = best.explained_share()
     if not best.fitted.mean_square < settings.LEAST_EXPLAINED * table.variance:
         reason = "no combination of terms explains half of the target's variance"
-    elif table.n_observations * np.log(table.variance / best.fitted.mean_square) < settings.CHANCE:
+    elif not _gain(explained, table) > settings.CHANCE + best.length():
         reason = "on so few rows, the best of many equations would fit as well by chance"
-    elif not best.explained_share() > best.least_explained_share():
+    elif not explained > best.least_explained_share():
         reason = "the best candidate explains too little of most rows, for so few of them"
     elif lack.is_large:
         reason = "the best candidate leaves something that the columns still explain"
