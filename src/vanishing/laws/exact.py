@@ -39,7 +39,8 @@ def is_confirmed(law: Fitted, reduced: Reduced) -> bool:
     beyond = left[~inner] - unit[~inner] @ step
     leverage = _leverage(unit[inner], unit[~inner])
     return bool(
-        np.sqrt(np.mean(left**2)) < settings.ROUNDING_UNITS
+        np.isfinite(leverage).all()
+        and np.sqrt(np.mean(left**2)) < settings.ROUNDING_UNITS
         and np.sqrt(np.mean(beyond**2 / (1.0 + leverage))) < settings.ROUNDING_UNITS
         and (least > settings.NEEDED_TERM).all()
     )

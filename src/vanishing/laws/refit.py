@@ -35,7 +35,7 @@ class Fitted(NamedTuple):
     predicted : array of shape (n_rows,)
         y; on rows where the law has no solution, the value next to it.
     exact : bool
-        Whether the law holds up to rounding: a table without noise.
+        Whether the law may hold up to rounding: a table without noise.
     """
 
     terms: tuple[Term, ...]
