@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vanishing.algebra.terms import Evaluator
-from vanishing.fitting.lack_of_fit import LackOfFit
+from vanishing.fitting.lack_of_fit import Lack, LackOfFit
 from vanishing.fitting.sparse import price
 from vanishing.laws import settings
 from vanishing.laws.exact import agree, is_confirmed
@@ -174,10 +174,12 @@ def choose(candidates: list[LawCandidate], lack_of_fit: LackOfFit) -> Choice | N
             evidence = other.score - best.score
             break
     table = best.reduced.table
-    lack = lack_of_fit(table.y - best.fitted.predicted)
-    if not best.fitted.mean_square < settings.LEAST_EXPLAINED * table.variance:
+    mean_square = max(best.fitted.mean_square, 1e-24 * table.norm)
+    left = table.y - best.fitted.predicted
+    lack = lack_of_fit(left) if left.any() else Lack()
+    if not mean_square < settings.LEAST_EXPLAINED * table.variance:
         reason = "no combination of terms explains half of the target's variance"
-    elif table.n_observations * np.log(table.variance / best.fitted.mean_square) < settings.CHANCE:
+    elif table.n_observations * np.log(table.variance / mean_square) < settings.CHANCE:
         reason = "on so few rows, the best of many equations would fit as well by chance"
     elif lack.is_large:
         reason = "the best candidate leaves something that the columns still explain"

@@ -28,8 +28,7 @@ def is_confirmed(law: Fitted, reduced: Reduced) -> bool:
     """
     jacobian, left, inner = _in_units_of_rounding(law, reduced)
     n_rows, n_free = jacobian.shape
-    finite = np.isfinite(jacobian).all() and np.isfinite(left).all()
-    if not finite or n_rows < 4 * n_free:
+    if n_rows < max(4 * n_free, 0.5 * reduced.table.n_rows):
         return False
     scale = np.sqrt(np.mean(jacobian**2, axis=0))
     unit = jacobian / scale
@@ -50,7 +49,8 @@ def _in_units_of_rounding(law: Fitted, reduced: Reduced) -> tuple[np.ndarray, ..
     """Return derivatives of y by the free coefficients, residuals, and which rows are innermost.
 
     Rounding changes the sum of a law's terms by that of their sizes, and of what they change with
-    the variables, in the last digit. Rows on which all terms are zero say nothing.
+    the variables, in the last digit. Rows on which all terms are zero, or where y is at the end of
+    a root, say nothing.
     """
     n = reduced.n_variables
     evaluator = Evaluator(np.vstack([reduced.w, law.predicted / reduced.factor]))
@@ -64,7 +64,7 @@ def _in_units_of_rounding(law: Fitted, reduced: Reduced) -> tuple[np.ndarray, ..
     left = (reduced.table.y - law.predicted) / unit
     terms = reduced.in_columns(law.terms)
     occurs = [any(t.involves(i) for t in terms) for i in range(len(reduced.table.columns))]
-    telling = size > 0.0
+    telling = np.isfinite(jacobian).all(axis=1) & np.isfinite(left)
     return jacobian[telling], left[telling], _is_inner(reduced.table.columns[occurs][:, telling])
 
 
