@@ -6,7 +6,7 @@ nearly as well, and fails beyond the rows it was fitted to.
 """
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from scipy.linalg import qr, solve_triangular
 
 from vanishing.algebra.expressions import Node, evaluate
 from vanishing.algebra.solving import solved
@@ -87,7 +87,8 @@ def _leverage(jacobian: np.ndarray, others: np.ndarray) -> np.ndarray:
 
     Infinite where these rows do not determine all coefficients.
     """
-    triangle = np.linalg.qr(jacobian, mode="r")
+    (triangle,) = qr(jacobian, mode="r", check_finite=False)
+    triangle = triangle[: triangle.shape[1]]
     size = np.abs(triangle.diagonal())
     if not size.min() > _EPS * len(size) * size.max():
         return np.full(len(others), np.inf)
@@ -105,15 +106,17 @@ def agree(law: Fitted, reduced: Reduced, other: Fitted, of_other: Reduced) -> bo
     rng = np.random.default_rng(0)
     columns = 10.0 ** rng.uniform(-_DECADES, _DECADES, (len(table.columns), _POINTS))
     columns *= np.where(table.positive[:, np.newaxis], 1.0, rng.choice([-1.0, 1.0], columns.shape))
-    solution = _solution(law, reduced)
-    if solution is None:
-        return False
-    y = np.broadcast_to(evaluate(solution, np.vstack([columns, columns[:1]])), _POINTS)
-    terms = of_other.in_columns(other.terms)
-    values = Evaluator(np.vstack([columns, y])).values(terms) * other.coef[:, np.newaxis]
-    gap = np.abs(values.sum(axis=0)) / np.abs(values).sum(axis=0)
+    points = np.vstack([columns, np.ones(_POINTS)])
+    solutions = [_solution(law, reduced), _solution(other, of_other)]
+    y, of_y = (points[-1] * (np.nan if x is None else evaluate(x, points)) for x in solutions)
+    points[-1] = y
+    values = Evaluator(points).values(of_other.in_columns(other.terms)) * other.coef[:, np.newaxis]
+    gap = np.fmin(
+        np.abs(values.sum(axis=0)) / np.abs(values).sum(axis=0),
+        np.abs(y - of_y) / (np.abs(y) + np.abs(of_y)),
+    )
     gap = gap[np.isfinite(gap)]
-    return bool(np.mean(gap > settings.APART) < settings.APART_POINTS) if gap.size else False
+    return bool(gap.size and np.mean(gap > settings.APART) < settings.APART_POINTS)
 
 
 def _solution(law: Fitted, reduced: Reduced) -> Node | None:
