@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vanishing.algebra.terms import Evaluator
-from vanishing.fitting.lack_of_fit import LackOfFit
+from vanishing.fitting.lack_of_fit import Lack, LackOfFit
 from vanishing.fitting.sparse import price
 from vanishing.fitting.student import explained_share
 from vanishing.laws import settings
@@ -22,7 +22,6 @@ class LawCandidate(NamedTuple):
     fitted: Fitted
     reduced: Reduced
     score: float
-    confirmed: bool = False  # exact, and no approximation, however many terms it has
 
     def allowed_terms(self) -> int:
         """Return how many terms a law of this many variables may have and still be one."""
@@ -67,14 +66,17 @@ class LawCandidate(NamedTuple):
 
 
 def candidate(fitted: Fitted, reduced: Reduced) -> LawCandidate:
-    """Score a fitted law: twice the negative log-likelihood, and what its terms cost."""
+    """Score a fitted law: twice the negative log-likelihood, and what its terms cost.
+
+    It is exact if that is confirmed.
+    """
     table = reduced.table
     floor = 1e-24 * table.norm
     score = table.n_observations * np.log(max(fitted.mean_square, floor))
     score += price(table.n_observations) * fitted.n_terms + _complexity(fitted.terms)
     score += settings.EXPONENT_PRICE * np.count_nonzero(reduced.state.factor % 1)
-    confirmed = fitted.exact and is_confirmed(fitted, reduced)
-    return LawCandidate(fitted, reduced, float(score), confirmed)
+    fitted = fitted._replace(exact=fitted.exact and is_confirmed(fitted, reduced))
+    return LawCandidate(fitted, reduced, float(score))
 
 
 def _complexity(terms) -> float:
@@ -179,19 +181,17 @@ class Choice(NamedTuple):
 
     @property
     def is_settled(self) -> bool:
-        """Whether no further stage needs to be looked at: a law of fewer terms than it may have."""
-        few = self.best.confirmed or self.best.fitted.n_terms < max(3, self.best.allowed_terms())
+        """Whether no further stage needs to be looked at: exact, or of fewer terms than allowed."""
+        few = self.best.fitted.exact or self.best.fitted.n_terms < max(3, self.best.allowed_terms())
         return not self.reason and few
 
 
 def _exact_choice(candidates: list[LawCandidate]) -> Choice | None:
-    """Return the exact law of the fewest terms; None where none is confirmed, or short enough.
+    """Return the exact law of the fewest terms, however many these are; None where there is none.
 
     Others may be as exact on these rows, and different elsewhere: these limit its evidence.
     """
-    exact = [c for c in candidates if c.confirmed] or [
-        c for c in candidates if c.fitted.exact and c.fitted.n_terms <= c.allowed_terms()
-    ]
+    exact = [c for c in candidates if c.fitted.exact]
     if not exact:
         return None
     best, *others = sorted(exact, key=lambda c: (c.fitted.n_terms, c.score))
@@ -237,8 +237,8 @@ def choose(candidates: list[LawCandidate], lack_of_fit: LackOfFit) -> Choice | N
         evidence = other.score - best.score
         break
     table = best.reduced.table
-    lack = lack_of_fit(table.y - best.fitted.predicted, best.fitted.predicted)
-    explained = best.explained_share()
+    left, explained = table.y - best.fitted.predicted, best.explained_share()
+    lack = lack_of_fit(left, best.fitted.predicted) if left.any() else Lack()
     if not best.fitted.mean_square < settings.LEAST_EXPLAINED * table.variance:
         reason = "no combination of terms explains half of the target's variance"
     elif not _gain(explained, table) > settings.CHANCE + best.length():

@@ -6,7 +6,7 @@ nearly as well, and fails beyond the rows it was fitted to.
 """
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from scipy.linalg import qr, solve_triangular
 
 from vanishing.algebra.expressions import Node, evaluate
 from vanishing.algebra.solving import solved
@@ -28,8 +28,7 @@ def is_confirmed(law: Fitted, reduced: Reduced) -> bool:
     """
     jacobian, left, inner = _in_units_of_rounding(law, reduced)
     n_rows, n_free = jacobian.shape
-    finite = np.isfinite(jacobian).all() and np.isfinite(left).all()
-    if not finite or n_rows < 4 * n_free:
+    if n_rows < max(4 * n_free, 0.5 * reduced.table.n_rows):
         return False
     scale = np.sqrt(np.mean(jacobian**2, axis=0))
     unit = jacobian / scale
@@ -39,7 +38,8 @@ def is_confirmed(law: Fitted, reduced: Reduced) -> bool:
     beyond = left[~inner] - unit[~inner] @ step
     leverage = _leverage(unit[inner], unit[~inner])
     return bool(
-        np.sqrt(np.mean(left**2)) < settings.ROUNDING_UNITS
+        np.isfinite(leverage).all()
+        and np.sqrt(np.mean(left**2)) < settings.ROUNDING_UNITS
         and np.sqrt(np.mean(beyond**2 / (1.0 + leverage))) < settings.ROUNDING_UNITS
         and (least > settings.NEEDED_TERM).all()
     )
@@ -49,7 +49,8 @@ def _in_units_of_rounding(law: Fitted, reduced: Reduced) -> tuple[np.ndarray, ..
     """Return derivatives of y by the free coefficients, residuals, and which rows are innermost.
 
     Rounding changes the sum of a law's terms by that of their sizes, and of what they change with
-    the variables, in the last digit. Rows on which all terms are zero say nothing.
+    the variables, in the last digit. Rows on which all terms are zero, or where y is at the end of
+    a root, say nothing.
     """
     n = reduced.n_variables
     evaluator = Evaluator(np.vstack([reduced.w, law.predicted / reduced.factor]))
@@ -63,7 +64,7 @@ def _in_units_of_rounding(law: Fitted, reduced: Reduced) -> tuple[np.ndarray, ..
     left = (reduced.table.y - law.predicted) / unit
     terms = reduced.in_columns(law.terms)
     occurs = [any(t.involves(i) for t in terms) for i in range(len(reduced.table.columns))]
-    telling = size > 0.0
+    telling = np.isfinite(jacobian).all(axis=1) & np.isfinite(left)
     return jacobian[telling], left[telling], _is_inner(reduced.table.columns[occurs][:, telling])
 
 
@@ -86,7 +87,8 @@ def _leverage(jacobian: np.ndarray, others: np.ndarray) -> np.ndarray:
 
     Infinite where these rows do not determine all coefficients.
     """
-    triangle = np.linalg.qr(jacobian, mode="r")
+    (triangle,) = qr(jacobian, mode="r", check_finite=False)
+    triangle = triangle[: triangle.shape[1]]
     size = np.abs(triangle.diagonal())
     if not size.min() > _EPS * len(size) * size.max():
         return np.full(len(others), np.inf)
@@ -104,15 +106,17 @@ def agree(law: Fitted, reduced: Reduced, other: Fitted, of_other: Reduced) -> bo
     rng = np.random.default_rng(0)
     columns = 10.0 ** rng.uniform(-_DECADES, _DECADES, (len(table.columns), _POINTS))
     columns *= np.where(table.positive[:, np.newaxis], 1.0, rng.choice([-1.0, 1.0], columns.shape))
-    solution = _solution(law, reduced)
-    if solution is None:
-        return False
-    y = np.broadcast_to(evaluate(solution, np.vstack([columns, columns[:1]])), _POINTS)
-    terms = of_other.in_columns(other.terms)
-    values = Evaluator(np.vstack([columns, y])).values(terms) * other.coef[:, np.newaxis]
-    gap = np.abs(values.sum(axis=0)) / np.abs(values).sum(axis=0)
+    points = np.vstack([columns, np.ones(_POINTS)])
+    solutions = [_solution(law, reduced), _solution(other, of_other)]
+    y, of_y = (points[-1] * (np.nan if x is None else evaluate(x, points)) for x in solutions)
+    points[-1] = y
+    values = Evaluator(points).values(of_other.in_columns(other.terms)) * other.coef[:, np.newaxis]
+    gap = np.fmin(
+        np.abs(values.sum(axis=0)) / np.abs(values).sum(axis=0),
+        np.abs(y - of_y) / (np.abs(y) + np.abs(of_y)),
+    )
     gap = gap[np.isfinite(gap)]
-    return bool(np.mean(gap > settings.APART) < settings.APART_POINTS) if gap.size else False
+    return bool(gap.size and np.mean(gap > settings.APART) < settings.APART_POINTS)
 
 
 def _solution(law: Fitted, reduced: Reduced) -> Node | None:

@@ -14,6 +14,7 @@ from vanishing.laws import settings
 from vanishing.laws.dictionary import check_registered
 from vanishing.laws.problem import ROUNDING, Reduced
 
+_ULP = 1e-15  # relative: what rounding leaves, whatever the terms
 _HUGE = 1e60  # value of a term that is of no use: its powers overflow, or those of its inverse
 
 
@@ -298,10 +299,13 @@ def exact_support(values, target) -> tuple[int, ...] | None:
         coef, left = solved(part)
         if not left < settings.EXACT_LINK:
             continue
-        for threshold in (1e-6, 1e-4, 1e-2):
-            few = part[coef > threshold * coef.max()]
-            if len(few) <= settings.LINK_TERMS and solved(few)[1] < 10 * settings.EXACT_LINK:
-                return tuple(few.tolist())
+        shares = coef / coef.max()
+        supports = [part[shares > threshold] for threshold in (1e-2, 1e-4, 1e-6, 1e-8, 1e-10)]
+        tried = [(solved(few)[1], few) for few in supports if len(few) <= settings.LINK_TERMS]
+        least = min((left for left, _ in tried), default=np.inf)
+        # What rounding leaves is about the same, with and without terms that are not needed.
+        if least < 10 * settings.EXACT_LINK:
+            return next(tuple(few.tolist()) for left, few in tried if left < max(10 * least, _ULP))
     return None
 
 

@@ -37,7 +37,7 @@ class Fitted(NamedTuple):
     leverage : array of shape (n_rows,)
         Share of each row in what is predicted of it, between 0 and 1.
     exact : bool
-        Whether the law holds up to rounding: a table without noise.
+        Whether the law may hold up to rounding: a table without noise.
     """
 
     terms: tuple[Term, ...]

@@ -141,6 +141,7 @@ def _noise(outcome: SearchOutcome) -> float:
 
 def _front(outcome: SearchOutcome, table: Prepared, rows: SearchRows, target: int) -> list[Law]:
     """Return the best candidate of each number of terms that is better than those of fewer."""
+    choice = outcome.choice
     best: dict[int, LawCandidate] = {}
     for candidate in outcome.candidates:
         if not (candidate.fitted.exact or candidate.fitted.is_determined()):
@@ -149,6 +150,11 @@ def _front(outcome: SearchOutcome, table: Prepared, rows: SearchRows, target: in
         held = best.get(n_terms)
         if held is None or candidate.fitted.mean_square < held.fitted.mean_square:
             best[n_terms] = candidate
+    if choice is not None and not choice.reason:
+        # Other equations of as many terms may leave less of rounding, or of noise.
+        best[choice.best.fitted.n_terms] = choice.best
+        if choice.best.fitted.exact:  # more terms would fit what rounding leaves
+            best = {n: c for n, c in best.items() if n <= choice.best.fitted.n_terms}
     laws, least = [], np.inf
     for n_terms in sorted(best):
         fit = draft(best[n_terms], table, rows.sample, target)
