@@ -7,6 +7,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 from scipy.special import chdtrc, fdtrc
 
 from vanishing.fitting import settings
+from vanishing.fitting.normal import inverse
 from vanishing.fitting.smooth_terms import smooth_terms
 
 
@@ -42,17 +43,37 @@ class LackOfFit:
     columns : array of shape (n_columns, n_rows)
     weight : array of shape (n_rows,), default=None
         In the unit in which they sum up to the number of observations.
+    others : array of shape (n_others, n_rows), default=None
+        More columns, too many for smooth terms: they are asked by their products.
     """
 
-    def __init__(self, columns: np.ndarray, weight: np.ndarray | None = None):
+    def __init__(
+        self,
+        columns: np.ndarray,
+        weight: np.ndarray | None = None,
+        others: np.ndarray | None = None,
+    ):
         self.weight = np.ones(columns.shape[1]) if weight is None else weight
+        self.others = None
+        if others is not None and len(others):
+            standard = standardised(others, self.weight)
+            squares = standardised(standard**2, self.weight)
+            own = np.vstack([np.ones_like(self.weight), standardised(columns, self.weight)])
+            self.others = own, np.vstack([standard, squares])
         terms, self.exponents = smooth_terms(columns)
         self.terms = terms * np.sqrt(self.weight)
         self.gram = self.terms @ self.terms.T
         self.whitened = _whitened(self.gram)
 
     def __call__(self, residuals: np.ndarray) -> Lack:
-        """Return what the terms explain."""
+        """Return what the terms explain, or the other columns where these explain more."""
+        lack = self._of_terms(residuals)
+        if self.others is None or lack.is_large:
+            return lack
+        more = lack_of_products(*self.others, residuals, self.weight)
+        return more if more.is_large else lack
+
+    def _of_terms(self, residuals: np.ndarray) -> Lack:
         left = self._weighted(residuals)
         explained, rest, k = self._variances(left)
         size = _size(explained / rest, k)
@@ -107,6 +128,91 @@ class LackOfFit:
             return float(sums @ cho_solve(cho_factor(covariance), sums))
         except LinAlgError:
             return np.inf
+
+
+def standardised(columns: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Return columns of mean 0 and variance 1."""
+    centred = columns - np.average(columns, axis=1, weights=weight)[:, np.newaxis]
+    spread = np.sqrt(np.average(centred**2, axis=1, weights=weight))
+    return centred / np.where(spread > 0.0, spread, 1.0)[:, np.newaxis]
+
+
+def lack_of_products(
+    first: np.ndarray, second: np.ndarray, residuals: np.ndarray, weight: np.ndarray
+) -> Lack:
+    """Return what the product of two columns that explains most of residuals does.
+
+    As one out of so many: its probability is multiplied by the number of products.
+
+    Parameters
+    ----------
+    first, second : array of shape (n_columns, n_rows)
+        Standardised: the products are of each one of ``first`` and each one of ``second``.
+    residuals, weight : array of shape (n_rows,)
+    """
+    count = float(weight.sum())
+    left = residuals / np.sqrt(np.average(residuals**2, weights=weight))
+    norms = (first**2 * weight) @ (second**2).T
+    with np.errstate(all="ignore"):
+        slopes = np.nan_to_num((first * (left * weight)) @ second.T / norms)
+        explained = slopes**2 * norms / count
+        # The larger variance counts: that of rows with equal noise, or White's.
+        equal = (1.0 - explained) / norms
+        general = (first * (left * weight)) ** 2 @ (second**2).T
+        general -= 2 * slopes * ((first**3 * (left * weight**2)) @ (second**3).T)
+        general += slopes**2 * ((first**4 * weight**2) @ (second**4).T)
+        squares = np.nan_to_num(slopes**2 / np.maximum(equal, general / norms**2), posinf=1e300)
+    most = np.unravel_index(np.argmax(squares), squares.shape)
+    chance = float(fdtrc(1.0, max(count - 1.0, 1.0), squares[most])) * squares.size
+    return Lack(_size(float(squares[most]), 1), min(1.0, chance), float(explained[most]))
+
+
+def lack_of_terms(
+    own: np.ndarray, more: np.ndarray, residuals: np.ndarray, weight: np.ndarray
+) -> Lack:
+    """Return what more terms explain together of the residuals of least squares on own terms.
+
+    Parameters
+    ----------
+    own, more : array of shape (n_terms, n_rows)
+    residuals, weight : array of shape (n_rows,)
+    """
+    count, root = float(weight.sum()), np.sqrt(weight)
+    own, more, left = own * root, more * root, residuals * root
+    more = more - (more @ own.T) @ inverse(own @ own.T) @ own
+    parts = _whitened(more @ more.T) @ (more @ left)
+    k, explained = len(parts), float(parts @ parts)
+    freedom = count - len(own) - k
+    if not k or freedom < 1.0:
+        return Lack()
+    rest = max(float(left @ left) - explained, 1e-300) / freedom
+    chance = float(fdtrc(k, freedom, explained / k / rest))
+    return Lack(_size(explained / rest, k), chance, explained / float(left @ left))
+
+
+def lack_of_neighbours(columns: np.ndarray, residuals: np.ndarray) -> Lack:
+    """Return whether rows with similar columns have similar residuals, as in columns of time.
+
+    Where residuals are noise, their products with those of the closest rows sum up to about zero.
+
+    Parameters
+    ----------
+    columns : array of shape (n_columns, n_rows)
+        Standardised.
+    residuals : array of shape (n_rows,)
+    """
+    norms = np.sum(columns**2, axis=0)
+    distances = norms - 2 * columns.T @ columns
+    np.fill_diagonal(distances, np.inf)
+    closest = np.argmin(distances, axis=1)
+    products = residuals * residuals[closest]
+    # Two rows that are closest to each other count once.
+    mutual = closest[closest] == np.arange(len(closest))
+    squares = np.sum(np.where(mutual, 2.0, 1.0) * products**2)
+    total = max(float(products.sum()), 0.0)
+    statistic = total**2 / max(float(squares), 1e-300)
+    chance = float(fdtrc(1.0, max(len(products) - 1.0, 1.0), statistic)) / 2
+    return Lack(_size(statistic, 1), chance, total / float(residuals @ residuals))
 
 
 def _size(statistic: float, k: int) -> float:

@@ -81,7 +81,7 @@ def _outcomes(table: LawTable, options: Options, progress) -> Iterator[SearchOut
     )
     outcome = SearchOutcome(None, [], states)
     yield outcome
-    lack_of_fit = LackOfFit(table.columns, table.weight)
+    lack_of_fit = LackOfFit(table.columns, table.weight, table.left_out)
     for tried, state in enumerate(_order(states)):
         if tried > 1 and outcome.is_ambiguous:
             return

@@ -64,7 +64,7 @@ def noise_of_target(rows: SearchRows, noise: np.ndarray) -> float:
 
     It is what a surrogate leaves, without what noise in the columns makes of it by their slopes.
     """
-    table, columns, units = prepared(rows.sample.columns, len(rows.names) - 1, rows.weight)
+    table, columns, units, *_ = prepared(rows.sample.columns, len(rows.names) - 1, rows.weight)
     surrogate, coordinates = surrogate_of(table)
     first = slice(0, settings.FIRST_ROWS)
     logarithmic = is_logarithmic(table.columns, table.positive)
