@@ -56,9 +56,10 @@ class LackOfFit:
         self.weight = np.ones(columns.shape[1]) if weight is None else weight
         self.others = None
         if others is not None and len(others):
-            standard = standardised(others, self.weight)
-            squares = standardised(standard**2, self.weight)
-            own = np.vstack([np.ones_like(self.weight), standardised(columns, self.weight)])
+            weight = self.weight[: rows_of_products(len(others))]
+            standard = standardised(others[:, : len(weight)], weight)
+            squares = standardised(standard**2, weight)
+            own = np.vstack([np.ones_like(weight), standardised(columns[:, : len(weight)], weight)])
             self.others = own, np.vstack([standard, squares])
         terms, self.exponents = smooth_terms(columns)
         self.terms = terms * np.sqrt(self.weight)
@@ -70,7 +71,8 @@ class LackOfFit:
         lack = self._of_terms(residuals)
         if self.others is None or lack.is_large:
             return lack
-        more = lack_of_products(*self.others, residuals, self.weight)
+        rows = slice(0, self.others[0].shape[1])
+        more = lack_of_products(*self.others, residuals[rows], self.weight[rows])
         return more if more.is_large else lack
 
     def _of_terms(self, residuals: np.ndarray) -> Lack:
@@ -137,6 +139,11 @@ def standardised(columns: np.ndarray, weight: np.ndarray) -> np.ndarray:
     return centred / np.where(spread > 0.0, spread, 1.0)[:, np.newaxis]
 
 
+def rows_of_products(n_columns: int) -> int:
+    """Return how many rows products of so many columns are asked on."""
+    return max(settings.LEAST_PRODUCT_ROWS, settings.PRODUCT_VALUES // n_columns)
+
+
 def lack_of_products(
     first: np.ndarray, second: np.ndarray, residuals: np.ndarray, weight: np.ndarray
 ) -> Lack:
@@ -152,15 +159,17 @@ def lack_of_products(
     """
     count = float(weight.sum())
     left = residuals / np.sqrt(np.average(residuals**2, weights=weight))
-    norms = (first**2 * weight) @ (second**2).T
+    first_squares, second_squares = first * first, second * second
+    norms = (first_squares * weight) @ second_squares.T
     with np.errstate(all="ignore"):
         slopes = np.nan_to_num((first * (left * weight)) @ second.T / norms)
         explained = slopes**2 * norms / count
         # The larger variance counts: that of rows with equal noise, or White's.
         equal = (1.0 - explained) / norms
-        general = (first * (left * weight)) ** 2 @ (second**2).T
-        general -= 2 * slopes * ((first**3 * (left * weight**2)) @ (second**3).T)
-        general += slopes**2 * ((first**4 * weight**2) @ (second**4).T)
+        general = (first_squares * (left * weight) ** 2) @ second_squares.T
+        cubes = (first_squares * first * (left * weight**2)) @ (second_squares * second).T
+        fourth = (first_squares * first_squares * weight**2) @ (second_squares**2).T
+        general += slopes * (slopes * fourth - 2 * cubes)
         squares = np.nan_to_num(slopes**2 / np.maximum(equal, general / norms**2), posinf=1e300)
     most = np.unravel_index(np.argmax(squares), squares.shape)
     chance = float(fdtrc(1.0, max(count - 1.0, 1.0), squares[most])) * squares.size

@@ -36,6 +36,8 @@ LACK_OF_FIT, SURE_LACK = 5.0, 1e-4
 # that a lack of fit in 3 % of tables with 50 rows, both together in none. On 20 rows White's test
 # sees a fifth of what F sees.
 UNEQUAL_ROWS = 50
+# Products of two columns, all of which are asked what is left: values of the columns, time.
+PRODUCT_VALUES, LEAST_PRODUCT_ROWS = 600_000, 1000
 
 # -- Surrogates of targets ------------------------------------------------------------------------
 EXPONENTIAL_SHARE = 0.9  # least share of positive rows for which y = exp(Q) is tried

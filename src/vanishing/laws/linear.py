@@ -1,6 +1,6 @@
 """Sums of many columns: y = c0 + c1 x1 + ... + cn xn, more columns than a search can take."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from math import comb, log
 from typing import NamedTuple
 
@@ -13,6 +13,7 @@ from vanishing.fitting.lack_of_fit import (
     lack_of_neighbours,
     lack_of_products,
     lack_of_terms,
+    rows_of_products,
     standardised,
 )
 from vanishing.fitting.normal import inverse, with_fixed
@@ -104,7 +105,7 @@ def sum_of_columns(table: LawTable, progress: Callable = lambda: None) -> Choice
     candidate = LawCandidate(fitted, reduced, float(score))
     if fitted.exact:
         return Choice(candidate, np.inf, 0.0, "")
-    choice = choose([candidate], _LackOfSum(used, fitted))
+    choice = choose([candidate], _LackOfSum(used, fitted, progress))
     if choice is None or choice.reason or not _is_more_than_chance(candidate, len(allowed)):
         return None
     if fitted.mean_square > settings.SUM_LEFT * used.variance:
@@ -210,36 +211,33 @@ def _of_rows(table: LawTable, constant: bool) -> Fitted:
 class _LackOfSum:
     """What else of the columns explains the residuals of a sum: it must be a sum, and of these."""
 
-    def __init__(self, table: LawTable, fitted: Fitted):
+    def __init__(self, table: LawTable, fitted: Fitted, progress: Callable):
         left_out = np.empty((0, table.n_rows)) if table.left_out is None else table.left_out
-        n_columns = len(table.columns) + len(left_out)
-        most = max(settings.LEAST_PRODUCT_ROWS, settings.PRODUCT_VALUES // n_columns)
-        self.rows = slice(0, most)
+        self.rows = slice(0, rows_of_products(len(table.columns) + len(left_out)))
         self.weight = table.weight[self.rows]
         self.columns = standardised(table.columns[:, self.rows], self.weight)
         self.left_out = standardised(left_out[:, self.rows], self.weight)
         self.sum = standardised(fitted.predicted[None, self.rows], self.weight)
+        self.progress = progress
 
     def __call__(self, residuals: np.ndarray) -> Lack:
         """Return what explains most, out of what a sum has to leave unexplained."""
-        left = residuals[self.rows]
+        return max(self._lacks(residuals[self.rows]), key=lambda lack: (lack.is_large, lack.size))
+
+    def _lacks(self, left: np.ndarray) -> Iterator[Lack]:
         one = np.ones_like(self.weight)[np.newaxis]
-        own = np.vstack([one, self.columns])
+        own, squares = np.vstack([one, self.columns]), self.columns * self.columns
+        of_sum = np.vstack([self.sum**2, self.sum**3])
+        for more in (of_sum, squares, squares * self.columns, self.left_out):
+            self.progress()
+            if len(more):
+                yield lack_of_terms(own, more, left, self.weight)
+        self.progress()
         every = np.vstack([self.columns, self.left_out])
-        lacks = [
-            lack_of_terms(own, more, left, self.weight)
-            for more in (
-                np.vstack([self.sum**2, self.sum**3]),
-                self.columns**2,
-                self.columns**3,
-                self.left_out,
-            )
-            if len(more)
-        ]
-        lacks.append(lack_of_products(np.vstack([one, every]), every, left, self.weight))
+        yield lack_of_products(np.vstack([one, every]), every, left, self.weight)
+        self.progress()
         first = slice(0, settings.COMPARED_ROWS)
-        lacks.append(lack_of_neighbours(every[:, first], (left * np.sqrt(self.weight))[first]))
-        return max(lacks, key=lambda lack: (lack.is_large, lack.size))
+        yield lack_of_neighbours(every[:, first], (left * np.sqrt(self.weight))[first])
 
 
 def _is_more_than_chance(candidate: LawCandidate, n_columns: int) -> bool:

@@ -8,6 +8,7 @@ import numpy as np
 
 from vanishing.algebra.quantities import Units
 from vanishing.fitting.lack_of_fit import standardised
+from vanishing.fitting.normal import inverse
 from vanishing.fitting.sample import Sample
 from vanishing.fitting.sparse import sparse_supports
 from vanishing.laws import settings
@@ -86,12 +87,16 @@ class Prepared(NamedTuple):
 
     def left_out_text(self, names: Sequence[str]) -> str:
         """Say in words which columns were left out; nothing where none was."""
-        first = [names[i] for i in self.left_out[: settings.NAMED_COLUMNS]]
-        if not first:
+        if not len(self.left_out):
             return ""
-        more = len(self.left_out) - len(first)
-        listed = ", ".join(first) + (f" and {more} more" if more else "")
-        return f" Columns that explain less were left out of the search: {listed}."
+        names = [names[i] for i in self.left_out]
+        return f" Columns that explain less were left out of the search: {listed(names)}."
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names as words: the first ones, and how many more there are."""
+    more = len(names) - settings.NAMED_COLUMNS
+    return ", ".join(names[: settings.NAMED_COLUMNS]) + (f" and {more} more" if more > 0 else "")
 
 
 def varying(columns: np.ndarray) -> np.ndarray:
@@ -213,6 +218,31 @@ def screened(table: LawTable) -> np.ndarray:
     screenings.sort(key=lambda screening: -screening.share)
     chosen = dict.fromkeys(i for screening in screenings for i in screening.order)
     return np.sort([*chosen][: settings.MAX_COLUMNS])
+
+
+def most_related(columns: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Return the places of the columns that are worth being the target of a search.
+
+    All, unless they are many: then those that others, or all others together, explain most of.
+    """
+    n = len(columns)
+    if n <= settings.MAX_TARGETS:
+        return np.arange(n)
+    rows = slice(0, settings.FIRST_ROWS)
+    columns, weight = columns[:, rows], weight[rows]
+    root, count = np.sqrt(weight), float(weight.sum())
+    values = standardised(columns, weight)
+    explained = np.zeros(n)
+    for view in (values, np.abs(values), _logarithms(columns)):
+        terms = standardised(view, weight) * root
+        products = terms @ terms.T / count
+        shares = products**2
+        np.fill_diagonal(shares, 0.0)
+        explained = np.maximum(explained, shares.max(axis=1))
+        if view is values and count > 2 * n:
+            left = 1.0 / np.maximum(inverse(products).diagonal(), 1.0)
+            explained = np.maximum(explained, 1.0 - left * count / (count - n))
+    return np.sort(np.argsort(-explained, kind="stable")[: settings.MAX_TARGETS])
 
 
 def _logarithms(columns: np.ndarray) -> np.ndarray:
