@@ -185,7 +185,8 @@ class Reduced:
             single = len(used) == 1 and exponents[used[0]] == 1.0
             columns.append(int(self.table.places[used[0]]) if single else None)
         log_units = self.state.variables @ self.table.log_units
-        return Variables(self.state.positive.tolist(), log_units, columns, self.n_values)
+        values = self.w[:, : settings.COMPARED_ROWS]
+        return Variables(self.state.positive.tolist(), log_units, columns, self.n_values, values)
 
     @cached_property
     def n_values(self) -> list[int]:

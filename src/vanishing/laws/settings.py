@@ -20,6 +20,7 @@ SCREENED_TERMS = 30  # of degree 2 that the screening of columns chooses
 SCREENED_VALUES = 1_200_000  # of columns that are screened: time
 MAX_TARGETS = 40  # columns that are taken in turn where there is no target: time
 NAMED_COLUMNS = 10  # that were left out; more are counted
+MANY_DECADES = 50  # of a column that is of no size: its logarithm is asked for
 FEW_VALUES = 6  # a variable of no more values gets no functions, and powers below their number
 
 # -- Sums of more columns than a search takes ------------------------------------------------------
