@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
-from scipy.special import chdtrc, fdtrc
+from scipy.spatial import cKDTree
+from scipy.special import chdtrc, fdtrc, ndtr
 
 from vanishing.fitting import settings
 from vanishing.fitting.normal import inverse
@@ -53,6 +54,7 @@ class LackOfFit:
         weight: np.ndarray | None = None,
         others: np.ndarray | None = None,
     ):
+        self.columns = columns
         self.weight = np.ones(columns.shape[1]) if weight is None else weight
         self.others = None
         if others is not None and len(others):
@@ -66,16 +68,23 @@ class LackOfFit:
         self.gram = self.terms @ self.terms.T
         self.whitened = _whitened(self.gram)
 
-    def __call__(self, residuals: np.ndarray) -> Lack:
-        """Return what the terms explain, or the other columns where these explain more."""
-        lack = self._of_terms(residuals)
-        if self.others is None or lack.is_large:
-            return lack
-        rows = slice(0, self.others[0].shape[1])
-        more = lack_of_products(*self.others, residuals[rows], self.weight[rows])
-        return more if more.is_large else lack
+    def __call__(self, residuals: np.ndarray, predicted: np.ndarray | None = None) -> Lack:
+        """Return what the terms explain, or other columns, or what neighbours have in common.
 
-    def _of_terms(self, residuals: np.ndarray) -> Lack:
+        ``predicted`` is one more column along which rows may be neighbours.
+        """
+        lack = self._explained(residuals)
+        if self.others is not None and not lack.is_large:
+            rows = slice(0, self.others[0].shape[1])
+            more = lack_of_products(*self.others, residuals[rows], self.weight[rows])
+            lack = more if more.is_large else lack
+        along = self.columns if predicted is None else np.vstack([self.columns, predicted])
+        more = signs_of_neighbours(along, residuals)
+        return (
+            lack if more.size < lack.size else lack._replace(size=more.size, p_value=more.p_value)
+        )
+
+    def _explained(self, residuals: np.ndarray) -> Lack:
         left = self._weighted(residuals)
         explained, rest, k = self._variances(left)
         size = _size(explained / rest, k)
@@ -199,29 +208,44 @@ def lack_of_terms(
     return Lack(_size(explained / rest, k), chance, explained / float(left @ left))
 
 
-def lack_of_neighbours(columns: np.ndarray, residuals: np.ndarray) -> Lack:
-    """Return whether rows with similar columns have similar residuals, as in columns of time.
+def unseen_share(n_rows: float) -> float:
+    """Return the size of smooth deviations that the test does not see, over that of noise."""
+    n_terms = min(settings.MAX_SMOOTH_TERMS, max(2.0, n_rows / 10))
+    return float(np.sqrt(settings.LACK_OF_FIT * np.sqrt(2.0 * n_terms) / n_rows))
 
-    Where residuals are noise, their products with those of the closest rows sum up to about zero.
 
-    Parameters
-    ----------
-    columns : array of shape (n_columns, n_rows)
-        Standardised.
-    residuals : array of shape (n_rows,)
+def signs_of_neighbours(columns: np.ndarray, residuals: np.ndarray) -> Lack:
+    """Return how far the signs of residuals are from chance among neighbours, and how likely.
+
+    Neighbours are rows next to one another in the order of a column, or in all columns. Signs are
+    those of all rows alike: a few large residuals hide nothing, and noise may differ from row to
+    row. A smooth function that a law misses changes its sign slowly, however few terms follow it.
     """
-    norms = np.sum(columns**2, axis=0)
-    distances = norms - 2 * columns.T @ columns
-    np.fill_diagonal(distances, np.inf)
-    closest = np.argmin(distances, axis=1)
-    products = residuals * residuals[closest]
-    # Two rows that are closest to each other count once.
-    mutual = closest[closest] == np.arange(len(closest))
-    squares = np.sum(np.where(mutual, 2.0, 1.0) * products**2)
-    total = max(float(products.sum()), 0.0)
-    statistic = total**2 / max(float(squares), 1e-300)
-    chance = float(fdtrc(1.0, max(len(products) - 1.0, 1.0), statistic)) / 2
-    return Lack(_size(statistic, 1), chance, total / float(residuals @ residuals))
+    n_rows = len(residuals)
+    n_neighbours = min(settings.NEIGHBOURS, n_rows // 10)
+    signs = np.sign(residuals) - np.mean(np.sign(residuals))
+    norm = float(np.mean(signs**2))
+    if n_neighbours < 1 or not norm:
+        return Lack()
+    sizes = []
+    ranks = np.empty((n_rows, len(columns)))
+    for i, column in enumerate(columns):
+        order = np.argsort(column, kind="stable")
+        ranks[order, i] = np.arange(n_rows)
+        ordered = signs[order]
+        total = sum(ordered[lag:] @ ordered[:-lag] for lag in range(1, n_neighbours + 1))
+        n_pairs = n_neighbours * n_rows - n_neighbours * (n_neighbours + 1) / 2
+        sizes.append(total / (norm * np.sqrt(n_pairs)))
+    if len(columns) > 1:
+        chosen = slice(0, settings.NEIGHBOUR_ROWS)
+        nearest = cKDTree(ranks[chosen]).query(ranks[chosen], n_neighbours + 1)[1][:, 1:]
+        first = np.repeat(np.arange(len(nearest)), n_neighbours)
+        low, high = np.sort([first, nearest.ravel()], axis=0)
+        _, counts = np.unique(low * n_rows + high, return_counts=True)
+        total = signs[low] @ signs[high]
+        sizes.append(total / (norm * np.sqrt(np.sum(counts**2))))
+    size = float(max(sizes))
+    return Lack(size, min(len(sizes) * float(ndtr(-size)), 1.0))
 
 
 def _size(statistic: float, k: int) -> float:

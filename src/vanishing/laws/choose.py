@@ -7,7 +7,9 @@ import numpy as np
 from vanishing.algebra.terms import Evaluator
 from vanishing.fitting.lack_of_fit import LackOfFit
 from vanishing.fitting.sparse import price
+from vanishing.fitting.student import explained_share
 from vanishing.laws import settings
+from vanishing.laws.exact import agree, is_confirmed
 from vanishing.laws.problem import Reduced
 from vanishing.laws.refit import Fitted
 
@@ -20,6 +22,7 @@ class LawCandidate(NamedTuple):
     fitted: Fitted
     reduced: Reduced
     score: float
+    confirmed: bool = False  # exact, and no approximation, however many terms it has
 
     def allowed_terms(self) -> int:
         """Return how many terms a law of this many variables may have and still be one."""
@@ -29,6 +32,25 @@ class LawCandidate(NamedTuple):
     def n_rows_per_term(self) -> float:
         """Return how many observations there are for each coefficient, of which one is fixed."""
         return self.reduced.table.n_observations / max(1, self.fitted.n_terms - 1)
+
+    def explained_share(self) -> float:
+        """Return the share of the target that is explained on rows left out of the fit, one a time.
+
+        A few rows that are far larger than all others do not count for more than these.
+        """
+        table, law = self.reduced.table, self.fitted
+        alone = np.clip(1.0 - law.leverage, settings.LEAST_FREEDOM, 1.0)
+        return explained_share(table.y, (table.y - law.predicted) / alone, table.counts)
+
+    def least_explained_share(self) -> float:
+        """Return the share that has to be explained: the fewer rows per column, the more.
+
+        On few rows a wrong law of small error leaves nothing that looks other than noise.
+        """
+        table = self.reduced.table
+        per_column = table.n_observations / len(table.columns)
+        left = min(1.0 - settings.LEAST_EXPLAINED, per_column / settings.ROWS_PER_UNEXPLAINED)
+        return 1.0 - left
 
     def n_used(self) -> int:
         """Return how many variables occur, without the target."""
@@ -42,7 +64,9 @@ def candidate(fitted: Fitted, reduced: Reduced) -> LawCandidate:
     floor = 1e-24 * table.norm
     score = table.n_observations * np.log(max(fitted.mean_square, floor))
     score += price(table.n_observations) * fitted.n_terms + _complexity(fitted.terms)
-    return LawCandidate(fitted, reduced, float(score))
+    score += settings.EXPONENT_PRICE * np.count_nonzero(reduced.state.factor % 1)
+    confirmed = fitted.exact and is_confirmed(fitted, reduced)
+    return LawCandidate(fitted, reduced, float(score), confirmed)
 
 
 def _complexity(terms) -> float:
@@ -112,18 +136,63 @@ def _is_squared(law: LawCandidate, other: LawCandidate) -> bool:
     return law.fitted.n_terms > other.fitted.n_terms and not has_all_terms and is_same(other, law)
 
 
+def _is_variant(law: LawCandidate, other: LawCandidate) -> bool:
+    """Say whether two products of powers differ in exponents alone, and by less than the noise.
+
+    Columns with a narrow range do not tell exponents apart.
+    """
+    if law.reduced.n_variables or other.reduced.n_variables:
+        return False
+    table = law.reduced.table
+    gap = law.fitted.predicted - other.fitted.predicted
+    return float(np.average(gap**2, weights=table.weight)) < law.fitted.mean_square
+
+
 class Choice(NamedTuple):
-    """The best candidate, and what is known of how sure it is."""
+    """The best candidate, and what is known of how sure it is.
+
+    Attributes
+    ----------
+    best : LawCandidate
+    evidence : float
+        Distance in score to the best candidate that is really different.
+    lack_of_fit : float
+    reason : str
+        Why it is no law; "" where it is one.
+    variants : tuple of LawCandidate
+        Products of other powers that explain the table as well.
+    """
 
     best: LawCandidate
     evidence: float
     lack_of_fit: float
-    reason: str  # why it is no law; "" where it is one
+    reason: str
+    variants: tuple[LawCandidate, ...] = ()
 
     @property
     def is_settled(self) -> bool:
         """Whether no further stage needs to be looked at: a law of fewer terms than it may have."""
-        return not self.reason and self.best.fitted.n_terms < max(3, self.best.allowed_terms())
+        few = self.best.confirmed or self.best.fitted.n_terms < max(3, self.best.allowed_terms())
+        return not self.reason and few
+
+
+def _exact_choice(candidates: list[LawCandidate]) -> Choice | None:
+    """Return the exact law of the fewest terms; None where none is confirmed, or short enough.
+
+    Others may be as exact on these rows, and different elsewhere: these limit its evidence.
+    """
+    exact = [c for c in candidates if c.confirmed] or [
+        c for c in candidates if c.fitted.exact and c.fitted.n_terms <= c.allowed_terms()
+    ]
+    if not exact:
+        return None
+    best, *others = sorted(exact, key=lambda c: (c.fitted.n_terms, c.score))
+    gaps = [
+        max(other.score - best.score, 0.0)
+        for other in others
+        if not agree(best.fitted, best.reduced, other.fitted, other.reduced)
+    ]
+    return Choice(best, min(gaps, default=np.inf), 0.0, "")
 
 
 def choose(candidates: list[LawCandidate], lack_of_fit: LackOfFit) -> Choice | None:
@@ -138,27 +207,30 @@ def choose(candidates: list[LawCandidate], lack_of_fit: LackOfFit) -> Choice | N
     ]
     if not candidates:
         return None
-    exact = [c for c in candidates if c.fitted.exact]
-    if exact:
-        best = min(exact, key=lambda c: (c.fitted.n_terms, c.score))
-        reason = "" if best.fitted.n_terms <= best.allowed_terms() else "too many terms"
-        if not reason:
-            return Choice(best, np.inf, 0.0, "")
+    exact = _exact_choice(candidates)
+    if exact is not None:
+        return exact
     ordered = sorted(candidates, key=lambda c: c.score)
     best = ordered[0]
-    evidence = np.inf
+    evidence, variants = np.inf, []
     for other in ordered[1:]:
         if other.score - best.score > max(evidence, settings.ENOUGH):
             break
-        if not (is_same(best, other) or _is_squared(best, other)):
-            evidence = other.score - best.score
-            break
+        if is_same(best, other) or _is_squared(best, other):
+            continue
+        if other.score - best.score < settings.EVIDENCE and _is_variant(best, other):
+            variants.append(other)
+            continue
+        evidence = other.score - best.score
+        break
     table = best.reduced.table
-    lack = lack_of_fit(table.y - best.fitted.predicted)
+    lack = lack_of_fit(table.y - best.fitted.predicted, best.fitted.predicted)
     if not best.fitted.mean_square < settings.LEAST_EXPLAINED * table.variance:
         reason = "no combination of terms explains half of the target's variance"
     elif table.n_observations * np.log(table.variance / best.fitted.mean_square) < settings.CHANCE:
         reason = "on so few rows, the best of many equations would fit as well by chance"
+    elif not best.explained_share() > best.least_explained_share():
+        reason = "the best candidate explains too little of most rows, for so few of them"
     elif lack.is_large:
         reason = "the best candidate leaves something that the columns still explain"
     elif best.fitted.n_terms > best.allowed_terms():
@@ -167,4 +239,4 @@ def choose(candidates: list[LawCandidate], lack_of_fit: LackOfFit) -> Choice | N
         reason = AMBIGUOUS
     else:
         reason = ""
-    return Choice(best, float(evidence), lack.size, reason)
+    return Choice(best, float(evidence), lack.size, reason, tuple(variants))

@@ -8,12 +8,13 @@ import numpy as np
 from scipy.special import fdtrc
 
 from vanishing.algebra.terms import monomial
+from vanishing.fitting import settings as of_fitting
 from vanishing.fitting.lack_of_fit import (
     Lack,
-    lack_of_neighbours,
     lack_of_products,
     lack_of_terms,
     rows_of_products,
+    signs_of_neighbours,
     standardised,
 )
 from vanishing.fitting.normal import inverse, with_fixed
@@ -102,10 +103,10 @@ def sum_of_columns(table: LawTable, progress: Callable = lambda: None) -> Choice
     reduced = Reduced(used, state, used.columns, one, used.y, fitted.predicted, fitted.mean_square)
     score = table.n_observations * np.log(max(fitted.mean_square, 1e-24 * table.norm))
     score += price(table.n_observations) * fitted.n_terms
-    candidate = LawCandidate(fitted, reduced, float(score))
+    candidate = LawCandidate(fitted, reduced, float(score), confirmed=fitted.exact)
     if fitted.exact:
         return Choice(candidate, np.inf, 0.0, "")
-    choice = choose([candidate], _LackOfSum(used, fitted, progress))
+    choice = choose([candidate], _LackOfSum(used, progress))
     if choice is None or choice.reason or not _is_more_than_chance(candidate, len(allowed)):
         return None
     if fitted.mean_square > settings.SUM_LEFT * used.variance:
@@ -148,7 +149,10 @@ def _needed(rows: _Rows, places: np.ndarray) -> np.ndarray:
     """Return columns without those that matter least, while they may be there by chance."""
     coef, whole, square = rows.fitted(places)
     rounding = (settings.EXACT_LINK**2) * float(rows.y @ rows.y) / rows.count
+    # With many rows as what would be a lack of fit; out of many columns one does as well by chance.
     enough = settings.SIGNIFICANT / len(rows.columns)
+    if rows.count >= settings.ROWS_FOR_ALL * len(rows.columns):
+        enough = of_fitting.SURE_LACK
     kept = np.ones(len(places), dtype=bool)
     while kept.any():
         gain = np.where(kept, coef**2 / np.maximum(whole.diagonal(), _EPSILON), np.inf)
@@ -196,6 +200,9 @@ def _of_rows(table: LawTable, constant: bool) -> Fitted:
         coef = coef + slope * start / variance
         whole = whole - np.outer(slope, slope) / variance
     predicted = coef[: len(mean)] @ table.columns + coef[len(mean) :].sum()
+    jacobian = np.vstack([table.columns, np.ones(table.n_rows)])[: len(coef)] * np.sqrt(
+        table.weight
+    )
     left = float(np.average((table.y - predicted) ** 2, weights=table.weight))
     return Fitted(
         tuple(map(monomial, exponents)),
@@ -204,6 +211,7 @@ def _of_rows(table: LawTable, constant: bool) -> Fitted:
         with_fixed(whole, 0),
         left,
         predicted,
+        np.sum(jacobian * (whole @ jacobian), axis=0),
         left <= rounding**2,
     )
 
@@ -211,23 +219,23 @@ def _of_rows(table: LawTable, constant: bool) -> Fitted:
 class _LackOfSum:
     """What else of the columns explains the residuals of a sum: it must be a sum, and of these."""
 
-    def __init__(self, table: LawTable, fitted: Fitted, progress: Callable):
+    def __init__(self, table: LawTable, progress: Callable):
         left_out = np.empty((0, table.n_rows)) if table.left_out is None else table.left_out
         self.rows = slice(0, rows_of_products(len(table.columns) + len(left_out)))
         self.weight = table.weight[self.rows]
         self.columns = standardised(table.columns[:, self.rows], self.weight)
         self.left_out = standardised(left_out[:, self.rows], self.weight)
-        self.sum = standardised(fitted.predicted[None, self.rows], self.weight)
         self.progress = progress
 
-    def __call__(self, residuals: np.ndarray) -> Lack:
+    def __call__(self, residuals: np.ndarray, predicted: np.ndarray) -> Lack:
         """Return what explains most, out of what a sum has to leave unexplained."""
-        return max(self._lacks(residuals[self.rows]), key=lambda lack: (lack.is_large, lack.size))
+        lacks = self._lacks(residuals[self.rows], predicted[np.newaxis, self.rows])
+        return max(lacks, key=lambda lack: (lack.is_large, lack.size))
 
-    def _lacks(self, left: np.ndarray) -> Iterator[Lack]:
-        one = np.ones_like(self.weight)[np.newaxis]
+    def _lacks(self, left: np.ndarray, predicted: np.ndarray) -> Iterator[Lack]:
+        one, whole = np.ones_like(self.weight)[np.newaxis], standardised(predicted, self.weight)
         own, squares = np.vstack([one, self.columns]), self.columns * self.columns
-        of_sum = np.vstack([self.sum**2, self.sum**3])
+        of_sum = np.vstack([whole**2, whole**3])
         for more in (of_sum, squares, squares * self.columns, self.left_out):
             self.progress()
             if len(more):
@@ -236,8 +244,7 @@ class _LackOfSum:
         every = np.vstack([self.columns, self.left_out])
         yield lack_of_products(np.vstack([one, every]), every, left, self.weight)
         self.progress()
-        first = slice(0, settings.COMPARED_ROWS)
-        yield lack_of_neighbours(every[:, first], (left * np.sqrt(self.weight))[first])
+        yield signs_of_neighbours(np.vstack([whole, every[: settings.MAX_COLUMNS]]), left)
 
 
 def _is_more_than_chance(candidate: LawCandidate, n_columns: int) -> bool:

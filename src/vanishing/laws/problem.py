@@ -1,11 +1,13 @@
 """The rows of a search, in the variables of one state: y = M Y(w)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
+from vanishing.algebra.terms import Term, substituted
 from vanishing.fitting.smooth_terms import smooth_coordinates
 from vanishing.fitting.surrogate import Surrogate, fit_surrogate
 from vanishing.laws import settings
@@ -170,6 +172,15 @@ class Reduced:
         dimensions = np.vstack([self.state.variables, -self.state.factor]) @ np.array(columns)
         dimensions[-1] += target
         return dimensions
+
+    def in_columns(self, terms: Sequence[Term]) -> list[Term]:
+        """Return terms of (w, Y) as terms of the table's columns, the target last."""
+        n_columns = len(self.table.columns)
+        variables = np.zeros((self.n_variables + 1, n_columns + 1))
+        variables[:-1, :-1] = self.state.variables
+        variables[-1, :-1] = -self.state.factor
+        variables[-1, -1] = 1.0
+        return [substituted(term, variables) for term in terms]
 
     @property
     def n_variables(self) -> int:

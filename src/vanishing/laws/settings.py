@@ -36,6 +36,12 @@ CHANCE = 40.0  # twice the log-likelihood that the best of thousands of equation
 LEAST_VARIANCE = 1e-3  # of a row, relative to a typical one: bounds how much one row can count
 UNEQUAL_LEFT = 0.1  # share of the variance that a prediction may leave for noise to be told by it
 
+# -- Products of powers, in logarithms -----------------------------------------------------------
+LEAST_NONZERO = 0.9  # share of rows on which a column is not zero, so that it has logarithms
+SIGNIFICANT_EXPONENT = 9.0  # squared t-value of an exponent that is not zero
+SNAPPED = 15.0  # log-likelihood that simple exponents may lose to fitted ones
+SAME_SIGN = 0.9  # share of the target whose sign a product has
+
 # -- Reductions: without them 72 / 68 / - instead of 96 / 92 / 84 ---------------------------------
 # Exponents a of x_j x_i^a; the first six in triples, which are many.
 REDUCTION_RATIOS = (1, -1, 2, -2, 0.5, -0.5, 3, -3, 1.5, -1.5, 1 / 3, -1 / 3, 2 / 3, -2 / 3)
@@ -74,6 +80,13 @@ EXACT_LINK = 3e-13  # residual of least squares on the rows; the study had the s
 NO_NOISE = 1e-10  # mean square relative to the target below which weights do not matter
 NEARLY_EXACT = 1e-7  # mean square relative to the target: worth a look at the rows themselves
 NEARLY_EXACT_FIT = 1e-7  # residual relative to the target: exact next to a pole, in its terms?
+# An exact law is confirmed where it leaves fewer units of rounding, and would leave more without a
+# term. Laws of 4 to 12 terms left .2 to .3, and 1e11 and more without one; what fitted functions
+# outside of the language to 1e-12 left 200 and more, and 2e3 at most without a term.
+ROUNDING_UNITS, NEEDED_TERM = 10.0, 1e5
+# Two laws are different where the sum of the terms of one is this share of their sizes where the
+# other holds, at so many points.
+APART, APART_POINTS = 1e-3, 0.02
 EXACT_CHECK = 1e-11  # residual relative to the target at which `check_law` says "exact"
 
 # -- Refit in units of y: without it 96 / 84 / 76 -------------------------------------------------
@@ -83,7 +96,11 @@ PASSES = 4  # over all rows, from where the sample ended: time where rows are el
 INSIGNIFICANT = 3.0  # times the price of a term: squared t-value below which it is dropped
 # Half, twice: the same.
 DETERMINED = 9.0  # squared t-value of each coefficient of a law: three standard errors
-ONE_BRANCH = 0.995  # share of rows on one root; products of a law with another have rows on both
+# Share of rows on which a law has a solution, and on one root: products of a law with another have
+# rows on both, and what fits rows without a solution is the surrogate. All rows, where these are
+# fewer than 200.
+ONE_BRANCH = 0.995
+DOUBLE_ROOT = 1e-6  # relative distance of two roots that rounding cannot tell from one
 WORSE = 2.0  # times the mean square of the sample: what a law may leave on all rows
 
 # -- Choice: smooth functions without a law were claimed 5 of 7 times without the last two --------
@@ -91,10 +108,15 @@ WORSE = 2.0  # times the mean square of the sample: what a law may leave on all 
 EXPONENT_PRICE = 3.0  # score per unit of exponents: simple terms against a slightly better fit
 FUNCTION_PRICE = 25.0  # score per function used; half: the same; twice: 28, 5
 LEAST_EXPLAINED = 0.5  # share of the target's variance
+ROWS_PER_UNEXPLAINED = 125.0  # rows per column for which a law may leave everything unexplained
+LEAST_FREEDOM = 0.01  # of a row that alone decides what a law says of it
 ROWS_PER_TERM = 5.0  # per coefficient to be fitted: fewer would fit anything
 FEW_ROWS = 30  # on fewer, nothing is said about what a law leaves over
 # Half: 31, 6; twice: 28, 1.
 EVIDENCE = 10.0  # least distance in score to the best law that is really different
+# Share of the target: where smooth deviations of this size would not show, a law may be an
+# approximation, however few its terms. Feynman's tables at noise .01 have half of it.
+UNSEEN = 0.002
 ENOUGH = 200.0  # evidence beyond which no further explanation is looked for: time alone
 SAME = 1e-7  # singular value of terms that have a law in common
 

@@ -160,14 +160,14 @@ def prepared(
     if len(places) > settings.MAX_COLUMNS:
         good = rows_near_a_sum(table, progress) if robust else slice(None)
         choice = sum_of_columns(table.at(good), progress)
+        progress()
         if choice is None:
-            progress()
             kept = screened(table)
         else:
             kept = np.flatnonzero(np.isin(places, choice.best.reduced.table.places))
-        table = table.of_columns(kept)
         # A sum of few columns is one of the laws that a search compares.
         choice = choice if len(kept) > settings.MAX_COLUMNS else None
+        table = table.of_columns(kept) if choice is None else choice.best.reduced.table
     left_out = np.delete(places, kept)
     return Prepared(table, places[kept], np.append(units[kept], unit), left_out, choice)
 

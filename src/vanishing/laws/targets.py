@@ -10,9 +10,11 @@ from vanishing.algebra.quantities import ONE
 from vanishing.algebra.terms import Term
 from vanishing.algebra.writing import PlainText, in_words
 from vanishing.equations.law import Law
+from vanishing.fitting.lack_of_fit import unseen_share
 from vanishing.laws import settings
 from vanishing.laws.choose import Choice, LawCandidate
-from vanishing.laws.results import Draft, draft, finished, fitted_law, spread_of
+from vanishing.laws.products import products
+from vanishing.laws.results import Draft, draft, finished, fitted_law, spread_of, unequal_noise
 from vanishing.laws.robust import good_rows
 from vanishing.laws.search import Options, OutOfTime, SearchOutcome, search
 from vanishing.laws.table import Prepared, SearchRows, prepared
@@ -90,9 +92,13 @@ def _of_all_rows(
     start = draft(choice.best, table, sample, target)
     # Rounding differs from row to row, and is no reason to leave one out.
     keep = max(settings.FAR * spread_of(start, sample), ROUNDED * size) if robust else None
-    fit, sums = fitted_law(start, rows.ask, rows.seed, keep)
-    if sums.missing >= sums.weight.sum():
+    unequal = table.table.precision is not None and not start.exact
+    noise = unequal_noise(start, sample) if unequal else None
+    fit, sums = fitted_law(start, rows.ask, rows.seed, rows.mean(target), keep, noise)
+    if robust and sums.missing >= sums.weight.sum():
         return "the best equation has no solution, or a wrong one, on most rows"
+    if not robust and sums.missing > (1.0 - settings.ONE_BRANCH) * sums.weight.sum():
+        return f"the best equation has no solution on {sums.missing:g} rows"
     if not (fit.exact or fit.mean_square < settings.WORSE * start.mean_square):
         return "the best candidate is no function of the other columns"
     law = finished(
@@ -104,7 +110,7 @@ def _of_all_rows(
         sample,
         evidence=choice.evidence / 2,
         lack_of_fit=choice.lack_of_fit,
-        verdict=_certainty(choice, fit, sums.missing, robust, rows, target)
+        verdict=_certainty(choice, fit, sums.missing, robust, table, rows, target)
         + table.left_out_text(rows.names),
         units=rows.units,
     )
@@ -117,6 +123,13 @@ def _searched(table: Prepared, options: Options, progress) -> tuple[Prepared, Se
     """Search, and again with rows by the inverse of their variance where noise is unequal."""
     if table.sum is not None:
         return table, SearchOutcome(table.sum, [table.sum.best], [])
+    # What a product of powers says of the target tells the noise before any search does.
+    for product in products(table.table)[:1]:
+        equal = with_equal_noise(table.table, product.predicted)
+        if equal is not table.table:
+            weighted = search(equal, options, progress)
+            if weighted.out_of_time or (weighted.choice is not None and not weighted.choice.reason):
+                return table._replace(table=equal), weighted
     outcome = search(table.table, options, progress)
     law = None
     if outcome.choice is not None and not outcome.choice.reason:
@@ -196,12 +209,26 @@ def _why_none(outcome: SearchOutcome, name: str, homogeneous: bool) -> str:
     return f"No {law} of {name} was found: {reason}."
 
 
+def _product_text(exponents: np.ndarray, table: Prepared, names) -> str:
+    """Write a product of powers of the columns of a table."""
+    text = PlainText([names[i] for i in table.columns])
+    return text.write(of_term(Term(tuple(map(float, exponents)))))
+
+
 def _certainty(
-    choice: Choice, fit: Draft, missing: float, robust: bool, rows: SearchRows, target: int
+    choice: Choice,
+    fit: Draft,
+    missing: float,
+    robust: bool,
+    table: Prepared,
+    rows: SearchRows,
+    target: int,
 ) -> str:
     """Say in words how sure a law is."""
     if fit.exact:
         text = "It holds up to rounding."
+        if np.isfinite(choice.evidence):
+            text = "It holds up to rounding, as other equations do that differ beyond these rows."
     else:
         unit = ONE if rows.units is None else rows.units.columns[target]
         error = np.sqrt(fit.mean_square)
@@ -218,8 +245,20 @@ def _certainty(
             text += "; too few rows to tell whether a column explains what is left."
         else:
             text += "; no column explains what is left."
-        if not _is_sure(choice):
-            text += " Within this noise it may be an approximation of another law."
+        n_rows = choice.best.reduced.table.n_observations
+        unseen = float(error) / rows.size(target) * unseen_share(n_rows)
+        if choice.variants or unseen > settings.UNSEEN or not _is_sure(choice):
+            text += (
+                " Within this noise it may be an approximation of another law: smooth deviations "
+                f"of up to {100 * unseen:.2g} % would not show."
+            )
+        if choice.variants:
+            others = (
+                _product_text(c.reduced.state.factor, table, rows.names) for c in choice.variants
+            )
+            text += (
+                f" The ranges do not settle its exponents: {', '.join(others)} would fit as well."
+            )
     if missing:
         where = "Left out as wrong were" if robust else "It has no solution on"
         text += f" {where} {missing:g} rows."

@@ -244,7 +244,8 @@ def _measured(rows, terms, coef, held_out, target, fixed) -> dict:
         return measured
     trials = []
     for branch in (1, -1):
-        sums = rows.ask(Measure(terms, coef, target, branch, rows.seed), Measure.combine)
+        question = Measure(terms, coef, target, branch, rows.seed, mean=rows.mean(target))
+        sums = rows.ask(question, Measure.combine)
         trials.append((float(sums.square.sum()), -branch, sums))
     square, branch, sums = min(trials, key=lambda trial: trial[:2])
     error = float(np.sqrt(square / max(float(sums.weight.sum()), 1e-300)))
