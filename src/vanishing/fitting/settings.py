@@ -18,6 +18,8 @@ EXHAUSTIVE_SIZE = 5  # terms
 SUPPORTS_PER_SIZE = 3  # best ones that are kept of those
 EXHAUSTIVE_RATIOS = 30_000  # likewise where ratios v'Gv / v'Hv are least, which take longer
 BEAM, EXTENSIONS, BEAM_SIZE = 40, 12, 7  # supports of one size, terms tried for each, largest size
+# Of a function's range, by which it has to differ from a polynomial of degree 2 to be tried.
+SAME_FUNCTION = 1e-9
 ORDERS = 60  # of columns, in which sparse vectors of a space are looked for
 
 # -- Smooth functions -----------------------------------------------------------------------------
@@ -40,6 +42,8 @@ NEIGHBOURS, NEIGHBOUR_ROWS = 8, 4000
 # that a lack of fit in 3 % of tables with 50 rows, both together in none. On 20 rows White's test
 # sees a fifth of what F sees.
 UNEQUAL_ROWS = 50
+# Products of two columns, all of which are asked what is left: values of the columns, time.
+PRODUCT_VALUES, LEAST_PRODUCT_ROWS = 600_000, 1000
 
 # -- Surrogates of targets ------------------------------------------------------------------------
 EXPONENTIAL_SHARE = 0.9  # least share of positive rows for which y = exp(Q) is tried

@@ -70,7 +70,7 @@ class Distances:
             with np.errstate(all="ignore"):
                 values = [self.coef @ evaluator.values(self.terms)]
                 for i in range(len(columns)):
-                    values.append(self.coef @ evaluator.derivatives(self.terms, i))
+                    values.append(evaluator.slope(self.terms, self.coef, i))
             total += np.append(np.square(values) @ w, w.sum())
         return total
 
@@ -123,11 +123,9 @@ class Measure:
             on_law[self.target] = predicted
             evaluator = Evaluator(on_law)
             values = evaluator.values(self.terms)
-            slope = self.coef @ evaluator.derivatives(self.terms, self.target)
+            slope = evaluator.slope(self.terms, self.coef, self.target)
             jacobian = -values / slope
-            gradients = [
-                self.coef @ evaluator.derivatives(self.terms, i) for i in range(len(on_law))
-            ]
+            gradients = [evaluator.slope(self.terms, self.coef, i) for i in range(len(on_law))]
             own = residual * slope
             errors = [own / g if np.any(g) else np.full(len(weight), np.nan) for g in gradients]
         counted = np.isfinite(residual)

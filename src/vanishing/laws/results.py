@@ -24,6 +24,8 @@ from vanishing.laws.unequal import variance_model
 def _simplified(terms: list[Term]) -> list[Term]:
     """Return terms multiplied by powers of columns such that their exponents are smallest."""
     exponents = np.array([term.exponents for term in terms])
+    if (np.abs(exponents).sum(axis=1) <= 1).all():  # a sum of columns, maybe of very many
+        return terms
     others = exponents[[not term.involves(-1) for term in terms]]
     shifts = [np.zeros(exponents.shape[1]), *others]
     shifts += [np.median(exponents, axis=0), np.median(others, axis=0)]

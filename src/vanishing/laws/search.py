@@ -79,7 +79,7 @@ def search(table: LawTable, options: Options, progress=lambda: None) -> SearchOu
 
 def _outcomes(table: LawTable, options: Options, progress) -> Iterator[SearchOutcome]:
     """Yield what is known after each step, up to the one that settles it."""
-    lack_of_fit = LackOfFit(table.columns, table.weight)
+    lack_of_fit = LackOfFit(table.columns, table.weight, table.left_out)
     fits = _of_products(table)
     candidates = [candidate(fit, reduced) for fit, reduced in fits]
     outcome = SearchOutcome(choose(candidates, lack_of_fit), candidates, [])

@@ -14,8 +14,20 @@ LINK_ROWS = 2500  # on which a link is tried first: fewer are faster, and noise 
 CHOICE_ROWS = 5000  # on which sparse terms are chosen; all rows of the sample then fit them
 COMPARED_ROWS = 1000  # on which two laws are told apart; a hundred per term is plenty
 MAX_COLUMNS = 9  # of a search; more are screened first, which may miss one that matters little
+PURSUED = 12  # columns that each view of the screening takes in
+POOL = 25  # columns whose products are screened: 60 took 3 s, and time is their sixth power
 SCREENED_TERMS = 30  # of degree 2 that the screening of columns chooses
+SCREENED_VALUES = 1_200_000  # of columns that are screened: time
+MAX_TARGETS = 40  # columns that are taken in turn where there is no target: time
+NAMED_COLUMNS = 10  # that were left out; more are counted
+MANY_DECADES = 50  # of a column that is of no size: its logarithm is asked for
 FEW_VALUES = 6  # a variable of no more values gets no functions, and powers below their number
+
+# -- Sums of more columns than a search takes ------------------------------------------------------
+SPARE_ROWS = 5  # more than coefficients: exact sums leave rounding on as many by no chance
+ROWS_FOR_ALL = 3.0  # per column: with fewer, columns are also taken in one after the other
+FORWARD_COLUMNS = 40  # that are: time
+SUM_LEFT = 0.1  # share of the target's variance
 
 # -- Rows that are wrong, and rows of unequal noise -----------------------------------------------
 FAR = 4.5  # deviations beyond which robust fits leave a row out: 1 good row in 150,000

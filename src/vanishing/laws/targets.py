@@ -16,11 +16,12 @@ from vanishing.laws.choose import Choice, LawCandidate
 from vanishing.laws.products import products
 from vanishing.laws.results import Draft, draft, finished, fitted_law, spread_of, unequal_noise
 from vanishing.laws.robust import good_rows
-from vanishing.laws.search import Options, SearchOutcome, search
+from vanishing.laws.search import Options, OutOfTime, SearchOutcome, search
 from vanishing.laws.table import Prepared, SearchRows, prepared
 from vanishing.laws.unequal import with_equal_noise
 
 ROUNDED = 1e-9  # relative error that rounding alone makes
+_NO_TIME = "No law of {} was found in the time allowed: raise max_time."
 
 
 class LawAnswer(NamedTuple):
@@ -52,11 +53,16 @@ def law_of_target(rows: SearchRows, options: Options, progress, target: int = -1
     name, y = rows.names[target], rows.sample.columns[target]
     if not np.ptp(y) > 1e-12 * rows.size(target):
         return LawAnswer([], f"No law: {name} is constant, {y[0]:.6g} on all rows.", 0.0)
-    table = prepared(rows.sample.columns, target, rows.weight, options.dimensions)
+    try:
+        table = prepared(
+            rows.sample.columns, target, rows.weight, options.dimensions, options.robust, progress
+        )
+    except OutOfTime:
+        return LawAnswer([], _NO_TIME.format(name), np.nan)
     if not len(table.columns):
         verdict = f"No law: all columns are constant, and {name} is not."
         return LawAnswer([], verdict, float(np.std(y)))
-    if options.robust:
+    if options.robust and table.sum is None:
         table = table._replace(table=table.table.at(good_rows(table.table)))
         if not table.table.variance > 1e-24 * table.table.norm:
             return LawAnswer([], f"No law: but for a few rows, {name} is constant.", 0.0)
@@ -65,7 +71,8 @@ def law_of_target(rows: SearchRows, options: Options, progress, target: int = -1
     noise = np.sqrt(_noise(outcome)) * abs(table.units[-1])
     answer = LawAnswer([], "", noise, front, _reductions(outcome, table, rows.names, target))
     if outcome.choice is None or outcome.choice.reason:
-        return answer._replace(verdict=_why_none(outcome, name, options.dimensions is not None))
+        reason = _why_none(outcome, name, options.dimensions is not None)
+        return answer._replace(verdict=reason + table.left_out_text(rows.names))
     law = _of_all_rows(outcome.choice, table, rows, target, options.robust)
     if isinstance(law, str):
         return answer._replace(verdict=f"No law of {name} was found: {law}.")
@@ -103,7 +110,8 @@ def _of_all_rows(
         sample,
         evidence=choice.evidence / 2,
         lack_of_fit=choice.lack_of_fit,
-        verdict=_certainty(choice, fit, sums.missing, robust, table, rows, target),
+        verdict=_certainty(choice, fit, sums.missing, robust, table, rows, target)
+        + table.left_out_text(rows.names),
         units=rows.units,
     )
     if (np.abs(law.coef) < 2 * law.coef_std).any():
@@ -113,6 +121,8 @@ def _of_all_rows(
 
 def _searched(table: Prepared, options: Options, progress) -> tuple[Prepared, SearchOutcome]:
     """Search, and again with rows by the inverse of their variance where noise is unequal."""
+    if table.sum is not None:
+        return table, SearchOutcome(table.sum, [table.sum.best], [])
     # What a product of powers says of the target tells the noise before any search does.
     for product in products(table.table)[:1]:
         equal = with_equal_noise(table.table, product.predicted)
@@ -197,7 +207,7 @@ def _reductions(outcome: SearchOutcome, table: Prepared, names, target: int) -> 
 def _why_none(outcome: SearchOutcome, name: str, homogeneous: bool) -> str:
     """Say why there is no law."""
     if outcome.out_of_time:
-        return f"No law of {name} was found in the time allowed: raise max_time."
+        return _NO_TIME.format(name)
     law = "law" if not homogeneous else "law whose coefficients have no dimension"
     reason = "no combination of terms comes down to its noise"
     if outcome.choice is not None:

@@ -1,5 +1,6 @@
 """Laws of columns that all have noise or none: symmetric ones, and each column in turn."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -16,9 +17,16 @@ from vanishing.laws.passes import Distances, Measure
 from vanishing.laws.problem import surrogate_of
 from vanishing.laws.results import held_out_error
 from vanishing.laws.robust import rows_near_an_equation
-from vanishing.laws.search import Options
+from vanishing.laws.search import Options, OutOfTime
 from vanishing.laws.symmetric import Symmetric, SymmetricAnswer
-from vanishing.laws.table import SearchRows, prepared, signed_units, varying
+from vanishing.laws.table import (
+    SearchRows,
+    listed,
+    most_related,
+    prepared,
+    signed_units,
+    varying,
+)
 from vanishing.laws.targets import ROUNDED, LawAnswer, law_of_target
 
 
@@ -28,7 +36,8 @@ def laws_of_columns(rows: SearchRows, options: Options, noise, n_laws: int, prog
     if among is not None:
         laws = [_law(rows, equation, among, None) for equation in among.answer.equations]
         return LawAnswer(laws, _verdict(laws), among.deviations, _shortest(laws))
-    places = np.flatnonzero(varying(rows.sample.columns)).tolist()
+    varies = np.flatnonzero(varying(rows.sample.columns))
+    places = varies[most_related(rows.sample.columns[varies], rows.weight)].tolist()
     answers = spread(lambda target: _law_in_turn(rows, options, progress, target), places)
     spreads = np.std(rows.sample.columns, axis=1)
     close = [
@@ -46,16 +55,36 @@ def laws_of_columns(rows: SearchRows, options: Options, noise, n_laws: int, prog
     deviations = np.zeros(len(rows.names))
     deviations[places] = [answer.noise for answer in answers]
     verdict = _verdict(laws) if laws else _why_none(answers)
+    passed_over = [rows.names[i] for i in np.setdiff1d(varies, places)]
+    verdict += _passed_over_text(passed_over, progress)
     return LawAnswer(laws, verdict, deviations, front, reductions)
+
+
+def _passed_over_text(names: list[str], progress: Callable) -> str:
+    """Say which columns were not taken as the target, since there are many, or no time is left."""
+    text = ""
+    if names:
+        text = f" Related least to others, and looked at only beside them: {listed(names)}."
+    try:
+        progress()
+    except OutOfTime:
+        text += " Not all columns were looked at in the time allowed: raise max_time."
+    return text
 
 
 def _law_in_turn(rows: SearchRows, options: Options, progress, target: int) -> LawAnswer:
     """Return the law of one column; none where the other columns explain too little of it."""
-    table = prepared(rows.sample.columns, target, rows.weight).table
-    progress()
-    surrogate, _ = surrogate_of(table)
-    if surrogate.mean_square > settings.UNRELATED * table.variance:
-        return LawAnswer([], "", float(np.sqrt(surrogate.mean_square)) * abs(table.unit))
+    try:
+        progress()
+        ready = prepared(rows.sample.columns, target, rows.weight, progress=progress)
+        progress()
+    except OutOfTime:
+        return LawAnswer([], "", np.nan)
+    table = ready.table
+    if ready.sum is None:
+        surrogate, _ = surrogate_of(table)
+        if surrogate.mean_square > settings.UNRELATED * table.variance:
+            return LawAnswer([], "", float(np.sqrt(surrogate.mean_square)) * abs(table.unit))
     return law_of_target(rows, options, progress, target)
 
 
@@ -64,7 +93,7 @@ def noise_of_target(rows: SearchRows, noise: np.ndarray) -> float:
 
     It is what a surrogate leaves, without what noise in the columns makes of it by their slopes.
     """
-    table, columns, units = prepared(rows.sample.columns, len(rows.names) - 1, rows.weight)
+    table, columns, units, *_ = prepared(rows.sample.columns, len(rows.names) - 1, rows.weight)
     surrogate, coordinates = surrogate_of(table)
     first = slice(0, settings.FIRST_ROWS)
     logarithmic = is_logarithmic(table.columns, table.positive)

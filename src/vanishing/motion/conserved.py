@@ -244,15 +244,17 @@ class ConservedQuantities(
             raise ValueError("X has no rows (of positive weight): nothing to fit.")
         _check(survey, names)
         kept: list[tuple[Variable, float]] = []
+        defined = set()
         for (variable, by_name), square in zip(asked, survey.squares, strict=True):
             if np.isfinite(square) and square > 0:
-                kept.append((variable, float(np.sqrt(square / survey.weight))))
+                defined.add(variable.function)
+                if variable.carries_more(survey.low, survey.high):
+                    kept.append((variable, float(np.sqrt(square / survey.weight))))
             elif by_name and variable.function is not None:
                 raise ValueError(
                     f"the function {variable.function.name} is not defined on all rows of column "
                     f"{names[variable.column]!r}: leave it out of functions."
                 )
-        defined = {variable.function for variable, _ in kept}
         for variable, _ in asked:
             if variable.function is not None and variable.function not in defined:
                 raise ValueError(
