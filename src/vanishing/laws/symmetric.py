@@ -21,6 +21,7 @@ from vanishing.fitting.variety import (
     gradient,
     projected,
     rank_of_multiples,
+    thickness,
     vanishes,
 )
 from vanishing.laws import settings
@@ -181,16 +182,18 @@ class Symmetric:
         highest = max((e.exponents.sum(axis=1).max() for e in known), default=0)
         if degree > highest + 1 and len(null.vectors) <= rank_of_multiples(known, exponents):
             return []
-        return [
+        equations = (
             VarietyEquation(exponents[part], coef, 0.0, np.inf, True)
             for part, coef in null.sparse(self.max_terms)
-            if self._is_asked(exponents[part]) and self._holds(exponents[part], coef)
-        ]
+        )
+        return [e for e in equations if self._is_asked(e.exponents) and self._holds(e)]
 
-    def _holds(self, exponents, coef) -> bool:
-        """Say whether an equation holds up to rounding on all rows."""
-        values = evaluated(self.columns, exponents) * coef[:, None]
-        return bool((np.abs(values.sum(axis=0)) <= 1e-9 * np.abs(values).max(axis=0)).all())
+    def _holds(self, equation: VarietyEquation) -> bool:
+        """Say whether an equation holds up to rounding on all rows, and is of some use there."""
+        values = evaluated(self.columns, equation.exponents) * equation.coef[:, None]
+        if not (np.abs(values.sum(axis=0)) <= 1e-9 * np.abs(values).max(axis=0)).all():
+            return False
+        return thickness(self.columns, equation, self.spread, self.weight) < settings.THIN
 
     # -- Tables with noise ------------------------------------------------------------------------
 
