@@ -17,7 +17,7 @@ from vanishing.laws import settings
 from vanishing.laws.choose import LawCandidate
 from vanishing.laws.passes import Measure, Sums
 from vanishing.laws.robust import deviation
-from vanishing.laws.table import Prepared
+from vanishing.laws.table import Prepared, SearchRows
 
 
 def original_terms(candidate: LawCandidate, n_columns: int) -> list[Term]:
@@ -212,10 +212,9 @@ def held_out_error(sums: Sums, fixed: int) -> float:
     return float(np.sqrt(max(square, 0.0) / sums.weight[1])) if sums.weight[1] > 0 else np.nan
 
 
-def finished(
-    law: Draft, sums: Sums, names, size: float, n_inputs: int, sample: Sample, **facts
-) -> Law:
-    """Return the `Law`; ``size`` is the rms of the target."""
+def finished(law: Draft, sums: Sums, rows: SearchRows, **facts) -> Law:
+    """Return the `Law`."""
+    names, sample, size = rows.names, rows.sample, rows.size(law.target)
     n, repetition = float(sums.weight.sum()), sample.repetition
     observations = n / repetition
     freedom = max(observations - len(law.terms) + 1, 1.0)
@@ -228,12 +227,10 @@ def finished(
     with np.errstate(all="ignore"):
         errors = np.sqrt(np.where(sums.errors > 0, sums.errors, np.nan) / n)
     return Law(
-        law.terms,
-        law.coef,
+        **rows.in_given_columns(law.terms, law.coef, covariance * variance),
         names=names,
         target=names[law.target],
-        n_inputs=n_inputs,
-        covariance=covariance * variance,
+        n_inputs=rows.n_inputs,
         error=error,
         relative_error=error / size if size else np.nan,
         branch=law.branch,

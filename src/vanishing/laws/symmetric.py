@@ -80,14 +80,20 @@ class Symmetric:
         Called now and then, to say that the search goes on.
     must : int, default=None
         A column that an equation must have.
+    rounding : float, default=0.0
+        What rounding has left of the columns, relative to their size. Where it is more than usual,
+        columns were far from the origin, and equations may be longer than those that are asked for:
+        there is another place to measure columns from, where they are short.
     """
 
-    def __init__(self, columns, weight, noise, options, progress, must=None):
+    def __init__(self, columns, weight, noise, options, progress, must=None, rounding=0.0):
         self.columns, self.weight, self.noise = columns, weight, noise
         self.max_degree, self.max_terms = options.max_degree, options.max_terms
         self.robust, self.progress = options.robust, progress
         self.dimensions = options.dimensions
         self.must = must
+        self.exact = max(settings.EXACT, rounding)
+        self.exact_terms = self.max_terms * (settings.FAR_TERMS if rounding else 1)
         self.count = float(weight.sum())
         self.spread = np.sqrt(
             np.average(
@@ -176,7 +182,7 @@ class Symmetric:
         self.progress()
         values = evaluated(self.columns, exponents) * np.sqrt(self.weight)
         enough = values.shape[1] >= max(10, 2 * len(values))
-        null = NullSpace.of(values) if enough else None
+        null = NullSpace.of(values, self.exact) if enough else None
         if null is None:
             return []
         highest = max((e.exponents.sum(axis=1).max() for e in known), default=0)
@@ -184,14 +190,15 @@ class Symmetric:
             return []
         equations = (
             VarietyEquation(exponents[part], coef, 0.0, np.inf, True)
-            for part, coef in null.sparse(self.max_terms)
+            for part, coef in null.sparse(self.exact_terms)
         )
         return [e for e in equations if self._is_asked(e.exponents) and self._holds(e)]
 
     def _holds(self, equation: VarietyEquation) -> bool:
         """Say whether an equation holds up to rounding on all rows, and is of some use there."""
         values = evaluated(self.columns, equation.exponents) * equation.coef[:, None]
-        if not (np.abs(values.sum(axis=0)) <= 1e-9 * np.abs(values).max(axis=0)).all():
+        rounding = max(1e-9, 10 * self.exact) * np.abs(values).max(axis=0)
+        if not (np.abs(values.sum(axis=0)) <= rounding).all():
             return False
         return thickness(self.columns, equation, self.spread, self.weight) < settings.THIN
 
