@@ -5,11 +5,16 @@ nothing can be told of them. Terms are then powers of the column less an offset.
 """
 
 from collections.abc import Sequence
+from itertools import product
 from math import comb
+from typing import NamedTuple
 
 import numpy as np
+from scipy.special import binom
 
 from vanishing.fitting import settings
+from vanishing.fitting.smooth_terms import exponents_up_to
+from vanishing.fitting.variety import evaluated
 
 
 def short_number(centre: float, width: float) -> float:
@@ -61,26 +66,85 @@ def rounding_of(columns: np.ndarray, offsets: np.ndarray) -> float:
     return settings.ROUNDINGS * float(np.finfo(float).eps * (size[far] / left[far]).max())
 
 
-Polynomial = dict[tuple[int, ...], float]
+class Expansion(NamedTuple):
+    """A polynomial in columns that can be measured from elsewhere.
 
+    Attributes
+    ----------
+    exponents : array of int of shape (n_terms, n_columns)
+        With each term, all that it is a multiple of.
+    coef : array of shape (n_terms,)
+    covariance : array of shape (n_terms, n_terms) or None
+        Of the coefficients; None where they are exact.
+    rounding : float
+        Relative error of the coefficients that is rounding.
+    """
 
-def translated(polynomial: Polynomial, column: int, step: float, tolerance: float) -> Polynomial:
-    """Return a polynomial in a column less ``step``, without terms that cancel."""
-    values: Polynomial = {}
-    sizes: Polynomial = {}
-    for exponents, coef in polynomial.items():
-        power = exponents[column]
-        for lower in range(power + 1):
-            key = (*exponents[:column], lower, *exponents[column + 1 :])
-            part = coef * comb(power, lower) * step ** (power - lower)
-            values[key] = values.get(key, 0.0) + part
-            sizes[key] = sizes.get(key, 0.0) + abs(part)
-    return {key: value for key, value in values.items() if abs(value) > tolerance * sizes[key]}
+    exponents: np.ndarray
+    coef: np.ndarray
+    covariance: np.ndarray | None
+    rounding: float
+
+    @classmethod
+    def of(cls, exponents: np.ndarray, coef: np.ndarray, rounding: float) -> "Expansion":
+        """Return an exact polynomial."""
+        terms = dict(zip(map(tuple, exponents.tolist()), coef.tolist(), strict=True))
+        lower = [product(*(range(e + 1) for e in row)) for row in terms]
+        every = sorted(set().union(*lower))
+        values = np.array([terms.get(row, 0.0) for row in every])
+        return cls(np.array(every), values, None, rounding)
+
+    def moved(self, column: int, step: float) -> "Expansion":
+        """Return the polynomial in a column less ``step``."""
+        powers, keys = self.exponents[:, column], self.exponents.copy()
+        keys[:, column] = 0
+        same = (keys[:, None] == keys).all(axis=2)
+        change = np.where(same, binom(powers, powers[:, None]), 0.0)
+        lower = np.maximum(powers - powers[:, None], 0)
+        change *= float(step) ** lower
+        coef = change @ self.coef
+        if self.covariance is None:
+            # What cancels up to rounding is gone.
+            coef[np.abs(coef) <= self.rounding * (np.abs(change) @ np.abs(self.coef))] = 0.0
+            return self._replace(coef=coef)
+        return self._replace(coef=coef, covariance=change @ self.covariance @ change.T)
+
+    @property
+    def needed(self) -> np.ndarray:
+        """Which terms the polynomial needs: all where those that it seems not to need add up."""
+        if self.covariance is None:
+            return self.coef != 0.0
+        error = np.sqrt(np.maximum(self.covariance.diagonal(), 1e-300))
+        needed = np.abs(self.coef) > settings.NEEDED * error
+        gone = np.flatnonzero(~needed)
+        unit = self.covariance[np.ix_(gone, gone)] / error[gone] / error[gone][:, None]
+        t = self.coef[gone] / error[gone]
+        chi = float(t @ np.linalg.pinv(unit, rcond=1e-10, hermitian=True) @ t)
+        if chi > len(gone) + settings.NEEDED * np.sqrt(2.0 * len(gone)):
+            return np.ones(len(needed), dtype=bool)
+        return needed
+
+    def steps(self, column: int) -> dict[float, float]:
+        """Return steps of a column at each of which a term vanishes, and their errors."""
+        place = {tuple(row): i for i, row in enumerate(self.exponents.tolist())}
+        steps = {}
+        for row in self.exponents[self.needed & (self.exponents[:, column] > 0)].tolist():
+            i, power = place[tuple(row)], row[column]
+            row[column] -= 1
+            j = place[tuple(row)]
+            slope = power * float(self.coef[i])
+            if not slope:
+                continue
+            step, error = -float(self.coef[j]) / slope, 0.0
+            if self.covariance is not None:
+                error = float(np.sqrt(max(self.covariance[j, j], 0.0))) / abs(slope)
+            steps[step] = error
+        return steps
 
 
 def shortest_origin(
-    polynomial: Polynomial, columns: Sequence[int], tried: np.ndarray, tolerance: float
-) -> tuple[np.ndarray, Polynomial]:
+    expansion: Expansion, columns: Sequence[int], tried: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray, Expansion]:
     """Return steps of columns after which a polynomial has the fewest terms, and what it is then.
 
     (x + 1) (y + 2) has one term where both are measured from where they vanish. Each column is
@@ -88,32 +152,90 @@ def shortest_origin(
 
     Parameters
     ----------
-    polynomial : dict from exponents to coefficients
+    expansion : Expansion
     columns : sequence of int
         Columns that may be moved.
-    tried : array of shape (n_columns,)
+    tried : array of shape (n_columns,), default=None
         One more step of each column to be tried: that to its own origin.
-    tolerance : float
-        Relative size of a coefficient that is zero.
+
+    Returns
+    -------
+    steps, errors : arrays of shape (n_columns,)
+        How far columns are moved, and standard errors of that.
+    expansion : Expansion
     """
-    steps = np.zeros(len(tried))
+    steps, errors = np.zeros((2, expansion.exponents.shape[1]))
     moving = True
     while moving:
         moving = False
         for column in columns:
-            candidates = {float(tried[column] - steps[column])}
-            for exponents, coef in polynomial.items():
-                power = exponents[column]
-                if power:
-                    lower = (*exponents[:column], power - 1, *exponents[column + 1 :])
-                    candidates.add(-polynomial.get(lower, 0.0) / (power * coef))
-            moved = [
-                (len(new), abs(step), step, new)
-                for step in candidates
-                if step and (new := translated(polynomial, column, step, tolerance))
-            ]
-            best = min(moved, key=lambda item: item[:2], default=None)
-            if best is not None and best[0] < len(polynomial):
-                steps[column] += best[2]
-                polynomial, moving = best[3], True
-    return steps, polynomial
+            candidates = expansion.steps(column)
+            if tried is not None:
+                candidates[float(tried[column] - steps[column])] = 0.0
+            trials = []
+            for step, error in candidates.items():
+                if step and (tried is not None or abs(step) < settings.FAR):
+                    moved = expansion.moved(column, step)
+                    trials.append((int(moved.needed.sum()), error, abs(step), step, moved))
+            best = min(trials, key=lambda trial: trial[:3], default=None)
+            if best is not None and best[0] < expansion.needed.sum():
+                steps[column] += best[3]
+                errors[column], expansion, moving = best[1], best[4], True
+    return steps, errors, expansion
+
+
+def target_origins(
+    columns: np.ndarray, y: np.ndarray, weight: np.ndarray, offsets: np.ndarray, rounding: float
+) -> np.ndarray:
+    """Return offsets from which a target is a polynomial of few terms.
+
+    Parameters
+    ----------
+    columns : array of shape (n_columns, n_rows)
+        Less their offsets.
+    y : array of shape (n_rows,)
+    weight : array of shape (n_rows,)
+    offsets : array of shape (n_columns,)
+        Of these columns; those of columns that are not far are 0, and stay.
+    rounding : float
+        What rounding has left of the columns, relative to their size.
+    """
+    far = np.flatnonzero(offsets)
+    centre = np.average(columns, axis=1, weights=weight)
+    spread = np.std(columns, axis=1)
+    unit = (columns - centre[:, None]) / spread[:, None]
+    expansion = _fitted_expansion(unit, y / np.std(y), weight, rounding)
+    if expansion is None:
+        return offsets
+    steps, errors, _ = shortest_origin(expansion, far.tolist())
+    origins = offsets.copy()
+    for i in np.flatnonzero(steps):
+        width = max(settings.STEP_WIDTH * float(errors[i]), 0.1 * rounding) * float(spread[i])
+        origins[i] = short_number(float(offsets[i] + centre[i] + steps[i] * spread[i]), width)
+    return origins
+
+
+def _fitted_expansion(
+    unit: np.ndarray, y: np.ndarray, weight: np.ndarray, rounding: float
+) -> Expansion | None:
+    """Return a polynomial of the degree that leaves least, by generalised cross-validation."""
+    count, root = float(weight.sum()), np.sqrt(weight)
+    best = None
+    for degree in range(1, settings.EXPANDED_DEGREE + 1):
+        k = comb(len(unit) + degree, degree)
+        if k > min(settings.EXPANDED_TERMS, count / 4):
+            break
+        exponents = exponents_up_to(len(unit), k, degree)
+        values = evaluated(unit, exponents) * root
+        q, r = np.linalg.qr(values.T)
+        cross = q.T @ (y * root)
+        left = float(np.sum((y * root - q @ cross) ** 2)) / count
+        left = max(left, rounding**2)  # which is noise, too
+        score = left / (1.0 - k / count) ** 2
+        if best is None or score < 0.9 * best[0]:
+            best = (score, exponents, r, cross, left / (1.0 - k / count))
+    if best is None:
+        return None
+    _, exponents, r, cross, noise = best
+    inverse = np.linalg.pinv(r)
+    return Expansion(exponents, inverse @ cross, noise * inverse @ inverse.T, rounding)

@@ -15,6 +15,12 @@ HELD_OUT = 4  # one row of this many is held out: how well errors are known agai
 # in the columns as they are.
 FAR = 20.0
 OFFSET_WIDTH = 6.0  # spreads: offsets are short numbers that may be so far from the rows
+NEEDED = 4.0  # standard errors of a coefficient that a polynomial needs, wherever columns start
+STEP_WIDTH = 0.3  # standard errors that an origin may be rounded by
+EXPANDED_DEGREE, EXPANDED_TERMS = (
+    4,
+    126,
+)  # of a polynomial that tells origins: degree 4 in 5 columns
 ROUNDINGS = 10.0  # times what one rounding leaves: sums of terms have several
 
 # -- Few terms: time against supports that are missed ---------------------------------------------

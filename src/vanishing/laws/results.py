@@ -57,10 +57,11 @@ def in_units(term: Term, units: np.ndarray) -> tuple[Term, float]:
     for i in np.flatnonzero(signs < 0):
         exponent = exponents[i]
         if exponent % 1:
-            # Links have roots of powers 1/2 and -1/2 alone, others are of positive columns.
-            unit = tuple(float(j == i) for j in range(len(units)))
-            factors.append(Factor(FUNCTIONS["sqrt"], -1.0, unit, int(2 * exponent)))
-            exponents[i] = 0.0
+            # Other exponents, thirds, that reductions have are not defined on negative columns.
+            if (2.0 * exponent).is_integer():
+                unit = tuple(float(j == i) for j in range(len(units)))
+                factors.append(Factor(FUNCTIONS["sqrt"], -1.0, unit, int(2 * exponent)))
+                exponents[i] = 0.0
         elif exponent % 2:
             factor = -factor
     return Term(tuple(exponents), tuple(factors)), factor

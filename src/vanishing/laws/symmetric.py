@@ -5,13 +5,14 @@ over columns of their noise's variance times the Gram matrix of derivatives. Noi
 too large; what it adds is known where its size is, and is taken out (Hermite polynomials).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import comb
 from typing import NamedTuple
 
 import numpy as np
 
 from vanishing.fitting.debiased import fitted_equation, matrices
+from vanishing.fitting.origins import Expansion, shortest_origin
 from vanishing.fitting.ratios import full_ratios, least_ratio, ratio_supports
 from vanishing.fitting.smooth_terms import exponents_up_to
 from vanishing.fitting.sparse import price
@@ -347,13 +348,36 @@ class Symmetric:
 
         return follows
 
-    def _is_significant(self, equation: VarietyEquation, noise: np.ndarray) -> bool:
-        """Say whether each term is needed: its coefficient is not zero within four errors."""
+    def origins(self, columns: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+        """Return steps of columns after which the equation of all terms is short, and their errors.
+
+        Of the lowest degree whose terms leave hardly more than the noise; zeros where none does.
+        """
+        noise = self._least_noise() if self.noise is None else ColumnNoise(self.noise)
+        for exponents in () if noise is None else self._noisy_terms():
+            both = matrices(
+                self.columns, self.weight, exponents, noise.deviations, noise.deviations
+            )
+            gram = both.gram + both.slope
+            scale = np.sqrt(gram.diagonal())
+            gram, slope = gram / scale / scale[:, None], both.slope / scale / scale[:, None]
+            ratio, vector = least_ratio(gram, slope, np.arange(len(exponents)))
+            if ratio < (settings.RATIO_ESTIMATED if noise.is_floor else settings.RATIO):
+                equation = VarietyEquation(exponents, vector / scale, ratio, np.inf, False)
+                coef, covariance = self._fitted(equation, noise.deviations)
+                expansion = Expansion(exponents, coef, covariance, 0.0)
+                return shortest_origin(expansion, columns)[:2]
+        return np.zeros(len(self.columns)), np.zeros(len(self.columns))
+
+    def _fitted(self, equation: VarietyEquation, noise: np.ndarray):
+        """Return the coefficients of an equation on these rows, and their covariance."""
         part = RowPart(self.columns.T, None, self.weight)
         ones = np.ones(len(self.columns))
-        coef, covariance, _ = fitted_equation(
-            equation, noise, ones, lambda question, combine: question(part)
-        )
+        return fitted_equation(equation, noise, ones, lambda question, combine: question(part))[:2]
+
+    def _is_significant(self, equation: VarietyEquation, noise: np.ndarray) -> bool:
+        """Say whether each term is needed: its coefficient is not zero within four errors."""
+        coef, covariance = self._fitted(equation, noise)
         error = np.sqrt(np.maximum(covariance.diagonal(), 0.0))
         needed = np.abs(coef) > 4 * error
         return bool(needed.all())

@@ -10,7 +10,7 @@ from vanishing.algebra.quantities import ONE
 from vanishing.algebra.terms import Term
 from vanishing.algebra.writing import PlainText, in_words
 from vanishing.equations.law import Law
-from vanishing.fitting.origins import far_offsets
+from vanishing.fitting.origins import far_offsets, target_origins
 from vanishing.fitting.sparse import price
 from vanishing.laws import settings
 from vanishing.laws.choose import Choice, LawCandidate
@@ -58,17 +58,29 @@ def law_of_target(rows: SearchRows, options: Options, progress, target: int = -1
     if not offsets.any() or options.dimensions is not None:
         return answer
     shifted = rows.shifted(offsets)
-    other = _law_in_columns(shifted, options, progress, target)
-    if not (answer.laws and other.laws):
-        return answer if answer.laws else other
     count, spread = float(rows.weight.sum()), float(np.std(shifted.sample.columns[target]))
     least = max(ROUNDED, shifted.rounding) * spread
 
     def score(answer: LawAnswer) -> float:
+        if not answer.laws:
+            return np.inf
         law = answer.laws[0]
         return 2 * count * np.log(max(law.error, least)) + price(count) * law.n_terms
 
-    return answer if score(answer) < score(other) else other
+    inputs = np.arange(len(offsets)) != target
+    origins = offsets.copy()
+    origins[inputs] = target_origins(
+        shifted.sample.columns[inputs],
+        shifted.sample.columns[target],
+        rows.weight,
+        offsets[inputs],
+        shifted.rounding,
+    )
+    answers = [
+        _law_in_columns(rows.shifted(at), options, progress, target)
+        for at in ([origins, offsets] if (origins != offsets).any() else [offsets])
+    ]
+    return min([*answers, answer], key=score)
 
 
 def _law_in_columns(rows: SearchRows, options: Options, progress, target: int) -> LawAnswer:

@@ -8,8 +8,9 @@ from vanishing._threads import spread
 from vanishing.algebra.solving import normalised, pivot_of, solved
 from vanishing.algebra.terms import monomial
 from vanishing.equations.law import Law
+from vanishing.fitting import settings as of_fitting
 from vanishing.fitting.debiased import fitted_equation
-from vanishing.fitting.origins import far_offsets, short_number, shortest_origin
+from vanishing.fitting.origins import Expansion, far_offsets, short_number, shortest_origin
 from vanishing.fitting.smooth_terms import is_logarithmic
 from vanishing.fitting.variety import VarietyEquation, evaluated, thickness
 from vanishing.laws import settings
@@ -129,14 +130,34 @@ def _among(
     rows: SearchRows, options: Options, noise, progress, n_laws: int, must=None
 ) -> _Among | None:
     """Search for equations in which no column is singled out; None if there are none."""
-    given, offsets = rows, far_offsets(rows.sample.columns, rows.weight)
+    offsets = far_offsets(rows.sample.columns, rows.weight)
     # Offsets are numbers with units, which a homogeneous law has not.
-    if offsets.any() and options.dimensions is None:
-        rows = rows.shifted(offsets)
+    if not offsets.any() or options.dimensions is not None:
+        return _among_columns(rows, rows, options, noise, progress, n_laws, must)[0]
+    shifted = rows.shifted(offsets)
+    among, origins = _among_columns(rows, shifted, options, noise, progress, n_laws, must)
+    if (origins == offsets).all() or (among is not None and among.answer.equations[0].exact):
+        return among
+    moved = rows.shifted(origins)
+    other, _ = _among_columns(rows, moved, options, noise, progress, n_laws, must)
+    if other is None or among is None:
+        return among if other is None else other
+    sizes = [len(each.answer.equations[0].coef) for each in (other, among)]
+    return other if sizes[0] <= sizes[1] else among
+
+
+def _among_columns(
+    given: SearchRows, rows: SearchRows, options: Options, noise, progress, n_laws: int, must
+) -> tuple[_Among | None, np.ndarray]:
+    """Search in some columns; return equations, and offsets with which they would be shorter.
+
+    ``given`` are the rows whose columns are as they are.
+    """
     sample = rows.sample
+    origins = np.zeros(len(rows.names)) if rows.offsets is None else rows.offsets.copy()
     places = np.flatnonzero(varying(sample.columns))
     if len(places) < 2 or (must is not None and must not in places):
-        return None
+        return None, origins
     units = np.abs(signed_units(sample.columns[places], sample.weight))
     scaled = sample.columns[places] / units[:, None]
     if noise is not None:
@@ -150,9 +171,16 @@ def _among(
         scaled, weight = np.ascontiguousarray(scaled[:, good]), weight[good]
     search = Symmetric(scaled, weight, noise, options, progress, must, rows.rounding)
     answer = search.answer(n_laws)
+    if origins.any() and not any(equation.exact for equation in answer.equations):
+        steps, errors = search.origins(np.flatnonzero(origins[places]).tolist())
+        for i, step, error in zip(places, steps * units, errors * units, strict=True):
+            if step:
+                width = of_fitting.STEP_WIDTH * float(error)
+                origins[i] = short_number(float(origins[i] + step), width)
     every = np.ones(len(rows.names))
     every[places] = units
-    return _Among(answer, given, rows, places, every, options.robust) if answer.equations else None
+    among = _Among(answer, given, rows, places, every, options.robust)
+    return among if answer.equations else None, origins
 
 
 def _shortest_form(among: _Among, equation: VarietyEquation) -> tuple[_Among, VarietyEquation]:
@@ -165,12 +193,12 @@ def _shortest_form(among: _Among, equation: VarietyEquation) -> tuple[_Among, Va
     if rows.offsets is None or not equation.exact:
         return among, equation
     offsets = rows.offsets[places]
-    polynomial = dict(zip(map(tuple, equation.exponents.tolist()), equation.coef, strict=True))
-    tolerance = max(1e-7, 1e3 * rows.rounding)
-    steps, shorter = shortest_origin(
-        polynomial, np.flatnonzero(offsets).tolist(), -offsets / units[places], tolerance
+    expansion = Expansion.of(equation.exponents, equation.coef, max(1e-7, 1e3 * rows.rounding))
+    steps, _, shorter = shortest_origin(
+        expansion, np.flatnonzero(offsets).tolist(), -offsets / units[places]
     )
-    if len(shorter) == len(polynomial):
+    exponents = shorter.exponents[shorter.needed]
+    if len(exponents) == len(equation.exponents):
         return among, equation
     origins, every = rows.offsets.copy(), units.copy()
     for i, step in zip(places, steps, strict=True):
@@ -181,7 +209,6 @@ def _shortest_form(among: _Among, equation: VarietyEquation) -> tuple[_Among, Va
     columns = moved.sample.columns[places]
     every[places] = np.abs(signed_units(columns, rows.weight))
     columns = columns / every[places][:, None]
-    exponents = np.array(list(shorter))
     values = evaluated(columns, exponents)
     scale = np.sqrt(np.mean(values**2, axis=1))
     coef = np.linalg.svd((values / scale[:, None]).T, full_matrices=False)[2][-1] / scale
