@@ -195,13 +195,15 @@ def plus(node: Node, number: float) -> Node:
     others = [part for part in parts if not isinstance(part, Number)]
     value = number + sum(part.value for part in numbers)
     std = sum(part.std for part in numbers)
-    return total([*others, Number(value, std, digits=_all_digits(value))])
+    return total([*others, Number(value, std, digits=_digits(value, std))])
 
 
-def _all_digits(value: float) -> int | None:
-    """Return how many digits a number has; None for whole ones, which are written in full."""
+def _digits(value: float, std: float = 0.0) -> int | None:
+    """Return how many digits of a number matter; None for whole ones, which are written in full."""
     if value.is_integer():
         return None
+    if std > 0.0:
+        return int(np.ceil(np.log10(abs(value) / std))) + 1 if std < abs(value) else None
     return len(f"{abs(value):.12e}".partition("e")[0].replace(".", "").rstrip("0"))
 
 
@@ -221,7 +223,7 @@ def moved(node: Node, offsets: Sequence[float], units: Sequence[Unit] | None = N
         if not offset:
             return node
         unit = quantities.ONE if units is None else units[node.place]
-        return Sum((node, Number(-offset, 0.0, unit, _all_digits(offset))))
+        return Sum((node, Number(-offset, 0.0, unit, _digits(offset))))
     if isinstance(node, Apply):
         return replace(node, argument=moved(node.argument, offsets, units))
     if isinstance(node, Power):

@@ -116,13 +116,44 @@ class Expansion(NamedTuple):
             return self.coef != 0.0
         error = np.sqrt(np.maximum(self.covariance.diagonal(), 1e-300))
         needed = np.abs(self.coef) > settings.NEEDED * error
-        gone = np.flatnonzero(~needed)
-        unit = self.covariance[np.ix_(gone, gone)] / error[gone] / error[gone][:, None]
-        t = self.coef[gone] / error[gone]
-        chi = float(t @ np.linalg.pinv(unit, rcond=1e-10, hermitian=True) @ t)
-        if chi > len(gone) + settings.NEEDED * np.sqrt(2.0 * len(gone)):
+        gone = ~needed
+        chi = float(self.coef[gone] @ self.precision(gone) @ self.coef[gone])
+        k = int(gone.sum())
+        if chi > settings.SPARE_CHANCE * (k + settings.NEEDED * np.sqrt(2.0 * k)):
             return np.ones(len(needed), dtype=bool)
         return needed
+
+    def precision(self, places: np.ndarray) -> np.ndarray:
+        """Return the inverse of the covariance of some coefficients."""
+        if self.covariance is None:
+            raise ValueError("exact coefficients have no covariance")
+        part = self.covariance[np.ix_(places, places)]
+        error = np.sqrt(np.maximum(part.diagonal(), 1e-300))
+        inverse = np.linalg.pinv(part / error / error[:, None], rcond=1e-10, hermitian=True)
+        return inverse / error / error[:, None]
+
+    def refined(self, columns: Sequence[int]) -> tuple[np.ndarray, np.ndarray, "Expansion"]:
+        """Return steps, small ones, with which the terms that are not needed are closest to zero.
+
+        Each such term says where columns start; together they say it best.
+        """
+        place = {tuple(row): i for i, row in enumerate(self.exponents.tolist())}
+        gone = ~self.needed
+        slopes = np.zeros((int(gone.sum()), len(columns)))
+        for i, row in enumerate(self.exponents[gone].tolist()):
+            for j, column in enumerate(columns):
+                row[column] += 1
+                higher = place.get(tuple(row), -1)
+                if higher >= 0 and not gone[higher]:
+                    slopes[i, j] = row[column] * self.coef[higher]
+                row[column] -= 1
+        weighted = slopes.T @ self.precision(gone)
+        spread = np.linalg.pinv(weighted @ slopes, hermitian=True)
+        steps, errors = -spread @ weighted @ self.coef[gone], np.sqrt(spread.diagonal())
+        moved = self
+        for column, step in zip(columns, steps, strict=True):
+            moved = moved.moved(column, float(step))
+        return steps, errors, moved
 
     def steps(self, column: int) -> dict[float, float]:
         """Return steps of a column at each of which a term vanishes, and their errors."""
@@ -181,6 +212,11 @@ def shortest_origin(
             if best is not None and best[0] < expansion.needed.sum():
                 steps[column] += best[3]
                 errors[column], expansion, moving = best[1], best[4], True
+    moved_columns = np.flatnonzero(steps)
+    if expansion.covariance is not None and len(moved_columns) and not expansion.needed.all():
+        more, better, expansion = expansion.refined(moved_columns.tolist())
+        steps[moved_columns] += more
+        errors[moved_columns] = better
     return steps, errors, expansion
 
 

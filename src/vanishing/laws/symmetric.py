@@ -354,7 +354,10 @@ class Symmetric:
         Of the lowest degree whose terms leave hardly more than the noise; zeros where none does.
         """
         noise = self._least_noise() if self.noise is None else ColumnNoise(self.noise)
-        for exponents in () if noise is None else self._noisy_terms():
+        nowhere = np.zeros(len(self.columns))
+        if noise is None:
+            return nowhere, nowhere
+        for exponents in self._noisy_terms():
             both = matrices(
                 self.columns, self.weight, exponents, noise.deviations, noise.deviations
             )
@@ -367,7 +370,7 @@ class Symmetric:
                 coef, covariance = self._fitted(equation, noise.deviations)
                 expansion = Expansion(exponents, coef, covariance, 0.0)
                 return shortest_origin(expansion, columns)[:2]
-        return np.zeros(len(self.columns)), np.zeros(len(self.columns))
+        return nowhere, nowhere
 
     def _fitted(self, equation: VarietyEquation, noise: np.ndarray):
         """Return the coefficients of an equation on these rows, and their covariance."""
