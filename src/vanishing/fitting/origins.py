@@ -4,10 +4,10 @@ Powers of a column far from the origin, relative to its spread, are equal in mos
 nothing can be told of them. Terms are then powers of the column less an offset.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
 from math import comb
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import binom
@@ -15,6 +15,7 @@ from scipy.special import binom
 from vanishing.fitting import settings
 from vanishing.fitting.smooth_terms import exponents_up_to
 from vanishing.fitting.variety import evaluated
+from vanishing.rows.source import RowPart
 
 
 def short_number(centre: float, width: float) -> float:
@@ -66,6 +67,25 @@ def rounding_of(columns: np.ndarray, offsets: np.ndarray) -> float:
     return settings.ROUNDINGS * float(np.finfo(float).eps * (size[far] / left[far]).max())
 
 
+class _Shifted(NamedTuple):
+    """A question, asked of rows whose columns are less offsets."""
+
+    question: Callable
+    offsets: np.ndarray
+
+    def __call__(self, part: RowPart) -> Any:
+        """Ask some rows."""
+        n, y = part.X.shape[1], part.y
+        if len(self.offsets) > n:
+            y = np.asarray(y, dtype=np.float64) - self.offsets[n]
+        return self.question(RowPart(np.asarray(part.X) - self.offsets[:n], y, part.weight))
+
+
+def ask_shifted(ask: Callable, offsets: np.ndarray, question: Callable, combine: Callable) -> Any:
+    """Ask rows whose columns, and target where an offset is left for it, are less offsets."""
+    return ask(_Shifted(question, offsets), combine)
+
+
 class Expansion(NamedTuple):
     """A polynomial in columns that can be measured from elsewhere.
 
@@ -93,6 +113,11 @@ class Expansion(NamedTuple):
         every = sorted(set().union(*lower))
         values = np.array([terms.get(row, 0.0) for row in every])
         return cls(np.array(every), values, None, rounding)
+
+    def without_constant(self) -> "Expansion":
+        """Return an exact polynomial whose constant does not matter."""
+        kept = self.exponents.any(axis=1)
+        return self._replace(exponents=self.exponents[kept], coef=self.coef[kept])
 
     def moved(self, column: int, step: float) -> "Expansion":
         """Return the polynomial in a column less ``step``."""
@@ -162,9 +187,9 @@ class Expansion(NamedTuple):
         for row in self.exponents[self.needed & (self.exponents[:, column] > 0)].tolist():
             i, power = place[tuple(row)], row[column]
             row[column] -= 1
-            j = place[tuple(row)]
+            j = place.get(tuple(row), -1)
             slope = power * float(self.coef[i])
-            if not slope:
+            if j < 0 or not slope:
                 continue
             step, error = -float(self.coef[j]) / slope, 0.0
             if self.covariance is not None:

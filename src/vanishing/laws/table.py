@@ -8,12 +8,11 @@ import numpy as np
 
 from vanishing.algebra.quantities import Units
 from vanishing.equations.fitted import with_plain_columns
-from vanishing.fitting.origins import rounding_of
+from vanishing.fitting.origins import ask_shifted, rounding_of
 from vanishing.fitting.sample import Sample
 from vanishing.fitting.sparse import sparse_supports
 from vanishing.laws import settings
 from vanishing.laws.problem import LawTable
-from vanishing.rows.source import RowPart
 
 
 class SearchRows(NamedTuple):
@@ -51,7 +50,7 @@ class SearchRows(NamedTuple):
         """Return the same rows with columns less offsets; these rows have none."""
         columns = self.sample.columns
         return self._replace(
-            ask=partial(_ask_shifted, self.ask, offsets),
+            ask=partial(ask_shifted, self.ask, offsets),
             sample=self.sample._replace(columns=columns - offsets[:, np.newaxis]),
             offsets=offsets,
             rounding=rounding_of(columns, offsets),
@@ -85,23 +84,6 @@ class SearchRows(NamedTuple):
         offset = 0.0 if self.offsets is None else self.offsets[column]
         squares = (self.sample.columns[column] + offset) ** 2
         return float(np.sqrt(np.average(squares, weights=self.sample.weight)))
-
-
-class _Shifted(NamedTuple):
-    """A question, asked of rows whose columns are less offsets."""
-
-    question: Callable
-    offsets: np.ndarray
-
-    def __call__(self, part: RowPart):
-        """Ask some rows."""
-        n = part.X.shape[1]
-        y = None if part.y is None else np.asarray(part.y, dtype=np.float64) - self.offsets[n]
-        return self.question(RowPart(np.asarray(part.X) - self.offsets[:n], y, part.weight))
-
-
-def _ask_shifted(ask: Callable, offsets: np.ndarray, question: Callable, combine: Callable):
-    return ask(_Shifted(question, offsets), combine)
 
 
 class Prepared(NamedTuple):
