@@ -148,6 +148,12 @@ class Expansion(NamedTuple):
             return np.ones(len(needed), dtype=bool)
         return needed
 
+    @property
+    def price(self) -> tuple[int, int]:
+        """How many terms the polynomial needs, and the sum of their degrees."""
+        needed = self.exponents[self.needed]
+        return len(needed), int(needed.sum())
+
     def precision(self, places: np.ndarray) -> np.ndarray:
         """Return the inverse of the covariance of some coefficients."""
         if self.covariance is None:
@@ -232,11 +238,11 @@ def shortest_origin(
             for step, error in candidates.items():
                 if step and (tried is not None or abs(step) < settings.FAR):
                     moved = expansion.moved(column, step)
-                    trials.append((int(moved.needed.sum()), error, abs(step), step, moved))
-            best = min(trials, key=lambda trial: trial[:3], default=None)
-            if best is not None and best[0] < expansion.needed.sum():
-                steps[column] += best[3]
-                errors[column], expansion, moving = best[1], best[4], True
+                    trials.append((*moved.price, error, abs(step), step, moved))
+            best = min(trials, key=lambda trial: trial[:4], default=None)
+            if best is not None and best[0] < expansion.price[0]:
+                steps[column] += best[4]
+                errors[column], expansion, moving = best[2], best[5], True
     moved_columns = np.flatnonzero(steps)
     if expansion.covariance is not None and len(moved_columns) and not expansion.needed.all():
         more, better, expansion = expansion.refined(moved_columns.tolist())

@@ -203,7 +203,7 @@ def _shortest_form(among: _Among, equation: VarietyEquation) -> tuple[_Among, Va
     origins, every = rows.offsets.copy(), units.copy()
     for i, step in zip(places, steps, strict=True):
         if step:
-            width = 1e3 * rows.rounding * units[i]
+            width = rows.rounding * float(units[i])
             origins[i] = short_number(origins[i] + step * units[i], width)
     moved = among.given.shifted(origins)
     columns = moved.sample.columns[places]
