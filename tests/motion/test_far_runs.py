@@ -46,7 +46,7 @@ def test_the_energy_is_found_wherever_columns_are(centre, text, tmp_path):
 
 def test_sums_and_laws_of_the_state_are_in_columns_as_they_are():
     a = np.random.default_rng(2).normal(size=400)
-    X = np.column_stack([a, 1.0 * RUN - a, a**2]) + [1e5, 2e5, 333.0]
+    X = np.column_stack([a, 1.0 * RUN - a, a**2]) + np.array([1e5, 2e5, 333.0])
     model = ConservedQuantities().fit(X, groups=RUN)
     assert [*map(str, model.quantities_)] == ["x1 + x0"]
     assert [*map(str, model.constraints_)] == ["x2 - (x0 - 100000)^2 = 333"]
