@@ -43,6 +43,9 @@ class LawTable(NamedTuple):
         What weights were multiplied by, since noise is not the same on all rows.
     left_out : array of shape (n_left_out, n_rows) or None
         Columns that are not searched: laws must leave nothing that these explain.
+    rounding : float
+        What rounding leaves of the target, relative to its size: more than usual where columns were
+        far from the origin.
     """
 
     columns: np.ndarray
@@ -55,6 +58,7 @@ class LawTable(NamedTuple):
     dimensions: np.ndarray | None = None
     precision: np.ndarray | None = None
     left_out: np.ndarray | None = None
+    rounding: float = 0.0
 
     def of_columns(self, kept: np.ndarray) -> "LawTable":
         """Return the table of some of the columns; the others are left out of the search."""
@@ -68,6 +72,15 @@ class LawTable(NamedTuple):
             dimensions=None if dimensions is None else dimensions[[*kept, -1]],
             left_out=self.columns[others] if len(others) else None,
         )
+
+    @property
+    def exact(self) -> float:
+        """Residual relative to the size of the target of a law that is exact.
+
+        It is little beside the target's spread, too, which may be far less than its size.
+        """
+        spread = float(np.sqrt(self.variance / self.norm))
+        return min(max(settings.EXACT, self.rounding), settings.THIN * spread)
 
     def at(self, rows) -> "LawTable":
         """Return some of the rows."""

@@ -212,12 +212,13 @@ def _as_a_law(reduced: Reduced, fit: Fitted, Y: np.ndarray | None) -> Fitted | N
 def _is_exact(reduced: Reduced, law: Fitted) -> bool:
     """Say whether a law holds up to rounding, in units of y or, next to a pole, in its terms."""
     share = law.mean_square / reduced.table.norm
-    if not settings.EXACT**2 < share < settings.NEARLY_EXACT_FIT**2:
-        return share <= settings.EXACT**2
+    exact = reduced.table.exact
+    if not exact**2 < share < settings.NEARLY_EXACT_FIT**2:
+        return share <= exact**2
     with np.errstate(all="ignore"):
         values = Evaluator(np.vstack([reduced.w, reduced.Y])).values(law.terms) * law.coef[:, None]
         left = np.abs(values.sum(axis=0)) / np.abs(values).sum(axis=0)
-    return bool(np.nanmean(left) < settings.EXACT)
+    return bool(np.nanmean(left) < exact)
 
 
 def refit_link(reduced: Reduced, link: Link, terms, rows, known: set) -> list[Fitted]:
@@ -238,7 +239,7 @@ def refit_link(reduced: Reduced, link: Link, terms, rows, known: set) -> list[Fi
         law = _as_a_law(reduced, fit, fit.predicted / reduced.factor)
         if law is not None:
             laws.append(law)
-        t = fit.significance(settings.EXACT**2 * reduced.table.norm)
+        t = fit.significance(reduced.table.exact**2 * reduced.table.norm)
         least = int(np.argmin(t))
         if not t[least] <= enough:
             break
@@ -272,7 +273,7 @@ def refit_implicit(reduced: Reduced, terms, coef, known: set) -> list[Fitted]:
         law = _as_a_law(reduced, fit, one)
         if law is not None:
             laws.append(law)
-        t = fit.significance(settings.EXACT**2 * reduced.table.norm)
+        t = fit.significance(reduced.table.exact**2 * reduced.table.norm)
         least = int(np.argmin(t))
         if not t[least] <= enough:
             return laws

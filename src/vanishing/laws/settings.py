@@ -87,6 +87,10 @@ ROUNDING_UNITS, NEEDED_TERM = 10.0, 1e5
 # Two laws are different where the sum of the terms of one is this share of their sizes where the
 # other holds, at so many points.
 APART, APART_POINTS = 1e-3, 0.02
+# Distance of rows from an exact law in units of the columns' spreads: noise that is far from the
+# origin has .3 and more, a law of columns at 1e8 times their spread 1e-8.
+THIN = 1e-6
+FAR_TERMS = 3  # times the terms of a law: where columns are far, before their origins are known
 EXACT_CHECK = 1e-11  # residual relative to the target at which `check_law` says "exact"
 
 # -- Refit in units of y: without it 96 / 84 / 76 -------------------------------------------------

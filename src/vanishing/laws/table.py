@@ -1,14 +1,17 @@
 """From a sample of rows to the table of a search: units, signs, and columns that play a part."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import zip_longest
 from typing import NamedTuple
 
 import numpy as np
 
 from vanishing.algebra.quantities import Units
+from vanishing.equations.fitted import with_plain_columns
 from vanishing.fitting.lack_of_fit import standardised
 from vanishing.fitting.normal import inverse
+from vanishing.fitting.origins import ask_shifted, rounding_of
 from vanishing.fitting.sample import Sample
 from vanishing.fitting.sparse import sparse_supports
 from vanishing.laws import settings
@@ -34,6 +37,10 @@ class SearchRows(NamedTuple):
         For whatever looks random.
     units : Units or None
         Of the columns, and of the target last.
+    offsets : array of shape (n_columns,) or None
+        What was subtracted from the columns, if anything.
+    rounding : float
+        What rounding has left of them then, relative to their size.
     """
 
     ask: Callable
@@ -42,6 +49,27 @@ class SearchRows(NamedTuple):
     n_inputs: int
     seed: int
     units: Units | None
+    offsets: np.ndarray | None = None
+    rounding: float = 0.0
+
+    def shifted(self, offsets: np.ndarray) -> "SearchRows":
+        """Return the same rows with columns less offsets; these rows have none."""
+        columns = self.sample.columns
+        return self._replace(
+            ask=partial(ask_shifted, self.ask, offsets),
+            sample=self.sample._replace(columns=columns - offsets[:, np.newaxis]),
+            offsets=offsets,
+            rounding=rounding_of(columns, offsets),
+        )
+
+    def in_given_columns(self, terms, coef, covariance) -> dict:
+        """Return terms in these rows' columns as parts of a law in the columns as they are given.
+
+        ``terms``, ``coef``, ``covariance`` and ``offsets``, by names of parameters of `Law`.
+        """
+        if self.offsets is None:
+            return {"terms": terms, "coef": coef, "covariance": covariance}
+        return with_plain_columns(terms, coef, covariance, self.offsets)
 
     @property
     def target_name(self) -> str | None:
@@ -58,8 +86,9 @@ class SearchRows(NamedTuple):
         return float(np.average(self.sample.columns[column], weights=self.sample.weight))
 
     def size(self, column: int) -> float:
-        """Return the root mean square of a column, in the sample."""
-        squares = self.sample.columns[column] ** 2
+        """Return the root mean square of a column as it is given, in the sample."""
+        offset = 0.0 if self.offsets is None else self.offsets[column]
+        squares = (self.sample.columns[column] + offset) ** 2
         return float(np.sqrt(np.average(squares, weights=self.sample.weight)))
 
 
@@ -121,6 +150,7 @@ def prepared(
     dimensions: np.ndarray | None = None,
     robust: bool = False,
     progress: Callable = lambda: None,
+    rounding: float = 0.0,
 ) -> Prepared:
     """Return the table of a search for laws of one column of some rows.
 
@@ -135,6 +165,8 @@ def prepared(
         Whether some rows may be wrong.
     progress : callable, default=None
         Called now and then: it may raise, to interrupt.
+    rounding : float, default=0.0
+        What rounding has left of the columns, relative to their size.
     """
     used = varying(columns)
     used[target] = False
@@ -155,6 +187,7 @@ def prepared(
         float(unit),
         places,
         None if dimensions is None else dimensions[[*places, target]],
+        rounding=rounding,
     )
     choice, kept = None, np.arange(len(places))
     if len(places) > settings.MAX_COLUMNS:
