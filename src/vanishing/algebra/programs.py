@@ -13,6 +13,7 @@ from vanishing.algebra.expressions import (
     Number,
     Power,
     Product,
+    Raised,
     Sum,
     Symbol,
 )
@@ -122,6 +123,10 @@ class Python(Program):
             return Written(f"np.{name}({argument.text})")
         return super().call(name, argument)
 
+    def raised_to(self, base: Written, exponent: Written) -> Written:
+        """Write a power whose exponent is an expression."""
+        return Written(f"{base.atom}**{exponent.atom}", POWER)
+
     def raised(self, base: Written, exponent: float) -> Written:
         """Write a power that is no square root."""
         is_whole = exponent == int(exponent) and abs(exponent) < 1e9
@@ -185,7 +190,11 @@ class C(Spaced):
 
     def raised(self, base: Written, exponent: float) -> Written:
         """Write a power that is no square root."""
-        return Written(f"pow({base.text}, {float(exponent)!r})")
+        return self.raised_to(base, self.literal(exponent))
+
+    def raised_to(self, base: Written, exponent: Written) -> Written:
+        """Write a power whose exponent is an expression."""
+        return Written(f"pow({base.text}, {exponent.text})")
 
     def call(self, name: str, argument: Written) -> Written:
         """Write a function of something."""
@@ -223,7 +232,11 @@ class SQL(Spaced):
         """Write a power that is no square root."""
         if is_sql_product(exponent):
             return Written(" * ".join([base.atom] * int(exponent)), PRODUCT)
-        return Written(f"POWER({base.text}, {float(exponent)!r})")
+        return self.raised_to(base, self.literal(exponent))
+
+    def raised_to(self, base: Written, exponent: Written) -> Written:
+        """Write a power whose exponent is an expression."""
+        return Written(f"POWER({base.text}, {exponent.text})")
 
 
 def is_sql_product(exponent: float) -> bool:
@@ -307,6 +320,8 @@ def to_sympy(names: Sequence[str], node: Node | Monomials, right: Node | None = 
             return sympy.Symbol(node.name)
         if isinstance(node, Power):
             return converted(node.base) ** sympy.Rational(fraction_text(node.exponent))
+        if isinstance(node, Raised):
+            return converted(node.base) ** converted(node.exponent)
         if isinstance(node, (Sum, Product)):
             kind = sympy.Add if isinstance(node, Sum) else sympy.Mul
             return kind(*map(converted, node.parts))

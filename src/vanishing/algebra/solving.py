@@ -69,7 +69,7 @@ def solved(terms: Sequence[Term], coef, covariance, column: int, branch: int) ->
     outside = [(_scaled(number, -1.0), t) for number, t in used if not t.involves(column)]
     if not outside:
         return None
-    if any(factor.exponents[column] for _, term in inside for factor in term.factors):
+    if any(factor.involves(column) for _, term in inside for factor in term.factors):
         return _function_undone(inside, outside, column, branch)
     degrees = sorted({term.exponents[column] for _, term in inside}, key=abs)
     without = [
@@ -145,7 +145,7 @@ def _function_undone(inside, outside, column: int, branch: int) -> Node | None:
     if len(inside) > 1:
         return None
     ((_, term),) = inside
-    factors = [factor for factor in term.factors if factor.exponents[column]]
+    factors = [factor for factor in term.factors if factor.involves(column)]
     if term.exponents[column] or len(factors) > 1:
         return None
     (factor,) = factors

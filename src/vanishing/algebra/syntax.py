@@ -15,11 +15,12 @@ from vanishing.algebra.expressions import (
     Number,
     Power,
     Product,
+    Raised,
     Sum,
     columns_of,
     evaluate,
 )
-from vanishing.algebra.functions import FUNCTIONS, readable
+from vanishing.algebra.functions import readable, registered
 from vanishing.algebra.writing import printable
 
 _MAX_DEPTH = 50  # of brackets: the parser is recursive
@@ -191,7 +192,11 @@ class TextReader:
         base = self._atom()
         if self.next.kind == "power":
             self.take()
-            base = Power(base, self.exponent())
+            exponent = self.exponent()
+            if isinstance(exponent, float):
+                base = Power(base, exponent)
+            else:
+                base = Raised(base, exponent)
         return _negative(base) if signs.count("-") % 2 else base
 
     def _too_long(self) -> NoReturn:
@@ -200,11 +205,11 @@ class TextReader:
             "too deeply"
         )
 
-    def exponent(self) -> float:
+    def exponent(self) -> float | Node:
         """Read what stands behind the sign of a power."""
         node = self._deeper(self._signed)
         if columns_of(node):
-            self.fail("an exponent must be a number")
+            return node
         with np.errstate(all="ignore"):
             exponent = float(evaluate(node, np.empty((0, 0))))
         if not math.isfinite(exponent):
@@ -244,7 +249,7 @@ class TextReader:
                     f"{token.name!r} before a bracket is no function out of "
                     f"{', '.join(self.known)}; write * for a product"
                 )
-            function = FUNCTIONS[self.known[token.text]]
+            function = registered(self.known[token.text])
             return Apply(function.name, function.value, self._bracket())
         if token.name not in self.columns:
             is_pi = token.text == "pi" and self.functions
