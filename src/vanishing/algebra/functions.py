@@ -66,13 +66,6 @@ class Function(NamedTuple):
         return next(others, Function(f"{self.name}'", self.derivative, slope))
 
 
-_LOG_2, _LOG_10 = log(2.0), log(10.0)
-
-
-def _exp10(x: np.ndarray) -> np.ndarray:
-    return np.power(10.0, x)
-
-
 _LIBRARY = (
     Function("sin", sin, cos, lambda x: -sin(x), arcsin),
     Function("cos", cos, lambda x: -sin(x), lambda x: -cos(x), arccos),
@@ -103,12 +96,8 @@ IN_SOLUTIONS = (
 )
 # Functions that texts may have, unless users have registered others by these names.
 IN_TEXTS = (
-    Function(
-        "log10", np.log10, lambda x: 1 / (_LOG_10 * x), lambda x: -1 / (_LOG_10 * x**2), _exp10
-    ),
-    Function("log2", np.log2, lambda x: 1 / (_LOG_2 * x), lambda x: -1 / (_LOG_2 * x**2), np.exp2),
-    Function("exp10", _exp10, lambda x: _LOG_10 * _exp10(x), None, np.log10),
-    Function("exp2", np.exp2, lambda x: _LOG_2 * np.exp2(x), None, np.log2),
+    Function("log10", np.log10, lambda x: 1 / (log(10.0) * x), None, lambda x: 10.0**x),
+    Function("log2", np.log2, lambda x: 1 / (log(2.0) * x), None, np.exp2),
     Function("sinh", np.sinh, cosh, np.sinh, np.arcsinh),
     Function("cosh", cosh, np.sinh, cosh, np.arccosh),
     Function("arcsinh", np.arcsinh, lambda x: 1 / sqrt(x**2 + 1), None, np.sinh),
@@ -116,6 +105,7 @@ IN_TEXTS = (
 )
 IDENTITY = Function("identity", np.positive, np.ones_like, np.zeros_like, np.positive)
 POWERS = {"sqrt": 0.5, "reciprocal": -1.0, "cbrt": 1.0 / 3.0}  # functions that are powers
+BASES = {"log10": 10.0, "log2": 2.0}  # of logarithms
 ALIASES = {"ln": "log"}  # other names of functions, in what people write
 # What uses a function of a user's, by its name: to be unregistered before the function is.
 IN_USE: dict[str, list[str]] = {}

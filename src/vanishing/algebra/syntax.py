@@ -192,11 +192,8 @@ class TextReader:
         base = self._atom()
         if self.next.kind == "power":
             self.take()
-            exponent = self.exponent()
-            if isinstance(exponent, float):
-                base = Power(base, exponent)
-            else:
-                base = Raised(base, exponent)
+            power = self.exponent()
+            base = Power(base, power) if isinstance(power, float) else Raised(base, power)
         return _negative(base) if signs.count("-") % 2 else base
 
     def _too_long(self) -> NoReturn:
