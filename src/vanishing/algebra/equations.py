@@ -178,6 +178,7 @@ def read_equation(text: str, names: Sequence[str]) -> GivenEquation:
 class _EquationReader(TextReader):
     """Reads one equation; its variables are columns, constants and roots of sums."""
 
+    any_exponents = True
     measured = True
     misfit = "numbers, names, signs and brackets do not fit together: "
 

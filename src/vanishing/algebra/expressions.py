@@ -8,7 +8,7 @@ from math import hypot
 import numpy as np
 
 from vanishing.algebra import quantities
-from vanishing.algebra.functions import FUNCTIONS, IDENTITY, POWERS
+from vanishing.algebra.functions import FUNCTIONS, IDENTITY, POWERS, known, registered
 from vanishing.algebra.quantities import Unit
 from vanishing.algebra.terms import Expression, Term, raised
 
@@ -64,6 +64,13 @@ class Apply:
     function: Callable[[np.ndarray], np.ndarray] = field(repr=False)
     argument: "Node"
 
+    def __reduce__(self):
+        # Functions of users may be lambdas, which cannot be pickled: a name is enough.
+        function = known(self.name)
+        if function is not None and function.value is self.function:
+            return apply, (self.name, self.argument)
+        return Apply, (self.name, self.function, self.argument)
+
 
 @dataclass(frozen=True)
 class Product:
@@ -81,6 +88,11 @@ class Sum:
 
 Node = Number | Symbol | Column | Power | Raised | Apply | Product | Sum
 ONE = Number(1.0)
+
+
+def apply(name: str, argument: Node) -> Apply:
+    """Return a function that is known by its name, of an expression."""
+    return Apply(name, registered(name).value, argument)
 
 
 def parts_of(node: Node) -> Iterator[Node]:

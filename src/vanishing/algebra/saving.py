@@ -10,8 +10,9 @@ from vanishing.algebra.expressions import (
     Product,
     Raised,
     Sum,
+    apply,
 )
-from vanishing.algebra.functions import Function, registered
+from vanishing.algebra.functions import known, registered
 from vanishing.algebra.quantities import Unit, Units, Value
 from vanishing.algebra.terms import Factor, Term
 
@@ -22,9 +23,11 @@ def write_term(writer, term: Term) -> dict:
     """Write a term; functions by their names."""
     node: dict = {"exponents": [float(e) for e in term.exponents]}
     for factor in term.factors:
+        if not factor.function.is_registered:
+            raise _unsaved(factor.function.name)
         node.setdefault("factors", []).append(
             {
-                "function": _saved_name(factor.function),
+                "function": factor.function.name,
                 "scale": float(factor.scale),
                 "exponents": [float(e) for e in factor.exponents],
                 "power": int(factor.power),
@@ -35,17 +38,13 @@ def write_term(writer, term: Term) -> dict:
     return node
 
 
-def _saved_name(function: Function) -> str:
-    """Return the name of a function, or say that it is not known by one."""
-    name = function.name
-    if not function.is_registered:
-        raise TypeError(
-            f"a law with the function {name!r} of your own cannot be saved: a model file "
-            f"holds no code, and {name!r} is not registered, or is another function. Make it "
-            "known by its name (vanishing.register_function), or use pickle where you trust "
-            "the file."
-        )
-    return name
+def _unsaved(name: str) -> TypeError:
+    return TypeError(
+        f"a law with the function {name!r} of your own cannot be saved: a model file "
+        f"holds no code, and {name!r} is not registered, or is another function. Make it "
+        "known by its name (vanishing.register_function), or use pickle where you trust "
+        "the file."
+    )
 
 
 def _write_tree(writer, node: Node) -> list:
@@ -60,10 +59,10 @@ def _write_tree(writer, node: Node) -> list:
         case Raised(base=base, exponent=exponent):
             return ["raised", _write_tree(writer, base), _write_tree(writer, exponent)]
         case Apply(name=name, argument=argument):
-            function = registered(name)
-            if function.value is not node.function:
-                function = function._replace(value=node.function)
-            return ["function", _saved_name(function), _write_tree(writer, argument)]
+            function = known(name)
+            if function is None or function.value is not node.function:
+                raise _unsaved(name)
+            return ["function", name, _write_tree(writer, argument)]
     assert isinstance(node, Product | Sum)
     kind = "product" if isinstance(node, Product) else "sum"
     return [kind, *(_write_tree(writer, part) for part in node.parts)]
@@ -88,8 +87,7 @@ def _read_tree(reader, node, n_columns: int, depth: int = 0) -> Node:
         case "raised", [base, exponent]:
             return Raised(tree(base), tree(exponent))
         case "function", [name, argument]:
-            function = registered(reader.string(name, "function"))
-            return Apply(function.name, function.value, tree(argument))
+            return apply(reader.string(name, "function"), tree(argument))
         case "product" | "sum", [_, _, *_]:
             return (Product if kind == "product" else Sum)(tuple(map(tree, parts)))
     reader.require(False, f"an expression has the part {kind!r}, which cannot be read.")
