@@ -252,7 +252,8 @@ class _EquationReader(TextReader):
             # As it was written: what stood below a bar, and multiplies terms, may be infinite.
             zero = Sum((trees[0], Product((Number(-1.0), trees[1]))))
             other = trees[trees[0] == Column(alone)]
-            formula = other if _has_products_of_sums(other) else None
+            if _has_products_of_sums(other) and alone not in columns_of(other):
+                formula = other
         return GivenEquation(
             terms,
             numbers,

@@ -41,10 +41,12 @@ def check_law(
     ----------
     equation : str
         Such as ``"p*V = R*n*T"``; without ``=`` it is what is zero. Numbers, names, ``+ - * /``,
-        ``^`` or ``**`` with a number, brackets, pi, and the functions sin, cos, tan, arcsin,
-        arccos, arctan, tanh, exp, log (or ln), sqrt and those of `register_function`. Names that
-        are no columns are constants, which are fitted. Columns whose names are no words
-        stand in brackets: ``[heat load (kW)]``.
+        ``^`` or ``**``, brackets, pi, and the functions exp, log (or ln), log10, log2, sqrt, cbrt,
+        abs, sign, sin, cos, tan, arcsin, arccos, arctan, sinh, cosh, tanh, arcsinh, arccosh,
+        arctanh and those of `register_function`, each of any expression. Names that are no columns
+        are constants, which are fitted, wherever they stand: ``"u = a*x**b"``,
+        ``"v = V*x**n/(K**n + x**n)"``, ``"y = log(1 + b*x)"``, ``"N = A*2**(-t/T)"``. Columns
+        whose names are no words stand in brackets: ``[heat load (kW)]``.
     X : array-like of shape (n_samples, n_features), or frame
         Columns of an array are called x0, x1, ...
     y : array-like of shape (n_samples,), default=None
@@ -59,7 +61,8 @@ def check_law(
     Returns
     -------
     law : Law
-        With the fitted numbers; ``verdict`` says whether it holds (or may hold, where fewer than
+        With the fitted numbers, written as the equation is where a column stands alone in it;
+        ``verdict`` says whether it holds (or may hold, where fewer than
         30 rows are too few to tell), ``constants`` has the constants
         and their standard errors, and ``lack_of_fit`` what columns still explain of the residuals.
 
@@ -80,6 +83,11 @@ def check_law(
     y = 2.5006(4)*x0/x1
     >>> print(law.verdict)
     holds: rms error 0.0102 (0.33 % of y); k = 2.5006(4); no column explains what is left
+
+    Constants may stand anywhere:
+
+    >>> print(check_law("y = a*x0**b/x1**c", X, y))
+    y = 2.500(1)*x0^1.0004(6)/x1^1.0004(5)
     """
     names, n_inputs = _names(X, y)
     read = read_equation(equation, names)
