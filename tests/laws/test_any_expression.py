@@ -1,5 +1,7 @@
 """Equations with constants anywhere an expression may stand: read, fitted, written, saved."""
 
+import hashlib
+import json
 import pickle
 import re
 import sqlite3
@@ -12,6 +14,20 @@ import sympy
 import vanishing
 from vanishing import check_law
 from vanishing.algebra.equations import read_equation
+from vanishing.algebra.expressions import (
+    Column,
+    Number,
+    Power,
+    Product,
+    Raised,
+    Sum,
+    apply,
+    columns_of,
+    evaluate,
+)
+from vanishing.algebra.functions import readable
+from vanishing.algebra.terms import Evaluator
+from vanishing.algebra.writing import PlainText
 
 # Everyday curves: what is written, what it means, and the constants of the simulated rows.
 CURVES = [
@@ -202,6 +218,50 @@ def test_derivatives_are_those_of_differences(equation):
         )
 
 
+def random_tree(rng, depth):
+    """Return an expression in the columns x and y and the constants c and d."""
+    kind = rng.integers(8) if depth else 0
+    parts = [random_tree(rng, depth - 1) for _ in range(3)] if kind else []
+    if kind == 0:
+        return Column(int(rng.integers(4))) if rng.random() < 0.7 else Number(float(rng.choice(5)))
+    if kind == 5:
+        return Power(parts[0], float(rng.choice([-2, -1, 0.5, 2, 3, 1.5])))
+    if kind == 6:
+        return Raised(parts[0], parts[1])
+    if kind == 7:
+        return apply(str(rng.choice(list(readable().values()))), parts[0])
+    return (Product if kind < 3 else Sum)(tuple(parts))
+
+
+def test_random_expressions_are_read_as_they_are_written():
+    rng = np.random.default_rng(0)
+    names, n_compared = ["x", "y", "c", "d"], 0
+    for _ in range(200):
+        tree = random_tree(rng, 3)
+        variables = rng.uniform(0.3, 1.2, (4, 1))
+        with np.errstate(all="ignore"):
+            value = float(np.broadcast_to(evaluate(tree, variables), 1)[0])
+            if not {0} < columns_of(tree) or not 1e-6 < abs(value) < 1e6:
+                continue
+            try:
+                read = read_equation(f"w = {PlainText(names).write(tree)}", ["x", "y", "w"])
+            except ValueError as problem:
+                assert re.search("cancels|number is not defined|zero|finite", str(problem))
+                continue
+            columns = np.array([*variables[:2], [value]])
+            constants = np.array([variables[names.index(name), 0] for name in read.constants])
+            (left,) = read.value(columns, constants)
+            rows = np.vstack([columns, constants[:, np.newaxis]])
+            parts = read.numbers * Evaluator(rows).values(read.terms)[:, 0]
+        if np.isfinite(parts).all():  # powers of sums that are multiplied out may not be
+            # Numbers in texts have six digits.
+            assert abs(parts.sum()) < 1e-4 * np.abs(parts).sum()
+        if read.alone is not None:
+            assert abs(left) < 1e-4 * max(1.0, abs(value))
+            n_compared += 1
+    assert n_compared > 60
+
+
 @pytest.mark.parametrize(
     "equation, linear",
     [
@@ -216,6 +276,50 @@ def test_derivatives_are_those_of_differences(equation):
 def test_constants_that_are_linear_given_the_others(equation, linear):
     read = read_equation(equation, ["x", "u"])
     assert {read.constants[k] for k in read.linear} == set(linear)
+
+
+def loaded_with(path, **changes):
+    """Return a saved law whose file says other things, or, where these are None, nothing."""
+    document = json.loads(path.read_text())
+    fitted = {**document["model"]["fitted"], **changes}
+    document["model"]["fitted"] = {key: v for key, v in fitted.items() if v is not None}
+    document["sha256"] = "0" * 64
+    content = json.dumps(document)
+    other = path.with_name("other.json")
+    other.write_text(content.replace("0" * 64, hashlib.sha256(content.encode()).hexdigest(), 1))
+    return vanishing.load(other)
+
+
+def test_files_from_before_formulas_are_read(laws, tmp_path):
+    law = laws["u = a*(x - s)^2 + c"]
+    law.save(tmp_path / "law.json")
+    old = loaded_with(tmp_path / "law.json", formula=None)
+    x = np.linspace(1, 4, 9)[:, np.newaxis]
+    np.testing.assert_allclose(old.predict(x), law.predict(x), rtol=1e-9)
+    assert "x^2" in str(old)
+
+
+@pytest.mark.parametrize(
+    "formula, message",
+    [
+        (["sum", ["column", 1], ["number", 1.0, 0.0]], "formula of a law is its target"),
+        ([], "an expression is empty"),
+        ("x", "an expression is not a list"),
+        (["sum", ["column", 0]], "part 'sum', which cannot be read"),
+        (["column", 9], "column is not an integer from 0 to 1"),
+        (["code", "import os"], "part 'code', which cannot be read"),
+        (["function", "system", ["column", 0]], "'system' is no function that is known"),
+    ],
+)
+def test_expressions_in_files_are_checked(laws, tmp_path, formula, message):
+    laws["u = a*x**b"].save(tmp_path / "law.json")
+    with pytest.raises(ValueError, match=message):
+        loaded_with(tmp_path / "law.json", formula=formula)
+    deep = ["column", 0]
+    for _ in range(400):
+        deep = ["power", deep, 1.5]
+    with pytest.raises(ValueError, match="nested too deeply"):
+        loaded_with(tmp_path / "law.json", formula=deep)
 
 
 def test_a_power_of_zero_is_zero():
