@@ -210,12 +210,14 @@ class _Result:
         return self.nearest(Law(terms, coef, **parts), Law(terms, coef, branch=-1, **parts))
 
     def formula(self) -> Node | None:
-        """Return what the target is as it was written, if the law's terms are multiplied out."""
-        equation = self.problem.equation
+        """Return what the target is as it was written, where the law's terms say less."""
+        equation, values = self.problem.equation, self.constants.values
         if equation.formula is None or self.target != equation.alone:
             return None
+        if equation.on_wrong_branch(self.problem.columns, values).any():
+            return None
         stds = np.sqrt(np.diag(self.constants.covariance))
-        numbers = list(map(Number, self.constants.values.tolist(), stds.tolist()))
+        numbers = list(map(Number, values.tolist(), stds.tolist()))
         return with_numbers(equation.formula, equation.n_columns, numbers)
 
     def nearest(self, *laws: Law) -> Law:
