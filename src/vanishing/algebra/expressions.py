@@ -139,11 +139,13 @@ def quotient(node: Node) -> tuple[Number, list[Node], list[Node]]:
     above: list[Node] = []
     below: list[Node] = []
     for factor in factors:
-        base, exponent = as_power(factor)
-        if exponent < 0.0:
-            below.append(power(base, -exponent))
-        else:
-            above.append(factor)
+        match factor:
+            case Power(base=base, exponent=exponent) if exponent < 0.0:
+                below.append(power(base, -exponent))
+            case Raised(base=base, exponent=Number(value=value, std=std)) if value < 0.0:
+                below.append(Raised(base, Number(-value, std)))
+            case _:
+                above.append(factor)
     return number, above, below
 
 

@@ -180,7 +180,7 @@ class PlainText:
             if isinstance(node.base, Column):
                 return False, self.power_of_column(node.base.place, node.exponent)
             return False, self.power(self.signed(node.base), node.exponent)
-        if isinstance(node, Raised):
+        if isinstance(node, Raised) and not quotient(node)[2]:
             return False, self.raised_to(self.signed(node.base), self.signed(node.exponent))
         if isinstance(node, Sum):
             return False, self.sum(map(self.sign_and_size, node.parts))
