@@ -9,6 +9,7 @@ import numpy as np
 from vanishing._types import Table, Vector
 from vanishing.algebra.equations import GivenEquation, read_equation
 from vanishing.algebra.expression_units import units_of_constants
+from vanishing.algebra.expressions import Inside, Node, Number, columns_of, evaluate, with_numbers
 from vanishing.algebra.functions import FUNCTIONS
 from vanishing.algebra.quantities import ONE, read_units
 from vanishing.algebra.solving import normalised, pivot_of
@@ -40,10 +41,12 @@ def check_law(
     ----------
     equation : str
         Such as ``"p*V = R*n*T"``; without ``=`` it is what is zero. Numbers, names, ``+ - * /``,
-        ``^`` or ``**`` with a number, brackets, pi, and the functions sin, cos, tan, arcsin,
-        arccos, arctan, tanh, exp, log (or ln), sqrt and those of `register_function`. Names that
-        are no columns are constants, which are fitted. Columns whose names are no words
-        stand in brackets: ``[heat load (kW)]``.
+        ``^`` or ``**``, brackets, pi, and the functions exp, log (or ln), log10, log2, sqrt, cbrt,
+        abs, sign, sin, cos, tan, arcsin, arccos, arctan, sinh, cosh, tanh, arcsinh, arccosh,
+        arctanh and those of `register_function`, each of any expression. Names that are no columns
+        are constants, which are fitted, wherever they stand: ``"u = a*x**b"``,
+        ``"v = V*x**n/(K**n + x**n)"``, ``"y = log(1 + b*x)"``, ``"N = A*2**(-t/T)"``. Columns
+        whose names are no words stand in brackets: ``[heat load (kW)]``.
     X : array-like of shape (n_samples, n_features), or frame
         Columns of an array are called x0, x1, ...
     y : array-like of shape (n_samples,), default=None
@@ -58,7 +61,8 @@ def check_law(
     Returns
     -------
     law : Law
-        With the fitted numbers; ``verdict`` says whether it holds (or may hold, where fewer than
+        With the fitted numbers, written as the equation is where a column stands alone in it;
+        ``verdict`` says whether it holds (or may hold, where fewer than
         30 rows are too few to tell), ``constants`` has the constants
         and their standard errors, and ``lack_of_fit`` what columns still explain of the residuals.
 
@@ -79,6 +83,11 @@ def check_law(
     y = 2.5006(4)*x0/x1
     >>> print(law.verdict)
     holds: rms error 0.0102 (0.33 % of y); k = 2.5006(4); no column explains what is left
+
+    Constants may stand anywhere:
+
+    >>> print(check_law("y = a*x0**b/x1**c", X, y))
+    y = 2.500(1)*x0^1.0004(6)/x1^1.0004(5)
     """
     names, n_inputs = _names(X, y)
     read = read_equation(equation, names)
@@ -168,7 +177,8 @@ class _Result:
             self.size = float(np.sqrt(problem.mean_square(problem.columns[self.target])))
 
     def law(self) -> Law:
-        terms, coef, jacobian = _folded(self.problem.equation, self.constants.values)
+        values, stds = self.constants.values, np.sqrt(np.diag(self.constants.covariance))
+        terms, coef, jacobian = _folded(self.problem.equation, values, stds)
         covariance = jacobian @ self.constants.covariance @ jacobian.T
         if self.target is not None:
             terms = _shifted(terms, self.target)
@@ -190,16 +200,25 @@ class _Result:
             constants={
                 name: (value, std)
                 for name, value, std in zip(
-                    self.problem.equation.constants,
-                    self.constants.values,
-                    np.sqrt(np.diag(self.constants.covariance)),
-                    strict=True,
+                    self.problem.equation.constants, values, stds, strict=True
                 )
             },
             constant_units={name: str(unit) for name, unit in self.constant_units.items()},
             units=self.units,
+            formula=self.formula(),
         )
         return self.nearest(Law(terms, coef, **parts), Law(terms, coef, branch=-1, **parts))
+
+    def formula(self) -> Node | None:
+        """Return what the target is as it was written, where the law's terms say less."""
+        equation, values = self.problem.equation, self.constants.values
+        if equation.formula is None or self.target != equation.alone:
+            return None
+        if equation.on_wrong_branch(self.problem.columns, values).any():
+            return None
+        stds = np.sqrt(np.diag(self.constants.covariance))
+        numbers = list(map(Number, values.tolist(), stds.tolist()))
+        return with_numbers(equation.formula, equation.n_columns, numbers)
 
     def nearest(self, *laws: Law) -> Law:
         """Return that branch of a law which predicts the target best."""
@@ -318,10 +337,10 @@ class _Result:
         return "does not hold: " + "; ".join([reason, *parts])
 
 
-def _folded(equation: GivenEquation, constants) -> tuple[list[Term], np.ndarray, np.ndarray]:
+def _folded(equation: GivenEquation, constants, stds) -> tuple[list[Term], np.ndarray, np.ndarray]:
     """Return terms in columns alone, their coefficients, and these by the constants."""
     folded = [
-        _fold(term, number, constants, equation.n_columns)
+        _fold(term, number, constants, stds, equation.n_columns)
         for term, number in zip(equation.terms, equation.numbers, strict=True)
     ]
     terms = list(dict.fromkeys(term for term, _ in folded))
@@ -330,7 +349,7 @@ def _folded(equation: GivenEquation, constants) -> tuple[list[Term], np.ndarray,
     def coefficients(values):
         coef = np.zeros(len(terms))
         for j, term, number in zip(place, equation.terms, equation.numbers, strict=True):
-            coef[j] += _fold(term, number, values, equation.n_columns)[1]
+            coef[j] += _fold(term, number, values, stds, equation.n_columns)[1]
         return coef
 
     steps = np.diag(np.where(constants == 0.0, 1e-6, 1e-6 * np.abs(constants)))
@@ -346,7 +365,7 @@ def _shifted(terms: list[Term], target: int) -> list[Term]:
     inside = [term for term in terms if term.involves(target)]
     outside = [term for term in terms if not term.involves(target)]
     exponents = {term.exponents[target] for term in inside}
-    plain = not any(factor.exponents[target] for term in inside for factor in term.factors)
+    plain = not any(factor.involves(target) for term in inside for factor in term.factors)
     if len(inside) < 2 or len(outside) != 1 or exponents != {2.0} or not plain:
         return terms
     return [
@@ -354,20 +373,28 @@ def _shifted(terms: list[Term], target: int) -> list[Term]:
     ]
 
 
-def _fold(term: Term, number: float, constants, n_columns: int) -> tuple[Term, float]:
+def _fold(term: Term, number: float, constants, stds, n_columns: int) -> tuple[Term, float]:
     """Return a term with numbers in place of constants, and its coefficient."""
+    fitted = list(map(Number, constants.tolist(), stds.tolist()))
     coefficient = number * float(np.prod(constants ** np.array(term.exponents[n_columns:])))
     factors = []
     for factor in term.factors:
         scale = factor.scale * float(np.prod(constants ** np.array(factor.exponents[n_columns:])))
-        inner = factor.exponents[:n_columns]
-        if not any(inner) or not scale:
+        inner, inside = factor.exponents[:n_columns], factor.inside
+        if inside is not None:
+            node = with_numbers(inside.node, n_columns, fitted)
+            inside, scale = (
+                (Inside(node), scale)
+                if columns_of(node)
+                else (None, scale * float(evaluate(node, ())))
+            )
+        if not (any(inner) or inside) or not scale:
             coefficient *= float(factor.function.value(np.asarray(scale))) ** factor.power
             continue
         if factor.function is FUNCTIONS["sqrt"]:
             coefficient *= abs(scale) ** (0.5 * factor.power)
             scale = float(np.sign(scale))
-        factors.append(Factor(factor.function, scale, inner, factor.power))
+        factors.append(Factor(factor.function, scale, inner, factor.power, inside))
     return Term(term.exponents[:n_columns], tuple(factors)), coefficient
 
 
