@@ -9,11 +9,13 @@ from scipy.linalg import LinAlgError
 from scipy.optimize import least_squares
 
 from vanishing.algebra.equations import GivenEquation, listed
-from vanishing.fitting.normal import widened
+from vanishing.fitting.normal import unshrunk, widened
+from vanishing.fitting.unequal_noise import noise_variance
 from vanishing.laws import settings
 
 _NEWTON = 20  # steps to the nearest solution
 _STEPS_THERE = 5  # to the nearest point where an equation holds
+_VARIANCE_FITS = 8  # until weights and constants agree
 
 
 class Undetermined(ValueError):
@@ -32,7 +34,7 @@ class Problem(NamedTuple):
     equation : GivenEquation
     columns : ndarray of shape (n_columns, n_rows)
     weight : ndarray of shape (n_rows,)
-        How often each row counts.
+        What each row counts beside the others.
     target : int or None
         The column in whose units residuals are; None for deviations from the equation relative to
         the spread of all columns.
@@ -149,32 +151,101 @@ class Constants(NamedTuple):
     values : ndarray of shape (n_constants,)
     covariance : ndarray of shape (n_constants, n_constants)
     residuals : ndarray of shape (n_rows,)
+    weight : ndarray of shape (n_rows,)
+        What each row counted in the fit: its own weight, over its variance where noise is unequal.
     """
 
     values: np.ndarray
     covariance: np.ndarray
     residuals: np.ndarray
+    weight: np.ndarray
 
 
 def fit_constants(problem: Problem) -> Constants:
     """Fit the constants of an equation, from several starts."""
     names = problem.equation.constants
     if not names:
-        return Constants(np.empty(0), np.empty((0, 0)), _defined(problem, np.empty(0)))
-    scale = _scales(problem)
+        values = scale = np.empty(0)
+    else:
+        scale = _scales(problem)
+        values = _least_squares(problem, scale)
+    residuals = _defined(problem, values)
+    problem, values = _with_equal_noise(problem, values, scale, residuals)
+    residuals = _defined(problem, values)
+    covariance = _covariance(problem, values, scale, residuals) if names else np.empty((0, 0))
+    return Constants(values, covariance, residuals, problem.weight)
+
+
+def _least_squares(problem: Problem, scale) -> np.ndarray:
+    """Return the constants of the best of several starts."""
     best: tuple[float, np.ndarray] | None = None
     for start in _starts(problem, scale)[: settings.REFINED_STARTS]:
         fit = refined(problem, start, scale)
         if fit is not None and (best is None or fit[0] < best[0] * (1.0 - 1e-9)):
             best = fit
     if best is None:
+        names = problem.equation.constants
         raise ValueError(
             f"no values of {listed(names)} were found for which the equation is defined on every "
             "row."
         )
-    values = _signed(problem, *best)
-    residuals = _defined(problem, values)
-    return Constants(values, _covariance(problem, values, scale, residuals), residuals)
+    return _signed(problem, *best)
+
+
+def _with_equal_noise(problem: Problem, values, scale, residuals) -> tuple[Problem, np.ndarray]:
+    """Return rows that count by the inverse of their variance, where that grows with the target.
+
+    Without, few rows of large noise decide the constants, and their errors cannot be told. The fit
+    starts from the constants for equal noise and from what the measured target says of its noise:
+    where few rows decided the former, these look better than they are.
+    """
+    if problem.target is None or np.ptp(problem.weight):
+        return problem, values
+    measured = problem.columns[problem.target]
+    left = problem.mean_square(residuals)
+    rounding = settings.EXACT_CHECK**2 * problem.mean_square(measured)
+    if not rounding < left < settings.UNEQUAL_LEFT * problem.spread(problem.target) ** 2:
+        return problem, values
+    best = (len(residuals) * np.log(left) - settings.UNEQUAL_GAIN, problem, values)
+    for noise, predicted in ((residuals, measured - residuals), (measured, measured)):
+        variance = noise_variance(noise, predicted)
+        fit = values
+        for i in range(_VARIANCE_FITS):
+            trial = problem._replace(weight=np.mean(variance) / variance)
+            fit = _moved(trial, fit, scale)
+            noise = trial.residuals(fit)
+            if not np.isfinite(noise).all():
+                break
+            score = len(noise) * np.log(np.mean(noise**2 / variance)) + np.log(variance).sum()
+            # At first the variance is that of what was measured, which follows its noise.
+            if i and score < best[0]:
+                best = (score, trial, fit)
+            whole = unshrunk(noise, _leverage(trial, fit, scale))
+            last, variance = variance, noise_variance(whole, measured - noise)
+            if i and np.allclose(last, variance, rtol=1e-3):
+                break
+    return best[1:]
+
+
+def _moved(problem: Problem, values: np.ndarray, scale) -> np.ndarray:
+    """Return the constants that least squares leads to from others."""
+    fit = refined(problem, values, scale) if len(values) else None
+    return values if fit is None else fit[1]
+
+
+def _slopes(problem: Problem, values, scale) -> np.ndarray:
+    """Return the derivatives of weighted residuals, 0 where there are none."""
+    jacobian = problem.jacobian(values, scale) * np.sqrt(problem.weight)[:, np.newaxis]
+    return np.where(np.isfinite(jacobian), jacobian, 0.0)
+
+
+def _leverage(problem: Problem, values, scale) -> np.ndarray:
+    """Return the share of its own noise that each row's prediction takes up."""
+    if not len(values):
+        return np.zeros(len(problem.weight))
+    jacobian = _slopes(problem, values, scale)
+    norm = np.linalg.norm(jacobian, axis=0)
+    return np.sum(np.linalg.qr(jacobian / np.where(norm > 0, norm, 1.0))[0] ** 2, axis=1)
 
 
 def _signed(problem: Problem, mean_square, values) -> np.ndarray:
@@ -238,13 +309,12 @@ def refined(problem: Problem, start, scale) -> tuple[float, np.ndarray] | None:
 
 def _covariance(problem, values, scale, residuals) -> np.ndarray:
     names = problem.equation.constants
-    jacobian = problem.jacobian(values, scale) * np.sqrt(problem.weight)[:, np.newaxis]
-    jacobian = np.where(np.isfinite(jacobian), jacobian, 0.0)
+    jacobian = _slopes(problem, values, scale)
     norm = np.linalg.norm(jacobian, axis=0)
     for name, size in zip(names, norm, strict=True):
         if not size:
             raise Undetermined(f"the rows do not determine the constant {name!r}.", [name])
-    _, singular, vectors = np.linalg.svd(jacobian / norm, full_matrices=False)
+    unit, singular, vectors = np.linalg.svd(jacobian / norm, full_matrices=False)
     if singular[-1] < settings.SINGULAR * singular[0]:
         loose = [n for n, v in zip(names, vectors[-1], strict=True) if abs(v) > 0.05]
         raise Undetermined(
@@ -252,11 +322,15 @@ def _covariance(problem, values, scale, residuals) -> np.ndarray:
             "constants: put a number in place of one of them.",
             loose,
         )
-    inverse = vectors.T / singular / norm[:, np.newaxis]
-    rest = float(problem.weight @ residuals**2) / (problem.weight.sum() - len(values))
-    pull = jacobian * residuals[:, np.newaxis]
+    inverse = vectors.T / singular
     covariance = inverse @ inverse.T
-    return rest * widened(covariance, pull.T @ pull / rest) if rest else rest * covariance
+    left = residuals * np.sqrt(problem.weight)
+    # Weights say what rows count beside one another; they make no new observations.
+    rest = float(left @ left) / max(len(left) - len(values), 1)
+    if rest and len(left) >= settings.FEW_ROWS:  # fewer do not tell how unequal noise is
+        pull = jacobian / norm * unshrunk(left, np.sum(unit**2, axis=1))[:, np.newaxis]
+        covariance = widened(covariance, pull.T @ pull / rest)
+    return rest * covariance / norm / norm[:, np.newaxis]
 
 
 # -- Starts ---------------------------------------------------------------------------------------

@@ -78,7 +78,7 @@ WORSE = 2.0  # times the mean square of the sample: what a law may leave on all 
 # Half: 30, 4; twice: the same.
 EXPONENT_PRICE = 3.0  # score per unit of exponents: simple terms against a slightly better fit
 FUNCTION_PRICE = 25.0  # score per function used; half: the same; twice: 28, 5
-LEAST_EXPLAINED = 0.5  # share of the target's variance
+LEAST_EXPLAINED = 0.5  # share of the target's variance, of a law found or checked
 ROWS_PER_TERM = 5.0  # per coefficient to be fitted: fewer would fit anything
 FEW_ROWS = 30  # on fewer, nothing is said about what a law leaves over
 # Half: 31, 6; twice: 28, 1.
@@ -99,8 +99,8 @@ TURNS = 0.1  # share of rows on either side of a surface that turns around: a co
 # -- check_law ------------------------------------------------------------------------------------
 SIGNIFICANT = 1e-3  # p-value of a column that is named as explaining residuals
 TESTED_ROWS = 20_000  # of the test of what is left over: time
-LARGE_ERROR = 0.5  # over the spread of the target, of an equation that says little
 WRONG_BRANCH = 0.25  # share of rows where a root would be negative
+UNEQUAL_GAIN = 6.0  # twice the log-likelihood from which on noise is unequal: chance in 1 of 100
 SINGULAR = 1e-7  # smallest singular value of a Jacobian, of constants that are not settled
 START_ROWS = 300  # on which starts are compared: time
 MAX_STARTS = 600  # time against constants that are found only from near
