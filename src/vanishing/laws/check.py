@@ -9,6 +9,7 @@ import numpy as np
 from vanishing._types import Table, Vector
 from vanishing.algebra.equations import GivenEquation, read_equation
 from vanishing.algebra.expression_units import units_of_constants
+from vanishing.algebra.expressions import Inside, Number, columns_of, evaluate, with_numbers
 from vanishing.algebra.functions import FUNCTIONS
 from vanishing.algebra.quantities import ONE, read_units
 from vanishing.algebra.solving import normalised, pivot_of
@@ -175,7 +176,8 @@ class _Result:
         self.explains = left < settings.LEAST_EXPLAINED * variance  # as a search asks
 
     def law(self) -> Law:
-        terms, coef, jacobian = _folded(self.problem.equation, self.constants.values)
+        values, stds = self.constants.values, np.sqrt(np.diag(self.constants.covariance))
+        terms, coef, jacobian = _folded(self.problem.equation, values, stds)
         covariance = jacobian @ self.constants.covariance @ jacobian.T
         if self.target is not None:
             terms = _shifted(terms, self.target)
@@ -197,10 +199,7 @@ class _Result:
             constants={
                 name: (value, std)
                 for name, value, std in zip(
-                    self.problem.equation.constants,
-                    self.constants.values,
-                    np.sqrt(np.diag(self.constants.covariance)),
-                    strict=True,
+                    self.problem.equation.constants, values, stds, strict=True
                 )
             },
             constant_units={name: str(unit) for name, unit in self.constant_units.items()},
@@ -324,10 +323,10 @@ class _Result:
         return "does not hold: " + "; ".join([reason, *parts])
 
 
-def _folded(equation: GivenEquation, constants) -> tuple[list[Term], np.ndarray, np.ndarray]:
+def _folded(equation: GivenEquation, constants, stds) -> tuple[list[Term], np.ndarray, np.ndarray]:
     """Return terms in columns alone, their coefficients, and these by the constants."""
     folded = [
-        _fold(term, number, constants, equation.n_columns)
+        _fold(term, number, constants, stds, equation.n_columns)
         for term, number in zip(equation.terms, equation.numbers, strict=True)
     ]
     terms = list(dict.fromkeys(term for term, _ in folded))
@@ -336,7 +335,7 @@ def _folded(equation: GivenEquation, constants) -> tuple[list[Term], np.ndarray,
     def coefficients(values):
         coef = np.zeros(len(terms))
         for j, term, number in zip(place, equation.terms, equation.numbers, strict=True):
-            coef[j] += _fold(term, number, values, equation.n_columns)[1]
+            coef[j] += _fold(term, number, values, stds, equation.n_columns)[1]
         return coef
 
     steps = np.diag(np.where(constants == 0.0, 1e-6, 1e-6 * np.abs(constants)))
@@ -352,7 +351,7 @@ def _shifted(terms: list[Term], target: int) -> list[Term]:
     inside = [term for term in terms if term.involves(target)]
     outside = [term for term in terms if not term.involves(target)]
     exponents = {term.exponents[target] for term in inside}
-    plain = not any(factor.exponents[target] for term in inside for factor in term.factors)
+    plain = not any(factor.involves(target) for term in inside for factor in term.factors)
     if len(inside) < 2 or len(outside) != 1 or exponents != {2.0} or not plain:
         return terms
     return [
@@ -360,20 +359,28 @@ def _shifted(terms: list[Term], target: int) -> list[Term]:
     ]
 
 
-def _fold(term: Term, number: float, constants, n_columns: int) -> tuple[Term, float]:
+def _fold(term: Term, number: float, constants, stds, n_columns: int) -> tuple[Term, float]:
     """Return a term with numbers in place of constants, and its coefficient."""
+    fitted = list(map(Number, constants.tolist(), stds.tolist()))
     coefficient = number * float(np.prod(constants ** np.array(term.exponents[n_columns:])))
     factors = []
     for factor in term.factors:
         scale = factor.scale * float(np.prod(constants ** np.array(factor.exponents[n_columns:])))
-        inner = factor.exponents[:n_columns]
-        if not any(inner) or not scale:
+        inner, inside = factor.exponents[:n_columns], factor.inside
+        if inside is not None:
+            node = with_numbers(inside.node, n_columns, fitted)
+            inside, scale = (
+                (Inside(node), scale)
+                if columns_of(node)
+                else (None, scale * float(evaluate(node, ())))
+            )
+        if not (any(inner) or inside) or not scale:
             coefficient *= float(factor.function.value(np.asarray(scale))) ** factor.power
             continue
         if factor.function is FUNCTIONS["sqrt"]:
             coefficient *= abs(scale) ** (0.5 * factor.power)
             scale = float(np.sign(scale))
-        factors.append(Factor(factor.function, scale, inner, factor.power))
+        factors.append(Factor(factor.function, scale, inner, factor.power, inside))
     return Term(term.exponents[:n_columns], tuple(factors)), coefficient
 
 

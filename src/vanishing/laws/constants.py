@@ -9,6 +9,8 @@ from scipy.linalg import LinAlgError
 from scipy.optimize import least_squares
 
 from vanishing.algebra.equations import GivenEquation, listed
+from vanishing.algebra.expressions import Apply, Sum, columns_of, parts_of
+from vanishing.algebra.relations import relations
 from vanishing.fitting.normal import unshrunk, widened
 from vanishing.fitting.unequal_noise import noise_variance
 from vanishing.laws import settings
@@ -62,20 +64,15 @@ class Problem(NamedTuple):
 
     def value(self, constants, columns=None) -> np.ndarray:
         """Return what the equation says is zero."""
-        columns = self.columns if columns is None else columns
-        evaluator = self.equation.evaluator(columns, constants)
-        return self.equation.numbers @ evaluator.values(self.equation.terms)
+        return self.equation.value(self.columns if columns is None else columns, constants)
 
-    def slope(self, constants, place: int, columns=None) -> np.ndarray:
-        """Return its derivative with respect to a column or (behind the columns) a constant."""
-        columns = self.columns if columns is None else columns
-        evaluator = self.equation.evaluator(columns, constants)
-        return self.equation.numbers @ evaluator.derivatives(self.equation.terms, place)
+    def slope(self, constants, column: int, columns=None) -> np.ndarray:
+        """Return its derivative with respect to a column."""
+        return self.equation.slope(self.columns if columns is None else columns, constants, column)
 
     def constant_slopes(self, constants, columns=None) -> np.ndarray:
         """Return derivatives with respect to all constants, shape (n_constants, n_rows)."""
-        n = self.equation.n_columns
-        return np.array([self.slope(constants, n + k, columns) for k in range(len(constants))])
+        return self.equation.jacobian(self.columns if columns is None else columns, constants)
 
     def gradient(self, constants) -> np.ndarray:
         """Return how much the value changes with a spread of all columns."""
@@ -344,53 +341,43 @@ def _scales(problem: Problem) -> np.ndarray:
     typical = np.array(
         [np.mean(row[np.isfinite(row)]) if np.any(np.isfinite(row)) else 0.0 for row in logs]
     )
-    rows, right = [], []
-    for term, number in zip(problem.equation.terms, problem.equation.numbers, strict=True):
-        parts = [(term.exponents, number, -1.0)]
-        parts += [(f.exponents, f.scale, 0.0) for f in term.factors]
-        for exponents, size, level in parts:
-            if any(exponents[n:]) or level:
-                rows.append([*exponents[n:], level])
-                right.append(-np.dot(exponents[:n], typical) - np.log(abs(size)))
-    logs = np.linalg.lstsq(np.array(rows), np.array(right), rcond=None)[0]
-    return np.exp(np.clip(logs[:-1], -300.0, 300.0))
+    rows = relations(problem.equation.zero.node, n)
+    places = sorted({place for row in rows for place in row.exponents if not 0 <= place < n})
+    matrix = np.array([[row.exponents.get(place, 0.0) for place in places] for row in rows])
+    right = [
+        -row.number - sum(e * typical[i] for i, e in row.exponents.items() if 0 <= i < n)
+        for row in rows
+    ]
+    logs = np.linalg.lstsq(matrix, np.array(right), rcond=None)[0]
+    sizes = dict(zip(places, np.exp(np.clip(logs, -300.0, 300.0)), strict=True))
+    return np.array([sizes.get(n + k, 1.0) for k in range(len(problem.equation.constants))])
 
 
-def _linear(equation: GivenEquation) -> list[int]:
-    """Return places of constants such that the equation is linear in all of them together."""
+def _grids(equation: GivenEquation) -> list[tuple[float, ...]]:
+    """Return where to start each constant from, relative to its size."""
     n = equation.n_columns
-    chosen: list[int] = []
-    for k in range(len(equation.constants)):
-        inside = any(f.exponents[n + k] for t in equation.terms for f in t.factors)
-        powers = {t.exponents[n + k] for t in equation.terms}
-        together = any(
-            t.exponents[n + k] and t.exponents[n + j] for t in equation.terms for j in chosen
-        )
-        if not inside and powers <= {0.0, 1.0} and not together:
-            chosen.append(k)
-    return chosen
-
-
-def _grid(equation: GivenEquation, k: int) -> tuple[float, ...]:
-    """Return where to start a constant from, relative to its size."""
-    n = equation.n_columns
-    inside = [f for term in equation.terms for f in term.factors if f.exponents[n + k]]
-    if not any(f.function.name in ("sin", "cos", "tan") for f in inside):
-        return settings.START_FACTORS
-    return (
-        settings.START_FREQUENCIES
-        if any(any(f.exponents[:n]) for f in inside)
-        else settings.START_PHASES
-    )
+    grids: list[tuple[float, ...]] = [settings.START_FACTORS] * len(equation.constants)
+    for node in parts_of(equation.zero.node):
+        if not isinstance(node, Apply) or node.name not in ("sin", "cos", "tan"):
+            continue
+        for part in node.argument.parts if isinstance(node.argument, Sum) else (node.argument,):
+            places = columns_of(part)
+            is_phase = all(place >= n for place in places)
+            for place in places:
+                if place >= n and grids[place - n] is not settings.START_FREQUENCIES:
+                    grids[place - n] = (
+                        settings.START_PHASES if is_phase else settings.START_FREQUENCIES
+                    )
+    return grids
 
 
 def _starts(problem: Problem, scale) -> list[np.ndarray]:
     """Return starts, the best first: constants that are not linear on a grid, the others solved."""
     step = max(1, problem.columns.shape[1] // settings.START_ROWS)
     problem = problem.rows(slice(None, None, step))
-    linear = _linear(problem.equation)
+    linear = list(problem.equation.linear)
     others = [k for k in range(len(scale)) if k not in linear]
-    grids = [_grid(problem.equation, k) for k in others]
+    grids = [grid for k, grid in enumerate(_grids(problem.equation)) if k in others]
     while prod(map(len, grids)) > settings.MAX_STARTS:
         longest = max(
             range(len(grids)), key=lambda i: (grids[i] != settings.START_FREQUENCIES, len(grids[i]))
