@@ -60,6 +60,8 @@ class GivenEquation(NamedTuple):
     zero : Differentiable
         What is zero where the equation holds, in the same variables: as it was written where a
         column stands alone, else the sum of the terms.
+    formula : Node or None
+        What the column that stands alone is, as it was written, where terms are multiplied out.
     n_columns : int
     constants : tuple of str
         Names that are no columns.
@@ -73,6 +75,7 @@ class GivenEquation(NamedTuple):
     terms: tuple[Term, ...]
     numbers: np.ndarray
     zero: Differentiable
+    formula: Node | None
     n_columns: int
     constants: tuple[str, ...]
     alone: int | None
@@ -148,6 +151,18 @@ def degree_in(node: Node, places: frozenset[int]) -> int:
         case Product(parts=parts):
             return min(2, sum(degree_in(part, places) for part in parts))
     return 2
+
+
+def _has_products_of_sums(node: Node) -> bool:
+    """Say whether a sum is multiplied out where an expression becomes terms."""
+    match node:
+        case Sum(parts=parts):
+            return any(map(_has_products_of_sums, parts))
+        case Product(parts=parts):
+            return any(isinstance(part, Sum) or _has_products_of_sums(part) for part in parts)
+        case Power(base=base):
+            return isinstance(base, Sum) or _has_products_of_sums(base)
+    return False
 
 
 def _evaluated(total: TermSum, values: np.ndarray, width: int) -> np.ndarray:
@@ -232,13 +247,17 @@ class _EquationReader(TextReader):
         numbers = np.array(list(total.values()))
         radicals = self.used_radicals(rooted)
         zero = Sum(tuple(map(of_term, terms, map(Number, numbers.tolist()))))
+        formula = None
         if alone is not None and not radicals:
             # As it was written: what stood below a bar, and multiplies terms, may be infinite.
             zero = Sum((trees[0], Product((Number(-1.0), trees[1]))))
+            other = trees[trees[0] == Column(alone)]
+            formula = other if _has_products_of_sums(other) else None
         return GivenEquation(
             terms,
             numbers,
             Differentiable(zero),
+            formula,
             n_columns,
             tuple(self.constants),
             alone,

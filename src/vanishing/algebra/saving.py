@@ -34,7 +34,7 @@ def write_term(writer, term: Term) -> dict:
             }
         )
         if factor.inside is not None:
-            node["factors"][-1]["inside"] = _write_tree(writer, factor.inside.node)
+            node["factors"][-1]["inside"] = write_tree(writer, factor.inside.node)
     return node
 
 
@@ -47,7 +47,7 @@ def _unsaved(name: str) -> TypeError:
     )
 
 
-def _write_tree(writer, node: Node) -> list:
+def write_tree(writer, node: Node) -> list:
     """Write an expression as a list: what it is, and its parts."""
     match node:
         case Number(value=value, std=std):
@@ -55,27 +55,27 @@ def _write_tree(writer, node: Node) -> list:
         case Column(place=place):
             return ["column", place]
         case Power(base=base, exponent=exponent):
-            return ["power", _write_tree(writer, base), writer.float(exponent)]
+            return ["power", write_tree(writer, base), writer.float(exponent)]
         case Raised(base=base, exponent=exponent):
-            return ["raised", _write_tree(writer, base), _write_tree(writer, exponent)]
+            return ["raised", write_tree(writer, base), write_tree(writer, exponent)]
         case Apply(name=name, argument=argument):
             function = known(name)
             if function is None or function.value is not node.function:
                 raise _unsaved(name)
-            return ["function", name, _write_tree(writer, argument)]
+            return ["function", name, write_tree(writer, argument)]
     assert isinstance(node, Product | Sum)
     kind = "product" if isinstance(node, Product) else "sum"
-    return [kind, *(_write_tree(writer, part) for part in node.parts)]
+    return [kind, *(write_tree(writer, part) for part in node.parts)]
 
 
-def _read_tree(reader, node, n_columns: int, depth: int = 0) -> Node:
-    """Return an expression that `_write_tree` has written."""
+def read_tree(reader, node, n_columns: int, depth: int = 0) -> Node:
+    """Return an expression that `write_tree` has written."""
     reader.require(depth <= _MAX_DEPTH, "an expression is nested too deeply.")
     reader.require(node, "an expression is empty.")
     kind, *parts = reader.listed(node, "an expression")
 
     def tree(part) -> Node:
-        return _read_tree(reader, part, n_columns, depth + 1)
+        return read_tree(reader, part, n_columns, depth + 1)
 
     match kind, parts:
         case "number", [value, std]:
@@ -106,7 +106,7 @@ def read_term(reader, node, n_columns: int) -> Term:
         (scale,) = reader.floats([scale], "scale").tolist()
         inner = tuple(reader.floats(inner, "exponents", n_columns).tolist())
         if inside is not None:
-            inside = Inside(_read_tree(reader, inside, n_columns))
+            inside = Inside(read_tree(reader, inside, n_columns))
         read.append(Factor(function, scale, inner, reader.integer(power, "power", -99, 99), inside))
     return Term(tuple(reader.floats(exponents, "exponents", n_columns).tolist()), tuple(read))
 

@@ -11,7 +11,7 @@ import numpy as np
 from vanishing._types import FloatArray, Table, Vector
 from vanishing.algebra import saving
 from vanishing.algebra.expression_units import unit_of_term, with_units
-from vanishing.algebra.expressions import Column, Node, evaluate
+from vanishing.algebra.expressions import Column, Node, columns_of, evaluate
 from vanishing.algebra.immutable import read_only
 from vanishing.algebra.languages import writer
 from vanishing.algebra.programs import python_function, to_sympy
@@ -72,6 +72,9 @@ class Law(FittedTerms):
         Units of these constants, as far as those of the columns determine them.
     units : Units, default=None
         Of the columns: numbers are then written with theirs.
+    formula : Node, default=None
+        The target as an expression in the other columns, where an equation that was checked is
+        to be written and predicted from as it was given, and not from its terms.
 
     Attributes
     ----------
@@ -132,6 +135,7 @@ class Law(FittedTerms):
     held_out_error: float
     verdict: str
     units: Units | None
+    formula: Node | None
     _constants: tuple[tuple[str, float, float], ...]
     _constant_units: tuple[tuple[str, str], ...]
 
@@ -156,6 +160,7 @@ class Law(FittedTerms):
         constants: Mapping[str, tuple[float, float]] | tuple[()] = (),
         constant_units: Mapping[str, str] | tuple[()] = (),
         units: Units | None = None,
+        formula: Node | None = None,
     ):
         self._set_terms(terms, coef, names, covariance)
         if n_inputs is None:
@@ -163,6 +168,9 @@ class Law(FittedTerms):
         if errors is not None:
             errors = read_only(np.array(errors, dtype=np.float64))
         _check(self.names, target, n_inputs, errors, branch)
+        places = set(range(len(self.names))) - {self.names.index(target) if target else -1}
+        if formula is not None and (target is None or not columns_of(formula) <= places):
+            raise ValueError("the formula of a law is its target in terms of its other columns.")
         if units is not None and len(units.columns) != len(self.names):
             raise ValueError("units of a law are one per column.")
         self._set(
@@ -178,6 +186,7 @@ class Law(FittedTerms):
             held_out_error=float(held_out_error),
             verdict=str(verdict),
             units=units,
+            formula=formula,
             _constant_units=tuple(dict(constant_units).items()),
             _constants=tuple((str(k), float(v), float(s)) for k, (v, s) in dict(constants).items()),
         )
@@ -319,6 +328,7 @@ class Law(FittedTerms):
             relative_error=self.relative_error if same else math.nan,
             branch=branch,
             held_out_error=self.held_out_error if same else math.nan,
+            formula=self.formula if same else None,
         )
         if law.solution is None:
             raise ValueError(no_closed_form(name))
@@ -327,8 +337,8 @@ class Law(FittedTerms):
     @cached_property
     def solution(self) -> Node | None:
         """The target as an expression in the other columns, if there is one."""
-        if self.target is None:
-            return None
+        if self.target is None or self.formula is not None:
+            return self.formula
         column = self.names.index(self.target)
         if not any(c and t.involves(column) for c, t in zip(self.coef, self._terms, strict=True)):
             return None
@@ -448,6 +458,8 @@ def write_law(writer, law: Law) -> dict:
     for name in _MEASURED:
         node[name] = writer.float(getattr(law, name))
     node["errors"] = None if law.errors is None else writer.array(law.errors, "errors")
+    if law.formula is not None:
+        node["formula"] = saving.write_tree(writer, law.formula)
     if law.units is not None:
         node["units"] = saving.write_units(writer, law.units)
     return node
@@ -460,9 +472,9 @@ def read_law(reader, node) -> Law:
         node,
         "a law",
         (*keys, *_MEASURED, "covariance", "errors"),
-        ("constants", "equation", "units", "constant_units"),
+        ("constants", "equation", "units", "constant_units", "formula"),
     )
-    *measured, covariance, errors, constants, _, units, constant_units = rest
+    *measured, covariance, errors, constants, _, units, constant_units, formula = rest
     constants, constant_units = saving.read_constants(reader, constants, constant_units)
     parts = read_terms(reader, names, terms, coef, covariance)
     n_columns = len(parts["names"])
@@ -479,6 +491,7 @@ def read_law(reader, node) -> Law:
         constants=constants,
         constant_units=constant_units,
         units=None if units is None else saving.read_saved_units(reader, units, n_columns),
+        formula=None if formula is None else saving.read_tree(reader, formula, n_columns),
         **{k: reader.measured(v, k) for k, v in zip(_MEASURED, measured, strict=True)},
     )
 

@@ -9,7 +9,7 @@ import numpy as np
 from vanishing._types import Table, Vector
 from vanishing.algebra.equations import GivenEquation, read_equation
 from vanishing.algebra.expression_units import units_of_constants
-from vanishing.algebra.expressions import Inside, Number, columns_of, evaluate, with_numbers
+from vanishing.algebra.expressions import Inside, Node, Number, columns_of, evaluate, with_numbers
 from vanishing.algebra.functions import FUNCTIONS
 from vanishing.algebra.quantities import ONE, read_units
 from vanishing.algebra.solving import normalised, pivot_of
@@ -204,8 +204,18 @@ class _Result:
             },
             constant_units={name: str(unit) for name, unit in self.constant_units.items()},
             units=self.units,
+            formula=self.formula(),
         )
         return self.nearest(Law(terms, coef, **parts), Law(terms, coef, branch=-1, **parts))
+
+    def formula(self) -> Node | None:
+        """Return what the target is as it was written, if the law's terms are multiplied out."""
+        equation = self.problem.equation
+        if equation.formula is None or self.target != equation.alone:
+            return None
+        stds = np.sqrt(np.diag(self.constants.covariance))
+        numbers = list(map(Number, self.constants.values.tolist(), stds.tolist()))
+        return with_numbers(equation.formula, equation.n_columns, numbers)
 
     def nearest(self, *laws: Law) -> Law:
         """Return that branch of a law which predicts the target best."""
