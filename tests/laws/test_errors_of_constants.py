@@ -6,7 +6,8 @@ import pytest
 
 from vanishing import LawFinder, check_law
 from vanishing.algebra.equations import read_equation
-from vanishing.laws.constants import Problem, fit_constants
+from vanishing.laws.constants import fit_constants
+from vanishing.laws.given_problem import Problem
 
 LAWS = {
     "y = k*a/b": ([2.5], lambda a, b, k: k * a / b),

@@ -20,7 +20,8 @@ from vanishing.equations.columns import read_columns
 from vanishing.equations.law import Law
 from vanishing.fitting.lack_of_fit import Lack, LackOfFit
 from vanishing.laws import settings
-from vanishing.laws.constants import Constants, Problem, Undetermined, fit_constants, refined
+from vanishing.laws.constants import Constants, Undetermined, fit_constants, refined
+from vanishing.laws.given_problem import Problem
 from vanishing.rows.intake import refuse
 from vanishing.rows.validation import refuse_values
 

@@ -104,8 +104,13 @@ UNEQUAL_GAIN = 6.0  # twice the log-likelihood from which on noise is unequal: c
 SINGULAR = 1e-7  # smallest singular value of a Jacobian, of constants that are not settled
 START_ROWS = 300  # on which starts are compared: time
 MAX_STARTS = 600  # time against constants that are found only from near
-REFINED_STARTS = 4  # that are followed to their end
+FOLLOWED_STARTS, FIRST_STEPS = 16, 25  # the best ones, and steps from each on these rows
+AGREEING_STARTS = 3  # that lead to the same least squares: no more are followed
+REFINED_STARTS = 2  # that are followed to their end on all rows
+DECISIVE = 0.3  # of the largest target: rows that decide where it spans decades
 # Starts relative to a constant's typical size: of any constant, of a phase, of a frequency.
 START_FACTORS = (1.0, -1.0, 3.0, 0.3, 10.0, 0.1, -3.0, -0.3, 30.0, -10.0, 100.0, 0.01)
+MORE_FACTORS = (1.0, 0.3, 3.0)  # of other sizes that a constant may have
+START_QUANTILES = (0.1, 0.3, 0.5, 0.7, 0.9)  # of a column, for constants of its size
 START_PHASES = (0.5, 2.1, 3.7, 5.3)
 START_FREQUENCIES = tuple(0.5 * i for i in range(1, 101))
