@@ -132,7 +132,7 @@ class LackOfFit:
 
     def _with_unequal_noise(self, left: np.ndarray) -> float:
         """Return White's statistic: sums s of terms times residuals, and s' Cov(s)^-1 s."""
-        each = self.terms * (left / np.sqrt(self.weight))
+        each = self.terms * left
         covariance = self.whitened @ (each @ each.T) @ self.whitened.T
         sums = self.whitened @ (self.terms @ left)
         try:

@@ -68,3 +68,8 @@ LEAST_RATIO = 0.03  # of the rms, of what logarithms are taken of where a fit of
 EXPONENTIAL_STEPS = 9  # of Gauss-Newton
 EXPONENTIAL_GAIN = 3e-4  # share of the loss below which these steps end: a surrogate is no answer
 STILL_GAINING = 0.6  # ratio of residuals of the last two degrees below which a next one would help
+
+# -- Noise that grows with the target -------------------------------------------------------------
+VARIANCE_ROWS = 5000  # that tell how the noise grows: time
+VARIANCE_GRID = 60  # shares of noise that does not grow, over the decades that rows can tell
+LEAST_VARIANCE = 1e-3  # of a row, relative to a typical one: bounds how much one row can count

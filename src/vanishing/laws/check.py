@@ -20,7 +20,8 @@ from vanishing.equations.columns import read_columns
 from vanishing.equations.law import Law
 from vanishing.fitting.lack_of_fit import Lack, LackOfFit
 from vanishing.laws import settings
-from vanishing.laws.constants import Constants, Problem, Undetermined, fit_constants, refined
+from vanishing.laws.constants import Constants, Undetermined, fit_constants, refined
+from vanishing.laws.given_problem import Problem
 from vanishing.rows.intake import refuse
 from vanishing.rows.validation import refuse_values
 
@@ -54,7 +55,9 @@ def check_law(
         Without it the target is the column that stands alone on one side, if one does. Otherwise
         errors are relative to the spread of all columns.
     sample_weight : array-like of shape (n_samples,), default=None
-        How often each row counts.
+        What each row counts beside the others; 1 / variance where that is known. Large weights make
+        no new observations. Without, rows count alike, or by the inverse of their variance where
+        noise grows with the target.
     units : dict from str to str, default=None
         The unit of each column, as for `LawFinder`: numbers and constants then have theirs.
 
@@ -96,10 +99,10 @@ def check_law(
     if target is not None and target not in read.columns:
         raise ValueError(f"the equation {equation!r} is not about the target {names[target]!r}.")
     n_needed = len(read.constants) + 2
-    if weight.sum() < n_needed:
+    if len(weight) < n_needed:
         raise ValueError(
             f"the equation has {len(read.constants)} constants and needs at least {n_needed} rows; "
-            f"got {weight.sum():g}" + (" by the weights." if sample_weight is not None else ".")
+            f"got {len(weight)}" + (" that count." if sample_weight is not None else ".")
         )
     read_as = None if units is None else read_units(units, names)
     problem = Problem(read, columns, weight, target)
@@ -156,7 +159,9 @@ def _rows(X, y, names, n_inputs, sample_weight) -> tuple[np.ndarray, np.ndarray]
     if weight is None:
         return columns, np.ones(columns.shape[1])
     counted = weight > 0.0
-    return columns[:, counted], weight[counted]
+    columns, weight = columns[:, counted], weight[counted]
+    # Rows of large weights are no more observations than they were: the sum is their number.
+    return columns, weight * (weight.sum() / (weight @ weight))
 
 
 # -- The law --------------------------------------------------------------------------------------
@@ -167,14 +172,17 @@ class _Result:
 
     def __init__(self, problem: Problem, constants: Constants, names, n_inputs: int, units):
         self.problem, self.constants, self.names = problem, constants, names
+        self.fitted = problem._replace(weight=constants.weight)
         self.n_inputs, self.target, self.units = n_inputs, problem.target, units
         self.constant_units = {} if units is None else units_of_constants(problem.equation, units)
         self.error = float(np.sqrt(problem.mean_square(constants.residuals)))
         if self.target is None:
-            self.spread = self.size = 1.0
+            self.size, variance = 1.0, 1.0
         else:
-            self.spread = problem.spread(self.target)
+            variance = self.fitted.spread(self.target) ** 2
             self.size = float(np.sqrt(problem.mean_square(problem.columns[self.target])))
+        left = self.fitted.mean_square(constants.residuals)
+        self.explains = left < settings.LEAST_EXPLAINED * variance  # as a search asks
 
     def law(self) -> Law:
         values, stds = self.constants.values, np.sqrt(np.diag(self.constants.covariance))
@@ -250,7 +258,7 @@ class _Result:
             return np.nan
         if len(values):
             scale = np.where(values == 0.0, 1.0, np.abs(values))
-            fit = refined(self.problem.rows(rest), values, scale)
+            fit = refined(self.fitted.rows(rest), values, scale)
             if fit is None:
                 return np.nan
             values = fit[1]
@@ -271,18 +279,18 @@ class _Result:
             return _LeftOver(Lack(), [])
         if self.target is None:
             used = self.problem.equation.columns
-            each = [_left_over(self.problem, self.names, i, residuals, name=False) for i in used]
+            each = [_left_over(self.fitted, self.names, i, residuals, name=False) for i in used]
             best = used[int(np.argmin([left.lack.size for left in each]))]
-            single = _left_over(self.problem, self.names, best, residuals)
+            single = _left_over(self.fitted, self.names, best, residuals)
             moved = self.problem.nearest_points(self.constants.values)
             if not np.isfinite(moved).all():
                 return single
-            every = _left_over(self.problem._replace(columns=moved), self.names, None, residuals)
+            every = _left_over(self.fitted._replace(columns=moved), self.names, None, residuals)
             if single.lack.size < every.lack.size:
                 return single
             # Which of the columns it is does not show in points that obey an equation.
             return every._replace(names=single.names if every.lack.is_large else [])
-        left = _left_over(self.problem, self.names, self.target, residuals)
+        left = _left_over(self.fitted, self.names, self.target, residuals)
         # A missing factor shows in relative residuals, and there it shows alone.
         predicted = self.problem.columns[self.target] - residuals
         if np.min(np.abs(predicted)) > 0.02 * np.median(np.abs(predicted)):
@@ -304,13 +312,12 @@ class _Result:
             parts.append(f"{name} = {sign}{self.constant_units.get(name, ONE).behind(size)}")
         if self.target is None:
             size = f"rms error {self.error:.3g} of the spread of the columns"
-            spread = "the spread of the columns"
+            target = "the columns"
         else:
             target = self.names[self.target]
             share = f"{100 * self.error / self.size:.2g} % of {target}" if self.size else "of 0"
             unit = ONE if self.units is None else self.units.columns[self.target]
             size = f"rms error {unit.behind(in_words(self.error))} ({share})"
-            spread = f"the spread of {target} ({unit.behind(in_words(self.spread))})"
         exact = self.error <= settings.EXACT_CHECK * self.size
         wrong = self.problem.equation.on_wrong_branch(self.problem.columns, fitted)
         if left.lack.is_large:
@@ -318,8 +325,8 @@ class _Result:
             share = f"{100 * left.lack.share:.0f} % of what it leaves over"
             reason = f"{share} depends on {columns or 'the columns together'}"
             reason += f" (lack of fit {in_words(left.lack.size)}); {size}"
-        elif not exact and self.error > settings.LARGE_ERROR * self.spread:
-            reason = f"{size} exceeds half of {spread}"
+        elif not (exact or self.explains):
+            reason = f"{size}: it leaves more than half of the variance of {target}"
         elif np.mean(wrong) > settings.WRONG_BRANCH:
             reason = f"a square root would be negative on {100 * np.mean(wrong):.0f} % of the rows"
         else:
@@ -415,7 +422,7 @@ def _left_over(problem: Problem, names, target: int | None, residuals, name=True
     others = [i for i, row in enumerate(chosen.columns) if i != target and row.min() < row.max()]
     if not others or len(left) < 5:
         return _LeftOver(Lack(), [])
-    test = LackOfFit(chosen.columns[others], chosen.weight / chosen.weight.mean())
+    test = LackOfFit(chosen.columns[others], chosen.weight)
     asked = enumerate(others) if name else ()
     explaining = [names[i] for j, i in asked if test.p_value_of(j, left) < settings.SIGNIFICANT]
     return _LeftOver(test(left), explaining)

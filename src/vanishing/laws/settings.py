@@ -111,7 +111,7 @@ WORSE = 2.0  # times the mean square of the sample: what a law may leave on all 
 # Half: 30, 4; twice: the same.
 EXPONENT_PRICE = 3.0  # score per unit of exponents: simple terms against a slightly better fit
 FUNCTION_PRICE = 25.0  # score per function used; half: the same; twice: 28, 5
-LEAST_EXPLAINED = 0.5  # share of the target's variance
+LEAST_EXPLAINED = 0.5  # share of the target's variance, of a law found or checked
 ROWS_PER_UNEXPLAINED = 125.0  # rows per column for which a law may leave everything unexplained
 LEAST_FREEDOM = 0.01  # of a row that alone decides what a law says of it
 ROWS_PER_TERM = 5.0  # per coefficient to be fitted: fewer would fit anything
@@ -137,13 +137,18 @@ TURNS = 0.1  # share of rows on either side of a surface that turns around: a co
 # -- check_law ------------------------------------------------------------------------------------
 SIGNIFICANT = 1e-3  # p-value of a column that is named as explaining residuals
 TESTED_ROWS = 20_000  # of the test of what is left over: time
-LARGE_ERROR = 0.5  # over the spread of the target, of an equation that says little
 WRONG_BRANCH = 0.25  # share of rows where a root would be negative
+UNEQUAL_GAIN = 6.0  # twice the log-likelihood from which on noise is unequal: chance in 1 of 100
 SINGULAR = 1e-7  # smallest singular value of a Jacobian, of constants that are not settled
 START_ROWS = 300  # on which starts are compared: time
 MAX_STARTS = 600  # time against constants that are found only from near
-REFINED_STARTS = 4  # that are followed to their end
+FOLLOWED_STARTS, FIRST_STEPS = 16, 25  # the best ones, and steps from each on these rows
+AGREEING_STARTS = 3  # that lead to the same least squares: no more are followed
+REFINED_STARTS = 2  # that are followed to their end on all rows
+DECISIVE = 0.3  # of the largest target: rows that decide where it spans decades
 # Starts relative to a constant's typical size: of any constant, of a phase, of a frequency.
 START_FACTORS = (1.0, -1.0, 3.0, 0.3, 10.0, 0.1, -3.0, -0.3, 30.0, -10.0, 100.0, 0.01)
+MORE_FACTORS = (1.0, 0.3, 3.0)  # of other sizes that a constant may have
+START_QUANTILES = (0.1, 0.3, 0.5, 0.7, 0.9)  # of a column, for constants of its size
 START_PHASES = (0.5, 2.1, 3.7, 5.3)
 START_FREQUENCIES = tuple(0.5 * i for i in range(1, 101))
