@@ -70,6 +70,11 @@ def with_zeros(value, digits) -> str:
     return f"{float(f'{mantissa}e{exponent}'):.{max(0, digits - 1 - int(exponent))}f}"
 
 
+def is_written_in_full(value: float) -> bool:
+    """Say whether a number without a standard error is written with all its digits."""
+    return (value.is_integer() and abs(value) < WHOLE) or float(f"{value:.{_LAW_DIGITS}g}") == value
+
+
 def in_words(value: float, digits: int = 3) -> str:
     """Write a number for a sentence, with few digits: 1000 rather than 1e+03."""
     text = f"{value:.{digits}g}"
@@ -189,7 +194,8 @@ class PlainText:
             return False, self.symbol(node)
         number, above, below = quotient(node)
         factors = [self.signed(factor) for factor in above]
-        factors = self._with_number(self.size(number.value, number.std), factors, number.unit)
+        size = self.size(number.value, number.std, number.digits)
+        factors = self._with_number(size, factors, number.unit)
         if below:
             divisors = [self.signed(factor) for factor in below]
             return number.value < 0.0, self.fraction(factors, divisors)

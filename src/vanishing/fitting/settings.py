@@ -9,6 +9,23 @@ SAMPLE_ROWS = (
 )
 HELD_OUT = 4  # one row of this many is held out: how well errors are known against coefficients
 
+# -- Columns far from the origin ------------------------------------------------------------------
+# Spreads from the origin beyond which powers of a column tell nothing apart: products of terms of
+# degree 6 are then equal in all digits but one. Laws of columns nearer than that are found as well
+# in the columns as they are.
+FAR = 20.0
+OFFSET_WIDTH = 6.0  # spreads: offsets are short numbers that may be so far from the rows
+NEEDED = 4.0  # standard errors of a coefficient that a polynomial needs, wherever columns start
+# Times what chance leaves of terms that are not needed: noise of columns is not that of a target.
+# A wrong origin costs a search, and claims nothing.
+SPARE_CHANCE = 2.0
+STEP_WIDTH = 0.3  # standard errors that an origin may be rounded by
+EXPANDED_DEGREE, EXPANDED_TERMS = (
+    4,
+    126,
+)  # of a polynomial that tells origins: degree 4 in 5 columns
+ROUNDINGS = 10.0  # times what one rounding leaves: sums of terms have several
+
 # -- Few terms: time against supports that are missed ---------------------------------------------
 PRICED_TERMS = (
     250  # candidates that a term was chosen among, in the price of each; a dictionary's size

@@ -267,7 +267,7 @@ def full_residual(values, rows: Regression, chosen, count) -> tuple[float, np.nd
     return float(left @ left) / freedom, coef
 
 
-def exact_support(values, target) -> tuple[int, ...] | None:
+def exact_support(values, target, rounding: float = 0.0) -> tuple[int, ...] | None:
     """Return the terms of a combination that equals the target up to rounding, or None.
 
     Gram matrices see half of the digits: the rows themselves are solved. Few terms, which are
@@ -278,7 +278,10 @@ def exact_support(values, target) -> tuple[int, ...] | None:
     values : array of shape (n_terms, n_rows)
         The simplest terms first.
     target : array of shape (n_rows,)
+    rounding : float, default=0.0
+        What rounding leaves of the target, if that is more than usual.
     """
+    exact = max(settings.EXACT_LINK, rounding)
     if not np.isfinite(target).all():
         return None
     scale = np.sqrt(np.mean(values**2, axis=1))
@@ -296,11 +299,11 @@ def exact_support(values, target) -> tuple[int, ...] | None:
     for n_first in sorted({min(n, len(scale)) for n in (12, 40, 100, len(scale))}):
         part = np.arange(n_first)
         coef, left = solved(part)
-        if not left < settings.EXACT_LINK:
+        if not left < exact:
             continue
         for threshold in (1e-6, 1e-4, 1e-2):
             few = part[coef > threshold * coef.max()]
-            if len(few) <= settings.LINK_TERMS and solved(few)[1] < 10 * settings.EXACT_LINK:
+            if len(few) <= settings.LINK_TERMS and solved(few)[1] < 10 * exact:
                 return tuple(few.tolist())
     return None
 
@@ -360,7 +363,7 @@ def link_supports(
             pull = rows.pull[chosen]
             with np.errstate(all="ignore"):
                 target = link.value(reduced.Y[chosen]) * pull
-            support = exact_support(values[:, chosen] * pull, target)
+            support = exact_support(values[:, chosen] * pull, target, reduced.table.rounding)
             if support is not None:
                 sparse.append(Sparse(link, tuple(terms[i] for i in support)))
                 continue

@@ -39,6 +39,9 @@ class LawTable(NamedTuple):
         Of the columns and the target, where laws must be homogeneous.
     precision : array of shape (n_rows,) or None
         What weights were multiplied by, since noise is not the same on all rows.
+    rounding : float
+        What rounding leaves of the target, relative to its size: more than usual where columns were
+        far from the origin.
     """
 
     columns: np.ndarray
@@ -50,6 +53,16 @@ class LawTable(NamedTuple):
     places: np.ndarray
     dimensions: np.ndarray | None = None
     precision: np.ndarray | None = None
+    rounding: float = 0.0
+
+    @property
+    def exact(self) -> float:
+        """Residual relative to the size of the target of a law that is exact.
+
+        It is little beside the target's spread, too, which may be far less than its size.
+        """
+        spread = float(np.sqrt(self.variance / self.norm))
+        return min(max(settings.EXACT, self.rounding), settings.THIN * spread)
 
     def at(self, rows) -> "LawTable":
         """Return some of the rows."""

@@ -169,12 +169,13 @@ def _fitted(reduced: Reduced, terms, coef: np.ndarray, fixed: int, predict: Call
 def _is_exact(reduced: Reduced, law: Fitted) -> bool:
     """Say whether a law holds up to rounding, in units of y or, next to a pole, in its terms."""
     share = law.mean_square / reduced.table.norm
-    if not settings.EXACT**2 < share < settings.NEARLY_EXACT_FIT**2:
-        return share <= settings.EXACT**2
+    exact = reduced.table.exact
+    if not exact**2 < share < settings.NEARLY_EXACT_FIT**2:
+        return share <= exact**2
     with np.errstate(all="ignore"):
         values = Evaluator(np.vstack([reduced.w, reduced.Y])).values(law.terms) * law.coef[:, None]
         left = np.abs(values.sum(axis=0)) / np.abs(values).sum(axis=0)
-    return bool(np.nanmean(left) < settings.EXACT)
+    return bool(np.nanmean(left) < exact)
 
 
 def refit_link(reduced: Reduced, link: Link, terms, rows, known: set) -> list[Fitted]:
@@ -193,7 +194,7 @@ def refit_link(reduced: Reduced, link: Link, terms, rows, known: set) -> list[Fi
         known.add((link.name, frozenset(terms)))
         law = _fitted(reduced, terms, coef, 0, _LinkModel(reduced, link, values).predict)
         laws.append(law._replace(exact=_is_exact(reduced, law)))
-        t = law.significance(settings.EXACT**2 * reduced.table.norm)
+        t = law.significance(reduced.table.exact**2 * reduced.table.norm)
         least = int(np.argmin(t))
         if not t[least] <= enough:
             break
@@ -226,7 +227,7 @@ def refit_implicit(reduced: Reduced, terms, coef, known: set) -> list[Fitted]:
         if not model.has_one_branch(law.coef, law.predicted / reduced.factor):
             return laws
         laws.append(law._replace(exact=_is_exact(reduced, law)))
-        t = law.significance(settings.EXACT**2 * reduced.table.norm)
+        t = law.significance(reduced.table.exact**2 * reduced.table.norm)
         least = int(np.argmin(t))
         if not t[least] <= enough:
             return laws

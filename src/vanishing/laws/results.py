@@ -17,7 +17,7 @@ from vanishing.laws import settings
 from vanishing.laws.choose import LawCandidate
 from vanishing.laws.passes import Measure, Sums
 from vanishing.laws.robust import deviation
-from vanishing.laws.table import Prepared
+from vanishing.laws.table import Prepared, SearchRows
 
 
 def original_terms(candidate: LawCandidate, n_columns: int) -> list[Term]:
@@ -57,10 +57,11 @@ def in_units(term: Term, units: np.ndarray) -> tuple[Term, float]:
     for i in np.flatnonzero(signs < 0):
         exponent = exponents[i]
         if exponent % 1:
-            # Links have roots of powers 1/2 and -1/2 alone, others are of positive columns.
-            unit = tuple(float(j == i) for j in range(len(units)))
-            factors.append(Factor(FUNCTIONS["sqrt"], -1.0, unit, int(2 * exponent)))
-            exponents[i] = 0.0
+            # Other exponents, thirds, that reductions have are not defined on negative columns.
+            if (2.0 * exponent).is_integer():
+                unit = tuple(float(j == i) for j in range(len(units)))
+                factors.append(Factor(FUNCTIONS["sqrt"], -1.0, unit, int(2 * exponent)))
+                exponents[i] = 0.0
         elif exponent % 2:
             factor = -factor
     return Term(tuple(exponents), tuple(factors)), factor
@@ -212,10 +213,9 @@ def held_out_error(sums: Sums, fixed: int) -> float:
     return float(np.sqrt(max(square, 0.0) / sums.weight[1])) if sums.weight[1] > 0 else np.nan
 
 
-def finished(
-    law: Draft, sums: Sums, names, size: float, n_inputs: int, sample: Sample, **facts
-) -> Law:
-    """Return the `Law`; ``size`` is the rms of the target."""
+def finished(law: Draft, sums: Sums, rows: SearchRows, **facts) -> Law:
+    """Return the `Law`."""
+    names, sample, size = rows.names, rows.sample, rows.size(law.target)
     n, repetition = float(sums.weight.sum()), sample.repetition
     observations = n / repetition
     freedom = max(observations - len(law.terms) + 1, 1.0)
@@ -228,12 +228,10 @@ def finished(
     with np.errstate(all="ignore"):
         errors = np.sqrt(np.where(sums.errors > 0, sums.errors, np.nan) / n)
     return Law(
-        law.terms,
-        law.coef,
+        **rows.in_given_columns(law.terms, law.coef, covariance * variance),
         names=names,
         target=names[law.target],
-        n_inputs=n_inputs,
-        covariance=covariance * variance,
+        n_inputs=rows.n_inputs,
         error=error,
         relative_error=error / size if size else np.nan,
         branch=law.branch,

@@ -62,6 +62,10 @@ EXACT_LINK = 3e-13  # residual of least squares on the rows; the study had the s
 NO_NOISE = 1e-10  # mean square relative to the target below which weights do not matter
 NEARLY_EXACT = 1e-7  # mean square relative to the target: worth a look at the rows themselves
 NEARLY_EXACT_FIT = 1e-7  # residual relative to the target: exact next to a pole, in its terms?
+# Distance of rows from an exact law in units of the columns' spreads: noise that is far from the
+# origin has .3 and more, a law of columns at 1e8 times their spread 1e-8.
+THIN = 1e-6
+FAR_TERMS = 3  # times the terms of a law: where columns are far, before their origins are known
 EXACT_CHECK = 1e-11  # residual relative to the target at which `check_law` says "exact"
 
 # -- Refit in units of y: without it 96 / 84 / 76 -------------------------------------------------

@@ -1,11 +1,14 @@
 """From a sample of rows to the table of a search: units, signs, and columns that play a part."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from vanishing.algebra.quantities import Units
+from vanishing.equations.fitted import with_plain_columns
+from vanishing.fitting.origins import ask_shifted, rounding_of
 from vanishing.fitting.sample import Sample
 from vanishing.fitting.sparse import sparse_supports
 from vanishing.laws import settings
@@ -28,6 +31,10 @@ class SearchRows(NamedTuple):
         For whatever looks random.
     units : Units or None
         Of the columns, and of the target last.
+    offsets : array of shape (n_columns,) or None
+        What was subtracted from the columns, if anything.
+    rounding : float
+        What rounding has left of them then, relative to their size.
     """
 
     ask: Callable
@@ -36,6 +43,27 @@ class SearchRows(NamedTuple):
     n_inputs: int
     seed: int
     units: Units | None
+    offsets: np.ndarray | None = None
+    rounding: float = 0.0
+
+    def shifted(self, offsets: np.ndarray) -> "SearchRows":
+        """Return the same rows with columns less offsets; these rows have none."""
+        columns = self.sample.columns
+        return self._replace(
+            ask=partial(ask_shifted, self.ask, offsets),
+            sample=self.sample._replace(columns=columns - offsets[:, np.newaxis]),
+            offsets=offsets,
+            rounding=rounding_of(columns, offsets),
+        )
+
+    def in_given_columns(self, terms, coef, covariance) -> dict:
+        """Return terms in these rows' columns as parts of a law in the columns as they are given.
+
+        ``terms``, ``coef``, ``covariance`` and ``offsets``, by names of parameters of `Law`.
+        """
+        if self.offsets is None:
+            return {"terms": terms, "coef": coef, "covariance": covariance}
+        return with_plain_columns(terms, coef, covariance, self.offsets)
 
     @property
     def target_name(self) -> str | None:
@@ -52,8 +80,9 @@ class SearchRows(NamedTuple):
         return float(np.average(self.sample.columns[column], weights=self.sample.weight))
 
     def size(self, column: int) -> float:
-        """Return the root mean square of a column, in the sample."""
-        squares = self.sample.columns[column] ** 2
+        """Return the root mean square of a column as it is given, in the sample."""
+        offset = 0.0 if self.offsets is None else self.offsets[column]
+        squares = (self.sample.columns[column] + offset) ** 2
         return float(np.sqrt(np.average(squares, weights=self.sample.weight)))
 
 
@@ -89,7 +118,9 @@ def signed_units(columns: np.ndarray, weight) -> np.ndarray:
     return np.where((columns < 0.0).all(axis=1), -units, units)
 
 
-def prepared(columns: np.ndarray, target: int, weight: np.ndarray, dimensions=None) -> Prepared:
+def prepared(
+    columns: np.ndarray, target: int, weight: np.ndarray, dimensions=None, rounding: float = 0.0
+) -> Prepared:
     """Return the table of a search for laws of one column of some rows.
 
     Parameters
@@ -99,6 +130,8 @@ def prepared(columns: np.ndarray, target: int, weight: np.ndarray, dimensions=No
     weight : array of shape (n_rows,)
     dimensions : array of shape (n_columns, n_base), default=None
         Where laws must be homogeneous.
+    rounding : float, default=0.0
+        What rounding has left of the columns, relative to their size.
     """
     used = varying(columns)
     used[target] = False
@@ -121,6 +154,7 @@ def prepared(columns: np.ndarray, target: int, weight: np.ndarray, dimensions=No
         float(unit),
         places,
         None if dimensions is None else dimensions[[*places, target]],
+        rounding=rounding,
     )
     return Prepared(table, places, np.append(units, unit))
 

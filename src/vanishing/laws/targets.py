@@ -5,11 +5,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vanishing.algebra.expressions import of_term
+from vanishing.algebra.expressions import moved, of_term
 from vanishing.algebra.quantities import ONE
 from vanishing.algebra.terms import Term
 from vanishing.algebra.writing import PlainText, in_words
 from vanishing.equations.law import Law
+from vanishing.fitting.origins import far_offsets, target_origins
+from vanishing.fitting.sparse import price
 from vanishing.laws import settings
 from vanishing.laws.choose import Choice, LawCandidate
 from vanishing.laws.results import Draft, draft, finished, fitted_law, spread_of
@@ -45,12 +47,48 @@ class LawAnswer(NamedTuple):
 
 
 def law_of_target(rows: SearchRows, options: Options, progress, target: int = -1) -> LawAnswer:
-    """Return the law of one column of some rows, the last by default."""
+    """Return the law of one column of some rows, the last by default.
+
+    Powers of columns far from the origin tell nothing apart: a law is then looked for in these
+    columns less offsets, too. Offsets are numbers with units, which a homogeneous law has not.
+    """
     target %= len(rows.names)
+    answer = _law_in_columns(rows, options, progress, target)
+    offsets = far_offsets(rows.sample.columns, rows.weight)
+    if not offsets.any() or options.dimensions is not None:
+        return answer
+    shifted = rows.shifted(offsets)
+    count, spread = float(rows.weight.sum()), float(np.std(shifted.sample.columns[target]))
+    least = max(ROUNDED, shifted.rounding) * spread
+
+    def score(answer: LawAnswer) -> float:
+        if not answer.laws:
+            return np.inf
+        law = answer.laws[0]
+        return 2 * count * np.log(max(law.error, least)) + price(count) * law.n_terms
+
+    inputs = np.arange(len(offsets)) != target
+    origins = offsets.copy()
+    origins[inputs] = target_origins(
+        shifted.sample.columns[inputs],
+        shifted.sample.columns[target],
+        rows.weight,
+        offsets[inputs],
+        shifted.rounding,
+    )
+    answers = [
+        _law_in_columns(rows.shifted(at), options, progress, target)
+        for at in ([origins, offsets] if (origins != offsets).any() else [offsets])
+    ]
+    return min([*answers, answer], key=score)
+
+
+def _law_in_columns(rows: SearchRows, options: Options, progress, target: int) -> LawAnswer:
+    """Return the law of one column of some rows, in terms of the columns that these have."""
     name, y = rows.names[target], rows.sample.columns[target]
     if not np.ptp(y) > 1e-12 * rows.size(target):
         return LawAnswer([], f"No law: {name} is constant, {y[0]:.6g} on all rows.", 0.0)
-    table = prepared(rows.sample.columns, target, rows.weight, options.dimensions)
+    table = prepared(rows.sample.columns, target, rows.weight, options.dimensions, rows.rounding)
     if not len(table.columns):
         verdict = f"No law: all columns are constant, and {name} is not."
         return LawAnswer([], verdict, float(np.std(y)))
@@ -61,7 +99,7 @@ def law_of_target(rows: SearchRows, options: Options, progress, target: int = -1
     table, outcome = _searched(table, options, progress)
     front = _front(outcome, table, rows, target)
     noise = np.sqrt(_noise(outcome)) * abs(table.units[-1])
-    answer = LawAnswer([], "", noise, front, _reductions(outcome, table, rows.names, target))
+    answer = LawAnswer([], "", noise, front, _reductions(outcome, table, rows, target))
     if outcome.choice is None or outcome.choice.reason:
         return answer._replace(verdict=_why_none(outcome, name, options.dimensions is not None))
     law = _of_all_rows(outcome.choice, table, rows, target, options.robust)
@@ -91,10 +129,7 @@ def _of_all_rows(
     law = finished(
         fit,
         sums,
-        rows.names,
-        size,
-        rows.n_inputs,
-        sample,
+        rows,
         evidence=choice.evidence / 2,
         lack_of_fit=choice.lack_of_fit,
         verdict=_certainty(choice, fit, sums.missing, robust, rows, target),
@@ -149,12 +184,10 @@ def _unmeasured(fit: Draft, rows: SearchRows) -> Law:
     """Return a law as the search left it, on its sample of rows."""
     error = float(np.sqrt(fit.mean_square))
     return Law(
-        fit.terms,
-        fit.coef,
+        **rows.in_given_columns(fit.terms, fit.coef, fit.covariance * fit.mean_square),
         names=rows.names,
         target=rows.names[fit.target],
         n_inputs=rows.n_inputs,
-        covariance=fit.covariance * fit.mean_square,
         error=error,
         relative_error=error / rows.size(fit.target),
         branch=fit.branch,
@@ -164,15 +197,20 @@ def _unmeasured(fit: Draft, rows: SearchRows) -> Law:
     )
 
 
-def _reductions(outcome: SearchOutcome, table: Prepared, names, target: int) -> list[str]:
+def _reductions(
+    outcome: SearchOutcome, table: Prepared, rows: SearchRows, target: int
+) -> list[str]:
     """Return the combinations of columns that matter, that with the target first."""
     if not outcome.states:
         return []
     state = outcome.states[-1] if outcome.choice is None else outcome.choice.best.reduced.state
-    text = PlainText([*(names[i] for i in table.columns), names[target]])
+    places = [*table.columns, target]
+    text = PlainText([rows.names[i] for i in places])
+    offsets = [0.0] * len(places) if rows.offsets is None else rows.offsets[places].tolist()
     groups = [np.append(-state.factor, 1.0)]
     groups += [np.append(row, 0.0) for row in state.variables]
-    return [text.write(of_term(Term(tuple(map(float, group))))) for group in groups]
+    terms = [of_term(Term(tuple(map(float, group)))) for group in groups]
+    return [text.write(moved(term, offsets)) for term in terms]
 
 
 def _why_none(outcome: SearchOutcome, name: str, homogeneous: bool) -> str:
