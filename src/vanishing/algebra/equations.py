@@ -21,7 +21,7 @@ from vanishing.algebra.expressions import (
     columns_of,
     of_term,
 )
-from vanishing.algebra.functions import FUNCTIONS, IDENTITY, Function, registered
+from vanishing.algebra.functions import FUNCTIONS, IDENTITY, POWERS, Function, registered
 from vanishing.algebra.syntax import TextReader, Token, listed, tokens
 from vanishing.algebra.terms import Evaluator, Factor, Term
 
@@ -61,7 +61,7 @@ class GivenEquation(NamedTuple):
         What is zero where the equation holds, in the same variables: as it was written where a
         column stands alone, else the sum of the terms.
     formula : Node or None
-        What the column that stands alone is, as it was written, where terms are multiplied out.
+        What the column that stands alone is, as it was written, where terms say less.
     n_columns : int
     constants : tuple of str
         Names that are no columns.
@@ -153,16 +153,20 @@ def degree_in(node: Node, places: frozenset[int]) -> int:
     return 2
 
 
-def _has_products_of_sums(node: Node) -> bool:
-    """Say whether a sum is multiplied out where an expression becomes terms."""
+def _is_its_terms(node: Node, n_columns: int) -> bool:
+    """Say whether terms say all: no sum is multiplied out, no fitted number in a function."""
     match node:
         case Sum(parts=parts):
-            return any(map(_has_products_of_sums, parts))
+            return all(_is_its_terms(part, n_columns) for part in parts)
         case Product(parts=parts):
-            return any(isinstance(part, Sum) or _has_products_of_sums(part) for part in parts)
-        case Power(base=base):
-            return isinstance(base, Sum) or _has_products_of_sums(base)
-    return False
+            return all(
+                not isinstance(part, Sum) and _is_its_terms(part, n_columns) for part in parts
+            )
+        case Apply(name=name, argument=argument) if name not in POWERS:
+            return all(place < n_columns for place in columns_of(argument))
+        case Power(base=base) | Apply(argument=base):
+            return not isinstance(base, Sum) and _is_its_terms(base, n_columns)
+    return True
 
 
 def _evaluated(total: TermSum, values: np.ndarray, width: int) -> np.ndarray:
@@ -248,11 +252,13 @@ class _EquationReader(TextReader):
         radicals = self.used_radicals(rooted)
         zero = Sum(tuple(map(of_term, terms, map(Number, numbers.tolist()))))
         formula = None
-        if alone is not None and not radicals:
-            # As it was written: what stood below a bar, and multiplies terms, may be infinite.
-            zero = Sum((trees[0], Product((Number(-1.0), trees[1]))))
+        if alone is not None:
             other = trees[trees[0] == Column(alone)]
-            formula = other if _has_products_of_sums(other) else None
+            if not _is_its_terms(other, n_columns) and alone not in columns_of(other):
+                formula = other
+            if not radicals:
+                # As it was written: what stood below a bar, and multiplies terms, may be infinite.
+                zero = Sum((trees[0], Product((Number(-1.0), trees[1]))))
         return GivenEquation(
             terms,
             numbers,

@@ -17,12 +17,13 @@ from vanishing.algebra.terms import Expression, Term, raised
 class Number:
     """A number with its standard error: 0 where it is exact, NaN where that is unknown.
 
-    Its unit matters for writing alone.
+    Its unit and digits matter for writing alone; without digits a writer has its own rule.
     """
 
     value: float
     std: float = 0.0
     unit: Unit = quantities.ONE
+    digits: int | None = None
 
 
 @dataclass(frozen=True)
@@ -139,11 +140,13 @@ def quotient(node: Node) -> tuple[Number, list[Node], list[Node]]:
     above: list[Node] = []
     below: list[Node] = []
     for factor in factors:
-        base, exponent = as_power(factor)
-        if exponent < 0.0:
-            below.append(power(base, -exponent))
-        else:
-            above.append(factor)
+        match factor:
+            case Power(base=base, exponent=exponent) if exponent < 0.0:
+                below.append(power(base, -exponent))
+            case Raised(base=base, exponent=Number(value=value, std=std)) if value < 0.0:
+                below.append(Raised(base, Number(-value, std)))
+            case _:
+                above.append(factor)
     return number, above, below
 
 
@@ -249,6 +252,53 @@ def of_term(term: Term, coefficient: Number = ONE) -> Node:
             node = Apply(name, function.value, inside)
         parts.append(power(node, factor.power))
     return product(*parts)
+
+
+def plus(node: Node, number: float) -> Node:
+    """Return an expression plus an exact number, which a number in its sum takes up."""
+    if not number:
+        return node
+    parts = node.parts if isinstance(node, Sum) else (node,)
+    numbers = [part for part in parts if isinstance(part, Number)]
+    others = [part for part in parts if not isinstance(part, Number)]
+    value = number + sum(part.value for part in numbers)
+    std = sum(part.std for part in numbers)
+    return total([*others, Number(value, std, digits=_digits(value, std))])
+
+
+def _digits(value: float, std: float = 0.0) -> int | None:
+    """Return how many digits of a number matter; None for whole ones, which are written in full."""
+    if value.is_integer():
+        return None
+    if std > 0.0:
+        return int(np.ceil(np.log10(abs(value) / std))) + 1 if std < abs(value) else None
+    return len(f"{abs(value):.12e}".partition("e")[0].replace(".", "").rstrip("0"))
+
+
+def moved(node: Node, offsets: Sequence[float], units: Sequence[Unit] | None = None) -> Node:
+    """Return an expression in which each column stands less its offset.
+
+    Parameters
+    ----------
+    node : Node
+    offsets : sequence of float
+        One per column; 0 leaves a column as it is.
+    units : sequence of Unit, default=None
+        Of the columns, for numbers that are written with theirs.
+    """
+    if isinstance(node, Column):
+        offset = float(offsets[node.place])
+        if not offset:
+            return node
+        unit = quantities.ONE if units is None else units[node.place]
+        return Sum((node, Number(-offset, 0.0, unit, _digits(offset))))
+    if isinstance(node, Apply):
+        return replace(node, argument=moved(node.argument, offsets, units))
+    if isinstance(node, Power):
+        return Power(moved(node.base, offsets, units), node.exponent)
+    if isinstance(node, (Product, Sum)):
+        return type(node)(tuple(moved(part, offsets, units) for part in node.parts))
+    return node
 
 
 @dataclass(frozen=True)

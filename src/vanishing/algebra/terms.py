@@ -210,3 +210,14 @@ class Evaluator:
     def derivatives(self, terms: Sequence[Term], column: int) -> np.ndarray:
         """Return the derivatives of terms with respect to a column, shape (n_terms, n_rows)."""
         return np.array([self.derivative(term, column) for term in terms])
+
+    def slope(self, terms: Sequence[Term], coef: np.ndarray, column: int) -> np.ndarray:
+        """Return the derivative of a sum of terms with respect to a column, shape (n_rows,).
+
+        Terms without the column are passed over: sums of many columns have one term with each.
+        """
+        total = np.zeros(self.columns.shape[1])
+        for number, term in zip(coef, terms, strict=True):
+            if term.involves(column):
+                total += number * self.derivative(term, column)
+        return total

@@ -71,6 +71,11 @@ def with_zeros(value, digits) -> str:
     return f"{float(f'{mantissa}e{exponent}'):.{max(0, digits - 1 - int(exponent))}f}"
 
 
+def is_written_in_full(value: float) -> bool:
+    """Say whether a number without a standard error is written with all its digits."""
+    return (value.is_integer() and abs(value) < WHOLE) or float(f"{value:.{_LAW_DIGITS}g}") == value
+
+
 def in_words(value: float, digits: int = 3) -> str:
     """Write a number for a sentence, with few digits: 1000 rather than 1e+03."""
     text = f"{value:.{digits}g}"
@@ -180,7 +185,7 @@ class PlainText:
             if isinstance(node.base, Column):
                 return False, self.power_of_column(node.base.place, node.exponent)
             return False, self.power(self.signed(node.base), node.exponent)
-        if isinstance(node, Raised):
+        if isinstance(node, Raised) and not quotient(node)[2]:
             return False, self.raised_to(self.signed(node.base), self.signed(node.exponent))
         if isinstance(node, Sum):
             return False, self.sum(map(self.sign_and_size, node.parts))
@@ -192,7 +197,8 @@ class PlainText:
             return False, self.symbol(node)
         number, above, below = quotient(node)
         factors = [self.signed(factor) for factor in above]
-        factors = self._with_number(self.size(number.value, number.std), factors, number.unit)
+        size = self.size(number.value, number.std, number.digits)
+        factors = self._with_number(size, factors, number.unit)
         if below:
             divisors = [self.signed(factor) for factor in below]
             return number.value < 0.0, self.fraction(factors, divisors)

@@ -11,7 +11,7 @@ import numpy as np
 from vanishing._types import FloatArray, Table, Vector
 from vanishing.algebra import saving
 from vanishing.algebra.expression_units import unit_of_term, with_units
-from vanishing.algebra.expressions import Column, Node, columns_of, evaluate
+from vanishing.algebra.expressions import Column, Node, columns_of, evaluate, moved, plus
 from vanishing.algebra.immutable import read_only
 from vanishing.algebra.languages import writer
 from vanishing.algebra.programs import python_function, to_sympy
@@ -72,6 +72,9 @@ class Law(FittedTerms):
         Units of these constants, as far as those of the columns determine them.
     units : Units, default=None
         Of the columns: numbers are then written with theirs.
+    offsets : array-like of shape (n_columns,), default=None
+        What is subtracted from each column before terms are evaluated: terms are then powers of
+        ``x0 - 10000``. None means zeros.
     formula : Node, default=None
         The target as an expression in the other columns, where an equation that was checked is
         to be written and predicted from as it was given, and not from its terms.
@@ -160,9 +163,10 @@ class Law(FittedTerms):
         constants: Mapping[str, tuple[float, float]] | tuple[()] = (),
         constant_units: Mapping[str, str] | tuple[()] = (),
         units: Units | None = None,
+        offsets: Vector | None = None,
         formula: Node | None = None,
     ):
-        self._set_terms(terms, coef, names, covariance)
+        self._set_terms(terms, coef, names, covariance, offsets)
         if n_inputs is None:
             n_inputs = len(self.names) - (target is not None and target == self.names[-1])
         if errors is not None:
@@ -248,7 +252,7 @@ class Law(FittedTerms):
         """
         columns = read_columns(X, y, self.names, self.n_inputs, self._columns)
         with np.errstate(all="ignore"):
-            return Evaluator(columns).values(self._terms).T
+            return Evaluator(self._without_offsets(columns)).values(self._terms).T
 
     def residual(self, X: Table, y: Vector | None = None) -> FloatArray:
         """Evaluate the law: the sum of coefficients times terms, zero where the law holds.
@@ -337,12 +341,21 @@ class Law(FittedTerms):
     @cached_property
     def solution(self) -> Node | None:
         """The target as an expression in the other columns, if there is one."""
-        if self.target is None or self.formula is not None:
+        if self.formula is not None:
             return self.formula
+        solution = self._solution_without_offsets
+        return None if solution is None else moved(solution, self.offsets)
+
+    @property
+    def _solution_without_offsets(self) -> Node | None:
+        """The target, whose own offset is added, in the other columns less theirs."""
+        if self.target is None:
+            return None
         column = self.names.index(self.target)
         if not any(c and t.involves(column) for c, t in zip(self.coef, self._terms, strict=True)):
             return None
-        return solved(self._terms, self.coef, self.covariance, column, self.branch)
+        solution = solved(self._terms, self.coef, self.covariance, column, self.branch)
+        return None if solution is None else plus(solution, self.offsets[column])
 
     def __getstate__(self):
         """Return what is pickled: the same whether or not the law has been written."""
@@ -351,13 +364,21 @@ class Law(FittedTerms):
     @property
     def _sides(self) -> tuple[Node, Node]:
         if self.solution is None or self.target is None:
-            return implicit(self._terms, self.coef, self.coef_std)
+            left, right = implicit(self._terms, self.coef, self.coef_std)
+            return moved(left, self.offsets), moved(right, self.offsets)
         return Column(self.names.index(self.target)), self.solution
 
     @property
     def _written_sides(self) -> tuple[Node, Node]:
         """The sides for people, whose numbers have units."""
-        return self._sides if self.units is None else with_units(*self._sides, self.units)
+        if self.units is None:
+            return self._sides
+        columns, solution = self.units.columns, self._solution_without_offsets
+        if solution is None or self.target is None:
+            sides = with_units(*implicit(self._terms, self.coef, self.coef_std), self.units)
+            return moved(sides[0], self.offsets, columns), moved(sides[1], self.offsets, columns)
+        left, right = with_units(Column(self.names.index(self.target)), solution, self.units)
+        return left, moved(right, self.offsets, columns)
 
     @property
     def _formula(self) -> Node:
@@ -472,11 +493,11 @@ def read_law(reader, node) -> Law:
         node,
         "a law",
         (*keys, *_MEASURED, "covariance", "errors"),
-        ("constants", "equation", "units", "constant_units", "formula"),
+        ("constants", "equation", "units", "constant_units", "offsets", "formula"),
     )
-    *measured, covariance, errors, constants, _, units, constant_units, formula = rest
+    *measured, covariance, errors, constants, _, units, constant_units, offsets, formula = rest
     constants, constant_units = saving.read_constants(reader, constants, constant_units)
-    parts = read_terms(reader, names, terms, coef, covariance)
+    parts = read_terms(reader, names, terms, coef, covariance, offsets)
     n_columns = len(parts["names"])
     if errors is not None:
         errors = reader.array(errors, "errors", (n_columns,))

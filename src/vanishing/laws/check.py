@@ -44,10 +44,12 @@ def check_law(
     ----------
     equation : str
         Such as ``"p*V = R*n*T"``; without ``=`` it is what is zero. Numbers, names, ``+ - * /``,
-        ``^`` or ``**`` with a number, brackets, pi, and the functions sin, cos, tan, arcsin,
-        arccos, arctan, tanh, exp, log (or ln), sqrt and those of `register_function`. Names that
-        are no columns are constants, which are fitted. Columns whose names are no words
-        stand in brackets: ``[heat load (kW)]``.
+        ``^`` or ``**``, brackets, pi, and the functions exp, log (or ln), log10, log2, sqrt, cbrt,
+        abs, sign, sin, cos, tan, arcsin, arccos, arctan, sinh, cosh, tanh, arcsinh, arccosh,
+        arctanh and those of `register_function`, each of any expression. Names that are no columns
+        are constants, which are fitted, wherever they stand: ``"u = a*x**b"``,
+        ``"v = V*x**n/(K**n + x**n)"``, ``"y = log(1 + b*x)"``, ``"N = A*2**(-t/T)"``. Columns
+        whose names are no words stand in brackets: ``[heat load (kW)]``.
     X : array-like of shape (n_samples, n_features), or frame
         Columns of an array are called x0, x1, ...
     y : array-like of shape (n_samples,), default=None
@@ -67,7 +69,8 @@ def check_law(
     Returns
     -------
     law : Law
-        With the fitted numbers; ``verdict`` says whether it holds (or may hold, where fewer than
+        With the fitted numbers, written as the equation is where a column stands alone in it;
+        ``verdict`` says whether it holds (or may hold, where fewer than
         30 rows are too few to tell), ``constants`` has the constants
         and their standard errors, and ``lack_of_fit`` what columns still explain of the residuals.
 
@@ -88,6 +91,11 @@ def check_law(
     y = 2.5006(4)*x0/x1
     >>> print(law.verdict)
     holds: rms error 0.0102 (0.33 % of y); k = 2.5006(4); no column explains what is left
+
+    Constants may stand anywhere:
+
+    >>> print(check_law("y = a*x0**b/x1**c", X, y))
+    y = 2.500(1)*x0^1.0004(6)/x1^1.0004(5)
     """
     check_flag("robust", robust)
     names, n_inputs = _names(X, y)
@@ -226,12 +234,14 @@ class _Result:
         return self.nearest(Law(terms, coef, **parts), Law(terms, coef, branch=-1, **parts))
 
     def formula(self) -> Node | None:
-        """Return what the target is as it was written, if the law's terms are multiplied out."""
-        equation = self.problem.equation
+        """Return what the target is as it was written, where the law's terms say less."""
+        equation, values = self.problem.equation, self.constants.values
         if equation.formula is None or self.target != equation.alone:
             return None
+        if equation.on_wrong_branch(self.problem.columns, values).any():
+            return None
         stds = np.sqrt(np.diag(self.constants.covariance))
-        numbers = list(map(Number, self.constants.values.tolist(), stds.tolist()))
+        numbers = list(map(Number, values.tolist(), stds.tolist()))
         return with_numbers(equation.formula, equation.n_columns, numbers)
 
     def nearest(self, *laws: Law) -> Law:

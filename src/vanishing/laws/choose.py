@@ -1,14 +1,17 @@
 """Step 5: which law, if any: a score, a test of what is left over, and the distance to others."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from vanishing.algebra.terms import Evaluator
-from vanishing.fitting.lack_of_fit import LackOfFit
+from vanishing.fitting.lack_of_fit import Lack
 from vanishing.fitting.sparse import price
+from vanishing.fitting.student import explained_share
 from vanishing.laws import settings
-from vanishing.laws.problem import Reduced
+from vanishing.laws.exact import agree, is_confirmed
+from vanishing.laws.problem import LawTable, Reduced
 from vanishing.laws.refit import Fitted
 
 AMBIGUOUS = "several different equations explain the table equally well"
@@ -30,6 +33,33 @@ class LawCandidate(NamedTuple):
         """Return how many observations there are for each coefficient, of which one is fixed."""
         return self.reduced.table.n_observations / max(1, self.fitted.n_terms - 1)
 
+    def explained_share(self) -> float:
+        """Return the share of the target that is explained on rows left out of the fit, one a time.
+
+        A few rows that are far larger than all others do not count for more than these.
+        """
+        table, law = self.reduced.table, self.fitted
+        alone = np.clip(1.0 - law.leverage, settings.LEAST_FREEDOM, 1.0)
+        return explained_share(table.y, (table.y - law.predicted) / alone, table.counts)
+
+    def length(self) -> float:
+        """Return what it costs to write the law down: coefficients, exponents, functions."""
+        state, n_rows = self.reduced.state, self.reduced.table.n_observations
+        exponents = np.vstack([state.variables, state.factor])
+        unusual = np.abs(exponents).sum() + np.count_nonzero(exponents % 1) - state.n_variables
+        terms = price(n_rows) * (self.fitted.n_terms - 1) + _complexity(self.fitted.terms)
+        return float(terms + settings.EXPONENT_PRICE * unusual)
+
+    def least_explained_share(self) -> float:
+        """Return the share that has to be explained: the fewer rows per column, the more.
+
+        On few rows a wrong law of small error leaves nothing that looks other than noise.
+        """
+        table = self.reduced.table
+        per_column = table.n_observations / len(table.columns)
+        left = min(1.0 - settings.LEAST_EXPLAINED, per_column / settings.ROWS_PER_UNEXPLAINED)
+        return 1.0 - left
+
     def n_used(self) -> int:
         """Return how many variables occur, without the target."""
         n = self.reduced.n_variables
@@ -37,11 +67,16 @@ class LawCandidate(NamedTuple):
 
 
 def candidate(fitted: Fitted, reduced: Reduced) -> LawCandidate:
-    """Score a fitted law: twice the negative log-likelihood, and what its terms cost."""
+    """Score a fitted law: twice the negative log-likelihood, and what its terms cost.
+
+    It is exact if that is confirmed.
+    """
     table = reduced.table
     floor = 1e-24 * table.norm
     score = table.n_observations * np.log(max(fitted.mean_square, floor))
     score += price(table.n_observations) * fitted.n_terms + _complexity(fitted.terms)
+    score += settings.EXPONENT_PRICE * np.count_nonzero(reduced.state.factor % 1)
+    fitted = fitted._replace(exact=fitted.exact and is_confirmed(fitted, reduced))
     return LawCandidate(fitted, reduced, float(score))
 
 
@@ -112,21 +147,69 @@ def _is_squared(law: LawCandidate, other: LawCandidate) -> bool:
     return law.fitted.n_terms > other.fitted.n_terms and not has_all_terms and is_same(other, law)
 
 
+def _is_variant(law: LawCandidate, other: LawCandidate) -> bool:
+    """Say whether two products of powers differ in exponents alone, and by less than the noise.
+
+    Columns with a narrow range do not tell exponents apart.
+    """
+    if law.reduced.n_variables or other.reduced.n_variables:
+        return False
+    table = law.reduced.table
+    gap = law.fitted.predicted - other.fitted.predicted
+    return float(np.average(gap**2, weights=table.weight)) < law.fitted.mean_square
+
+
 class Choice(NamedTuple):
-    """The best candidate, and what is known of how sure it is."""
+    """The best candidate, and what is known of how sure it is.
+
+    Attributes
+    ----------
+    best : LawCandidate
+    evidence : float
+        Distance in score to the best candidate that is really different.
+    lack_of_fit : float
+    reason : str
+        Why it is no law; "" where it is one.
+    variants : tuple of LawCandidate
+        Products of other powers that explain the table as well.
+    """
 
     best: LawCandidate
     evidence: float
     lack_of_fit: float
-    reason: str  # why it is no law; "" where it is one
+    reason: str
+    variants: tuple[LawCandidate, ...] = ()
 
     @property
     def is_settled(self) -> bool:
-        """Whether no further stage needs to be looked at: a law of fewer terms than it may have."""
-        return not self.reason and self.best.fitted.n_terms < max(3, self.best.allowed_terms())
+        """Whether no further stage needs to be looked at: exact, or of fewer terms than allowed."""
+        few = self.best.fitted.exact or self.best.fitted.n_terms < max(3, self.best.allowed_terms())
+        return not self.reason and few
 
 
-def choose(candidates: list[LawCandidate], lack_of_fit: LackOfFit) -> Choice | None:
+def _exact_choice(candidates: list[LawCandidate]) -> Choice | None:
+    """Return the exact law of the fewest terms, however many these are; None where there is none.
+
+    Others may be as exact on these rows, and different elsewhere: these limit its evidence.
+    """
+    exact = [c for c in candidates if c.fitted.exact]
+    if not exact:
+        return None
+    best, *others = sorted(exact, key=lambda c: (c.fitted.n_terms, c.score))
+    gaps = [
+        max(other.score - best.score, 0.0)
+        for other in others
+        if not agree(best.fitted, best.reduced, other.fitted, other.reduced)
+    ]
+    return Choice(best, min(gaps, default=np.inf), 0.0, "")
+
+
+def _gain(explained: float, table: LawTable) -> float:
+    """Return twice the log-likelihood that a law gains over a constant target."""
+    return -table.n_observations * float(np.log(max(1.0 - explained, 1e-300)))
+
+
+def choose(candidates: list[LawCandidate], lack_of_fit: Callable[..., Lack]) -> Choice | None:
     """Return the best candidate, and why it is not accepted if it is not."""
     if not candidates:
         return None
@@ -138,27 +221,31 @@ def choose(candidates: list[LawCandidate], lack_of_fit: LackOfFit) -> Choice | N
     ]
     if not candidates:
         return None
-    exact = [c for c in candidates if c.fitted.exact]
-    if exact:
-        best = min(exact, key=lambda c: (c.fitted.n_terms, c.score))
-        reason = "" if best.fitted.n_terms <= best.allowed_terms() else "too many terms"
-        if not reason:
-            return Choice(best, np.inf, 0.0, "")
+    exact = _exact_choice(candidates)
+    if exact is not None:
+        return exact
     ordered = sorted(candidates, key=lambda c: c.score)
     best = ordered[0]
-    evidence = np.inf
+    evidence, variants = np.inf, []
     for other in ordered[1:]:
         if other.score - best.score > max(evidence, settings.ENOUGH):
             break
-        if not (is_same(best, other) or _is_squared(best, other)):
-            evidence = other.score - best.score
-            break
+        if is_same(best, other) or _is_squared(best, other):
+            continue
+        if other.score - best.score < settings.EVIDENCE and _is_variant(best, other):
+            variants.append(other)
+            continue
+        evidence = other.score - best.score
+        break
     table = best.reduced.table
-    lack = lack_of_fit(table.y - best.fitted.predicted)
+    left, explained = table.y - best.fitted.predicted, best.explained_share()
+    lack = lack_of_fit(left, best.fitted.predicted) if left.any() else Lack()
     if not best.fitted.mean_square < settings.LEAST_EXPLAINED * table.variance:
         reason = "no combination of terms explains half of the target's variance"
-    elif table.n_observations * np.log(table.variance / best.fitted.mean_square) < settings.CHANCE:
+    elif not _gain(explained, table) > settings.CHANCE + best.length():
         reason = "on so few rows, the best of many equations would fit as well by chance"
+    elif not explained > best.least_explained_share():
+        reason = "the best candidate explains too little of most rows, for so few of them"
     elif lack.is_large:
         reason = "the best candidate leaves something that the columns still explain"
     elif best.fitted.n_terms > best.allowed_terms():
@@ -167,4 +254,4 @@ def choose(candidates: list[LawCandidate], lack_of_fit: LackOfFit) -> Choice | N
         reason = AMBIGUOUS
     else:
         reason = ""
-    return Choice(best, float(evidence), lack.size, reason)
+    return Choice(best, float(evidence), lack.size, reason, tuple(variants))

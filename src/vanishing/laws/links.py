@@ -14,6 +14,7 @@ from vanishing.laws import settings
 from vanishing.laws.dictionary import check_registered
 from vanishing.laws.problem import ROUNDING, Reduced
 
+_ULP = 1e-15  # relative: what rounding leaves, whatever the terms
 _HUGE = 1e60  # value of a term that is of no use: its powers overflow, or those of its inverse
 
 
@@ -267,7 +268,7 @@ def full_residual(values, rows: Regression, chosen, count) -> tuple[float, np.nd
     return float(left @ left) / freedom, coef
 
 
-def exact_support(values, target) -> tuple[int, ...] | None:
+def exact_support(values, target, rounding: float = 0.0) -> tuple[int, ...] | None:
     """Return the terms of a combination that equals the target up to rounding, or None.
 
     Gram matrices see half of the digits: the rows themselves are solved. Few terms, which are
@@ -278,7 +279,10 @@ def exact_support(values, target) -> tuple[int, ...] | None:
     values : array of shape (n_terms, n_rows)
         The simplest terms first.
     target : array of shape (n_rows,)
+    rounding : float, default=0.0
+        What rounding leaves of the target, if that is more than usual.
     """
+    exact = max(settings.EXACT_LINK, rounding)
     if not np.isfinite(target).all():
         return None
     scale = np.sqrt(np.mean(values**2, axis=1))
@@ -296,12 +300,15 @@ def exact_support(values, target) -> tuple[int, ...] | None:
     for n_first in sorted({min(n, len(scale)) for n in (12, 40, 100, len(scale))}):
         part = np.arange(n_first)
         coef, left = solved(part)
-        if not left < settings.EXACT_LINK:
+        if not left < exact:
             continue
-        for threshold in (1e-6, 1e-4, 1e-2):
-            few = part[coef > threshold * coef.max()]
-            if len(few) <= settings.LINK_TERMS and solved(few)[1] < 10 * settings.EXACT_LINK:
-                return tuple(few.tolist())
+        shares = coef / coef.max()
+        supports = [part[shares > threshold] for threshold in (1e-2, 1e-4, 1e-6, 1e-8, 1e-10)]
+        tried = [(solved(few)[1], few) for few in supports if len(few) <= settings.LINK_TERMS]
+        least = min((left for left, _ in tried), default=np.inf)
+        # What rounding leaves is about the same, with and without terms that are not needed.
+        if least < 10 * exact:
+            return next(tuple(few.tolist()) for left, few in tried if left < max(10 * least, _ULP))
     return None
 
 
@@ -360,7 +367,7 @@ def link_supports(
             pull = rows.pull[chosen]
             with np.errstate(all="ignore"):
                 target = link.value(reduced.Y[chosen]) * pull
-            support = exact_support(values[:, chosen] * pull, target)
+            support = exact_support(values[:, chosen] * pull, target, reduced.table.rounding)
             if support is not None:
                 sparse.append(Sparse(link, tuple(terms[i] for i in support)))
                 continue

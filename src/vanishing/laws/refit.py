@@ -14,6 +14,8 @@ from vanishing.laws import settings
 from vanishing.laws.links import Link
 from vanishing.laws.problem import Reduced
 
+SOLVED = 1e-9  # sum of a law's terms over that of their sizes, where it has a solution
+
 
 class Fitted(NamedTuple):
     """A law in the variables of a state, fitted in units of y.
@@ -31,9 +33,11 @@ class Fitted(NamedTuple):
     mean_square : float
         Of the residual of y.
     predicted : array of shape (n_rows,)
-        y.
+        y; on rows where the law has no solution, the value next to it.
+    leverage : array of shape (n_rows,)
+        Share of each row in what is predicted of it, between 0 and 1.
     exact : bool
-        Whether the law holds up to rounding: a table without noise.
+        Whether the law may hold up to rounding: a table without noise.
     """
 
     terms: tuple[Term, ...]
@@ -42,6 +46,7 @@ class Fitted(NamedTuple):
     covariance: np.ndarray
     mean_square: float
     predicted: np.ndarray
+    leverage: np.ndarray
     exact: bool = False
 
     @property
@@ -72,8 +77,6 @@ class _LinkModel:
         with np.errstate(all="ignore"):
             Y = self.link.inverse(-(coef @ self.values))
             Y = np.where(np.isfinite(Y), Y, self.reduced.smooth)
-            if self.link.power == 2.0:
-                Y = np.where(self.reduced.smooth < 0, -Y, Y)
             slope = -self.values / self.link.slope(Y)
         return Y, np.where(np.isfinite(slope), slope, 0.0)
 
@@ -90,31 +93,47 @@ class _ImplicitModel:
         """Return Y, and its derivatives by all coefficients but the one that is fixed at 1."""
         values, powers = self.values, self.powers
         coef = np.insert(coef, fixed, 1.0)
-        A, B, C = (coef[powers == p] @ values[powers == p] for p in (2.0, 1.0, 0.0))
+        A, B, lower, upper = self._roots(coef)
         smooth = self.reduced.smooth
         with np.errstate(all="ignore"):
-            root = np.sqrt(np.maximum(B**2 - 4 * A * C, 0.0))
-            # The stable form of both roots of A Y^2 + B Y + C.
-            q = -0.5 * (B + np.where(B < 0, -root, root))
-            first, second = q / A, C / q
-            nearer = np.abs(first - smooth) < np.abs(second - smooth)
-            Y = np.where(np.isfinite(first) & (nearer | ~np.isfinite(second)), first, second)
+            nearer = np.abs(lower - smooth) < np.abs(upper - smooth)
+            Y = np.where(np.isfinite(lower) & (nearer | ~np.isfinite(upper)), lower, upper)
             Y = np.where(np.isfinite(Y), Y, smooth)
             slope = -values * np.where(powers[:, None] == 0, 1.0, Y ** powers[:, None])
             slope = slope / (2 * A * Y + B)
         return Y, np.delete(np.where(np.isfinite(slope), slope, 0.0), fixed, axis=0)
 
-    def has_one_branch(self, coef, Y) -> bool:
-        """Say whether hardly any row lies on the other root than most do.
+    def _roots(self, coef: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Return A, B, and the roots at which 2 A Y + B is negative and positive.
+
+        Where there is no root, the value at which A Y^2 + B Y + C is closest to zero.
+        """
+        A, B, C = (coef[self.powers == p] @ self.values[self.powers == p] for p in (2.0, 1.0, 0.0))
+        with np.errstate(all="ignore"):
+            root = np.sqrt(np.maximum(B**2 - 4 * A * C, 0.0))
+            # The stable form of both roots of A Y^2 + B Y + C.
+            q = -0.5 * (B + np.where(B < 0, -root, root))
+            first, second = q / A, C / q
+        return A, B, np.where(B < 0, second, first), np.where(B < 0, first, second)
+
+    def on_one_branch(self, coef: np.ndarray, Y: np.ndarray) -> np.ndarray | None:
+        """Return the root that most rows lie on, for all rows; None where many lie on the other.
 
         The product of a law and another equation has a root of each: the second one is there for
-        rows that break the law.
+        rows that break the law. The square of a law has two roots that are equal: it says no more
+        than the law, and its error is the square of the law's.
         """
-        A, B = (coef[self.powers == p] @ self.values[self.powers == p] for p in (2.0, 1.0))
+        A, B, lower, upper = self._roots(coef)
         if not (self.powers == 2.0).any():
-            return True
-        upper = np.average(2 * A * Y + B > 0, weights=self.reduced.table.weight)
-        return bool(max(upper, 1.0 - upper) > settings.ONE_BRANCH)
+            return Y
+        weight = self.reduced.table.weight
+        with np.errstate(all="ignore"):
+            apart = np.abs(2 * A * Y + B) / (np.abs(2 * A * Y) + np.abs(B))
+        share = np.average(2 * A * Y + B > 0, weights=weight)
+        is_one = max(share, 1.0 - share) > settings.ONE_BRANCH
+        if not is_one or np.average(apart > settings.DOUBLE_ROOT, weights=weight) < 0.5:
+            return None
+        return upper if share > 0.5 else lower
 
 
 def _lifted(term: Term) -> Term:
@@ -156,25 +175,50 @@ def _fitted(reduced: Reduced, terms, coef: np.ndarray, fixed: int, predict: Call
         max_steps=settings.REFIT_STEPS,
         least_gain=1e-6,
     )
+    covariance = inverse(point.gram)
+    jacobian = predict(point.coef)[1] * (reduced.factor * reduced.root)
+    with np.errstate(invalid="ignore"):  # infinite where coefficients are not determined
+        leverage = np.sum(jacobian * (covariance @ jacobian), axis=0)
     return Fitted(
         tuple(terms),
         np.insert(point.coef, fixed, 1.0),
         fixed,
-        with_fixed(inverse(point.gram), fixed),
+        with_fixed(covariance, fixed),
         point.loss,
         point.Y * reduced.factor,
+        leverage,
     )
+
+
+def _as_a_law(reduced: Reduced, fit: Fitted, Y: np.ndarray | None) -> Fitted | None:
+    """Return a fit with what it says of all rows, Y; None where it has no solution on many."""
+    if Y is None or not np.isfinite(fit.covariance).all():
+        return None
+    with np.errstate(all="ignore"):
+        values = Evaluator(np.vstack([reduced.w, Y])).values(fit.terms) * fit.coef[:, None]
+        solved = np.abs(values.sum(axis=0)) <= SOLVED * np.abs(values).sum(axis=0)
+    if not np.average(solved, weights=reduced.table.weight) > settings.ONE_BRANCH:
+        return None
+    table = reduced.table
+    # Rows without a solution count, too: as where the mean is predicted.
+    predicted = np.where(
+        np.isfinite(Y), Y * reduced.factor, np.average(table.y, weights=table.weight)
+    )
+    mean_square = float(np.average((table.y - predicted) ** 2, weights=table.weight))
+    fit = fit._replace(predicted=predicted, mean_square=mean_square)
+    return fit._replace(exact=_is_exact(reduced, fit))
 
 
 def _is_exact(reduced: Reduced, law: Fitted) -> bool:
     """Say whether a law holds up to rounding, in units of y or, next to a pole, in its terms."""
     share = law.mean_square / reduced.table.norm
-    if not settings.EXACT**2 < share < settings.NEARLY_EXACT_FIT**2:
-        return share <= settings.EXACT**2
+    exact = reduced.table.exact
+    if not exact**2 < share < settings.NEARLY_EXACT_FIT**2:
+        return share <= exact**2
     with np.errstate(all="ignore"):
         values = Evaluator(np.vstack([reduced.w, reduced.Y])).values(law.terms) * law.coef[:, None]
         left = np.abs(values.sum(axis=0)) / np.abs(values).sum(axis=0)
-    return bool(np.nanmean(left) < settings.EXACT)
+    return bool(np.nanmean(left) < exact)
 
 
 def refit_link(reduced: Reduced, link: Link, terms, rows, known: set) -> list[Fitted]:
@@ -191,14 +235,16 @@ def refit_link(reduced: Reduced, link: Link, terms, rows, known: set) -> list[Fi
     laws: list[Fitted] = []
     while len(terms) > 1 and (link.name, frozenset(terms)) not in known:
         known.add((link.name, frozenset(terms)))
-        law = _fitted(reduced, terms, coef, 0, _LinkModel(reduced, link, values).predict)
-        laws.append(law._replace(exact=_is_exact(reduced, law)))
-        t = law.significance(settings.EXACT**2 * reduced.table.norm)
+        fit = _fitted(reduced, terms, coef, 0, _LinkModel(reduced, link, values).predict)
+        law = _as_a_law(reduced, fit, fit.predicted / reduced.factor)
+        if law is not None:
+            laws.append(law)
+        t = fit.significance(reduced.table.exact**2 * reduced.table.norm)
         least = int(np.argmin(t))
         if not t[least] <= enough:
             break
         del terms[least]
-        values, coef = np.delete(values, least - 1, axis=0), np.delete(law.coef, least)
+        values, coef = np.delete(values, least - 1, axis=0), np.delete(fit.coef, least)
     return laws
 
 
@@ -222,15 +268,16 @@ def refit_implicit(reduced: Reduced, terms, coef, known: set) -> list[Fitted]:
         fixed = int(np.argmax(np.where(powers > 0, size, -1.0)))
         if not coef[fixed]:
             return laws
-        law = _fitted(reduced, terms, coef, fixed, partial(model.predict, fixed))
-        if not model.has_one_branch(law.coef, law.predicted / reduced.factor):
-            return laws
-        laws.append(law._replace(exact=_is_exact(reduced, law)))
-        t = law.significance(settings.EXACT**2 * reduced.table.norm)
+        fit = _fitted(reduced, terms, coef, fixed, partial(model.predict, fixed))
+        one = model.on_one_branch(fit.coef, fit.predicted / reduced.factor)
+        law = _as_a_law(reduced, fit, one)
+        if law is not None:
+            laws.append(law)
+        t = fit.significance(reduced.table.exact**2 * reduced.table.norm)
         least = int(np.argmin(t))
         if not t[least] <= enough:
             return laws
         # Where no coefficient is known relative to the fixed one, that is the one which is zero.
         gone = least if np.delete(t, fixed).max() > enough else fixed
         del terms[gone]
-        coef = np.delete(law.coef, gone)
+        coef = np.delete(fit.coef, gone)

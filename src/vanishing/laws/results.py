@@ -8,31 +8,24 @@ import numpy as np
 from vanishing.algebra.expressions import evaluate
 from vanishing.algebra.functions import FUNCTIONS
 from vanishing.algebra.solving import normalised, solved
-from vanishing.algebra.terms import Factor, Term, substituted
+from vanishing.algebra.terms import Factor, Term
 from vanishing.equations.law import Law
 from vanishing.fitting.gauss_newton import gauss_newton
 from vanishing.fitting.normal import inverse, widened, with_fixed, without
 from vanishing.fitting.sample import Sample
 from vanishing.laws import settings
 from vanishing.laws.choose import LawCandidate
-from vanishing.laws.passes import Measure, Sums
+from vanishing.laws.passes import Measure, Noise, Sums
 from vanishing.laws.robust import deviation
-from vanishing.laws.table import Prepared
-
-
-def original_terms(candidate: LawCandidate, n_columns: int) -> list[Term]:
-    """Return the terms of a candidate in the columns of its table, the target last."""
-    state = candidate.reduced.state
-    variables = np.zeros((len(state.variables) + 1, n_columns + 1))
-    variables[:-1, :-1] = state.variables
-    variables[-1, :-1] = -state.factor
-    variables[-1, -1] = 1.0
-    return [substituted(term, variables) for term in candidate.fitted.terms]
+from vanishing.laws.table import Prepared, SearchRows
+from vanishing.laws.unequal import variance_model
 
 
 def _simplified(terms: list[Term]) -> list[Term]:
     """Return terms multiplied by powers of columns such that their exponents are smallest."""
     exponents = np.array([term.exponents for term in terms])
+    if (np.abs(exponents).sum(axis=1) <= 1).all():  # a sum of columns, maybe of very many
+        return terms
     others = exponents[[not term.involves(-1) for term in terms]]
     shifts = [np.zeros(exponents.shape[1]), *others]
     shifts += [np.median(exponents, axis=0), np.median(others, axis=0)]
@@ -57,10 +50,11 @@ def in_units(term: Term, units: np.ndarray) -> tuple[Term, float]:
     for i in np.flatnonzero(signs < 0):
         exponent = exponents[i]
         if exponent % 1:
-            # Links have roots of powers 1/2 and -1/2 alone, others are of positive columns.
-            unit = tuple(float(j == i) for j in range(len(units)))
-            factors.append(Factor(FUNCTIONS["sqrt"], -1.0, unit, int(2 * exponent)))
-            exponents[i] = 0.0
+            # Other exponents, thirds, that reductions have are not defined on negative columns.
+            if (2.0 * exponent).is_integer():
+                unit = tuple(float(j == i) for j in range(len(units)))
+                factors.append(Factor(FUNCTIONS["sqrt"], -1.0, unit, int(2 * exponent)))
+                exponents[i] = 0.0
         elif exponent % 2:
             factor = -factor
     return Term(tuple(exponents), tuple(factors)), factor
@@ -99,7 +93,7 @@ def draft(candidate: LawCandidate, table: Prepared, sample: Sample, target: int)
     places = np.append(table.columns, target)
     fitted = candidate.fitted
     terms, scale = [], []
-    for term in _simplified(original_terms(candidate, len(table.columns))):
+    for term in _simplified(candidate.reduced.in_columns(fitted.terms)):
         term, before = in_units(term, table.units)
         terms.append(_placed(term, places, n_columns))
         scale.append(before)
@@ -107,27 +101,35 @@ def draft(candidate: LawCandidate, table: Prepared, sample: Sample, target: int)
     coef, covariance = normalised(
         fitted.coef * factor, fitted.covariance * np.outer(factor, factor), fitted.fixed
     )
-    unit = table.units[-1]
     law = Draft(
         tuple(terms),
         coef,
         fitted.fixed,
-        covariance / unit**2,
+        covariance / table.units[-1] ** 2,
         target,
         1,
         fitted.exact,
-        _mean_square(candidate, table) * unit**2,
+        np.inf,
     )
-    return law._replace(branch=_branch(law, sample))
+    rows = np.zeros((n_columns, table.table.n_rows))
+    rows[places] = np.vstack([table.table.columns, table.table.y]) * table.units[:, np.newaxis]
+    trials = [law._replace(branch=branch) for branch in (1, -1)]
+    trials = [x._replace(mean_square=_mean_square(x, rows, table.table.counts)) for x in trials]
+    return min(trials, key=lambda trial: trial.mean_square)
 
 
-def _mean_square(candidate: LawCandidate, table: Prepared) -> float:
-    """Return that of the residuals, whether rows were weighted by their noise or not."""
-    if table.table.precision is None:
-        return candidate.fitted.mean_square
-    left = (table.table.y - candidate.fitted.predicted) ** 2
-    good = np.isfinite(left)
-    return float(np.average(left[good], weights=table.table.counts[good]))
+def _mean_square(law: Draft, rows: np.ndarray, weight: np.ndarray) -> float:
+    """Return that of a law as it is written, on all rows; infinite if many have no solution.
+
+    A row without a solution counts as if the mean were predicted.
+    """
+    left = _left(law, rows)
+    missing = ~np.isfinite(left)
+    if np.average(missing, weights=weight) >= 1.0 - settings.ONE_BRANCH:
+        return np.inf
+    y = rows[law.target]
+    left = np.where(missing, y - np.average(y, weights=weight), left)
+    return float(np.average(left**2, weights=weight))
 
 
 def _placed(term: Term, places, n_columns: int) -> Term:
@@ -142,20 +144,28 @@ def _placed(term: Term, places, n_columns: int) -> Term:
     return Term(spread(term.exponents), factors)
 
 
-def _branch(law: Draft, sample: Sample) -> int:
-    """Return the sign of the root that is closer to the rows."""
-    left = [spread_of(law._replace(branch=branch), sample) for branch in (1, -1)]
-    return 1 if left[0] <= left[1] else -1
+def _left(law: Draft, columns: np.ndarray) -> np.ndarray:
+    """Return the residuals of a law in units of its target; not finite without a solution."""
+    solution = solved(law.terms, law.coef, None, law.target, law.branch)
+    if solution is None:
+        return np.full(columns.shape[1], np.nan)
+    with np.errstate(all="ignore"):
+        return columns[law.target] - evaluate(solution, columns)
 
 
 def spread_of(law: Draft, sample: Sample) -> float:
     """Return the standard deviation of a law's residuals, of which some may be wild."""
-    solution = solved(law.terms, law.coef, None, law.target, law.branch)
-    if solution is None:
-        return np.inf
-    with np.errstate(all="ignore"):
-        gap = sample.columns[law.target] - evaluate(solution, sample.columns)
-    return deviation(np.where(np.isfinite(gap), gap, np.inf), sample.weight)
+    left = _left(law, sample.columns)
+    return deviation(np.where(np.isfinite(left), left, np.inf), sample.weight)
+
+
+def unequal_noise(law: Draft, sample: Sample) -> Noise | None:
+    """Return the noise of rows that a law leaves, if it grows with the target; None if not."""
+    y, left = sample.columns[law.target], _left(law, sample.columns)
+    good = np.isfinite(left)
+    squares, weight = (y - left)[good] ** 2, sample.weight[good] / sample.repetition
+    model = variance_model(left[good] ** 2, squares, weight)
+    return None if model is None else Noise(law.terms, law.coef, law.target, law.branch, *model)
 
 
 class _PassPoint:
@@ -182,21 +192,32 @@ class _PassPoint:
         return step if step @ self.cross > enough else None
 
 
-def fitted_law(law: Draft, ask: Callable, seed: int, keep=None) -> tuple[Draft, Sums]:
+def fitted_law(
+    law: Draft,
+    ask: Callable,
+    seed: int,
+    mean: float,
+    keep: float | None = None,
+    noise: Noise | None = None,
+) -> tuple[Draft, Sums]:
     """Fit a law to all rows, in a few passes; return it with the sums of the last one.
 
-    A step that makes the error larger is taken back, and is the last.
+    ``mean`` is that of the target, ``keep`` the largest residual of a row that is not wrong,
+    ``noise`` what is known of rows with unequal noise. A step that makes the error larger is taken
+    back, and is the last.
     """
 
     def point_at(coef: np.ndarray) -> _PassPoint:
         moved = law._replace(coef=np.insert(coef, law.fixed, 1.0))
-        measure = Measure(moved.terms, moved.coef, moved.target, moved.branch, seed, keep)
+        place = moved.target, moved.branch
+        measure = Measure(moved.terms, moved.coef, *place, seed, keep, mean, noise)
         return _PassPoint(moved, ask(measure, Measure.combine))
 
     start = np.delete(law.coef, law.fixed)
     point = gauss_newton(point_at, start, max_steps=settings.PASSES - 1, least_gain=0.0, halvings=0)
     covariance = with_fixed(point.covariance, law.fixed)
-    return point.draft._replace(covariance=covariance, mean_square=point.mean_square), point.sums
+    mean_square = point.sums.plain / max(float(point.sums.weight.sum()), 1e-300)
+    return point.draft._replace(covariance=covariance, mean_square=mean_square), point.sums
 
 
 def held_out_error(sums: Sums, fixed: int) -> float:
@@ -206,34 +227,37 @@ def held_out_error(sums: Sums, fixed: int) -> float:
     """
     gram, cross = without(sums.gram[0], sums.cross[0], fixed)
     held_gram, held_cross = without(sums.gram[1], sums.cross[1], fixed)
+    whole = float(sums.square.sum())
+    if not (sums.weight[1] > 0 and whole > 0):
+        return 0.0 if sums.weight[1] > 0 else np.nan
     with np.errstate(invalid="ignore"):  # NaN where terms depend on one another
         step = inverse(gram) @ cross
         square = sums.square[1] - 2 * step @ held_cross + step @ held_gram @ step
-    return float(np.sqrt(max(square, 0.0) / sums.weight[1])) if sums.weight[1] > 0 else np.nan
+        # Rows may count by their precision: what is larger on rows held out is the ratio.
+        ratio = max(square, 0.0) / sums.weight[1] * sums.weight.sum() / whole
+    return float(np.sqrt(ratio * sums.plain / sums.weight.sum()))
 
 
-def finished(
-    law: Draft, sums: Sums, names, size: float, n_inputs: int, sample: Sample, **facts
-) -> Law:
-    """Return the `Law`; ``size`` is the rms of the target."""
+def finished(law: Draft, sums: Sums, rows: SearchRows, **facts) -> Law:
+    """Return the `Law`."""
+    names, sample, size = rows.names, rows.sample, rows.size(law.target)
     n, repetition = float(sums.weight.sum()), sample.repetition
     observations = n / repetition
     freedom = max(observations - len(law.terms) + 1, 1.0)
-    variance = 0.0 if law.exact else law.mean_square * observations / freedom * repetition
+    left = float(sums.square.sum()) / n  # in units of the rows' variance, where that differs
+    variance = 0.0 if law.exact else left * observations / freedom * repetition
     covariance = law.covariance
     # Where rows have weights, these say how large the noise is.
     if not law.exact and np.ptp(sample.weight) <= 1e-9 * sample.weight.max():
-        covariance = widened(covariance, sums.noise / law.mean_square)
+        covariance = widened(covariance, sums.noise / left)
     error = float(np.sqrt(law.mean_square))
     with np.errstate(all="ignore"):
         errors = np.sqrt(np.where(sums.errors > 0, sums.errors, np.nan) / n)
     return Law(
-        law.terms,
-        law.coef,
+        **rows.in_given_columns(law.terms, law.coef, covariance * variance),
         names=names,
         target=names[law.target],
-        n_inputs=n_inputs,
-        covariance=covariance * variance,
+        n_inputs=rows.n_inputs,
         error=error,
         relative_error=error / size if size else np.nan,
         branch=law.branch,

@@ -1,8 +1,12 @@
 """Which rows are wrong? Those far from a smooth function, or from an equation, of the others."""
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.linalg import LinAlgError, eigh
 
+from vanishing.fitting.lack_of_fit import standardised
+from vanishing.fitting.normal import solution
 from vanishing.fitting.smooth_terms import (
     exponents_up_to,
     legendre_products,
@@ -10,6 +14,7 @@ from vanishing.fitting.smooth_terms import (
 )
 from vanishing.fitting.surrogate import fit_surrogate
 from vanishing.laws import settings
+from vanishing.laws.problem import LawTable
 
 _FITS = 8
 
@@ -43,6 +48,26 @@ def good_rows(table) -> np.ndarray:
         scale = deviation(residual, table.weight)
         weight = table.weight / farness(residual, scale)
     return np.abs(residual) <= settings.FAR * scale
+
+
+def rows_near_a_sum(table: LawTable, progress: Callable) -> np.ndarray:
+    """Say which rows of a table are near the sum of columns that fits most rows.
+
+    All are, where there are too few rows for as many columns.
+    """
+    terms = np.vstack([np.ones(table.n_rows), standardised(table.columns, table.weight)])
+    good = np.ones(table.n_rows, dtype=bool)
+    if table.n_observations < 2 * len(terms):
+        return good
+    weight = table.weight
+    for _ in range(_FITS):
+        progress()
+        coef = solution((terms * weight) @ terms.T, terms @ (weight * table.y))
+        residual = table.y - coef @ terms
+        scale = deviation(residual, table.weight)
+        weight = table.weight / _farness(residual, scale)
+    # Rounding differs from row to row, and is no reason to leave one out.
+    return np.abs(residual) <= max(settings.FAR * scale, settings.EXACT_LINK * table.norm**0.5)
 
 
 def rows_near_an_equation(columns: np.ndarray, weight: np.ndarray) -> np.ndarray:

@@ -9,7 +9,6 @@ _FITS = 6
 _ROUNDING = 1e-14  # mean square relative to the target's
 
 
-@np.errstate(all="ignore")
 def with_equal_noise(table: LawTable, predicted: np.ndarray | None) -> LawTable:
     """Return a table whose rows count by the inverse of their variance, if that is unequal.
 
@@ -31,7 +30,7 @@ def with_equal_noise(table: LawTable, predicted: np.ndarray | None) -> LawTable:
     left = float(weight @ r) / max(float(weight.sum()), 1e-300)
     if not _ROUNDING * table.norm < left < settings.UNEQUAL_LEFT * table.variance:
         return table
-    model = _variance(r, s, weight)
+    model = variance_model(r, s, weight)
     if model is None:
         return table
     precision = np.zeros(table.n_rows)
@@ -41,7 +40,8 @@ def with_equal_noise(table: LawTable, predicted: np.ndarray | None) -> LawTable:
     return table._replace(weight=table.weight * precision, precision=precision)
 
 
-def _variance(r: np.ndarray, s: np.ndarray, weight: np.ndarray) -> tuple[float, float] | None:
+@np.errstate(all="ignore")
+def variance_model(r: np.ndarray, s: np.ndarray, weight: np.ndarray) -> tuple[float, float] | None:
     """Return a and c of the variance a + c s of rows with squared residuals r, or None if c is 0.
 
     Least squares of r on 1 and s, each row weighted by the inverse of its variance squared.

@@ -231,7 +231,9 @@ def nearly_zero(sums: Sums, size: float) -> np.ndarray:
     gram = sums.gram / sums.weight
     mean = gram[0, 1:] / gram[0, 0]
     covariance = gram[1:, 1:] - gram[0, 0] * np.outer(mean, mean)
-    spread = np.sqrt(np.maximum(covariance.diagonal(), 1e-14 * gram.diagonal()[1:] + 1e-300))
+    # Sums of squares that are zero may come out of moments as less than that.
+    rounding = 1e-14 * np.abs(gram.diagonal()[1:]) + 1e-300
+    spread = np.sqrt(np.maximum(covariance.diagonal(), rounding))
     values, vectors = eigh(covariance / spread / spread[:, None], check_finite=False)
     small = values < size**2
     coef = vectors[:, small] / np.sqrt(np.maximum(values[small], 0.0) + sums.ridge)

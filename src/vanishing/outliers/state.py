@@ -103,7 +103,7 @@ def fit_state(
             f"n_samples = {n_rows} says nothing of what is normal: at least "
             f"{settings.LEAST_ROWS} rows are needed."
         )
-    X, weight = np.ascontiguousarray(sample.columns.T), sample.weight
+    X, weight = drawn.in_order(sample)
     progress.step(f"drew a sample of {len(X)} rows")
     features = features_of(X, weight, max_degree)
     total = sample.total_weight

@@ -1,0 +1,131 @@
+"""Exact laws: which hold up to rounding on rows they were not fitted to, and which of them agree.
+
+Ten terms of one variable fit any smooth function to 1e-11: a small residual alone is no law. An
+approximation has more than rounding beside the size of its terms, gets by without its least term
+nearly as well, and fails beyond the rows it was fitted to.
+"""
+
+import numpy as np
+from scipy.linalg import qr, solve_triangular
+
+from vanishing.algebra.expressions import Node, evaluate
+from vanishing.algebra.solving import solved
+from vanishing.algebra.terms import Evaluator
+from vanishing.laws import settings
+from vanishing.laws.problem import Reduced
+from vanishing.laws.refit import Fitted
+
+_EPS = float(np.finfo(np.float64).eps)
+_DECADES, _POINTS = 6.0, 1000  # of points on which laws are compared, on both sides of their units
+
+
+@np.errstate(all="ignore")
+def is_confirmed(law: Fitted, reduced: Reduced) -> bool:
+    """Say whether an exact law is no approximation, however many terms it has.
+
+    Residuals and derivatives are in units of what rounding does to y. The law is fitted to the half
+    of the rows that is innermost in the columns that occur, and has to hold on the others.
+    """
+    jacobian, left, inner = _in_units_of_rounding(law, reduced)
+    n_rows, n_free = jacobian.shape
+    if n_rows < max(4 * n_free, 0.5 * reduced.table.n_rows):
+        return False
+    scale = np.sqrt(np.mean(jacobian**2, axis=0))
+    unit = jacobian / scale
+    # What would be left without a term, the others fitted again.
+    least = np.abs(np.delete(law.coef, law.fixed)) * scale / np.sqrt(n_rows * _variances(unit))
+    step = np.linalg.lstsq(unit[inner], left[inner], rcond=None)[0]
+    beyond = left[~inner] - unit[~inner] @ step
+    leverage = _leverage(unit[inner], unit[~inner])
+    return bool(
+        np.isfinite(leverage).all()
+        and np.sqrt(np.mean(left**2)) < settings.ROUNDING_UNITS
+        and np.sqrt(np.mean(beyond**2 / (1.0 + leverage))) < settings.ROUNDING_UNITS
+        and (least > settings.NEEDED_TERM).all()
+    )
+
+
+def _in_units_of_rounding(law: Fitted, reduced: Reduced) -> tuple[np.ndarray, ...]:
+    """Return derivatives of y by the free coefficients, residuals, and which rows are innermost.
+
+    Rounding changes the sum of a law's terms by that of their sizes, and of what they change with
+    the variables, in the last digit. Rows on which all terms are zero, or where y is at the end of
+    a root, say nothing.
+    """
+    n = reduced.n_variables
+    evaluator = Evaluator(np.vstack([reduced.w, law.predicted / reduced.factor]))
+    values = evaluator.values(law.terms)
+    size = np.abs(law.coef) @ np.abs(values)
+    for i in range(n):
+        size += np.abs(law.coef @ evaluator.derivatives(law.terms, i) * reduced.w[i])
+    slope = law.coef @ evaluator.derivatives(law.terms, n) / reduced.factor
+    unit = _EPS * size / np.abs(slope)
+    jacobian = (np.delete(-values, law.fixed, axis=0) / slope / unit).T
+    left = (reduced.table.y - law.predicted) / unit
+    terms = reduced.in_columns(law.terms)
+    occurs = [any(t.involves(i) for t in terms) for i in range(len(reduced.table.columns))]
+    telling = np.isfinite(jacobian).all(axis=1) & np.isfinite(left)
+    return jacobian[telling], left[telling], _is_inner(reduced.table.columns[occurs][:, telling])
+
+
+def _is_inner(columns: np.ndarray) -> np.ndarray:
+    """Say which half of the rows is farthest from the ends of each column, by ranks."""
+    ranks = np.argsort(np.argsort(columns, axis=1, kind="stable"), axis=1, kind="stable")
+    order = np.argsort(np.abs(2 * ranks - columns.shape[1]).max(axis=0), kind="stable")
+    inner = np.zeros(len(order), dtype=bool)
+    inner[order[: len(order) // 2]] = True
+    return inner
+
+
+def _variances(jacobian: np.ndarray) -> np.ndarray:
+    """Return the variances of coefficients for noise of variance 1; infinite if they depend."""
+    return _leverage(jacobian, np.eye(jacobian.shape[1]))
+
+
+def _leverage(jacobian: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Return the variances that noise of variance 1 on some rows gives to what others are fitted.
+
+    Infinite where these rows do not determine all coefficients.
+    """
+    (triangle,) = qr(jacobian, mode="r", check_finite=False)
+    triangle = triangle[: triangle.shape[1]]
+    size = np.abs(triangle.diagonal())
+    if not size.min() > _EPS * len(size) * size.max():
+        return np.full(len(others), np.inf)
+    return np.sum(solve_triangular(triangle, others.T, trans="T") ** 2, axis=0)
+
+
+@np.errstate(all="ignore")
+def agree(law: Fitted, reduced: Reduced, other: Fitted, of_other: Reduced) -> bool:
+    """Say whether two laws are one, written in two ways: they say the same far from the rows, too.
+
+    On the rows all exact laws agree. Points are spread over many decades, on some of which each
+    term matters.
+    """
+    table = reduced.table
+    rng = np.random.default_rng(0)
+    columns = 10.0 ** rng.uniform(-_DECADES, _DECADES, (len(table.columns), _POINTS))
+    columns *= np.where(table.positive[:, np.newaxis], 1.0, rng.choice([-1.0, 1.0], columns.shape))
+    points = np.vstack([columns, np.ones(_POINTS)])
+    solutions = [_solution(law, reduced), _solution(other, of_other)]
+    y, of_y = (points[-1] * (np.nan if x is None else evaluate(x, points)) for x in solutions)
+    points[-1] = y
+    values = Evaluator(points).values(of_other.in_columns(other.terms)) * other.coef[:, np.newaxis]
+    gap = np.fmin(
+        np.abs(values.sum(axis=0)) / np.abs(values).sum(axis=0),
+        np.abs(y - of_y) / (np.abs(y) + np.abs(of_y)),
+    )
+    gap = gap[np.isfinite(gap)]
+    return bool(gap.size and np.mean(gap > settings.APART) < settings.APART_POINTS)
+
+
+def _solution(law: Fitted, reduced: Reduced) -> Node | None:
+    """Return what a law says of y, on the branch of the rows; None without a closed form."""
+    terms, rows = reduced.in_columns(law.terms), slice(0, settings.COMPARED_ROWS)
+    columns = np.vstack([reduced.table.columns[:, rows], law.predicted[rows]])
+    solutions = [solved(terms, law.coef, None, len(columns) - 1, branch) for branch in (1, -1)]
+    gaps = [
+        np.inf if node is None else np.nansum(np.abs(evaluate(node, columns) - columns[-1]))
+        for node in solutions
+    ]
+    return solutions[int(np.argmin(gaps))]
