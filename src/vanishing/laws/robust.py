@@ -65,7 +65,7 @@ def rows_near_a_sum(table: LawTable, progress: Callable) -> np.ndarray:
         coef = solution((terms * weight) @ terms.T, terms @ (weight * table.y))
         residual = table.y - coef @ terms
         scale = deviation(residual, table.weight)
-        weight = table.weight / _farness(residual, scale)
+        weight = table.weight / farness(residual, scale)
     # Rounding differs from row to row, and is no reason to leave one out.
     return np.abs(residual) <= max(settings.FAR * scale, settings.EXACT_LINK * table.norm**0.5)
 
