@@ -40,6 +40,7 @@ class _LogFit(NamedTuple):
     coef: np.ndarray  # the constant last
     deviation: np.ndarray  # of the coefficients
     log_likelihood: float  # of all rows
+    pull: np.ndarray  # how much rows count in the end
 
 
 class _Logarithms:
@@ -69,24 +70,28 @@ class _Logarithms:
         proportion to the target, rows of relative noise all alike.
         """
         free = np.append(free, True)
-        design = self.design[free]
+        design, total = self.design[free], float(self.weight.sum())
         target = self.target - np.where(free[:-1], 0.0, fixed) @ self.design[:-1]
-        scale, pull = np.inf, self.weight * start
+        scale, pull = 0.0, self.weight * start
         for _ in range(_STEPS):
             weighted = design * pull
             gram = weighted @ design.T
             coef = solution(gram, weighted @ target)
             left, last = target - coef @ design, scale
+            if not scale:
+                scale = student.squared_scale(left, self.weight)
             # Logarithms are rounded, too: their residuals are not smaller.
-            scale = max(student.squared_scale(left, self.weight), _ROUNDING)
-            if abs(last - scale) <= 1e-4 * scale:
+            scale = max(
+                float(self.weight * student.pulls(left, scale) @ left**2) / total, _ROUNDING
+            )
+            if abs(last - scale) <= 1e-3 * scale:
                 break
             pull = self.weight * student.pulls(left, scale)
         every, deviation = np.append(fixed, 0.0), np.zeros(len(free))
         every[free] = coef
         deviation[free] = np.sqrt(np.maximum(inverse(gram).diagonal(), 0.0) * scale)
-        likelihood = student.log_likelihood(left, self.weight, scale)
-        return _LogFit(every, deviation, float(self.weight.sum()) * likelihood)
+        likelihood = total * student.log_likelihood(left, self.weight, scale)
+        return _LogFit(every, deviation, likelihood, pull / self.weight)
 
 
 def products(table: LawTable) -> list[Product]:
@@ -110,7 +115,7 @@ def _simple_exponents(logs: _Logarithms, start) -> Iterator[tuple[np.ndarray, fl
     n = len(logs.used)
     free = _significant(logs, start)
     best = logs.fit(start, free, np.zeros(n))
-    snapped = _snapped(logs, start, free, np.zeros(n), best)
+    snapped = _snapped(logs, free, np.zeros(n), best)
     if snapped is None:
         return
     yield snapped
@@ -122,7 +127,7 @@ def _simple_exponents(logs: _Logarithms, start) -> Iterator[tuple[np.ndarray, fl
             fixed[place] = snapped[0][place] + change
             others = free.copy()
             others[place] = False
-            other = _snapped(logs, start, others, fixed, best)
+            other = _snapped(logs, others, fixed, best)
             if other is not None:
                 yield other
 
@@ -143,7 +148,7 @@ def _significant(logs: _Logarithms, start) -> np.ndarray:
 
 
 def _snapped(
-    logs: _Logarithms, start, free: np.ndarray, fixed: np.ndarray, best: _LogFit
+    logs: _Logarithms, free: np.ndarray, fixed: np.ndarray, best: _LogFit
 ) -> tuple[np.ndarray, float] | None:
     """Return the simple exponents near those of a fit, with their likelihood; None if it is low.
 
@@ -151,7 +156,7 @@ def _snapped(
     """
     free, fixed = free.copy(), fixed.copy()
     while True:
-        fit = logs.fit(start, free, fixed)
+        fit = logs.fit(best.pull, free, fixed)
         if best.log_likelihood - fit.log_likelihood > settings.SNAPPED:
             return None
         places = np.flatnonzero(free)

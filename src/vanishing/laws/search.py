@@ -1,6 +1,6 @@
 """All steps, one after the other: from a table to the law its target obeys."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ from vanishing.laws.homogeneous import admitted, terms_to_make
 from vanishing.laws.implicit import implicit_supports
 from vanishing.laws.links import IDENTITY, link_supports, regression, usable_links
 from vanishing.laws.problem import LawTable, Reduced
-from vanishing.laws.products import products
+from vanishing.laws.products import Product
 from vanishing.laws.reductions import (
     Logarithms,
     ReductionState,
@@ -57,30 +57,39 @@ class SearchOutcome(NamedTuple):
     out_of_time: bool = False
 
     @property
+    def law(self) -> Fitted | None:
+        """The law that was chosen; None where it is none."""
+        return None if self.choice is None or self.choice.reason else self.choice.best.fitted
+
+    @property
     def is_ambiguous(self) -> bool:
         """Whether several laws fit: more variables or higher degrees do not help then."""
         return self.choice is not None and self.choice.reason == AMBIGUOUS
 
 
 @np.errstate(all="ignore")
-def search(table: LawTable, options: Options, progress=lambda: None) -> SearchOutcome:
-    """Find the law that the target of a table obeys.
+def search(
+    table: LawTable, options: Options, progress=lambda: None, products: Sequence[Product] = ()
+) -> SearchOutcome:
+    """Find the law that the target of a table obeys; ``products`` are tried first.
 
     Of the many terms that are tried some overflow: what is not finite is left out, silently.
     """
     outcome = SearchOutcome(None, [], [])
     try:
-        for step in _outcomes(table, options, progress):
+        for step in _outcomes(table, options, progress, products):
             outcome = step
     except OutOfTime:
         return outcome._replace(out_of_time=True)
     return outcome
 
 
-def _outcomes(table: LawTable, options: Options, progress) -> Iterator[SearchOutcome]:
+def _outcomes(
+    table: LawTable, options: Options, progress, products: Sequence[Product]
+) -> Iterator[SearchOutcome]:
     """Yield what is known after each step, up to the one that settles it."""
     lack_of_fit = LackOfFit(table.columns, table.weight, table.left_out)
-    fits = _of_products(table)
+    fits = _of_products(table, products)
     candidates = [candidate(fit, reduced) for fit, reduced in fits]
     outcome = SearchOutcome(choose(candidates, lack_of_fit), candidates, [])
     yield outcome
@@ -111,12 +120,12 @@ def _outcomes(table: LawTable, options: Options, progress) -> Iterator[SearchOut
             return
 
 
-def _of_products(table: LawTable) -> list[tuple[Fitted, Reduced]]:
+def _of_products(table: LawTable, products: Sequence[Product]) -> list[tuple[Fitted, Reduced]]:
     """Return the fits of products of powers that logarithms suggest."""
     logarithms = Logarithms(table.columns, table.positive)
     none = np.empty((0, len(table.columns))), np.empty(0, dtype=bool)
     fits = []
-    for product in products(table):
+    for product in products:
         state = ReductionState(product.exponents, *none)
         reduced = Reduced.of(table, with_surrogate(state, logarithms, table.y, table.weight))
         fits += [(fit, reduced) for fit in _pure_product(reduced)]

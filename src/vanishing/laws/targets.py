@@ -164,23 +164,23 @@ def _searched(table: Prepared, options: Options, progress) -> tuple[Prepared, Se
     """Search, and again with rows by the inverse of their variance where noise is unequal."""
     if table.sum is not None:
         return table, SearchOutcome(table.sum, [table.sum.best], [])
+    suggested = products(table.table)
+    weighted = None
     # What a product of powers says of the target tells the noise before any search does.
-    for product in products(table.table)[:1]:
+    for product in suggested[:1]:
         equal = with_equal_noise(table.table, product.predicted)
         if equal is not table.table:
-            weighted = search(equal, options, progress)
-            if weighted.out_of_time or (weighted.choice is not None and not weighted.choice.reason):
+            weighted = search(equal, options, progress, suggested)
+            if weighted.out_of_time or weighted.law is not None:
                 return table._replace(table=equal), weighted
-    outcome = search(table.table, options, progress)
-    law = None
-    if outcome.choice is not None and not outcome.choice.reason:
-        law = outcome.choice.best.fitted
-    if outcome.out_of_time or (law is not None and law.exact):
+    outcome = search(table.table, options, progress, suggested)
+    law = outcome.law
+    if outcome.out_of_time or (weighted if law is None else law.exact):
         return table, outcome
     equal = with_equal_noise(table.table, None if law is None else law.predicted)
     if equal is table.table:
         return table, outcome
-    return table._replace(table=equal), search(equal, options, progress)
+    return table._replace(table=equal), search(equal, options, progress, suggested)
 
 
 def _noise(outcome: SearchOutcome) -> float:
