@@ -67,6 +67,9 @@ def rounding_of(columns: np.ndarray, offsets: np.ndarray) -> float:
     return settings.ROUNDINGS * float(np.finfo(float).eps * (size[far] / left[far]).max())
 
 
+_TRIED = 12  # steps of a column, those known best: time
+
+
 class _Shifted(NamedTuple):
     """A question, asked of rows whose columns are less offsets."""
 
@@ -134,19 +137,33 @@ class Expansion(NamedTuple):
             return self._replace(coef=coef)
         return self._replace(coef=coef, covariance=change @ self.covariance @ change.T)
 
+    def sparse(self) -> tuple[np.ndarray, np.ndarray | None]:
+        """Return coefficients of the terms that are needed, fitted again, 0 for the others.
+
+        With their covariance.
+
+        The term that is closest to zero, beside its error, goes first: terms may stand for one
+        another, so that none seems to be needed while others are there.
+        """
+        if self.covariance is None:
+            return self.coef, None
+        coef, covariance = self.coef.copy(), self.covariance.copy()
+        while True:
+            variance = covariance.diagonal()
+            kept = np.flatnonzero(variance > 0.0)
+            t = coef[kept] ** 2 / variance[kept]
+            if not len(kept) or t.min() > settings.NEEDED**2:
+                return coef, covariance
+            least = kept[np.argmin(t)]
+            pull = covariance[:, least] / covariance[least, least]
+            coef -= pull * coef[least]
+            covariance -= np.outer(pull, covariance[least])
+            coef[least] = covariance[least] = covariance[:, least] = 0.0
+
     @property
     def needed(self) -> np.ndarray:
-        """Which terms the polynomial needs: all where those that it seems not to need add up."""
-        if self.covariance is None:
-            return self.coef != 0.0
-        error = np.sqrt(np.maximum(self.covariance.diagonal(), 1e-300))
-        needed = np.abs(self.coef) > settings.NEEDED * error
-        gone = ~needed
-        chi = float(self.coef[gone] @ self.precision(gone) @ self.coef[gone])
-        k = int(gone.sum())
-        if chi > settings.SPARE_CHANCE * (k + settings.NEEDED * np.sqrt(2.0 * k)):
-            return np.ones(len(needed), dtype=bool)
-        return needed
+        """Which terms the polynomial needs."""
+        return self.sparse()[0] != 0.0
 
     @property
     def price(self) -> tuple[int, int]:
@@ -169,14 +186,15 @@ class Expansion(NamedTuple):
         Each such term says where columns start; together they say it best.
         """
         place = {tuple(row): i for i, row in enumerate(self.exponents.tolist())}
-        gone = ~self.needed
+        sparse, _ = self.sparse()
+        gone = sparse == 0.0
         slopes = np.zeros((int(gone.sum()), len(columns)))
         for i, row in enumerate(self.exponents[gone].tolist()):
             for j, column in enumerate(columns):
                 row[column] += 1
                 higher = place.get(tuple(row), -1)
                 if higher >= 0 and not gone[higher]:
-                    slopes[i, j] = row[column] * self.coef[higher]
+                    slopes[i, j] = row[column] * sparse[higher]
                 row[column] -= 1
         weighted = slopes.T @ self.precision(gone)
         spread = np.linalg.pinv(weighted @ slopes, hermitian=True)
@@ -189,18 +207,20 @@ class Expansion(NamedTuple):
     def steps(self, column: int) -> dict[float, float]:
         """Return steps of a column at each of which a term vanishes, and their errors."""
         place = {tuple(row): i for i, row in enumerate(self.exponents.tolist())}
+        coef, covariance = self.sparse()
         steps = {}
-        for row in self.exponents[self.needed & (self.exponents[:, column] > 0)].tolist():
+        for row in self.exponents[(coef != 0.0) & (self.exponents[:, column] > 0)].tolist():
             i, power = place[tuple(row)], row[column]
             row[column] -= 1
             j = place.get(tuple(row), -1)
-            slope = power * float(self.coef[i])
-            if j < 0 or not slope:
-                continue
-            step, error = -float(self.coef[j]) / slope, 0.0
-            if self.covariance is not None:
-                error = float(np.sqrt(max(self.covariance[j, j], 0.0))) / abs(slope)
-            steps[step] = error
+            if j >= 0 and coef[j]:
+                slope = power * float(coef[i])
+                step = -float(coef[j]) / slope
+                both = np.array([1.0, power * step])
+                variance = 0.0
+                if covariance is not None:
+                    variance = max(float(both @ covariance[np.ix_([j, i], [j, i])] @ both), 0.0)
+                steps[step] = float(np.sqrt(variance)) / abs(slope)
         return steps
 
 
@@ -235,7 +255,7 @@ def shortest_origin(
             if tried is not None:
                 candidates[float(tried[column] - steps[column])] = 0.0
             trials = []
-            for step, error in candidates.items():
+            for step, error in sorted(candidates.items(), key=lambda item: item[1])[:_TRIED]:
                 if step and (tried is not None or abs(step) < settings.FAR):
                     moved = expansion.moved(column, step)
                     trials.append((*moved.price, error, abs(step), step, moved))

@@ -16,9 +16,6 @@ HELD_OUT = 4  # one row of this many is held out: how well errors are known agai
 FAR = 20.0
 OFFSET_WIDTH = 6.0  # spreads: offsets are short numbers that may be so far from the rows
 NEEDED = 4.0  # standard errors of a coefficient that a polynomial needs, wherever columns start
-# Times what chance leaves of terms that are not needed: noise of columns is not that of a target.
-# A wrong origin costs a search, and claims nothing.
-SPARE_CHANCE = 2.0
 STEP_WIDTH = 0.3  # standard errors that an origin may be rounded by
 EXPANDED_DEGREE, EXPANDED_TERMS = (
     4,

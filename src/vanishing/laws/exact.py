@@ -56,9 +56,12 @@ def _in_units_of_rounding(law: Fitted, reduced: Reduced) -> tuple[np.ndarray, ..
     evaluator = Evaluator(np.vstack([reduced.w, law.predicted / reduced.factor]))
     values = evaluator.values(law.terms)
     size = np.abs(law.coef) @ np.abs(values)
+    rounding = reduced.table.rounding / _EPS  # of columns that were far from the origin
     for i in range(n):
-        size += np.abs(law.coef @ evaluator.derivatives(law.terms, i) * reduced.w[i])
+        change = np.abs(law.coef @ evaluator.derivatives(law.terms, i))
+        size += change * np.maximum(np.abs(reduced.w[i]), rounding * np.std(reduced.w[i]))
     slope = law.coef @ evaluator.derivatives(law.terms, n) / reduced.factor
+    size += np.abs(slope) * rounding * np.std(reduced.table.y)
     unit = _EPS * size / np.abs(slope)
     jacobian = (np.delete(-values, law.fixed, axis=0) / slope / unit).T
     left = (reduced.table.y - law.predicted) / unit
