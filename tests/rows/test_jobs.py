@@ -272,17 +272,17 @@ def test_moments_are_fitted_with_the_threads_allowed(monkeypatch, rows):
 def test_every_batch_is_learned_with_the_threads_allowed(monkeypatch, rows):
     X = np.vstack([rows[0], rows[0] + 1e-3])
     models = [VanishingOutlierDetector(n_jobs=n, random_state=0).fit(X[:2000]) for n in JOBS]
-    scores, seen = Model.scores, []
+    parts, seen = Model.parts, []
 
     def watched(self, some):
         seen.append(threading.get_ident())
         time.sleep(0.05)
-        return scores(self, some)
+        return parts(self, some)
 
     for n_jobs, model in zip(JOBS, models, strict=True):
         seen.clear()
         with monkeypatch.context() as patched:
-            patched.setattr(Model, "scores", watched)
+            patched.setattr(Model, "parts", watched)
             model.partial_fit(X)
         assert len(set(seen)) == n_jobs
     found = [model.score_samples(X[:1000]) for model in models]

@@ -16,7 +16,7 @@ import numpy as np
 
 from vanishing.fitting.sparse import regressions
 from vanishing.outliers import settings
-from vanishing.outliers.monomials import MonomialSums, affine, places_of
+from vanishing.outliers.monomials import EPS, MonomialSums, affine, places_of
 
 _EXACT = 10.0  # times the rounding of arithmetic that residuals of exact laws have
 
@@ -28,14 +28,10 @@ class StandardTable:
     Attributes
     ----------
     exponents : array of int of shape (k, n_columns)
-    centre, spread, size : array of shape (n_columns,)
-        Of the columns; their monomials as given are those of the columns over their sizes.
+    centre, spread : array of shape (n_columns,)
+        Of the columns.
     fitted, measured : array of shape (2, k, k)
         Factors of both folds, in standard columns.
-    expansion : array of shape (k, k)
-        Monomials of the columns as given are this times those of standard columns.
-    contraction : array of shape (k, k)
-        The way back.
     weight : float
         Of the rows that are measured.
     count : float
@@ -47,11 +43,8 @@ class StandardTable:
     exponents: np.ndarray
     centre: np.ndarray
     spread: np.ndarray
-    size: np.ndarray
     fitted: np.ndarray
     measured: np.ndarray
-    expansion: np.ndarray
-    contraction: np.ndarray
     weight: float
     count: float
     n_samples: int
@@ -73,9 +66,21 @@ class StandardTable:
         return places_of(self.exponents)
 
     @cached_property
-    def sizes(self) -> np.ndarray:
-        """Sizes of the monomials in columns as given."""
-        return self.rms(self.expansion.T)
+    def given(self) -> "Basis":
+        """Monomials of the columns as given."""
+        return self.basis(np.zeros(len(self.centre)))
+
+    @cached_property
+    def standard(self) -> "Basis":
+        """Monomials of standard columns."""
+        return self.basis(self.centre)
+
+    def basis(self, offsets: np.ndarray) -> "Basis":
+        """Return the monomials of the columns less offsets."""
+        left = self.centre - offsets
+        size = np.hypot(left, self.spread)
+        monomials = affine(self.exponents, left / size, self.spread / size).T
+        return Basis(offsets, size, monomials, self.rms(monomials))
 
     def rms(self, standard: np.ndarray) -> np.ndarray:
         """Return the sizes of combinations of standard monomials, along the first axis."""
@@ -118,18 +123,14 @@ def standard_table(sums: MonomialSums) -> StandardTable | None:
     exponents = sums.exponents[used]
     deviation = np.where(varies, deviation, 1.0)
     centre, spread = sums.origin + mean * sums.unit, deviation * sums.unit
-    size = np.hypot(centre, spread)
     standard = affine(exponents, -mean / deviation, 1.0 / deviation).T
     fitted = sums.fitted.reshape(-1, k)
     return StandardTable(
         exponents,
         centre,
         spread,
-        size,
         sums.fitted[:, :, used] @ standard,
         sums.measured[:, :, used] @ standard,
-        affine(exponents, centre / size, spread / size),
-        affine(exponents, -centre / spread, size / spread),
         weight,
         max(float(np.square(fitted[:, 0]).sum()) ** 2 / sums.square_weight, 1.0),
         sums.n_samples,
@@ -137,15 +138,34 @@ def standard_table(sums: MonomialSums) -> StandardTable | None:
     )
 
 
+class Basis(NamedTuple):
+    """Monomials of columns less offsets, over their sizes.
+
+    Attributes
+    ----------
+    offsets, size : array of shape (n_columns,)
+    monomials : array of shape (k, k)
+        Each as a combination of standard monomials, which are along the first axis.
+    sizes : array of shape (k,)
+        Of the monomials.
+    """
+
+    offsets: np.ndarray
+    size: np.ndarray
+    monomials: np.ndarray
+    sizes: np.ndarray
+
+
 class Candidate(NamedTuple):
     """An equation, and how well it holds.
 
     Attributes
     ----------
+    basis : Basis
     support : tuple of int
         Monomials that occur, that which was regressed last.
     coef : array of shape (n_terms,)
-        Of monomials of the columns over their sizes; 1 for the last.
+        Of monomials of the basis; 1 for the last.
     standard : array of shape (k,)
         The same equation in standard columns.
     column : int
@@ -158,6 +178,7 @@ class Candidate(NamedTuple):
         Part of the rms that arithmetic makes.
     """
 
+    basis: Basis
     support: tuple[int, ...]
     coef: np.ndarray
     standard: np.ndarray
@@ -180,7 +201,7 @@ def coefficients(factor: np.ndarray) -> np.ndarray:
     return np.append(-coef, 1.0)
 
 
-def measured_equation(table: StandardTable, support, *, shifted: bool = False) -> Candidate | None:
+def measured_equation(table: StandardTable, support, basis: Basis) -> Candidate | None:
     """Fit an equation and measure it; None where it is no law.
 
     Parameters
@@ -188,34 +209,33 @@ def measured_equation(table: StandardTable, support, *, shifted: bool = False) -
     table : StandardTable
     support : sequence of int
         Its monomials; the last one is regressed on the others.
-    shifted : bool, default=False
-        Whether the monomials are those of standard columns, with all their divisors.
+    basis : Basis
+        What they are monomials of.
     """
     places = list(support)
-    basis = (np.eye(len(table.exponents)) if shifted else table.expansion.T)[:, places]
-    coef = coefficients(table.all_fitted @ basis)
-    standard = basis @ coef
-    if shifted:
-        coef = (table.contraction.T @ standard)[places]
-        standard, coef = standard / coef[-1], coef / coef[-1]
+    monomials = basis.monomials[:, places]
+    coef = coefficients(table.all_fitted @ monomials)
+    standard = monomials @ coef
     columns = np.flatnonzero(table.exponents[places[-1]])
     slopes = [table.slope(standard, int(c)) for c in columns]
     steepest = int(np.argmax(slopes))
-    rounding = table.precision * float(np.abs(coef) @ table.sizes[places])
+    rounding = table.precision * float(np.abs(coef) @ basis.sizes[places])
+    for column in np.flatnonzero(basis.offsets):  # columns are rounded before these are subtracted
+        far = abs(table.centre[column]) / table.spread[column]
+        rounding += EPS * far * table.slope(standard, int(column))
     limit = settings.CLOSE * slopes[steepest]
     # First on all rows, which is faster.
     if not np.hypot(table.rms(standard), rounding) < limit:
         return None
-    size = standard[places[-1]] if shifted else 1.0
     square = 0.0
     for fold in (0, 1):
-        others = size * coefficients(table.fitted[fold] @ basis)
-        square += float(np.square(table.measured[1 - fold] @ (basis @ others)).sum())
+        of_fold = monomials @ coefficients(table.fitted[fold] @ monomials)
+        square += float(np.square(table.measured[1 - fold] @ of_fold).sum())
     rms = float(np.hypot(np.sqrt(square / table.weight), rounding))
     if not rms < limit:
         return None
-    column = int(columns[steepest])
-    return Candidate(tuple(places), coef, standard, column, rms, rms / slopes[steepest], rounding)
+    error, column = rms / slopes[steepest], int(columns[steepest])
+    return Candidate(basis, tuple(places), coef, standard, column, rms, error, rounding)
 
 
 # -- Which terms ----------------------------------------------------------------------------------
@@ -255,7 +275,7 @@ def _is_close(gram: np.ndarray, places: tuple[int, ...]) -> bool:
 
 def given_supports(table: StandardTable) -> Iterator[list[int]]:
     """Yield the monomials of equations in the columns as given, some for each target."""
-    factor = table.all_fitted @ table.expansion.T
+    factor = table.all_fitted @ table.given.monomials
     gram = factor.T @ factor
     scale = np.sqrt(np.maximum(gram.diagonal(), 1e-300))
     gram = gram / scale / scale[:, None]

@@ -69,9 +69,10 @@ class VanishingOutlierDetector(
         The threshold: ``decision_function`` is ``score_samples`` minus this, and rows below zero
         are outliers.
     laws_ : list of Law
-        Equations with few terms that the columns obey, the clearest first. After `partial_fit`,
-        those that hold no longer are at the end and say so in their verdicts. Searched for when
-        first read; the result does not depend on when that is.
+        Equations with few terms that the columns obey, the shortest first; none is a multiple or
+        a consequence of others. Their errors are those of rows that they were not fitted to.
+        After `partial_fit`, those that hold no longer are at the end and say so in their
+        verdicts. Searched for when first read; the result does not depend on when that is.
     n_samples_seen_ : int
         Number of rows that were learned from.
     column_names_ : list of str of length n_features_in_

@@ -8,8 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from vanishing.algebra.terms import monomial
+from vanishing.equations.fitted import with_plain_columns
 from vanishing.equations.law import Law
+from vanishing.fitting import settings as fitting_settings
 from vanishing.fitting.normal import inverse, with_fixed
+from vanishing.fitting.origins import short_number
 from vanishing.outliers import settings
 from vanishing.outliers.candidates import (
     Candidate,
@@ -56,11 +59,11 @@ def laws_from(sums: MonomialSums, names) -> list[DetectorLaw]:
         consequences,
         [
             *(_linear(table, support) for support in linear_supports(table)),
-            *(measured_equation(table, support) for support in given_supports(table)),
+            *(measured_equation(table, places, table.given) for places in given_supports(table)),
         ],
     )
     points = consequences.points(kept)
-    shifted = [measured_equation(table, p, shifted=True) for p in shifted_supports(table)]
+    shifted = [measured_equation(table, p, table.standard) for p in shifted_supports(table)]
     for candidate in _sorted(table, shifted):
         if consequences.share(candidate, points) < settings.SMALL:
             kept = _independent(consequences, [*kept, _simplified(table, candidate)])
@@ -124,11 +127,15 @@ def _linear(table: StandardTable, support: tuple[int, ...]) -> Candidate | None:
     Where it is as good for several columns, it is for the last of them.
     """
     constant, *columns = support
+    near = table.basis(near_offsets(table, columns))
     trials = []
     for target in reversed(columns):
         others = [place for place in columns if place != target]
-        shifted = measured_equation(table, [constant, *others, target], shifted=True)
-        given = measured_equation(table, [*others, target])
+        given = measured_equation(table, [*others, target], table.given)
+        shifted = measured_equation(table, [constant, *others, target], table.given)
+        if shifted is None or not shifted.is_exact:
+            # A constant far from the rows is sure to fewer digits than are needed near them.
+            shifted = measured_equation(table, [constant, *others, target], near)
         trials += [t for t in (given, shifted) if t is not None]
     if not trials:
         return None
@@ -138,10 +145,15 @@ def _linear(table: StandardTable, support: tuple[int, ...]) -> Candidate | None:
 
 
 def _simplified(table: StandardTable, candidate: Candidate) -> Candidate:
-    """Return an equation in shifted columns with as few terms as the columns as given allow."""
+    """Return an equation in standard columns with as few terms as any other origin allows."""
     *others, target = candidate.support
-    for size in range(1, len(others)):
-        trials = (measured_equation(table, [*s, target]) for s in combinations(others, size))
+    bases = [table.given, table.basis(_origin(table, candidate))]
+    for size in range(1, len(others) + 1):
+        trials = (
+            measured_equation(table, [*terms, target], basis)
+            for basis in bases
+            for terms in combinations(others, size)
+        )
         close = [
             trial
             for trial in trials
@@ -153,33 +165,77 @@ def _simplified(table: StandardTable, candidate: Candidate) -> Candidate:
     return candidate
 
 
+def near_offsets(table: StandardTable, places) -> np.ndarray:
+    """Return short numbers near columns that are far from the origin, and 0 for others."""
+    offsets = np.zeros(len(table.centre))
+    for column in table.columns_in(places):
+        centre, spread = float(table.centre[column]), float(table.spread[column])
+        if abs(centre) > fitting_settings.FAR * spread:
+            offsets[column] = short_number(centre, fitting_settings.OFFSET_WIDTH * spread)
+    return offsets
+
+
+def _origin(table: StandardTable, candidate: Candidate) -> np.ndarray:
+    """Return offsets of columns where their products come without the columns themselves.
+
+    That is where the derivatives of the equation by these columns vanish. Offsets are short
+    numbers as near to it as the error of the equation tells.
+    """
+    offsets = near_offsets(table, candidate.support)
+    n = len(offsets)
+    curvature, slope = np.zeros((n, n)), np.zeros(n)
+    for place, row in enumerate(table.exponents):
+        number = candidate.standard[place]
+        if row.sum() == 1:
+            slope[row.argmax()] = number
+        elif row.sum() == 2:
+            i, j = np.repeat(np.arange(n), row)
+            curvature[i, j] += number
+            curvature[j, i] += number
+    bent = np.flatnonzero(curvature.any(axis=0))
+    inner = curvature[np.ix_(bent, bent)]
+    for column, place in zip(
+        bent, np.linalg.lstsq(inner, -slope[bent], rcond=1e-6)[0], strict=True
+    ):
+        width = settings.OFFSET_ERROR * candidate.rms / float(np.abs(curvature[column]).max())
+        spread = float(table.spread[column])
+        centre = float(table.centre[column]) + float(place) * spread
+        offsets[column] = short_number(centre, width * spread)
+    return offsets
+
+
 def _law(table: StandardTable, candidate: Candidate, names) -> Law | None:
     """Return an equation in units of the table, with standard errors; None if it overflows."""
     support, coef = list(candidate.support), candidate.coef
     exponents = table.exponents[support]
-    factor = table.all_fitted @ table.expansion.T[:, support]
+    basis = candidate.basis
+    factor = table.all_fitted @ basis.monomials[:, support]
     gram = factor.T @ factor / np.square(table.all_fitted[:, 0]).sum()
     others = slice(0, len(support) - 1)
     variance = candidate.rms**2 / table.count
     covariance = with_fixed(inverse(gram[others, others]) * variance, len(support) - 1)
     with np.errstate(all="ignore"):
-        scale = np.prod(table.size ** -exponents.astype(float), axis=1)
+        scale = np.prod(basis.size ** -exponents.astype(float), axis=1)
         # Relative to the term that was regressed, in units of the table.
         ratio = scale / scale[-1]
         scaled = coef * ratio
         covariance = covariance * ratio * ratio[:, None]
         error = candidate.rms / scale[-1]
-        relative = candidate.rms / table.sizes[support[-1]]
+        relative = candidate.rms / basis.sizes[support[-1]]
     if not (np.isfinite(scaled).all() and np.isfinite(error)):
         return None
     name = str(names[candidate.column])
-    return Law(
+    parts = with_plain_columns(
         [monomial(row) for row in exponents],
         scaled,
+        covariance if np.isfinite(covariance).all() else None,
+        basis.offsets,
+    )
+    return Law(
+        **parts,
         names=names,
         n_inputs=len(names),
         target=name if exponents[-1].sum() == 1 else None,
-        covariance=covariance if np.isfinite(covariance).all() else None,
         error=float(error),
         relative_error=float(relative),
         n_samples=table.n_samples,

@@ -11,8 +11,8 @@ from vanishing.fitting.sample import row_keys
 from vanishing.outliers import settings
 
 _CHUNK = 2048  # rows at a time
-_EPS = float(np.finfo(np.float64).eps)
-OF_GRAMS = float(np.sqrt(_EPS))  # precision of what follows from products instead of rows
+EPS = float(np.finfo(np.float64).eps)
+OF_GRAMS = float(np.sqrt(EPS))  # precision of what follows from products instead of rows
 
 
 class MonomialSums(NamedTuple):
@@ -46,7 +46,7 @@ class MonomialSums(NamedTuple):
     measured: np.ndarray
     square_weight: float = 0.0
     n_samples: int = 0
-    precision: float = _EPS
+    precision: float = EPS
 
     def plus(self, X: np.ndarray, weight, measured, decay: float = 1.0) -> "MonomialSums":
         """Return the sums with those of rows; sums so far count ``decay`` times.

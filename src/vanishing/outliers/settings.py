@@ -61,6 +61,7 @@ ODD = 0.1  # share of rows that equations are not fitted to: one wrong row hides
 EQUATION_TERMS = 6  # at most: longer ones nobody reads
 SIMPLER = 1.5  # error that fewer terms may have, relative to that of more
 TRIPLES = 24  # columns up to which all three of them are tried: time
+OFFSET_ERROR = 0.2  # of an equation, that an offset of a column may add to have fewer digits
 # Error of an equation over its size where others hold. Beyond the first it follows from them: .9 is
 # that of one whose error is 1.5 times that of a longer one. Beyond the second a longer one is small
 # wherever rows are.
