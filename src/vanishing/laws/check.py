@@ -326,8 +326,6 @@ class _Result:
             sign = "-" if value < 0 else ""
             size = text.size(float(value), float(std))
             parts.append(f"{name} = {sign}{self.constant_units.get(name, ONE).behind(size)}")
-        if np.ptp(self.constants.weight) and not np.ptp(self.problem.weight):
-            parts.append("the noise grows with the target")
         if self.n_wrong:
             n_rows = self.n_wrong + len(self.problem.weight)
             parts.append(f"{self.n_wrong} of {n_rows} rows are left out as wrong")
@@ -353,6 +351,8 @@ class _Result:
         else:
             if exact:
                 size = "exact up to rounding"
+            if np.ptp(self.constants.weight) and not np.ptp(self.problem.weight):
+                parts.append("the noise grows with the target")
             rest = (
                 f"{', '.join(left.names)} may explain a little of what is left"
                 if left.names
