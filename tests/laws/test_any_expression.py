@@ -351,12 +351,26 @@ def test_a_parabola_far_from_the_origin_predicts_as_it_was_fitted():
     assert 0.08 < np.sqrt(np.mean((law.predict(pd.DataFrame({"t": t})) - y) ** 2)) < 0.12
 
 
+@pytest.mark.parametrize(
+    "equation", ["y = a*sin(2*pi*(t - s)/P) + c", "y = a*cos(2*pi*t/P + f) + c"]
+)
+def test_a_period_is_found_as_a_frequency_is(equation):
+    rng = np.random.default_rng(12)
+    t = rng.uniform(0, 730, 150)
+    y = 9 * np.sin(2 * np.pi * (t - 110) / 365) + 11 + 0.06 * rng.normal(size=150)
+    law = check_law(equation, pd.DataFrame({"t": t}), pd.Series(y, name="y"))
+    assert law.verdict.startswith("holds"), law.verdict
+    assert abs(abs(law.constants["P"][0]) - 365) < 3.5 * law.constants["P"][1]
+
+
 def test_units_of_constants_in_any_expression():
     X, u = table(lambda x: 3 * np.log(1 + 0.7 * x))
     units = {"x": "m", "u": "N"}
     law = check_law("u = a*log(1 + b*x)", X, u, units=units)
     assert law.constant_units == {"a": "N", "b": "1/m"}
     assert "[1/m]*x" in str(law)
+    law = check_law("u = v*x/(K + x)", X, u, units=units)
+    assert re.fullmatch(r"u = \S+\[N\]\*x/\(\S+\[m\] \+ x\)", str(law))
     law = check_law("u = a*x^b", X, u, units=units)
     assert "a" not in law.constant_units  # it would have a standard error
     assert "[" not in str(law)

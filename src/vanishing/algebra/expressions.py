@@ -296,6 +296,8 @@ def moved(node: Node, offsets: Sequence[float], units: Sequence[Unit] | None = N
         return replace(node, argument=moved(node.argument, offsets, units))
     if isinstance(node, Power):
         return Power(moved(node.base, offsets, units), node.exponent)
+    if isinstance(node, Raised):
+        return Raised(*(moved(part, offsets, units) for part in (node.base, node.exponent)))
     if isinstance(node, (Product, Sum)):
         return type(node)(tuple(moved(part, offsets, units) for part in node.parts))
     return node

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from vanishing._types import FloatArray, Table, Vector
-from vanishing.algebra import saving
 from vanishing.algebra.expression_units import unit_of_term, with_units
 from vanishing.algebra.expressions import Column, Node, columns_of, evaluate, moved, plus
 from vanishing.algebra.immutable import read_only
@@ -26,10 +25,9 @@ from vanishing.algebra.solving import (
 )
 from vanishing.algebra.terms import Evaluator, Term
 from vanishing.equations.columns import read_columns
-from vanishing.equations.fitted import FittedTerms, read_terms
+from vanishing.equations.fitted import FittedTerms
+from vanishing.equations.saved_law import read_parts, write_law
 from vanishing.persistence import register_result
-
-_MEASURED = ("error", "relative_error", "evidence", "lack_of_fit", "held_out_error")
 
 
 class Law(FittedTerms):
@@ -373,7 +371,7 @@ class Law(FittedTerms):
         """The sides for people, whose numbers have units."""
         if self.units is None:
             return self._sides
-        columns, solution = self.units.columns, self._solution_without_offsets
+        columns, solution = self.units.columns, self.formula or self._solution_without_offsets
         if solution is None or self.target is None:
             sides = with_units(*implicit(self._terms, self.coef, self.coef_std), self.units)
             return moved(sides[0], self.offsets, columns), moved(sides[1], self.offsets, columns)
@@ -461,60 +459,9 @@ def _check(names, target, n_inputs, errors, branch) -> None:
 # -- Saving ---------------------------------------------------------------------------------------
 
 
-def write_law(writer, law: Law) -> dict:
-    """Write a law as JSON values."""
-    node: dict = {
-        "equation": str(law),
-        **law.written_terms(writer),
-        "target": law.target,
-        "n_inputs": law.n_inputs,
-        "branch": law.branch,
-        "n_samples": law.n_samples,
-        "verdict": law.verdict,
-    }
-    if law.constants:
-        node["constants"] = saving.write_constants(writer, law.constants)
-    if law.constant_units:
-        node["constant_units"] = law.constant_units
-    for name in _MEASURED:
-        node[name] = writer.float(getattr(law, name))
-    node["errors"] = None if law.errors is None else writer.array(law.errors, "errors")
-    if law.formula is not None:
-        node["formula"] = saving.write_tree(writer, law.formula)
-    if law.units is not None:
-        node["units"] = saving.write_units(writer, law.units)
-    return node
-
-
 def read_law(reader, node) -> Law:
     """Return a law that `write_law` has written."""
-    keys = ("names", "target", "n_inputs", "terms", "coef", "branch", "n_samples", "verdict")
-    names, target, n_inputs, terms, coef, branch, n_samples, verdict, *rest = reader.fields(
-        node,
-        "a law",
-        (*keys, *_MEASURED, "covariance", "errors"),
-        ("constants", "equation", "units", "constant_units", "offsets", "formula"),
-    )
-    *measured, covariance, errors, constants, _, units, constant_units, offsets, formula = rest
-    constants, constant_units = saving.read_constants(reader, constants, constant_units)
-    parts = read_terms(reader, names, terms, coef, covariance, offsets)
-    n_columns = len(parts["names"])
-    if errors is not None:
-        errors = reader.array(errors, "errors", (n_columns,))
-    return Law(
-        **parts,
-        target=None if target is None else reader.string(target, "target"),
-        n_inputs=reader.integer(n_inputs, "n_inputs"),
-        branch=reader.integer(branch, "branch", -1, 1),
-        errors=errors,
-        n_samples=reader.integer(n_samples, "n_samples"),
-        verdict=reader.string(verdict, "verdict"),
-        constants=constants,
-        constant_units=constant_units,
-        units=None if units is None else saving.read_saved_units(reader, units, n_columns),
-        formula=None if formula is None else saving.read_tree(reader, formula, n_columns),
-        **{k: reader.measured(v, k) for k, v in zip(_MEASURED, measured, strict=True)},
-    )
+    return Law(**read_parts(reader, node))
 
 
 register_result(Law, write_law, read_law)

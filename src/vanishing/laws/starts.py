@@ -7,7 +7,16 @@ import numpy as np
 from scipy.linalg import LinAlgError
 
 from vanishing.algebra.equations import GivenEquation
-from vanishing.algebra.expressions import Apply, Sum, columns_of, parts_of
+from vanishing.algebra.expressions import (
+    Apply,
+    Column,
+    Node,
+    Power,
+    Product,
+    Sum,
+    columns_of,
+    parts_of,
+)
 from vanishing.algebra.relations import relations
 from vanishing.laws import settings
 from vanishing.laws.given_problem import Problem
@@ -95,17 +104,33 @@ def _grids(equation: GivenEquation) -> list[tuple[float, ...]]:
     """Return where to start each constant from, relative to its size."""
     n = equation.n_columns
     grids: list[tuple[float, ...]] = [settings.START_FACTORS] * len(equation.constants)
+
+    def scaling(node: Node, exponent: float) -> None:
+        """Give constants that multiply a column inside a wave a grid of frequencies."""
+        match node:
+            case Column(place=place) if place >= n:
+                rates = settings.START_FREQUENCIES
+                grids[place - n] = rates if exponent > 0.0 else tuple(1.0 / r for r in rates)
+            case Power(base=base, exponent=inner):
+                scaling(base, exponent * inner)
+            case Product(parts=parts):
+                for part in parts:
+                    scaling(part, exponent)
+            case Sum(parts=parts):
+                for part in parts:
+                    if any(place < n for place in columns_of(part)):
+                        scaling(part, exponent)
+
     for node in parts_of(equation.zero.node):
         if not isinstance(node, Apply) or node.name not in ("sin", "cos", "tan"):
             continue
         for part in node.argument.parts if isinstance(node.argument, Sum) else (node.argument,):
             places = columns_of(part)
-            is_phase = all(place >= n for place in places)
-            for place in places:
-                if place >= n and grids[place - n] is not settings.START_FREQUENCIES:
-                    grids[place - n] = (
-                        settings.START_PHASES if is_phase else settings.START_FREQUENCIES
-                    )
+            if any(place < n for place in places):
+                scaling(part, 1.0)
+            for place in places:  # a phase
+                if min(places) >= n and grids[place - n] is settings.START_FACTORS:
+                    grids[place - n] = settings.START_PHASES
     return grids
 
 
