@@ -1,11 +1,12 @@
 """Step 5: which law, if any: a score, a test of what is left over, and the distance to others."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from vanishing.algebra.terms import Evaluator
-from vanishing.fitting.lack_of_fit import LackOfFit
+from vanishing.fitting.lack_of_fit import Lack
 from vanishing.fitting.sparse import price
 from vanishing.fitting.student import explained_share
 from vanishing.laws import settings
@@ -195,7 +196,9 @@ def _exact_choice(candidates: list[LawCandidate]) -> Choice | None:
     return Choice(best, min(gaps, default=np.inf), 0.0, "")
 
 
-def choose(candidates: list[LawCandidate], lack_of_fit: LackOfFit) -> Choice | None:
+def choose(
+    candidates: list[LawCandidate], lack_of_fit: Callable[[np.ndarray, np.ndarray], Lack]
+) -> Choice | None:
     """Return the best candidate, and why it is not accepted if it is not."""
     if not candidates:
         return None

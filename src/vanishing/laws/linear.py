@@ -38,14 +38,14 @@ class _Rows(NamedTuple):
     y : array of shape (n_rows,)
     gram : array of shape (n_columns, n_columns)
         Mean products of columns.
-    count : float
+    n_observations : float
         Number of observations.
     """
 
     columns: np.ndarray
     y: np.ndarray
     gram: np.ndarray
-    count: float
+    n_observations: float
 
     def fitted(self, places) -> tuple[np.ndarray, np.ndarray, float]:
         """Return coefficients of some columns, the inverse of their matrix, and the mean square.
@@ -57,9 +57,9 @@ class _Rows(NamedTuple):
         coef = np.zeros(len(places))
         left = self.y
         for _ in range(3):
-            coef = coef + whole @ (chosen @ left) / self.count
+            coef = coef + whole @ (chosen @ left) / self.n_observations
             left = self.y - coef @ chosen
-        return coef, whole, float(left @ left) / self.count
+        return coef, whole, float(left @ left) / self.n_observations
 
 
 def _standard_rows(table: LawTable) -> _Rows:
@@ -87,7 +87,7 @@ def sum_of_columns(table: LawTable, progress: Callable = lambda: None) -> Choice
     progress()
     rows = _standard_rows(table.of_columns(allowed))
     progress()
-    supports = [s for s in _supports(rows) if len(s) and _freedom(rows.count, len(s)) > 0]
+    supports = [s for s in _supports(rows) if len(s) and _freedom(rows.n_observations, len(s)) > 0]
     if not supports:
         return None
     chosen = min(supports, key=lambda support: _score(rows, support))
@@ -107,9 +107,10 @@ def sum_of_columns(table: LawTable, progress: Callable = lambda: None) -> Choice
     if fitted.exact:
         return Choice(candidate, np.inf, 0.0, "")
     choice = choose([candidate], _LackOfSum(used, progress))
-    if choice is None or choice.reason or not _is_more_than_chance(candidate, len(allowed)):
+    explained = fitted.mean_square < settings.SUM_LEFT * used.variance
+    if choice is None or choice.reason or not explained:
         return None
-    if fitted.mean_square > settings.SUM_LEFT * used.variance:
+    if not _is_more_than_chance(candidate, len(allowed)):
         return None
     progress()
     return choice._replace(evidence=max(_evidence(used, fitted), settings.EVIDENCE))
@@ -124,21 +125,25 @@ def _score(rows: _Rows, support) -> float:
     """Return twice the negative log-likelihood of a sum, and what the choice of columns costs."""
     n, k = len(rows.columns), len(support)
     _, _, square = rows.fitted(support)
-    least = settings.EXACT_LINK**2 * float(rows.y @ rows.y) / rows.count
-    return rows.count * log(max(square, least)) + 2 * log(comb(n, k)) + k * log(rows.count)
+    least = settings.EXACT_LINK**2 * float(rows.y @ rows.y) / rows.n_observations
+    return (
+        rows.n_observations * log(max(square, least))
+        + 2 * log(comb(n, k))
+        + k * log(rows.n_observations)
+    )
 
 
 def _supports(rows: _Rows) -> list[np.ndarray]:
     """Return columns that sums may have: all that matter, and the first that forward steps take."""
     n = len(rows.columns)
     supports = []
-    if _freedom(rows.count, n) > 0:
+    if _freedom(rows.n_observations, n) > 0:
         supports.append(_needed(rows, np.arange(n)))
-    if rows.count < settings.ROWS_FOR_ALL * n:
-        size = np.sqrt(float(rows.y @ rows.y) / rows.count)
-        cross = rows.columns @ rows.y / rows.count / size
+    if rows.n_observations < settings.ROWS_FOR_ALL * n:
+        size = np.sqrt(float(rows.y @ rows.y) / rows.n_observations)
+        cross = rows.columns @ rows.y / rows.n_observations / size
         gram = np.block([[rows.gram, cross[:, None]], [cross[None], np.ones((1, 1))]])
-        most = min(n, int(rows.count / settings.ROWS_PER_TERM), settings.FORWARD_COLUMNS)
+        most = min(n, int(rows.n_observations / settings.ROWS_PER_TERM), settings.FORWARD_COLUMNS)
         steps = [s[s < n] for s in regressions(gram, n, most + 1)] if most else []
         if steps:
             supports.append(_needed(rows, min(steps, key=lambda s: _score(rows, s))))
@@ -148,17 +153,17 @@ def _supports(rows: _Rows) -> list[np.ndarray]:
 def _needed(rows: _Rows, places: np.ndarray) -> np.ndarray:
     """Return columns without those that matter least, while they may be there by chance."""
     coef, whole, square = rows.fitted(places)
-    rounding = (settings.EXACT_LINK**2) * float(rows.y @ rows.y) / rows.count
+    rounding = (settings.EXACT_LINK**2) * float(rows.y @ rows.y) / rows.n_observations
     # With many rows as what would be a lack of fit; out of many columns one does as well by chance.
     enough = settings.SIGNIFICANT / len(rows.columns)
-    if rows.count >= settings.ROWS_FOR_ALL * len(rows.columns):
+    if rows.n_observations >= settings.ROWS_FOR_ALL * len(rows.columns):
         enough = of_fitting.SURE_LACK
     kept = np.ones(len(places), dtype=bool)
     while kept.any():
         gain = np.where(kept, coef**2 / np.maximum(whole.diagonal(), _EPSILON), np.inf)
         least = int(np.argmin(gain))
-        free = rows.count - kept.sum() - 1
-        noise = max(square / free, rounding / rows.count)
+        free = rows.n_observations - kept.sum() - 1
+        noise = max(square / free, rounding / rows.n_observations)
         if fdtrc(1.0, free, gain[least] / noise) < enough:
             break
         square += gain[least]
@@ -184,13 +189,13 @@ def _of_rows(table: LawTable, constant: bool) -> Fitted:
     # What rounding leaves of the sum, and of numbers that are far from zero.
     largest = np.abs(coef / spread) @ np.abs(table.columns).max(axis=1)
     rounding = settings.EXACT * float(np.abs(coef).sum()) + 4 * _EPSILON * float(largest)
-    coef, whole = coef / spread, whole / np.outer(spread, spread) / rows.count
+    coef, whole = coef / spread, whole / np.outer(spread, spread) / rows.n_observations
     # The value where all columns are 0, and its variance for noise of variance 1.
     start = float(np.average(first.y, weights=first.weight) - coef @ mean)
     slope = whole @ mean
-    variance = 1.0 / rows.count + float(mean @ slope)
-    free = rows.count - len(coef) - 1
-    noise = max(square * rows.count / free, rounding**2)
+    variance = 1.0 / rows.n_observations + float(mean @ slope)
+    free = rows.n_observations - len(coef) - 1
+    noise = max(square * rows.n_observations / free, rounding**2)
     exponents = np.eye(len(coef) + 1)[[-1, *range(len(coef))]]
     if constant and fdtrc(1.0, free, start**2 / variance / noise) < settings.SIGNIFICANT:
         exponents = np.vstack([exponents, np.zeros(len(coef) + 1)])
@@ -273,13 +278,13 @@ def _evidence(table: LawTable, fitted: Fitted) -> float:
     worse = []
     for values, more in others:
         values = standardised(values, weight) * np.sqrt(weight)
-        products = values @ rows.columns.T / rows.count @ whole
+        products = values @ rows.columns.T / rows.n_observations @ whole
         # What is left of a new term by the columns, and what it has in common with the old one.
-        own = 1.0 - np.sum(products * (values @ rows.columns.T / rows.count), axis=1)
+        own = 1.0 - np.sum(products * (values @ rows.columns.T / rows.n_observations), axis=1)
         common = products.diagonal() / whole.diagonal()
-        part = values @ left / rows.count + coef * common
+        part = values @ left / rows.n_observations + coef * common
         gain = part**2 / np.maximum(own + common**2 * whole.diagonal(), _EPSILON)
         without = square + coef**2 / whole.diagonal()
         ratio = np.maximum(without - gain, 0.0) / square
-        worse.append(rows.count * np.log(np.maximum(ratio, 1e-300)).min() + more)
+        worse.append(rows.n_observations * np.log(np.maximum(ratio, 1e-300)).min() + more)
     return float(min(worse))
