@@ -25,7 +25,12 @@ def solution(gram: np.ndarray, cross: np.ndarray, ridge: float = 0.0) -> np.ndar
 
 
 def inverse(gram: np.ndarray) -> np.ndarray:
-    """Return G^-1, the covariance of coefficients for noise of variance 1; inf if G is singular."""
+    """Return G^-1, the covariance of coefficients for noise of variance 1.
+
+    Infinite if G is singular, or overflows.
+    """
+    if not np.isfinite(gram).all():
+        return np.full_like(gram, np.inf)
     unit, scale = of_size_one(gram, 1e-14)
     try:
         factor = cho_factor(unit, lower=True, check_finite=False)

@@ -218,7 +218,9 @@ def _why_little(law: LawCandidate) -> str:
     return ""
 
 
-def choose(candidates: list[LawCandidate], lack_of_fit: Callable[..., Lack]) -> Choice | None:
+def choose(
+    candidates: list[LawCandidate], lack_of_fit: Callable[[np.ndarray, np.ndarray], Lack]
+) -> Choice | None:
     """Return the best candidate, and why it is not accepted if it is not."""
     if not candidates:
         return None

@@ -229,6 +229,8 @@ def function_factors(stage: Stage, variables: Variables) -> list[tuple[Factor, .
         used = [i for i, e in enumerate(exponents) if e]
         positive = all(variables.positive[i] for i in used)
         column = variables.columns[used[0]] if len(used) == 1 else None
+        if not 0.0 < scale < np.inf:  # the unit of a product overflows
+            continue
         for use in stage.functions:
             if (use.function is _LOG or use.power < 0) and not positive:
                 continue

@@ -134,7 +134,8 @@ class NullSpace(NamedTuple):
     def of(cls, values: np.ndarray, tolerance: float) -> "NullSpace | None":
         """Return it for values of shape (n_terms, n_rows); None where a term is 0 or overflows."""
         matrix = values[:, : 2 * len(values) + 100].T
-        scale = np.sqrt(np.mean(matrix**2, axis=0))
+        with np.errstate(over="ignore"):
+            scale = np.sqrt(np.mean(matrix**2, axis=0))
         if not (np.isfinite(scale).all() and scale.all()):
             return None
         _, singular, vectors = np.linalg.svd(matrix / scale, full_matrices=False)

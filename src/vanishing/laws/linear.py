@@ -39,6 +39,7 @@ class _Rows(NamedTuple):
     gram : array of shape (n_columns, n_columns)
         Mean products of columns.
     n_observations : float
+        Number of observations.
     """
 
     columns: np.ndarray
@@ -106,9 +107,10 @@ def sum_of_columns(table: LawTable, progress: Callable = lambda: None) -> Choice
     if fitted.exact:
         return Choice(candidate, np.inf, 0.0, "")
     choice = choose([candidate], _LackOfSum(used, progress))
-    if choice is None or choice.reason or not _is_more_than_chance(candidate, len(allowed)):
+    explained = fitted.mean_square < settings.SUM_LEFT * used.variance
+    if choice is None or choice.reason or not explained:
         return None
-    if fitted.mean_square > settings.SUM_LEFT * used.variance:
+    if not _is_more_than_chance(candidate, len(allowed)):
         return None
     progress()
     return choice._replace(evidence=max(_evidence(used, fitted), settings.EVIDENCE))

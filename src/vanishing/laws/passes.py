@@ -71,7 +71,7 @@ class Distances:
                 values = [self.coef @ evaluator.values(self.terms)]
                 for i in range(len(columns)):
                     values.append(evaluator.slope(self.terms, self.coef, i))
-            total += np.append(np.square(values) @ w, w.sum())
+                total += np.append(np.square(values) @ w, w.sum())
         return total
 
     @staticmethod

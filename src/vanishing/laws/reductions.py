@@ -188,6 +188,8 @@ def _triples(state: ReductionState, gram: np.ndarray) -> Iterator[_ReductionCand
 
 def _candidates(state: ReductionState, gram: np.ndarray) -> list[ReductionState]:
     """Return states to try: all good factors at once, then the best single equations."""
+    if not np.isfinite(gram).all():  # the surrogate is zero on all rows that count
+        return []
     factors = [
         (rank, i, power)
         for rank, i, power in _factors(state, gram)

@@ -139,6 +139,8 @@ def signed_units(columns: np.ndarray, weight) -> np.ndarray:
     size = np.sqrt(
         np.average((columns / np.abs(columns).max(axis=1)[:, None]) ** 2, axis=1, weights=weight)
     )
+    # Rows that hardly count may be much larger: their squares must not overflow.
+    size = np.maximum(size, 1e-60)
     units = 2.0 ** np.round(np.log2(size * np.abs(columns).max(axis=1)))
     return np.where((columns < 0.0).all(axis=1), -units, units)
 

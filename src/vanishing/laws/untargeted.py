@@ -37,7 +37,8 @@ def laws_of_columns(rows: SearchRows, options: Options, noise, n_laws: int, prog
     among = _among(rows, options, noise, progress, n_laws)
     if among is not None:
         every = [_law(*_shortest_form(among, equation)) for equation in among.answer.equations]
-        laws = [law for law in every if law.n_terms <= options.max_terms]
+        short = (law for law in every if law.n_terms <= options.max_terms)
+        laws = [law for law in short if np.isfinite(law.coef).all()]
         if laws:
             return LawAnswer(laws, _verdict(laws), among.deviations, _shortest(laws))
     varies = np.flatnonzero(varying(rows.sample.columns))
@@ -117,6 +118,8 @@ def law_with_noise_in_all(rows: SearchRows, options: Options, noise, progress) -
     if among is None or among.answer.equations[0].exponents[:, -1].min() > 0:
         return None
     law = _law(*_shortest_form(among, among.answer.equations[0]), target)
+    if not np.isfinite(law.coef).all():
+        return None
     return LawAnswer([law], f"{law}: {law.verdict}", among.deviations, [law])
 
 
@@ -247,8 +250,12 @@ def _shortest_form(among: _Among, equation: VarietyEquation) -> tuple[_Among, Va
     return among._replace(rows=moved, units=every), short
 
 
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")
 def _law(among: _Among, equation: VarietyEquation, target: int | None = None) -> Law:
-    """Return an equation as a law, fitted to all rows."""
+    """Return an equation as a law, fitted to all rows.
+
+    Powers of units may overflow: coefficients are not finite then.
+    """
     rows, every, noise = among.rows, among.units, among.noise
     exponents = np.zeros((len(equation.coef), len(rows.names)), dtype=np.int64)
     exponents[:, among.places] = equation.exponents
@@ -309,11 +316,11 @@ def _measured(rows, terms, coef, held_out, target, fixed) -> dict:
         errors = np.sqrt(square / np.array(slopes))
     errors[~np.isfinite(errors)] = np.nan
     spreads = np.std(sample.columns, axis=1)
-    error = float(np.sqrt(square / np.sum(slopes * spreads**2)))
+    error = _together(errors, spreads)
     measured: dict = {"errors": errors, "error": error, "relative_error": error}
     square, *slopes, _ = rows.ask(Distances(terms, held_out, rows.seed), Distances.combine)
     with np.errstate(all="ignore"):
-        measured["held_out_error"] = float(np.sqrt(square / np.sum(slopes * spreads**2)))
+        measured["held_out_error"] = _together(np.sqrt(square / np.array(slopes)), spreads)
     if target is None or solved(terms, coef, None, target, 1) is None:
         return measured
     trials = []
@@ -330,6 +337,13 @@ def _measured(rows, terms, coef, held_out, target, fixed) -> dict:
         "target": rows.names[target],
         "branch": -branch,
     }
+
+
+def _together(errors: np.ndarray, spreads: np.ndarray) -> float:
+    """Return the error relative to the spread of all columns, from those in units of each."""
+    with np.errstate(all="ignore"):
+        shares = spreads / errors  # infinite where the law is exact, NaN in columns it has not
+        return float(1.0 / np.sqrt(np.nansum(shares**2)))
 
 
 def _certainty(equation: VarietyEquation, answer: SymmetricAnswer) -> str:
