@@ -70,3 +70,6 @@ STILL_GAINING = 0.6  # ratio of residuals of the last two degrees below which a 
 VARIANCE_ROWS = 5000  # that tell how the noise grows: time
 VARIANCE_GRID = 60  # shares of noise that does not grow, over the decades that rows can tell
 LEAST_VARIANCE = 1e-3  # of a row, relative to a typical one: bounds how much one row can count
+LARGEST_SQUARE = (
+    20.0  # of the median: 3 deviations; larger ones count as these where rows are wrong
+)

@@ -1,12 +1,28 @@
 """Noise that grows with what is measured: how large it is on each row."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from vanishing.fitting import settings
 
 
+def mean(squares: np.ndarray) -> np.ndarray:
+    """Return the mean along the last axis."""
+    return np.mean(squares, axis=-1)
+
+
+def without_tails(squares: np.ndarray) -> np.ndarray:
+    """Return the mean along the last axis of squares, of which few may be wild."""
+    middle = np.median(squares, axis=-1, keepdims=True)
+    return np.mean(np.minimum(squares, settings.LARGEST_SQUARE * middle), axis=-1)
+
+
 def noise_variance(
-    residuals: np.ndarray, predicted: np.ndarray, spread=lambda squares: np.mean(squares, axis=-1)
+    residuals: np.ndarray,
+    predicted: np.ndarray,
+    spread: Callable[[np.ndarray], np.ndarray] = mean,
+    least_gain: float = 0.0,
 ) -> np.ndarray:
     """Return the variance of each row, but for a factor.
 
@@ -17,8 +33,10 @@ def noise_variance(
     ----------
     residuals : array of shape (n_rows,)
     predicted : array of shape (n_rows,)
-    spread : callable, default=the mean
-        Of squares, along the last axis; the median where some rows are wrong.
+    spread : callable, default=mean
+        Of squares, along the last axis.
+    least_gain : float, default=0
+        Twice the gain in log-likelihood from which on noise is not equal.
     """
     size = np.abs(predicted)
     # Powers of sizes near one do not overflow.
@@ -26,7 +44,8 @@ def noise_variance(
     squares = (residuals / max(float(np.max(np.abs(residuals))), 1e-300)) ** 2
     step = -(-len(size) // settings.VARIANCE_ROWS)
     chosen, left = size[::step], squares[::step]
-    best, variance = np.log(max(float(spread(left)), 1e-300)), np.ones_like(size)
+    best = np.log(max(float(spread(left)), 1e-300)) - least_gain / len(chosen)
+    variance = np.ones_like(size)
     for power in (1, 2):
         grown = chosen**power
         least = settings.LEAST_VARIANCE * max(float(np.median(grown)), 1e-12)

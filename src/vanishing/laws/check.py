@@ -15,13 +15,14 @@ from vanishing.algebra.quantities import ONE, read_units
 from vanishing.algebra.solving import normalised, pivot_of
 from vanishing.algebra.terms import Factor, Term
 from vanishing.algebra.writing import PlainText, in_words
-from vanishing.checks import check_weights
+from vanishing.checks import check_flag, check_weights
 from vanishing.equations.columns import read_columns
 from vanishing.equations.law import Law
 from vanishing.fitting.lack_of_fit import Lack, LackOfFit
 from vanishing.laws import settings
 from vanishing.laws.constants import Constants, Undetermined, fit_constants, refined
 from vanishing.laws.given_problem import Problem
+from vanishing.laws.robust_constants import rows_near
 from vanishing.rows.intake import refuse
 from vanishing.rows.validation import refuse_values
 
@@ -35,6 +36,7 @@ def check_law(
     *,
     sample_weight: Vector | None = None,
     units: Mapping[str, str] | None = None,
+    robust: bool = False,
 ) -> Law:
     """Check whether an equation holds in a table, and fit its constants.
 
@@ -60,6 +62,9 @@ def check_law(
         noise grows with the target.
     units : dict from str to str, default=None
         The unit of each column, as for `LawFinder`: numbers and constants then have theirs.
+    robust : bool, default=False
+        Whether rows may be wrong: those far from the equation that most rows obey are left out,
+        and the verdict counts them.
 
     Returns
     -------
@@ -92,6 +97,7 @@ def check_law(
     >>> print(check_law("y = a*x0**b/x1**c", X, y))
     y = 2.500(1)*x0^1.0004(6)/x1^1.0004(5)
     """
+    check_flag("robust", robust)
     names, n_inputs = _names(X, y)
     read = read_equation(equation, names)
     columns, weight = _rows(X, y, names, n_inputs, sample_weight)
@@ -108,11 +114,18 @@ def check_law(
     problem = Problem(read, columns, weight, target)
     with np.errstate(all="ignore"):
         try:
+            near = rows_near(problem) if robust else np.ones(len(weight), dtype=bool)
+            if near.sum() < n_needed:
+                raise ValueError(
+                    f"only {near.sum()} rows are near the equation; {n_needed} are needed."
+                )
+            problem = problem.rows(near)
             constants = fit_constants(problem)
         except Undetermined as error:
             unused = [name for i, name in enumerate(names) if i not in read.columns]
             raise ValueError(f"{_mistyped(error.names, unused)}{error}") from None
-        return _Result(problem, constants, names, n_inputs, read_as).law()
+        n_wrong = int(np.sum(~near))
+        return _Result(problem, constants, names, n_inputs, read_as, n_wrong).law()
 
 
 def _mistyped(constants: list[str], columns: list[str]) -> str:
@@ -170,8 +183,11 @@ def _rows(X, y, names, n_inputs, sample_weight) -> tuple[np.ndarray, np.ndarray]
 class _Result:
     """A fitted equation as a law, with all that is measured."""
 
-    def __init__(self, problem: Problem, constants: Constants, names, n_inputs: int, units):
+    def __init__(
+        self, problem: Problem, constants: Constants, names, n_inputs: int, units, n_wrong: int
+    ):
         self.problem, self.constants, self.names = problem, constants, names
+        self.n_wrong = n_wrong
         self.fitted = problem._replace(weight=constants.weight)
         self.n_inputs, self.target, self.units = n_inputs, problem.target, units
         self.constant_units = {} if units is None else units_of_constants(problem.equation, units)
@@ -310,6 +326,11 @@ class _Result:
             sign = "-" if value < 0 else ""
             size = text.size(float(value), float(std))
             parts.append(f"{name} = {sign}{self.constant_units.get(name, ONE).behind(size)}")
+        if np.ptp(self.constants.weight) and not np.ptp(self.problem.weight):
+            parts.append("the noise grows with the target")
+        if self.n_wrong:
+            n_rows = self.n_wrong + len(self.problem.weight)
+            parts.append(f"{self.n_wrong} of {n_rows} rows are left out as wrong")
         if self.target is None:
             size = f"rms error {self.error:.3g} of the spread of the columns"
             target = "the columns"

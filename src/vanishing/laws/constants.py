@@ -50,7 +50,7 @@ def fit_constants(problem: Problem) -> Constants:
         values = scale = np.empty(0)
     else:
         scale = scales(problem)
-        values = _least_squares(problem, scale)
+        values = least_squares_of(problem, scale)
     residuals = _defined(problem, values)
     problem, values = _with_equal_noise(problem, values, scale, residuals)
     residuals = _defined(problem, values)
@@ -58,7 +58,7 @@ def fit_constants(problem: Problem) -> Constants:
     return Constants(values, covariance, residuals, problem.weight)
 
 
-def _least_squares(problem: Problem, scale) -> np.ndarray:
+def least_squares_of(problem: Problem, scale) -> np.ndarray:
     """Return the constants of the best of several starts."""
     step = max(1, problem.columns.shape[1] // settings.START_ROWS)
     few = problem.rows(slice(None, None, step))
@@ -74,8 +74,12 @@ def _least_squares(problem: Problem, scale) -> np.ndarray:
             least = min(fit[0] for fit in ends) * (1.0 + 1e-6)
             if sum(fit[0] <= least for fit in ends) >= settings.AGREEING_STARTS:
                 break
-    best = sorted(ends, key=lambda fit: fit[0])[: settings.REFINED_STARTS]
-    whole = [fit for _, start in best if (fit := refined(problem, start, scale)) is not None]
+    whole = []
+    for _, start in sorted(_fewest_negative(ends), key=lambda fit: fit[0])[
+        : settings.REFINED_STARTS
+    ]:
+        fit = refined(problem, start, scale)
+        whole += [] if fit is None else [fit]
     if not whole:
         names = problem.equation.constants
         raise ValueError(
@@ -83,6 +87,20 @@ def _least_squares(problem: Problem, scale) -> np.ndarray:
             "row."
         )
     return _signed(problem, *min(whole, key=lambda fit: fit[0]))
+
+
+def _fewest_negative(fits: list[tuple[float, np.ndarray]]) -> list[tuple[float, np.ndarray]]:
+    """Return fits, of those that are as good as the best the one with fewest minus signs.
+
+    A sin(w t + f) is -A sin(w t + f + pi).
+    """
+    least = min((fit[0] for fit in fits), default=0.0) * (1.0 + 1e-6)
+    best = [fit for fit in fits if fit[0] <= least]
+    others = [fit for fit in fits if fit[0] > least]
+    return [
+        *sorted(best, key=lambda fit: (int(np.sum(fit[1] < 0)), np.abs(fit[1]).sum()))[:1],
+        *others,
+    ]
 
 
 def _with_equal_noise(problem: Problem, values, scale, residuals) -> tuple[Problem, np.ndarray]:
@@ -104,7 +122,7 @@ def _with_equal_noise(problem: Problem, values, scale, residuals) -> tuple[Probl
         variance = noise_variance(noise, predicted)
         fit = values
         for i in range(_VARIANCE_FITS):
-            trial = problem._replace(weight=np.mean(variance) / variance)
+            trial = problem._replace(weight=1.0 / variance / np.mean(1.0 / variance))
             fit = _moved(trial, fit, scale)
             noise = trial.residuals(fit)
             if not np.isfinite(noise).all():

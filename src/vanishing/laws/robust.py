@@ -27,7 +27,7 @@ def deviation(residual: np.ndarray, weight: np.ndarray) -> float:
     return max(1.4826 * float(np.abs(residual[middle])), 1e-300)
 
 
-def _farness(residual: np.ndarray, scale: float) -> np.ndarray:
+def farness(residual: np.ndarray, scale: float) -> np.ndarray:
     """Return what the weights of rows are divided by: infinite where its square overflows."""
     with np.errstate(over="ignore"):
         return 1.0 + (residual / (settings.HALF_WEIGHT * scale)) ** 2
@@ -46,7 +46,7 @@ def good_rows(table) -> np.ndarray:
         surrogate = fit_surrogate(coordinates, factor, table.y, weight)
         residual = table.y - surrogate.values(coordinates)
         scale = deviation(residual, table.weight)
-        weight = table.weight / _farness(residual, scale)
+        weight = table.weight / farness(residual, scale)
     return np.abs(residual) <= settings.FAR * scale
 
 
@@ -65,7 +65,7 @@ def rows_near_a_sum(table: LawTable, progress: Callable) -> np.ndarray:
         coef = solution((terms * weight) @ terms.T, terms @ (weight * table.y))
         residual = table.y - coef @ terms
         scale = deviation(residual, table.weight)
-        weight = table.weight / _farness(residual, scale)
+        weight = table.weight / farness(residual, scale)
     # Rounding differs from row to row, and is no reason to leave one out.
     return np.abs(residual) <= max(settings.FAR * scale, settings.EXACT_LINK * table.norm**0.5)
 
@@ -92,7 +92,7 @@ def rows_near_an_equation(columns: np.ndarray, weight: np.ndarray) -> np.ndarray
             size = np.sqrt(sum((vector @ s) ** 2 for s in slopes)) + 1e-12
             residual = (vector @ values) / size
             scale = deviation(residual, weight)
-            now = weight / _farness(residual, scale)
+            now = weight / farness(residual, scale)
         # More terms always fit better: a higher degree has to halve the deviation to be taken.
         if scale < 0.5 * best[0]:
             best = (scale, np.abs(residual) <= settings.FAR * scale)

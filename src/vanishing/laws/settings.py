@@ -139,6 +139,7 @@ SIGNIFICANT = 1e-3  # p-value of a column that is named as explaining residuals
 TESTED_ROWS = 20_000  # of the test of what is left over: time
 WRONG_BRANCH = 0.25  # share of rows where a root would be negative
 UNEQUAL_GAIN = 6.0  # twice the log-likelihood from which on noise is unequal: chance in 1 of 100
+UNEQUAL_ROBUST_GAIN = 20.0  # likewise where rows may be wrong, and are as far as noise may be
 SINGULAR = 1e-7  # smallest singular value of a Jacobian, of constants that are not settled
 START_ROWS = 300  # on which starts are compared: time
 MAX_STARTS = 600  # time against constants that are found only from near
