@@ -35,7 +35,7 @@ def assert_laws_are_what_they_say(finder, X, y):
         assert np.isfinite(predicted).all(), str(law)
         rms = np.sqrt(np.mean((y - predicted) ** 2))
         np.testing.assert_allclose(law.error, rms, rtol=1e-6, atol=1e-13 * size, err_msg=str(law))
-        sizes = np.sqrt(np.mean((law.term_values(X, y) * law.coef) ** 2, axis=0))
+        sizes = np.sqrt(np.mean((law.term_values(X, predicted) * law.coef) ** 2, axis=0))
         assert np.isfinite(law.covariance).all() and (sizes > 1e-15 * sizes.max()).all(), str(law)
     if finder.laws_:
         assert finder.front_table()["chosen"].sum() == 1
