@@ -61,7 +61,10 @@ def terms(draw):
     functions = st.sampled_from(list(FUNCTIONS.values()))
     factors = draw(
         st.lists(
-            st.builds(Factor, functions, st.sampled_from([1.0, 0.5]), exponents, st.integers(1, 2)),
+            st.builds(
+                *(Factor, functions, st.sampled_from([1.0, 0.5])),
+                *(exponents, st.integers(1, 2), st.none()),
+            ),
             max_size=2,
         )
     )

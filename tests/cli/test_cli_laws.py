@@ -135,7 +135,7 @@ def test_an_equation_is_checked(call, folder, tmp_path):
     assert result.returncode == 0
     assert "does not hold: " in result.stdout
     assert vanishing.load(path).verdict in squeezed(result.stdout)
-    assert call(*arguments, "--check", "p*V = R*n*T").returncode == 0
+    assert call(*arguments, "--check", "p*V = R*n*T", "--robust").returncode == 0
     assert vanishing.load(path).target is None
 
 
@@ -196,7 +196,7 @@ def test_files_of_units_that_cannot_be_used(call, folder, tmp_path, out, monkeyp
         (["--noise", "T=1", "--noise", "2"], "names no column"),
         (["--homogeneous"], "--homogeneous needs --units"),
         (["--max-time", "0"], "--max-time must be positive"),
-        (["--check", "p = n", "--robust"], "leave --robust out"),
+        (["--check", "p = n", "--homogeneous"], "leave --homogeneous out"),
     ],
 )
 def test_options_that_cannot_be_are_usage_errors(call, folder, out, options, problem):

@@ -183,7 +183,7 @@ def test_noise_alone_is_no_law():
     rng = np.random.default_rng(1)
     law = check_law("y = a*x0 + b", rng.normal(size=(500, 1)), rng.normal(size=500))
     assert law.verdict.startswith("does not hold: rms error")
-    assert "exceeds half of the spread of y" in law.verdict
+    assert "it leaves more than half of the variance of y" in law.verdict
 
 
 def test_a_column_that_plays_no_part_is_no_reason():
@@ -250,12 +250,13 @@ def test_noise_in_both_columns_is_no_lack_of_fit():
 # -- Weights, files, names ------------------------------------------------------------------------
 
 
-def test_weights_are_repeated_rows():
+def test_weights_are_repeated_rows_but_no_new_observations():
     X, p = gas(n=200, noise=0.05)
     weight = np.random.default_rng(0).integers(0, 4, 200)
     law = check_law("p*V = R*n*T", X, p, sample_weight=weight)
     other = check_law("p*V = R*n*T", X.loc[X.index.repeat(weight)], p.repeat(weight))
-    np.testing.assert_allclose(law.constants["R"], other.constants["R"], rtol=1e-9)
+    np.testing.assert_allclose(law.constants["R"][0], other.constants["R"][0], rtol=1e-9)
+    assert law.constants["R"][1] > 1.2 * other.constants["R"][1]
     np.testing.assert_allclose(law.error, other.error, rtol=1e-9)
     np.testing.assert_allclose(law.errors, other.errors, rtol=1e-9)
     unweighted = check_law("p*V = R*n*T", X, p)
@@ -301,7 +302,7 @@ def test_names_as_they_are():
         ("sqrt(a*b)^3 = log(a/b)", lambda a, b: np.sqrt(a * b) ** 3 - np.log(a / b)),
         ("2*log(2)*a/exp(b)/5e-1", lambda a, b: 4 * np.log(2) * a / np.exp(b)),
         ("1/(1 + 1/(1 + a)) = b", lambda a, b: 1 + a - b * (2 + a)),
-        ("tan(a + b) = 1", lambda a, b: np.sin(a + b) - np.cos(a + b)),
+        ("tan(a + b) = 1", lambda a, b: np.tan(a + b) - 1),
         ("sqrt(a + b) + sqrt(a) = 2", None),
         ("b = a/sqrt(1 + a)^3", lambda a, b: b**2 * (1 + a) ** 3 - a**2),
     ],
@@ -345,17 +346,13 @@ def test_roots_of_squares_and_products_are_positive():
         ("y = x0; x1", "';' is not expected"),
         ("y = __import__('os')", "'__import__' before a bracket is no function"),
         ("y = k(x0)", "'k' before a bracket is no function"),
-        ("y = x0^a", "an exponent must be a number"),
-        ("y = log(x0 + a)", "a function must be of a product"),
-        ("y = exp(sqrt(x0 + x1))", "a function must be of a product"),
-        ("y = (x0 + a)^0.3", "whole power up to 20"),
         ("y = x0/0", "divides by zero"),
         ("y = 1e999*x0", "must be finite"),
         ("y = 10^400*x0", "must be finite"),
         ("y = log(-1)*x0", "log of a number is not defined"),
         ("y = [no such]", "'no such' is no column; the columns are x0, x1, y"),
         ("y = x0 + a - a", "the constant 'a' cancels"),
-        ("(x0 + x1 + a + b)^20 = y", "too many terms"),
+        ("(x0 + x1 + a + b)^20 = y", "do not determine a, b one by one"),
         ("-" * 1500 + "y", "nested too deeply"),
         ("(" * 60 + "y" + ")" * 60, "nested too deeply"),
         ("y" * 3000, "longer than 2000"),
@@ -388,8 +385,8 @@ def test_tables_that_cannot_be_used():
         check_law("p*V = R*n*T", X.assign(V="large"), p)
     with pytest.raises(ValueError, match="1 constants and needs at least 3 rows; got 2"):
         check_law("p*V = R*n*T", X[:2], p[:2])
-    with pytest.raises(ValueError, match="by the weights"):
-        check_law("p*V = R*n*T", X, p, sample_weight=np.full(20, 0.01))
+    with pytest.raises(ValueError, match="needs at least 3 rows; got 2 that count"):
+        check_law("p*V = R*n*T", X, p, sample_weight=np.arange(20) >= 18)
     with pytest.raises(ValueError, match="must not be negative"):
         check_law("p*V = R*n*T", X, p, sample_weight=-np.ones(20))
     with pytest.raises(ValueError, match="different numbers of rows"):

@@ -7,18 +7,26 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vanishing.algebra.expressions import Apply, Column, Node, Number, Power, Product, Sum
-from vanishing.algebra.functions import FUNCTIONS
+from vanishing.algebra.derivatives import Differentiable
+from vanishing.algebra.expressions import (
+    Apply,
+    Column,
+    Inside,
+    Node,
+    Number,
+    Power,
+    Product,
+    Raised,
+    Sum,
+    columns_of,
+    of_term,
+)
+from vanishing.algebra.functions import FUNCTIONS, IDENTITY, POWERS, Function, registered
 from vanishing.algebra.syntax import TextReader, Token, listed, tokens
 from vanishing.algebra.terms import Evaluator, Factor, Term
 
 _MAX_TERMS = 400
-_MAX_POWER = 20  # of a sum, which is expanded
-_WHAT_CAN_BE_READ = (
-    "a function must be of a product of columns, constants and numbers (exp, sin and cos also of "
-    "sums of such products, sqrt of any sum); move the function to the other side, as in "
-    "exp(y) = x + 1 for y = log(x + 1)"
-)
+_MAX_POWER = 20  # of a sum that is expanded
 
 TermSum = dict[Term, float]  # terms and their numbers
 
@@ -37,6 +45,10 @@ class Radical(NamedTuple):
     square: Quotient
 
 
+class _TooManyTerms(Exception):
+    """An expression is too long to be expanded."""
+
+
 class GivenEquation(NamedTuple):
     """The sum of ``numbers[j]`` times term j is zero.
 
@@ -45,6 +57,11 @@ class GivenEquation(NamedTuple):
     terms : tuple of Term
         In the columns and, behind them, the constants.
     numbers : ndarray of shape (n_terms,)
+    zero : Differentiable
+        What is zero where the equation holds, in the same variables: as it was written where a
+        column stands alone, else the sum of the terms.
+    formula : Node or None
+        What the column that stands alone is, as it was written, where terms say less.
     n_columns : int
     constants : tuple of str
         Names that are no columns.
@@ -57,6 +74,8 @@ class GivenEquation(NamedTuple):
 
     terms: tuple[Term, ...]
     numbers: np.ndarray
+    zero: Differentiable
+    formula: Node | None
     n_columns: int
     constants: tuple[str, ...]
     alone: int | None
@@ -69,17 +88,42 @@ class GivenEquation(NamedTuple):
         places = range(self.n_columns)
         return tuple(i for i in places if any(term.involves(i) for term in self.terms))
 
-    def evaluator(self, columns: np.ndarray, constants: np.ndarray) -> Evaluator:
-        """Return what evaluates the terms on rows, of shape (n_columns, n_rows)."""
-        repeated = np.repeat(constants[:, np.newaxis], columns.shape[1], axis=1)
-        return Evaluator(np.vstack([columns, repeated]))
+    def value(self, columns: np.ndarray, constants: np.ndarray) -> np.ndarray:
+        """Return what is zero, from columns of shape (n_columns, n_rows) and constants."""
+        return self._per_row(self.zero.value([*columns, *constants]), columns)
+
+    def slope(self, columns: np.ndarray, constants: np.ndarray, column: int) -> np.ndarray:
+        """Return its derivative by a column, shape (n_rows,)."""
+        (slope,) = self.zero.gradient([*columns, *constants], [column])
+        return self._per_row(slope, columns)
+
+    def jacobian(self, columns: np.ndarray, constants: np.ndarray) -> np.ndarray:
+        """Return its derivatives by the constants, shape (n_constants, n_rows)."""
+        places = range(self.n_columns, self.n_columns + len(self.constants))
+        slopes = self.zero.gradient([*columns, *constants], places)
+        return np.array([self._per_row(slope, columns) for slope in slopes])
+
+    @staticmethod
+    def _per_row(values: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        return np.array(np.broadcast_to(values, columns.shape[1]))
+
+    @property
+    def linear(self) -> tuple[int, ...]:
+        """Places among the constants of those that the equation is linear in, all together."""
+        chosen: list[int] = []
+        for k in range(len(self.constants)):
+            places = frozenset(self.n_columns + i for i in (*chosen, k))
+            if degree_in(self.zero.node, places) <= 1:
+                chosen.append(k)
+        return tuple(chosen)
 
     def on_wrong_branch(self, columns: np.ndarray, constants: np.ndarray) -> np.ndarray:
         """Say on which rows the equation holds rather with a square root taken negative."""
         wrong = np.zeros(columns.shape[1], dtype=bool)
         if not self.radicals:
             return wrong
-        values = self.evaluator(columns, constants).columns
+        repeated = np.repeat(constants[:, np.newaxis], columns.shape[1], axis=1)
+        values = np.vstack([columns, repeated])
         places = [radical.place for radical in self.radicals]
         width = max(places) + 1
         values = np.vstack([values, np.ones((width - len(values), columns.shape[1]))])
@@ -93,6 +137,36 @@ class GivenEquation(NamedTuple):
             wrong |= np.abs(_evaluated(self.rooted, values, width)) < size
             values[place] *= -1.0
         return wrong
+
+
+def degree_in(node: Node, places: frozenset[int]) -> int:
+    """Return the degree of an expression in some variables together: 0, 1, or 2 for any other."""
+    if not columns_of(node) & places:
+        return 0
+    match node:
+        case Column():
+            return 1
+        case Sum(parts=parts):
+            return max(degree_in(part, places) for part in parts)
+        case Product(parts=parts):
+            return min(2, sum(degree_in(part, places) for part in parts))
+    return 2
+
+
+def _is_its_terms(node: Node, n_columns: int) -> bool:
+    """Say whether terms say all: no sum is multiplied out, no fitted number in a function."""
+    match node:
+        case Sum(parts=parts):
+            return all(_is_its_terms(part, n_columns) for part in parts)
+        case Product(parts=parts):
+            return all(
+                not isinstance(part, Sum) and _is_its_terms(part, n_columns) for part in parts
+            )
+        case Apply(name=name, argument=argument) if name not in POWERS:
+            return all(place < n_columns for place in columns_of(argument))
+        case Power(base=base) | Apply(argument=base):
+            return not isinstance(base, Sum) and _is_its_terms(base, n_columns)
+    return True
 
 
 def _evaluated(total: TermSum, values: np.ndarray, width: int) -> np.ndarray:
@@ -112,8 +186,8 @@ def read_equation(text: str, names: Sequence[str]) -> GivenEquation:
     Parameters
     ----------
     text : str
-        Numbers, names, ``+ - * /``, ``^`` or ``**`` with a number, brackets, pi, and functions.
-        Names that are no words stand in brackets: ``[heat load (kW)]``.
+        Numbers, names, ``+ - * /``, ``^`` or ``**``, brackets, pi, and functions. Names that are
+        no words stand in brackets: ``[heat load (kW)]``.
     names : sequence of str
         Names of the columns; others are constants.
     """
@@ -123,6 +197,7 @@ def read_equation(text: str, names: Sequence[str]) -> GivenEquation:
 class _EquationReader(TextReader):
     """Reads one equation; its variables are columns, constants and roots of sums."""
 
+    any_exponents = True
     measured = True
     misfit = "numbers, names, signs and brackets do not fit together: "
 
@@ -150,14 +225,16 @@ class _EquationReader(TextReader):
     # -- Algebra ----------------------------------------------------------------------------------
 
     def equation(self) -> GivenEquation:
-        left, right = [*map(self.read, self.trees), self.number(0.0)][:2]
-        total = self.added(left, right, -1.0).above
+        trees = [*self.trees, Number(0.0)][:2]
+        try:
+            left, right = map(self.read, trees)
+            rooted = self.added(left, right, -1.0).above
+            total = reduce(self.without_root, reversed(self.radicals), rooted)
+        except _TooManyTerms:
+            self.radicals.clear()
+            left, right = map(self.unread, trees)
+            total = rooted = self.added(left, right, -1.0).above
         alone = self.alone(left, right)
-        rooted = dict(total)
-        for radical in reversed(self.radicals):
-            total = self.without_root(total, radical)
-        if any(f.exponents[i] for t in total for f in t.factors for i in self.root_places):
-            self.fail(_WHAT_CAN_BE_READ)
         if not all(map(math.isfinite, total.values())):
             self.fail("its numbers must be finite")
         terms = tuple(_of_width(term, self.n_known) for term in total)
@@ -171,19 +248,37 @@ class _EquationReader(TextReader):
         gone = [name for name, u in zip(self.constants, used[n_columns:], strict=True) if not u]
         if gone:
             self.fail(f"the constant {gone[0]!r} cancels")
+        numbers = np.array(list(total.values()))
+        radicals = self.used_radicals(rooted)
+        zero = Sum(tuple(map(of_term, terms, map(Number, numbers.tolist()))))
+        formula = None
+        if alone is not None:
+            other = trees[trees[0] == Column(alone)]
+            if not _is_its_terms(other, n_columns) and alone not in columns_of(other):
+                formula = other
+            if not radicals:
+                # As it was written: what stood below a bar, and multiplies terms, may be infinite.
+                zero = Sum((trees[0], Product((Number(-1.0), trees[1]))))
         return GivenEquation(
             terms,
-            np.array(list(total.values())),
+            numbers,
+            Differentiable(zero),
+            formula,
             n_columns,
             tuple(self.constants),
             alone,
             rooted,
-            tuple(self.radicals),
+            radicals,
         )
 
-    @property
-    def root_places(self):
-        return range(self.n_known, self.width)
+    def used_radicals(self, rooted: TermSum) -> tuple[Radical, ...]:
+        """Return the roots that occur: not those of sums inside what stays as it was written."""
+        used: list[Radical] = []
+        for radical in reversed(self.radicals):
+            sums = (rooted, *(part for later in used for part in later.square))
+            if any(term.involves(radical.place) for part in sums for term in part):
+                used.insert(0, radical)
+        return tuple(used)
 
     def alone(self, left: Quotient, right: Quotient) -> int | None:
         """Return the column that one side consists of, if the other is without it."""
@@ -210,16 +305,22 @@ class _EquationReader(TextReader):
             case Column(place=place):
                 return self.variable(place)
             case Apply(name=name, argument=argument):
-                return self.applied(name, self.read(argument))
+                return self.applied(name, self.read(argument), argument)
             case Power(base=base, exponent=-1.0):
                 return self.inverse(self.read(base))
             case Power(base=base, exponent=exponent):
-                return self.power(self.read(base), exponent)
+                return self.power(self.read(base), exponent, base)
+            case Raised():
+                return self.inside(IDENTITY, node)
             case Product(parts=parts):
                 return reduce(self.times, map(self.read, parts))
             case Sum(parts=parts):
                 return reduce(self.added, map(self.read, parts))
         raise TypeError(f"{node!r} is not read from text.")
+
+    def unread(self, node: Node) -> Quotient:
+        """Return an expression that stays as it was written, if it is no column."""
+        return self.read(node) if isinstance(node, Column) else self.inside(IDENTITY, node)
 
     def as_number(self, quotient: Quotient) -> float | None:
         if quotient.below == {self.one: 1.0} and set(quotient.above) <= {self.one}:
@@ -228,7 +329,7 @@ class _EquationReader(TextReader):
 
     def product(self, left: TermSum, right: TermSum) -> TermSum:
         if len(left) * len(right) > 20 * _MAX_TERMS:
-            self.fail("it has too many terms")
+            raise _TooManyTerms
         total: TermSum = {}
         for term, value in left.items():
             for other, factor in right.items():
@@ -238,7 +339,7 @@ class _EquationReader(TextReader):
 
     def cleaned(self, total: TermSum) -> TermSum:
         if len(total) > _MAX_TERMS:
-            self.fail("it has too many terms")
+            raise _TooManyTerms
         return {term: value for term, value in total.items() if value}
 
     def added(self, left: Quotient, right: Quotient, sign=1.0) -> Quotient:
@@ -264,14 +365,14 @@ class _EquationReader(TextReader):
             self.fail("it divides by zero")
         return self.times(Quotient(quotient.below, quotient.above), self.number(1.0))
 
-    def power(self, base: Quotient, exponent: float) -> Quotient:
+    def power(self, base: Quotient, exponent: float, tree: Node) -> Quotient:
+        """Return a power of a base, which was read from a tree."""
         if exponent < 0.0:
-            return self.inverse(self.power(base, -exponent))
+            return self.inverse(self.power(base, -exponent, tree))
         whole = float(exponent).is_integer()
         if len(base.above) == 1 and base.below == {self.one: 1.0}:
             ((term, value),) = base.above.items()
-            has_root = any(term.exponents[i] for i in self.root_places)
-            plain = not term.factors and not has_root
+            plain = not term.factors and not self.has_root(term)
             variables = sum(map(bool, term.exponents))
             # The root of x^2 is not x, and that of x*y is defined where both are negative.
             odd = (variables == 1 and sum(term.exponents) % 2 == 1) or not variables
@@ -282,59 +383,43 @@ class _EquationReader(TextReader):
             if plain and exponent % 1 == 0.5:
                 factor = Factor(FUNCTIONS["sqrt"], value, term.exponents, int(2 * exponent))
                 return Quotient({_normal(Term(self.one.exponents, (factor,))): 1.0}, base.below)
-        if exponent % 1 == 0.5:
+        largest = math.comb(len(base.above) + int(exponent), int(exponent))
+        if exponent % 0.5 or exponent > _MAX_POWER or largest > _MAX_TERMS:
+            return self.inside(IDENTITY, Power(tree, exponent))
+        if not whole:
             root = self.variable(self.n_known + len(self.radicals))
             self.radicals.append(Radical(self.n_known + len(self.radicals), base))
-            return self.times(root, self.power(base, exponent - 0.5))
-        if not whole or exponent > _MAX_POWER:
-            self.fail(
-                f"a sum can be raised to a whole power up to {_MAX_POWER} or to half of one, and "
-                f"not to {exponent:g}"
-            )
-        result = self.number(1.0)
-        for _ in range(int(exponent)):
-            result = self.times(result, base)
-        return result
+            return self.times(root, self.whole_power(base, int(exponent)))
+        return self.whole_power(base, int(exponent))
 
-    def applied(self, name: str, argument: Quotient) -> Quotient:
+    def whole_power(self, base: Quotient, exponent: int) -> Quotient:
+        return reduce(self.times, [base] * exponent, self.number(1.0))
+
+    def applied(self, name: str, argument: Quotient, tree: Node) -> Quotient:
+        """Return a function of an argument, which was read from a tree."""
         value = self.as_number(argument)
         if value is not None:
             with np.errstate(all="ignore"):
-                value = float(FUNCTIONS[name].value(np.array([value]))[0])
+                value = float(registered(name).value(np.array([value]))[0])
             if not math.isfinite(value):
                 self.fail(f"{name} of a number is not defined")
             return self.number(value)
         if name == "sqrt":
-            return self.power(argument, 0.5)
-        if argument.below != {self.one: 1.0}:
-            self.fail(_WHAT_CAN_BE_READ)
+            return self.power(argument, 0.5, tree)
         (term, number), *rest = argument.above.items()
-        if rest:
-            return self.of_sum(
-                name,
-                Quotient({term: number}, argument.below),
-                Quotient(dict(rest), argument.below),
-            )
-        if term.factors:
-            self.fail(_WHAT_CAN_BE_READ)
-        factor = Factor(FUNCTIONS[name], number, term.exponents)
+        is_product = not rest and argument.below == {self.one: 1.0}
+        if not is_product or term.factors or self.has_root(term):
+            return self.inside(registered(name), tree)
+        factor = Factor(registered(name), number, term.exponents)
         return Quotient({Term(self.one.exponents, (factor,)): 1.0}, argument.below)
 
-    def of_sum(self, name: str, first: Quotient, rest: Quotient) -> Quotient:
-        """Return a function of a sum by its addition theorem."""
-        if name == "exp":
-            return self.times(self.applied(name, first), self.applied(name, rest))
-        if name == "tan":
-            below = self.inverse(self.of_sum("cos", first, rest))
-            return self.times(self.of_sum("sin", first, rest), below)
-        if name not in ("sin", "cos"):
-            self.fail(_WHAT_CAN_BE_READ)
-        (sin_1, cos_1), (sin_2, cos_2) = (
-            (self.applied("sin", part), self.applied("cos", part)) for part in (first, rest)
-        )
-        if name == "sin":
-            return self.added(self.times(sin_1, cos_2), self.times(cos_1, sin_2))
-        return self.added(self.times(cos_1, cos_2), self.times(sin_1, sin_2), -1.0)
+    def inside(self, function: Function, tree: Node) -> Quotient:
+        """Return a function of any expression, which stays as it was written."""
+        factor = Factor(function, 1.0, self.one.exponents, 1, Inside(tree))
+        return Quotient({Term(self.one.exponents, (factor,)): 1.0}, {self.one: 1.0})
+
+    def has_root(self, term: Term) -> bool:
+        return any(term.involves(i) for i in range(self.n_known, self.width))
 
     def without_root(self, total: TermSum, radical: Radical) -> TermSum:
         """Return A^2 - B^2 S for A + B r, where r^2 = S."""
@@ -345,7 +430,7 @@ class _EquationReader(TextReader):
             exponent = term.exponents[place] - min(lowest, 0.0)
             exponents = tuple(0.0 if i == place else e for i, e in enumerate(term.exponents))
             part = Quotient({term._replace(exponents=exponents): value}, {self.one: 1.0})
-            part = self.times(part, self.power(square, exponent // 2))
+            part = self.times(part, self.whole_power(square, int(exponent // 2)))
             if exponent % 2:
                 odd = self.added(odd, part)
             else:
@@ -372,5 +457,5 @@ def _normal(term: Term) -> Term:
         key = factor._replace(power=1)
         powers[key] = powers.get(key, 0) + factor.power
     kept = [key._replace(power=power) for key, power in powers.items() if power]
-    kept.sort(key=lambda f: (f.function.name, f.scale, f.exponents))
+    kept.sort(key=lambda f: (f.function.name, f.scale, f.exponents, repr(f.inside)))
     return Term(tuple(e + 0.0 for e in term.exponents), tuple(kept))

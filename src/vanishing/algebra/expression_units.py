@@ -10,19 +10,24 @@ from vanishing.algebra.expressions import (
     Number,
     Power,
     Product,
+    Raised,
     Sum,
     Symbol,
+    of_term,
+    parts_of,
     power,
     split,
 )
-from vanishing.algebra.functions import POWERS
 from vanishing.algebra.quantities import ONE, Unit, Units
+from vanishing.algebra.relations import ROOTS, relations
 from vanishing.algebra.terms import Term
 
 
 def unit_of_term(term: Term, units: Units) -> Unit:
     """Return the unit of a term; a function, whatever it is of, has none."""
-    return _product(term.dimensions[0], dict(enumerate(units.columns)))
+    if any(factor.inside is not None for factor in term.factors):
+        return _natural(of_term(term), units)
+    return _product(dict(enumerate(term.dimensions[0])), dict(enumerate(units.columns)))
 
 
 def units_of_constants(equation: GivenEquation, units: Units) -> dict[str, Unit]:
@@ -32,36 +37,38 @@ def units_of_constants(equation: GivenEquation, units: Units) -> dict[str, Unit]
     """
     n, names = equation.n_columns, equation.constants
     known: dict[int, Unit] = dict(enumerate(units.columns))
-    products = []  # exponents of what has no unit, the last of which is that of the unit of terms
-    for term in equation.terms:
-        whole, inside = term.dimensions
-        products += [[*whole, -1.0], *([*exponents, 0.0] for exponents in inside)]
+    related = relations(equation.zero.node, n)
+    products = [relation.exponents for relation in related if relation.is_of_units]
     n_known = 0
     while n_known < len(known):
         n_known = len(known)
         for row in products:
-            unknown = [i for i, e in enumerate(row) if e and i not in known]
+            unknown = [i for i, e in row.items() if e and i not in known]
             if len(unknown) == 1:
                 known[unknown[0]] = _product(row, known) ** (-1.0 / row[unknown[0]])
-    settled = (row for row in products if all(i in known for i, e in enumerate(row) if e))
+    settled = (row for row in products if all(i in known for i, e in row.items() if e))
     if not all(_product(row, known).is_one for row in settled):
         return {}
     return {name: known[n + k] for k, name in enumerate(names) if n + k in known}
 
 
-def _product(exponents, units: dict[int, Unit]) -> Unit:
+def _product(exponents: dict[int, float], units: dict[int, Unit]) -> Unit:
     unit = ONE
-    for place, exponent in enumerate(exponents):
+    for place, exponent in exponents.items():
         if exponent and place in units:
             unit *= units[place] ** exponent
     return unit
 
 
-_ROOTS = POWERS | {"abs": 1.0}  # functions whose arguments may have a unit
-
-
 def with_units(left: Node, right: Node, units: Units) -> tuple[Node, Node]:
-    """Return the sides of an equation, in which numbers have units or consist of named values."""
+    """Return the sides of an equation, in which numbers have units or consist of named values.
+
+    They have none where no units fit: those of x^1.7(1) would have an error, too.
+    """
+    powers = [part for side in (left, right) for part in parts_of(side) if isinstance(part, Raised)]
+    inner = [node for part in powers for node in (part.base, part.exponent)]
+    if not all(_takes(node) or _natural(node, units).is_one for node in inner):
+        return left, right
     unit = _natural(left, units)
     return _with_unit(left, unit, units), _with_unit(right, unit, units)
 
@@ -72,6 +79,8 @@ def _natural(node: Node, units: Units) -> Unit:
         return units.columns[node.place]
     if isinstance(node, Power):
         return _natural(node.base, units) ** node.exponent
+    if isinstance(node, Raised) and isinstance(node.exponent, Number) and not _takes(node.base):
+        return _natural(node.base, units) ** node.exponent.value
     if isinstance(node, Product):
         unit = ONE
         for part in node.parts:
@@ -81,8 +90,8 @@ def _natural(node: Node, units: Units) -> Unit:
         # A part without a number is as it should be.
         plain = (part for part in node.parts if _is_bare(split(part)[0]))
         return _natural(next(plain, node.parts[0]), units)
-    if isinstance(node, Apply) and node.name in _ROOTS:
-        return _natural(node.argument, units) ** _ROOTS[node.name]
+    if isinstance(node, Apply) and node.name in ROOTS:
+        return _natural(node.argument, units) ** ROOTS[node.name]
     return ONE
 
 
@@ -92,8 +101,8 @@ def _with_unit(node: Node, unit: Unit, units: Units) -> Node:
         return Sum(tuple(_with_unit(part, unit, units) for part in node.parts))
     if isinstance(node, Power) and _takes(node.base):
         return Power(_with_unit(node.base, unit ** (1.0 / node.exponent), units), node.exponent)
-    if isinstance(node, Apply) and node.name in _ROOTS:
-        inside = _with_unit(node.argument, unit ** (1.0 / _ROOTS[node.name]), units)
+    if isinstance(node, Apply) and node.name in ROOTS:
+        inside = _with_unit(node.argument, unit ** (1.0 / ROOTS[node.name]), units)
         return replace(node, argument=inside)
     number, factors = split(node)
     missing = unit
@@ -118,7 +127,7 @@ def _takes(node: Node) -> bool:
     if isinstance(node, Power):
         return _takes(node.base)
     if isinstance(node, Apply):
-        return node.name in _ROOTS and _takes(node.argument)
+        return node.name in ROOTS and _takes(node.argument)
     if isinstance(node, Product):
         return not _is_bare(split(node)[0]) or any(map(_takes, node.parts))
     return isinstance(node, Sum | Number)
@@ -131,7 +140,11 @@ def _inside(factor: Node, unit: Unit, units: Units) -> Node:
     if isinstance(factor, Power):
         base = _inside(factor.base, unit ** (1.0 / factor.exponent), units)
         return Power(base, factor.exponent)
-    if isinstance(factor, Apply) and factor.name not in _ROOTS:
+    if isinstance(factor, Raised):
+        # The numbers of a base make it one without a unit.
+        base = _with_unit(factor.base, ONE, units) if _takes(factor.base) else factor.base
+        return Raised(base, _with_unit(factor.exponent, ONE, units))
+    if isinstance(factor, Apply) and factor.name not in ROOTS:
         free = _natural(factor.argument, units) if factor.name == "sign" else ONE
         return replace(factor, argument=_with_unit(factor.argument, free, units))
     return _with_unit(factor, unit, units)

@@ -1,27 +1,29 @@
 """Expressions in columns, as small trees: what closed forms of laws consist of."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import hypot
 
 import numpy as np
 
 from vanishing.algebra import quantities
-from vanishing.algebra.functions import POWERS
+from vanishing.algebra.functions import FUNCTIONS, IDENTITY, POWERS, known, registered
 from vanishing.algebra.quantities import Unit
-from vanishing.algebra.terms import Term, raised
+from vanishing.algebra.terms import Expression, Term, raised
 
 
 @dataclass(frozen=True)
 class Number:
     """A number with its standard error: 0 where it is exact, NaN where that is unknown.
 
-    Its unit matters for writing alone.
+    Its unit and digits matter for writing alone; without digits a writer has its own rule.
     """
 
     value: float
     std: float = 0.0
     unit: Unit = quantities.ONE
+    digits: int | None = None
 
 
 @dataclass(frozen=True)
@@ -48,12 +50,27 @@ class Power:
 
 
 @dataclass(frozen=True)
+class Raised:
+    """``base ** exponent`` whose exponent is fitted, or an expression."""
+
+    base: "Node"
+    exponent: "Node"
+
+
+@dataclass(frozen=True)
 class Apply:
     """A function, by its name and as one of arrays, of an expression."""
 
     name: str
-    function: Callable[[np.ndarray], np.ndarray]
+    function: Callable[[np.ndarray], np.ndarray] = field(repr=False)
     argument: "Node"
+
+    def __reduce__(self):
+        # Functions of users may be lambdas, which cannot be pickled: a name is enough.
+        function = known(self.name)
+        if function is not None and function.value is self.function:
+            return apply, (self.name, self.argument)
+        return Apply, (self.name, self.function, self.argument)
 
 
 @dataclass(frozen=True)
@@ -70,20 +87,32 @@ class Sum:
     parts: tuple["Node", ...]
 
 
-Node = Number | Symbol | Column | Power | Apply | Product | Sum
+Node = Number | Symbol | Column | Power | Raised | Apply | Product | Sum
 ONE = Number(1.0)
+
+
+def apply(name: str, argument: Node) -> Apply:
+    """Return a function that is known by its name, of an expression."""
+    return Apply(name, registered(name).value, argument)
+
+
+def parts_of(node: Node) -> Iterator[Node]:
+    """Yield an expression and all that it consists of."""
+    yield node
+    match node:
+        case Power(base=part) | Apply(argument=part):
+            yield from parts_of(part)
+        case Raised(base=base, exponent=exponent):
+            yield from parts_of(base)
+            yield from parts_of(exponent)
+        case Product(parts=parts) | Sum(parts=parts):
+            for part in parts:
+                yield from parts_of(part)
 
 
 def columns_of(node: Node) -> set[int]:
     """Return the places of the columns that occur in an expression."""
-    match node:
-        case Column(place=place):
-            return {place}
-        case Power(base=part) | Apply(argument=part):
-            return columns_of(part)
-        case Product(parts=parts) | Sum(parts=parts):
-            return set().union(*map(columns_of, parts))
-    return set()
+    return {part.place for part in parts_of(node) if isinstance(part, Column)}
 
 
 # -- Making ---------------------------------------------------------------------------------------
@@ -111,11 +140,13 @@ def quotient(node: Node) -> tuple[Number, list[Node], list[Node]]:
     above: list[Node] = []
     below: list[Node] = []
     for factor in factors:
-        base, exponent = as_power(factor)
-        if exponent < 0.0:
-            below.append(power(base, -exponent))
-        else:
-            above.append(factor)
+        match factor:
+            case Power(base=base, exponent=exponent) if exponent < 0.0:
+                below.append(power(base, -exponent))
+            case Raised(base=base, exponent=Number(value=value, std=std)) if value < 0.0:
+                below.append(Raised(base, Number(-value, std)))
+            case _:
+                above.append(factor)
     return number, above, below
 
 
@@ -162,6 +193,41 @@ def power(base: Node, exponent: float) -> Node:
     return Power(base, exponent)
 
 
+def raised_to(base: Node, exponent: Node) -> Node:
+    """Return a power whose exponent is an expression, as a plain one where that is exact."""
+    if not isinstance(exponent, Number):
+        return Raised(base, exponent)
+    if not exponent.std:
+        return power(base, exponent.value)
+    if isinstance(base, Number) and base.value > 0.0:
+        value = float(np.power(base.value, exponent.value))
+        by_base = value * exponent.value / base.value
+        return Number(value, hypot(by_base * base.std, value * np.log(base.value) * exponent.std))
+    return Raised(base, exponent)
+
+
+def with_numbers(node: Node, first: int, numbers: Sequence[Number]) -> Node:
+    """Return an expression with numbers in place of the variables from a place on."""
+
+    def replaced(node: Node) -> Node:
+        match node:
+            case Column(place=place) if place >= first:
+                return numbers[place - first]
+            case Power(base=base, exponent=exponent):
+                return power(replaced(base), exponent)
+            case Raised(base=base, exponent=exponent):
+                return raised_to(replaced(base), replaced(exponent))
+            case Apply(argument=argument):
+                return replace(node, argument=replaced(argument))
+            case Product(parts=parts):
+                return product(*map(replaced, parts))
+            case Sum(parts=parts):
+                return total(list(map(replaced, parts)))
+        return node
+
+    return replaced(node)
+
+
 def total(parts: Sequence[Node]) -> Node:
     """Return a sum, which begins with a term that is not negative if there is one."""
     parts = list(parts)
@@ -175,14 +241,80 @@ def of_term(term: Term, coefficient: Number = ONE) -> Node:
     """Return a term, times a number, as an expression."""
     parts: list[Node] = [coefficient, *_columns(term.exponents)]
     for factor in term.factors:
-        inside = product(Number(factor.scale), *_columns(factor.exponents))
+        inner = () if factor.inside is None else (factor.inside.node,)
+        inside = product(Number(factor.scale), *_columns(factor.exponents), *inner)
         name, function = factor.function.name, factor.function
-        if name in POWERS and function.is_registered:
+        if function is IDENTITY:
+            node = inside
+        elif name in POWERS and FUNCTIONS.get(name) == function:
             node = power(inside, POWERS[name])
         else:
             node = Apply(name, function.value, inside)
         parts.append(power(node, factor.power))
     return product(*parts)
+
+
+def plus(node: Node, number: float) -> Node:
+    """Return an expression plus an exact number, which a number in its sum takes up."""
+    if not number:
+        return node
+    parts = node.parts if isinstance(node, Sum) else (node,)
+    numbers = [part for part in parts if isinstance(part, Number)]
+    others = [part for part in parts if not isinstance(part, Number)]
+    value = number + sum(part.value for part in numbers)
+    std = sum(part.std for part in numbers)
+    return total([*others, Number(value, std, digits=_digits(value, std))])
+
+
+def _digits(value: float, std: float = 0.0) -> int | None:
+    """Return how many digits of a number matter; None for whole ones, which are written in full."""
+    if value.is_integer():
+        return None
+    if std > 0.0:
+        return int(np.ceil(np.log10(abs(value) / std))) + 1 if std < abs(value) else None
+    return len(f"{abs(value):.12e}".partition("e")[0].replace(".", "").rstrip("0"))
+
+
+def moved(node: Node, offsets: Sequence[float], units: Sequence[Unit] | None = None) -> Node:
+    """Return an expression in which each column stands less its offset.
+
+    Parameters
+    ----------
+    node : Node
+    offsets : sequence of float
+        One per column; 0 leaves a column as it is.
+    units : sequence of Unit, default=None
+        Of the columns, for numbers that are written with theirs.
+    """
+    if isinstance(node, Column):
+        offset = float(offsets[node.place])
+        if not offset:
+            return node
+        unit = quantities.ONE if units is None else units[node.place]
+        return Sum((node, Number(-offset, 0.0, unit, _digits(offset))))
+    if isinstance(node, Apply):
+        return replace(node, argument=moved(node.argument, offsets, units))
+    if isinstance(node, Power):
+        return Power(moved(node.base, offsets, units), node.exponent)
+    if isinstance(node, (Product, Sum)):
+        return type(node)(tuple(moved(part, offsets, units) for part in node.parts))
+    return node
+
+
+@dataclass(frozen=True)
+class Inside(Expression):
+    """An expression as a part of a term: what a function of more than a product is of."""
+
+    node: Node
+
+    @cached_property
+    def columns(self) -> frozenset[int]:
+        """Places of the columns that occur."""
+        return frozenset(columns_of(self.node))
+
+    def value(self, columns: Sequence[np.ndarray] | np.ndarray) -> np.ndarray:
+        """Return its values on columns."""
+        return evaluate(self.node, columns)
 
 
 def _columns(exponents) -> list[Node]:
@@ -214,6 +346,8 @@ def evaluate(node: Node, columns: Sequence[np.ndarray] | np.ndarray) -> np.ndarr
         return node.function(argument) if argument.ndim else node.function(argument[np.newaxis])[0]
     if isinstance(node, Power):
         return raised(evaluate(node.base, columns), node.exponent)
+    if isinstance(node, Raised):
+        return np.power(evaluate(node.base, columns), evaluate(node.exponent, columns))
     result = evaluate(node.parts[0], columns)
     for part in node.parts[1:]:
         if isinstance(node, Sum):

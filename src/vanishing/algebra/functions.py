@@ -38,7 +38,7 @@ class Function(NamedTuple):
     @property
     def is_registered(self) -> bool:
         """Whether the function is known by its name."""
-        return FUNCTIONS.get(self.name) == self
+        return known(self.name) == self
 
     @property
     def is_numpy(self) -> bool:
@@ -51,8 +51,8 @@ class Function(NamedTuple):
         inverse = self.inverse
         if inverse is None:
             return None
-        known = (*_LIBRARY, *IN_SOLUTIONS, *tuple(FUNCTIONS.values()))
-        names = [function.name for function in known if function.value is inverse]
+        others = (*_LIBRARY, *IN_SOLUTIONS, *IN_TEXTS, *tuple(FUNCTIONS.values()))
+        names = [function.name for function in others if function.value is inverse]
         own_name = getattr(inverse, "__name__", "")
         if getattr(np, own_name, None) == inverse:
             names.append(own_name)
@@ -61,9 +61,9 @@ class Function(NamedTuple):
     @property
     def derived(self) -> "Function":
         """The derivative as a function."""
-        known = (f for f in tuple(FUNCTIONS.values()) if f.value is self.derivative)
+        others = (f for f in tuple(FUNCTIONS.values()) if f.value is self.derivative)
         slope = self.second_derivative or (lambda x: np.full_like(x, np.nan))
-        return next(known, Function(f"{self.name}'", self.derivative, slope))
+        return next(others, Function(f"{self.name}'", self.derivative, slope))
 
 
 _LIBRARY = (
@@ -87,18 +87,30 @@ _LIBRARY = (
 )
 # Functions that terms may have, by their names: the one registry.
 FUNCTIONS = {function.name: function for function in _LIBRARY}
-# Functions that no term has, but solutions of equations may.
+# Functions that no search tries, but solutions of equations and texts may have.
 IN_SOLUTIONS = (
-    Function("arctanh", arctanh, lambda x: 1 / (1 - x**2)),
+    Function("arctanh", arctanh, lambda x: 1 / (1 - x**2), None, tanh),
     Function("cbrt", np.cbrt, lambda x: 1.0 / (3.0 * np.cbrt(x) ** 2)),
     Function("abs", np.abs, np.sign),
     Function("sign", np.sign, np.zeros_like),
 )
+# Functions that texts may have, unless users have registered others by these names.
+IN_TEXTS = (
+    Function("log10", np.log10, lambda x: 1 / (log(10.0) * x), None, lambda x: 10.0**x),
+    Function("log2", np.log2, lambda x: 1 / (log(2.0) * x), None, np.exp2),
+    Function("sinh", np.sinh, cosh, np.sinh, np.arcsinh),
+    Function("cosh", cosh, np.sinh, cosh, np.arccosh),
+    Function("arcsinh", np.arcsinh, lambda x: 1 / sqrt(x**2 + 1), None, np.sinh),
+    Function("arccosh", np.arccosh, lambda x: 1 / sqrt(x**2 - 1), None, cosh),
+)
+IDENTITY = Function("identity", np.positive, np.ones_like, np.zeros_like, np.positive)
 POWERS = {"sqrt": 0.5, "reciprocal": -1.0, "cbrt": 1.0 / 3.0}  # functions that are powers
+BASES = {"log10": 10.0, "log2": 2.0}  # of logarithms
 ALIASES = {"ln": "log"}  # other names of functions, in what people write
 # What uses a function of a user's, by its name: to be unregistered before the function is.
 IN_USE: dict[str, list[str]] = {}
-_OWN = frozenset([*FUNCTIONS, *(function.name for function in IN_SOLUTIONS), *ALIASES, "pi"])
+_UNSEARCHED = {function.name: function for function in (*IN_SOLUTIONS, *IN_TEXTS, IDENTITY)}
+_OWN = frozenset([*FUNCTIONS, *(f.name for f in (*IN_SOLUTIONS, IDENTITY)), *ALIASES, "pi"])
 
 # Where a function and what belongs to it are compared: no point is a likely kink or pole.
 _POINTS = np.array([0.0137, 0.12, 0.31, 0.57, 0.83, 1.19, 1.73, 2.41, 3.67, 7.3])
@@ -202,17 +214,24 @@ def registered(name: str) -> Function:
     """Return a function by its name, or say that it must be registered first."""
     if not isinstance(name, str):
         raise TypeError(f"a function goes by its name, a text; got {name!r}.")
-    if name not in FUNCTIONS:
+    function = known(name)
+    if function is None:
         raise ValueError(
             f"{name!r} is no function that is known here: it has to be registered first, by "
             f"vanishing.register_function({name!r}, value, derivative)."
         )
-    return FUNCTIONS[name]
+    return function
+
+
+def known(name: str) -> Function | None:
+    """Return a function by its name; None where there is none."""
+    return FUNCTIONS.get(name) or _UNSEARCHED.get(name)
 
 
 def readable() -> dict[str, str]:
     """Return the functions that texts may have, by the names they may have there."""
-    return {name: name for name in tuple(FUNCTIONS) if name != "reciprocal"} | ALIASES
+    names = dict.fromkeys([*FUNCTIONS, *_UNSEARCHED])
+    return {n: n for n in names if n not in ("reciprocal", "identity")} | ALIASES
 
 
 def _check_name(function: Function) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from vanishing.algebra.expressions import Node
 from vanishing.algebra.quantities import Unit
 from vanishing.algebra.writing import (
+    ATOM,
     POWER,
     PRODUCT,
     SUM,
@@ -95,6 +96,10 @@ class Html(PlainText):
         """Write an exponent behind its base."""
         return f"{base}<sup>{exponent}</sup>"
 
+    def raised_to(self, base: Written, exponent: Written) -> Written:
+        """Write a power whose exponent is an expression."""
+        return Written(self.superscript(self.within(base, ATOM), exponent.text), POWER)
+
     def call(self, name: str, argument: Written) -> Written:
         """Write a function of something."""
         return Written(f"{text(name, _NAME)}({argument.text})")
@@ -169,6 +174,11 @@ class MathML(PlainText):
     def superscript(self, base: str, exponent: str) -> str:
         """Write an exponent behind its base."""
         return f"<msup>{base}<mn>{exponent}</mn></msup>"
+
+    def raised_to(self, base: Written, exponent: Written) -> Written:
+        """Write a power whose exponent is an expression."""
+        inside = self.within(base, ATOM)
+        return Written(f"<msup>{inside}<mrow>{exponent.text}</mrow></msup>", POWER)
 
     def call(self, name: str, argument: Written) -> Written:
         """Write a function of something."""

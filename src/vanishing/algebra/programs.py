@@ -1,6 +1,7 @@
 """Formulas for programs: Python with NumPy, SymPy, C and SQL, with all digits of a number."""
 
 import keyword
+import math
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -13,10 +14,11 @@ from vanishing.algebra.expressions import (
     Number,
     Power,
     Product,
+    Raised,
     Sum,
     Symbol,
 )
-from vanishing.algebra.functions import FUNCTIONS
+from vanishing.algebra.functions import BASES, FUNCTIONS
 from vanishing.algebra.writing import (
     ATOM,
     NEGATIVE,
@@ -35,7 +37,8 @@ PORTABLE = (
     *("abs", "sign", "sqrt", "cbrt", "exp", "log", "sin", "cos", "tan"),
     *("arcsin", "arccos", "arctan", "tanh", "arctanh", "arcsinh"),
 )
-_SHORT = {name: name.replace("arc", "a") for name in PORTABLE}
+_WRITTEN = (*PORTABLE, "log10", "log2", "sinh", "cosh", "arccosh")
+_SHORT = {name: name.replace("arc", "a") for name in _WRITTEN}
 _AT_ONCE = 50  # terms of a sum in C and SQL, whose readers have no room for thousands of brackets
 _SQL_PRODUCTS = 8  # whole powers up to this one are written as products
 _C_WORDS = """
@@ -104,7 +107,7 @@ class Python(Program):
     """Writes expressions as Python that needs NumPy, as ``np``."""
 
     language = "NumPy"
-    functions: ClassVar[dict[str, str]] = {name: f"np.{name}" for name in PORTABLE}
+    functions: ClassVar[dict[str, str]] = {name: f"np.{name}" for name in _WRITTEN}
 
     def name(self, name: str) -> str:
         """Write a name."""
@@ -122,6 +125,10 @@ class Python(Program):
             return Written(f"np.{name}({argument.text})")
         return super().call(name, argument)
 
+    def raised_to(self, base: Written, exponent: Written) -> Written:
+        """Write a power whose exponent is an expression."""
+        return Written(f"{base.atom}**{exponent.atom}", POWER)
+
     def raised(self, base: Written, exponent: float) -> Written:
         """Write a power that is no square root."""
         is_whole = exponent == int(exponent) and abs(exponent) < 1e9
@@ -136,6 +143,7 @@ class SympyText(Python):
         **_SHORT,
         "abs": "Abs",
         "cbrt": "(sign({0})*Abs({0})**Rational(1, 3))",  # its own is complex below 0
+        **{name: f"(log({{0}})/log({base:g}))" for name, base in BASES.items()},
     }
 
     def name(self, name: str) -> str:
@@ -185,7 +193,11 @@ class C(Spaced):
 
     def raised(self, base: Written, exponent: float) -> Written:
         """Write a power that is no square root."""
-        return Written(f"pow({base.text}, {float(exponent)!r})")
+        return self.raised_to(base, self.literal(exponent))
+
+    def raised_to(self, base: Written, exponent: Written) -> Written:
+        """Write a power whose exponent is an expression."""
+        return Written(f"pow({base.text}, {exponent.text})")
 
     def call(self, name: str, argument: Written) -> Written:
         """Write a function of something."""
@@ -206,6 +218,7 @@ class SQL(Spaced):
     functions: ClassVar[dict[str, str]] = {
         **{name: short.upper() for name, short in _SHORT.items()},
         "log": "LN",
+        **{name: f"(LN({{0}}) / {math.log(base)!r})" for name, base in BASES.items()},
         "sign": "CASE WHEN {0} > 0.0 THEN 1.0 WHEN {0} < 0.0 THEN -1.0 WHEN {0} = 0.0 THEN 0.0 END",
         "cbrt": "CASE WHEN {0} < 0.0 THEN -POWER(-{0}, 0.3333333333333333) "
         "ELSE POWER({0}, 0.3333333333333333) END",
@@ -223,7 +236,11 @@ class SQL(Spaced):
         """Write a power that is no square root."""
         if is_sql_product(exponent):
             return Written(" * ".join([base.atom] * int(exponent)), PRODUCT)
-        return Written(f"POWER({base.text}, {float(exponent)!r})")
+        return self.raised_to(base, self.literal(exponent))
+
+    def raised_to(self, base: Written, exponent: Written) -> Written:
+        """Write a power whose exponent is an expression."""
+        return Written(f"POWER({base.text}, {exponent.text})")
 
 
 def is_sql_product(exponent: float) -> bool:
@@ -307,12 +324,16 @@ def to_sympy(names: Sequence[str], node: Node | Monomials, right: Node | None = 
             return sympy.Symbol(node.name)
         if isinstance(node, Power):
             return converted(node.base) ** sympy.Rational(fraction_text(node.exponent))
+        if isinstance(node, Raised):
+            return converted(node.base) ** converted(node.exponent)
         if isinstance(node, (Sum, Product)):
             kind = sympy.Add if isinstance(node, Sum) else sympy.Mul
             return kind(*map(converted, node.parts))
         argument = converted(node.argument)
         if node.name == "cbrt":  # SymPy's own is complex where the argument is negative
             return sympy.sign(argument) * sympy.Abs(argument) ** sympy.Rational(1, 3)
+        if node.name in BASES:
+            return sympy.log(argument, int(BASES[node.name]))
         if node.name not in text.functions:
             return sympy.Function(node.name)(argument)
         return getattr(sympy, text.functions[node.name])(argument)

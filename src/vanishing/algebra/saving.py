@@ -1,31 +1,97 @@
 """Terms and units of laws as JSON values, written and read."""
 
-from vanishing.algebra.functions import registered
+from vanishing.algebra.expressions import (
+    Apply,
+    Column,
+    Inside,
+    Node,
+    Number,
+    Power,
+    Product,
+    Raised,
+    Sum,
+    apply,
+)
+from vanishing.algebra.functions import known, registered
 from vanishing.algebra.quantities import Unit, Units, Value
 from vanishing.algebra.terms import Factor, Term
+
+_MAX_DEPTH = 250  # of an expression: reading is recursive
 
 
 def write_term(writer, term: Term) -> dict:
     """Write a term; functions by their names."""
     node: dict = {"exponents": [float(e) for e in term.exponents]}
     for factor in term.factors:
-        name = factor.function.name
         if not factor.function.is_registered:
-            raise TypeError(
-                f"a law with the function {name!r} of your own cannot be saved: a model file "
-                f"holds no code, and {name!r} is not registered, or is another function. Make it "
-                "known by its name (vanishing.register_function), or use pickle where you trust "
-                "the file."
-            )
+            raise _unsaved(factor.function.name)
         node.setdefault("factors", []).append(
             {
-                "function": name,
+                "function": factor.function.name,
                 "scale": float(factor.scale),
                 "exponents": [float(e) for e in factor.exponents],
                 "power": int(factor.power),
             }
         )
+        if factor.inside is not None:
+            node["factors"][-1]["inside"] = write_tree(writer, factor.inside.node)
     return node
+
+
+def _unsaved(name: str) -> TypeError:
+    return TypeError(
+        f"a law with the function {name!r} of your own cannot be saved: a model file "
+        f"holds no code, and {name!r} is not registered, or is another function. Make it "
+        "known by its name (vanishing.register_function), or use pickle where you trust "
+        "the file."
+    )
+
+
+def write_tree(writer, node: Node) -> list:
+    """Write an expression as a list: what it is, and its parts."""
+    match node:
+        case Number(value=value, std=std):
+            return ["number", writer.float(value), writer.float(std)]
+        case Column(place=place):
+            return ["column", place]
+        case Power(base=base, exponent=exponent):
+            return ["power", write_tree(writer, base), writer.float(exponent)]
+        case Raised(base=base, exponent=exponent):
+            return ["raised", write_tree(writer, base), write_tree(writer, exponent)]
+        case Apply(name=name, argument=argument):
+            function = known(name)
+            if function is None or function.value is not node.function:
+                raise _unsaved(name)
+            return ["function", name, write_tree(writer, argument)]
+    assert isinstance(node, Product | Sum)
+    kind = "product" if isinstance(node, Product) else "sum"
+    return [kind, *(write_tree(writer, part) for part in node.parts)]
+
+
+def read_tree(reader, node, n_columns: int, depth: int = 0) -> Node:
+    """Return an expression that `write_tree` has written."""
+    reader.require(depth <= _MAX_DEPTH, "an expression is nested too deeply.")
+    reader.require(node, "an expression is empty.")
+    kind, *parts = reader.listed(node, "an expression")
+
+    def tree(part) -> Node:
+        return read_tree(reader, part, n_columns, depth + 1)
+
+    match kind, parts:
+        case "number", [value, std]:
+            return Number(*(reader.measured(number, "number") for number in (value, std)))
+        case "column", [place]:
+            return Column(reader.integer(place, "column", 0, n_columns - 1))
+        case "power", [base, exponent]:
+            return Power(tree(base), *reader.floats([exponent], "exponent").tolist())
+        case "raised", [base, exponent]:
+            return Raised(tree(base), tree(exponent))
+        case "function", [name, argument]:
+            return apply(reader.string(name, "function"), tree(argument))
+        case "product" | "sum", [_, _, *_]:
+            return (Product if kind == "product" else Sum)(tuple(map(tree, parts)))
+    reader.require(False, f"an expression has the part {kind!r}, which cannot be read.")
+    raise AssertionError
 
 
 def read_term(reader, node, n_columns: int) -> Term:
@@ -33,11 +99,15 @@ def read_term(reader, node, n_columns: int) -> Term:
     exponents, factors = reader.fields(node, "a term", ("exponents",), ("factors",))
     read = []
     for factor in reader.listed([] if factors is None else factors, "factors"):
-        name, scale, inner, power = reader.fields(factor, "a factor", Factor._fields)
+        name, scale, inner, power, inside = reader.fields(
+            factor, "a factor", Factor._fields[:-1], Factor._fields[-1:]
+        )
         function = registered(reader.string(name, "function"))
         (scale,) = reader.floats([scale], "scale").tolist()
         inner = tuple(reader.floats(inner, "exponents", n_columns).tolist())
-        read.append(Factor(function, scale, inner, reader.integer(power, "power", -99, 99)))
+        if inside is not None:
+            inside = Inside(read_tree(reader, inside, n_columns))
+        read.append(Factor(function, scale, inner, reader.integer(power, "power", -99, 99), inside))
     return Term(tuple(reader.floats(exponents, "exponents", n_columns).tolist()), tuple(read))
 
 

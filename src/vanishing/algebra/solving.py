@@ -10,13 +10,18 @@ from vanishing.algebra.expressions import (
     Column,
     Node,
     Number,
+    Power,
+    Product,
+    Raised,
+    Sum,
+    columns_of,
     of_term,
     power,
     product,
     split,
     total,
 )
-from vanishing.algebra.functions import POWERS
+from vanishing.algebra.functions import BASES, POWERS, Function, registered
 from vanishing.algebra.terms import Term
 
 Weighted = tuple[Number, Term]
@@ -69,7 +74,7 @@ def solved(terms: Sequence[Term], coef, covariance, column: int, branch: int) ->
     outside = [(_scaled(number, -1.0), t) for number, t in used if not t.involves(column)]
     if not outside:
         return None
-    if any(factor.exponents[column] for _, term in inside for factor in term.factors):
+    if any(factor.involves(column) for _, term in inside for factor in term.factors):
         return _function_undone(inside, outside, column, branch)
     degrees = sorted({term.exponents[column] for _, term in inside}, key=abs)
     without = [
@@ -141,29 +146,75 @@ def _quadratic(a: list[Weighted], b: list[Weighted], c: list[Weighted], branch: 
 
 
 def _function_undone(inside, outside, column: int, branch: int) -> Node | None:
-    """Solve for a column that occurs once, inside a function."""
-    if len(inside) > 1:
-        return None
-    ((_, term),) = inside
-    factors = [factor for factor in term.factors if factor.exponents[column]]
-    if term.exponents[column] or len(factors) > 1:
+    """Solve for a column that occurs inside one function, which all terms have that do."""
+    factors = {factor for _, term in inside for factor in term.factors if factor.involves(column)}
+    if len(factors) > 1 or any(term.exponents[column] for _, term in inside):
         return None
     (factor,) = factors
-    name = factor.function.name
-    undone = factor.function.undone
-    if abs(factor.power) != 1 or not factor.function.is_registered or undone is None:
+    if abs(factor.power) != 1 or not factor.function.is_registered:
         return None
-    rest = term._replace(factors=tuple(f for f in term.factors if f is not factor))
-    value = power(product(_sum(outside), power(of_term(rest), -1.0)), float(factor.power))
-    if name in POWERS:
-        value = power(value, 1.0 / POWERS[name])
-    else:
-        value = Apply(undone[0], undone[1], value)
-        if name == "cos" and factor.exponents[column] % 2:  # two angles have one cosine
-            value = product(Number(float(branch)), value)
-    value = product(Number(1.0 / factor.scale), value)
+    rest = [
+        (number, term._replace(factors=tuple(f for f in term.factors if f != factor)))
+        for number, term in inside
+    ]
+    value = power(product(_sum(outside), power(_sum(rest), -1.0)), float(factor.power))
+    if factor.inside is not None:
+        alone = Term((0.0,) * len(factor.exponents), (factor._replace(power=1),))
+        return _isolated(of_term(alone), value, column, branch)
+    # Two angles have one cosine; a square hides which.
+    argument = _undone(factor.function, value, branch if factor.exponents[column] % 2 else 1)
+    if argument is None:
+        return None
+    argument = product(Number(1.0 / factor.scale), argument)
     inner = _without(Term(factor.exponents), column)
-    return _unmultiplied(value, inner, factor.exponents[column], branch)
+    return _unmultiplied(argument, inner, factor.exponents[column], branch)
+
+
+def _undone(function: Function, value: Node, branch: int) -> Node | None:
+    """Return the argument of which a function has a value; None where nothing undoes it."""
+    name = function.name
+    if name in POWERS:
+        return power(value, 1.0 / POWERS[name])
+    if name in BASES:
+        return Raised(Number(BASES[name]), value)
+    undone = function.undone
+    if undone is None:
+        return None
+    argument = Apply(*undone, value)
+    is_even = name in ("cos", "cosh")
+    return product(Number(float(branch)), argument) if is_even else argument
+
+
+def _isolated(node: Node, value: Node, column: int, branch: int) -> Node | None:
+    """Solve ``node = value`` for a column that occurs in the node once."""
+    while not isinstance(node, Column):
+        match node:
+            case Apply(name=name, argument=inner):
+                value = _undone(registered(name), value, branch)
+            case Power(base=inner, exponent=exponent):
+                value = _root(value, exponent, branch)
+            case Raised(base=inner, exponent=exponent) if column not in columns_of(exponent):
+                value = Raised(value, power(exponent, -1.0))
+            case Raised(base=base, exponent=inner) if column not in columns_of(base):
+                logarithms = (Apply("log", np.log, part) for part in (value, base))
+                value = product(next(logarithms), power(next(logarithms), -1.0))
+            case Product(parts=parts) | Sum(parts=parts):
+                holding = [part for part in parts if column in columns_of(part)]
+                if len(holding) > 1:
+                    return None
+                (inner,) = holding
+                others = [part for part in parts if part is not inner]
+                if isinstance(node, Product):
+                    value = product(value, power(product(*others), -1.0))
+                else:
+                    shown = value.parts if isinstance(value, Sum) else (value,)
+                    value = total([*shown, *(product(Number(-1.0), part) for part in others)])
+            case _:
+                return None
+        if value is None:
+            return None
+        node = inner
+    return value
 
 
 def _sum(weighted: list[Weighted]) -> Node:

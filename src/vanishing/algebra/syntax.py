@@ -9,17 +9,18 @@ from typing import NamedTuple, NoReturn
 import numpy as np
 
 from vanishing.algebra.expressions import (
-    Apply,
     Column,
     Node,
     Number,
     Power,
     Product,
+    Raised,
     Sum,
+    apply,
     columns_of,
     evaluate,
 )
-from vanishing.algebra.functions import FUNCTIONS, readable
+from vanishing.algebra.functions import readable
 from vanishing.algebra.writing import printable
 
 _MAX_DEPTH = 50  # of brackets: the parser is recursive
@@ -36,11 +37,12 @@ _TOKEN = re.compile(
 
 
 class Token(NamedTuple):
-    """A piece of text: its kind, and what stands behind a number."""
+    """A piece of text: its kind, what stands behind a number, and where it begins."""
 
     kind: str
     text: str
     measure: str = ""
+    start: int | None = None
 
     @property
     def name(self) -> str:
@@ -53,7 +55,7 @@ def tokens(text: str) -> Iterator[Token]:
     for match in _TOKEN.finditer(text):
         kind = str(match.lastgroup)
         if kind != "space":
-            yield Token(kind, match[kind], match[0][len(match[kind]) :])
+            yield Token(kind, match[kind], match[0][len(match[kind]) :], match.start())
 
 
 def _with_fractions(side: list[Token]) -> list[Token]:
@@ -63,11 +65,11 @@ def _with_fractions(side: list[Token]) -> list[Token]:
         before = merged[-3].kind if len(merged) > 2 else "start"
         following = side[i + 1].kind if i + 1 < len(side) else "end"
         match merged[-2:], token:
-            case [Token("number", above, ""), Token("times", "/")], Token("number", below, "") if (
-                above.isdigit() and below.isdigit() and below.strip("0")
-            ):
+            case [Token("number", above, "", start), Token("times", "/")], Token(
+                "number", below, ""
+            ) if above.isdigit() and below.isdigit() and below.strip("0"):
                 if before not in ("times", "power") and following != "power":
-                    merged[-2:] = [Token("number", f"{above}/{below}")]
+                    merged[-2:] = [Token("number", f"{above}/{below}", "", start)]
                     continue
         merged.append(token)
     return merged
@@ -96,6 +98,7 @@ class TextReader:
     kind = "equation"
     max_length = 2000
     functions = True  # whether there may be functions
+    any_exponents = False  # whether an exponent may have names
     measured = False  # whether numbers may have a standard error and a unit, which are left out
     misfit = ""  # what is said of texts that are no formula, before what is wrong
 
@@ -118,9 +121,11 @@ class TextReader:
         for i, name in enumerate(self.names):
             self.columns.setdefault(name, i)  # with what is not printed, such as a no-break space
 
-    def fail(self, problem: str) -> NoReturn:
-        """Raise ValueError with the text and what is wrong with it."""
-        raise ValueError(f"cannot read the {self.kind} {shown(self.text)}: {problem}.")
+    def fail(self, problem: str, token: Token | None = None) -> NoReturn:
+        """Raise ValueError with the text, what is wrong with it, and where that stands."""
+        start = None if token is None else token.start
+        place = "" if start is None else f" (character {start + 1})"
+        raise ValueError(f"cannot read the {self.kind} {shown(self.text)}: {problem}{place}.")
 
     def _refuse(self, name: str) -> NoReturn:
         self.fail(f"the name {shown(name)} cannot be told from others; rename the column")
@@ -147,7 +152,7 @@ class TextReader:
         self.next = next(self._tokens)
         node = self._sum()
         if self.next.kind != "end":
-            self.unexpected(self.next.text)
+            self.unexpected(self.next.text, self.next)
         return node
 
     def take(self) -> Token:
@@ -156,9 +161,9 @@ class TextReader:
         self.next = next(self._tokens, token)
         return token
 
-    def unexpected(self, text: str) -> NoReturn:
+    def unexpected(self, text: str, token: Token | None = None) -> NoReturn:
         """Say that something is not expected where it stands."""
-        self.fail(f"{self.misfit}{shown(text)} is not expected there")
+        self.fail(f"{self.misfit}{shown(text)} is not expected there", token)
 
     def _sum(self) -> Node:
         parts: list[Node] = [self._product()]
@@ -191,7 +196,8 @@ class TextReader:
         base = self._atom()
         if self.next.kind == "power":
             self.take()
-            base = Power(base, self.exponent())
+            power = self.exponent()
+            base = Power(base, power) if isinstance(power, float) else Raised(base, power)
         return _negative(base) if signs.count("-") % 2 else base
 
     def _too_long(self) -> NoReturn:
@@ -200,11 +206,13 @@ class TextReader:
             "too deeply"
         )
 
-    def exponent(self) -> float:
+    def exponent(self) -> float | Node:
         """Read what stands behind the sign of a power."""
         node = self._deeper(self._signed)
         if columns_of(node):
-            self.fail("an exponent must be a number")
+            if not self.any_exponents:
+                self.fail("an exponent must be a number")
+            return node
         with np.errstate(all="ignore"):
             exponent = float(evaluate(node, np.empty((0, 0))))
         if not math.isfinite(exponent):
@@ -220,12 +228,12 @@ class TextReader:
         return node
 
     def _bracket(self) -> Node:
-        self.take()
+        opening = self.take()
         node = self._deeper(self._sum)
         if self.next.kind == "end":
-            self.fail(f"{self.misfit}a bracket is not closed")
+            self.fail(f"{self.misfit}a bracket is not closed", opening)
         if self.next.kind != "close":
-            self.unexpected(self.next.text)
+            self.unexpected(self.next.text, self.next)
         self.take()
         return node
 
@@ -237,15 +245,15 @@ class TextReader:
             return self._number(token)
         if token.kind != "name":
             expected = f"{self.misfit}a number, a variable or a bracket is expected"
-            self.fail(f"{expected} in place of {shown(token.text)}")
+            self.fail(f"{expected} in place of {shown(token.text)}", token)
         if self.next.kind == "open" and self.functions:
             if token.text not in self.known:
                 self.fail(
                     f"{token.name!r} before a bracket is no function out of "
-                    f"{', '.join(self.known)}; write * for a product"
+                    f"{', '.join(self.known)}; write * for a product",
+                    token,
                 )
-            function = FUNCTIONS[self.known[token.text]]
-            return Apply(function.name, function.value, self._bracket())
+            return apply(self.known[token.text], self._bracket())
         if token.name not in self.columns:
             is_pi = token.text == "pi" and self.functions
             return Number(math.pi) if is_pi else self.unknown(token)
@@ -254,7 +262,7 @@ class TextReader:
 
     def _number(self, token: Token) -> Node:
         if token.measure and not self.measured:
-            self.unexpected(token.measure)
+            self.unexpected(token.measure, token)
         try:
             value = float(Fraction(token.text) if "/" in token.text else token.text)
         except (OverflowError, ValueError):  # or more digits than Python takes

@@ -1,20 +1,44 @@
 """Terms of laws: products of powers of columns, and of functions of such products."""
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from vanishing.algebra.functions import POWERS, Function
 
 
+class Expression:
+    """Any expression in columns: `vanishing.algebra.expressions.Inside` is one of trees."""
+
+    node: Any
+
+    @property
+    def columns(self) -> frozenset[int]:
+        """Places of the columns that occur."""
+        raise NotImplementedError
+
+    def value(self, columns: Sequence[np.ndarray] | np.ndarray) -> np.ndarray:
+        """Return its values on columns."""
+        raise NotImplementedError
+
+
 class Factor(NamedTuple):
-    """``function(scale * product of columns ** exponents) ** power``."""
+    """``function(scale * product of columns ** exponents * inside) ** power``.
+
+    There is something inside where a function is of more than a product of powers.
+    """
 
     function: Function
     scale: float
     exponents: tuple[float, ...]
     power: int = 1
+    inside: Expression | None = None
+
+    def involves(self, column: int) -> bool:
+        """Say whether the factor depends on a column."""
+        is_inside = self.inside is not None and column in self.inside.columns
+        return bool(self.exponents[column]) or is_inside
 
 
 class Term(NamedTuple):
@@ -25,7 +49,7 @@ class Term(NamedTuple):
 
     def involves(self, column: int) -> bool:
         """Say whether the term depends on a column."""
-        return bool(self.exponents[column]) or any(f.exponents[column] for f in self.factors)
+        return bool(self.exponents[column]) or any(f.involves(column) for f in self.factors)
 
     @property
     def is_constant(self) -> bool:
@@ -45,6 +69,8 @@ class Term(NamedTuple):
         """Exponents of the columns, in roots as well, and those of what other functions are of."""
         whole, inside = np.array(self.exponents), []
         for factor in self.factors:
+            if factor.inside is not None:
+                continue
             if factor.function.name in POWERS:
                 root = factor.power * POWERS[factor.function.name]
                 whole = whole + root * np.array(factor.exponents)
@@ -92,8 +118,10 @@ def derivative(term: Term, column: int) -> list[tuple[float, Term]]:
     if term.exponents[column]:
         parts.append((term.exponents[column], term.times(lower)))
     for i, factor in enumerate(term.factors):
-        if not factor.exponents[column]:
+        if not factor.involves(column):
             continue
+        if factor.inside is not None:
+            raise TypeError("a term that holds another expression has no derivative in terms.")
         number = factor.power * factor.scale * factor.exponents[column]
         others = term.factors[:i] + term.factors[i + 1 :]
         if factor.power != 1:
@@ -152,6 +180,8 @@ class Evaluator:
             inside = self.monomial(factor.exponents)
             if inside is None:
                 inside = np.ones(self.columns.shape[1])
+            if factor.inside is not None:
+                inside = inside * factor.inside.value(self.columns)
             value = factor.function.value(inside if factor.scale == 1.0 else factor.scale * inside)
             self._factors[factor] = value if factor.power == 1 else value**factor.power
         return self._factors[factor]
@@ -180,3 +210,14 @@ class Evaluator:
     def derivatives(self, terms: Sequence[Term], column: int) -> np.ndarray:
         """Return the derivatives of terms with respect to a column, shape (n_terms, n_rows)."""
         return np.array([self.derivative(term, column) for term in terms])
+
+    def slope(self, terms: Sequence[Term], coef: np.ndarray, column: int) -> np.ndarray:
+        """Return the derivative of a sum of terms with respect to a column, shape (n_rows,).
+
+        Terms without the column are passed over: sums of many columns have one term with each.
+        """
+        total = np.zeros(self.columns.shape[1])
+        for number, term in zip(coef, terms, strict=True):
+            if term.involves(column):
+                total += number * self.derivative(term, column)
+        return total

@@ -12,6 +12,7 @@ from vanishing.algebra.expressions import (
     Column,
     Node,
     Power,
+    Raised,
     Sum,
     Symbol,
     quotient,
@@ -68,6 +69,11 @@ def with_zeros(value, digits) -> str:
     if not -5 <= int(exponent) < 7:
         return f"{mantissa}e{exponent}"
     return f"{float(f'{mantissa}e{exponent}'):.{max(0, digits - 1 - int(exponent))}f}"
+
+
+def is_written_in_full(value: float) -> bool:
+    """Say whether a number without a standard error is written with all its digits."""
+    return (value.is_integer() and abs(value) < WHOLE) or float(f"{value:.{_LAW_DIGITS}g}") == value
 
 
 def in_words(value: float, digits: int = 3) -> str:
@@ -179,6 +185,8 @@ class PlainText:
             if isinstance(node.base, Column):
                 return False, self.power_of_column(node.base.place, node.exponent)
             return False, self.power(self.signed(node.base), node.exponent)
+        if isinstance(node, Raised) and not quotient(node)[2]:
+            return False, self.raised_to(self.signed(node.base), self.signed(node.exponent))
         if isinstance(node, Sum):
             return False, self.sum(map(self.sign_and_size, node.parts))
         if isinstance(node, Monomials):
@@ -189,7 +197,8 @@ class PlainText:
             return False, self.symbol(node)
         number, above, below = quotient(node)
         factors = [self.signed(factor) for factor in above]
-        factors = self._with_number(self.size(number.value, number.std), factors, number.unit)
+        size = self.size(number.value, number.std, number.digits)
+        factors = self._with_number(size, factors, number.unit)
         if below:
             divisors = [self.signed(factor) for factor in below]
             return number.value < 0.0, self.fraction(factors, divisors)
@@ -205,7 +214,9 @@ class PlainText:
         """Return factors and a number, which is left out where it is 1."""
         if not unit.is_one:
             return [Written(self.with_unit(self.number(size), unit)), *factors]
-        return factors if factors and _IS_ONE(size) else [Written(self.number(size)), *factors]
+        rank = PRODUCT if "*" in size else ATOM
+        number = Written(self.number(size), rank)
+        return factors if factors and _IS_ONE(size) else [number, *factors]
 
     def power_of_column(self, place: int, exponent: float) -> Written:
         """Write a power of a column; a polynomial has the same ones again and again."""
@@ -312,6 +323,10 @@ class PlainText:
         """Write a power that is no square root."""
         return Written(self.superscript(self.within(base, ATOM), fraction_text(exponent)), POWER)
 
+    def raised_to(self, base: Written, exponent: Written) -> Written:
+        """Write a power whose exponent is an expression."""
+        return Written(f"{self.within(base, ATOM)}^{self.within(exponent, ATOM)}", POWER)
+
     def superscript(self, base: str, exponent: str) -> str:
         """Write an exponent behind its base."""
         return f"{base}^({exponent})" if "/" in exponent else f"{base}^{exponent}"
@@ -358,6 +373,10 @@ class Latex(PlainText):
         """Write a quotient of products."""
         above, below = self.product(factors).text, self.product(divisors).text
         return Written(rf"\frac{{{above}}}{{{below}}}", PRODUCT)
+
+    def raised_to(self, base: Written, exponent: Written) -> Written:
+        """Write a power whose exponent is an expression."""
+        return Written(self.superscript(self.within(base, ATOM), exponent.text), POWER)
 
     def superscript(self, base: str, exponent: str) -> str:
         """Write an exponent behind its base."""

@@ -71,7 +71,6 @@ def laws(
     of_search = {
         "functions": functions is not None,
         "noise": bool(noise),
-        "robust": robust,
         "homogeneous": homogeneous,
         "max-time": max_time is not None,
     }
@@ -82,11 +81,11 @@ def laws(
     names = table.names
     if len(names) < 2:
         fail(f"{data} has too few columns for a law: two are needed.")
-    parameters: dict[str, Any] = {}
+    parameters: dict[str, Any] = {"robust": robust}
     if units is not None:
         parameters["units"] = _read_units(units, names, table.known)
     if check is None:
-        parameters |= {"robust": robust, "max_time": max_time}
+        parameters |= {"max_time": max_time}
         parameters |= {"homogeneous": True} if homogeneous else {}
         parameters |= {} if functions is None else {"functions": _functions(functions)}
         parameters |= {"noise": _noise(noise, names, target)} if noise else {}

@@ -11,7 +11,7 @@ import numpy as np
 from vanishing._types import FloatArray, Table, Vector
 from vanishing.algebra import saving
 from vanishing.algebra.expression_units import unit_of_term, with_units
-from vanishing.algebra.expressions import Column, Node, evaluate
+from vanishing.algebra.expressions import Column, Node, columns_of, evaluate, moved, plus
 from vanishing.algebra.immutable import read_only
 from vanishing.algebra.languages import writer
 from vanishing.algebra.programs import python_function, to_sympy
@@ -72,6 +72,12 @@ class Law(FittedTerms):
         Units of these constants, as far as those of the columns determine them.
     units : Units, default=None
         Of the columns: numbers are then written with theirs.
+    offsets : array-like of shape (n_columns,), default=None
+        What is subtracted from each column before terms are evaluated: terms are then powers of
+        ``x0 - 10000``. None means zeros.
+    formula : Node, default=None
+        The target as an expression in the other columns, where an equation that was checked is
+        to be written and predicted from as it was given, and not from its terms.
 
     Attributes
     ----------
@@ -132,6 +138,7 @@ class Law(FittedTerms):
     held_out_error: float
     verdict: str
     units: Units | None
+    formula: Node | None
     _constants: tuple[tuple[str, float, float], ...]
     _constant_units: tuple[tuple[str, str], ...]
 
@@ -156,13 +163,18 @@ class Law(FittedTerms):
         constants: Mapping[str, tuple[float, float]] | tuple[()] = (),
         constant_units: Mapping[str, str] | tuple[()] = (),
         units: Units | None = None,
+        offsets: Vector | None = None,
+        formula: Node | None = None,
     ):
-        self._set_terms(terms, coef, names, covariance)
+        self._set_terms(terms, coef, names, covariance, offsets)
         if n_inputs is None:
             n_inputs = len(self.names) - (target is not None and target == self.names[-1])
         if errors is not None:
             errors = read_only(np.array(errors, dtype=np.float64))
         _check(self.names, target, n_inputs, errors, branch)
+        places = set(range(len(self.names))) - {self.names.index(target) if target else -1}
+        if formula is not None and (target is None or not columns_of(formula) <= places):
+            raise ValueError("the formula of a law is its target in terms of its other columns.")
         if units is not None and len(units.columns) != len(self.names):
             raise ValueError("units of a law are one per column.")
         self._set(
@@ -178,6 +190,7 @@ class Law(FittedTerms):
             held_out_error=float(held_out_error),
             verdict=str(verdict),
             units=units,
+            formula=formula,
             _constant_units=tuple(dict(constant_units).items()),
             _constants=tuple((str(k), float(v), float(s)) for k, (v, s) in dict(constants).items()),
         )
@@ -239,7 +252,7 @@ class Law(FittedTerms):
         """
         columns = read_columns(X, y, self.names, self.n_inputs, self._columns)
         with np.errstate(all="ignore"):
-            return Evaluator(columns).values(self._terms).T
+            return Evaluator(self._without_offsets(columns)).values(self._terms).T
 
     def residual(self, X: Table, y: Vector | None = None) -> FloatArray:
         """Evaluate the law: the sum of coefficients times terms, zero where the law holds.
@@ -319,6 +332,7 @@ class Law(FittedTerms):
             relative_error=self.relative_error if same else math.nan,
             branch=branch,
             held_out_error=self.held_out_error if same else math.nan,
+            formula=self.formula if same else None,
         )
         if law.solution is None:
             raise ValueError(no_closed_form(name))
@@ -327,12 +341,21 @@ class Law(FittedTerms):
     @cached_property
     def solution(self) -> Node | None:
         """The target as an expression in the other columns, if there is one."""
+        if self.formula is not None:
+            return self.formula
+        solution = self._solution_without_offsets
+        return None if solution is None else moved(solution, self.offsets)
+
+    @property
+    def _solution_without_offsets(self) -> Node | None:
+        """The target, whose own offset is added, in the other columns less theirs."""
         if self.target is None:
             return None
         column = self.names.index(self.target)
         if not any(c and t.involves(column) for c, t in zip(self.coef, self._terms, strict=True)):
             return None
-        return solved(self._terms, self.coef, self.covariance, column, self.branch)
+        solution = solved(self._terms, self.coef, self.covariance, column, self.branch)
+        return None if solution is None else plus(solution, self.offsets[column])
 
     def __getstate__(self):
         """Return what is pickled: the same whether or not the law has been written."""
@@ -341,13 +364,21 @@ class Law(FittedTerms):
     @property
     def _sides(self) -> tuple[Node, Node]:
         if self.solution is None or self.target is None:
-            return implicit(self._terms, self.coef, self.coef_std)
+            left, right = implicit(self._terms, self.coef, self.coef_std)
+            return moved(left, self.offsets), moved(right, self.offsets)
         return Column(self.names.index(self.target)), self.solution
 
     @property
     def _written_sides(self) -> tuple[Node, Node]:
         """The sides for people, whose numbers have units."""
-        return self._sides if self.units is None else with_units(*self._sides, self.units)
+        if self.units is None:
+            return self._sides
+        columns, solution = self.units.columns, self._solution_without_offsets
+        if solution is None or self.target is None:
+            sides = with_units(*implicit(self._terms, self.coef, self.coef_std), self.units)
+            return moved(sides[0], self.offsets, columns), moved(sides[1], self.offsets, columns)
+        left, right = with_units(Column(self.names.index(self.target)), solution, self.units)
+        return left, moved(right, self.offsets, columns)
 
     @property
     def _formula(self) -> Node:
@@ -448,6 +479,8 @@ def write_law(writer, law: Law) -> dict:
     for name in _MEASURED:
         node[name] = writer.float(getattr(law, name))
     node["errors"] = None if law.errors is None else writer.array(law.errors, "errors")
+    if law.formula is not None:
+        node["formula"] = saving.write_tree(writer, law.formula)
     if law.units is not None:
         node["units"] = saving.write_units(writer, law.units)
     return node
@@ -460,11 +493,11 @@ def read_law(reader, node) -> Law:
         node,
         "a law",
         (*keys, *_MEASURED, "covariance", "errors"),
-        ("constants", "equation", "units", "constant_units"),
+        ("constants", "equation", "units", "constant_units", "offsets", "formula"),
     )
-    *measured, covariance, errors, constants, _, units, constant_units = rest
+    *measured, covariance, errors, constants, _, units, constant_units, offsets, formula = rest
     constants, constant_units = saving.read_constants(reader, constants, constant_units)
-    parts = read_terms(reader, names, terms, coef, covariance)
+    parts = read_terms(reader, names, terms, coef, covariance, offsets)
     n_columns = len(parts["names"])
     if errors is not None:
         errors = reader.array(errors, "errors", (n_columns,))
@@ -479,6 +512,7 @@ def read_law(reader, node) -> Law:
         constants=constants,
         constant_units=constant_units,
         units=None if units is None else saving.read_saved_units(reader, units, n_columns),
+        formula=None if formula is None else saving.read_tree(reader, formula, n_columns),
         **{k: reader.measured(v, k) for k, v in zip(_MEASURED, measured, strict=True)},
     )
 

@@ -1,5 +1,7 @@
 """Laws and conserved quantities as computations."""
 
+import math
+
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
@@ -9,12 +11,14 @@ from vanishing.algebra.expressions import (
     Node,
     Number,
     Power,
+    Raised,
     Sum,
     Symbol,
     is_negative,
     product,
     quotient,
 )
+from vanishing.algebra.functions import BASES
 from vanishing.export.computation import Computation, Value, columns, constant, in_order, join
 from vanishing.inspection import law_anatomy
 from vanishing.inspection.formulas import law_formula
@@ -66,14 +70,31 @@ def _for_each_row(value: Value, x: Value) -> Value:
     return x.linear(np.zeros((1, x.width))) + value
 
 
+def _applied(name: str, argument: Value) -> Value:
+    """Return a function of a value, by those that all exports have."""
+    if name in BASES:
+        return argument.apply("log") / constant(math.log(BASES[name]))
+    if name in ("sinh", "cosh"):
+        growth, decay = argument.apply("exp"), (constant(0.0) - argument).apply("exp")
+        return (growth - decay if name == "sinh" else growth + decay) * constant(0.5)
+    if name == "arccosh":
+        return (argument + (argument * argument - constant(1.0)).apply("sqrt")).apply("log")
+    return argument.apply(name)
+
+
 def _value(node: Node, x: Value, places: dict[int, int]) -> Value:
     """Return an expression as a vector of one entry."""
     if isinstance(node, (Number, Symbol)):
         return constant(node.value)
     if isinstance(node, Column):
         return x.take([places[node.place]])
+    if isinstance(node, Raised):
+        base = _value(node.base, x, places)
+        if isinstance(node.exponent, Number):
+            return base.power(node.exponent.value)
+        return (base.apply("log") * _value(node.exponent, x, places)).apply("exp")
     if isinstance(node, Apply):
-        return _value(node.argument, x, places).apply(node.name)
+        return _applied(node.name, _value(node.argument, x, places))
     if isinstance(node, Power) and node.exponent > 0.0:
         base = _value(node.base, x, places)
         return base.apply("sqrt") if node.exponent == 0.5 else base.power(node.exponent)

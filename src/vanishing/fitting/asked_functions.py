@@ -6,6 +6,7 @@ import numpy as np
 
 from vanishing.algebra.functions import FUNCTIONS, IN_SOLUTIONS, Function
 from vanishing.checks import check_choice
+from vanishing.fitting import settings
 
 
 def asked_functions(functions: object, names: Sequence[str]) -> list[tuple[int | None, Function]]:
@@ -78,3 +79,29 @@ def _distinct(function: Function) -> Function:
             f"your function {function.name!r} has the name of another one: choose another name."
         )
     return other if other.is_registered else function
+
+
+def carries_more(values: np.ndarray, argument: np.ndarray) -> bool:
+    """Say whether a function can be told from a polynomial of degree 2 of its argument, on rows.
+
+    sin(x) is x, and cos(x) is 1, where x is 1e-24: a term with them would be another name for one
+    without. What is not finite can be told.
+
+    Parameters
+    ----------
+    values, argument : array of shape (n_rows,)
+        The function's values, and what it is applied to.
+    """
+    if not (np.isfinite(values).all() and np.isfinite(argument).all()):
+        return True
+    size = float(np.abs(argument).max(initial=0.0))
+    centre = float(np.mean(argument))
+    width = float(np.abs(argument - centre).max(initial=0.0))
+    if not width > 1e-12 * size:  # constant, up to rounding
+        return False
+    unit = (argument - centre) / width
+    terms = np.array([np.ones_like(unit), unit, unit * unit])
+    coef = np.linalg.lstsq(terms.T, values, rcond=None)[0]
+    left = float(np.abs(values - coef @ terms).max())
+    rounding = np.finfo(float).eps * float(np.abs(values).max())
+    return bool(left > max(settings.SAME_FUNCTION * float(np.ptp(values)), 8 * rounding))

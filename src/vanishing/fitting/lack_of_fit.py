@@ -4,9 +4,11 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
-from scipy.special import chdtrc, fdtrc
+from scipy.spatial import cKDTree
+from scipy.special import chdtrc, fdtrc, ndtr
 
 from vanishing.fitting import settings
+from vanishing.fitting.normal import inverse
 from vanishing.fitting.smooth_terms import smooth_terms
 
 
@@ -42,17 +44,47 @@ class LackOfFit:
     columns : array of shape (n_columns, n_rows)
     weight : array of shape (n_rows,), default=None
         In the unit in which they sum up to the number of observations.
+    others : array of shape (n_others, n_rows), default=None
+        More columns, too many for smooth terms: they are asked by their products.
     """
 
-    def __init__(self, columns: np.ndarray, weight: np.ndarray | None = None):
+    def __init__(
+        self,
+        columns: np.ndarray,
+        weight: np.ndarray | None = None,
+        others: np.ndarray | None = None,
+    ):
+        self.columns = columns
         self.weight = np.ones(columns.shape[1]) if weight is None else weight
+        self.others = None
+        if others is not None and len(others):
+            weight = self.weight[: rows_of_products(len(others))]
+            standard = standardised(others[:, : len(weight)], weight)
+            squares = standardised(standard**2, weight)
+            own = np.vstack([np.ones_like(weight), standardised(columns[:, : len(weight)], weight)])
+            self.others = own, np.vstack([standard, squares])
         terms, self.exponents = smooth_terms(columns)
         self.terms = terms * np.sqrt(self.weight)
         self.gram = self.terms @ self.terms.T
         self.whitened = _whitened(self.gram)
 
-    def __call__(self, residuals: np.ndarray) -> Lack:
-        """Return what the terms explain."""
+    def __call__(self, residuals: np.ndarray, predicted: np.ndarray | None = None) -> Lack:
+        """Return what the terms explain, or other columns, or what neighbours have in common.
+
+        ``predicted`` is one more column along which rows may be neighbours.
+        """
+        lack = self._explained(residuals)
+        if self.others is not None and not lack.is_large:
+            rows = slice(0, self.others[0].shape[1])
+            more = lack_of_products(*self.others, residuals[rows], self.weight[rows])
+            lack = more if more.is_large else lack
+        along = self.columns if predicted is None else np.vstack([self.columns, predicted])
+        more = signs_of_neighbours(along, residuals)
+        return (
+            lack if more.size < lack.size else lack._replace(size=more.size, p_value=more.p_value)
+        )
+
+    def _explained(self, residuals: np.ndarray) -> Lack:
         left = self._weighted(residuals)
         explained, rest, k = self._variances(left)
         size = _size(explained / rest, k)
@@ -100,13 +132,120 @@ class LackOfFit:
 
     def _with_unequal_noise(self, left: np.ndarray) -> float:
         """Return White's statistic: sums s of terms times residuals, and s' Cov(s)^-1 s."""
-        each = self.terms * (left / np.sqrt(self.weight))
+        each = self.terms * left
         covariance = self.whitened @ (each @ each.T) @ self.whitened.T
         sums = self.whitened @ (self.terms @ left)
         try:
             return float(sums @ cho_solve(cho_factor(covariance), sums))
         except LinAlgError:
             return np.inf
+
+
+def standardised(columns: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Return columns of mean 0 and variance 1."""
+    centred = columns - np.average(columns, axis=1, weights=weight)[:, np.newaxis]
+    spread = np.sqrt(np.average(centred**2, axis=1, weights=weight))
+    return centred / np.where(spread > 0.0, spread, 1.0)[:, np.newaxis]
+
+
+def rows_of_products(n_columns: int) -> int:
+    """Return how many rows products of so many columns are asked on."""
+    return max(settings.LEAST_PRODUCT_ROWS, settings.PRODUCT_VALUES // n_columns)
+
+
+def lack_of_products(
+    first: np.ndarray, second: np.ndarray, residuals: np.ndarray, weight: np.ndarray
+) -> Lack:
+    """Return what the product of two columns that explains most of residuals does.
+
+    As one out of so many: its probability is multiplied by the number of products.
+
+    Parameters
+    ----------
+    first, second : array of shape (n_columns, n_rows)
+        Standardised: the products are of each one of ``first`` and each one of ``second``.
+    residuals, weight : array of shape (n_rows,)
+    """
+    count = float(weight.sum())
+    left = residuals / np.sqrt(np.average(residuals**2, weights=weight))
+    first_squares, second_squares = first * first, second * second
+    norms = (first_squares * weight) @ second_squares.T
+    with np.errstate(all="ignore"):
+        slopes = np.nan_to_num((first * (left * weight)) @ second.T / norms)
+        explained = slopes**2 * norms / count
+        # The larger variance counts: that of rows with equal noise, or White's.
+        equal = (1.0 - explained) / norms
+        general = (first_squares * (left * weight) ** 2) @ second_squares.T
+        cubes = (first_squares * first * (left * weight**2)) @ (second_squares * second).T
+        fourth = (first_squares * first_squares * weight**2) @ (second_squares**2).T
+        general += slopes * (slopes * fourth - 2 * cubes)
+        squares = np.nan_to_num(slopes**2 / np.maximum(equal, general / norms**2), posinf=1e300)
+    most = np.unravel_index(np.argmax(squares), squares.shape)
+    chance = float(fdtrc(1.0, max(count - 1.0, 1.0), squares[most])) * squares.size
+    return Lack(_size(float(squares[most]), 1), min(1.0, chance), float(explained[most]))
+
+
+def lack_of_terms(
+    own: np.ndarray, more: np.ndarray, residuals: np.ndarray, weight: np.ndarray
+) -> Lack:
+    """Return what more terms explain together of the residuals of least squares on own terms.
+
+    Parameters
+    ----------
+    own, more : array of shape (n_terms, n_rows)
+    residuals, weight : array of shape (n_rows,)
+    """
+    count, root = float(weight.sum()), np.sqrt(weight)
+    own, more, left = own * root, more * root, residuals * root
+    more = more - (more @ own.T) @ inverse(own @ own.T) @ own
+    parts = _whitened(more @ more.T) @ (more @ left)
+    k, explained = len(parts), float(parts @ parts)
+    freedom = count - len(own) - k
+    if not k or freedom < 1.0:
+        return Lack()
+    rest = max(float(left @ left) - explained, 1e-300) / freedom
+    chance = float(fdtrc(k, freedom, explained / k / rest))
+    return Lack(_size(explained / rest, k), chance, explained / float(left @ left))
+
+
+def unseen_share(n_rows: float) -> float:
+    """Return the size of smooth deviations that the test does not see, over that of noise."""
+    n_terms = min(settings.MAX_SMOOTH_TERMS, max(2.0, n_rows / 10))
+    return float(np.sqrt(settings.LACK_OF_FIT * np.sqrt(2.0 * n_terms) / n_rows))
+
+
+def signs_of_neighbours(columns: np.ndarray, residuals: np.ndarray) -> Lack:
+    """Return how far the signs of residuals are from chance among neighbours, and how likely.
+
+    Neighbours are rows next to one another in the order of a column, or in all columns. Signs are
+    those of all rows alike: a few large residuals hide nothing, and noise may differ from row to
+    row. A smooth function that a law misses changes its sign slowly, however few terms follow it.
+    """
+    n_rows = len(residuals)
+    n_neighbours = min(settings.NEIGHBOURS, n_rows // 10)
+    signs = np.sign(residuals) - np.mean(np.sign(residuals))
+    norm = float(np.mean(signs**2))
+    if n_neighbours < 1 or not norm:
+        return Lack()
+    sizes = []
+    ranks = np.empty((n_rows, len(columns)))
+    for i, column in enumerate(columns):
+        order = np.argsort(column, kind="stable")
+        ranks[order, i] = np.arange(n_rows)
+        ordered = signs[order]
+        total = sum(ordered[lag:] @ ordered[:-lag] for lag in range(1, n_neighbours + 1))
+        n_pairs = n_neighbours * n_rows - n_neighbours * (n_neighbours + 1) / 2
+        sizes.append(total / (norm * np.sqrt(n_pairs)))
+    if len(columns) > 1:
+        chosen = slice(0, settings.NEIGHBOUR_ROWS)
+        nearest = cKDTree(ranks[chosen]).query(ranks[chosen], n_neighbours + 1)[1][:, 1:]
+        first = np.repeat(np.arange(len(nearest)), n_neighbours)
+        low, high = np.sort([first, nearest.ravel()], axis=0)
+        _, counts = np.unique(low * n_rows + high, return_counts=True)
+        total = signs[low] @ signs[high]
+        sizes.append(total / (norm * np.sqrt(np.sum(counts**2))))
+    size = float(max(sizes))
+    return Lack(size, min(len(sizes) * float(ndtr(-size)), 1.0))
 
 
 def _size(statistic: float, k: int) -> float:

@@ -85,11 +85,12 @@ def least_ratio(gram, slope, support) -> tuple[float, np.ndarray]:
     return _ratio(gram, slope, np.asarray(support), vector), vector
 
 
-def ratio_backward(gram, slope, max_terms) -> list[np.ndarray]:
+def ratio_backward(gram, slope, max_terms, progress=lambda: None) -> list[np.ndarray]:
     """Return supports by backward elimination, of several terms at once while many are left."""
     kept = np.arange(len(gram))
     supports = []
     while len(kept) > 1:
+        progress()
         size, part = len(kept), np.ix_(kept, kept)
         left, scale = of_size_one(gram[part], 1e-13 * size)
         right = slope[part] / scale / scale[:, np.newaxis]
@@ -151,15 +152,16 @@ def ratio_supports(gram, slope, limit, max_terms, progress) -> list[tuple[tuple[
         frontier = supports[order[: settings.BEAM]]
         note(supports[order[:50]], values[order[:50]])
     for j in range(k):
+        progress()
         # Each term from the others: a law of few terms is a sparse regression of any of them.
         for support in regressions(gram, j, min(max_terms, settings.BEAM_SIZE)):
             note([support], [least_ratio(gram, slope, support)[0]])
-    progress()
-    for left in ratio_backward(gram, slope, max_terms):
+    for left in ratio_backward(gram, slope, max_terms, progress):
         note([left], [least_ratio(gram, slope, left)[0]])
     # A law with a term too many is one without it.
     for size in range(max(map(len, best), default=0), 2, -1):
         for long in [s for s in best if len(s) == size]:
+            progress()
             shorter = np.array(list(combinations(long, size - 1)))
             note(shorter, ratios(gram, slope, shorter))
     return sorted(best.items())

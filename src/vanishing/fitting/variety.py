@@ -52,6 +52,19 @@ def gradient(columns, equation: VarietyEquation) -> np.ndarray:
     return rows
 
 
+def thickness(
+    columns: np.ndarray, equation: VarietyEquation, spread: np.ndarray, weight: np.ndarray
+) -> float:
+    """Return how far rows are from where an equation holds, in units of the columns' spreads.
+
+    Its size relative to its terms would say nothing: far from the origin, powers of columns that
+    have nothing to do with one another are equal in most of their digits.
+    """
+    value = equation.coef @ evaluated(columns, equation.exponents)
+    slope = gradient(columns, equation) * spread[:, None]
+    return float(np.sqrt(weight @ value**2 / max(float((slope**2 @ weight).sum()), 1e-300)))
+
+
 def projected(
     points: np.ndarray, equations: Sequence[VarietyEquation], spread: np.ndarray
 ) -> np.ndarray:

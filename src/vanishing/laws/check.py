@@ -9,17 +9,20 @@ import numpy as np
 from vanishing._types import Table, Vector
 from vanishing.algebra.equations import GivenEquation, read_equation
 from vanishing.algebra.expression_units import units_of_constants
+from vanishing.algebra.expressions import Inside, Node, Number, columns_of, evaluate, with_numbers
 from vanishing.algebra.functions import FUNCTIONS
 from vanishing.algebra.quantities import ONE, read_units
 from vanishing.algebra.solving import normalised, pivot_of
 from vanishing.algebra.terms import Factor, Term
 from vanishing.algebra.writing import PlainText, in_words
-from vanishing.checks import check_weights
+from vanishing.checks import check_flag, check_weights
 from vanishing.equations.columns import read_columns
 from vanishing.equations.law import Law
 from vanishing.fitting.lack_of_fit import Lack, LackOfFit
 from vanishing.laws import settings
-from vanishing.laws.constants import Constants, Problem, Undetermined, fit_constants, refined
+from vanishing.laws.constants import Constants, Undetermined, fit_constants, refined
+from vanishing.laws.given_problem import Problem
+from vanishing.laws.robust_constants import rows_near
 from vanishing.rows.intake import refuse
 from vanishing.rows.validation import refuse_values
 
@@ -33,6 +36,7 @@ def check_law(
     *,
     sample_weight: Vector | None = None,
     units: Mapping[str, str] | None = None,
+    robust: bool = False,
 ) -> Law:
     """Check whether an equation holds in a table, and fit its constants.
 
@@ -40,10 +44,12 @@ def check_law(
     ----------
     equation : str
         Such as ``"p*V = R*n*T"``; without ``=`` it is what is zero. Numbers, names, ``+ - * /``,
-        ``^`` or ``**`` with a number, brackets, pi, and the functions sin, cos, tan, arcsin,
-        arccos, arctan, tanh, exp, log (or ln), sqrt and those of `register_function`. Names that
-        are no columns are constants, which are fitted. Columns whose names are no words
-        stand in brackets: ``[heat load (kW)]``.
+        ``^`` or ``**``, brackets, pi, and the functions exp, log (or ln), log10, log2, sqrt, cbrt,
+        abs, sign, sin, cos, tan, arcsin, arccos, arctan, sinh, cosh, tanh, arcsinh, arccosh,
+        arctanh and those of `register_function`, each of any expression. Names that are no columns
+        are constants, which are fitted, wherever they stand: ``"u = a*x**b"``,
+        ``"v = V*x**n/(K**n + x**n)"``, ``"y = log(1 + b*x)"``, ``"N = A*2**(-t/T)"``. Columns
+        whose names are no words stand in brackets: ``[heat load (kW)]``.
     X : array-like of shape (n_samples, n_features), or frame
         Columns of an array are called x0, x1, ...
     y : array-like of shape (n_samples,), default=None
@@ -51,14 +57,20 @@ def check_law(
         Without it the target is the column that stands alone on one side, if one does. Otherwise
         errors are relative to the spread of all columns.
     sample_weight : array-like of shape (n_samples,), default=None
-        How often each row counts.
+        What each row counts beside the others; 1 / variance where that is known. Large weights make
+        no new observations. Without, rows count alike, or by the inverse of their variance where
+        noise grows with the target.
     units : dict from str to str, default=None
         The unit of each column, as for `LawFinder`: numbers and constants then have theirs.
+    robust : bool, default=False
+        Whether rows may be wrong: those far from the equation that most rows obey are left out,
+        and the verdict counts them.
 
     Returns
     -------
     law : Law
-        With the fitted numbers; ``verdict`` says whether it holds (or may hold, where fewer than
+        With the fitted numbers, written as the equation is where a column stands alone in it;
+        ``verdict`` says whether it holds (or may hold, where fewer than
         30 rows are too few to tell), ``constants`` has the constants
         and their standard errors, and ``lack_of_fit`` what columns still explain of the residuals.
 
@@ -79,7 +91,13 @@ def check_law(
     y = 2.5006(4)*x0/x1
     >>> print(law.verdict)
     holds: rms error 0.0102 (0.33 % of y); k = 2.5006(4); no column explains what is left
+
+    Constants may stand anywhere:
+
+    >>> print(check_law("y = a*x0**b/x1**c", X, y))
+    y = 2.500(1)*x0^1.0004(6)/x1^1.0004(5)
     """
+    check_flag("robust", robust)
     names, n_inputs = _names(X, y)
     read = read_equation(equation, names)
     columns, weight = _rows(X, y, names, n_inputs, sample_weight)
@@ -87,20 +105,27 @@ def check_law(
     if target is not None and target not in read.columns:
         raise ValueError(f"the equation {equation!r} is not about the target {names[target]!r}.")
     n_needed = len(read.constants) + 2
-    if weight.sum() < n_needed:
+    if len(weight) < n_needed:
         raise ValueError(
             f"the equation has {len(read.constants)} constants and needs at least {n_needed} rows; "
-            f"got {weight.sum():g}" + (" by the weights." if sample_weight is not None else ".")
+            f"got {len(weight)}" + (" that count." if sample_weight is not None else ".")
         )
     read_as = None if units is None else read_units(units, names)
     problem = Problem(read, columns, weight, target)
     with np.errstate(all="ignore"):
         try:
+            near = rows_near(problem) if robust else np.ones(len(weight), dtype=bool)
+            if near.sum() < n_needed:
+                raise ValueError(
+                    f"only {near.sum()} rows are near the equation; {n_needed} are needed."
+                )
+            problem = problem.rows(near)
             constants = fit_constants(problem)
         except Undetermined as error:
             unused = [name for i, name in enumerate(names) if i not in read.columns]
             raise ValueError(f"{_mistyped(error.names, unused)}{error}") from None
-        return _Result(problem, constants, names, n_inputs, read_as).law()
+        n_wrong = int(np.sum(~near))
+        return _Result(problem, constants, names, n_inputs, read_as, n_wrong).law()
 
 
 def _mistyped(constants: list[str], columns: list[str]) -> str:
@@ -147,7 +172,9 @@ def _rows(X, y, names, n_inputs, sample_weight) -> tuple[np.ndarray, np.ndarray]
     if weight is None:
         return columns, np.ones(columns.shape[1])
     counted = weight > 0.0
-    return columns[:, counted], weight[counted]
+    columns, weight = columns[:, counted], weight[counted]
+    # Rows of large weights are no more observations than they were: the sum is their number.
+    return columns, weight * (weight.sum() / (weight @ weight))
 
 
 # -- The law --------------------------------------------------------------------------------------
@@ -156,19 +183,26 @@ def _rows(X, y, names, n_inputs, sample_weight) -> tuple[np.ndarray, np.ndarray]
 class _Result:
     """A fitted equation as a law, with all that is measured."""
 
-    def __init__(self, problem: Problem, constants: Constants, names, n_inputs: int, units):
+    def __init__(
+        self, problem: Problem, constants: Constants, names, n_inputs: int, units, n_wrong: int
+    ):
         self.problem, self.constants, self.names = problem, constants, names
+        self.n_wrong = n_wrong
+        self.fitted = problem._replace(weight=constants.weight)
         self.n_inputs, self.target, self.units = n_inputs, problem.target, units
         self.constant_units = {} if units is None else units_of_constants(problem.equation, units)
         self.error = float(np.sqrt(problem.mean_square(constants.residuals)))
         if self.target is None:
-            self.spread = self.size = 1.0
+            self.size, variance = 1.0, 1.0
         else:
-            self.spread = problem.spread(self.target)
+            variance = self.fitted.spread(self.target) ** 2
             self.size = float(np.sqrt(problem.mean_square(problem.columns[self.target])))
+        left = self.fitted.mean_square(constants.residuals)
+        self.explains = left < settings.LEAST_EXPLAINED * variance  # as a search asks
 
     def law(self) -> Law:
-        terms, coef, jacobian = _folded(self.problem.equation, self.constants.values)
+        values, stds = self.constants.values, np.sqrt(np.diag(self.constants.covariance))
+        terms, coef, jacobian = _folded(self.problem.equation, values, stds)
         covariance = jacobian @ self.constants.covariance @ jacobian.T
         if self.target is not None:
             terms = _shifted(terms, self.target)
@@ -190,16 +224,25 @@ class _Result:
             constants={
                 name: (value, std)
                 for name, value, std in zip(
-                    self.problem.equation.constants,
-                    self.constants.values,
-                    np.sqrt(np.diag(self.constants.covariance)),
-                    strict=True,
+                    self.problem.equation.constants, values, stds, strict=True
                 )
             },
             constant_units={name: str(unit) for name, unit in self.constant_units.items()},
             units=self.units,
+            formula=self.formula(),
         )
         return self.nearest(Law(terms, coef, **parts), Law(terms, coef, branch=-1, **parts))
+
+    def formula(self) -> Node | None:
+        """Return what the target is as it was written, where the law's terms say less."""
+        equation, values = self.problem.equation, self.constants.values
+        if equation.formula is None or self.target != equation.alone:
+            return None
+        if equation.on_wrong_branch(self.problem.columns, values).any():
+            return None
+        stds = np.sqrt(np.diag(self.constants.covariance))
+        numbers = list(map(Number, values.tolist(), stds.tolist()))
+        return with_numbers(equation.formula, equation.n_columns, numbers)
 
     def nearest(self, *laws: Law) -> Law:
         """Return that branch of a law which predicts the target best."""
@@ -231,7 +274,7 @@ class _Result:
             return np.nan
         if len(values):
             scale = np.where(values == 0.0, 1.0, np.abs(values))
-            fit = refined(self.problem.rows(rest), values, scale)
+            fit = refined(self.fitted.rows(rest), values, scale)
             if fit is None:
                 return np.nan
             values = fit[1]
@@ -252,18 +295,18 @@ class _Result:
             return _LeftOver(Lack(), [])
         if self.target is None:
             used = self.problem.equation.columns
-            each = [_left_over(self.problem, self.names, i, residuals, name=False) for i in used]
+            each = [_left_over(self.fitted, self.names, i, residuals, name=False) for i in used]
             best = used[int(np.argmin([left.lack.size for left in each]))]
-            single = _left_over(self.problem, self.names, best, residuals)
+            single = _left_over(self.fitted, self.names, best, residuals)
             moved = self.problem.nearest_points(self.constants.values)
             if not np.isfinite(moved).all():
                 return single
-            every = _left_over(self.problem._replace(columns=moved), self.names, None, residuals)
+            every = _left_over(self.fitted._replace(columns=moved), self.names, None, residuals)
             if single.lack.size < every.lack.size:
                 return single
             # Which of the columns it is does not show in points that obey an equation.
             return every._replace(names=single.names if every.lack.is_large else [])
-        left = _left_over(self.problem, self.names, self.target, residuals)
+        left = _left_over(self.fitted, self.names, self.target, residuals)
         # A missing factor shows in relative residuals, and there it shows alone.
         predicted = self.problem.columns[self.target] - residuals
         if np.min(np.abs(predicted)) > 0.02 * np.median(np.abs(predicted)):
@@ -283,15 +326,19 @@ class _Result:
             sign = "-" if value < 0 else ""
             size = text.size(float(value), float(std))
             parts.append(f"{name} = {sign}{self.constant_units.get(name, ONE).behind(size)}")
+        if np.ptp(self.constants.weight) and not np.ptp(self.problem.weight):
+            parts.append("the noise grows with the target")
+        if self.n_wrong:
+            n_rows = self.n_wrong + len(self.problem.weight)
+            parts.append(f"{self.n_wrong} of {n_rows} rows are left out as wrong")
         if self.target is None:
             size = f"rms error {self.error:.3g} of the spread of the columns"
-            spread = "the spread of the columns"
+            target = "the columns"
         else:
             target = self.names[self.target]
             share = f"{100 * self.error / self.size:.2g} % of {target}" if self.size else "of 0"
             unit = ONE if self.units is None else self.units.columns[self.target]
             size = f"rms error {unit.behind(in_words(self.error))} ({share})"
-            spread = f"the spread of {target} ({unit.behind(in_words(self.spread))})"
         exact = self.error <= settings.EXACT_CHECK * self.size
         wrong = self.problem.equation.on_wrong_branch(self.problem.columns, fitted)
         if left.lack.is_large:
@@ -299,8 +346,8 @@ class _Result:
             share = f"{100 * left.lack.share:.0f} % of what it leaves over"
             reason = f"{share} depends on {columns or 'the columns together'}"
             reason += f" (lack of fit {in_words(left.lack.size)}); {size}"
-        elif not exact and self.error > settings.LARGE_ERROR * self.spread:
-            reason = f"{size} exceeds half of {spread}"
+        elif not (exact or self.explains):
+            reason = f"{size}: it leaves more than half of the variance of {target}"
         elif np.mean(wrong) > settings.WRONG_BRANCH:
             reason = f"a square root would be negative on {100 * np.mean(wrong):.0f} % of the rows"
         else:
@@ -318,10 +365,10 @@ class _Result:
         return "does not hold: " + "; ".join([reason, *parts])
 
 
-def _folded(equation: GivenEquation, constants) -> tuple[list[Term], np.ndarray, np.ndarray]:
+def _folded(equation: GivenEquation, constants, stds) -> tuple[list[Term], np.ndarray, np.ndarray]:
     """Return terms in columns alone, their coefficients, and these by the constants."""
     folded = [
-        _fold(term, number, constants, equation.n_columns)
+        _fold(term, number, constants, stds, equation.n_columns)
         for term, number in zip(equation.terms, equation.numbers, strict=True)
     ]
     terms = list(dict.fromkeys(term for term, _ in folded))
@@ -330,7 +377,7 @@ def _folded(equation: GivenEquation, constants) -> tuple[list[Term], np.ndarray,
     def coefficients(values):
         coef = np.zeros(len(terms))
         for j, term, number in zip(place, equation.terms, equation.numbers, strict=True):
-            coef[j] += _fold(term, number, values, equation.n_columns)[1]
+            coef[j] += _fold(term, number, values, stds, equation.n_columns)[1]
         return coef
 
     steps = np.diag(np.where(constants == 0.0, 1e-6, 1e-6 * np.abs(constants)))
@@ -346,7 +393,7 @@ def _shifted(terms: list[Term], target: int) -> list[Term]:
     inside = [term for term in terms if term.involves(target)]
     outside = [term for term in terms if not term.involves(target)]
     exponents = {term.exponents[target] for term in inside}
-    plain = not any(factor.exponents[target] for term in inside for factor in term.factors)
+    plain = not any(factor.involves(target) for term in inside for factor in term.factors)
     if len(inside) < 2 or len(outside) != 1 or exponents != {2.0} or not plain:
         return terms
     return [
@@ -354,20 +401,28 @@ def _shifted(terms: list[Term], target: int) -> list[Term]:
     ]
 
 
-def _fold(term: Term, number: float, constants, n_columns: int) -> tuple[Term, float]:
+def _fold(term: Term, number: float, constants, stds, n_columns: int) -> tuple[Term, float]:
     """Return a term with numbers in place of constants, and its coefficient."""
+    fitted = list(map(Number, constants.tolist(), stds.tolist()))
     coefficient = number * float(np.prod(constants ** np.array(term.exponents[n_columns:])))
     factors = []
     for factor in term.factors:
         scale = factor.scale * float(np.prod(constants ** np.array(factor.exponents[n_columns:])))
-        inner = factor.exponents[:n_columns]
-        if not any(inner) or not scale:
+        inner, inside = factor.exponents[:n_columns], factor.inside
+        if inside is not None:
+            node = with_numbers(inside.node, n_columns, fitted)
+            inside, scale = (
+                (Inside(node), scale)
+                if columns_of(node)
+                else (None, scale * float(evaluate(node, ())))
+            )
+        if not (any(inner) or inside) or not scale:
             coefficient *= float(factor.function.value(np.asarray(scale))) ** factor.power
             continue
         if factor.function is FUNCTIONS["sqrt"]:
             coefficient *= abs(scale) ** (0.5 * factor.power)
             scale = float(np.sign(scale))
-        factors.append(Factor(factor.function, scale, inner, factor.power))
+        factors.append(Factor(factor.function, scale, inner, factor.power, inside))
     return Term(term.exponents[:n_columns], tuple(factors)), coefficient
 
 
@@ -388,7 +443,7 @@ def _left_over(problem: Problem, names, target: int | None, residuals, name=True
     others = [i for i, row in enumerate(chosen.columns) if i != target and row.min() < row.max()]
     if not others or len(left) < 5:
         return _LeftOver(Lack(), [])
-    test = LackOfFit(chosen.columns[others], chosen.weight / chosen.weight.mean())
+    test = LackOfFit(chosen.columns[others], chosen.weight)
     asked = enumerate(others) if name else ()
     explaining = [names[i] for j, i in asked if test.p_value_of(j, left) < settings.SIGNIFICANT]
     return _LeftOver(test(left), explaining)

@@ -1,12 +1,14 @@
 """Step 5: which law, if any: a score, a test of what is left over, and the distance to others."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from vanishing.algebra.terms import Evaluator
-from vanishing.fitting.lack_of_fit import Lack, LackOfFit
+from vanishing.fitting.lack_of_fit import Lack
 from vanishing.fitting.sparse import price
+from vanishing.fitting.student import explained_share
 from vanishing.laws import settings
 from vanishing.laws.exact import agree, is_confirmed
 from vanishing.laws.problem import Reduced
@@ -31,6 +33,33 @@ class LawCandidate(NamedTuple):
         """Return how many observations there are for each coefficient, of which one is fixed."""
         return self.reduced.table.n_observations / max(1, self.fitted.n_terms - 1)
 
+    def explained_share(self) -> float:
+        """Return the share of the target that is explained on rows left out of the fit, one a time.
+
+        A few rows that are far larger than all others do not count for more than these.
+        """
+        table, law = self.reduced.table, self.fitted
+        alone = np.clip(1.0 - law.leverage, settings.LEAST_FREEDOM, 1.0)
+        return explained_share(table.y, (table.y - law.predicted) / alone, table.counts)
+
+    def length(self) -> float:
+        """Return what it costs to write the law down: coefficients, exponents, functions."""
+        state, n_rows = self.reduced.state, self.reduced.table.n_observations
+        exponents = np.vstack([state.variables, state.factor])
+        unusual = np.abs(exponents).sum() + np.count_nonzero(exponents % 1) - state.n_variables
+        terms = price(n_rows) * (self.fitted.n_terms - 1) + _complexity(self.fitted.terms)
+        return float(terms + settings.EXPONENT_PRICE * unusual)
+
+    def least_explained_share(self) -> float:
+        """Return the share that has to be explained: the fewer rows per column, the more.
+
+        On few rows a wrong law of small error leaves nothing that looks other than noise.
+        """
+        table = self.reduced.table
+        per_column = table.n_observations / len(table.columns)
+        left = min(1.0 - settings.LEAST_EXPLAINED, per_column / settings.ROWS_PER_UNEXPLAINED)
+        return 1.0 - left
+
     def n_used(self) -> int:
         """Return how many variables occur, without the target."""
         n = self.reduced.n_variables
@@ -46,6 +75,7 @@ def candidate(fitted: Fitted, reduced: Reduced) -> LawCandidate:
     floor = 1e-24 * table.norm
     score = table.n_observations * np.log(max(fitted.mean_square, floor))
     score += price(table.n_observations) * fitted.n_terms + _complexity(fitted.terms)
+    score += settings.EXPONENT_PRICE * np.count_nonzero(reduced.state.factor % 1)
     fitted = fitted._replace(exact=fitted.exact and is_confirmed(fitted, reduced))
     return LawCandidate(fitted, reduced, float(score))
 
@@ -117,13 +147,38 @@ def _is_squared(law: LawCandidate, other: LawCandidate) -> bool:
     return law.fitted.n_terms > other.fitted.n_terms and not has_all_terms and is_same(other, law)
 
 
+def _is_variant(law: LawCandidate, other: LawCandidate) -> bool:
+    """Say whether two products of powers differ in exponents alone, and by less than the noise.
+
+    Columns with a narrow range do not tell exponents apart.
+    """
+    if law.reduced.n_variables or other.reduced.n_variables:
+        return False
+    table = law.reduced.table
+    gap = law.fitted.predicted - other.fitted.predicted
+    return float(np.average(gap**2, weights=table.weight)) < law.fitted.mean_square
+
+
 class Choice(NamedTuple):
-    """The best candidate, and what is known of how sure it is."""
+    """The best candidate, and what is known of how sure it is.
+
+    Attributes
+    ----------
+    best : LawCandidate
+    evidence : float
+        Distance in score to the best candidate that is really different.
+    lack_of_fit : float
+    reason : str
+        Why it is no law; "" where it is one.
+    variants : tuple of LawCandidate
+        Products of other powers that explain the table as well.
+    """
 
     best: LawCandidate
     evidence: float
     lack_of_fit: float
-    reason: str  # why it is no law; "" where it is one
+    reason: str
+    variants: tuple[LawCandidate, ...] = ()
 
     @property
     def is_settled(self) -> bool:
@@ -149,7 +204,21 @@ def _exact_choice(candidates: list[LawCandidate]) -> Choice | None:
     return Choice(best, min(gaps, default=np.inf), 0.0, "")
 
 
-def choose(candidates: list[LawCandidate], lack_of_fit: LackOfFit) -> Choice | None:
+def _why_little(law: LawCandidate) -> str:
+    """Say why what a law explains does not suffice; "" if it does."""
+    table, explained = law.reduced.table, law.explained_share()
+    if not law.fitted.mean_square < settings.LEAST_EXPLAINED * table.variance:
+        return "no combination of terms explains half of the target's variance"
+    # Twice the log-likelihood that is gained over a constant target.
+    gain = -table.n_observations * np.log(max(1.0 - explained, 1e-300))
+    if not gain > settings.CHANCE + law.length():
+        return "on so few rows, the best of many equations would fit as well by chance"
+    if not explained > law.least_explained_share():
+        return "the best candidate explains too little of most rows, for so few of them"
+    return ""
+
+
+def choose(candidates: list[LawCandidate], lack_of_fit: Callable[..., Lack]) -> Choice | None:
     """Return the best candidate, and why it is not accepted if it is not."""
     if not candidates:
         return None
@@ -166,27 +235,26 @@ def choose(candidates: list[LawCandidate], lack_of_fit: LackOfFit) -> Choice | N
         return exact
     ordered = sorted(candidates, key=lambda c: c.score)
     best = ordered[0]
-    evidence = np.inf
+    evidence, variants = np.inf, []
     for other in ordered[1:]:
         if other.score - best.score > max(evidence, settings.ENOUGH):
             break
-        if not (is_same(best, other) or _is_squared(best, other)):
-            evidence = other.score - best.score
-            break
+        if is_same(best, other) or _is_squared(best, other):
+            continue
+        if other.score - best.score < settings.EVIDENCE and _is_variant(best, other):
+            variants.append(other)
+            continue
+        evidence = other.score - best.score
+        break
     table = best.reduced.table
-    mean_square = max(best.fitted.mean_square, 1e-24 * table.norm)
-    left = table.y - best.fitted.predicted
-    lack = lack_of_fit(left) if left.any() else Lack()
-    if not mean_square < settings.LEAST_EXPLAINED * table.variance:
-        reason = "no combination of terms explains half of the target's variance"
-    elif table.n_observations * np.log(table.variance / mean_square) < settings.CHANCE:
-        reason = "on so few rows, the best of many equations would fit as well by chance"
-    elif lack.is_large:
+    reason, lack = _why_little(best), Lack()
+    if not reason:
+        left = table.y - best.fitted.predicted
+        lack = lack_of_fit(left, best.fitted.predicted) if left.any() else lack
+    if lack.is_large:
         reason = "the best candidate leaves something that the columns still explain"
-    elif best.fitted.n_terms > best.allowed_terms():
+    elif not reason and best.fitted.n_terms > best.allowed_terms():
         reason = "the best candidate has so many terms that it could be any smooth function"
-    elif evidence < settings.EVIDENCE:
+    elif not reason and evidence < settings.EVIDENCE:
         reason = AMBIGUOUS
-    else:
-        reason = ""
-    return Choice(best, float(evidence), lack.size, reason)
+    return Choice(best, float(evidence), lack.size, reason, tuple(variants))

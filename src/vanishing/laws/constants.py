@@ -1,19 +1,20 @@
 """Constants of an equation, fitted to rows by least squares in units of the target."""
 
-from itertools import islice, product
-from math import prod
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import LinAlgError
 from scipy.optimize import least_squares
 
-from vanishing.algebra.equations import GivenEquation, listed
-from vanishing.fitting.normal import widened
+from vanishing.algebra.equations import listed
+from vanishing.fitting.normal import unshrunk, widened
+from vanishing.fitting.unequal_noise import noise_variance
 from vanishing.laws import settings
+from vanishing.laws.given_problem import Problem
+from vanishing.laws.starts import scales, starts
 
-_NEWTON = 20  # steps to the nearest solution
-_STEPS_THERE = 5  # to the nearest point where an equation holds
+_MAX_STEPS = 200  # of least squares
+_LARGEST_LOGARITHM = 100.0  # residual of the logarithm of a target that has none
+_VARIANCE_FITS = 8  # until weights and constants agree
 
 
 class Undetermined(ValueError):
@@ -24,123 +25,6 @@ class Undetermined(ValueError):
         self.names = names
 
 
-class Problem(NamedTuple):
-    """An equation on rows.
-
-    Attributes
-    ----------
-    equation : GivenEquation
-    columns : ndarray of shape (n_columns, n_rows)
-    weight : ndarray of shape (n_rows,)
-        How often each row counts.
-    target : int or None
-        The column in whose units residuals are; None for deviations from the equation relative to
-        the spread of all columns.
-    """
-
-    equation: GivenEquation
-    columns: np.ndarray
-    weight: np.ndarray
-    target: int | None
-
-    def rows(self, chosen) -> "Problem":
-        """Return the problem on some of the rows."""
-        return self._replace(columns=self.columns[:, chosen], weight=self.weight[chosen])
-
-    def mean_square(self, values: np.ndarray) -> float:
-        """Return a weighted mean of squares."""
-        return float(self.weight @ values**2 / self.weight.sum())
-
-    def spread(self, column: int) -> float:
-        """Return the standard deviation of a column."""
-        values = self.columns[column]
-        return np.sqrt(self.mean_square(values - np.average(values, weights=self.weight)))
-
-    # -- Residuals --------------------------------------------------------------------------------
-
-    def value(self, constants, columns=None) -> np.ndarray:
-        """Return what the equation says is zero."""
-        columns = self.columns if columns is None else columns
-        evaluator = self.equation.evaluator(columns, constants)
-        return self.equation.numbers @ evaluator.values(self.equation.terms)
-
-    def slope(self, constants, place: int, columns=None) -> np.ndarray:
-        """Return its derivative with respect to a column or (behind the columns) a constant."""
-        columns = self.columns if columns is None else columns
-        evaluator = self.equation.evaluator(columns, constants)
-        return self.equation.numbers @ evaluator.derivatives(self.equation.terms, place)
-
-    def constant_slopes(self, constants, columns=None) -> np.ndarray:
-        """Return derivatives with respect to all constants, shape (n_constants, n_rows)."""
-        n = self.equation.n_columns
-        return np.array([self.slope(constants, n + k, columns) for k in range(len(constants))])
-
-    def gradient(self, constants) -> np.ndarray:
-        """Return how much the value changes with a spread of all columns."""
-        slopes = [self.slope(constants, i) * self.spread(i) for i in self.equation.columns]
-        return np.sqrt(np.sum(np.square(slopes), axis=0))
-
-    def nearest_points(self, constants) -> np.ndarray:
-        """Return columns moved to where the equation holds, each in units of its spread."""
-        columns, used = self.columns.copy(), list(self.equation.columns)
-        spread = np.array([[self.spread(i)] for i in used])
-        # What is left of the way there would tell where a point came from.
-        for _ in range(_STEPS_THERE):
-            slopes = spread * [self.slope(constants, i, columns) for i in used]
-            step = self.value(constants, columns) / np.sum(slopes**2, axis=0)
-            columns[used] -= spread * slopes * step
-        return columns
-
-    def unit(self, constants) -> np.ndarray:
-        """Return what a residual of one changes the value by, to first order."""
-        if self.target is None:
-            return self.gradient(constants)
-        return self.slope(constants, self.target)
-
-    def solutions(self, constants) -> np.ndarray:
-        """Return columns in which the target is the solution nearest to its value, by Newton.
-
-        Where there is none it is what the first step leads to.
-        """
-        assert self.target is not None
-        columns = self.columns.copy()
-        size = np.sqrt(self.mean_square(columns[self.target]))
-        first = None
-        for _ in range(_NEWTON):
-            slope = self.slope(constants, self.target, columns)
-            step = self.value(constants, columns) / slope
-            columns[self.target] -= step
-            if first is None:
-                first = columns[self.target].copy()
-            if np.max(np.abs(step), where=np.isfinite(step), initial=0.0) <= 1e-13 * size:
-                break
-        solved = np.abs(step) <= 1e-6 * size
-        columns[self.target] = np.where(solved, columns[self.target], first)
-        return columns
-
-    def residuals(self, constants) -> np.ndarray:
-        """Return residuals in units of the target; infinite or NaN where there are none."""
-        with np.errstate(all="ignore"):
-            if self.target is None:
-                return self.value(constants) / self.gradient(constants)
-            return self.columns[self.target] - self.solutions(constants)[self.target]
-
-    def jacobian(self, constants, scale) -> np.ndarray:
-        """Return derivatives of the residuals, shape (n_rows, n_constants)."""
-        with np.errstate(all="ignore"):
-            if self.target is not None:
-                columns = self.solutions(constants)
-                slope = self.slope(constants, self.target, columns)
-                return (self.constant_slopes(constants, columns) / slope).T
-            steps = 1e-6 * np.diag(np.maximum(np.abs(constants), 1e-3 * scale))
-            return np.array(
-                [
-                    (self.residuals(constants + h) - self.residuals(constants - h)) / (2 * h.sum())
-                    for h in steps
-                ]
-            ).T
-
-
 class Constants(NamedTuple):
     """Fitted constants.
 
@@ -149,32 +33,130 @@ class Constants(NamedTuple):
     values : ndarray of shape (n_constants,)
     covariance : ndarray of shape (n_constants, n_constants)
     residuals : ndarray of shape (n_rows,)
+    weight : ndarray of shape (n_rows,)
+        What each row counted in the fit: its own weight, over its variance where noise is unequal.
     """
 
     values: np.ndarray
     covariance: np.ndarray
     residuals: np.ndarray
+    weight: np.ndarray
 
 
 def fit_constants(problem: Problem) -> Constants:
     """Fit the constants of an equation, from several starts."""
     names = problem.equation.constants
     if not names:
-        return Constants(np.empty(0), np.empty((0, 0)), _defined(problem, np.empty(0)))
-    scale = _scales(problem)
-    best: tuple[float, np.ndarray] | None = None
-    for start in _starts(problem, scale)[: settings.REFINED_STARTS]:
+        values = scale = np.empty(0)
+    else:
+        scale = scales(problem)
+        values = least_squares_of(problem, scale)
+    residuals = _defined(problem, values)
+    problem, values = _with_equal_noise(problem, values, scale, residuals)
+    residuals = _defined(problem, values)
+    covariance = _covariance(problem, values, scale, residuals) if names else np.empty((0, 0))
+    return Constants(values, covariance, residuals, problem.weight)
+
+
+def least_squares_of(problem: Problem, scale) -> np.ndarray:
+    """Return the constants of the best of several starts."""
+    step = max(1, problem.columns.shape[1] // settings.START_ROWS)
+    few = problem.rows(slice(None, None, step))
+    ends: list[tuple[float, np.ndarray]] = []
+    for start, logarithmic in starts(few)[: settings.FOLLOWED_STARTS]:
+        steps = settings.FIRST_STEPS
+        if logarithmic:
+            moved = refined(few, start, scale, max_steps=steps, logarithmic=True)
+            start = start if moved is None else moved[1]
+        fit = refined(few, start, scale, max_steps=steps)
+        if fit is not None:
+            ends.append(fit)
+            least = min(fit[0] for fit in ends) * (1.0 + 1e-6)
+            if sum(fit[0] <= least for fit in ends) >= settings.AGREEING_STARTS:
+                break
+    whole = []
+    for _, start in sorted(_fewest_negative(ends), key=lambda fit: fit[0])[
+        : settings.REFINED_STARTS
+    ]:
         fit = refined(problem, start, scale)
-        if fit is not None and (best is None or fit[0] < best[0] * (1.0 - 1e-9)):
-            best = fit
-    if best is None:
+        whole += [] if fit is None else [fit]
+    if not whole:
+        names = problem.equation.constants
         raise ValueError(
             f"no values of {listed(names)} were found for which the equation is defined on every "
             "row."
         )
-    values = _signed(problem, *best)
-    residuals = _defined(problem, values)
-    return Constants(values, _covariance(problem, values, scale, residuals), residuals)
+    return _signed(problem, *min(whole, key=lambda fit: fit[0]))
+
+
+def _fewest_negative(fits: list[tuple[float, np.ndarray]]) -> list[tuple[float, np.ndarray]]:
+    """Return fits, of those that are as good as the best the one with fewest minus signs.
+
+    A sin(w t + f) is -A sin(w t + f + pi).
+    """
+    least = min((fit[0] for fit in fits), default=0.0) * (1.0 + 1e-6)
+    best = [fit for fit in fits if fit[0] <= least]
+    others = [fit for fit in fits if fit[0] > least]
+    return [
+        *sorted(best, key=lambda fit: (int(np.sum(fit[1] < 0)), np.abs(fit[1]).sum()))[:1],
+        *others,
+    ]
+
+
+def _with_equal_noise(problem: Problem, values, scale, residuals) -> tuple[Problem, np.ndarray]:
+    """Return rows that count by the inverse of their variance, where that grows with the target.
+
+    Without, few rows of large noise decide the constants, and their errors cannot be told. The fit
+    starts from the constants for equal noise and from what the measured target says of its noise:
+    where few rows decided the former, these look better than they are.
+    """
+    if problem.target is None or np.ptp(problem.weight):
+        return problem, values
+    measured = problem.columns[problem.target]
+    left = problem.mean_square(residuals)
+    rounding = settings.EXACT_CHECK**2 * problem.mean_square(measured)
+    if not rounding < left < settings.UNEQUAL_LEFT * problem.spread(problem.target) ** 2:
+        return problem, values
+    best = (len(residuals) * np.log(left) - settings.UNEQUAL_GAIN, problem, values)
+    for noise, predicted in ((residuals, measured - residuals), (measured, measured)):
+        variance = noise_variance(noise, predicted)
+        fit = values
+        for i in range(_VARIANCE_FITS):
+            trial = problem._replace(weight=1.0 / variance / np.mean(1.0 / variance))
+            fit = _moved(trial, fit, scale)
+            noise = trial.residuals(fit)
+            if not np.isfinite(noise).all():
+                break
+            score = len(noise) * np.log(np.mean(noise**2 / variance)) + np.log(variance).sum()
+            # At first the variance is that of what was measured, which follows its noise.
+            if i and score < best[0]:
+                best = (score, trial, fit)
+            whole = unshrunk(noise, _leverage(trial, fit, scale))
+            last, variance = variance, noise_variance(whole, measured - noise)
+            if i and np.allclose(last, variance, rtol=1e-3):
+                break
+    return best[1:]
+
+
+def _moved(problem: Problem, values: np.ndarray, scale) -> np.ndarray:
+    """Return the constants that least squares leads to from others."""
+    fit = refined(problem, values, scale) if len(values) else None
+    return values if fit is None else fit[1]
+
+
+def _slopes(problem: Problem, values, scale) -> np.ndarray:
+    """Return the derivatives of weighted residuals, 0 where there are none."""
+    jacobian = problem.jacobian(values, scale) * np.sqrt(problem.weight)[:, np.newaxis]
+    return np.where(np.isfinite(jacobian), jacobian, 0.0)
+
+
+def _leverage(problem: Problem, values, scale) -> np.ndarray:
+    """Return the share of its own noise that each row's prediction takes up."""
+    if not len(values):
+        return np.zeros(len(problem.weight))
+    jacobian = _slopes(problem, values, scale)
+    norm = np.linalg.norm(jacobian, axis=0)
+    return np.sum(np.linalg.qr(jacobian / np.where(norm > 0, norm, 1.0))[0] ** 2, axis=1)
 
 
 def _signed(problem: Problem, mean_square, values) -> np.ndarray:
@@ -203,23 +185,33 @@ def _defined(problem, values) -> np.ndarray:
     return residuals
 
 
-def refined(problem: Problem, start, scale) -> tuple[float, np.ndarray] | None:
-    """Return the mean square of the residuals and the constants that least squares leads to."""
+def refined(
+    problem: Problem, start, scale, *, max_steps: int | None = None, logarithmic: bool = False
+) -> tuple[float, np.ndarray] | None:
+    """Return the mean square of the residuals and the constants that least squares leads to.
+
+    With ``max_steps`` it ends early; ``logarithmic`` fits the logarithm of the target.
+    """
     root = np.sqrt(problem.weight)
-    size = 1.0
-    if problem.target is not None:
-        size = np.sqrt(problem.mean_square(problem.columns[problem.target])) or 1.0
-    largest = 1e6 * size
+    if logarithmic:
+        largest = _LARGEST_LOGARITHM
+        residuals_of, jacobian_of = problem.log_residuals, problem.log_jacobian
+    else:
+        size = 1.0
+        if problem.target is not None:
+            size = np.sqrt(problem.mean_square(problem.columns[problem.target])) or 1.0
+        largest = 1e6 * size
+        residuals_of, jacobian_of = problem.residuals, problem.jacobian
 
     def residuals(t):
-        values = problem.residuals(t * scale)
+        values = residuals_of(t * scale)
         return root * np.where(np.isfinite(values), np.clip(values, -largest, largest), largest)
 
     def jacobian(t):
-        values = problem.jacobian(t * scale, scale) * scale * root[:, np.newaxis]
+        values = jacobian_of(t * scale, scale) * scale * root[:, np.newaxis]
         return np.where(np.isfinite(values), values, 0.0)
 
-    tolerance = 1e-14
+    tolerance = 1e-14 if max_steps is None else 1e-8
     fit = least_squares(
         residuals,
         start / scale,
@@ -229,22 +221,21 @@ def refined(problem: Problem, start, scale) -> tuple[float, np.ndarray] | None:
         ftol=tolerance,
         xtol=tolerance,
         gtol=tolerance,
-        max_nfev=200,
+        max_nfev=max_steps or _MAX_STEPS,
     )
     values = fit.x * scale
-    mean_square = problem.mean_square(problem.residuals(values))
+    mean_square = problem.mean_square(residuals_of(values))
     return (mean_square, values) if np.isfinite(mean_square) else None
 
 
 def _covariance(problem, values, scale, residuals) -> np.ndarray:
     names = problem.equation.constants
-    jacobian = problem.jacobian(values, scale) * np.sqrt(problem.weight)[:, np.newaxis]
-    jacobian = np.where(np.isfinite(jacobian), jacobian, 0.0)
+    jacobian = _slopes(problem, values, scale)
     norm = np.linalg.norm(jacobian, axis=0)
     for name, size in zip(names, norm, strict=True):
         if not size:
             raise Undetermined(f"the rows do not determine the constant {name!r}.", [name])
-    _, singular, vectors = np.linalg.svd(jacobian / norm, full_matrices=False)
+    unit, singular, vectors = np.linalg.svd(jacobian / norm, full_matrices=False)
     if singular[-1] < settings.SINGULAR * singular[0]:
         loose = [n for n, v in zip(names, vectors[-1], strict=True) if abs(v) > 0.05]
         raise Undetermined(
@@ -252,114 +243,12 @@ def _covariance(problem, values, scale, residuals) -> np.ndarray:
             "constants: put a number in place of one of them.",
             loose,
         )
-    inverse = vectors.T / singular / norm[:, np.newaxis]
-    rest = float(problem.weight @ residuals**2) / (problem.weight.sum() - len(values))
-    pull = jacobian * residuals[:, np.newaxis]
+    inverse = vectors.T / singular
     covariance = inverse @ inverse.T
-    return rest * widened(covariance, pull.T @ pull / rest) if rest else rest * covariance
-
-
-# -- Starts ---------------------------------------------------------------------------------------
-
-
-def _scales(problem: Problem) -> np.ndarray:
-    """Return sizes of the constants that make all terms alike in size, and arguments near one."""
-    n = problem.equation.n_columns
-    with np.errstate(all="ignore"):
-        logs = np.log(np.abs(problem.columns))
-    typical = np.array(
-        [np.mean(row[np.isfinite(row)]) if np.any(np.isfinite(row)) else 0.0 for row in logs]
-    )
-    rows, right = [], []
-    for term, number in zip(problem.equation.terms, problem.equation.numbers, strict=True):
-        parts = [(term.exponents, number, -1.0)]
-        parts += [(f.exponents, f.scale, 0.0) for f in term.factors]
-        for exponents, size, level in parts:
-            if any(exponents[n:]) or level:
-                rows.append([*exponents[n:], level])
-                right.append(-np.dot(exponents[:n], typical) - np.log(abs(size)))
-    logs = np.linalg.lstsq(np.array(rows), np.array(right), rcond=None)[0]
-    return np.exp(np.clip(logs[:-1], -300.0, 300.0))
-
-
-def _linear(equation: GivenEquation) -> list[int]:
-    """Return places of constants such that the equation is linear in all of them together."""
-    n = equation.n_columns
-    chosen: list[int] = []
-    for k in range(len(equation.constants)):
-        inside = any(f.exponents[n + k] for t in equation.terms for f in t.factors)
-        powers = {t.exponents[n + k] for t in equation.terms}
-        together = any(
-            t.exponents[n + k] and t.exponents[n + j] for t in equation.terms for j in chosen
-        )
-        if not inside and powers <= {0.0, 1.0} and not together:
-            chosen.append(k)
-    return chosen
-
-
-def _grid(equation: GivenEquation, k: int) -> tuple[float, ...]:
-    """Return where to start a constant from, relative to its size."""
-    n = equation.n_columns
-    inside = [f for term in equation.terms for f in term.factors if f.exponents[n + k]]
-    if not any(f.function.name in ("sin", "cos", "tan") for f in inside):
-        return settings.START_FACTORS
-    return (
-        settings.START_FREQUENCIES
-        if any(any(f.exponents[:n]) for f in inside)
-        else settings.START_PHASES
-    )
-
-
-def _starts(problem: Problem, scale) -> list[np.ndarray]:
-    """Return starts, the best first: constants that are not linear on a grid, the others solved."""
-    step = max(1, problem.columns.shape[1] // settings.START_ROWS)
-    problem = problem.rows(slice(None, None, step))
-    linear = _linear(problem.equation)
-    others = [k for k in range(len(scale)) if k not in linear]
-    grids = [_grid(problem.equation, k) for k in others]
-    while prod(map(len, grids)) > settings.MAX_STARTS:
-        longest = max(
-            range(len(grids)), key=lambda i: (grids[i] != settings.START_FREQUENCIES, len(grids[i]))
-        )
-        if len(grids[longest]) == 1:
-            break
-        grids[longest] = grids[longest][:-1]
-    ranked = []
-    for i, factors in enumerate(islice(product(*grids), settings.MAX_STARTS)):
-        start = scale.copy()
-        start[others] *= factors
-        start = _solved(problem, start, linear)
-        residuals = problem.residuals(start)
-        residuals = residuals[np.isfinite(residuals)]
-        # Rows on which a start is not defined count more than any residual.
-        missing = len(problem.weight) - len(residuals)
-        ranked.append(
-            (missing, float(np.mean(residuals**2)) if len(residuals) else np.inf, i, start)
-        )
-    return [start for *_, start in sorted(ranked, key=lambda entry: entry[:3])]
-
-
-def _solved(problem: Problem, start, linear) -> np.ndarray:
-    """Return a start in which the linear constants are solved for, in units of the target."""
-    for _ in range(3 if linear else 0):
-        with np.errstate(all="ignore"):
-            unit = np.sqrt(problem.weight) / problem.unit(start)
-            without = start.copy()
-            without[linear] = 0.0
-            value = problem.value(without) * unit
-            slopes = problem.constant_slopes(start)[linear] * unit
-        good = np.isfinite(value) & np.isfinite(slopes).all(axis=0)
-        norm = np.linalg.norm(slopes[:, good], axis=1)
-        if not (good.any() and norm.all() and np.isfinite(norm).all()):
-            break
-        try:
-            solution = np.linalg.lstsq(
-                (slopes[:, good] / norm[:, None]).T, -value[good], rcond=None
-            )[0]
-        except LinAlgError:
-            break
-        if not solution.any():  # all zero is no law
-            break
-        start = start.copy()
-        start[linear] = solution / norm
-    return start
+    left = residuals * np.sqrt(problem.weight)
+    # Weights say what rows count beside one another; they make no new observations.
+    rest = float(left @ left) / max(len(left) - len(values), 1)
+    if rest and len(left) >= settings.FEW_ROWS:  # fewer do not tell how unequal noise is
+        pull = jacobian / norm * unshrunk(left, np.sum(unit**2, axis=1))[:, np.newaxis]
+        covariance = widened(covariance, pull.T @ pull / rest)
+    return rest * covariance / norm / norm[:, np.newaxis]

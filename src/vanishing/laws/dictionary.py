@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from vanishing.algebra.functions import FUNCTIONS, IN_USE, Function, registered
-from vanishing.algebra.terms import Factor, Term, monomial
-from vanishing.fitting.asked_functions import asked_functions
+from vanishing.algebra.terms import Evaluator, Factor, Term, monomial
+from vanishing.fitting.asked_functions import asked_functions, carries_more
 from vanishing.laws import settings
 
 
@@ -209,17 +209,21 @@ class Variables(NamedTuple):
     n_values : sequence of int
         How many values each has, where they are few: powers and functions are then polynomials of
         low degree.
+    values : array of shape (n_variables, n_rows)
+        On rows on which functions are told from simpler terms.
     """
 
     positive: Sequence[bool]
     log_units: np.ndarray
     columns: Sequence[int | None]
     n_values: Sequence[int]
+    values: np.ndarray
 
 
 def function_factors(stage: Stage, variables: Variables) -> list[tuple[Factor, ...]]:
     """Return the products of functions that a term of a stage may contain; the empty one first."""
     single = []
+    evaluator = Evaluator(variables.values)
     for exponents in _inside(stage, len(variables.positive)):
         scale = float(np.exp(np.dot(exponents, variables.log_units)))
         used = [i for i, e in enumerate(exponents) if e]
@@ -233,7 +237,9 @@ def function_factors(stage: Stage, variables: Variables) -> list[tuple[Factor, .
             if min(variables.n_values[i] for i in used) <= settings.FEW_VALUES:
                 continue
             inner = tuple(use.power * e for e in exponents)
-            single.append(Factor(use.function, use.sign * stage.scale * scale**use.power, inner))
+            factor = Factor(use.function, use.sign * stage.scale * scale**use.power, inner)
+            if _carries_more(factor, evaluator):
+                single.append(factor)
     factors: list[tuple[Factor, ...]] = [(), *((factor,) for factor in single)]
     for i, first in enumerate(single):
         for second in single[i + 1 :] if stage.pairs else ():
@@ -242,6 +248,13 @@ def function_factors(stage: Stage, variables: Variables) -> list[tuple[Factor, .
         if stage.squares and first.function is not _SIN:
             factors.append((first._replace(power=2),))
     return factors
+
+
+def _carries_more(factor: Factor, evaluator: Evaluator) -> bool:
+    """Say whether a function can be told from powers of its argument on the rows."""
+    with np.errstate(all="ignore"):
+        argument = evaluator.monomial(factor.exponents)
+        return argument is None or carries_more(evaluator.factor(factor), argument)
 
 
 def dictionary(stage: Stage, variables: Variables, max_degree, max_terms) -> list[Term]:

@@ -70,8 +70,9 @@ class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEst
     max_degree : int, default=6
         Largest degree of the terms that are tried, in the combinations of columns that matter.
     max_terms : int, default=12
-        Largest number of terms of a law, the target's and a constant included. In `OAVI` and the
-        like ``max_terms`` bounds the monomials that all generators together are made of.
+        Largest number of terms of a law, the target's and a constant included. Sums of more than
+        nine columns, each times a number, may have as many terms as there are columns. In `OAVI`
+        and the like ``max_terms`` bounds the monomials that all generators together are made of.
     functions : "auto", tuple of str, dict or tuple of callables, default="auto"
         Functions that terms may have: "auto" tries terms without functions first, then functions
         in stages, those of `vanishing.laws.register_stage` last. () means none. Names are applied
@@ -140,6 +141,12 @@ class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEst
 
     Notes
     -----
+    Of more than nine columns a sum is tried first: y = c0 + c1*x1 + ..., with every column that
+    matters, which is a law where squares and products of columns, and columns that are not in it,
+    explain nothing of what it leaves. Where it is none, nine columns are searched, those that
+    explain most. The others are tested against what a law leaves, and `verdict_` names them.
+    Without a target, each of the 40 columns that are most related to others is the target in turn.
+
     More than 10,000 rows are searched by a sample; the laws are then fitted to all rows, in a few
     passes. A row of weight 2 counts as that row twice, and a row that stands there twice is no new
     observation: evidence and standard errors are those of (sum w)^2 / sum w^2 rows, w being the
@@ -293,10 +300,10 @@ class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEst
                 f"a law cannot be told from chance on n_samples = {n} different rows: at least "
                 f"{settings.LEAST_ROWS} are needed."
             )
-        _check_sizes(sample.columns)
         names = [*map(str, getattr(self, "feature_names_in_", default_names(self.n_features_in_)))]
         if len(sample.columns) > self.n_features_in_:
             names.append(_target_name(y, names))
+        _check_sizes(sample.columns, names)
         units = None if self.units is None else read_units(self.units, names)
         return SearchRows(source.ask, sample, tuple(names), self.n_features_in_, seed, units)
 
@@ -389,14 +396,22 @@ def _order(rows: RowPart) -> np.ndarray | slice:
     return np.argsort(row_keys(columns_of(rows), 0), kind="stable")
 
 
-def _check_sizes(columns) -> None:
+def _check_sizes(columns: np.ndarray, names: Sequence[str]) -> None:
     """Raise ValueError where powers of columns would overflow, or vanish."""
-    size = np.abs(columns).max(axis=1)
-    if (size > 1e100).any() or ((size > 0) & (size < 1e-100)).any():
-        raise ValueError(
-            "columns must be of sizes between 1e-100 and 1e100: powers of others overflow. Change "
-            "their units."
-        )
+    size = np.abs(columns)
+    largest = size.max(axis=1)
+    wrong = np.flatnonzero((largest > 1e100) | ((largest > 0) & (largest < 1e-100)))
+    if not len(wrong):
+        return
+    least = np.where(size[wrong] > 0, size[wrong], np.inf).min(axis=1)
+    decades = np.log10(largest[wrong]) - np.log10(least)
+    advice = "Change its unit."
+    if decades[0] > settings.MANY_DECADES:
+        advice = f"Its values range over {decades[0]:.0f} decades: take its logarithm."
+    raise ValueError(
+        f"columns must be of sizes between 1e-100 and 1e100, since powers of others overflow; that "
+        f"of {names[wrong[0]]!r} is {largest[wrong[0]]:.2g}. {advice}"
+    )
 
 
 def _noise_per_column(noise, n_columns: int) -> np.ndarray:

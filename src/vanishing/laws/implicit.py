@@ -51,7 +51,7 @@ def implicit_supports(
             if len(terms) > settings.EXACT_TERMS:
                 return
             rows = _rows(reduced, terms)
-            null = NullSpace.of(rows.values)
+            null = NullSpace.of(rows.values, reduced.table.exact)
             exact = () if null is None else null.sparse(max_terms)
             vanishing = (Implicit(tuple(terms[i] for i in part), coef) for part, coef in exact)
             law = next((law for law in vanishing if _has_single_roots(law, reduced)), None)
@@ -121,27 +121,31 @@ class NullSpace(NamedTuple):
     scale : array of shape (n_terms,)
         These sizes.
     vectors : array of shape (n_combinations, n_terms)
+    tolerance : float
+        Relative singular value that is rounding.
     """
 
     matrix: np.ndarray
     scale: np.ndarray
     vectors: np.ndarray
+    tolerance: float
 
     @classmethod
-    def of(cls, values: np.ndarray) -> "NullSpace | None":
+    def of(cls, values: np.ndarray, tolerance: float) -> "NullSpace | None":
         """Return it for values of shape (n_terms, n_rows); None where a term is 0 or overflows."""
         matrix = values[:, : 2 * len(values) + 100].T
         scale = np.sqrt(np.mean(matrix**2, axis=0))
         if not (np.isfinite(scale).all() and scale.all()):
             return None
         _, singular, vectors = np.linalg.svd(matrix / scale, full_matrices=False)
-        return cls(matrix / scale, scale, vectors[singular < settings.EXACT * singular[0]])
+        null = vectors[singular < tolerance * singular[0]]
+        return cls(matrix / scale, scale, null, tolerance)
 
     def sparse(self, max_terms: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield the places and coefficients of few terms that vanish, none of which is small."""
         for part in sparse_supports_of(self.vectors, max_terms)[: settings.CHECKED]:
             _, singular, few = np.linalg.svd(self.matrix[:, part], full_matrices=False)
-            if singular[-1] < settings.EXACT * singular[0] and (np.abs(few[-1]) > 1e-8).all():
+            if singular[-1] < self.tolerance * singular[0] and (np.abs(few[-1]) > 1e-8).all():
                 yield part, few[-1] / self.scale[part]
 
 

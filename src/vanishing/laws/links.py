@@ -109,10 +109,15 @@ def _of_function(
     )
 
 
-def _logarithm(reduced: Reduced) -> Link:
-    """Return the logarithm of Y in the unit of the table: it may need no constant there."""
-    size = np.exp(reduced.state.factor @ reduced.table.log_units)
-    unit = abs(reduced.table.unit) / float(size)
+def _logarithm(reduced: Reduced) -> Link | None:
+    """Return the logarithm of Y in the unit of the table: it may need no constant there.
+
+    None where that unit is of no size.
+    """
+    size = reduced.state.factor @ reduced.table.log_units
+    unit = float(np.exp(np.log(abs(reduced.table.unit)) - size))
+    if not 1.0 / _HUGE < unit < _HUGE:
+        return None
     return _of_function(FUNCTIONS["log"], unit, values=(-np.inf, 700.0))
 
 
@@ -277,7 +282,7 @@ def full_residual(values, rows: Regression, chosen, count) -> tuple[float, np.nd
     return float(left @ left) / freedom, coef
 
 
-def exact_support(values, target) -> tuple[int, ...] | None:
+def exact_support(values, target, rounding: float = 0.0) -> tuple[int, ...] | None:
     """Return the terms of a combination that equals the target up to rounding, or None.
 
     Gram matrices see half of the digits: the rows themselves are solved. Few terms, which are
@@ -288,7 +293,10 @@ def exact_support(values, target) -> tuple[int, ...] | None:
     values : array of shape (n_terms, n_rows)
         The simplest terms first.
     target : array of shape (n_rows,)
+    rounding : float, default=0.0
+        What rounding leaves of the target, if that is more than usual.
     """
+    exact = max(settings.EXACT_LINK, rounding)
     if not np.isfinite(target).all():
         return None
     scale = np.sqrt(np.mean(values**2, axis=1))
@@ -306,14 +314,14 @@ def exact_support(values, target) -> tuple[int, ...] | None:
     for n_first in sorted({min(n, len(scale)) for n in (12, 40, 100, len(scale))}):
         part = np.arange(n_first)
         coef, left = solved(part)
-        if not left < settings.EXACT_LINK:
+        if not left < exact:
             continue
         shares = coef / coef.max()
         supports = [part[shares > threshold] for threshold in (1e-2, 1e-4, 1e-6, 1e-8, 1e-10)]
         tried = [(solved(few)[1], few) for few in supports if len(few) <= settings.LINK_TERMS]
         least = min((left for left, _ in tried), default=np.inf)
         # What rounding leaves is about the same, with and without terms that are not needed.
-        if least < 10 * settings.EXACT_LINK:
+        if least < 10 * exact:
             return next(tuple(few.tolist()) for left, few in tried if left < max(10 * least, _ULP))
     return None
 
@@ -373,7 +381,7 @@ def link_supports(
             pull = rows.pull[chosen]
             with np.errstate(all="ignore"):
                 target = link.value(reduced.Y[chosen]) * pull
-            support = exact_support(values[:, chosen] * pull, target)
+            support = exact_support(values[:, chosen] * pull, target, reduced.table.rounding)
             if support is not None:
                 sparse.append(Sparse(link, tuple(terms[i] for i in support)))
                 continue

@@ -22,12 +22,31 @@ class Sums(NamedTuple):
     cross: np.ndarray  # (2, k) of these and the residuals
     square: np.ndarray  # (2,) of the residuals
     weight: np.ndarray  # (2,)
+    plain: float  # square of the residuals, whatever the precision of rows
     errors: np.ndarray  # (n_columns,) squared residuals in units of each column
     noise: np.ndarray  # (k, k) of the derivatives times squared residuals
     missing: float  # weight of rows where the law has no solution, or that are left out as wrong
 
     def __add__(self, other):
         return Sums(*(a + b for a, b in zip(self, other, strict=True)))
+
+
+class Noise(NamedTuple):
+    """Variance a + c s^2 of the noise of rows, s being what a law says of its target."""
+
+    terms: tuple[Term, ...]
+    coef: np.ndarray
+    target: int
+    branch: int
+    a: float
+    c: float
+
+    def precision(self, columns: np.ndarray) -> np.ndarray:
+        """Return how much rows tell, by the inverse of their variance."""
+        solution = solved(self.terms, self.coef, None, self.target, self.branch)
+        with np.errstate(all="ignore"):
+            s = np.nan if solution is None else evaluate(solution, columns)
+        return 1.0 / (self.a + self.c * np.where(np.isfinite(s), s, columns[self.target]) ** 2)
 
 
 class Distances:
@@ -51,7 +70,7 @@ class Distances:
             with np.errstate(all="ignore"):
                 values = [self.coef @ evaluator.values(self.terms)]
                 for i in range(len(columns)):
-                    values.append(self.coef @ evaluator.derivatives(self.terms, i))
+                    values.append(evaluator.slope(self.terms, self.coef, i))
             total += np.append(np.square(values) @ w, w.sum())
         return total
 
@@ -65,7 +84,8 @@ class Measure:
     """The question for the sums of a law that is solved for a column.
 
     All rows count, as if ``mean`` were predicted where the law has no solution; where ``keep`` is
-    given, rows with a larger residual are wrong, and do not.
+    given, rows with a larger residual are wrong, and do not. Sums are weighted by the precision of
+    rows where ``noise`` says that it differs between them.
     """
 
     def __init__(
@@ -77,9 +97,10 @@ class Measure:
         seed: int,
         keep: float | None = None,
         mean: float = 0.0,
+        noise: Noise | None = None,
     ):
         self.terms, self.coef, self.target, self.branch = tuple(terms), coef, target, branch
-        self.seed, self.keep, self.mean = seed, keep, mean
+        self.seed, self.keep, self.mean, self.noise = seed, keep, mean, noise
 
     def __call__(self, part: RowPart) -> Sums:
         """Return the sums over some rows."""
@@ -102,11 +123,9 @@ class Measure:
             on_law[self.target] = predicted
             evaluator = Evaluator(on_law)
             values = evaluator.values(self.terms)
-            slope = self.coef @ evaluator.derivatives(self.terms, self.target)
+            slope = evaluator.slope(self.terms, self.coef, self.target)
             jacobian = -values / slope
-            gradients = [
-                self.coef @ evaluator.derivatives(self.terms, i) for i in range(len(on_law))
-            ]
+            gradients = [evaluator.slope(self.terms, self.coef, i) for i in range(len(on_law))]
             own = residual * slope
             errors = [own / g if np.any(g) else np.full(len(weight), np.nan) for g in gradients]
         counted = np.isfinite(residual)
@@ -117,16 +136,18 @@ class Measure:
             good = counted = counted & (np.abs(residual) <= self.keep)
         missing = float(weight[~counted].sum())
         held = is_held_out(columns, self.seed)
+        precision = np.ones_like(weight) if self.noise is None else self.noise.precision(columns)
         folds = []
-        for fold in (~held & good, held & good):
-            root = np.sqrt(weight[fold])
-            j, r = jacobian[:, fold] * root, residual[fold] * root
-            folds.append((j @ j.T, j @ r, float(r @ r), float(weight[fold].sum())))
-        gram, cross, square, total = (np.array(x) for x in zip(*folds, strict=True))
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"):  # sums of columns near 1e100 may be infinite
+            for fold in (~held & good, held & good):
+                root = np.sqrt(weight[fold] * precision[fold])
+                j, r = jacobian[:, fold] * root, residual[fold] * root
+                folds.append((j @ j.T, j @ r, float(r @ r), float(weight[fold].sum())))
             squares = np.array([np.nansum((weight * e**2)[counted]) for e in errors])
-        pull = jacobian[:, good] * (np.sqrt(weight[good]) * residual[good])
-        return Sums(gram, cross, square, total, squares, pull @ pull.T, missing)
+            pull = jacobian[:, good] * (np.sqrt(weight[good]) * precision[good] * residual[good])
+            plain, noise = float(weight[good] @ residual[good] ** 2), pull @ pull.T
+        gram, cross, square, total = (np.array(x) for x in zip(*folds, strict=True))
+        return Sums(gram, cross, square, total, plain, squares, noise, missing)
 
     @staticmethod
     def combine(first: Sums, second: Sums) -> Sums:

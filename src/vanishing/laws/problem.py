@@ -41,6 +41,11 @@ class LawTable(NamedTuple):
         Of the columns and the target, where laws must be homogeneous.
     precision : array of shape (n_rows,) or None
         What weights were multiplied by, since noise is not the same on all rows.
+    left_out : array of shape (n_left_out, n_rows) or None
+        Columns that are not searched: laws must leave nothing that these explain.
+    rounding : float
+        What rounding leaves of the target, relative to its size: more than usual where columns were
+        far from the origin.
     """
 
     columns: np.ndarray
@@ -52,6 +57,30 @@ class LawTable(NamedTuple):
     places: np.ndarray
     dimensions: np.ndarray | None = None
     precision: np.ndarray | None = None
+    left_out: np.ndarray | None = None
+    rounding: float = 0.0
+
+    def of_columns(self, kept: np.ndarray) -> "LawTable":
+        """Return the table of some of the columns; the others are left out of the search."""
+        others = np.setdiff1d(np.arange(len(self.columns)), kept)
+        dimensions = self.dimensions
+        return self._replace(
+            columns=self.columns[kept],
+            positive=self.positive[kept],
+            log_units=self.log_units[kept],
+            places=self.places[kept],
+            dimensions=None if dimensions is None else dimensions[[*kept, -1]],
+            left_out=self.columns[others] if len(others) else None,
+        )
+
+    @property
+    def exact(self) -> float:
+        """Residual relative to the size of the target of a law that is exact.
+
+        It is little beside the target's spread, too, which may be far less than its size.
+        """
+        spread = float(np.sqrt(self.variance / self.norm))
+        return min(max(settings.EXACT, self.rounding), settings.THIN * spread)
 
     def at(self, rows) -> "LawTable":
         """Return some of the rows."""
@@ -60,6 +89,7 @@ class LawTable(NamedTuple):
             y=self.y[rows],
             weight=self.weight[rows],
             precision=None if self.precision is None else self.precision[rows],
+            left_out=None if self.left_out is None else self.left_out[:, rows],
         )
 
     @property
@@ -179,7 +209,8 @@ class Reduced:
             single = len(used) == 1 and exponents[used[0]] == 1.0
             columns.append(int(self.table.places[used[0]]) if single else None)
         log_units = self.state.variables @ self.table.log_units
-        return Variables(self.state.positive.tolist(), log_units, columns, self.n_values)
+        values = self.w[:, : settings.COMPARED_ROWS]
+        return Variables(self.state.positive.tolist(), log_units, columns, self.n_values, values)
 
     @cached_property
     def n_values(self) -> list[int]:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from vanishing.algebra.terms import raised
 from vanishing.fitting.smooth_terms import is_logarithmic
 from vanishing.fitting.surrogate import Surrogate, fit_surrogate
 from vanishing.laws import settings
@@ -62,12 +63,19 @@ class Logarithms:
     """
 
     def __init__(self, columns: np.ndarray, positive: np.ndarray):
-        self.columns = columns
+        self.columns, self.positive = columns, positive
         self.logs = np.log(np.where(positive[:, np.newaxis], columns, 1.0))
+
+    def product(self, exponents: np.ndarray) -> np.ndarray:
+        """Return a product of powers on the rows; whole ones of columns that are not positive."""
+        value = np.exp(exponents @ self.logs)
+        for i in np.flatnonzero(~self.positive & (exponents != 0.0)):
+            value = value * raised(self.columns[i], exponents[i])
+        return value
 
     def factor(self, state: ReductionState) -> np.ndarray:
         """Return M on the rows."""
-        return np.exp(state.factor @ self.logs)
+        return self.product(state.factor)
 
     def variables(self, state: ReductionState) -> np.ndarray:
         """Return the variables of a state on the rows."""
@@ -211,6 +219,14 @@ def _gram_of_gradients(state: ReductionState, logarithms: Logarithms, weight) ->
     return gram / gram[-1, -1]
 
 
+def with_surrogate(state: ReductionState, logarithms: Logarithms, y, weight) -> ReductionState:
+    """Return a state with a surrogate of the target, fitted to rows."""
+    logarithmic = is_logarithmic(logarithms.variables(state), state.positive)
+    coordinates = logarithms.coordinates(state, logarithmic)
+    surrogate = fit_surrogate(coordinates, logarithms.factor(state), y, weight)
+    return state._replace(surrogate=surrogate, logarithmic=logarithmic)
+
+
 def reduced_states(
     columns, positive, y, weight, start: ReductionState, progress
 ) -> list[ReductionState]:
@@ -233,10 +249,7 @@ def reduced_states(
 
     def fitted(state):
         progress(f"surrogate of {state.n_variables} variables")
-        logarithmic = is_logarithmic(logarithms.variables(state), state.positive)
-        coordinates = logarithms.coordinates(state, logarithmic)
-        surrogate = fit_surrogate(coordinates, logarithms.factor(state), y, weight)
-        return state._replace(surrogate=surrogate, logarithmic=logarithmic)
+        return with_surrogate(state, logarithms, y, weight)
 
     states = [fitted(start)]
     while states[-1].n_variables:

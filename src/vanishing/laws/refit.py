@@ -35,6 +35,8 @@ class Fitted(NamedTuple):
         Of the residual of y.
     predicted : array of shape (n_rows,)
         y; on rows where the law has no solution, the value next to it.
+    leverage : array of shape (n_rows,)
+        Share of each row in what is predicted of it, between 0 and 1.
     exact : bool
         Whether the law may hold up to rounding: a table without noise.
     """
@@ -45,6 +47,7 @@ class Fitted(NamedTuple):
     covariance: np.ndarray
     mean_square: float
     predicted: np.ndarray
+    leverage: np.ndarray
     exact: bool = False
 
     @property
@@ -193,13 +196,18 @@ def _fitted(reduced: Reduced, terms, coef: np.ndarray, fixed: int, predict: Call
         max_steps=settings.REFIT_STEPS,
         least_gain=1e-6,
     )
+    covariance = inverse(point.gram)
+    jacobian = predict(point.coef)[1] * (reduced.factor * reduced.root)
+    with np.errstate(invalid="ignore"):  # infinite where coefficients are not determined
+        leverage = np.sum(jacobian * (covariance @ jacobian), axis=0)
     return Fitted(
         tuple(terms),
         np.insert(point.coef, fixed, 1.0),
         fixed,
-        with_fixed(inverse(point.gram), fixed),
+        with_fixed(covariance, fixed),
         point.loss,
         point.Y * reduced.factor,
+        leverage,
     )
 
 
@@ -225,12 +233,13 @@ def _as_a_law(reduced: Reduced, fit: Fitted, Y: np.ndarray | None) -> Fitted | N
 def _is_exact(reduced: Reduced, law: Fitted) -> bool:
     """Say whether a law holds up to rounding, in units of y or, next to a pole, in its terms."""
     share = law.mean_square / reduced.table.norm
-    if not settings.EXACT**2 < share < settings.NEARLY_EXACT_FIT**2:
-        return share <= settings.EXACT**2
+    exact = reduced.table.exact
+    if not exact**2 < share < settings.NEARLY_EXACT_FIT**2:
+        return share <= exact**2
     with np.errstate(all="ignore"):
         values = Evaluator(np.vstack([reduced.w, reduced.Y])).values(law.terms) * law.coef[:, None]
         left = np.abs(values.sum(axis=0)) / np.abs(values).sum(axis=0)
-    return bool(np.nanmean(left) < settings.EXACT)
+    return bool(np.nanmean(left) < exact)
 
 
 def refit_link(reduced: Reduced, link: Link, terms, rows, known: set) -> list[Fitted]:
@@ -253,7 +262,7 @@ def refit_link(reduced: Reduced, link: Link, terms, rows, known: set) -> list[Fi
         law = _as_a_law(reduced, fit._replace(coef=inside), model.predict(inside[1:])[0])
         if law is not None:
             laws.append(law)
-        t = fit.significance(settings.EXACT**2 * reduced.table.norm)
+        t = fit.significance(reduced.table.exact**2 * reduced.table.norm)
         least = int(np.argmin(t))
         if not t[least] <= enough:
             break
@@ -287,7 +296,7 @@ def refit_implicit(reduced: Reduced, terms, coef, known: set) -> list[Fitted]:
         law = _as_a_law(reduced, fit, one)
         if law is not None:
             laws.append(law)
-        t = fit.significance(settings.EXACT**2 * reduced.table.norm)
+        t = fit.significance(reduced.table.exact**2 * reduced.table.norm)
         least = int(np.argmin(t))
         if not t[least] <= enough:
             return laws

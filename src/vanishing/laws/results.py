@@ -15,14 +15,17 @@ from vanishing.fitting.normal import inverse, widened, with_fixed, without
 from vanishing.fitting.sample import Sample
 from vanishing.laws import settings
 from vanishing.laws.choose import LawCandidate
-from vanishing.laws.passes import Measure, Sums
+from vanishing.laws.passes import Measure, Noise, Sums
 from vanishing.laws.robust import deviation
-from vanishing.laws.table import Prepared
+from vanishing.laws.table import Prepared, SearchRows
+from vanishing.laws.unequal import variance_model
 
 
 def _simplified(terms: list[Term]) -> list[Term]:
     """Return terms multiplied by powers of columns such that their exponents are smallest."""
     exponents = np.array([term.exponents for term in terms])
+    if (np.abs(exponents).sum(axis=1) <= 1).all():  # a sum of columns, maybe of very many
+        return terms
     others = exponents[[not term.involves(-1) for term in terms]]
     shifts = [np.zeros(exponents.shape[1]), *others]
     shifts += [np.median(exponents, axis=0), np.median(others, axis=0)]
@@ -47,10 +50,11 @@ def in_units(term: Term, units: np.ndarray) -> tuple[Term, float]:
     for i in np.flatnonzero(signs < 0):
         exponent = exponents[i]
         if exponent % 1:
-            # Links have roots of powers 1/2 and -1/2 alone, others are of positive columns.
-            unit = tuple(float(j == i) for j in range(len(units)))
-            factors.append(Factor(FUNCTIONS["sqrt"], -1.0, unit, int(2 * exponent)))
-            exponents[i] = 0.0
+            # Other exponents, thirds, that reductions have are not defined on negative columns.
+            if (2.0 * exponent).is_integer():
+                unit = tuple(float(j == i) for j in range(len(units)))
+                factors.append(Factor(FUNCTIONS["sqrt"], -1.0, unit, int(2 * exponent)))
+                exponents[i] = 0.0
         elif exponent % 2:
             factor = -factor
     return Term(tuple(exponents), tuple(factors)), factor
@@ -83,8 +87,12 @@ class Draft(NamedTuple):
     mean_square: float
 
 
+@np.errstate(all="ignore")
 def draft(candidate: LawCandidate, table: Prepared, sample: Sample, target: int) -> Draft:
-    """Return a candidate in the columns and units of the rows it was found on."""
+    """Return a candidate in the columns and units of the rows it was found on.
+
+    Powers of units may overflow, or vanish: such a law cannot be written, and is infinitely bad.
+    """
     n_columns = len(sample.columns)
     places = np.append(table.columns, target)
     fitted = candidate.fitted
@@ -104,7 +112,7 @@ def draft(candidate: LawCandidate, table: Prepared, sample: Sample, target: int)
         covariance / table.units[-1] ** 2,
         target,
         1,
-        fitted.exact,
+        fitted.exact and bool(np.isfinite(coef).all()),
         np.inf,
     )
     rows = np.zeros((n_columns, table.table.n_rows))
@@ -155,6 +163,15 @@ def spread_of(law: Draft, sample: Sample) -> float:
     return deviation(np.where(np.isfinite(left), left, np.inf), sample.weight)
 
 
+def unequal_noise(law: Draft, sample: Sample) -> Noise | None:
+    """Return the noise of rows that a law leaves, if it grows with the target; None if not."""
+    y, left = sample.columns[law.target], _left(law, sample.columns)
+    good = np.isfinite(left)
+    squares, weight = (y - left)[good] ** 2, sample.weight[good] / sample.repetition
+    model = variance_model(left[good] ** 2, squares, weight)
+    return None if model is None else Noise(law.terms, law.coef, law.target, law.branch, *model)
+
+
 class _PassPoint:
     """What a pass over all rows tells of a draft, at values of its free coefficients."""
 
@@ -180,23 +197,31 @@ class _PassPoint:
 
 
 def fitted_law(
-    law: Draft, ask: Callable, seed: int, mean: float, keep: float | None = None
+    law: Draft,
+    ask: Callable,
+    seed: int,
+    mean: float,
+    keep: float | None = None,
+    noise: Noise | None = None,
 ) -> tuple[Draft, Sums]:
     """Fit a law to all rows, in a few passes; return it with the sums of the last one.
 
-    ``mean`` is that of the target, ``keep`` the largest residual of a row that is not wrong. A step
-    that makes the error larger is taken back, and is the last.
+    ``mean`` is that of the target, ``keep`` the largest residual of a row that is not wrong,
+    ``noise`` what is known of rows with unequal noise. A step that makes the error larger is taken
+    back, and is the last.
     """
 
     def point_at(coef: np.ndarray) -> _PassPoint:
         moved = law._replace(coef=np.insert(coef, law.fixed, 1.0))
-        measure = Measure(moved.terms, moved.coef, moved.target, moved.branch, seed, keep, mean)
+        place = moved.target, moved.branch
+        measure = Measure(moved.terms, moved.coef, *place, seed, keep, mean, noise)
         return _PassPoint(moved, ask(measure, Measure.combine))
 
     start = np.delete(law.coef, law.fixed)
     point = gauss_newton(point_at, start, max_steps=settings.PASSES - 1, least_gain=0.0, halvings=0)
     covariance = with_fixed(point.covariance, law.fixed)
-    return point.draft._replace(covariance=covariance, mean_square=point.mean_square), point.sums
+    mean_square = point.sums.plain / max(float(point.sums.weight.sum()), 1e-300)
+    return point.draft._replace(covariance=covariance, mean_square=mean_square), point.sums
 
 
 def held_out_error(sums: Sums, fixed: int) -> float:
@@ -206,34 +231,37 @@ def held_out_error(sums: Sums, fixed: int) -> float:
     """
     gram, cross = without(sums.gram[0], sums.cross[0], fixed)
     held_gram, held_cross = without(sums.gram[1], sums.cross[1], fixed)
+    whole = float(sums.square.sum())
+    if not (sums.weight[1] > 0 and whole > 0):
+        return 0.0 if sums.weight[1] > 0 else np.nan
     with np.errstate(invalid="ignore"):  # NaN where terms depend on one another
         step = inverse(gram) @ cross
         square = sums.square[1] - 2 * step @ held_cross + step @ held_gram @ step
-    return float(np.sqrt(max(square, 0.0) / sums.weight[1])) if sums.weight[1] > 0 else np.nan
+        # Rows may count by their precision: what is larger on rows held out is the ratio.
+        ratio = max(square, 0.0) / sums.weight[1] * sums.weight.sum() / whole
+    return float(np.sqrt(ratio * sums.plain / sums.weight.sum()))
 
 
-def finished(
-    law: Draft, sums: Sums, names, size: float, n_inputs: int, sample: Sample, **facts
-) -> Law:
-    """Return the `Law`; ``size`` is the rms of the target."""
+def finished(law: Draft, sums: Sums, rows: SearchRows, **facts) -> Law:
+    """Return the `Law`."""
+    names, sample, size = rows.names, rows.sample, rows.size(law.target)
     n, repetition = float(sums.weight.sum()), sample.repetition
     observations = n / repetition
     freedom = max(observations - len(law.terms) + 1, 1.0)
-    variance = 0.0 if law.exact else law.mean_square * observations / freedom * repetition
+    left = float(sums.square.sum()) / n  # in units of the rows' variance, where that differs
+    variance = 0.0 if law.exact else left * observations / freedom * repetition
     covariance = law.covariance
     # Where rows have weights, these say how large the noise is.
     if not law.exact and np.ptp(sample.weight) <= 1e-9 * sample.weight.max():
-        covariance = widened(covariance, sums.noise / law.mean_square)
+        covariance = widened(covariance, sums.noise / left)
     error = float(np.sqrt(law.mean_square))
     with np.errstate(all="ignore"):
         errors = np.sqrt(np.where(sums.errors > 0, sums.errors, np.nan) / n)
     return Law(
-        law.terms,
-        law.coef,
+        **rows.in_given_columns(law.terms, law.coef, covariance * variance),
         names=names,
         target=names[law.target],
-        n_inputs=n_inputs,
-        covariance=covariance * variance,
+        n_inputs=rows.n_inputs,
         error=error,
         relative_error=error / size if size else np.nan,
         branch=law.branch,

@@ -1,8 +1,12 @@
 """Which rows are wrong? Those far from a smooth function, or from an equation, of the others."""
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.linalg import LinAlgError, eigh
 
+from vanishing.fitting.lack_of_fit import standardised
+from vanishing.fitting.normal import solution
 from vanishing.fitting.smooth_terms import (
     exponents_up_to,
     legendre_products,
@@ -10,6 +14,7 @@ from vanishing.fitting.smooth_terms import (
 )
 from vanishing.fitting.surrogate import fit_surrogate
 from vanishing.laws import settings
+from vanishing.laws.problem import LawTable
 
 _FITS = 8
 
@@ -22,7 +27,7 @@ def deviation(residual: np.ndarray, weight: np.ndarray) -> float:
     return max(1.4826 * float(np.abs(residual[middle])), 1e-300)
 
 
-def _farness(residual: np.ndarray, scale: float) -> np.ndarray:
+def farness(residual: np.ndarray, scale: float) -> np.ndarray:
     """Return what the weights of rows are divided by: infinite where its square overflows."""
     with np.errstate(over="ignore"):
         return 1.0 + (residual / (settings.HALF_WEIGHT * scale)) ** 2
@@ -41,8 +46,28 @@ def good_rows(table) -> np.ndarray:
         surrogate = fit_surrogate(coordinates, factor, table.y, weight)
         residual = table.y - surrogate.values(coordinates)
         scale = deviation(residual, table.weight)
-        weight = table.weight / _farness(residual, scale)
+        weight = table.weight / farness(residual, scale)
     return np.abs(residual) <= settings.FAR * scale
+
+
+def rows_near_a_sum(table: LawTable, progress: Callable) -> np.ndarray:
+    """Say which rows of a table are near the sum of columns that fits most rows.
+
+    All are, where there are too few rows for as many columns.
+    """
+    terms = np.vstack([np.ones(table.n_rows), standardised(table.columns, table.weight)])
+    good = np.ones(table.n_rows, dtype=bool)
+    if table.n_observations < 2 * len(terms):
+        return good
+    weight = table.weight
+    for _ in range(_FITS):
+        progress()
+        coef = solution((terms * weight) @ terms.T, terms @ (weight * table.y))
+        residual = table.y - coef @ terms
+        scale = deviation(residual, table.weight)
+        weight = table.weight / farness(residual, scale)
+    # Rounding differs from row to row, and is no reason to leave one out.
+    return np.abs(residual) <= max(settings.FAR * scale, settings.EXACT_LINK * table.norm**0.5)
 
 
 def rows_near_an_equation(columns: np.ndarray, weight: np.ndarray) -> np.ndarray:
@@ -67,7 +92,7 @@ def rows_near_an_equation(columns: np.ndarray, weight: np.ndarray) -> np.ndarray
             size = np.sqrt(sum((vector @ s) ** 2 for s in slopes)) + 1e-12
             residual = (vector @ values) / size
             scale = deviation(residual, weight)
-            now = weight / _farness(residual, scale)
+            now = weight / farness(residual, scale)
         # More terms always fit better: a higher degree has to halve the deviation to be taken.
         if scale < 0.5 * best[0]:
             best = (scale, np.abs(residual) <= settings.FAR * scale)

@@ -14,7 +14,13 @@ from vanishing.laws.homogeneous import admitted, terms_to_make
 from vanishing.laws.implicit import implicit_supports
 from vanishing.laws.links import IDENTITY, link_supports, regression, usable_links
 from vanishing.laws.problem import LawTable, Reduced
-from vanishing.laws.reductions import ReductionState, reduced_states
+from vanishing.laws.products import products
+from vanishing.laws.reductions import (
+    Logarithms,
+    ReductionState,
+    reduced_states,
+    with_surrogate,
+)
 from vanishing.laws.refit import Fitted, refit_implicit, refit_link
 
 
@@ -73,15 +79,21 @@ def search(table: LawTable, options: Options, progress=lambda: None) -> SearchOu
 
 def _outcomes(table: LawTable, options: Options, progress) -> Iterator[SearchOutcome]:
     """Yield what is known after each step, up to the one that settles it."""
+    lack_of_fit = LackOfFit(table.columns, table.weight, table.left_out)
+    fits = _of_products(table)
+    candidates = [candidate(fit, reduced) for fit, reduced in fits]
+    outcome = SearchOutcome(choose(candidates, lack_of_fit), candidates, [])
+    yield outcome
+    if outcome.choice is not None and outcome.choice.best.fitted.exact:
+        return
     n_columns = len(table.columns)
     used = slice(0, min(table.n_rows, settings.FIRST_ROWS))
     start = ReductionState(np.zeros(n_columns), np.eye(n_columns), table.positive)
     states = reduced_states(
         table.columns[:, used], table.positive, table.y[used], table.weight[used], start, progress
     )
-    outcome = SearchOutcome(None, [], states)
+    outcome = outcome._replace(states=states)
     yield outcome
-    lack_of_fit = LackOfFit(table.columns, table.weight)
     for tried, state in enumerate(_order(states)):
         if tried > 1 and outcome.is_ambiguous:
             return
@@ -97,6 +109,18 @@ def _outcomes(table: LawTable, options: Options, progress) -> Iterator[SearchOut
                     break
         if outcome.choice is not None and not outcome.choice.reason:
             return
+
+
+def _of_products(table: LawTable) -> list[tuple[Fitted, Reduced]]:
+    """Return the fits of products of powers that logarithms suggest."""
+    logarithms = Logarithms(table.columns, table.positive)
+    none = np.empty((0, len(table.columns))), np.empty(0, dtype=bool)
+    fits = []
+    for product in products(table):
+        state = ReductionState(product.exponents, *none)
+        reduced = Reduced.of(table, with_surrogate(state, logarithms, table.y, table.weight))
+        fits += [(fit, reduced) for fit in _pure_product(reduced)]
+    return fits
 
 
 def _order(states):

@@ -14,8 +14,20 @@ LINK_ROWS = 2500  # on which a link is tried first: fewer are faster, and noise 
 CHOICE_ROWS = 5000  # on which sparse terms are chosen; all rows of the sample then fit them
 COMPARED_ROWS = 1000  # on which two laws are told apart; a hundred per term is plenty
 MAX_COLUMNS = 9  # of a search; more are screened first, which may miss one that matters little
+PURSUED = 12  # columns that each view of the screening takes in
+POOL = 25  # columns whose products are screened: 60 took 3 s, and time is their sixth power
 SCREENED_TERMS = 30  # of degree 2 that the screening of columns chooses
+SCREENED_VALUES = 1_200_000  # of columns that are screened: time
+MAX_TARGETS = 40  # columns that are taken in turn where there is no target: time
+NAMED_COLUMNS = 10  # that were left out; more are counted
+MANY_DECADES = 50  # of a column that is of no size: its logarithm is asked for
 FEW_VALUES = 6  # a variable of no more values gets no functions, and powers below their number
+
+# -- Sums of more columns than a search takes ------------------------------------------------------
+SPARE_ROWS = 5  # more than coefficients: exact sums leave rounding on as many by no chance
+ROWS_FOR_ALL = 3.0  # per column: with fewer, columns are also taken in one after the other
+FORWARD_COLUMNS = 40  # that are: time
+SUM_LEFT = 0.1  # share of the target's variance
 
 # -- Rows that are wrong, and rows of unequal noise -----------------------------------------------
 FAR = 4.5  # deviations beyond which robust fits leave a row out: 1 good row in 150,000
@@ -23,6 +35,12 @@ HALF_WEIGHT = 2.0  # deviations at which a row counts half: lower resists more w
 CHANCE = 40.0  # twice the log-likelihood that the best of thousands of equations gains by chance
 LEAST_VARIANCE = 1e-3  # of a row, relative to a typical one: bounds how much one row can count
 UNEQUAL_LEFT = 0.1  # share of the variance that a prediction may leave for noise to be told by it
+
+# -- Products of powers, in logarithms -----------------------------------------------------------
+LEAST_NONZERO = 0.9  # share of rows on which a column is not zero, so that it has logarithms
+SIGNIFICANT_EXPONENT = 9.0  # squared t-value of an exponent that is not zero
+SNAPPED = 15.0  # log-likelihood that simple exponents may lose to fitted ones
+SAME_SIGN = 0.9  # share of the target whose sign a product has
 
 # -- Reductions: without them 72 / 68 / - instead of 96 / 92 / 84 ---------------------------------
 # Exponents a of x_j x_i^a; the first six in triples, which are many.
@@ -69,6 +87,10 @@ ROUNDING_UNITS, NEEDED_TERM = 10.0, 1e5
 # Two laws are different where the sum of the terms of one is this share of their sizes where the
 # other holds, at so many points.
 APART, APART_POINTS = 1e-3, 0.02
+# Distance of rows from an exact law in units of the columns' spreads: noise that is far from the
+# origin has .3 and more, a law of columns at 1e8 times their spread 1e-8.
+THIN = 1e-6
+FAR_TERMS = 3  # times the terms of a law: where columns are far, before their origins are known
 EXACT_CHECK = 1e-11  # residual relative to the target at which `check_law` says "exact"
 
 # -- Refit in units of y: without it 96 / 84 / 76 -------------------------------------------------
@@ -89,11 +111,16 @@ WORSE = 2.0  # times the mean square of the sample: what a law may leave on all 
 # Half: 30, 4; twice: the same.
 EXPONENT_PRICE = 3.0  # score per unit of exponents: simple terms against a slightly better fit
 FUNCTION_PRICE = 25.0  # score per function used; half: the same; twice: 28, 5
-LEAST_EXPLAINED = 0.5  # share of the target's variance
+LEAST_EXPLAINED = 0.5  # share of the target's variance, of a law found or checked
+ROWS_PER_UNEXPLAINED = 125.0  # rows per column for which a law may leave everything unexplained
+LEAST_FREEDOM = 0.01  # of a row that alone decides what a law says of it
 ROWS_PER_TERM = 5.0  # per coefficient to be fitted: fewer would fit anything
 FEW_ROWS = 30  # on fewer, nothing is said about what a law leaves over
 # Half: 31, 6; twice: 28, 1.
 EVIDENCE = 10.0  # least distance in score to the best law that is really different
+# Share of the target: where smooth deviations of this size would not show, a law may be an
+# approximation, however few its terms. Feynman's tables at noise .01 have half of it.
+UNSEEN = 0.002
 ENOUGH = 200.0  # evidence beyond which no further explanation is looked for: time alone
 SAME = 1e-7  # singular value of terms that have a law in common
 
@@ -110,13 +137,19 @@ TURNS = 0.1  # share of rows on either side of a surface that turns around: a co
 # -- check_law ------------------------------------------------------------------------------------
 SIGNIFICANT = 1e-3  # p-value of a column that is named as explaining residuals
 TESTED_ROWS = 20_000  # of the test of what is left over: time
-LARGE_ERROR = 0.5  # over the spread of the target, of an equation that says little
 WRONG_BRANCH = 0.25  # share of rows where a root would be negative
+UNEQUAL_GAIN = 6.0  # twice the log-likelihood from which on noise is unequal: chance in 1 of 100
+UNEQUAL_ROBUST_GAIN = 20.0  # likewise where rows may be wrong, and are as far as noise may be
 SINGULAR = 1e-7  # smallest singular value of a Jacobian, of constants that are not settled
 START_ROWS = 300  # on which starts are compared: time
 MAX_STARTS = 600  # time against constants that are found only from near
-REFINED_STARTS = 4  # that are followed to their end
+FOLLOWED_STARTS, FIRST_STEPS = 16, 25  # the best ones, and steps from each on these rows
+AGREEING_STARTS = 3  # that lead to the same least squares: no more are followed
+REFINED_STARTS = 2  # that are followed to their end on all rows
+DECISIVE = 0.3  # of the largest target: rows that decide where it spans decades
 # Starts relative to a constant's typical size: of any constant, of a phase, of a frequency.
 START_FACTORS = (1.0, -1.0, 3.0, 0.3, 10.0, 0.1, -3.0, -0.3, 30.0, -10.0, 100.0, 0.01)
+MORE_FACTORS = (1.0, 0.3, 3.0)  # of other sizes that a constant may have
+START_QUANTILES = (0.1, 0.3, 0.5, 0.7, 0.9)  # of a column, for constants of its size
 START_PHASES = (0.5, 2.1, 3.7, 5.3)
 START_FREQUENCIES = tuple(0.5 * i for i in range(1, 101))

@@ -5,13 +5,14 @@ over columns of their noise's variance times the Gram matrix of derivatives. Noi
 too large; what it adds is known where its size is, and is taken out (Hermite polynomials).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import comb
 from typing import NamedTuple
 
 import numpy as np
 
 from vanishing.fitting.debiased import fitted_equation, matrices
+from vanishing.fitting.origins import Expansion, shortest_origin
 from vanishing.fitting.ratios import full_ratios, least_ratio, ratio_supports
 from vanishing.fitting.smooth_terms import exponents_up_to
 from vanishing.fitting.sparse import price
@@ -21,6 +22,7 @@ from vanishing.fitting.variety import (
     gradient,
     projected,
     rank_of_multiples,
+    thickness,
     vanishes,
 )
 from vanishing.laws import settings
@@ -79,14 +81,20 @@ class Symmetric:
         Called now and then, to say that the search goes on.
     must : int, default=None
         A column that an equation must have.
+    rounding : float, default=0.0
+        What rounding has left of the columns, relative to their size. Where it is more than usual,
+        columns were far from the origin, and equations may be longer than those that are asked for:
+        there is another place to measure columns from, where they are short.
     """
 
-    def __init__(self, columns, weight, noise, options, progress, must=None):
+    def __init__(self, columns, weight, noise, options, progress, must=None, rounding=0.0):
         self.columns, self.weight, self.noise = columns, weight, noise
         self.max_degree, self.max_terms = options.max_degree, options.max_terms
         self.robust, self.progress = options.robust, progress
         self.dimensions = options.dimensions
         self.must = must
+        self.exact = max(settings.EXACT, rounding)
+        self.exact_terms = self.max_terms * (settings.FAR_TERMS if rounding else 1)
         self.count = float(weight.sum())
         self.spread = np.sqrt(
             np.average(
@@ -175,22 +183,25 @@ class Symmetric:
         self.progress()
         values = evaluated(self.columns, exponents) * np.sqrt(self.weight)
         enough = values.shape[1] >= max(10, 2 * len(values))
-        null = NullSpace.of(values) if enough else None
+        null = NullSpace.of(values, self.exact) if enough else None
         if null is None:
             return []
         highest = max((e.exponents.sum(axis=1).max() for e in known), default=0)
         if degree > highest + 1 and len(null.vectors) <= rank_of_multiples(known, exponents):
             return []
-        return [
+        equations = (
             VarietyEquation(exponents[part], coef, 0.0, np.inf, True)
-            for part, coef in null.sparse(self.max_terms)
-            if self._is_asked(exponents[part]) and self._holds(exponents[part], coef)
-        ]
+            for part, coef in null.sparse(self.exact_terms)
+        )
+        return [e for e in equations if self._is_asked(e.exponents) and self._holds(e)]
 
-    def _holds(self, exponents, coef) -> bool:
-        """Say whether an equation holds up to rounding on all rows."""
-        values = evaluated(self.columns, exponents) * coef[:, None]
-        return bool((np.abs(values.sum(axis=0)) <= 1e-9 * np.abs(values).max(axis=0)).all())
+    def _holds(self, equation: VarietyEquation) -> bool:
+        """Say whether an equation holds up to rounding on all rows, and is of some use there."""
+        values = evaluated(self.columns, equation.exponents) * equation.coef[:, None]
+        rounding = max(1e-9, 10 * self.exact) * np.abs(values).max(axis=0)
+        if not (np.abs(values.sum(axis=0)) <= rounding).all():
+            return False
+        return thickness(self.columns, equation, self.spread, self.weight) < settings.THIN
 
     # -- Tables with noise ------------------------------------------------------------------------
 
@@ -337,13 +348,39 @@ class Symmetric:
 
         return follows
 
-    def _is_significant(self, equation: VarietyEquation, noise: np.ndarray) -> bool:
-        """Say whether each term is needed: its coefficient is not zero within four errors."""
+    def origins(self, columns: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+        """Return steps of columns after which the equation of all terms is short, and their errors.
+
+        Of the lowest degree whose terms leave hardly more than the noise; zeros where none does.
+        """
+        noise = self._least_noise() if self.noise is None else ColumnNoise(self.noise)
+        nowhere = np.zeros(len(self.columns))
+        if noise is None:
+            return nowhere, nowhere
+        for exponents in self._noisy_terms():
+            both = matrices(
+                self.columns, self.weight, exponents, noise.deviations, noise.deviations
+            )
+            gram = both.gram + both.slope
+            scale = np.sqrt(gram.diagonal())
+            gram, slope = gram / scale / scale[:, None], both.slope / scale / scale[:, None]
+            ratio, vector = least_ratio(gram, slope, np.arange(len(exponents)))
+            if ratio < (settings.RATIO_ESTIMATED if noise.is_floor else settings.RATIO):
+                equation = VarietyEquation(exponents, vector / scale, ratio, np.inf, False)
+                coef, covariance = self._fitted(equation, noise.deviations)
+                expansion = Expansion(exponents, coef, covariance, 0.0)
+                return shortest_origin(expansion, columns)[:2]
+        return nowhere, nowhere
+
+    def _fitted(self, equation: VarietyEquation, noise: np.ndarray):
+        """Return the coefficients of an equation on these rows, and their covariance."""
         part = RowPart(self.columns.T, None, self.weight)
         ones = np.ones(len(self.columns))
-        coef, covariance, _ = fitted_equation(
-            equation, noise, ones, lambda question, combine: question(part)
-        )
+        return fitted_equation(equation, noise, ones, lambda question, combine: question(part))[:2]
+
+    def _is_significant(self, equation: VarietyEquation, noise: np.ndarray) -> bool:
+        """Say whether each term is needed: its coefficient is not zero within four errors."""
+        coef, covariance = self._fitted(equation, noise)
         error = np.sqrt(np.maximum(covariance.diagonal(), 0.0))
         needed = np.abs(coef) > 4 * error
         return bool(needed.all())

@@ -5,20 +5,25 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vanishing.algebra.expressions import of_term
+from vanishing.algebra.expressions import moved, of_term
 from vanishing.algebra.quantities import ONE
 from vanishing.algebra.terms import Term
 from vanishing.algebra.writing import PlainText, in_words
 from vanishing.equations.law import Law
+from vanishing.fitting.lack_of_fit import unseen_share
+from vanishing.fitting.origins import far_offsets, target_origins
+from vanishing.fitting.sparse import price
 from vanishing.laws import settings
 from vanishing.laws.choose import Choice, LawCandidate
-from vanishing.laws.results import Draft, draft, finished, fitted_law, spread_of
+from vanishing.laws.products import products
+from vanishing.laws.results import Draft, draft, finished, fitted_law, spread_of, unequal_noise
 from vanishing.laws.robust import good_rows
-from vanishing.laws.search import Options, SearchOutcome, search
+from vanishing.laws.search import Options, OutOfTime, SearchOutcome, search
 from vanishing.laws.table import Prepared, SearchRows, prepared
 from vanishing.laws.unequal import with_equal_noise
 
 ROUNDED = 1e-9  # relative error that rounding alone makes
+_NO_TIME = "No law of {} was found in the time allowed: raise max_time."
 
 
 class LawAnswer(NamedTuple):
@@ -45,25 +50,73 @@ class LawAnswer(NamedTuple):
 
 
 def law_of_target(rows: SearchRows, options: Options, progress, target: int = -1) -> LawAnswer:
-    """Return the law of one column of some rows, the last by default."""
+    """Return the law of one column of some rows, the last by default.
+
+    Powers of columns far from the origin tell nothing apart: a law is then looked for in these
+    columns less offsets, too. Offsets are numbers with units, which a homogeneous law has not.
+    """
     target %= len(rows.names)
+    answer = _law_in_columns(rows, options, progress, target)
+    offsets = far_offsets(rows.sample.columns, rows.weight)
+    if not offsets.any() or options.dimensions is not None:
+        return answer
+    shifted = rows.shifted(offsets)
+    count, spread = float(rows.weight.sum()), float(np.std(shifted.sample.columns[target]))
+    least = max(ROUNDED, shifted.rounding) * spread
+
+    def score(answer: LawAnswer) -> float:
+        if not answer.laws:
+            return np.inf
+        law = answer.laws[0]
+        return 2 * count * np.log(max(law.error, least)) + price(count) * law.n_terms
+
+    inputs = np.arange(len(offsets)) != target
+    origins = offsets.copy()
+    origins[inputs] = target_origins(
+        shifted.sample.columns[inputs],
+        shifted.sample.columns[target],
+        rows.weight,
+        offsets[inputs],
+        shifted.rounding,
+    )
+    answers = [
+        _law_in_columns(rows.shifted(at), options, progress, target)
+        for at in ([origins, offsets] if (origins != offsets).any() else [offsets])
+    ]
+    return min([*answers, answer], key=score)
+
+
+def _law_in_columns(rows: SearchRows, options: Options, progress, target: int) -> LawAnswer:
+    """Return the law of one column of some rows, in terms of the columns that these have."""
     name, y = rows.names[target], rows.sample.columns[target]
     if not np.ptp(y) > 1e-12 * rows.size(target):
         return LawAnswer([], f"No law: {name} is constant, {y[0]:.6g} on all rows.", 0.0)
-    table = prepared(rows.sample.columns, target, rows.weight, options.dimensions)
+    try:
+        table = prepared(
+            rows.sample.columns,
+            target,
+            rows.weight,
+            options.dimensions,
+            options.robust,
+            progress,
+            rows.rounding,
+        )
+    except OutOfTime:
+        return LawAnswer([], _NO_TIME.format(name), np.nan)
     if not len(table.columns):
         verdict = f"No law: all columns are constant, and {name} is not."
         return LawAnswer([], verdict, float(np.std(y)))
-    if options.robust:
+    if options.robust and table.sum is None:
         table = table._replace(table=table.table.at(good_rows(table.table)))
         if not table.table.variance > 1e-24 * table.table.norm:
             return LawAnswer([], f"No law: but for a few rows, {name} is constant.", 0.0)
     table, outcome = _searched(table, options, progress)
     front = _front(outcome, table, rows, target)
     noise = np.sqrt(_noise(outcome)) * abs(table.units[-1])
-    answer = LawAnswer([], "", noise, front, _reductions(outcome, table, rows.names, target))
+    answer = LawAnswer([], "", noise, front, _reductions(outcome, table, rows, target))
     if outcome.choice is None or outcome.choice.reason:
-        return answer._replace(verdict=_why_none(outcome, name, options.dimensions is not None))
+        reason = _why_none(outcome, name, options.dimensions is not None)
+        return answer._replace(verdict=reason + table.left_out_text(rows.names))
     law = _of_all_rows(outcome.choice, table, rows, target, options.robust)
     if isinstance(law, str):
         return answer._replace(verdict=f"No law of {name} was found: {law}.")
@@ -83,7 +136,9 @@ def _of_all_rows(
     start = draft(choice.best, table, sample, target)
     # Rounding differs from row to row, and is no reason to leave one out.
     keep = max(settings.FAR * spread_of(start, sample), ROUNDED * size) if robust else None
-    fit, sums = fitted_law(start, rows.ask, rows.seed, rows.mean(target), keep)
+    unequal = table.table.precision is not None and not start.exact
+    noise = unequal_noise(start, sample) if unequal else None
+    fit, sums = fitted_law(start, rows.ask, rows.seed, rows.mean(target), keep, noise)
     if robust and sums.missing >= sums.weight.sum():
         return "the best equation has no solution, or a wrong one, on most rows"
     if not robust and sums.missing > (1.0 - settings.ONE_BRANCH) * sums.weight.sum():
@@ -93,13 +148,11 @@ def _of_all_rows(
     law = finished(
         fit,
         sums,
-        rows.names,
-        size,
-        rows.n_inputs,
-        sample,
+        rows,
         evidence=choice.evidence / 2,
         lack_of_fit=choice.lack_of_fit,
-        verdict=_certainty(choice, fit, sums.missing, robust, rows, target),
+        verdict=_certainty(choice, fit, sums.missing, robust, table, rows, target)
+        + table.left_out_text(rows.names),
         units=rows.units,
     )
     if (np.abs(law.coef) < 2 * law.coef_std).any():
@@ -109,6 +162,15 @@ def _of_all_rows(
 
 def _searched(table: Prepared, options: Options, progress) -> tuple[Prepared, SearchOutcome]:
     """Search, and again with rows by the inverse of their variance where noise is unequal."""
+    if table.sum is not None:
+        return table, SearchOutcome(table.sum, [table.sum.best], [])
+    # What a product of powers says of the target tells the noise before any search does.
+    for product in products(table.table)[:1]:
+        equal = with_equal_noise(table.table, product.predicted)
+        if equal is not table.table:
+            weighted = search(equal, options, progress)
+            if weighted.out_of_time or (weighted.choice is not None and not weighted.choice.reason):
+                return table._replace(table=equal), weighted
     outcome = search(table.table, options, progress)
     law = None
     if outcome.choice is not None and not outcome.choice.reason:
@@ -157,12 +219,10 @@ def _unmeasured(fit: Draft, rows: SearchRows) -> Law:
     """Return a law as the search left it, on its sample of rows."""
     error = float(np.sqrt(fit.mean_square))
     return Law(
-        fit.terms,
-        fit.coef,
+        **rows.in_given_columns(fit.terms, fit.coef, fit.covariance * fit.mean_square),
         names=rows.names,
         target=rows.names[fit.target],
         n_inputs=rows.n_inputs,
-        covariance=fit.covariance * fit.mean_square,
         error=error,
         relative_error=error / rows.size(fit.target),
         branch=fit.branch,
@@ -172,21 +232,26 @@ def _unmeasured(fit: Draft, rows: SearchRows) -> Law:
     )
 
 
-def _reductions(outcome: SearchOutcome, table: Prepared, names, target: int) -> list[str]:
+def _reductions(
+    outcome: SearchOutcome, table: Prepared, rows: SearchRows, target: int
+) -> list[str]:
     """Return the combinations of columns that matter, that with the target first."""
     if not outcome.states:
         return []
     state = outcome.states[-1] if outcome.choice is None else outcome.choice.best.reduced.state
-    text = PlainText([*(names[i] for i in table.columns), names[target]])
+    places = [*table.columns, target]
+    text = PlainText([rows.names[i] for i in places])
+    offsets = [0.0] * len(places) if rows.offsets is None else rows.offsets[places].tolist()
     groups = [np.append(-state.factor, 1.0)]
     groups += [np.append(row, 0.0) for row in state.variables]
-    return [text.write(of_term(Term(tuple(map(float, group))))) for group in groups]
+    terms = [of_term(Term(tuple(map(float, group)))) for group in groups]
+    return [text.write(moved(term, offsets)) for term in terms]
 
 
 def _why_none(outcome: SearchOutcome, name: str, homogeneous: bool) -> str:
     """Say why there is no law."""
     if outcome.out_of_time:
-        return f"No law of {name} was found in the time allowed: raise max_time."
+        return _NO_TIME.format(name)
     law = "law" if not homogeneous else "law whose coefficients have no dimension"
     reason = "no combination of terms comes down to its noise"
     if outcome.choice is not None:
@@ -194,8 +259,20 @@ def _why_none(outcome: SearchOutcome, name: str, homogeneous: bool) -> str:
     return f"No {law} of {name} was found: {reason}."
 
 
+def _product_text(exponents: np.ndarray, table: Prepared, names) -> str:
+    """Write a product of powers of the columns of a table."""
+    text = PlainText([names[i] for i in table.columns])
+    return text.write(of_term(Term(tuple(map(float, exponents)))))
+
+
 def _certainty(
-    choice: Choice, fit: Draft, missing: float, robust: bool, rows: SearchRows, target: int
+    choice: Choice,
+    fit: Draft,
+    missing: float,
+    robust: bool,
+    table: Prepared,
+    rows: SearchRows,
+    target: int,
 ) -> str:
     """Say in words how sure a law is."""
     if fit.exact:
@@ -218,8 +295,20 @@ def _certainty(
             text += "; too few rows to tell whether a column explains what is left."
         else:
             text += "; no column explains what is left."
-        if not _is_sure(choice):
-            text += " Within this noise it may be an approximation of another law."
+        n_rows = choice.best.reduced.table.n_observations
+        unseen = float(error) / rows.size(target) * unseen_share(n_rows)
+        if choice.variants or unseen > settings.UNSEEN or not _is_sure(choice):
+            text += (
+                " Within this noise it may be an approximation of another law: smooth deviations "
+                f"of up to {100 * unseen:.2g} % would not show."
+            )
+        if choice.variants:
+            others = (
+                _product_text(c.reduced.state.factor, table, rows.names) for c in choice.variants
+            )
+            text += (
+                f" The ranges do not settle its exponents: {', '.join(others)} would fit as well."
+            )
     if missing:
         where = "Left out as wrong were" if robust else "It has no solution on"
         text += f" {where} {missing:g} rows."

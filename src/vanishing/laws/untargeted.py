@@ -1,5 +1,6 @@
 """Laws of columns that all have noise or none: symmetric ones, and each column in turn."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -8,17 +9,26 @@ from vanishing._threads import spread
 from vanishing.algebra.solving import normalised, pivot_of, solved
 from vanishing.algebra.terms import monomial
 from vanishing.equations.law import Law
+from vanishing.fitting import settings as of_fitting
 from vanishing.fitting.debiased import fitted_equation
+from vanishing.fitting.origins import Expansion, far_offsets, short_number, shortest_origin
 from vanishing.fitting.smooth_terms import is_logarithmic
-from vanishing.fitting.variety import VarietyEquation
+from vanishing.fitting.variety import VarietyEquation, evaluated, thickness
 from vanishing.laws import settings
 from vanishing.laws.passes import Distances, Measure
 from vanishing.laws.problem import surrogate_of
 from vanishing.laws.results import held_out_error
 from vanishing.laws.robust import rows_near_an_equation
-from vanishing.laws.search import Options
+from vanishing.laws.search import Options, OutOfTime
 from vanishing.laws.symmetric import Symmetric, SymmetricAnswer
-from vanishing.laws.table import SearchRows, prepared, signed_units, varying
+from vanishing.laws.table import (
+    SearchRows,
+    listed,
+    most_related,
+    prepared,
+    signed_units,
+    varying,
+)
 from vanishing.laws.targets import ROUNDED, LawAnswer, law_of_target
 
 
@@ -26,9 +36,12 @@ def laws_of_columns(rows: SearchRows, options: Options, noise, n_laws: int, prog
     """Return laws among the columns of X, none of which is singled out."""
     among = _among(rows, options, noise, progress, n_laws)
     if among is not None:
-        laws = [_law(rows, equation, among, None) for equation in among.answer.equations]
-        return LawAnswer(laws, _verdict(laws), among.deviations, _shortest(laws))
-    places = np.flatnonzero(varying(rows.sample.columns)).tolist()
+        every = [_law(*_shortest_form(among, equation)) for equation in among.answer.equations]
+        laws = [law for law in every if law.n_terms <= options.max_terms]
+        if laws:
+            return LawAnswer(laws, _verdict(laws), among.deviations, _shortest(laws))
+    varies = np.flatnonzero(varying(rows.sample.columns))
+    places = varies[most_related(rows.sample.columns[varies], rows.weight)].tolist()
     answers = spread(lambda target: _law_in_turn(rows, options, progress, target), places)
     spreads = np.std(rows.sample.columns, axis=1)
     close = [
@@ -46,16 +59,36 @@ def laws_of_columns(rows: SearchRows, options: Options, noise, n_laws: int, prog
     deviations = np.zeros(len(rows.names))
     deviations[places] = [answer.noise for answer in answers]
     verdict = _verdict(laws) if laws else _why_none(answers)
+    passed_over = [rows.names[i] for i in np.setdiff1d(varies, places)]
+    verdict += _passed_over_text(passed_over, progress)
     return LawAnswer(laws, verdict, deviations, front, reductions)
+
+
+def _passed_over_text(names: list[str], progress: Callable) -> str:
+    """Say which columns were not taken as the target, since there are many, or no time is left."""
+    text = ""
+    if names:
+        text = f" Related least to others, and looked at only beside them: {listed(names)}."
+    try:
+        progress()
+    except OutOfTime:
+        text += " Not all columns were looked at in the time allowed: raise max_time."
+    return text
 
 
 def _law_in_turn(rows: SearchRows, options: Options, progress, target: int) -> LawAnswer:
     """Return the law of one column; none where the other columns explain too little of it."""
-    table = prepared(rows.sample.columns, target, rows.weight).table
-    progress()
-    surrogate, _ = surrogate_of(table)
-    if surrogate.mean_square > settings.UNRELATED * table.variance:
-        return LawAnswer([], "", float(np.sqrt(surrogate.mean_square)) * abs(table.unit))
+    try:
+        progress()
+        ready = prepared(rows.sample.columns, target, rows.weight, progress=progress)
+        progress()
+    except OutOfTime:
+        return LawAnswer([], "", np.nan)
+    table = ready.table
+    if ready.sum is None:
+        surrogate, _ = surrogate_of(table)
+        if surrogate.mean_square > settings.UNRELATED * table.variance:
+            return LawAnswer([], "", float(np.sqrt(surrogate.mean_square)) * abs(table.unit))
     return law_of_target(rows, options, progress, target)
 
 
@@ -64,7 +97,7 @@ def noise_of_target(rows: SearchRows, noise: np.ndarray) -> float:
 
     It is what a surrogate leaves, without what noise in the columns makes of it by their slopes.
     """
-    table, columns, units = prepared(rows.sample.columns, len(rows.names) - 1, rows.weight)
+    table, columns, units, *_ = prepared(rows.sample.columns, len(rows.names) - 1, rows.weight)
     surrogate, coordinates = surrogate_of(table)
     first = slice(0, settings.FIRST_ROWS)
     logarithmic = is_logarithmic(table.columns, table.positive)
@@ -83,7 +116,7 @@ def law_with_noise_in_all(rows: SearchRows, options: Options, noise, progress) -
     # The target is the last of the columns; a factor of all terms says nothing of it.
     if among is None or among.answer.equations[0].exponents[:, -1].min() > 0:
         return None
-    law = _law(rows, among.answer.equations[0], among, target)
+    law = _law(*_shortest_form(among, among.answer.equations[0]), target)
     return LawAnswer([law], f"{law}: {law.verdict}", among.deviations, [law])
 
 
@@ -93,6 +126,8 @@ class _Among(NamedTuple):
     Attributes
     ----------
     answer : SymmetricAnswer
+    given, rows : SearchRows
+        As they are given, and those whose columns are less offsets where they were far.
     places : array of int
         The columns that vary.
     units : array of shape (n_columns,)
@@ -101,6 +136,8 @@ class _Among(NamedTuple):
     """
 
     answer: SymmetricAnswer
+    given: SearchRows
+    rows: SearchRows
     places: np.ndarray
     units: np.ndarray
     robust: bool
@@ -122,10 +159,34 @@ def _among(
     rows: SearchRows, options: Options, noise, progress, n_laws: int, must=None
 ) -> _Among | None:
     """Search for equations in which no column is singled out; None if there are none."""
+    offsets = far_offsets(rows.sample.columns, rows.weight)
+    # Offsets are numbers with units, which a homogeneous law has not.
+    if not offsets.any() or options.dimensions is not None:
+        return _among_columns(rows, rows, options, noise, progress, n_laws, must)[0]
+    shifted = rows.shifted(offsets)
+    among, origins = _among_columns(rows, shifted, options, noise, progress, n_laws, must)
+    if (origins == offsets).all() or (among is not None and among.answer.equations[0].exact):
+        return among
+    moved = rows.shifted(origins)
+    other, _ = _among_columns(rows, moved, options, noise, progress, n_laws, must)
+    if other is None or among is None:
+        return among if other is None else other
+    sizes = [len(each.answer.equations[0].coef) for each in (other, among)]
+    return other if sizes[0] <= sizes[1] else among
+
+
+def _among_columns(
+    given: SearchRows, rows: SearchRows, options: Options, noise, progress, n_laws: int, must
+) -> tuple[_Among | None, np.ndarray]:
+    """Search in some columns; return equations, and offsets with which they would be shorter.
+
+    ``given`` are the rows whose columns are as they are.
+    """
     sample = rows.sample
+    origins = np.zeros(len(rows.names)) if rows.offsets is None else rows.offsets.copy()
     places = np.flatnonzero(varying(sample.columns))
     if len(places) < 2 or (must is not None and must not in places):
-        return None
+        return None, origins
     units = np.abs(signed_units(sample.columns[places], sample.weight))
     scaled = sample.columns[places] / units[:, None]
     if noise is not None:
@@ -137,15 +198,58 @@ def _among(
     if options.robust:
         good = rows_near_an_equation(scaled, weight)
         scaled, weight = np.ascontiguousarray(scaled[:, good]), weight[good]
-    answer = Symmetric(scaled, weight, noise, options, progress, must).answer(n_laws)
+    search = Symmetric(scaled, weight, noise, options, progress, must, rows.rounding)
+    answer = search.answer(n_laws)
+    if origins.any() and not any(equation.exact for equation in answer.equations):
+        steps, errors = search.origins(np.flatnonzero(origins[places]).tolist())
+        for i, step, error in zip(places, steps * units, errors * units, strict=True):
+            if step:
+                width = of_fitting.STEP_WIDTH * float(error)
+                origins[i] = short_number(float(origins[i] + step), width)
     every = np.ones(len(rows.names))
     every[places] = units
-    return _Among(answer, places, every, options.robust) if answer.equations else None
+    among = _Among(answer, given, rows, places, every, options.robust)
+    return among if answer.equations else None, origins
 
 
-def _law(rows: SearchRows, equation: VarietyEquation, among: _Among, target) -> Law:
+def _shortest_form(among: _Among, equation: VarietyEquation) -> tuple[_Among, VarietyEquation]:
+    """Return an exact equation with columns measured from where it has the fewest terms.
+
+    Columns that were far from the origin are: an equation that has no more terms in them as they
+    are is about these.
+    """
+    rows, places, units = among.rows, among.places, among.units
+    if rows.offsets is None or not equation.exact:
+        return among, equation
+    offsets = rows.offsets[places]
+    expansion = Expansion.of(equation.exponents, equation.coef, max(1e-7, 1e3 * rows.rounding))
+    steps, _, shorter = shortest_origin(
+        expansion, np.flatnonzero(offsets).tolist(), -offsets / units[places]
+    )
+    exponents = shorter.exponents[shorter.needed]
+    if len(exponents) == len(equation.exponents):
+        return among, equation
+    origins, every = rows.offsets.copy(), units.copy()
+    for i, step in zip(places, steps, strict=True):
+        if step:
+            width = rows.rounding * float(units[i])
+            origins[i] = short_number(origins[i] + step * units[i], width)
+    moved = among.given.shifted(origins)
+    columns = moved.sample.columns[places]
+    every[places] = np.abs(signed_units(columns, rows.weight))
+    columns = columns / every[places][:, None]
+    values = evaluated(columns, exponents)
+    scale = np.sqrt(np.mean(values**2, axis=1))
+    coef = np.linalg.svd((values / scale[:, None]).T, full_matrices=False)[2][-1] / scale
+    short = equation._replace(exponents=exponents, coef=coef)
+    if not thickness(columns, short, np.std(columns, axis=1), rows.weight) < 1e2 * rows.rounding:
+        return among, equation
+    return among._replace(rows=moved, units=every), short
+
+
+def _law(among: _Among, equation: VarietyEquation, target: int | None = None) -> Law:
     """Return an equation as a law, fitted to all rows."""
-    every, noise = among.units, among.noise
+    rows, every, noise = among.rows, among.units, among.noise
     exponents = np.zeros((len(equation.coef), len(rows.names)), dtype=np.int64)
     exponents[:, among.places] = equation.exponents
     whole = equation._replace(exponents=exponents)
@@ -162,21 +266,20 @@ def _law(rows: SearchRows, equation: VarietyEquation, among: _Among, target) -> 
         fixed = pivot_of(terms, coef, target)
     coef, relative = normalised(coef * scale, covariance * np.outer(scale, scale), fixed)
     if equation.exact:
-        coef = _whole(coef)
+        coef = _whole(coef, max(1e-10, rows.rounding))
     held_out = coef
     if not equation.exact:
         others, _, _ = fitted_equation(whole, noise, every, rows.ask, far, rows.seed)
         held_out = others * scale
     measured = _measured(rows, terms, coef, held_out, target, fixed)
     verdict = _certainty(equation, among.answer)
-    if equation.exact and measured["error"] > ROUNDED:
+    if equation.exact and measured["error"] > max(ROUNDED, rows.rounding):
         verdict = "It holds up to rounding on most rows, and not on all."
+    errors = None if relative is None else relative * rows.sample.repetition
     return Law(
-        terms,
-        coef,
+        **rows.in_given_columns(terms, coef, errors),
         names=rows.names,
         n_inputs=rows.n_inputs,
-        covariance=None if relative is None else relative * rows.sample.repetition,
         evidence=equation.evidence / 2,
         lack_of_fit=equation.lack_of_fit,
         n_samples=rows.sample.n_samples,
@@ -186,10 +289,10 @@ def _law(rows: SearchRows, equation: VarietyEquation, among: _Among, target) -> 
     )
 
 
-def _whole(coef):
+def _whole(coef: np.ndarray, rounding: float) -> np.ndarray:
     """Round coefficients that are whole numbers up to rounding errors."""
     nearest = np.round(coef)
-    return np.where(np.abs(coef - nearest) < 1e-10 * np.abs(coef).max(), nearest, coef)
+    return np.where(np.abs(coef - nearest) < rounding * np.abs(coef).max(), nearest, coef)
 
 
 def _measured(rows, terms, coef, held_out, target, fixed) -> dict:

@@ -1,5 +1,6 @@
 """The estimator `ConservedQuantities`, which asks runs for what stays the same along each."""
 
+from functools import partial
 from typing import Literal, Self
 
 import numpy as np
@@ -30,7 +31,9 @@ from vanishing.estimators.notebook import HTMLRepresentation
 from vanishing.estimators.progress import Progress
 from vanishing.estimators.row_methods import RowTransformer, row_by_row
 from vanishing.estimators.saving import Savable
+from vanishing.fitting.origins import ask_shifted
 from vanishing.motion import settings
+from vanishing.motion.origins import offsets_of_runs
 from vanishing.motion.quantity import ConservedQuantity, read_quantity, write_quantity
 from vanishing.motion.runs import Measure, RowSubset, RunQuestion, Scatter, Survey
 from vanishing.motion.search import Search
@@ -206,7 +209,14 @@ class ConservedQuantities(
             names = tuple(map(str, input_names(self)))
             progress = Progress("ConservedQuantities", self.verbose)
             progress.step("looking at the runs")
-            monomials, survey = self._monomials(ask, names)
+            asked = asked_variables(self.functions, names)
+            look = RunQuestion([variable for variable, _ in asked])
+            survey = _surveyed(ask, look, names)
+            offsets = offsets_of_runs(survey, look.variables)
+            if offsets.any():
+                ask = partial(ask_shifted, ask, offsets)
+                survey = ask(look, Survey.combine)
+            monomials = self._monomials(survey, asked, names)
             held_out = self._held_out(len(survey.labels))
             progress.step(f"{len(survey.labels)} runs, {len(monomials)} monomials")
             seed = int(check_random_state(self.random_state).randint(2**31))
@@ -218,7 +228,7 @@ class ConservedQuantities(
                 return ask(question, question.combine)
 
             scatter = measured(monomials, subset)
-            search = Search(scatter, monomials, names, self.max_terms, noise)
+            search = Search(scatter, monomials, names, self.max_terms, noise, offsets)
             is_all = subset.share >= 1.0 and subset.runs.all()
             answer = search.answer(None if is_all else lambda terms: measured(terms, None))
             self.runs_, self.held_out_ = survey.labels, held_out
@@ -235,24 +245,20 @@ class ConservedQuantities(
 
     # -- Reading rows -----------------------------------------------------------------------------
 
-    def _monomials(self, ask, names) -> tuple[MotionMonomials, Survey]:
-        """Look at all rows; return the monomials, and what was seen."""
-        asked = asked_variables(self.functions, names)
-        look = RunQuestion([variable for variable, _ in asked])
-        survey = ask(look, Survey.combine)
-        if survey is None:
-            raise ValueError("X has no rows (of positive weight): nothing to fit.")
-        _check(survey, names)
+    def _monomials(self, survey: Survey, asked, names) -> MotionMonomials:
+        """Return the monomials in variables that are defined on all rows."""
         kept: list[tuple[Variable, float]] = []
+        defined = set()
         for (variable, by_name), square in zip(asked, survey.squares, strict=True):
             if np.isfinite(square) and square > 0:
-                kept.append((variable, float(np.sqrt(square / survey.weight))))
+                defined.add(variable.function)
+                if variable.carries_more(survey.low, survey.high):
+                    kept.append((variable, float(np.sqrt(square / survey.weight))))
             elif by_name and variable.function is not None:
                 raise ValueError(
                     f"the function {variable.function.name} is not defined on all rows of column "
                     f"{names[variable.column]!r}: leave it out of functions."
                 )
-        defined = {variable.function for variable, _ in kept}
         for variable, _ in asked:
             if variable.function is not None and variable.function not in defined:
                 raise ValueError(
@@ -260,7 +266,7 @@ class ConservedQuantities(
                     "column: leave it out of functions."
                 )
         variables, scale = zip(*kept, strict=True)
-        return MotionMonomials(variables, np.array(scale), self.max_degree), survey
+        return MotionMonomials(variables, np.array(scale), self.max_degree)
 
     def _held_out(self, n_runs: int) -> np.ndarray:
         """Return which runs are held out: a quarter, or none of two or three."""
@@ -371,6 +377,15 @@ def _searched(counts: np.ndarray, held_out: np.ndarray, seed: int) -> RowSubset:
             n_kept = -(-settings.SEARCHED_RUNS * len(places) // len(counts))
             runs[places[n_kept:]] = False
     return RowSubset(runs, min(1.0, settings.SEARCHED_ROWS / counts[runs].sum()), seed)
+
+
+def _surveyed(ask, look: RunQuestion, names) -> Survey:
+    """Look at all rows; raise ValueError where they tell nothing."""
+    survey = ask(look, Survey.combine)
+    if survey is None:
+        raise ValueError("X has no rows (of positive weight): nothing to fit.")
+    _check(survey, names)
+    return survey
 
 
 def _check(survey: Survey, names) -> None:

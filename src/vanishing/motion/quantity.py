@@ -32,6 +32,8 @@ class ConservedQuantity(FittedTerms):
         Of the coefficients; None where they are exact.
     ratio : float, default=nan
         Variance within runs over that of all rows, on runs that were held out.
+    offsets : array-like of shape (n_columns,), default=None
+        What is subtracted from each column before terms are evaluated. None means zeros.
 
     Attributes
     ----------
@@ -81,8 +83,9 @@ class ConservedQuantity(FittedTerms):
         names: Sequence[str],
         covariance: Table | None = None,
         ratio: float = math.nan,
+        offsets: Vector | None = None,
     ):
-        self._set_terms(terms, coef, names, covariance)
+        self._set_terms(terms, coef, names, covariance, offsets)
         self._set(ratio=float(ratio))
 
     @property
@@ -122,7 +125,8 @@ class ConservedQuantity(FittedTerms):
         return np.array(rows).T
 
     def _read(self, X) -> np.ndarray:
-        return read_columns(X, None, self.names, len(self.names), self._columns)
+        columns = read_columns(X, None, self.names, len(self.names), self._columns)
+        return self._without_offsets(columns)
 
     # -- Writing ----------------------------------------------------------------------------------
 
@@ -159,10 +163,15 @@ def write_quantity(writer, quantity: ConservedQuantity) -> dict:
 
 def read_quantity(reader, node) -> ConservedQuantity:
     """Return a quantity that `write_quantity` has written."""
-    *parts, ratio, _ = reader.fields(
-        node, "a quantity", ("names", "terms", "coef", "covariance", "ratio"), ("quantity",)
+    *parts, ratio, _, offsets = reader.fields(
+        node,
+        "a quantity",
+        ("names", "terms", "coef", "covariance", "ratio"),
+        ("quantity", "offsets"),
     )
-    return ConservedQuantity(**read_terms(reader, *parts), ratio=reader.measured(ratio, "ratio"))
+    names, terms, coef, covariance = parts
+    read = read_terms(reader, names, terms, coef, covariance, offsets)
+    return ConservedQuantity(**read, ratio=reader.measured(ratio, "ratio"))
 
 
 register_result(ConservedQuantity, write_quantity, read_quantity)

@@ -13,6 +13,7 @@ from vanishing.motion.evenness import evenness
 from vanishing.motion.exact import NullSpaces, exact_quantities
 from vanishing.motion.independence import leans, left_over, n_independent
 from vanishing.motion.noisy import NoisySearch, slack
+from vanishing.motion.origins import Origins
 from vanishing.motion.pencil import Pencil, PencilCandidate, pencil, total_factor
 from vanishing.motion.quantity import ConservedQuantity
 from vanishing.motion.runs import Scatter
@@ -108,6 +109,8 @@ class Search:
     max_terms : int
     noise : array of shape (n_columns,) or None
         Standard deviations; None where they are unknown, and in proportion to the spread.
+    offsets : array of shape (n_columns,)
+        What was subtracted from the columns.
     """
 
     def __init__(
@@ -117,6 +120,7 @@ class Search:
         names: Sequence[str],
         max_terms: int,
         noise: np.ndarray | None,
+        offsets: np.ndarray,
     ):
         if scatter.sample is None:
             raise ValueError("the scatter needs a sample of its rows.")
@@ -127,6 +131,7 @@ class Search:
         n = len(self.names)
         deviation = np.sqrt((factor[1:, 1 : n + 1] ** 2).sum(axis=0) / scatter.weight.sum())
         self.spread = deviation * monomials.scale[:n]
+        self.origins = Origins(offsets, self.spread)
         self.in_sample = not scatter.held_out.any()
         everywhere = np.ones(len(scatter.weight), dtype=bool)
         count = float(scatter.weight.sum() ** 2 / scatter.square.sum())
@@ -200,7 +205,7 @@ class Search:
         n_runs = len(self.scatter.weight)
         return MotionAnswer(
             quantities,
-            [Law(terms, coef, names=self.names) for terms, coef in self.constraints],
+            [Law(**self.origins.law(*law), names=self.names) for law in self.constraints],
             np.column_stack([np.empty((n_runs, 0)), *(result.values for result in results)]),
             independent,
             noise,
@@ -393,10 +398,9 @@ class Search:
             covariance = (fit.covariance / np.outer(sizes, sizes))[::-1, ::-1]
         # The leading term first.
         terms, coef = [self.terms[i] for i in candidate.support[::-1]], (fit.coef / sizes)[::-1]
-        quantity = ConservedQuantity(
-            terms, coef, names=self.names, covariance=covariance, ratio=ratio
-        )
-        return MotionResult(quantity, (terms, coef), values)
+        parts, constant = self.origins.quantity(terms, coef, covariance is None)
+        quantity = ConservedQuantity(**parts, names=self.names, covariance=covariance, ratio=ratio)
+        return MotionResult(quantity, (terms, coef), values + constant)
 
     def _constraints(self) -> list[tuple[list[Term], np.ndarray]]:
         """Return the laws of the state, in columns as they are."""

@@ -34,6 +34,10 @@ SMALL = 1e-2  # of the limit, what coefficients of size 1 add: keeps coefficient
 REWEIGHTED = 8  # steps of reweighting towards few terms: time
 SPARE_TERMS = 2  # times the terms that are wanted may be looked at, before some are dropped
 
+# Relative size of what cancels, and spreads of a column that its origin is rounded by, where
+# columns far from the origin are measured from where a quantity has the fewest terms.
+ORIGIN = 1e-7
+
 # -- With noise -----------------------------------------------------------------------------------
 LARGEST_RATIO = 0.1  # of variance within runs to that of all rows, where the noise is known
 UNKNOWN_NOISE = 0.05  # the same where it is not: more takes slow motion for noise; half: 10 and 9

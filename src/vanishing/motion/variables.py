@@ -10,7 +10,7 @@ from vanishing.algebra.evaluation import values_on
 from vanishing.algebra.functions import Function
 from vanishing.algebra.monomials import plan_up_to, terms_of
 from vanishing.algebra.terms import Evaluator, Factor, Term, monomial
-from vanishing.fitting.asked_functions import asked_functions
+from vanishing.fitting.asked_functions import asked_functions, carries_more
 from vanishing.motion import settings
 
 
@@ -29,6 +29,14 @@ class Variable(NamedTuple):
         """Return its derivative by its column."""
         x = columns[self.column]
         return np.ones_like(x) if self.function is None else self.function.derivative(x)
+
+    def carries_more(self, low: np.ndarray, high: np.ndarray) -> bool:
+        """Say whether it can be told from powers of its column, between two values of each."""
+        if self.function is None:
+            return True
+        points = np.linspace(low[self.column], high[self.column], 65)
+        with np.errstate(all="ignore"):
+            return carries_more(self.function.value(points), points)
 
 
 def asked_variables(functions, names: Sequence[str]) -> list[tuple[Variable, bool]]:

@@ -57,8 +57,11 @@ class VanishingOutlierDetector(
         full forever.
     n_jobs : int, default=None
         Number of threads over rows. The result does not depend on it.
-    random_state : int, RandomState or None, default=None
-        Seed of the sample that is drawn of more than 10,000 rows.
+    random_state : int, RandomState or None, default=0
+        Seed of what is random: which 10,000 rows are looked at closer if there are more, which
+        10,000 scores of training rows are kept once batches have brought more, and the threshold
+        of `fit_moments`, which is that of random normal rows. Nothing else: a fit to at most
+        10,000 rows does not depend on it. None: other ones in each fit.
 
     Attributes
     ----------
@@ -119,7 +122,7 @@ class VanishingOutlierDetector(
         false_alarm_rate: float = 0.01,
         half_life: float | None = None,
         n_jobs: int | None = None,
-        random_state: RandomState = None,
+        random_state: RandomState = 0,
     ):
         self.max_degree = max_degree
         self.contamination = contamination

@@ -163,12 +163,13 @@ class Built(NamedTuple):
     model : Model
     counts : array of shape (n_first_rows,)
         What the first rows count for laws, in all 1.
-    scores : array of shape (n_rows,)
+    parts : array of shape (2, n_rows)
+        Of the scores, relative to those of all rows.
     """
 
     model: Model
     counts: np.ndarray
-    scores: np.ndarray
+    parts: np.ndarray
 
 
 def doubt_of(bulk: Sums, n_bulk: float) -> np.ndarray:
@@ -207,7 +208,7 @@ def build(features: Features, sums: tuple[Sums, Sums], n_bulk: float, X, weight)
     model = Model(features, bulk, law, own, laws, doubt, np.zeros(2), np.ones(2))
     parts = model.parts(X)
     model = centred(model, parts, weight)
-    return Built(model, counts, model.scores_of(parts))
+    return Built(model, counts, model.scaled(parts))
 
 
 def _limited(coef: np.ndarray, mean: np.ndarray, strict: np.ndarray) -> Noise:
@@ -231,7 +232,9 @@ def nearly_zero(sums: Sums, size: float) -> np.ndarray:
     gram = sums.gram / sums.weight
     mean = gram[0, 1:] / gram[0, 0]
     covariance = gram[1:, 1:] - gram[0, 0] * np.outer(mean, mean)
-    spread = np.sqrt(np.maximum(covariance.diagonal(), 1e-14 * gram.diagonal()[1:] + 1e-300))
+    # Sums of squares that are zero may come out of moments as less than that.
+    rounding = 1e-14 * np.abs(gram.diagonal()[1:]) + 1e-300
+    spread = np.sqrt(np.maximum(covariance.diagonal(), rounding))
     values, vectors = eigh(covariance / spread / spread[:, None], check_finite=False)
     small = values < size**2
     coef = vectors[:, small] / np.sqrt(np.maximum(values[small], 0.0) + sums.ridge)

@@ -2,11 +2,12 @@
 
 import numpy as np
 
-from vanishing.fitting.sample import Draw, Sample
+from vanishing.fitting.sample import Draw, Sample, row_keys
 from vanishing.outliers import settings
 from vanishing.rows.source import RowPart
 
 PIECE = 1 << 15  # rows of a thread
+_ORDER = 209_652_396  # seed of the order of rows
 
 
 def weights_of(part: RowPart) -> np.ndarray:
@@ -30,3 +31,24 @@ class Sampled:
     def combine(self, first: Sample, second: Sample) -> Sample:
         """Draw from two draws."""
         return self.draw.combine(first, second)
+
+    @staticmethod
+    def in_order(sample: Sample) -> tuple[np.ndarray, np.ndarray]:
+        """Return the rows of a sample and what they count, in an order that looks random.
+
+        It depends on what the rows hold alone, in whatever units and from whatever origin, and
+        decides on folds: where all rows are in the sample, nothing depends on the seed.
+        """
+        exact, coarse = (
+            row_keys(columns, _ORDER) for columns in (sample.columns, _coarse(sample.columns))
+        )
+        order = np.lexsort((sample.weight, exact, coarse))
+        return np.ascontiguousarray(sample.columns[:, order].T), sample.weight[order]
+
+
+def _coarse(columns: np.ndarray) -> np.ndarray:
+    """Return columns in units of their middle halves, to few digits: rounding changes none."""
+    size = np.maximum(np.abs(columns).max(axis=1, keepdims=True), 1e-300)
+    low, middle, high = np.quantile(columns / size, (0.25, 0.5, 0.75), axis=1, keepdims=True)
+    spread = np.where(high - low > settings.CONSTANT, high - low, 1.0)
+    return np.round((columns / size - middle) / spread, settings.COARSE_DIGITS)
