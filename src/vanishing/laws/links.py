@@ -80,19 +80,28 @@ _ANY = (-np.inf, np.inf)
 def _of_function(
     function: Function, unit: float, arguments=_ANY, values=_ANY, **properties
 ) -> Link:
-    """Return a function of a target in some unit, with arguments and values kept in a range."""
+    """Return a function of a target in some unit.
+
+    Where it, or its inverse, is not defined, arguments and values are kept in a range.
+    """
     second, inverse = function.second_derivative, function.inverse
     assert second is not None and inverse is not None
 
     def inside(Y):
-        return np.clip(unit * Y, *arguments)
+        return np.where(
+            np.isfinite(function.value(unit * Y)), unit * Y, np.clip(unit * Y, *arguments)
+        )
+
+    def undone(P):
+        Y = inverse(P)
+        return np.where(np.isfinite(Y), Y, inverse(np.clip(P, *values))) / unit
 
     return Link(
         f"{function.name} Y",
         lambda Y: function.value(inside(Y)),
         lambda Y: unit * function.derivative(inside(Y)),
         lambda Y: unit**2 * second(inside(Y)),
-        lambda P: inverse(np.clip(P, *values)) / unit,
+        undone,
         None,
         function,
         unit,

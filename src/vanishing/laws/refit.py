@@ -14,6 +14,7 @@ from vanishing.laws import settings
 from vanishing.laws.links import Link
 from vanishing.laws.problem import Reduced
 
+_MOVES = 5  # of coefficients, each for the row that is farthest from having a solution
 SOLVED = 1e-9  # sum of a law's terms over that of their sizes, where it has a solution
 
 
@@ -79,6 +80,26 @@ class _LinkModel:
             Y = np.where(np.isfinite(Y), Y, self.reduced.smooth)
             slope = -self.values / self.link.slope(Y)
         return Y, np.where(np.isfinite(slope), slope, 0.0)
+
+    def solvable(self, fit: Fitted) -> np.ndarray:
+        """Return coefficients with which rows next to the end of a root have a solution.
+
+        Noise can make a square negative there. The way to where it is not is the shortest one in
+        units of standard errors; no further than these allow.
+        """
+        coef, covariance = fit.coef[1:], fit.covariance[1:, 1:]
+        for _ in range(_MOVES):
+            inner = -(coef @ self.values)
+            with np.errstate(all="ignore"):
+                outside = self.link.value(self.link.inverse(inner)) - inner
+            outside = np.where(np.abs(outside) > 1e-12 * np.abs(inner), outside, 0.0)
+            row = int(np.argmax(np.abs(outside)))
+            way = covariance @ -self.values[:, row]
+            variance = float(way @ -self.values[:, row])
+            if not 0.0 < outside[row] ** 2 < settings.DETERMINED * fit.mean_square * variance:
+                break
+            coef = coef + way * (outside[row] * (1.0 + SOLVED) / variance)
+        return np.append(1.0, coef)
 
 
 class _ImplicitModel:
@@ -235,8 +256,10 @@ def refit_link(reduced: Reduced, link: Link, terms, rows, known: set) -> list[Fi
     laws: list[Fitted] = []
     while len(terms) > 1 and (link.name, frozenset(terms)) not in known:
         known.add((link.name, frozenset(terms)))
-        fit = _fitted(reduced, terms, coef, 0, _LinkModel(reduced, link, values).predict)
-        law = _as_a_law(reduced, fit, fit.predicted / reduced.factor)
+        model = _LinkModel(reduced, link, values)
+        fit = _fitted(reduced, terms, coef, 0, model.predict)
+        inside = model.solvable(fit)
+        law = _as_a_law(reduced, fit._replace(coef=inside), model.predict(inside[1:])[0])
         if law is not None:
             laws.append(law)
         t = fit.significance(reduced.table.exact**2 * reduced.table.norm)
