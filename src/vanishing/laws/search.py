@@ -89,9 +89,7 @@ def _outcomes(
 ) -> Iterator[SearchOutcome]:
     """Yield what is known after each step, up to the one that settles it."""
     lack_of_fit = LackOfFit(table.columns, table.weight, table.left_out)
-    fits = _of_products(table, products)
-    candidates = [candidate(fit, reduced) for fit, reduced in fits]
-    outcome = SearchOutcome(choose(candidates, lack_of_fit), candidates, [])
+    outcome = of_products(table, products, lack_of_fit)
     yield outcome
     if outcome.choice is not None and outcome.choice.best.fitted.exact:
         return
@@ -120,16 +118,19 @@ def _outcomes(
             return
 
 
-def _of_products(table: LawTable, products: Sequence[Product]) -> list[tuple[Fitted, Reduced]]:
-    """Return the fits of products of powers that logarithms suggest."""
+@np.errstate(all="ignore")
+def of_products(
+    table: LawTable, products: Sequence[Product], lack_of_fit: LackOfFit
+) -> SearchOutcome:
+    """Return what products of powers say of a table, before any search."""
     logarithms = Logarithms(table.columns, table.positive)
     none = np.empty((0, len(table.columns))), np.empty(0, dtype=bool)
-    fits = []
+    candidates: list[LawCandidate] = []
     for product in products:
         state = ReductionState(product.exponents, *none)
         reduced = Reduced.of(table, with_surrogate(state, logarithms, table.y, table.weight))
-        fits += [(fit, reduced) for fit in _pure_product(reduced)]
-    return fits
+        candidates += [candidate(fit, reduced) for fit in _pure_product(reduced)]
+    return SearchOutcome(choose(candidates, lack_of_fit), candidates, [])
 
 
 def _order(states):

@@ -10,15 +10,16 @@ from vanishing.algebra.quantities import ONE
 from vanishing.algebra.terms import Term
 from vanishing.algebra.writing import PlainText, in_words
 from vanishing.equations.law import Law
-from vanishing.fitting.lack_of_fit import unseen_share
+from vanishing.fitting.lack_of_fit import LackOfFit, unseen_share
 from vanishing.fitting.origins import far_offsets, target_origins
 from vanishing.fitting.sparse import price
 from vanishing.laws import settings
 from vanishing.laws.choose import Choice, LawCandidate
-from vanishing.laws.products import products
+from vanishing.laws.problem import LawTable
+from vanishing.laws.products import Product, products
 from vanishing.laws.results import Draft, draft, finished, fitted_law, spread_of, unequal_noise
 from vanishing.laws.robust import good_rows
-from vanishing.laws.search import Options, OutOfTime, SearchOutcome, search
+from vanishing.laws.search import Options, OutOfTime, SearchOutcome, of_products, search
 from vanishing.laws.table import Prepared, SearchRows, prepared
 from vanishing.laws.unequal import with_equal_noise
 
@@ -165,22 +166,28 @@ def _searched(table: Prepared, options: Options, progress) -> tuple[Prepared, Se
     if table.sum is not None:
         return table, SearchOutcome(table.sum, [table.sum.best], [])
     suggested = products(table.table)
-    weighted = None
-    # What a product of powers says of the target tells the noise before any search does.
+    # A product of powers that is a law tells the noise before any search does.
     for product in suggested[:1]:
         equal = with_equal_noise(table.table, product.predicted)
-        if equal is not table.table:
+        if equal is not table.table and _may_be_product(equal, suggested):
             weighted = search(equal, options, progress, suggested)
             if weighted.out_of_time or weighted.law is not None:
                 return table._replace(table=equal), weighted
     outcome = search(table.table, options, progress, suggested)
     law = outcome.law
-    if outcome.out_of_time or (weighted if law is None else law.exact):
+    if outcome.out_of_time or (law is not None and law.exact):
         return table, outcome
     equal = with_equal_noise(table.table, None if law is None else law.predicted)
     if equal is table.table:
         return table, outcome
     return table._replace(table=equal), search(equal, options, progress, suggested)
+
+
+def _may_be_product(table: LawTable, suggested: Sequence[Product]) -> bool:
+    """Say whether a product of powers is a law, or one of several."""
+    lack_of_fit = LackOfFit(table.columns, table.weight, table.left_out)
+    outcome = of_products(table, suggested, lack_of_fit)
+    return outcome.law is not None or outcome.is_ambiguous
 
 
 def _noise(outcome: SearchOutcome) -> float:

@@ -9,8 +9,8 @@ To read in this order:
 - `robust`: moments of the rows that go together
 - `model`: residuals of columns, their local noise, and scores
 - `thresholds`, `calibration`: scores of rows that a fit has not seen, and what follows from them
-- `monomials`, `candidates`, `consequences`, `equations`, `drift`: moments behind laws that can be read, short
-  equations, what follows from others, laws, and those that hold no longer
+- `monomials`, `candidates`, `consequences`, `equations`, `drift`: moments behind laws that can be
+  read, short equations, what follows from others, laws, and those that hold no longer
 - `blame`, `reasons`: the column that is wrong, and why a row has its score
 - `state`, `from_moments`: a fit to rows, batches or moments
 - `saving`: what is saved
