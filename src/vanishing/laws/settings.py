@@ -37,6 +37,7 @@ FAR = 4.5  # deviations beyond which robust fits leave a row out: 1 good row in 
 HALF_WEIGHT = 2.0  # deviations at which a row counts half: lower resists more wrong rows
 CHANCE = 40.0  # twice the log-likelihood that the best of thousands of equations gains by chance
 LEAST_VARIANCE = 1e-3  # of a row, relative to a typical one: bounds how much one row can count
+UNEQUAL_GAIN = 10.0  # twice the log-likelihood: equal noise has 1 on average, and 10 in 1 of 600
 UNEQUAL_LEFT = 0.1  # share of the variance that a prediction may leave for noise to be told by it
 
 # -- Products of powers, in logarithms -----------------------------------------------------------

@@ -61,4 +61,4 @@ def variance_model(r: np.ndarray, s: np.ndarray, weight: np.ndarray) -> tuple[fl
         a = max(a, settings.LEAST_VARIANCE * c)
         variance = a + c * terms[1]
     gain = weight @ (r - r / variance - np.log(variance))
-    return (equal * a, equal * c / size) if gain > settings.CHANCE else None
+    return (equal * a, equal * c / size) if gain > settings.UNEQUAL_GAIN else None
