@@ -9,6 +9,7 @@ from scipy import special
 from vanishing import LawFinder
 from vanishing.algebra.terms import monomial
 from vanishing.datasets import feynman_laws
+from vanishing.laws.implicit import implicit_supports
 from vanishing.laws.links import POWER_LINKS, regression
 from vanishing.laws.problem import LawTable, Reduced
 from vanishing.laws.reductions import ReductionState
@@ -93,6 +94,15 @@ def test_the_square_of_a_law_is_no_candidate():
     terms = [monomial(e) for e in [(0, 2), (1, 1), (2, 0)]]  # (y - E)^2 = 0
     laws = refit_implicit(reduced, terms, [1.0, -2.0, 1.0], set())
     assert not any(law.n_terms == 3 for law in laws)
+
+
+def test_the_square_of_a_law_does_not_end_the_search():
+    rng = np.random.default_rng(0)
+    E, b = rng.uniform(1, 3, (2, 300))
+    reduced = rows_of([E, b], (E + b) * (1 + 3e-8 * rng.normal(size=300)))
+    supports = [s for batch in implicit_supports(reduced, 2, 12, lambda *_: None) for s in batch]
+    # (y - E - b)^2 = 0 has six terms, and vanishes.
+    assert any(len(support.terms) == 3 for support in supports)
 
 
 def test_a_root_of_what_is_negative_is_no_candidate():

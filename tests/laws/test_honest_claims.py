@@ -83,6 +83,19 @@ def test_exponents_that_ranges_do_not_settle_are_a_caveat():
     assert "do not settle" not in LawFinder().fit(X, y).verdict_
 
 
+@pytest.mark.parametrize(
+    ("n_rows", "noise", "fastest"), [(100, 0.01, 0.1), (300, 0.1, 0.2), (1000, 0.01, 0.05)]
+)
+def test_a_claim_that_other_forms_match_within_the_noise_says_so(n_rows, noise, fastest):
+    # At small speeds gamma m v is m v.
+    random = np.random.default_rng(n_rows)
+    X = random.uniform([1, 0.01], [10, fastest], (n_rows, 2))
+    y = X[:, 0] * X[:, 1] / np.sqrt(1 - X[:, 1] ** 2)
+    y += noise * np.sqrt(np.mean(y**2)) * random.normal(size=n_rows)
+    finder = LawFinder().fit(X, y)
+    assert not finder.laws_ or "approximation" in finder.verdict_
+
+
 def test_coefficients_count_rows_by_their_noise():
     # By the largest rows alone the constant would have ten times the error that it has.
     pulls = []

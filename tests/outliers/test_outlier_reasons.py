@@ -35,7 +35,8 @@ def test_laws_are_in_the_units_of_the_table():
     units = np.array([100.0, 0.01, 1000.0])
     laws = [detector().fit(rows).laws_ for rows in (X, X * units)]
     (one,), (other,) = ([law for law in some if law.target == "x2"] for some in laws)
-    assert one.coef_std[0] == pytest.approx(0.01 / np.sqrt(np.sum((q * w) ** 2)), rel=0.2)
+    # Odd rows count little or not at all, so that fewer rows are fitted to.
+    assert 1.0 < one.coef_std[0] / (0.01 / np.sqrt(np.sum((q * w) ** 2))) < 1.4
     ratio = units[2] / (units[0] * units[1])
     np.testing.assert_allclose(other.coef, one.coef * [ratio, 1.0], rtol=1e-6)
     np.testing.assert_allclose(other.coef_std, one.coef_std * [ratio, 1.0], rtol=1e-6)

@@ -39,10 +39,12 @@ def log_likelihood(residual: np.ndarray, weight: np.ndarray, scale: float | None
 def centre(values: np.ndarray, weight: np.ndarray) -> float:
     """Return the most likely centre of values."""
     middle = float(np.median(values))
+    scale = squared_scale(values - middle, weight)
     for _ in range(_STEPS):
-        pull = weight * pulls(values - middle, squared_scale(values - middle, weight))
+        pull = weight * pulls(values - middle, scale)
         last, middle = middle, float(np.average(values, weights=pull))
-        if abs(middle - last) <= 1e-6 * abs(last):
+        scale = float(pull @ (values - middle) ** 2 / weight.sum())
+        if not abs(middle - last) > 1e-4 * np.sqrt(scale):
             break
     return middle
 

@@ -11,7 +11,7 @@ from vanishing.fitting.sparse import price
 from vanishing.fitting.student import explained_share
 from vanishing.laws import settings
 from vanishing.laws.exact import agree, is_confirmed
-from vanishing.laws.problem import LawTable, Reduced
+from vanishing.laws.problem import Reduced
 from vanishing.laws.refit import Fitted
 
 AMBIGUOUS = "several different equations explain the table equally well"
@@ -204,9 +204,18 @@ def _exact_choice(candidates: list[LawCandidate]) -> Choice | None:
     return Choice(best, min(gaps, default=np.inf), 0.0, "")
 
 
-def _gain(explained: float, table: LawTable) -> float:
-    """Return twice the log-likelihood that a law gains over a constant target."""
-    return -table.n_observations * float(np.log(max(1.0 - explained, 1e-300)))
+def _why_little(law: LawCandidate) -> str:
+    """Say why what a law explains does not suffice; "" if it does."""
+    table, explained = law.reduced.table, law.explained_share()
+    if not law.fitted.mean_square < settings.LEAST_EXPLAINED * table.variance:
+        return "no combination of terms explains half of the target's variance"
+    # Twice the log-likelihood that is gained over a constant target.
+    gain = -table.n_observations * np.log(max(1.0 - explained, 1e-300))
+    if not gain > settings.CHANCE + law.length():
+        return "on so few rows, the best of many equations would fit as well by chance"
+    if not explained > law.least_explained_share():
+        return "the best candidate explains too little of most rows, for so few of them"
+    return ""
 
 
 def choose(candidates: list[LawCandidate], lack_of_fit: Callable[..., Lack]) -> Choice | None:
@@ -238,20 +247,14 @@ def choose(candidates: list[LawCandidate], lack_of_fit: Callable[..., Lack]) -> 
         evidence = other.score - best.score
         break
     table = best.reduced.table
-    left, explained = table.y - best.fitted.predicted, best.explained_share()
-    lack = lack_of_fit(left, best.fitted.predicted) if left.any() else Lack()
-    if not best.fitted.mean_square < settings.LEAST_EXPLAINED * table.variance:
-        reason = "no combination of terms explains half of the target's variance"
-    elif not _gain(explained, table) > settings.CHANCE + best.length():
-        reason = "on so few rows, the best of many equations would fit as well by chance"
-    elif not explained > best.least_explained_share():
-        reason = "the best candidate explains too little of most rows, for so few of them"
-    elif lack.is_large:
+    reason, lack = _why_little(best), Lack()
+    if not reason:
+        left = table.y - best.fitted.predicted
+        lack = lack_of_fit(left, best.fitted.predicted) if left.any() else lack
+    if lack.is_large:
         reason = "the best candidate leaves something that the columns still explain"
-    elif best.fitted.n_terms > best.allowed_terms():
+    elif not reason and best.fitted.n_terms > best.allowed_terms():
         reason = "the best candidate has so many terms that it could be any smooth function"
-    elif evidence < settings.EVIDENCE:
+    elif not reason and evidence < settings.EVIDENCE:
         reason = AMBIGUOUS
-    else:
-        reason = ""
     return Choice(best, float(evidence), lack.size, reason, tuple(variants))

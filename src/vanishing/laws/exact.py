@@ -71,7 +71,8 @@ def _in_units_of_rounding(law: Fitted, reduced: Reduced) -> tuple[np.ndarray, ..
 def _is_inner(columns: np.ndarray) -> np.ndarray:
     """Say which half of the rows is farthest from the ends of each column, by ranks."""
     ranks = np.argsort(np.argsort(columns, axis=1, kind="stable"), axis=1, kind="stable")
-    order = np.argsort(np.abs(2 * ranks - columns.shape[1]).max(axis=0), kind="stable")
+    ends = np.abs(2 * ranks - columns.shape[1]).max(axis=0, initial=0)
+    order = np.argsort(ends, kind="stable")
     inner = np.zeros(len(order), dtype=bool)
     inner[order[: len(order) // 2]] = True
     return inner

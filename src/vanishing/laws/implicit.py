@@ -52,10 +52,11 @@ def implicit_supports(
                 return
             rows = _rows(reduced, terms)
             null = NullSpace.of(rows.values, reduced.table.exact)
-            exact = None if null is None else next(null.sparse(max_terms), None)
-            if exact is not None:
-                part, coef = exact
-                yield [Implicit(tuple(terms[i] for i in part), coef)]
+            exact = () if null is None else null.sparse(max_terms)
+            vanishing = (Implicit(tuple(terms[i] for i in part), coef) for part, coef in exact)
+            law = next((law for law in vanishing if _has_single_roots(law, reduced)), None)
+            if law is not None:
+                yield [law]
                 return
             # More terms than a quarter of the rows would explain anything.
             if (
@@ -73,6 +74,15 @@ def implicit_supports(
         if reaching is not None:
             yield reaching
             reached += 1
+
+
+def _has_single_roots(law: Implicit, reduced: Reduced) -> bool:
+    """Say whether a law says where Y is: the square of one with errors of 1e-7 vanishes, too."""
+    evaluator = Evaluator(np.vstack([reduced.w, reduced.Y]))
+    slopes = evaluator.derivatives(law.terms, reduced.n_variables) * law.coef[:, None]
+    with np.errstate(all="ignore"):
+        share = np.abs(slopes.sum(axis=0)) / np.abs(slopes).sum(axis=0)
+    return bool(np.nanmedian(share) > settings.DOUBLE_ROOT)
 
 
 class _TermRows(NamedTuple):

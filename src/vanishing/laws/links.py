@@ -100,10 +100,15 @@ def _of_function(
     )
 
 
-def _logarithm(reduced: Reduced) -> Link:
-    """Return the logarithm of Y in the unit of the table: it may need no constant there."""
-    size = np.exp(reduced.state.factor @ reduced.table.log_units)
-    unit = abs(reduced.table.unit) / float(size)
+def _logarithm(reduced: Reduced) -> Link | None:
+    """Return the logarithm of Y in the unit of the table: it may need no constant there.
+
+    None where that unit is of no size.
+    """
+    size = reduced.state.factor @ reduced.table.log_units
+    unit = float(np.exp(np.log(abs(reduced.table.unit)) - size))
+    if not 1.0 / _HUGE < unit < _HUGE:
+        return None
     return _of_function(FUNCTIONS["log"], unit, values=(-np.inf, 700.0))
 
 

@@ -138,16 +138,16 @@ class Measure:
         held = is_held_out(columns, self.seed)
         precision = np.ones_like(weight) if self.noise is None else self.noise.precision(columns)
         folds = []
-        for fold in (~held & good, held & good):
-            root = np.sqrt(weight[fold] * precision[fold])
-            j, r = jacobian[:, fold] * root, residual[fold] * root
-            folds.append((j @ j.T, j @ r, float(r @ r), float(weight[fold].sum())))
-        gram, cross, square, total = (np.array(x) for x in zip(*folds, strict=True))
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"):  # sums of columns near 1e100 may be infinite
+            for fold in (~held & good, held & good):
+                root = np.sqrt(weight[fold] * precision[fold])
+                j, r = jacobian[:, fold] * root, residual[fold] * root
+                folds.append((j @ j.T, j @ r, float(r @ r), float(weight[fold].sum())))
             squares = np.array([np.nansum((weight * e**2)[counted]) for e in errors])
-        pull = jacobian[:, good] * (np.sqrt(weight[good]) * precision[good] * residual[good])
-        plain = float(weight[good] @ residual[good] ** 2)
-        return Sums(gram, cross, square, total, plain, squares, pull @ pull.T, missing)
+            pull = jacobian[:, good] * (np.sqrt(weight[good]) * precision[good] * residual[good])
+            plain, noise = float(weight[good] @ residual[good] ** 2), pull @ pull.T
+        gram, cross, square, total = (np.array(x) for x in zip(*folds, strict=True))
+        return Sums(gram, cross, square, total, plain, squares, noise, missing)
 
     @staticmethod
     def combine(first: Sums, second: Sums) -> Sums:

@@ -181,11 +181,12 @@ def _product(table: LawTable, logs: _Logarithms, exponents: np.ndarray) -> Produ
     every[logs.used] = exponents
     if not every.any():
         return None
-    M = Logarithms(table.columns, table.positive).product(every)
-    if not np.isfinite(M).all():
+    with np.errstate(all="ignore"):
+        M = Logarithms(table.columns, table.positive).product(every)
+    first = M[: len(logs.rows)][logs.rows]
+    if not (np.isfinite(M).all() and first.all()):  # it overflows, or vanishes
         return None
     # Where noise is larger than the target its sign says nothing: large rows decide.
-    first = M[: len(logs.rows)][logs.rows]
     ratio = np.sign(first * logs.y)
     large = logs.weight * np.minimum(np.abs(logs.y), np.quantile(np.abs(logs.y), 0.9))
     sign = float(np.sign(ratio @ large))

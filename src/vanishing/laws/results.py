@@ -87,8 +87,12 @@ class Draft(NamedTuple):
     mean_square: float
 
 
+@np.errstate(all="ignore")
 def draft(candidate: LawCandidate, table: Prepared, sample: Sample, target: int) -> Draft:
-    """Return a candidate in the columns and units of the rows it was found on."""
+    """Return a candidate in the columns and units of the rows it was found on.
+
+    Powers of units may overflow, or vanish: such a law cannot be written, and is infinitely bad.
+    """
     n_columns = len(sample.columns)
     places = np.append(table.columns, target)
     fitted = candidate.fitted
@@ -108,7 +112,7 @@ def draft(candidate: LawCandidate, table: Prepared, sample: Sample, target: int)
         covariance / table.units[-1] ** 2,
         target,
         1,
-        fitted.exact,
+        fitted.exact and bool(np.isfinite(coef).all()),
         np.inf,
     )
     rows = np.zeros((n_columns, table.table.n_rows))

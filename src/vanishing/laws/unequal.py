@@ -26,8 +26,10 @@ def with_equal_noise(table: LawTable, predicted: np.ndarray | None) -> LawTable:
             return table
         predicted = surrogate.values(coordinates)
     good = np.isfinite(predicted)
-    s, r, weight = predicted[good] ** 2, (table.y - predicted)[good] ** 2, table.weight[good]
-    left = float(weight @ r) / max(float(weight.sum()), 1e-300)
+    weight = table.weight[good]
+    with np.errstate(over="ignore"):  # what is infinite is larger than any noise
+        s, r = predicted[good] ** 2, (table.y - predicted)[good] ** 2
+        left = float(weight @ r) / max(float(weight.sum()), 1e-300)
     if not _ROUNDING * table.norm < left < settings.UNEQUAL_LEFT * table.variance:
         return table
     model = variance_model(r, s, weight)
@@ -46,9 +48,11 @@ def variance_model(r: np.ndarray, s: np.ndarray, weight: np.ndarray) -> tuple[fl
 
     Least squares of r on 1 and s, each row weighted by the inverse of its variance squared.
     """
-    equal = float(np.average(r, weights=weight))
-    terms = np.vstack([np.ones_like(s), s / np.average(s, weights=weight)])
-    variance = np.full_like(r, equal)
+    equal, size = float(np.average(r, weights=weight)), float(np.average(s, weights=weight))
+    terms, r = np.vstack([np.ones_like(s), s / size]), r / equal  # of any units
+    if not (np.isfinite(terms).all() and np.isfinite(r).all()):
+        return None
+    variance = np.ones_like(r)
     for _ in range(_FITS):
         pull = weight / variance**2
         a, c = np.linalg.lstsq((terms * pull) @ terms.T, terms @ (pull * r), rcond=1e-12)[0]
@@ -56,5 +60,5 @@ def variance_model(r: np.ndarray, s: np.ndarray, weight: np.ndarray) -> tuple[fl
             return None
         a = max(a, settings.LEAST_VARIANCE * c)
         variance = a + c * terms[1]
-    gain = weight @ (np.log(equal / variance) + r / equal - r / variance)
-    return (a, c / float(np.average(s, weights=weight))) if gain > settings.CHANCE else None
+    gain = weight @ (r - r / variance - np.log(variance))
+    return (equal * a, equal * c / size) if gain > settings.CHANCE else None

@@ -1,74 +1,27 @@
-"""The readable equations behind scores: few terms, from moments of rows that go together."""
+"""The readable equations behind scores: few terms, the shortest first, none that follows."""
 
 import math
+from collections.abc import Iterable
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 
-from vanishing.algebra.terms import Evaluator, monomial
+from vanishing.algebra.terms import monomial
 from vanishing.equations.law import Law
-from vanishing.fitting.normal import inverse, solution, with_fixed
-from vanishing.fitting.sparse import regressions
+from vanishing.fitting.normal import inverse, with_fixed
 from vanishing.outliers import settings
-
-
-class MonomialSums(NamedTuple):
-    """Weighted sums over rows of the products of monomials in the columns.
-
-    Attributes
-    ----------
-    exponents : array of int of shape (k, n_columns)
-        Constant first; columns that are constant occur in none.
-    unit : array of shape (n_columns,)
-        Columns are divided by it.
-    gram : array of shape (k, k)
-    square_weight : float
-        Sum of squared weights, for how many rows there are.
-    n_samples : int
-    """
-
-    exponents: np.ndarray
-    unit: np.ndarray
-    gram: np.ndarray
-    square_weight: float
-    n_samples: int
-
-    def plus(self, X: np.ndarray, weight: np.ndarray, decay: float = 1.0) -> "MonomialSums":
-        """Return the sums with those of rows; sums so far count ``decay`` times."""
-        used = weight > 0.0
-        X, weight = X[used], weight[used]
-        values = self.values(X) * np.sqrt(weight)
-        return self._replace(
-            gram=decay * self.gram + values @ values.T,
-            square_weight=decay**2 * self.square_weight + float(np.square(weight).sum()),
-            n_samples=self.n_samples + len(weight),
-        )
-
-    def values(self, X: np.ndarray) -> np.ndarray:
-        """Return the monomials of rows, shape (k, n_rows)."""
-        scaled = np.clip(X / self.unit, -1e6, 1e6)
-        return Evaluator(scaled.T).values([monomial(row) for row in self.exponents])
-
-
-def monomials_of(varying, unit: np.ndarray, max_degree: int, n_rows: float) -> MonomialSums:
-    """Return empty sums for the columns that vary, of as many monomials as rows can tell apart."""
-    n = len(unit)
-    rows = [np.zeros(n, dtype=np.int64)]
-    linear = np.eye(n, dtype=np.int64)[varying]
-    count = len(varying)
-    if settings.ROWS_PER_MONOMIAL * (1 + count) <= n_rows:
-        rows += list(linear)
-        both = 1 + count + count * (count + 1) // 2
-        if max_degree > 1 and both <= min(settings.MONOMIALS, n_rows / settings.ROWS_PER_MONOMIAL):
-            rows += [linear[i] + linear[j] for i in range(count) for j in range(i, count)]
-    exponents = np.array(rows)
-    k = len(rows)
-    return MonomialSums(exponents, unit, np.zeros((k, k)), 0.0, 0)
-
-
-def place_of(exponents: np.ndarray, row: np.ndarray) -> int:
-    """Return where a monomial is among others."""
-    return int(np.flatnonzero((exponents == row).all(axis=1))[0])
+from vanishing.outliers.candidates import (
+    Candidate,
+    StandardTable,
+    given_supports,
+    linear_supports,
+    measured_equation,
+    shifted_supports,
+    standard_table,
+)
+from vanishing.outliers.consequences import Consequences
+from vanishing.outliers.monomials import MonomialSums
 
 
 class DetectorLaw(NamedTuple):
@@ -90,132 +43,147 @@ class DetectorLaw(NamedTuple):
     last_error: float = math.nan
 
 
-class _DetectorCandidate(NamedTuple):
-    support: np.ndarray
-    coef: np.ndarray
-    target: int  # place of the term that was regressed, the last of the support
-    column: int
-    error: float  # in units of the column's spread
+def laws_from(sums: MonomialSums, names) -> list[DetectorLaw]:
+    """Return the equations among columns that hold up to small noise, the shortest first.
 
-
-def laws_from(moments: MonomialSums, names) -> list[DetectorLaw]:
-    """Return the equations among columns that hold up to small noise, the best first.
-
-    A column is a sparse combination of monomials without it, or a product or square one of all
-    others. Of equations with the same columns only the best is kept.
+    None of them is a multiple or a consequence of others.
     """
-    weight = moments.gram[0, 0]
-    if not weight > 0.0:
+    table = standard_table(sums)
+    if table is None:
         return []
-    gram = moments.gram / weight
-    candidates: list[_DetectorCandidate] = []
-    for target in range(1, len(gram)):
-        candidates += _candidates(moments, gram, target)
-    kept: list[_DetectorCandidate] = []
-    for candidate in sorted(candidates, key=lambda c: _price(moments, c)):
-        columns = _columns(moments, candidate)
-        if not any(_columns(moments, other) <= columns for other in kept):
+    consequences = Consequences(table)
+    kept = _independent(
+        consequences,
+        [
+            *(_linear(table, support) for support in linear_supports(table)),
+            *(measured_equation(table, support) for support in given_supports(table)),
+        ],
+    )
+    points = consequences.points(kept)
+    shifted = [measured_equation(table, p, shifted=True) for p in shifted_supports(table)]
+    for candidate in _sorted(table, shifted):
+        if consequences.share(candidate, points) < settings.SMALL:
+            kept = _independent(consequences, [*kept, _simplified(table, candidate)])
+            points = consequences.points(kept)
+    laws = [(_law(table, each, names), table.columns_in(each.support)) for each in kept]
+    return [DetectorLaw(law, columns, law.error) for law, columns in laws if law is not None]
+
+
+def _sorted(table: StandardTable, candidates: Iterable[Candidate | None]) -> list[Candidate]:
+    """Return equations, those first that have few short terms, then by their columns."""
+
+    def order(candidate: Candidate) -> tuple:
+        degrees = table.exponents[list(candidate.support)].sum(axis=1)
+        columns = sorted(table.columns_in(candidate.support), reverse=True)
+        length = int(np.maximum(degrees, 1).sum())
+        error = 0.0 if candidate.is_exact else candidate.error
+        return length, len(degrees), columns, int(degrees[-1]), error, -candidate.column
+
+    return sorted((each for each in candidates if each is not None), key=order)
+
+
+def _independent(
+    consequences: Consequences, candidates: Iterable[Candidate | None]
+) -> list[Candidate]:
+    """Return the equations of which none follows from others, in their order."""
+    kept: list[Candidate] = []
+    points = consequences.points(kept)
+    for candidate in _good(consequences.table, _sorted(consequences.table, candidates)):
+        if consequences.share(candidate, points) < settings.NEWS:
             kept.append(candidate)
-    laws = [_law(moments, gram, candidate, names) for candidate in kept]
+            points = consequences.points(kept)
+    # A short one that nearly holds follows from longer ones that hold better.
+    for i, candidate in reversed(list(enumerate(kept))):
+        better = [c for c in kept[i + 1 :] if settings.SIMPLER * c.error < candidate.error]
+        points = consequences.points([*kept[:i], *better])
+        if not consequences.share(candidate, points) < settings.NEWS:
+            del kept[i]
+    # What is left of a longer one may be small wherever the rows are.
+    for i, candidate in reversed(list(enumerate(kept))):
+        if not consequences.share(candidate, consequences.points(kept[:i])) < settings.SMALL:
+            del kept[i]
+    return kept
+
+
+def _good(table: StandardTable, candidates: list[Candidate]) -> list[Candidate]:
+    """Return equations that are hardly worse than the best one for the same column, of the same."""
+    keys = [(each.column, table.columns_in(each.support)) for each in candidates]
+    best: dict[tuple[int, frozenset[int]], float] = {}
+    for each, key in zip(candidates, keys, strict=True):
+        best[key] = min(each.error, best.get(key, np.inf))
     return [
-        DetectorLaw(law, _columns(moments, candidate), law.error)
-        for law, candidate in zip(laws, kept, strict=True)
-        if law is not None
+        each
+        for each, key in zip(candidates, keys, strict=True)
+        if each.is_exact or each.error <= settings.SIMPLER * best[key]
     ]
 
 
-def _price(moments: MonomialSums, candidate: _DetectorCandidate) -> float:
-    """Return what decides between equations: few terms, a small error, a column by itself."""
-    degree = moments.exponents[candidate.target].sum()
-    error = np.log(candidate.error + settings.ALIKE)
-    return float(error + settings.TERM_PRICE * len(candidate.support) + degree)
+def _linear(table: StandardTable, support: tuple[int, ...]) -> Candidate | None:
+    """Return the equation among some columns, for the one that it is best for, 1 only if needed.
 
-
-def _columns(moments: MonomialSums, candidate: _DetectorCandidate) -> frozenset[int]:
-    used = moments.exponents[candidate.support[np.abs(candidate.coef) > 0.0]].any(axis=0)
-    return frozenset(np.flatnonzero(used).tolist())
-
-
-def _candidates(moments: MonomialSums, gram: np.ndarray, target: int) -> list[_DetectorCandidate]:
-    """Return the equation of fewest terms, hardly worse than longer ones, with a given term."""
-    exponents = moments.exponents
-    (columns,) = np.nonzero(exponents[target])
-    linear = exponents[target].sum() == 1
-    allowed = exponents[:, columns[0]] == 0 if linear else np.arange(len(gram)) != target
-    terms = np.append(np.flatnonzero(allowed), target)
-    scale = np.sqrt(np.maximum(gram.diagonal()[terms], 1e-300))
-    part = gram[np.ix_(terms, terms)] / scale / scale[:, None]
-    last = len(terms) - 1
+    Where it is as good for several columns, it is for the last of them.
+    """
+    constant, *columns = support
     trials = []
-    for support in regressions(part, last, min(settings.EQUATION_TERMS, len(terms))):
-        places = np.append(support[support != last], last)
-        candidates = [_candidate(moments, gram, terms[places], int(c)) for c in columns]
-        trials.append(min(candidates, key=lambda candidate: candidate.error))
-    trials = [t for t in trials if t.error < settings.CLOSE and _is_short(moments, t)]
+    for target in reversed(columns):
+        others = [place for place in columns if place != target]
+        shifted = measured_equation(table, [constant, *others, target], shifted=True)
+        given = measured_equation(table, [*others, target])
+        trials += [t for t in (given, shifted) if t is not None]
     if not trials:
-        return []
-    largest = settings.SIMPLER * min(trial.error for trial in trials) + settings.ALIKE
-    return [next(trial for trial in trials if trial.error <= largest)]
+        return None
+    best = min(trial.error for trial in trials)
+    close = [t for t in trials if t.is_exact or t.error <= settings.SIMPLER * best]
+    return min(close, key=lambda trial: len(trial.support))
 
 
-def _is_short(moments: MonomialSums, candidate: _DetectorCandidate) -> bool:
-    """Say whether an equation has so few terms that not every smooth surface has one."""
-    return len(candidate.support) <= max(len(_columns(moments, candidate)) + 1, 4)
+def _simplified(table: StandardTable, candidate: Candidate) -> Candidate:
+    """Return an equation in shifted columns with as few terms as the columns as given allow."""
+    *others, target = candidate.support
+    for size in range(1, len(others)):
+        trials = (measured_equation(table, [*s, target]) for s in combinations(others, size))
+        close = [
+            trial
+            for trial in trials
+            if trial is not None
+            and (trial.is_exact or trial.error <= settings.SIMPLER * candidate.error)
+        ]
+        if close:
+            return min(close, key=lambda trial: trial.error)
+    return candidate
 
 
-def _candidate(moments: MonomialSums, gram: np.ndarray, support, column: int) -> _DetectorCandidate:
-    """Fit the coefficients of an equation, and measure it in units of a column's spread."""
-    others, target = support[:-1], support[-1]
-    coef = np.append(-solution(gram[np.ix_(others, others)], gram[others, target], 1e-12), 1.0)
-    exponents = moments.exponents
-    square = coef @ gram[np.ix_(support, support)] @ coef
-    # The derivative by the column is a combination of monomials of lower degree.
-    lower = exponents[support].copy()
-    factor = coef * lower[:, column]
-    used = np.flatnonzero(factor)
-    lower[used, column] -= 1
-    places = [place_of(exponents, row) for row in lower[used]]
-    slope = factor[used] @ gram[np.ix_(places, places)] @ factor[used]
-    linear = place_of(exponents, np.eye(exponents.shape[1])[column])
-    variance = gram[linear, linear] - gram[0, linear] ** 2
-    error = np.sqrt(max(square, 0.0) / max(slope * variance, 1e-300))
-    return _DetectorCandidate(support, coef, int(target), column, float(error))
-
-
-def _law(
-    moments: MonomialSums, gram: np.ndarray, candidate: _DetectorCandidate, names
-) -> Law | None:
+def _law(table: StandardTable, candidate: Candidate, names) -> Law | None:
     """Return an equation in units of the table, with standard errors; None if it overflows."""
-    support, coef = candidate.support, candidate.coef
-    exponents = moments.exponents[support]
-    square = max(float(coef @ gram[np.ix_(support, support)] @ coef), 0.0)
-    count = max(moments.gram[0, 0] ** 2 / moments.square_weight, 1.0)
-    others = support[:-1]
-    covariance = with_fixed(inverse(gram[np.ix_(others, others)]) * square / count, len(others))
+    support, coef = list(candidate.support), candidate.coef
+    exponents = table.exponents[support]
+    factor = table.all_fitted @ table.expansion.T[:, support]
+    gram = factor.T @ factor / np.square(table.all_fitted[:, 0]).sum()
+    others = slice(0, len(support) - 1)
+    variance = candidate.rms**2 / table.count
+    covariance = with_fixed(inverse(gram[others, others]) * variance, len(support) - 1)
     with np.errstate(all="ignore"):
-        scale = np.prod(moments.unit ** -exponents.astype(float), axis=1)
+        scale = np.prod(table.size ** -exponents.astype(float), axis=1)
         # Relative to the term that was regressed, in units of the table.
         ratio = scale / scale[-1]
         scaled = coef * ratio
         covariance = covariance * ratio * ratio[:, None]
-        error = np.sqrt(square) / scale[-1]
-        relative = np.sqrt(square / gram[support[-1], support[-1]])
+        error = candidate.rms / scale[-1]
+        relative = candidate.rms / table.sizes[support[-1]]
     if not (np.isfinite(scaled).all() and np.isfinite(error)):
         return None
-    linear = exponents[-1].sum() == 1
-    target = str(names[candidate.column]) if linear else None
+    name = str(names[candidate.column])
     return Law(
         [monomial(row) for row in exponents],
         scaled,
         names=names,
         n_inputs=len(names),
-        target=target,
+        target=name if exponents[-1].sum() == 1 else None,
         covariance=covariance if np.isfinite(covariance).all() else None,
         error=float(error),
         relative_error=float(relative),
-        n_samples=moments.n_samples,
-        verdict=f"It holds up to {100 * candidate.error:.2g} % of the spread of "
-        f"{names[candidate.column]}.",
+        n_samples=table.n_samples,
+        verdict=f"It holds up to {100 * candidate.error:.2g} % of the spread of {name}.",
     )
 
 
@@ -228,16 +196,17 @@ def constant_laws(
         exponents = np.zeros((2, len(names)))
         exponents[0, column] = 1.0
         c = float(c)
+        error = settings.CONSTANT * abs(c)  # up to which a column is constant
         law = Law(
             [monomial(row) for row in (exponents if c else exponents[:1])],
             [1.0, -c] if c else [1.0],
             names=names,
             n_inputs=len(names),
             target=str(names[column]),
-            error=0.0,
-            relative_error=0.0,
+            error=error,
+            relative_error=settings.CONSTANT if c else 0.0,
             n_samples=n_samples,
             verdict="It holds on all rows but wild ones.",
         )
-        laws.append(DetectorLaw(law, frozenset([int(column)]), 0.0))
+        laws.append(DetectorLaw(law, frozenset([int(column)]), error))
     return laws

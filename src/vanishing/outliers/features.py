@@ -81,6 +81,20 @@ class Features(NamedTuple):
         unit[self.varying] = np.hypot(self.centre, self.scale)
         return unit
 
+    @property
+    def origin(self) -> np.ndarray:
+        """Centres of all columns of the table; 0 for constant ones."""
+        origin = np.zeros(self.n + len(self.constant))
+        origin[self.varying] = self.centre
+        return origin
+
+    @property
+    def spread(self) -> np.ndarray:
+        """Scales of all columns of the table; 1 for constant ones."""
+        spread = np.ones(self.n + len(self.constant))
+        spread[self.varying] = self.scale
+        return spread
+
     def values(self, z: np.ndarray) -> np.ndarray:
         """Return the features of standardised rows, shape (size, n_rows)."""
         return self._evaluated(z)[1][1 + self.directions.shape[1] :]

@@ -6,7 +6,6 @@ from scipy.linalg import eigh
 from vanishing.algebra.monomials import EXPONENT
 from vanishing.outliers import settings
 from vanishing.outliers.calibration import Calibration
-from vanishing.outliers.equations import MonomialSums, monomials_of, place_of
 from vanishing.outliers.features import Features, counts_for
 from vanishing.outliers.model import (
     MEAN_SIZE,
@@ -18,6 +17,7 @@ from vanishing.outliers.model import (
     doubt_of,
     nearly_zero,
 )
+from vanishing.outliers.monomials import MonomialSums, monomials_of, places_of
 from vanishing.outliers.robust import Sums, ridges
 from vanishing.outliers.state import DetectorState
 from vanishing.rows.moments import MomentReader, Moments
@@ -77,7 +77,8 @@ def _gram(rows: MomentReader) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _features(exponents, gram, moments: Moments) -> Features:
-    linear = [place_of(exponents, row) for row in np.eye(moments.n_features, dtype=np.int64)]
+    every = places_of(exponents)
+    linear = [every[tuple(row)] for row in np.eye(moments.n_features, dtype=np.int64).tolist()]
     mean = gram[0, linear]
     covariance = gram[np.ix_(linear, linear)] - np.outer(mean, mean)
     variance = covariance.diagonal()
@@ -130,12 +131,11 @@ def _normal_parts(bulk: Residuals, law: Residuals, gram, random) -> np.ndarray:
 
 
 def _monomials(features: Features, moments: Moments, exponents, gram) -> MonomialSums:
-    empty = monomials_of(features.varying, features.unit, 2, moments.n_samples)
-    places = [place_of(exponents, row) for row in empty.exponents]
+    zero = np.zeros(moments.n_features)
+    empty = monomials_of(features.varying, zero, features.unit, 2, moments.n_samples)
+    every = places_of(exponents)
+    places = [every[tuple(row)] for row in empty.exponents.tolist()]
     scale = np.prod(features.unit ** -empty.exponents.astype(float), axis=1)
     total = moments.total_weight
-    return empty._replace(
-        gram=gram[np.ix_(places, places)] * np.outer(scale, scale) * total,
-        square_weight=total**2 / moments.n_samples,
-        n_samples=moments.n_samples,
-    )
+    products = gram[np.ix_(places, places)] * np.outer(scale, scale) * total
+    return empty.with_gram(products, total**2 / moments.n_samples, moments.n_samples)

@@ -163,12 +163,13 @@ class Built(NamedTuple):
     model : Model
     counts : array of shape (n_first_rows,)
         What the first rows count for laws, in all 1.
-    scores : array of shape (n_rows,)
+    parts : array of shape (2, n_rows)
+        Of the scores, relative to those of all rows.
     """
 
     model: Model
     counts: np.ndarray
-    scores: np.ndarray
+    parts: np.ndarray
 
 
 def doubt_of(bulk: Sums, n_bulk: float) -> np.ndarray:
@@ -207,7 +208,7 @@ def build(features: Features, sums: tuple[Sums, Sums], n_bulk: float, X, weight)
     model = Model(features, bulk, law, own, laws, doubt, np.zeros(2), np.ones(2))
     parts = model.parts(X)
     model = centred(model, parts, weight)
-    return Built(model, counts, model.scores_of(parts))
+    return Built(model, counts, model.scaled(parts))
 
 
 def _limited(coef: np.ndarray, mean: np.ndarray, strict: np.ndarray) -> Noise:

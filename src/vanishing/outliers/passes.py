@@ -36,8 +36,19 @@ class Sampled:
     def in_order(sample: Sample) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows of a sample and what they count, in an order that looks random.
 
-        It depends on what the rows hold alone, and decides on folds: where all rows are in the
-        sample, nothing depends on the seed.
+        It depends on what the rows hold alone, in whatever units and from whatever origin, and
+        decides on folds: where all rows are in the sample, nothing depends on the seed.
         """
-        order = np.lexsort((sample.weight, row_keys(sample.columns, _ORDER)))
+        exact, coarse = (
+            row_keys(columns, _ORDER) for columns in (sample.columns, _coarse(sample.columns))
+        )
+        order = np.lexsort((sample.weight, exact, coarse))
         return np.ascontiguousarray(sample.columns[:, order].T), sample.weight[order]
+
+
+def _coarse(columns: np.ndarray) -> np.ndarray:
+    """Return columns in units of their middle halves, to few digits: rounding changes none."""
+    size = np.maximum(np.abs(columns).max(axis=1, keepdims=True), 1e-300)
+    low, middle, high = np.quantile(columns / size, (0.25, 0.5, 0.75), axis=1, keepdims=True)
+    spread = np.where(high - low > settings.CONSTANT, high - low, 1.0)
+    return np.round((columns / size - middle) / spread, settings.COARSE_DIGITS)

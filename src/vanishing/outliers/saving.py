@@ -6,9 +6,10 @@ import numpy as np
 
 from vanishing.equations.law import read_law, write_law
 from vanishing.outliers.calibration import Calibration
-from vanishing.outliers.equations import DetectorLaw, MonomialSums
+from vanishing.outliers.equations import DetectorLaw
 from vanishing.outliers.features import Features
 from vanishing.outliers.model import Laws, Model, Noise, Residuals, doubt_of
+from vanishing.outliers.monomials import MonomialSums
 from vanishing.outliers.robust import Sums, ridges
 from vanishing.outliers.state import DetectorState
 
@@ -28,7 +29,9 @@ def write_state(writer, state: DetectorState) -> dict:
         "middle": state.middle,
         "exponents": monomials.exponents,
         "unit": monomials.unit,
-        "monomials": monomials.gram,
+        "origin": monomials.origin,
+        "fitted": np.concatenate(list(monomials.fitted)),
+        "measured": np.concatenate(list(monomials.measured)),
         "scores": calibration.scores,
         "score_weight": calibration.weight,
         "draw": calibration.draw,
@@ -40,6 +43,7 @@ def write_state(writer, state: DetectorState) -> dict:
         "limit": writer.float(calibration.limit),
         "square_weight": float(monomials.square_weight),
         "n_monomials": monomials.n_samples,
+        "precision": monomials.precision,
         "weight": float(state.weight),
         "n_rows": float(state.n_rows),
         "n_samples": state.n_samples,
@@ -129,6 +133,26 @@ def _read_features(fields: _DetectorFields, n_features: int) -> Features:
     )
 
 
+def _read_monomials(fields: _DetectorFields, n_features: int) -> MonomialSums:
+    exponents = fields.array("exponents", None, n_features)
+    k, unit = len(exponents), fields.positive("unit", n_features)
+    square_weight = fields.number("square_weight", -1.0)
+    n_samples = fields.integer("n_monomials")
+    if "monomials" in fields.node:  # a file from before factors were kept
+        empty = MonomialSums(exponents, np.zeros(n_features), unit, *np.zeros((2, 2, k, k)))
+        return empty.with_gram(fields.array("monomials", k, k), square_weight, n_samples)
+    return MonomialSums(
+        exponents,
+        fields.array("origin", n_features),
+        unit,
+        fields.array("fitted", 2 * k, k).reshape(2, k, k),
+        fields.array("measured", 2 * k, k).reshape(2, k, k),
+        square_weight,
+        n_samples,
+        fields.number("precision"),
+    )
+
+
 def read_state(reader, node, names: tuple[str, ...], known) -> DetectorState:
     """Return what `write_state` has written, or raise where it does not fit together."""
     fields = _DetectorFields(reader, node)
@@ -155,14 +179,7 @@ def read_state(reader, node, names: tuple[str, ...], known) -> DetectorState:
         fields.array("middle_score", 2),
         fields.positive("spread_score", 2),
     )
-    exponents = fields.array("exponents", None, len(names))
-    monomials = MonomialSums(
-        exponents,
-        fields.positive("unit", len(names)),
-        fields.array("monomials", len(exponents), len(exponents)),
-        fields.number("square_weight", -1.0),
-        fields.integer("n_monomials"),
-    )
+    monomials = _read_monomials(fields, len(names))
     scores = fields.array("scores", None)
     calibration = Calibration(
         scores,

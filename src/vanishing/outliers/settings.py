@@ -21,6 +21,9 @@ SCORE_LIMIT = 1e6  # that a score sees: squares of squares must not overflow; no
 
 # -- Which rows count how much --------------------------------------------------------------------
 SAMPLE_ROWS = 10_000  # looked at closer, and scores that are kept: thresholds of a rate below 1e-3
+# Of columns in standard units, that decide on folds: with more, rounding of columns far from zero
+# changes folds; with less, rows of few columns are alike.
+COARSE_DIGITS = 3
 FIT_ROWS = 5_000  # that the fits before the last look at: time; double +.001 / .000
 LEAST_ROWS = 2  # below which a fit is refused
 # Added to G, and that much more of (features per row, less 1 / ROWS_PER_FEATURE): with few rows
@@ -56,9 +59,19 @@ MONOMIALS = 100  # of degree 2; of more columns only linear equations are looked
 ROWS_PER_MONOMIAL = 3  # fewer rows make laws of chance
 ODD = 0.1  # share of rows that equations are not fitted to: one wrong row hides an exact law
 EQUATION_TERMS = 6  # at most: longer ones nobody reads
-TERM_PRICE = 0.7  # of a term, in logarithms of the error
 SIMPLER = 1.5  # error that fewer terms may have, relative to that of more
-ALIKE = 1e-6  # errors below it are rounding
+TRIPLES = 24  # columns up to which all three of them are tried: time
+# Error of an equation over its size where others hold. Beyond the first it follows from them: .9 is
+# that of one whose error is 1.5 times that of a longer one. Beyond the second a longer one is small
+# wherever rows are.
+NEWS, SMALL = 0.9, 0.3
+PARENTS = 0.3  # of their errors by which they are off there, so that what they imply is no news
+POINTS = 200  # where equations hold, of which the better half counts: time
+POINT_STEPS, POINT_STEP = 12, 1e-10  # of Newton's method to them, at most, and the last one's size
+POINT_LEVELS = (0.05, 0.95)  # of a column's distribution that they start from
+# Logarithm of a row's squared distance from laws, in widths of its middle half: beyond, a row is
+# wrong, and no part of the error of a law. Of normal rows less than 0.4 % are.
+WRONG = 2.0
 CLOSE = 0.1  # largest error of a law relative to the spread of the column it determines
 WORSE = 3.0  # error of a law that holds no longer, relative to what it was
 

@@ -12,13 +12,12 @@ from vanishing.outliers.calibration import Calibration
 from vanishing.outliers.drift import followed, measured_on
 from vanishing.outliers.equations import (
     DetectorLaw,
-    MonomialSums,
     constant_laws,
     laws_from,
-    monomials_of,
 )
 from vanishing.outliers.features import Features, features_of
 from vanishing.outliers.model import Built, Model, Residuals, build, doubt_of
+from vanishing.outliers.monomials import MonomialSums, monomials_of
 from vanishing.outliers.passes import PIECE, Sampled
 from vanishing.outliers.quantiles import quantiles
 from vanishing.outliers.robust import Accumulate, Rule, Sums, distances, ridges, rule_of, rules
@@ -144,11 +143,16 @@ def _middle(features: Features, sums, X, weight) -> np.ndarray:
 def _monomials(built: Built, X, weight, max_degree: int) -> MonomialSums:
     """Return the moments behind readable equations, of rows weighted as for laws."""
     features = built.model.features
-    empty = monomials_of(features.varying, features.unit, max_degree, len(X))
+    empty = monomials_of(features.varying, features.origin, features.spread, max_degree, len(X))
     counts = built.counts * weight.sum()
-    scores = built.scores[: len(X)]
+    scores = -built.parts[:, : len(X)].max(axis=0)
     counts[scores < quantiles(scores, weight, (settings.ODD,))[0]] = 0.0
-    return empty.plus(X, counts)
+    return empty.plus(X, counts, _measured(built.parts[:, : len(X)], weight))
+
+
+def _measured(parts: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Return what rows count where laws are measured: as they are, but for those that are wrong."""
+    return np.where(parts[1] > settings.WRONG, 0.0, weight)
 
 
 def updated(
@@ -173,7 +177,8 @@ def updated(
     decay = 1.0 if half_life is None else 0.5 ** (len(X) / half_life)
     rows = RowPart(X, None, weight)
     # Before the rows are learned from.
-    scores = np.concatenate(spread(lambda part: model.scores(part.X), rows.pieces(PIECE)))
+    parts = np.hstack(spread(lambda part: model.parts(part.X), rows.pieces(PIECE)))
+    scores = model.scores_of(parts)
     total = float(weight.sum())
     both = _rules_so_far(state, X, weight, total / (decay * state.weight + total))
     batch = Accumulate(model.features, both)(rows)
@@ -200,7 +205,7 @@ def updated(
         ),
         sums=(bulk, law),
         middle=np.array([rule.middle for rule in both]),
-        monomials=state.monomials.plus(X, counts, decay),
+        monomials=state.monomials.plus(X, counts, _measured(model.scaled(parts), weight), decay),
         calibration=known.plus(
             Calibration.of(scores, _bounded(scores, weight, *limits), random), decay
         ),
