@@ -34,12 +34,11 @@ def pulls(equation, decades, relative, n_tables, n_rows=30):
 
 
 @pytest.mark.parametrize("equation", LAWS)
-@pytest.mark.parametrize("decades", [1, 3])
 @pytest.mark.parametrize("relative", [False, True])
-def test_two_standard_errors_hold_on_thirty_rows(equation, decades, relative):
-    z = pulls(equation, decades, relative, n_tables=60)
-    # 60 tables tell the share of those within two standard errors to 3 points, that of all 1.5.
-    assert (np.mean(np.abs(z) <= 2, axis=0) > 0.86).all()
+def test_two_standard_errors_hold_on_thirty_rows(equation, relative):
+    z = pulls(equation, 2, relative, n_tables=40)
+    # 40 tables tell the share of those within two standard errors, 95 %, to 3.5 points.
+    assert (np.mean(np.abs(z) <= 2, axis=0) > 0.84).all()
     assert 0.6 < np.sqrt(np.mean(z**2)) < 1.3
 
 
