@@ -1116,7 +1116,7 @@ def test_columns_that_are_multiples_are_one():
 def test_sizes_whose_powers_overflow():
     X, y = waves()
     for factor in (1e150, 1e-150):
-        with pytest.raises(ValueError, match="Change their units"):
+        with pytest.raises(ValueError, match="Change its unit"):
             LawFinder().fit(X * factor, y)
 
 

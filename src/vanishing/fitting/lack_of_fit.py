@@ -80,9 +80,9 @@ class LackOfFit:
             lack = more if more.is_large else lack
         along = self.columns if predicted is None else np.vstack([self.columns, predicted])
         more = signs_of_neighbours(along, residuals)
-        return (
-            lack if more.size < lack.size else lack._replace(size=more.size, p_value=more.p_value)
-        )
+        if not more.is_large or more.size < lack.size:
+            return lack
+        return lack._replace(size=more.size, p_value=more.p_value)
 
     def _explained(self, residuals: np.ndarray) -> Lack:
         left = self._weighted(residuals)

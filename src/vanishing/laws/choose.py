@@ -56,7 +56,11 @@ class LawCandidate(NamedTuple):
         On few rows a wrong law of small error leaves nothing that looks other than noise.
         """
         table = self.reduced.table
-        per_column = table.n_observations / len(table.columns)
+        terms = self.reduced.in_columns(self.fitted.terms)
+        used = sum(any(t.involves(i) for t in terms) for i in range(len(table.columns)))
+        # A column that the law does without might play a part, too.
+        n_columns = (used + len(table.columns)) / 2
+        per_column = table.n_observations / n_columns
         left = min(1.0 - settings.LEAST_EXPLAINED, per_column / settings.ROWS_PER_UNEXPLAINED)
         return 1.0 - left
 
@@ -252,7 +256,9 @@ def choose(
     reason, lack = _why_little(best), Lack()
     if not reason:
         left = table.y - best.fitted.predicted
-        lack = lack_of_fit(left, best.fitted.predicted) if left.any() else lack
+        # Columns that were computed have rounding errors, and these a pattern.
+        is_rounding = best.fitted.mean_square <= settings.COMPUTED**2 * table.norm
+        lack = lack if is_rounding else lack_of_fit(left, best.fitted.predicted)
     if lack.is_large:
         reason = "the best candidate leaves something that the columns still explain"
     elif not reason and best.fitted.n_terms > best.allowed_terms():

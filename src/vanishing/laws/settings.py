@@ -95,6 +95,7 @@ APART, APART_POINTS = 1e-3, 0.02
 # origin has .3 and more, a law of columns at 1e8 times their spread 1e-8.
 THIN = 1e-6
 FAR_TERMS = 3  # times the terms of a law: where columns are far, before their origins are known
+COMPUTED = 1e-13  # residual relative to the target of columns computed from others, by differences
 EXACT_CHECK = 1e-11  # residual relative to the target at which `check_law` says "exact"
 
 # -- Refit in units of y: without it 96 / 84 / 76 -------------------------------------------------
