@@ -263,11 +263,10 @@ def shortest_origin(
             if best is not None and best[0] < expansion.price[0]:
                 steps[column] += best[4]
                 errors[column], expansion, moving = best[2], best[5], True
-    moved_columns = np.flatnonzero(steps)
-    if expansion.covariance is not None and len(moved_columns) and not expansion.needed.all():
-        more, better, expansion = expansion.refined(moved_columns.tolist())
-        steps[moved_columns] += more
-        errors[moved_columns] = better
+    if expansion.covariance is not None and not expansion.needed.all():
+        more, better, expansion = expansion.refined(columns)
+        steps[columns] += more
+        errors[columns] = better
     return steps, errors, expansion
 
 
@@ -296,7 +295,7 @@ def target_origins(
         return offsets
     steps, errors, _ = shortest_origin(expansion, far.tolist())
     origins = offsets.copy()
-    for i in np.flatnonzero(steps):
+    for i in far[errors[far] > 0.0]:
         width = max(settings.STEP_WIDTH * float(errors[i]), 0.1 * rounding) * float(spread[i])
         origins[i] = short_number(float(offsets[i] + centre[i] + steps[i] * spread[i]), width)
     return origins

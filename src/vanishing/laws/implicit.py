@@ -82,7 +82,8 @@ def _has_single_roots(law: Implicit, reduced: Reduced) -> bool:
     slopes = evaluator.derivatives(law.terms, reduced.n_variables) * law.coef[:, None]
     with np.errstate(all="ignore"):
         share = np.abs(slopes.sum(axis=0)) / np.abs(slopes).sum(axis=0)
-    return bool(np.nanmedian(share) > settings.DOUBLE_ROOT)
+    share = share[np.isfinite(share)]
+    return bool(share.size and np.median(share) > settings.DOUBLE_ROOT)
 
 
 class _TermRows(NamedTuple):
