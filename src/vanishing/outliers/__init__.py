@@ -9,8 +9,9 @@ To read in this order:
 - `robust`: moments of the rows that go together
 - `model`: residuals of columns, their local noise, and scores
 - `thresholds`, `calibration`: scores of rows that a fit has not seen, and what follows from them
-- `monomials`, `candidates`, `consequences`, `equations`, `drift`: moments behind laws that can be
-  read, short equations, what follows from others, laws, and those that hold no longer
+- `monomials`, `candidates`: moments behind short equations, and how well these hold
+- `consequences`, `equations`: what follows from others, and laws that can be read
+- `drift`: laws that hold no longer
 - `blame`, `reasons`: the column that is wrong, and why a row has its score
 - `state`, `from_moments`: a fit to rows, batches or moments
 - `saving`: what is saved

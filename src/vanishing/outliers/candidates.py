@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from vanishing.fitting import settings as fitting_settings
+from vanishing.fitting.origins import short_number
 from vanishing.fitting.sparse import regressions
 from vanishing.outliers import settings
 from vanishing.outliers.monomials import EPS, MonomialSums, affine, places_of
@@ -74,6 +76,16 @@ class StandardTable:
     def standard(self) -> "Basis":
         """Monomials of standard columns."""
         return self.basis(self.centre)
+
+    @cached_property
+    def near(self) -> "Basis":
+        """Monomials of the columns as given, less short numbers near those far from the origin."""
+        offsets = np.zeros(len(self.centre))
+        (far,) = np.nonzero(np.abs(self.centre) > fitting_settings.FAR * self.spread)
+        for column in far:
+            width = fitting_settings.OFFSET_WIDTH * float(self.spread[column])
+            offsets[column] = short_number(float(self.centre[column]), width)
+        return self.basis(offsets)
 
     def basis(self, offsets: np.ndarray) -> "Basis":
         """Return the monomials of the columns less offsets."""
@@ -220,7 +232,8 @@ def measured_equation(table: StandardTable, support, basis: Basis) -> Candidate 
     slopes = [table.slope(standard, int(c)) for c in columns]
     steepest = int(np.argmax(slopes))
     rounding = table.precision * float(np.abs(coef) @ basis.sizes[places])
-    for column in np.flatnonzero(basis.offsets):  # columns are rounded before these are subtracted
+    moved = np.flatnonzero(basis.offsets * table.exponents[places].any(axis=0))
+    for column in moved:  # columns are rounded before offsets are subtracted
         far = abs(table.centre[column]) / table.spread[column]
         rounding += EPS * far * table.slope(standard, int(column))
     limit = settings.CLOSE * slopes[steepest]
@@ -249,9 +262,8 @@ def linear_supports(table: StandardTable) -> Iterator[tuple[int, ...]]:
     gram = values.T @ values
     scale = np.sqrt(np.maximum(gram.diagonal(), 1e-300))
     gram = gram / scale / scale[:, None]
-    sets: set[tuple[int, ...]] = {
-        pair for pair in combinations(range(len(linear)), 2) if _is_close(gram, pair)
-    }
+    pairs = np.argwhere(np.triu(np.square(gram) > 1.0 - settings.CLOSE**2, 1))
+    sets: set[tuple[int, ...]] = {(int(i), int(j)) for i, j in pairs}
     if len(linear) <= settings.TRIPLES:
         sets |= {each for each in combinations(range(len(linear)), 3) if _is_close(gram, each)}
     for target in range(len(linear)):

@@ -54,8 +54,12 @@ class Consequences:
             normal = slope @ across
             ridge = 1e-12 * np.trace(normal, axis1=1, axis2=2) + 1e-300
             normal += ridge[:, None, None] * np.eye(len(known))
-            step = (across @ np.linalg.solve(normal, value[:, :, None]))[:, :, 0]
-            z = z - np.clip(step, -1.0, 1.0)
+            if len(normal) == 1:  # all equations are linear
+                step = value @ np.linalg.solve(normal[0], slope[0])
+            else:
+                step = (across @ np.linalg.solve(normal, value[:, :, None]))[:, :, 0]
+                step = np.clip(step, -1.0, 1.0)
+            z = z - step
             if np.median(np.abs(step).max(axis=1)) < settings.POINT_STEP:
                 break
         # Points that found no solution, or one far away, tell nothing of the rows.
@@ -96,8 +100,10 @@ class Consequences:
         return coef[:, 0] + z @ linear.T + products @ square.T
 
     def _slopes(self, candidates, z: np.ndarray) -> np.ndarray:
-        """Return the derivatives of equations, shape (n_points, n_equations, n)."""
+        """Return the derivatives of equations, shape (n_points or 1, n_equations, n)."""
         coef = self._coefficients(candidates)
+        if not coef[:, self._products].any():
+            return coef[None, :, self._linear]  # the same everywhere
         matrices = np.zeros((len(coef), z.shape[1], z.shape[1]))
         for i, j, square in zip(self._left, self._right, coef[:, self._products].T, strict=True):
             matrices[:, i, j] += square

@@ -10,7 +10,6 @@ import numpy as np
 from vanishing.algebra.terms import monomial
 from vanishing.equations.fitted import with_plain_columns
 from vanishing.equations.law import Law
-from vanishing.fitting import settings as fitting_settings
 from vanishing.fitting.normal import inverse, with_fixed
 from vanishing.fitting.origins import short_number
 from vanishing.outliers import settings
@@ -63,7 +62,9 @@ def laws_from(sums: MonomialSums, names) -> list[DetectorLaw]:
         ],
     )
     points = consequences.points(kept)
-    shifted = [measured_equation(table, p, table.standard) for p in shifted_supports(table)]
+    is_linear = table.exponents.sum(axis=1).max() == 1
+    supports = () if is_linear else shifted_supports(table)
+    shifted = [measured_equation(table, places, table.standard) for places in supports]
     for candidate in _sorted(table, shifted):
         if consequences.share(candidate, points) < settings.SMALL:
             kept = _independent(consequences, [*kept, _simplified(table, candidate)])
@@ -127,7 +128,6 @@ def _linear(table: StandardTable, support: tuple[int, ...]) -> Candidate | None:
     Where it is as good for several columns, it is for the last of them.
     """
     constant, *columns = support
-    near = table.basis(near_offsets(table, columns))
     trials = []
     for target in reversed(columns):
         others = [place for place in columns if place != target]
@@ -135,7 +135,7 @@ def _linear(table: StandardTable, support: tuple[int, ...]) -> Candidate | None:
         shifted = measured_equation(table, [constant, *others, target], table.given)
         if shifted is None or not shifted.is_exact:
             # A constant far from the rows is sure to fewer digits than are needed near them.
-            shifted = measured_equation(table, [constant, *others, target], near)
+            shifted = measured_equation(table, [constant, *others, target], table.near)
         trials += [t for t in (given, shifted) if t is not None]
     if not trials:
         return None
@@ -165,23 +165,13 @@ def _simplified(table: StandardTable, candidate: Candidate) -> Candidate:
     return candidate
 
 
-def near_offsets(table: StandardTable, places) -> np.ndarray:
-    """Return short numbers near columns that are far from the origin, and 0 for others."""
-    offsets = np.zeros(len(table.centre))
-    for column in table.columns_in(places):
-        centre, spread = float(table.centre[column]), float(table.spread[column])
-        if abs(centre) > fitting_settings.FAR * spread:
-            offsets[column] = short_number(centre, fitting_settings.OFFSET_WIDTH * spread)
-    return offsets
-
-
 def _origin(table: StandardTable, candidate: Candidate) -> np.ndarray:
     """Return offsets of columns where their products come without the columns themselves.
 
     That is where the derivatives of the equation by these columns vanish. Offsets are short
     numbers as near to it as the error of the equation tells.
     """
-    offsets = near_offsets(table, candidate.support)
+    offsets = table.near.offsets.copy()
     n = len(offsets)
     curvature, slope = np.zeros((n, n)), np.zeros(n)
     for place, row in enumerate(table.exponents):
@@ -221,7 +211,7 @@ def _law(table: StandardTable, candidate: Candidate, names) -> Law | None:
         scaled = coef * ratio
         covariance = covariance * ratio * ratio[:, None]
         error = candidate.rms / scale[-1]
-        relative = candidate.rms / basis.sizes[support[-1]]
+        size = table.given.sizes[support[-1]] * np.prod(table.given.size ** exponents[-1])
     if not (np.isfinite(scaled).all() and np.isfinite(error)):
         return None
     name = str(names[candidate.column])
@@ -229,7 +219,7 @@ def _law(table: StandardTable, candidate: Candidate, names) -> Law | None:
         [monomial(row) for row in exponents],
         scaled,
         covariance if np.isfinite(covariance).all() else None,
-        basis.offsets,
+        np.where(exponents.any(axis=0), basis.offsets, 0.0),
     )
     return Law(
         **parts,
@@ -237,7 +227,7 @@ def _law(table: StandardTable, candidate: Candidate, names) -> Law | None:
         n_inputs=len(names),
         target=name if exponents[-1].sum() == 1 else None,
         error=float(error),
-        relative_error=float(relative),
+        relative_error=float(error / size),
         n_samples=table.n_samples,
         verdict=f"It holds up to {100 * candidate.error:.2g} % of the spread of {name}.",
     )

@@ -12,6 +12,7 @@ from vanishing.outliers import settings
 
 _CHUNK = 2048  # rows at a time
 EPS = float(np.finfo(np.float64).eps)
+OF_ROWS = 4.0 * EPS  # precision of what follows from rows, whose sums round
 OF_GRAMS = float(np.sqrt(EPS))  # precision of what follows from products instead of rows
 
 
@@ -46,7 +47,7 @@ class MonomialSums(NamedTuple):
     measured: np.ndarray
     square_weight: float = 0.0
     n_samples: int = 0
-    precision: float = EPS
+    precision: float = OF_ROWS
 
     def plus(self, X: np.ndarray, weight, measured, decay: float = 1.0) -> "MonomialSums":
         """Return the sums with those of rows; sums so far count ``decay`` times.
