@@ -115,7 +115,8 @@ def _with_equal_noise(problem: Problem, values, scale, residuals) -> tuple[Probl
     measured = problem.columns[problem.target]
     left = problem.mean_square(residuals)
     rounding = settings.EXACT_CHECK**2 * problem.mean_square(measured)
-    if not rounding < left < settings.UNEQUAL_LEFT * problem.spread(problem.target) ** 2:
+    most = settings.UNEQUAL_LEFT * problem.spread(problem.target) ** 2
+    if not rounding < left < most:
         return problem, values
     best = (len(residuals) * np.log(left) - settings.UNEQUAL_GAIN, problem, values)
     for noise, predicted in ((residuals, measured - residuals), (measured, measured)):
@@ -129,7 +130,7 @@ def _with_equal_noise(problem: Problem, values, scale, residuals) -> tuple[Probl
                 break
             score = len(noise) * np.log(np.mean(noise**2 / variance)) + np.log(variance).sum()
             # At first the variance is that of what was measured, which follows its noise.
-            if i and score < best[0]:
+            if i and score < best[0] and problem.mean_square(noise) < most:
                 best = (score, trial, fit)
             whole = unshrunk(noise, _leverage(trial, fit, scale))
             last, variance = variance, noise_variance(whole, measured - noise)
