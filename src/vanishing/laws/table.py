@@ -105,7 +105,7 @@ class Prepared(NamedTuple):
     left_out : array of int
         Places of columns that are not searched, since there are too many.
     sum : Choice or None
-        The law that the target is the sum of these columns, more than a search takes.
+        The law that the target is the sum of these columns, where there are many.
     """
 
     table: LawTable
@@ -113,6 +113,12 @@ class Prepared(NamedTuple):
     units: np.ndarray
     left_out: np.ndarray
     sum: Choice | None = None
+
+    @property
+    def is_sum(self) -> bool:
+        """Whether nothing else is looked for: an exact sum, or one of more than a search takes."""
+        many = len(self.columns) > settings.MAX_COLUMNS
+        return self.sum is not None and (many or self.sum.best.fitted.exact)
 
     def left_out_text(self, names: Sequence[str]) -> str:
         """Say in words which columns were left out; nothing where none was."""
@@ -200,11 +206,10 @@ def prepared(
             kept = screened(table)
         else:
             kept = np.flatnonzero(np.isin(places, choice.best.reduced.table.places))
-        # A sum of few columns is one of the laws that a search compares.
-        choice = choice if len(kept) > settings.MAX_COLUMNS else None
-        table = table.of_columns(kept) if choice is None else choice.best.reduced.table
+        table = table.of_columns(kept)
     left_out = np.delete(places, kept)
-    return Prepared(table, places[kept], np.append(units[kept], unit), left_out, choice)
+    ready = Prepared(table, places[kept], np.append(units[kept], unit), left_out, choice)
+    return ready._replace(table=choice.best.reduced.table) if choice and ready.is_sum else ready
 
 
 def _distinct(columns, places) -> np.ndarray:

@@ -107,11 +107,12 @@ def _law_in_columns(rows: SearchRows, options: Options, progress, target: int) -
     if not len(table.columns):
         verdict = f"No law: all columns are constant, and {name} is not."
         return LawAnswer([], verdict, float(np.std(y)))
-    if options.robust and table.sum is None:
+    if options.robust and not table.is_sum:
         table = table._replace(table=table.table.at(good_rows(table.table)))
         if not table.table.variance > 1e-24 * table.table.norm:
             return LawAnswer([], f"No law: but for a few rows, {name} is constant.", 0.0)
     table, outcome = _searched(table, options, progress)
+    outcome = _with_sum(table, outcome)
     front = _front(outcome, table, rows, target)
     noise = np.sqrt(_noise(outcome)) * abs(table.units[-1])
     answer = LawAnswer([], "", noise, front, _reductions(outcome, table, rows, target))
@@ -165,7 +166,7 @@ def _of_all_rows(
 
 def _searched(table: Prepared, options: Options, progress) -> tuple[Prepared, SearchOutcome]:
     """Search, and again with rows by the inverse of their variance where noise is unequal."""
-    if table.sum is not None:
+    if table.sum is not None and table.is_sum:
         return table, SearchOutcome(table.sum, [table.sum.best], [])
     suggested = products(table.table)
     # A product of powers that is a law tells the noise before any search does.
@@ -190,6 +191,23 @@ def _may_be_product(table: LawTable, suggested: Sequence[Product]) -> bool:
     lack_of_fit = LackOfFit(table.columns, table.weight, table.left_out)
     outcome = of_products(table, suggested, lack_of_fit)
     return outcome.law is not None or outcome.is_ambiguous
+
+
+def _with_sum(table: Prepared, outcome: SearchOutcome) -> SearchOutcome:
+    """Return the sum of columns instead, where no equation of the search comes close to it.
+
+    On few rows a search has not room for as many terms as a sum of few columns has.
+    """
+    if table.sum is None or table.is_sum:
+        return outcome
+    best = table.sum.best
+    compared = table.table.precision is best.reduced.table.precision is None
+    gap = min((c.score for c in outcome.candidates), default=np.inf) - best.score
+    if not compared or table.table.n_rows != best.reduced.table.n_rows or gap < settings.EVIDENCE:
+        return outcome
+    evidence = min(table.sum.evidence, gap)
+    choice = table.sum._replace(evidence=evidence)
+    return outcome._replace(choice=choice, candidates=[*outcome.candidates, best])
 
 
 def _noise(outcome: SearchOutcome) -> float:

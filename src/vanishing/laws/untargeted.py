@@ -86,7 +86,7 @@ def _law_in_turn(rows: SearchRows, options: Options, progress, target: int) -> L
     except OutOfTime:
         return LawAnswer([], "", np.nan)
     table = ready.table
-    if ready.sum is None:
+    if not ready.is_sum:
         surrogate, _ = surrogate_of(table)
         if surrogate.mean_square > settings.UNRELATED * table.variance:
             return LawAnswer([], "", float(np.sqrt(surrogate.mean_square)) * abs(table.unit))
