@@ -144,8 +144,10 @@ class LackOfFit:
 def standardised(columns: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """Return columns of mean 0 and variance 1."""
     centred = columns - np.average(columns, axis=1, weights=weight)[:, np.newaxis]
+    centred /= np.maximum(np.abs(centred).max(axis=1, initial=0.0), 1e-300)[:, np.newaxis]
     spread = np.sqrt(np.average(centred**2, axis=1, weights=weight))
-    return centred / np.where(spread > 0.0, spread, 1.0)[:, np.newaxis]
+    # Rows that hardly count may be much larger: powers of them must not overflow.
+    return centred / np.maximum(spread, 1e-30)[:, np.newaxis]
 
 
 def rows_of_products(n_columns: int) -> int:

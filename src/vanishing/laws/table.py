@@ -250,13 +250,15 @@ def screened(table: LawTable) -> np.ndarray:
         (_logarithms(columns), _logarithms(y[None])[0]),
     ]
     screenings = [_pursued(standardised(x, weight), target, weight, n) for x, target in views]
-    orders = zip_longest(*(screening.order for screening in screenings))
-    pool = [i for together in orders for i in together if i is not None]
-    pool = np.array([*dict.fromkeys(pool)][: settings.POOL])
-    screenings.append(_with_products(columns[pool], y, weight, pool))
+    steps = zip_longest(*(screening.order for screening in screenings))
+    pool = [i for together in steps for i in together if i is not None]
+    pool = np.array([*dict.fromkeys(pool)][: settings.POOL], dtype=np.int64)
+    if len(pool):
+        screenings.append(_with_products(columns[pool], y, weight, pool))
     # The view that explains most comes first; others fill up.
     screenings.sort(key=lambda screening: -screening.share)
-    chosen = dict.fromkeys(i for screening in screenings for i in screening.order)
+    orders = [*(screening.order for screening in screenings), range(n)]
+    chosen = dict.fromkeys(i for order in orders for i in order)
     return np.sort([*chosen][: settings.MAX_COLUMNS])
 
 
