@@ -28,7 +28,7 @@ def is_confirmed(law: Fitted, reduced: Reduced) -> bool:
     """
     jacobian, left, inner = _in_units_of_rounding(law, reduced)
     n_rows, n_free = jacobian.shape
-    if n_rows < max(4 * n_free, 0.5 * reduced.table.n_rows):
+    if n_rows < max(4 * n_free, 0.2 * reduced.table.n_rows):
         return False
     scale = np.sqrt(np.mean(jacobian**2, axis=0))
     unit = jacobian / scale

@@ -146,7 +146,7 @@ def _of_all_rows(
     if not robust and sums.missing > (1.0 - settings.ONE_BRANCH) * sums.weight.sum():
         return f"the best equation has no solution on {sums.missing:g} rows"
     # By the precision of rows, errors of rows with much noise may well be larger.
-    is_worse = noise is None and not fit.mean_square < settings.WORSE * start.mean_square
+    is_worse = noise is None and fit.mean_square > settings.WORSE * start.mean_square
     if is_worse and not fit.exact:
         return "the best candidate is no function of the other columns"
     law = finished(
