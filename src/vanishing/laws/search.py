@@ -88,6 +88,7 @@ def _outcomes(
     table: LawTable, options: Options, progress, products: Sequence[Product]
 ) -> Iterator[SearchOutcome]:
     """Yield what is known after each step, up to the one that settles it."""
+    progress("products of powers")
     lack_of_fit = LackOfFit(table.columns, table.weight, table.left_out)
     outcome = of_products(table, products, lack_of_fit)
     yield outcome
