@@ -36,7 +36,9 @@ FITS = {
     "ABM": lambda **options: ABM(0.001, max_degree=3, **options).fit(X),
     "AVI": lambda **options: AVI(0.001, max_degree=3, **options).fit(X),
     "VCA": lambda **options: VCA(0.01, max_degree=3, **options).fit(X),
-    "LawFinder": lambda **options: LawFinder(max_degree=2, **options).fit(X, Y),
+    "LawFinder": lambda **options: LawFinder(max_degree=2, **options).fit(
+        X, X[:, 0] + X[:, 1] ** 2
+    ),
     "VanishingClassifierCV": lambda **options: VanishingClassifierCV(
         psis=(0.1, 0.01), Cs=(1.0,), **options
     ).fit(X, LABELS),
