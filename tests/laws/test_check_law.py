@@ -467,3 +467,9 @@ def test_names_with_spaces_that_are_not_printed_are_columns():
     x = np.linspace(1, 2, 30)
     table = pd.DataFrame({"x\xa00": x})
     assert check_law("y = a*[x\xa00]", table, pd.Series(3 * x, name="y")).coef.size == 2
+
+
+def test_starts_whose_squares_overflow_are_not_followed():
+    x = np.linspace(1, 2, 40)
+    with pytest.raises(ValueError, match="change their units"):
+        check_law("y = a*x0**b", 1e-160 * x[:, None], 1e300 * x**2)

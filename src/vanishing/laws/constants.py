@@ -84,7 +84,8 @@ def least_squares_of(problem: Problem, scale) -> np.ndarray:
         names = problem.equation.constants
         raise ValueError(
             f"no values of {listed(names)} were found for which the equation is defined on every "
-            "row."
+            "row, with squares that do not overflow: where columns are of sizes far from 1, change "
+            "their units."
         )
     return _signed(problem, *min(whole, key=lambda fit: fit[0]))
 
@@ -212,6 +213,9 @@ def refined(
         values = jacobian_of(t * scale, scale) * scale * root[:, np.newaxis]
         return np.where(np.isfinite(values), values, 0.0)
 
+    first = residuals(start / scale)
+    if not np.isfinite(first @ first):  # squares of such sizes overflow: no start
+        return None
     tolerance = 1e-14 if max_steps is None else 1e-8
     fit = least_squares(
         residuals,
