@@ -142,3 +142,18 @@ def test_a_product_has_one_term_where_its_factors_vanish():
     steps, _, moved = shortest_origin(expansion, [0, 1], np.zeros(2))
     assert steps.tolist() == [1.0, -2.0]
     assert moved.exponents[moved.needed].tolist() == [[1, 1]]
+
+
+def test_constant_columns_beside_far_ones_do_not_matter():
+    random = np.random.default_rng(4)
+    times, x = 1.7e9 + random.uniform(0, 1e5, 60), random.normal(size=60)
+    y = 2 * x + 1e-5 * (times - 1.7e9) + 0.01 * random.normal(size=60)
+    plain = LawFinder().fit(np.column_stack([times, x]), y)
+    beside = LawFinder().fit(np.column_stack([times, x, np.full(60, 3.0)]), y)
+    assert plain.laws_ and str(beside.laws_[0]) == str(plain.laws_[0])
+
+
+@pytest.mark.parametrize("y", [np.full(60, 2.0), 1e6 + np.sin(np.arange(60))])
+def test_far_columns_with_nothing_to_explain(y):
+    X = np.column_stack([1e6 + np.cos(np.arange(60)) if y[0] == 2.0 else np.ones(60), np.ones(60)])
+    assert "constant" in LawFinder().fit(X, y).verdict_

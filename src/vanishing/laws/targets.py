@@ -20,7 +20,7 @@ from vanishing.laws.products import Product, products
 from vanishing.laws.results import Draft, draft, finished, fitted_law, spread_of, unequal_noise
 from vanishing.laws.robust import good_rows
 from vanishing.laws.search import Options, OutOfTime, SearchOutcome, of_products, search
-from vanishing.laws.table import Prepared, SearchRows, prepared
+from vanishing.laws.table import Prepared, SearchRows, prepared, varying
 from vanishing.laws.unequal import with_equal_noise
 
 ROUNDED = 1e-9  # relative error that rounding alone makes
@@ -59,7 +59,9 @@ def law_of_target(rows: SearchRows, options: Options, progress, target: int = -1
     target %= len(rows.names)
     answer = _law_in_columns(rows, options, progress, target)
     offsets = far_offsets(rows.sample.columns, rows.weight)
-    if not offsets.any() or options.dimensions is not None:
+    varies = varying(rows.sample.columns)
+    inputs = varies & (np.arange(len(varies)) != target)
+    if not (offsets.any() and varies[target] and inputs.any()) or options.dimensions is not None:
         return answer
     shifted = rows.shifted(offsets)
     count, spread = float(rows.weight.sum()), float(np.std(shifted.sample.columns[target]))
@@ -71,7 +73,6 @@ def law_of_target(rows: SearchRows, options: Options, progress, target: int = -1
         law = answer.laws[0]
         return 2 * count * np.log(max(law.error, least)) + price(count) * law.n_terms
 
-    inputs = np.arange(len(offsets)) != target
     origins = offsets.copy()
     origins[inputs] = target_origins(
         shifted.sample.columns[inputs],
