@@ -157,3 +157,12 @@ def test_constant_columns_beside_far_ones_do_not_matter():
 def test_far_columns_with_nothing_to_explain(y):
     X = np.column_stack([1e6 + np.cos(np.arange(60)) if y[0] == 2.0 else np.ones(60), np.ones(60)])
     assert "constant" in LawFinder().fit(X, y).verdict_
+
+
+def test_a_decay_in_time_is_written_from_near_the_rows():
+    random = np.random.default_rng(51)
+    times = 1.7e9 + random.uniform(0, 8e5, 200)
+    y = 5 * np.exp(-(times - 1.7e9) / 2e5) * (1 + 0.01 * random.normal(size=200))
+    (law,) = LawFinder().fit(times[:, None], y).laws_
+    # Any two powers of such a column fit as well, with terms 1e3 times as large as their sum.
+    assert law.offsets[0] > 1.6e9 and law.n_terms == 3

@@ -85,7 +85,12 @@ def law_of_target(rows: SearchRows, options: Options, progress, target: int = -1
         _law_in_columns(rows.shifted(at), options, progress, target)
         for at in ([origins, offsets] if (origins != offsets).any() else [offsets])
     ]
-    return min([*answers, answer], key=score)
+    best = min(answers, key=score)
+    # Far from the origin other powers, and functions, are the same but for a constant: which of
+    # them it is says as much as noise does.
+    simpler = answer.laws and best.laws and answer.laws[0].n_terms < best.laws[0].n_terms
+    asked = 0.0 if simpler else settings.EVIDENCE
+    return answer if score(answer) < score(best) - asked else best
 
 
 def _law_in_columns(rows: SearchRows, options: Options, progress, target: int) -> LawAnswer:
