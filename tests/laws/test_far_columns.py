@@ -166,3 +166,12 @@ def test_a_decay_in_time_is_written_from_near_the_rows():
     (law,) = LawFinder().fit(times[:, None], y).laws_
     # Any two powers of such a column fit as well, with terms 1e3 times as large as their sum.
     assert law.offsets[0] > 1.6e9 and law.n_terms == 3
+
+
+def test_what_would_not_show_is_measured_from_near_the_rows():
+    random = np.random.default_rng(50)
+    pressure, height = 101325 + 300 * random.normal(size=150), random.uniform(0, 100, 150)
+    y = pressure - 11.772 * height + 5 * random.normal(size=150)
+    far = LawFinder().fit(np.column_stack([pressure, height]), y)
+    near = LawFinder().fit(np.column_stack([pressure - 101325, height]), y - 101325)
+    assert "approximation" in near.verdict_ and "approximation" in far.verdict_

@@ -330,7 +330,8 @@ def _certainty(
             text += "; no column explains what is left."
         n_rows = choice.best.reduced.table.n_observations
         unseen = float(error) / rows.size(target) * unseen_share(n_rows)
-        if choice.variants or unseen > settings.UNSEEN or not _is_sure(choice):
+        shows = unseen * rows.size(target) <= settings.UNSEEN * rows.size_from_origin(target)
+        if choice.variants or not shows or not _is_sure(choice):
             text += (
                 " Within this noise it may be an approximation of another law: smooth deviations "
                 f"of up to {100 * unseen:.2g} % would not show."
