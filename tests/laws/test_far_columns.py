@@ -142,3 +142,36 @@ def test_a_product_has_one_term_where_its_factors_vanish():
     steps, _, moved = shortest_origin(expansion, [0, 1], np.zeros(2))
     assert steps.tolist() == [1.0, -2.0]
     assert moved.exponents[moved.needed].tolist() == [[1, 1]]
+
+
+def test_constant_columns_beside_far_ones_do_not_matter():
+    random = np.random.default_rng(4)
+    times, x = 1.7e9 + random.uniform(0, 1e5, 60), random.normal(size=60)
+    y = 2 * x + 1e-5 * (times - 1.7e9) + 0.01 * random.normal(size=60)
+    plain = LawFinder().fit(np.column_stack([times, x]), y)
+    beside = LawFinder().fit(np.column_stack([times, x, np.full(60, 3.0)]), y)
+    assert plain.laws_ and str(beside.laws_[0]) == str(plain.laws_[0])
+
+
+@pytest.mark.parametrize("y", [np.full(60, 2.0), 1e6 + np.sin(np.arange(60))])
+def test_far_columns_with_nothing_to_explain(y):
+    X = np.column_stack([1e6 + np.cos(np.arange(60)) if y[0] == 2.0 else np.ones(60), np.ones(60)])
+    assert "constant" in LawFinder().fit(X, y).verdict_
+
+
+def test_a_decay_in_time_is_written_from_near_the_rows():
+    random = np.random.default_rng(51)
+    times = 1.7e9 + random.uniform(0, 8e5, 200)
+    y = 5 * np.exp(-(times - 1.7e9) / 2e5) * (1 + 0.01 * random.normal(size=200))
+    (law,) = LawFinder().fit(times[:, None], y).laws_
+    # Any two powers of such a column fit as well, with terms 1e3 times as large as their sum.
+    assert law.offsets[0] > 1.6e9 and law.n_terms == 3
+
+
+def test_what_would_not_show_is_measured_from_near_the_rows():
+    random = np.random.default_rng(50)
+    pressure, height = 101325 + 300 * random.normal(size=150), random.uniform(0, 100, 150)
+    y = pressure - 11.772 * height + 5 * random.normal(size=150)
+    far = LawFinder().fit(np.column_stack([pressure, height]), y)
+    near = LawFinder().fit(np.column_stack([pressure - 101325, height]), y - 101325)
+    assert "approximation" in near.verdict_ and "approximation" in far.verdict_

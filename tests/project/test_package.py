@@ -112,3 +112,16 @@ def test_no_module_imports_through_the_root():
     for path in root.rglob("*.py"):
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             assert not (isinstance(node, ast.ImportFrom) and node.module == "vanishing"), path
+
+
+def test_no_setting_is_given_twice():
+    """The second value would hold, also where the first one was meant."""
+    for file in Path(vanishing.__path__[0]).rglob("settings.py"):
+        names = [
+            name.id
+            for statement in ast.parse(file.read_text(encoding="utf-8")).body
+            if isinstance(statement, ast.Assign)
+            for name in ast.walk(statement)
+            if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
+        ]
+        assert len(names) == len(set(names)), file

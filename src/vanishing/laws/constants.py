@@ -119,7 +119,7 @@ def _with_equal_noise(problem: Problem, values, scale, residuals) -> tuple[Probl
     most = settings.UNEQUAL_LEFT * problem.spread(problem.target) ** 2
     if not rounding < left < most:
         return problem, values
-    best = (len(residuals) * np.log(left) - settings.UNEQUAL_GAIN, problem, values)
+    best = (len(residuals) * np.log(left) - settings.CHECKED_GAIN, problem, values)
     for noise, predicted in ((residuals, measured - residuals), (measured, measured)):
         variance = noise_variance(noise, predicted)
         fit = values

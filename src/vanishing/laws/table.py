@@ -11,7 +11,7 @@ from vanishing.algebra.quantities import Units
 from vanishing.equations.fitted import with_plain_columns
 from vanishing.fitting.lack_of_fit import standardised
 from vanishing.fitting.normal import inverse
-from vanishing.fitting.origins import ask_shifted, rounding_of
+from vanishing.fitting.origins import ask_shifted, far_offsets, rounding_of
 from vanishing.fitting.sample import Sample
 from vanishing.fitting.sparse import sparse_supports
 from vanishing.laws import settings
@@ -90,6 +90,14 @@ class SearchRows(NamedTuple):
         offset = 0.0 if self.offsets is None else self.offsets[column]
         squares = (self.sample.columns[column] + offset) ** 2
         return float(np.sqrt(np.average(squares, weights=self.sample.weight)))
+
+    def size_from_origin(self, column: int) -> float:
+        """Return the root mean square of a column, of one far from the origin its spread."""
+        values, weight = self.sample.columns[[column]], self.sample.weight
+        far = self.offsets is not None and self.offsets[column] != 0.0
+        if not (far or far_offsets(values, weight).any()):
+            return self.size(column)
+        return float(np.sqrt(np.average((values[0] - self.mean(column)) ** 2, weights=weight)))
 
 
 class Prepared(NamedTuple):

@@ -20,7 +20,7 @@ from vanishing.laws.products import Product, products
 from vanishing.laws.results import Draft, draft, finished, fitted_law, spread_of, unequal_noise
 from vanishing.laws.robust import good_rows
 from vanishing.laws.search import Options, OutOfTime, SearchOutcome, of_products, search
-from vanishing.laws.table import Prepared, SearchRows, prepared
+from vanishing.laws.table import Prepared, SearchRows, prepared, varying
 from vanishing.laws.unequal import with_equal_noise
 
 ROUNDED = 1e-9  # relative error that rounding alone makes
@@ -59,7 +59,9 @@ def law_of_target(rows: SearchRows, options: Options, progress, target: int = -1
     target %= len(rows.names)
     answer = _law_in_columns(rows, options, progress, target)
     offsets = far_offsets(rows.sample.columns, rows.weight)
-    if not offsets.any() or options.dimensions is not None:
+    varies = varying(rows.sample.columns)
+    inputs = varies & (np.arange(len(varies)) != target)
+    if not (offsets.any() and varies[target] and inputs.any()) or options.dimensions is not None:
         return answer
     shifted = rows.shifted(offsets)
     count, spread = float(rows.weight.sum()), float(np.std(shifted.sample.columns[target]))
@@ -71,7 +73,6 @@ def law_of_target(rows: SearchRows, options: Options, progress, target: int = -1
         law = answer.laws[0]
         return 2 * count * np.log(max(law.error, least)) + price(count) * law.n_terms
 
-    inputs = np.arange(len(offsets)) != target
     origins = offsets.copy()
     origins[inputs] = target_origins(
         shifted.sample.columns[inputs],
@@ -84,7 +85,12 @@ def law_of_target(rows: SearchRows, options: Options, progress, target: int = -1
         _law_in_columns(rows.shifted(at), options, progress, target)
         for at in ([origins, offsets] if (origins != offsets).any() else [offsets])
     ]
-    return min([*answers, answer], key=score)
+    best = min(answers, key=score)
+    # Far from the origin other powers, and functions, are the same but for a constant: which of
+    # them it is says as much as noise does.
+    simpler = answer.laws and best.laws and answer.laws[0].n_terms < best.laws[0].n_terms
+    asked = 0.0 if simpler else settings.EVIDENCE
+    return answer if score(answer) < score(best) - asked else best
 
 
 def _law_in_columns(rows: SearchRows, options: Options, progress, target: int) -> LawAnswer:
@@ -324,7 +330,8 @@ def _certainty(
             text += "; no column explains what is left."
         n_rows = choice.best.reduced.table.n_observations
         unseen = float(error) / rows.size(target) * unseen_share(n_rows)
-        if choice.variants or unseen > settings.UNSEEN or not _is_sure(choice):
+        shows = unseen * rows.size(target) <= settings.UNSEEN * rows.size_from_origin(target)
+        if choice.variants or not shows or not _is_sure(choice):
             text += (
                 " Within this noise it may be an approximation of another law: smooth deviations "
                 f"of up to {100 * unseen:.2g} % would not show."
