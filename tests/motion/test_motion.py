@@ -421,3 +421,12 @@ def test_answers_of_blocks_are_combined_into_a_new_one():
     assert pickle.dumps((first, second)) == before
     assert pickle.dumps(once) == pickle.dumps(twice)
     np.testing.assert_allclose(once.weight.sum(), len(X))
+
+
+@pytest.mark.parametrize(("runs", "rows", "columns"), [(2, 2, 3), (3, 2, 4), (2, 3, 5)])
+def test_as_many_columns_as_rows_within_runs_tell_nothing(runs, rows, columns):
+    for seed in range(3):
+        X = np.random.default_rng(seed).normal(size=(runs * rows, columns))
+        model = ConservedQuantities().fit(X, groups=np.repeat(np.arange(runs), rows))
+        assert not model.quantities_
+        assert "too few rows" in model.verdict_

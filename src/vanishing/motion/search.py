@@ -148,6 +148,8 @@ class Search:
                 "all columns vary by their rounding alone, as constant ones do. Subtract what they "
                 "have in common, or leave them out."
             )
+        # As many monomials as rows have a combination that is constant on them, whatever they are.
+        self.has_few_rows = self.sizes[0] >= self._rows_within_runs(count)
         self.all = pencil(scatter, standard, everywhere)
         self.learnt = self.held = self.all
         if not self.in_sample:
@@ -159,12 +161,16 @@ class Search:
 
     def _usable_degree(self, count: float) -> int:
         """Return the largest degree whose monomials are fewer than rows tell apart."""
-        seen = self.scatter.weight > 0
-        learnt = seen & ~self.scatter.held_out
-        free = (count - np.count_nonzero(seen)) * np.mean(learnt[seen]) - settings.SPARE_ROWS
+        free = self._rows_within_runs(count) - settings.SPARE_ROWS
         degrees = range(1, int(self.monomials.degree[-1]) + 1)
         usable = [d for d in degrees if np.sum(self.monomials.degree <= d) <= free]
         return max(usable, default=1)
+
+    def _rows_within_runs(self, count: float) -> float:
+        """Return how many rows there are to learn from, beyond the first one of each run."""
+        seen = self.scatter.weight > 0
+        learnt = seen & ~self.scatter.held_out
+        return float((count - np.count_nonzero(seen)) * np.mean(learnt[seen]))
 
     # -- All of it --------------------------------------------------------------------------------
 
@@ -179,7 +185,9 @@ class Search:
         spaces = NullSpaces(self.learnt, self.sizes)
         best = self._best()
         added, note = None, ""
-        if spaces.is_exact:
+        if self.has_few_rows:
+            candidates, note = [], " There are too few rows within runs to tell."
+        elif spaces.is_exact:
             candidates, left_over = exact_quantities(
                 spaces,
                 self.max_terms,
