@@ -161,7 +161,7 @@ class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEst
     >>> p = 8.314 * n * T / V * (1 + 0.001 * random.normal(size=1000))
     >>> finder = LawFinder().fit(np.column_stack([n, T, V]), p)
     >>> print(finder.laws_[0])
-    y = 8.3149(4)*x0*x1/x2
+    y = 8.3145(3)*x0*x1/x2
     """
 
     laws_: list[Law]
