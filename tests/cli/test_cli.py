@@ -732,7 +732,7 @@ def test_demo(call, tmp_path):
         "E = m*(9.807(3)*h + 0.500(1)*v^2)",
         "No law of E was found",
         "vanishing laws table.csv",
-        "power = 0.003399(1)*flow*head",
+        "power = 0.003399(2)*flow*head",
         "row 58 is the oddest of all: its flow is 55.6, where the other columns say 51.8",
         "vanishing outliers table.csv",
         "y^2 = 0.9963 - 0.991*x^2",
