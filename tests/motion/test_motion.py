@@ -430,3 +430,15 @@ def test_as_many_columns_as_rows_within_runs_tell_nothing(runs, rows, columns):
         model = ConservedQuantities().fit(X, groups=np.repeat(np.arange(runs), rows))
         assert not model.quantities_
         assert "too few rows" in model.verdict_
+
+
+def test_a_column_that_varies_in_one_run_alone():
+    # Whichever run is held out, the others do not tell its monomials from constants.
+    run, time = np.repeat(np.arange(8), 50), np.tile(np.linspace(0, 3, 50), 8)
+    for moving in range(8):
+        rng = np.random.default_rng(moving)
+        size = rng.normal(size=8)[run]
+        extra = np.where(run == moving, rng.normal(size=400), 0.0)
+        X = np.column_stack([size * np.cos(time), size * np.sin(time), extra])
+        quantities = ConservedQuantities().fit(X, groups=run).quantities_
+        assert [str(quantity) for quantity in quantities] == ["x1^2 + x0^2"]

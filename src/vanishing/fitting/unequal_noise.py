@@ -1,58 +1,81 @@
 """Noise that grows with what is measured: how large it is on each row."""
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
 from vanishing.fitting import settings
 
 
-def mean(squares: np.ndarray) -> np.ndarray:
+class Variance(NamedTuple):
+    """Variance of the noise of rows, but for a factor: floor + |s / size|^power, s the prediction.
+
+    Attributes
+    ----------
+    floor : float
+        Of noise that does not grow.
+    power : int
+        1 or 2; 0 where noise is equal on all rows.
+    size : float
+        Largest prediction, so that powers do not overflow.
+    """
+
+    floor: float = 0.0
+    power: int = 0
+    size: float = 1.0
+
+    def at(self, predicted: np.ndarray) -> np.ndarray:
+        """Return the variance of rows."""
+        return self.floor + np.abs(predicted / self.size) ** self.power
+
+
+def mean(squares: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """Return the mean along the last axis."""
-    return np.mean(squares, axis=-1)
+    return np.average(squares, axis=-1, weights=weight)
 
 
-def without_tails(squares: np.ndarray) -> np.ndarray:
+def without_tails(squares: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """Return the mean along the last axis of squares, of which few may be wild."""
     middle = np.median(squares, axis=-1, keepdims=True)
-    return np.mean(np.minimum(squares, settings.LARGEST_SQUARE * middle), axis=-1)
+    return mean(np.minimum(squares, settings.LARGEST_SQUARE * middle), weight)
 
 
-def noise_variance(
+def variance_of_noise(
     residuals: np.ndarray,
     predicted: np.ndarray,
-    spread: Callable[[np.ndarray], np.ndarray] = mean,
+    weight: np.ndarray | None = None,
+    spread: Callable[[np.ndarray, np.ndarray], np.ndarray] = mean,
     least_gain: float = 0.0,
-) -> np.ndarray:
-    """Return the variance of each row, but for a factor.
-
-    It is taken to be equal or r + |s|^p with p = 1 or 2, s being the prediction: the likeliest of
-    these on a grid of r.
+) -> Variance:
+    """Return the likeliest variance of rows: equal, or one that grows, on a grid of its floor.
 
     Parameters
     ----------
     residuals : array of shape (n_rows,)
     predicted : array of shape (n_rows,)
+    weight : array of shape (n_rows,), default=None
+        Of how many observations each row tells.
     spread : callable, default=mean
         Of squares, along the last axis.
     least_gain : float, default=0
         Twice the gain in log-likelihood from which on noise is not equal.
     """
-    size = np.abs(predicted)
-    # Powers of sizes near one do not overflow.
-    size = size / max(float(np.max(size)), 1e-300)
-    squares = (residuals / max(float(np.max(np.abs(residuals))), 1e-300)) ** 2
-    step = -(-len(size) // settings.VARIANCE_ROWS)
-    chosen, left = size[::step], squares[::step]
-    best = np.log(max(float(spread(left)), 1e-300)) - least_gain / len(chosen)
-    variance = np.ones_like(size)
+    largest = max(float(np.max(np.abs(predicted))), 1e-300)
+    step = -(-len(residuals) // settings.VARIANCE_ROWS)
+    weight = (np.ones_like(residuals) if weight is None else weight)[::step]
+    left = ((residuals / max(float(np.max(np.abs(residuals))), 1e-300)) ** 2)[::step]
+    size = np.abs(predicted / largest)[::step]
+    best = np.log(max(float(spread(left, weight)), 1e-300)) - least_gain / weight.sum()
+    variance = Variance()
     for power in (1, 2):
-        grown = chosen**power
+        grown = size**power
         least = settings.LEAST_VARIANCE * max(float(np.median(grown)), 1e-12)
         floors = np.geomspace(least, 1e3, settings.VARIANCE_GRID)
         tried = floors[:, np.newaxis] + grown
-        score = np.log(np.maximum(spread(left / tried), 1e-300)) + np.log(tried).mean(axis=1)
+        score = np.log(np.maximum(spread(left / tried, weight), 1e-300))
+        score += mean(np.log(tried), weight)
         place = int(np.argmin(score))
         if score[place] < best:
-            best, variance = float(score[place]), floors[place] + size**power
+            best, variance = float(score[place]), Variance(float(floors[place]), power, largest)
     return variance

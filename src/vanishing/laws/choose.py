@@ -1,6 +1,7 @@
 """Step 5: which law, if any: a score, a test of what is left over, and the distance to others."""
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -46,9 +47,9 @@ class LawCandidate(NamedTuple):
         """Return what it costs to write the law down: coefficients, exponents, functions."""
         state, n_rows = self.reduced.state, self.reduced.table.n_observations
         exponents = np.vstack([state.variables, state.factor])
-        unusual = np.abs(exponents).sum() + np.count_nonzero(exponents % 1) - state.n_variables
         terms = price(n_rows) * (self.fitted.n_terms - 1) + _complexity(self.fitted.terms)
-        return float(terms + settings.EXPONENT_PRICE * unusual)
+        powers = settings.EXPONENT_PRICE * (np.abs(exponents).sum() - state.n_variables)
+        return float(terms + powers + _roots_price(exponents))
 
     def least_explained_share(self) -> float:
         """Return the share that has to be explained: the fewer rows per column, the more.
@@ -79,9 +80,20 @@ def candidate(fitted: Fitted, reduced: Reduced) -> LawCandidate:
     floor = 1e-24 * table.norm
     score = table.n_observations * np.log(max(fitted.mean_square, floor))
     score += price(table.n_observations) * fitted.n_terms + _complexity(fitted.terms)
-    score += settings.EXPONENT_PRICE * np.count_nonzero(reduced.state.factor % 1)
+    score += _roots_price(reduced.state.factor)
     fitted = fitted._replace(exact=fitted.exact and is_confirmed(fitted, reduced))
     return LawCandidate(fitted, reduced, float(score))
+
+
+def _roots_price(exponents: np.ndarray) -> float:
+    """Return what fractions among exponents cost: each, and each kind of root that they need.
+
+    Of many fractions one is close to anything: over a range, c^(1/3) is a sum with c.
+    """
+    fractions = exponents[exponents % 1 != 0.0]
+    kinds = {Fraction(float(e)).limit_denominator(settings.HIGHEST_ROOT) for e in fractions}
+    roots = sum(order - 1 for order in {kind.denominator for kind in kinds})
+    return settings.EXPONENT_PRICE * len(fractions) + settings.ROOT_PRICE * roots
 
 
 def _complexity(terms) -> float:

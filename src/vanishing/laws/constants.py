@@ -7,7 +7,7 @@ from scipy.optimize import least_squares
 
 from vanishing.algebra.equations import listed
 from vanishing.fitting.normal import unshrunk, widened
-from vanishing.fitting.unequal_noise import noise_variance
+from vanishing.fitting.unequal_noise import variance_of_noise
 from vanishing.laws import settings
 from vanishing.laws.given_problem import Problem
 from vanishing.laws.starts import scales, starts
@@ -121,7 +121,7 @@ def _with_equal_noise(problem: Problem, values, scale, residuals) -> tuple[Probl
         return problem, values
     best = (len(residuals) * np.log(left) - settings.CHECKED_GAIN, problem, values)
     for noise, predicted in ((residuals, measured - residuals), (measured, measured)):
-        variance = noise_variance(noise, predicted)
+        variance = variance_of_noise(noise, predicted).at(predicted)
         fit = values
         for i in range(_VARIANCE_FITS):
             trial = problem._replace(weight=1.0 / variance / np.mean(1.0 / variance))
@@ -134,7 +134,8 @@ def _with_equal_noise(problem: Problem, values, scale, residuals) -> tuple[Probl
             if i and score < best[0] and problem.mean_square(noise) < most:
                 best = (score, trial, fit)
             whole = unshrunk(noise, _leverage(trial, fit, scale))
-            last, variance = variance, noise_variance(whole, measured - noise)
+            predicted = measured - noise
+            last, variance = variance, variance_of_noise(whole, predicted).at(predicted)
             if i and np.allclose(last, variance, rtol=1e-3):
                 break
     return best[1:]

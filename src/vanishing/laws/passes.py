@@ -10,6 +10,7 @@ from vanishing.algebra.expressions import evaluate
 from vanishing.algebra.solving import solved
 from vanishing.algebra.terms import Evaluator, Term
 from vanishing.fitting.sample import columns_of, is_held_out
+from vanishing.fitting.unequal_noise import Variance
 from vanishing.rows.source import RowPart
 
 ROWS = 50_000  # evaluated at once
@@ -32,21 +33,20 @@ class Sums(NamedTuple):
 
 
 class Noise(NamedTuple):
-    """Variance a + c s^2 of the noise of rows, s being what a law says of its target."""
+    """Noise whose variance grows with what a law says of its target."""
 
     terms: tuple[Term, ...]
     coef: np.ndarray
     target: int
     branch: int
-    a: float
-    c: float
+    variance: Variance
 
     def precision(self, columns: np.ndarray) -> np.ndarray:
         """Return how much rows tell, by the inverse of their variance."""
         solution = solved(self.terms, self.coef, None, self.target, self.branch)
         with np.errstate(all="ignore"):
             s = np.nan if solution is None else evaluate(solution, columns)
-        return 1.0 / (self.a + self.c * np.where(np.isfinite(s), s, columns[self.target]) ** 2)
+        return 1.0 / self.variance.at(np.where(np.isfinite(s), s, columns[self.target]))
 
 
 class Distances:

@@ -13,12 +13,12 @@ from vanishing.equations.law import Law
 from vanishing.fitting.gauss_newton import gauss_newton
 from vanishing.fitting.normal import inverse, widened, with_fixed, without
 from vanishing.fitting.sample import Sample
+from vanishing.fitting.unequal_noise import variance_of_noise
 from vanishing.laws import settings
 from vanishing.laws.choose import LawCandidate
 from vanishing.laws.passes import Measure, Noise, Sums
 from vanishing.laws.robust import deviation
 from vanishing.laws.table import Prepared, SearchRows
-from vanishing.laws.unequal import variance_model
 
 
 def _simplified(terms: list[Term]) -> list[Term]:
@@ -167,9 +167,11 @@ def unequal_noise(law: Draft, sample: Sample) -> Noise | None:
     """Return the noise of rows that a law leaves, if it grows with the target; None if not."""
     y, left = sample.columns[law.target], _left(law, sample.columns)
     good = np.isfinite(left)
-    squares, weight = (y - left)[good] ** 2, sample.weight[good] / sample.repetition
-    model = variance_model(left[good] ** 2, squares, weight)
-    return None if model is None else Noise(law.terms, law.coef, law.target, law.branch, *model)
+    weight = sample.weight[good] / sample.repetition
+    gain = settings.UNEQUAL_GAIN
+    variance = variance_of_noise(left[good], (y - left)[good], weight, least_gain=gain)
+    grows = Noise(law.terms, law.coef, law.target, law.branch, variance)
+    return grows if variance.power else None
 
 
 class _PassPoint:

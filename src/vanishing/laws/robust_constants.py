@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from vanishing.fitting.unequal_noise import noise_variance, without_tails
+from vanishing.fitting.unequal_noise import variance_of_noise, without_tails
 from vanishing.laws import settings
 from vanishing.laws.constants import least_squares_of, refined
 from vanishing.laws.given_problem import Problem
@@ -95,7 +95,12 @@ def _standard(problem: Problem, values: np.ndarray) -> tuple[np.ndarray, np.ndar
     far = residuals.copy()
     if problem.target is not None and defined.any():
         predicted = problem.columns[problem.target, defined] - residuals[defined]
-        gain = settings.UNEQUAL_ROBUST_GAIN
-        variance = noise_variance(residuals[defined], predicted, without_tails, gain)
+        noise = variance_of_noise(
+            residuals[defined],
+            predicted,
+            spread=without_tails,
+            least_gain=settings.UNEQUAL_ROBUST_GAIN,
+        )
+        variance = noise.at(predicted)
         far[defined] /= np.sqrt(variance / np.median(variance))
     return residuals, far

@@ -35,7 +35,6 @@ SUM_LEFT = 0.1
 FAR = 4.5  # deviations beyond which robust fits leave a row out: 1 good row in 150,000
 HALF_WEIGHT = 2.0  # deviations at which a row counts half: lower resists more wrong rows
 CHANCE = 40.0  # twice the log-likelihood that the best of thousands of equations gains by chance
-LEAST_VARIANCE = 1e-3  # of a row, relative to a typical one: bounds how much one row can count
 UNEQUAL_GAIN = 10.0  # twice the log-likelihood: equal noise has 1 on average, and 10 in 1 of 600
 UNEQUAL_LEFT = 0.1  # share of the variance that a prediction may leave for noise to be told by it
 
@@ -114,6 +113,8 @@ WORSE = 2.0  # times the mean square of the sample: what a law may leave on all 
 # -- Choice: smooth functions without a law were claimed 5 of 7 times without the last two --------
 # Half: 30, 4; twice: the same.
 EXPONENT_PRICE = 3.0  # score per unit of exponents: simple terms against a slightly better fit
+# Of a square root in a product of powers; of a third one it is twice as much, and so on.
+ROOT_PRICE, HIGHEST_ROOT = 10.0, 4
 FUNCTION_PRICE = 25.0  # score per function used; half: the same; twice: 28, 5
 LEAST_EXPLAINED = 0.5  # share of the target's variance, of a law found or checked
 ROWS_PER_UNEXPLAINED = 125.0  # rows per column for which a law may leave everything unexplained

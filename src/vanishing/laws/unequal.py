@@ -2,17 +2,15 @@
 
 import numpy as np
 
+from vanishing.fitting.unequal_noise import variance_of_noise
 from vanishing.laws import settings
 from vanishing.laws.problem import LawTable, surrogate_of
 
-_FITS = 6
 _ROUNDING = 1e-14  # mean square relative to the target's
 
 
 def with_equal_noise(table: LawTable, predicted: np.ndarray | None) -> LawTable:
     """Return a table whose rows count by the inverse of their variance, if that is unequal.
-
-    The variance is taken to be a + c s^2, s being the target without noise.
 
     Parameters
     ----------
@@ -27,38 +25,17 @@ def with_equal_noise(table: LawTable, predicted: np.ndarray | None) -> LawTable:
         predicted = surrogate.values(coordinates)
     good = np.isfinite(predicted)
     weight = table.weight[good]
+    residuals = table.y[good] - predicted[good]
     with np.errstate(over="ignore"):  # what is infinite is larger than any noise
-        s, r = predicted[good] ** 2, (table.y - predicted)[good] ** 2
-        left = float(weight @ r) / max(float(weight.sum()), 1e-300)
+        left = float(weight @ residuals**2) / max(float(weight.sum()), 1e-300)
     if not _ROUNDING * table.norm < left < settings.UNEQUAL_LEFT * table.variance:
         return table
-    model = variance_model(r, s, weight)
-    if model is None:
+    gain = settings.UNEQUAL_GAIN
+    variance = variance_of_noise(residuals, predicted[good], weight, least_gain=gain)
+    if not variance.power:
         return table
     precision = np.zeros(table.n_rows)
-    precision[good] = 1.0 / (model[0] + model[1] * s)
+    precision[good] = 1.0 / variance.at(predicted[good])
     precision[~good] = precision[good].min()
     precision *= table.weight.sum() / (table.weight @ precision)
     return table._replace(weight=table.weight * precision, precision=precision)
-
-
-@np.errstate(all="ignore")
-def variance_model(r: np.ndarray, s: np.ndarray, weight: np.ndarray) -> tuple[float, float] | None:
-    """Return a and c of the variance a + c s of rows with squared residuals r, or None if c is 0.
-
-    Least squares of r on 1 and s, each row weighted by the inverse of its variance squared.
-    """
-    equal, size = float(np.average(r, weights=weight)), float(np.average(s, weights=weight))
-    terms, r = np.vstack([np.ones_like(s), s / size]), r / equal  # of any units
-    if not (np.isfinite(terms).all() and np.isfinite(r).all()):
-        return None
-    variance = np.ones_like(r)
-    for _ in range(_FITS):
-        pull = weight / variance**2
-        a, c = np.linalg.lstsq((terms * pull) @ terms.T, terms @ (pull * r), rcond=1e-12)[0]
-        if not c > 0.0:
-            return None
-        a = max(a, settings.LEAST_VARIANCE * c)
-        variance = a + c * terms[1]
-    gain = weight @ (r - r / variance - np.log(variance))
-    return (equal * a, equal * c / size) if gain > settings.UNEQUAL_GAIN else None

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import solve_triangular
 
+from vanishing.motion import settings
 from vanishing.motion.runs import Scatter, triangular
 
 
@@ -48,6 +49,11 @@ class Pencil(NamedTuple):
     total: np.ndarray
     n_rows: float
     n_runs: int
+
+    def tells_apart(self, total: np.ndarray) -> bool:
+        """Say whether no monomial is a combination of others here, beside its spread in ``total``."""
+        sizes = np.sqrt((total**2).sum(axis=0))
+        return bool((np.abs(np.diag(self.total)) > settings.ROUNDING * sizes).all())
 
     def ratio(self, candidate: PencilCandidate) -> float:
         """Return the variance of a candidate within runs over that of all rows."""

@@ -153,8 +153,11 @@ class Search:
         self.all = pencil(scatter, standard, everywhere)
         self.learnt = self.held = self.all
         if not self.in_sample:
-            self.learnt = pencil(scatter, standard, ~scatter.held_out)
-            self.held = pencil(scatter, standard, scatter.held_out)
+            learnt = pencil(scatter, standard, ~scatter.held_out)
+            # A monomial may vary in a run that is held out, and in no other.
+            self.in_sample = not learnt.tells_apart(self.all.total)
+        if not self.in_sample:
+            self.learnt, self.held = learnt, pencil(scatter, standard, scatter.held_out)
         self.terms = [monomials.term(i, n) for i in standard]
         self.units = monomials.sizes()[standard]  # of these terms, in units of scaled variables
         self.constraints = self._constraints()
