@@ -26,7 +26,7 @@ from vanishing.algebra.expressions import (
     product,
     total,
 )
-from vanishing.algebra.functions import FUNCTIONS
+from vanishing.algebra.functions import BASES, FUNCTIONS
 from vanishing.algebra.languages import WRITERS, writer
 from vanishing.algebra.programs import PORTABLE, to_sympy
 from vanishing.algebra.terms import Factor, Term, monomial
@@ -363,3 +363,13 @@ def test_a_quantity_in_every_style():
     assert energy.write() == str(energy)
     assert energy.write("latex") == energy.to_latex()
     assert energy.write("c") == "pow(speed, 2.0) - 19.62 * cos(angle)"
+
+
+def test_logarithms_to_a_base_have_it_in_latex():
+    for name, base in BASES.items():
+        node = Apply(name, getattr(np, name), A)
+        assert writer("latex", NAMES).write(node) == rf"\log_{{{base:g}}}\left(a\right)"
+
+
+def test_a_number_below_its_error_is_written_with_the_digits_of_that():
+    assert writer("text", NAMES).write(Number(2e-15, 0.019)) == "0.00(2)"

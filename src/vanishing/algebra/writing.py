@@ -17,6 +17,7 @@ from vanishing.algebra.expressions import (
     Symbol,
     quotient,
 )
+from vanishing.algebra.functions import BASES
 from vanishing.algebra.quantities import ONE, Unit
 
 DIGITS = 4  # of a coefficient, where columns are of size 1
@@ -46,8 +47,10 @@ def with_error(value: float, std: float) -> tuple[str, int]:
     >>> from vanishing.algebra.writing import with_error
     >>> with_error(8.3142, 0.0017), with_error(1234.5, 17.0), with_error(2.5e-7, 3.1e-9)
     (('8.314(2)', 0), ('1234(17)', 0), ('2.50(3)', -7))
+    >>> with_error(2e-15, 0.019)
+    ('0.00(2)', 0)
     """
-    size = floor(log10(value)) if value else 0
+    size = floor(log10(max(value, std)))
     power = size if not -4 <= size < 6 else 0
     value, std = value / 10.0**power, std / 10.0**power
     places = max(0, -floor(log10(float(f"{std:.1g}"))))
@@ -389,6 +392,8 @@ class Latex(PlainText):
             return Written(roots[name].format(argument.text))
         if name in _LATEX_FUNCTIONS:
             command = f"\\{name}"
+        elif name in BASES:
+            command = rf"\log_{{{BASES[name]:g}}}"
         else:
             command = rf"\operatorname{{{name}}}" if name.isalpha() else self.name(name)
         return Written(command + self.brackets.format(argument.text))

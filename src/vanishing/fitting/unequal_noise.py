@@ -30,6 +30,13 @@ class Variance(NamedTuple):
         return self.floor + np.abs(predicted / self.size) ** self.power
 
 
+def relative(predicted: np.ndarray) -> Variance:
+    """Return the variance of errors that are relative to what is predicted."""
+    largest = max(float(np.max(np.abs(predicted))), 1e-300)
+    typical = float(np.median(np.abs(predicted / largest) ** 2))
+    return Variance(settings.LEAST_VARIANCE * max(typical, 1e-12), 2, largest)
+
+
 def mean(squares: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """Return the mean along the last axis."""
     return np.average(squares, axis=-1, weights=weight)

@@ -80,7 +80,7 @@ def candidate(fitted: Fitted, reduced: Reduced) -> LawCandidate:
     floor = 1e-24 * table.norm
     score = table.n_observations * np.log(max(fitted.mean_square, floor))
     score += price(table.n_observations) * fitted.n_terms + _complexity(fitted.terms)
-    score += _roots_price(reduced.state.factor)
+    score += _roots_price(np.vstack([reduced.state.variables, reduced.state.factor]))
     fitted = fitted._replace(exact=fitted.exact and is_confirmed(fitted, reduced))
     return LawCandidate(fitted, reduced, float(score))
 

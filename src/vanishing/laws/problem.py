@@ -98,6 +98,11 @@ class LawTable(NamedTuple):
         return self.weight if self.precision is None else self.weight / self.precision
 
     @property
+    def log_precision(self) -> float:
+        """Sum over rows of the logarithm of their precision: twice a log-likelihood has it."""
+        return 0.0 if self.precision is None else float(self.counts @ np.log(self.precision))
+
+    @property
     def n_rows(self) -> int:
         """Number of rows."""
         return len(self.y)

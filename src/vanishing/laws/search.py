@@ -62,6 +62,11 @@ class SearchOutcome(NamedTuple):
         return None if self.choice is None or self.choice.reason else self.choice.best.fitted
 
     @property
+    def is_product(self) -> bool:
+        """Whether the law is a product of powers alone."""
+        return self.law is not None and not self.choice.best.reduced.n_variables
+
+    @property
     def is_ambiguous(self) -> bool:
         """Whether several laws fit: more variables or higher degrees do not help then."""
         return self.choice is not None and self.choice.reason == AMBIGUOUS

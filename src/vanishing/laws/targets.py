@@ -10,18 +10,23 @@ from vanishing.algebra.quantities import ONE
 from vanishing.algebra.terms import Term
 from vanishing.algebra.writing import PlainText, in_words
 from vanishing.equations.law import Law
-from vanishing.fitting.lack_of_fit import LackOfFit, unseen_share
+from vanishing.fitting.lack_of_fit import unseen_share
 from vanishing.fitting.origins import far_offsets, target_origins
 from vanishing.fitting.sparse import price
 from vanishing.laws import settings
 from vanishing.laws.choose import Choice, LawCandidate
 from vanishing.laws.problem import LawTable
-from vanishing.laws.products import Product, products
+from vanishing.laws.products import products
 from vanishing.laws.results import Draft, draft, finished, fitted_law, spread_of, unequal_noise
 from vanishing.laws.robust import good_rows
-from vanishing.laws.search import Options, OutOfTime, SearchOutcome, of_products, search
+from vanishing.laws.search import Options, OutOfTime, SearchOutcome, search
 from vanishing.laws.table import Prepared, SearchRows, prepared, varying
-from vanishing.laws.unequal import with_equal_noise
+from vanishing.laws.unequal import (
+    is_left_to_large_rows,
+    with_equal_noise,
+    with_noise_of_products,
+    with_relative_noise,
+)
 
 ROUNDED = 1e-9  # relative error that rounding alone makes
 _NO_TIME = "No law of {} was found in the time allowed: raise max_time."
@@ -171,32 +176,45 @@ def _of_all_rows(
 
 
 def _searched(table: Prepared, options: Options, progress) -> tuple[Prepared, SearchOutcome]:
-    """Search, and again with rows by the inverse of their variance where noise is unequal."""
+    """Search, also with rows by the inverse of their variance where noise may be unequal.
+
+    Of several laws, it is the one under whose noise the rows are likeliest.
+    """
     if table.sum is not None and table.is_sum:
         return table, SearchOutcome(table.sum, [table.sum.best], [])
-    suggested = products(table.table)
+    rows, suggested = table.table, products(table.table)
+    trials: list[tuple[LawTable, SearchOutcome]] = []
+
+    def tried(noise: LawTable) -> SearchOutcome:
+        trials.append((noise, search(noise, options, progress, suggested)))
+        return trials[-1][1]
+
     # A product of powers that is a law tells the noise before any search does.
-    for product in suggested[:1]:
-        equal = with_equal_noise(table.table, product.predicted)
-        if equal is not table.table and _may_be_product(equal, suggested):
-            weighted = search(equal, options, progress, suggested)
-            if weighted.out_of_time or weighted.law is not None:
-                return table._replace(table=equal), weighted
-    outcome = search(table.table, options, progress, suggested)
+    equal = with_noise_of_products(rows, suggested)
+    if equal is not rows:
+        outcome = tried(equal)
+        if outcome.out_of_time or outcome.is_product:
+            return table._replace(table=equal), outcome
+    outcome = tried(rows)
     law = outcome.law
-    if outcome.out_of_time or (law is not None and law.exact):
-        return table, outcome
-    equal = with_equal_noise(table.table, None if law is None else law.predicted)
-    if equal is table.table:
-        return table, outcome
-    return table._replace(table=equal), search(equal, options, progress, suggested)
+    if not (outcome.out_of_time or (law is not None and law.exact)):
+        equal = with_equal_noise(rows, None if law is None else law.predicted)
+        if equal is not rows:
+            outcome = tried(equal)
+        law = min(trials, key=_unlikeliness)[1].law
+        if law is not None and not outcome.out_of_time and is_left_to_large_rows(rows, law):
+            tried(with_relative_noise(rows))
+    noise, outcome = min(trials, key=_unlikeliness)
+    return table._replace(table=noise), outcome
 
 
-def _may_be_product(table: LawTable, suggested: Sequence[Product]) -> bool:
-    """Say whether a product of powers is a law, or one of several."""
-    lack_of_fit = LackOfFit(table.columns, table.weight, table.left_out)
-    outcome = of_products(table, suggested, lack_of_fit)
-    return outcome.law is not None or outcome.is_ambiguous
+def _unlikeliness(trial: tuple[LawTable, SearchOutcome]) -> tuple[bool, float]:
+    """Return what orders searches: those with laws, or several, and how unlikely rows are."""
+    table, outcome = trial
+    if outcome.choice is None:
+        return True, np.inf
+    is_none = outcome.law is None and not outcome.is_ambiguous
+    return is_none, outcome.choice.best.score - table.log_precision
 
 
 def _with_sum(table: Prepared, outcome: SearchOutcome) -> SearchOutcome:

@@ -1,10 +1,16 @@
 """Rows whose noise grows with the target: relative errors, which instruments often have."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from vanishing.fitting.unequal_noise import variance_of_noise
+from vanishing.fitting.lack_of_fit import LackOfFit
+from vanishing.fitting.unequal_noise import Variance, relative, variance_of_noise
 from vanishing.laws import settings
 from vanishing.laws.problem import LawTable, surrogate_of
+from vanishing.laws.products import Product
+from vanishing.laws.refit import Fitted
+from vanishing.laws.search import of_products
 
 _ROUNDING = 1e-14  # mean square relative to the target's
 
@@ -32,10 +38,52 @@ def with_equal_noise(table: LawTable, predicted: np.ndarray | None) -> LawTable:
         return table
     gain = settings.UNEQUAL_GAIN
     variance = variance_of_noise(residuals, predicted[good], weight, least_gain=gain)
-    if not variance.power:
-        return table
+    return _weighted(table, variance, predicted) if variance.power else table
+
+
+def with_relative_noise(table: LawTable) -> LawTable:
+    """Return a table whose rows count as if their errors were relative to the target."""
+    return _weighted(table, relative(table.y), table.y)
+
+
+def _weighted(table: LawTable, variance: Variance, predicted: np.ndarray) -> LawTable:
+    """Return a table whose rows count by the inverse of their variance."""
+    good = np.isfinite(predicted)
     precision = np.zeros(table.n_rows)
     precision[good] = 1.0 / variance.at(predicted[good])
     precision[~good] = precision[good].min()
     precision *= table.weight.sum() / (table.weight @ precision)
     return table._replace(weight=table.weight * precision, precision=precision)
+
+
+def with_noise_of_products(table: LawTable, products: Sequence[Product]) -> LawTable:
+    """Return a table whose rows count by their noise, as a product that may be a law has it.
+
+    It is the table itself where no product is one, or where one is as likely with equal noise.
+    """
+    for product in products[:1]:
+        equal = with_equal_noise(table, product.predicted)
+        if equal is table:
+            break
+        best, least = (_best_product(rows, products) for rows in (equal, table))
+        if best < least:
+            return equal
+    return table
+
+
+def _best_product(table: LawTable, products: Sequence[Product]) -> float:
+    """Return the score of the best product of powers, if it is a law, or one of several."""
+    lack_of_fit = LackOfFit(table.columns, table.weight, table.left_out)
+    outcome = of_products(table, products, lack_of_fit)
+    if outcome.choice is None or not (outcome.law is not None or outcome.is_ambiguous):
+        return np.inf
+    return outcome.choice.best.score - table.log_precision
+
+
+def is_left_to_large_rows(table: LawTable, law: Fitted) -> bool:
+    """Say whether a law says little of the smaller half of the target, beside the size of that."""
+    size = np.abs(table.y)
+    small = size <= np.median(size)
+    return bool(
+        np.median(np.abs(table.y - law.predicted)[small]) > settings.LEFT * np.median(size[small])
+    )

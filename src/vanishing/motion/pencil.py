@@ -51,7 +51,7 @@ class Pencil(NamedTuple):
     n_runs: int
 
     def tells_apart(self, total: np.ndarray) -> bool:
-        """Say whether no monomial is a combination of others here, beside its spread in ``total``."""
+        """Say whether no monomial is a combination of others, beside its spread in ``total``."""
         sizes = np.sqrt((total**2).sum(axis=0))
         return bool((np.abs(np.diag(self.total)) > settings.ROUNDING * sizes).all())
 
