@@ -13,6 +13,7 @@ import numpy as np
 from scipy.special import binom
 
 from vanishing.fitting import settings
+from vanishing.fitting.sample import spreads_of
 from vanishing.fitting.smooth_terms import exponents_up_to
 from vanishing.fitting.variety import evaluated
 from vanishing.rows.source import RowPart
@@ -48,7 +49,7 @@ def far_offsets(columns: np.ndarray, weight: np.ndarray) -> np.ndarray:
     weight : array of shape (n_rows,)
     """
     centre = np.average(columns, axis=1, weights=weight)
-    spread = np.sqrt(np.average((columns - centre[:, None]) ** 2, axis=1, weights=weight))
+    spread = spreads_of(columns, weight)
     offsets = np.zeros(len(columns))
     # What varies by rounding alone is constant, wherever it is measured from.
     varies = np.ptp(columns, axis=1) > 1e-12 * np.abs(columns).max(axis=1)
@@ -65,9 +66,6 @@ def rounding_of(columns: np.ndarray, offsets: np.ndarray) -> float:
     if not far.any():
         return 0.0
     return settings.ROUNDINGS * float(np.finfo(float).eps * (size[far] / left[far]).max())
-
-
-_TRIED = 12  # steps of a column, those known best: time
 
 
 class _Shifted(NamedTuple):
@@ -255,7 +253,8 @@ def shortest_origin(
             if tried is not None:
                 candidates[float(tried[column] - steps[column])] = 0.0
             trials = []
-            for step, error in sorted(candidates.items(), key=lambda item: item[1])[:_TRIED]:
+            known = sorted(candidates.items(), key=lambda item: item[1])
+            for step, error in known[: settings.TRIED_STEPS]:
                 if step and (tried is not None or abs(step) < settings.FAR):
                     moved = expansion.moved(column, step)
                     trials.append((*moved.price, error, abs(step), step, moved))
@@ -288,9 +287,9 @@ def target_origins(
     """
     far = np.flatnonzero(offsets)
     centre = np.average(columns, axis=1, weights=weight)
-    spread = np.std(columns, axis=1)
-    unit = (columns - centre[:, None]) / spread[:, None]
-    expansion = _fitted_expansion(unit, y / np.std(y), weight, rounding)
+    *spread, of_y = spreads_of(np.vstack([columns, y]), weight)
+    unit = (columns - centre[:, None]) / np.array(spread)[:, None]
+    expansion = _fitted_expansion(unit, y / of_y, weight, rounding)
     if expansion is None:
         return offsets
     steps, errors, _ = shortest_origin(expansion, far.tolist())

@@ -8,6 +8,12 @@ from vanishing.fitting import settings
 from vanishing.rows.source import RowPart
 
 
+def spreads_of(columns: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Return the standard deviation of each column; a row of weight 2 is that row twice."""
+    centred = columns - np.average(columns, axis=1, weights=weight)[:, np.newaxis]
+    return np.sqrt(np.average(centred**2, axis=1, weights=weight))
+
+
 class Sample(NamedTuple):
     """Rows in an order that depends on what they hold alone.
 
@@ -30,6 +36,11 @@ class Sample(NamedTuple):
     weight: np.ndarray
     n_samples: int
     total_weight: float
+
+    @property
+    def spreads(self) -> np.ndarray:
+        """The standard deviation of each column."""
+        return spreads_of(self.columns, self.weight)
 
     @property
     def repetition(self) -> float:

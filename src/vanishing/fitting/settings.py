@@ -16,6 +16,7 @@ HELD_OUT = 4  # one row of this many is held out: how well errors are known agai
 FAR = 20.0
 OFFSET_WIDTH = 6.0  # spreads: offsets are short numbers that may be so far from the rows
 NEEDED = 4.0  # standard errors of a coefficient that a polynomial needs, wherever columns start
+TRIED_STEPS = 12  # of a column to another origin, those known best: time
 STEP_WIDTH = 0.3  # standard errors that an origin may be rounded by
 EXPANDED_DEGREE, EXPANDED_TERMS = (
     4,

@@ -277,7 +277,7 @@ class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEst
             raise ValueError(f"noise must be finite and not negative; got {self.noise!r}.")
         per_column = np.zeros(n_columns)
         per_column[: noise.size if noise.ndim else n_columns] = noise
-        spread = np.std(rows.sample.columns, axis=1)
+        spread = rows.sample.spreads
         if (hidden := np.flatnonzero((per_column > spread) & (spread > 0))).size:
             raise ValueError(
                 f"noise of {per_column[hidden[0]]:.3g} in {rows.names[hidden[0]]!r} is larger than "

@@ -106,8 +106,8 @@ def products(table: LawTable) -> list[Product]:
             key = tuple(exponents.tolist())
             likelihoods[key] = max(likelihood, likelihoods.get(key, -np.inf))
     ordered = sorted(likelihoods, key=lambda key: -likelihoods[key])
-    found = (_product(table, logs, np.array(key)) for key in ordered)
-    return [product for product in found if product is not None]
+    signed = (_product(table, logs, np.array(key)) for key in ordered)
+    return [product for product in signed if product is not None]
 
 
 def _simple_exponents(logs: _Logarithms, start) -> Iterator[tuple[np.ndarray, float]]:

@@ -13,8 +13,6 @@ from vanishing.laws.targets import ROUNDED
 
 _FITS = 8
 _STEPS = 10  # of each fit: the next one starts from there
-_FEW = 100  # rows, of which a smooth function follows wrong ones
-_DRAWS = 6  # of so few rows that all may be right
 
 
 def rows_near(problem: Problem) -> np.ndarray:
@@ -68,10 +66,11 @@ def _first_rows(problem: Problem) -> list[np.ndarray]:
     n_rows, n_needed = len(problem.weight), len(problem.equation.constants) + 2
     near = _near_a_function(problem)
     chosen = [np.flatnonzero(near)] if near.sum() >= n_needed else []
-    if n_rows < _FEW:
+    if n_rows < settings.FOLLOWING_ROWS:
         rng = np.random.default_rng(0)
         n_drawn = min(n_rows, 2 * n_needed)
-        chosen += [np.sort(rng.choice(n_rows, n_drawn, replace=False)) for _ in range(_DRAWS)]
+        draws = range(settings.DRAWS)
+        chosen += [np.sort(rng.choice(n_rows, n_drawn, replace=False)) for _ in draws]
     return chosen or [np.arange(n_rows)]
 
 

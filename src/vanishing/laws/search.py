@@ -64,7 +64,8 @@ class SearchOutcome(NamedTuple):
     @property
     def is_product(self) -> bool:
         """Whether the law is a product of powers alone."""
-        return self.law is not None and not self.choice.best.reduced.n_variables
+        chosen = None if self.law is None else self.choice
+        return chosen is not None and not chosen.best.reduced.n_variables
 
     @property
     def is_ambiguous(self) -> bool:

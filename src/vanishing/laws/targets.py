@@ -69,7 +69,7 @@ def law_of_target(rows: SearchRows, options: Options, progress, target: int = -1
     if not (offsets.any() and varies[target] and inputs.any()) or options.dimensions is not None:
         return answer
     shifted = rows.shifted(offsets)
-    count, spread = float(rows.weight.sum()), float(np.std(shifted.sample.columns[target]))
+    count, spread = float(rows.weight.sum()), float(shifted.sample.spreads[target])
     least = max(ROUNDED, shifted.rounding) * spread
 
     def score(answer: LawAnswer) -> float:
@@ -117,7 +117,7 @@ def _law_in_columns(rows: SearchRows, options: Options, progress, target: int) -
         return LawAnswer([], _NO_TIME.format(name), np.nan)
     if not len(table.columns):
         verdict = f"No law: all columns are constant, and {name} is not."
-        return LawAnswer([], verdict, float(np.std(y)))
+        return LawAnswer([], verdict, float(rows.sample.spreads[target]))
     if options.robust and not table.is_sum:
         table = table._replace(table=table.table.at(good_rows(table.table)))
         if not table.table.variance > 1e-24 * table.table.norm:

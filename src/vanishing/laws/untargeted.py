@@ -12,6 +12,7 @@ from vanishing.equations.law import Law
 from vanishing.fitting import settings as of_fitting
 from vanishing.fitting.debiased import fitted_equation
 from vanishing.fitting.origins import Expansion, far_offsets, short_number, shortest_origin
+from vanishing.fitting.sample import spreads_of
 from vanishing.fitting.smooth_terms import is_logarithmic
 from vanishing.fitting.variety import VarietyEquation, evaluated, thickness
 from vanishing.laws import settings
@@ -44,7 +45,7 @@ def laws_of_columns(rows: SearchRows, options: Options, noise, n_laws: int, prog
     varies = np.flatnonzero(varying(rows.sample.columns))
     places = varies[most_related(rows.sample.columns[varies], rows.weight)].tolist()
     answers = spread(lambda target: _law_in_turn(rows, options, progress, target), places)
-    spreads = np.std(rows.sample.columns, axis=1)
+    spreads = rows.sample.spreads
     close = [
         law
         for answer in answers
@@ -245,7 +246,8 @@ def _shortest_form(among: _Among, equation: VarietyEquation) -> tuple[_Among, Va
     scale = np.sqrt(np.mean(values**2, axis=1))
     coef = np.linalg.svd((values / scale[:, None]).T, full_matrices=False)[2][-1] / scale
     short = equation._replace(exponents=exponents, coef=coef)
-    if not thickness(columns, short, np.std(columns, axis=1), rows.weight) < 1e2 * rows.rounding:
+    thin = thickness(columns, short, spreads_of(columns, rows.weight), rows.weight)
+    if not thin < 1e2 * rows.rounding:
         return among, equation
     return among._replace(rows=moved, units=every), short
 
@@ -315,7 +317,7 @@ def _measured(rows, terms, coef, held_out, target, fixed) -> dict:
     with np.errstate(all="ignore"):
         errors = np.sqrt(square / np.array(slopes))
     errors[~np.isfinite(errors)] = np.nan
-    spreads = np.std(sample.columns, axis=1)
+    spreads = sample.spreads
     error = _together(errors, spreads)
     measured: dict = {"errors": errors, "error": error, "relative_error": error}
     square, *slopes, _ = rows.ask(Distances(terms, held_out, rows.seed), Distances.combine)

@@ -188,8 +188,9 @@ class Search:
         spaces = NullSpaces(self.learnt, self.sizes)
         best = self._best()
         added, note = None, ""
+        candidates: list[PencilCandidate] = []
         if self.has_few_rows:
-            candidates, note = [], " There are too few rows within runs to tell."
+            note = " There are too few rows within runs to tell."
         elif spaces.is_exact:
             candidates, left_over = exact_quantities(
                 spaces,
