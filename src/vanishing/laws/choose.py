@@ -65,6 +65,10 @@ class LawCandidate(NamedTuple):
         left = min(1.0 - settings.LEAST_EXPLAINED, per_column / settings.ROWS_PER_UNEXPLAINED)
         return 1.0 - left
 
+    def is_product(self) -> bool:
+        """Say whether the law is y = c M, in whatever variables, or a power of this."""
+        return product_exponents(self.fitted, self.reduced) is not None
+
     def n_used(self) -> int:
         """Return how many variables occur, without the target."""
         n = self.reduced.n_variables
@@ -80,9 +84,20 @@ def candidate(fitted: Fitted, reduced: Reduced) -> LawCandidate:
     floor = 1e-24 * table.norm
     score = table.n_observations * np.log(max(fitted.mean_square, floor))
     score += price(table.n_observations) * fitted.n_terms + _complexity(fitted.terms)
-    score += _roots_price(np.vstack([reduced.state.variables, reduced.state.factor]))
+    product = product_exponents(fitted, reduced)
+    state = np.vstack([reduced.state.variables, reduced.state.factor])
+    score += _roots_price(state if product is None else product)
     fitted = fitted._replace(exact=fitted.exact and is_confirmed(fitted, reduced))
     return LawCandidate(fitted, reduced, float(score))
+
+
+def product_exponents(fitted: Fitted, reduced: Reduced) -> np.ndarray | None:
+    """Return the exponents of M where a law is y = c M, or a power of this; None elsewhere."""
+    terms = reduced.in_columns(fitted.terms)
+    if len(terms) != 2 or any(term.factors for term in terms):
+        return None
+    *exponents, of_y = np.subtract(terms[0].exponents, terms[1].exponents)
+    return -np.array(exponents) / of_y if of_y else None
 
 
 def _roots_price(exponents: np.ndarray) -> float:
@@ -168,7 +183,7 @@ def _is_variant(law: LawCandidate, other: LawCandidate) -> bool:
 
     Columns with a narrow range do not tell exponents apart.
     """
-    if law.reduced.n_variables or other.reduced.n_variables:
+    if not (law.is_product() and other.is_product()):
         return False
     table = law.reduced.table
     gap = law.fitted.predicted - other.fitted.predicted

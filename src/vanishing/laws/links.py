@@ -333,6 +333,32 @@ class Sparse(NamedTuple):
     terms: tuple[Term, ...]
 
 
+def _values(reduced: Reduced, terms: list[Term]) -> tuple[list[Term], np.ndarray]:
+    """Return the terms that are of use, and their values."""
+    with np.errstate(all="ignore"):
+        values = Evaluator(reduced.w).values(terms)
+    largest = np.abs(values).max(axis=1)
+    usable = (largest < _HUGE) & (largest > 1.0 / _HUGE)  # NaN is neither
+    return [term for term, good in zip(terms, usable, strict=True) if good], values[usable]
+
+
+def short_supports(reduced: Reduced, terms: list[Term], links, progress) -> list[Sparse]:
+    """Return the best supports of few terms, where rows are too few to fit the whole dictionary.
+
+    All of its terms together would explain anything on them, but not one, two or three.
+    """
+    if len(terms) <= reduced.table.n_rows // 4:
+        return []
+    terms, values = _values(reduced, terms)
+    sparse = []
+    for link in links:
+        progress()
+        supports = _ordered(reduced, regression(reduced, link), values, settings.SHORT_TERMS)
+        best = {len(support): support for support, _ in supports[::-1]}
+        sparse += [Sparse(link, tuple(terms[i] for i in support)) for support in best.values()]
+    return sparse
+
+
 def link_supports(
     reduced: Reduced, terms: list[Term], links, progress
 ) -> tuple[list[Sparse], Reduced]:
@@ -342,15 +368,9 @@ def link_supports(
     and the smooth target that it says; what is known of these in the end is returned, too.
     """
     # More terms than a quarter of the rows would explain anything.
-    terms = terms[: reduced.table.n_rows // 4]
+    terms, values = _values(reduced, terms[: reduced.table.n_rows // 4])
     if not terms:
         return [], reduced
-    with np.errstate(all="ignore"):
-        values = Evaluator(reduced.w).values(terms)
-    largest = np.abs(values).max(axis=1)
-    usable = (largest < _HUGE) & (largest > 1.0 / _HUGE)  # NaN is neither
-    terms = [term for term, good in zip(terms, usable, strict=True) if good]
-    values = values[usable]
     n_rows = reduced.table.n_rows
     screened = slice(0, min(n_rows, max(settings.LINK_ROWS, 4 * len(terms))))
     count = float(reduced.table.weight[screened].sum())
@@ -391,20 +411,28 @@ def link_supports(
     return sparse, reduced
 
 
-def _sparse(reduced, link, rows, terms, values) -> list[Sparse]:
-    # Terms are chosen on the first rows; all rows decide, once laws are fitted in units of y.
+def _ordered(reduced, rows, values, max_terms: int) -> list[tuple[tuple[int, ...], float]]:
+    """Return supports and what they leave, the likeliest first.
+
+    Terms are chosen on the first rows; all rows decide, once laws are fitted in units of y.
+    """
     chosen_rows = slice(0, settings.CHOICE_ROWS)
     pull = rows.pull[chosen_rows]
     count = float(reduced.table.weight[chosen_rows].sum())
     weighted = values[:, chosen_rows] * pull
     target = rows.target[chosen_rows] * pull
-    gram, cross = weighted @ weighted.T / count, weighted @ target / count
-    norm = float(target @ target) / count
+    with np.errstate(over="ignore", invalid="ignore"):
+        gram, cross = weighted @ weighted.T / count, weighted @ target / count
+        norm = float(target @ target) / count
     if not (np.isfinite(gram).all() and np.isfinite(cross).all() and 0.0 < norm < np.inf):
         return []
-    supports = sparse_supports(gram, cross, norm, settings.LINK_TERMS)
-    price = 2 * np.log(len(terms)) + np.log(count)
-    supports.sort(key=lambda s: count * np.log(s[1]) + price * len(s[0]))
+    supports = sparse_supports(gram, cross, norm, max_terms)
+    price = 2 * np.log(len(values)) + np.log(count)
+    return sorted(supports, key=lambda s: count * np.log(s[1]) + price * len(s[0]))
+
+
+def _sparse(reduced, link, rows, terms, values) -> list[Sparse]:
+    supports = _ordered(reduced, rows, values, settings.LINK_TERMS)
     chosen = [support for support, _ in supports[: settings.SUPPORTS_KEPT]]
     # Next to poles of T few terms fit badly until they are fitted in units of y.
     short = [

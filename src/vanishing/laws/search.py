@@ -12,7 +12,14 @@ from vanishing.laws.choose import AMBIGUOUS, Choice, LawCandidate, candidate, ch
 from vanishing.laws.dictionary import PLAIN, Stage, dictionary
 from vanishing.laws.homogeneous import admitted, terms_to_make
 from vanishing.laws.implicit import implicit_supports
-from vanishing.laws.links import IDENTITY, link_supports, regression, usable_links
+from vanishing.laws.links import (
+    IDENTITY,
+    Sparse,
+    link_supports,
+    regression,
+    short_supports,
+    usable_links,
+)
 from vanishing.laws.problem import LawTable, Reduced
 from vanishing.laws.products import Product
 from vanishing.laws.reductions import (
@@ -64,8 +71,7 @@ class SearchOutcome(NamedTuple):
     @property
     def is_product(self) -> bool:
         """Whether the law is a product of powers alone."""
-        chosen = None if self.law is None else self.choice
-        return chosen is not None and not chosen.best.reduced.n_variables
+        return self.choice is not None and not self.choice.reason and self.choice.best.is_product()
 
     @property
     def is_ambiguous(self) -> bool:
@@ -106,8 +112,15 @@ def _outcomes(
     states = reduced_states(
         table.columns[:, used], table.positive, table.y[used], table.weight[used], start, progress
     )
-    outcome = outcome._replace(states=states)
+    # What few columns in few terms say is compared with all that reductions lead to.
+    first = Reduced.of(table, states[0])
+    candidates = outcome.candidates + [
+        candidate(fit, first) for fit in _short_fits(first, options, progress)
+    ]
+    outcome = SearchOutcome(choose(candidates, lack_of_fit), candidates, states)
     yield outcome
+    if outcome.choice is not None and outcome.choice.best.fitted.exact:
+        return
     for tried, state in enumerate(_order(states)):
         if tried > 1 and outcome.is_ambiguous:
             return
@@ -174,13 +187,35 @@ def link_fits(
     terms = dictionary(stage, reduced.variables, options.max_degree, n_made)
     fits: list[Fitted] = []
     for links_together, terms_together in admitted(links, terms, reduced.dimensions):
+        short = short_supports(reduced, terms_together, links_together, progress)
         supports, reduced = link_supports(reduced, terms_together, links_together, progress)
-        for sparse in supports:
-            if len(sparse.terms) < options.max_terms:
-                progress()
-                rows = regression(reduced, sparse.link)
-                fits += refit_link(reduced, sparse.link, sparse.terms, rows, known)
+        fits += _refitted(reduced, [*short, *supports], options, progress, known)
     return fits, reduced
+
+
+def _short_fits(reduced: Reduced, options: Options, progress) -> list[Fitted]:
+    """Return laws of few powers, where there are few rows."""
+    terms = dictionary(
+        PLAIN, reduced.variables, options.max_degree, terms_to_make(reduced.dimensions)
+    )
+    fits: list[Fitted] = []
+    for links, together in admitted(usable_links(reduced), terms, reduced.dimensions):
+        supports = short_supports(reduced, together, links, progress)
+        fits += _refitted(reduced, supports, options, progress, set())
+    return fits
+
+
+def _refitted(
+    reduced: Reduced, supports: Sequence[Sparse], options: Options, progress, known: set
+) -> list[Fitted]:
+    """Return supports fitted in units of y."""
+    fits: list[Fitted] = []
+    for sparse in supports:
+        if len(sparse.terms) < options.max_terms:
+            progress()
+            rows = regression(reduced, sparse.link)
+            fits += refit_link(reduced, sparse.link, sparse.terms, rows, known)
+    return fits
 
 
 def implicit_fits(

@@ -59,6 +59,7 @@ STATES_BACK = 3  # states to go back to before the unreduced one: without, 96 / 
 DICTIONARY_TERMS = 250  # of a stage: more reach further, and each term has to earn more
 HIGHEST_EXPONENT = 4  # of a variable among several; of a single one it is max_degree
 HOMOGENEOUS_MORE = 8  # times as many terms are made, where most have another dimension
+SHORT_TERMS = 3  # of supports from a dictionary of more terms than few rows can tell apart
 LINK_TERMS = 13  # of a sparse support; 10 to 13 terms of one variable fit anything to 1e-11
 IMPLICIT_TERMS = 130  # with noise: more terms than these explain anything
 EXACT_TERMS = 220  # without noise: the time of a singular value decomposition
