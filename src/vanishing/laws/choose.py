@@ -45,11 +45,10 @@ class LawCandidate(NamedTuple):
 
     def length(self) -> float:
         """Return what it costs to write the law down: coefficients, exponents, functions."""
-        state, n_rows = self.reduced.state, self.reduced.table.n_observations
-        exponents = np.vstack([state.variables, state.factor])
-        terms = price(n_rows) * (self.fitted.n_terms - 1) + _complexity(self.fitted.terms)
-        powers = settings.EXPONENT_PRICE * (np.abs(exponents).sum() - state.n_variables)
-        return float(terms + powers + _roots_price(exponents))
+        terms = price(self.reduced.table.n_observations) * (self.fitted.n_terms - 1)
+        terms += _complexity(self.fitted.terms) + _variables_price(self.fitted, self.reduced)
+        factor = settings.EXPONENT_PRICE * np.abs(self.reduced.state.factor).sum()
+        return float(terms + factor)
 
     def least_explained_share(self) -> float:
         """Return the share that has to be explained: the fewer rows per column, the more.
@@ -84,9 +83,7 @@ def candidate(fitted: Fitted, reduced: Reduced) -> LawCandidate:
     floor = 1e-24 * table.norm
     score = table.n_observations * np.log(max(fitted.mean_square, floor))
     score += price(table.n_observations) * fitted.n_terms + _complexity(fitted.terms)
-    product = product_exponents(fitted, reduced)
-    state = np.vstack([reduced.state.variables, reduced.state.factor])
-    score += _roots_price(state if product is None else product)
+    score += _variables_price(fitted, reduced)
     fitted = fitted._replace(exact=fitted.exact and is_confirmed(fitted, reduced))
     return LawCandidate(fitted, reduced, float(score))
 
@@ -100,15 +97,21 @@ def product_exponents(fitted: Fitted, reduced: Reduced) -> np.ndarray | None:
     return -np.array(exponents) / of_y if of_y else None
 
 
-def _roots_price(exponents: np.ndarray) -> float:
-    """Return what fractions among exponents cost: each, and each kind of root that they need.
+def _variables_price(fitted: Fitted, reduced: Reduced) -> float:
+    """Return what the exponents of variables cost, and roots in these or in the factor M.
 
-    Of many fractions one is close to anything: over a range, c^(1/3) is a sum with c.
+    Of many fractions one is close to anything: over a range, c^(1/3) is a sum with c. So each kind
+    of root has a price.
     """
+    state, exponents = reduced.state, product_exponents(fitted, reduced)
+    powers = 0.0
+    if exponents is None:
+        exponents = np.vstack([state.variables, state.factor])
+        powers = settings.EXPONENT_PRICE * (np.abs(state.variables).sum() - state.n_variables)
     fractions = exponents[exponents % 1 != 0.0]
     kinds = {Fraction(float(e)).limit_denominator(settings.HIGHEST_ROOT) for e in fractions}
     roots = sum(order - 1 for order in {kind.denominator for kind in kinds})
-    return settings.EXPONENT_PRICE * len(fractions) + settings.ROOT_PRICE * roots
+    return powers + settings.EXPONENT_PRICE * len(fractions) + settings.ROOT_PRICE * roots
 
 
 def _complexity(terms) -> float:

@@ -347,7 +347,7 @@ def short_supports(reduced: Reduced, terms: list[Term], links, progress) -> list
 
     All of its terms together would explain anything on them, but not one, two or three.
     """
-    if len(terms) <= reduced.table.n_rows // 4:
+    if not reduced.table.has_few_rows:
         return []
     terms, values = _values(reduced, terms)
     sparse = []

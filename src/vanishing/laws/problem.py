@@ -108,6 +108,11 @@ class LawTable(NamedTuple):
         return len(self.y)
 
     @property
+    def has_few_rows(self) -> bool:
+        """Whether rows are too few to fit all terms of a dictionary."""
+        return self.n_rows < 4 * settings.DICTIONARY_TERMS
+
+    @property
     def norm(self) -> float:
         """Mean square of the target."""
         return float(np.average(self.y**2, weights=self.weight))

@@ -112,11 +112,12 @@ def _outcomes(
     states = reduced_states(
         table.columns[:, used], table.positive, table.y[used], table.weight[used], start, progress
     )
-    # What few columns in few terms say is compared with all that reductions lead to.
-    first = Reduced.of(table, states[0])
-    candidates = outcome.candidates + [
-        candidate(fit, first) for fit in _short_fits(first, options, progress)
-    ]
+    # What few terms of columns say is compared with all that reductions lead to.
+    candidates = outcome.candidates
+    for state in (states[0], *_without_roots(table, products)):
+        reduced = Reduced.of(table, state)
+        fits = _short_fits(reduced, options, progress)
+        candidates = candidates + [candidate(fit, reduced) for fit in fits]
     outcome = SearchOutcome(choose(candidates, lack_of_fit), candidates, states)
     yield outcome
     if outcome.choice is not None and outcome.choice.best.fitted.exact:
@@ -151,6 +152,21 @@ def of_products(
         reduced = Reduced.of(table, with_surrogate(state, logarithms, table.y, table.weight))
         candidates += [candidate(fit, reduced) for fit in _pure_product(reduced)]
     return SearchOutcome(choose(candidates, lack_of_fit), candidates, [])
+
+
+def _without_roots(table: LawTable, products: Sequence[Product]) -> Iterator[ReductionState]:
+    """Yield the state in which columns are variables that a product has roots of.
+
+    A root of a column may stand in for a sum with it: 1 - v for sqrt(v), over a short range.
+    """
+    for product in products[:1]:
+        rooted = product.exponents % 1 != 0.0
+        if rooted.any():
+            factor = np.where(rooted, 0.0, product.exponents)
+            variables = np.eye(len(rooted))[rooted]
+            state = ReductionState(factor, variables, table.positive[rooted])
+            logarithms = Logarithms(table.columns, table.positive)
+            yield with_surrogate(state, logarithms, table.y, table.weight)
 
 
 def _order(states):

@@ -202,19 +202,24 @@ def _searched(table: Prepared, options: Options, progress) -> tuple[Prepared, Se
         if equal is not rows:
             outcome = tried(equal)
         law = min(trials, key=_unlikeliness)[1].law
-        if law is not None and not outcome.out_of_time and is_left_to_large_rows(rows, law):
+        doubtful = law is not None and rows.has_few_rows and is_left_to_large_rows(rows, law)
+        if doubtful and not outcome.out_of_time:
             tried(with_relative_noise(rows))
     noise, outcome = min(trials, key=_unlikeliness)
     return table._replace(table=noise), outcome
 
 
-def _unlikeliness(trial: tuple[LawTable, SearchOutcome]) -> tuple[bool, float]:
-    """Return what orders searches: those with laws, or several, and how unlikely rows are."""
+def _unlikeliness(trial: tuple[LawTable, SearchOutcome]) -> float:
+    """Return how unlikely rows are under the best equation of a search, and the noise it had.
+
+    What is no law, for whatever reason, is doubted: it may be too long for these rows.
+    """
     table, outcome = trial
     if outcome.choice is None:
-        return True, np.inf
+        return np.inf
     is_none = outcome.law is None and not outcome.is_ambiguous
-    return is_none, outcome.choice.best.score - table.log_precision
+    score = outcome.choice.best.score + (settings.EVIDENCE if is_none else 0.0)
+    return score - table.log_precision
 
 
 def _with_sum(table: Prepared, outcome: SearchOutcome) -> SearchOutcome:
