@@ -120,9 +120,10 @@ def _outcomes(
         candidates = candidates + [candidate(fit, reduced) for fit in fits]
     outcome = SearchOutcome(choose(candidates, lack_of_fit), candidates, states)
     yield outcome
-    if outcome.choice is not None and outcome.choice.best.fitted.exact:
-        return
-    for tried, state in enumerate(_order(states)):
+    order, best = _order(states), outcome.choice
+    if best is not None and best.best.fitted.exact:  # others may be, in the same variables
+        order = [best.best.reduced.state]
+    for tried, state in enumerate(order):
         if tried > 1 and outcome.is_ambiguous:
             return
         reduced = Reduced.of(table, state)
@@ -203,7 +204,9 @@ def link_fits(
     terms = dictionary(stage, reduced.variables, options.max_degree, n_made)
     fits: list[Fitted] = []
     for links_together, terms_together in admitted(links, terms, reduced.dimensions):
-        short = short_supports(reduced, terms_together, links_together, progress)
+        short: list[Sparse] = []
+        if stage is PLAIN:  # of many functions, three explain anything
+            short = short_supports(reduced, terms_together, links_together, progress)
         supports, reduced = link_supports(reduced, terms_together, links_together, progress)
         fits += _refitted(reduced, [*short, *supports], options, progress, known)
     return fits, reduced
