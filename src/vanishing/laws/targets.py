@@ -204,7 +204,11 @@ def _searched(table: Prepared, options: Options, progress) -> tuple[Prepared, Se
         law = min(trials, key=_unlikeliness)[1].law
         doubtful = law is not None and rows.has_few_rows and is_left_to_large_rows(rows, law)
         if doubtful and not outcome.out_of_time:
-            tried(with_relative_noise(rows))
+            # Errors relative to what was measured have its noise: a law has to say what they are.
+            law = search(with_relative_noise(rows), options, progress, suggested).law
+            equal = rows if law is None else with_equal_noise(rows, law.predicted)
+            if equal is not rows:
+                tried(equal)
     noise, outcome = min(trials, key=_unlikeliness)
     return table._replace(table=noise), outcome
 
