@@ -81,7 +81,7 @@ class SearchOutcome(NamedTuple):
 
 @np.errstate(all="ignore")
 def search(
-    table: LawTable, options: Options, progress=lambda: None, products: Sequence[Product] = ()
+    table: LawTable, options: Options, progress=lambda *_: None, products: Sequence[Product] = ()
 ) -> SearchOutcome:
     """Find the law that the target of a table obeys; ``products`` are tried first.
 

@@ -22,7 +22,7 @@ from vanishing.laws.robust import good_rows
 from vanishing.laws.search import Options, OutOfTime, SearchOutcome, search
 from vanishing.laws.table import Prepared, SearchRows, prepared, varying
 from vanishing.laws.unequal import (
-    is_left_to_large_rows,
+    few_rows_decide,
     with_equal_noise,
     with_noise_of_products,
     with_relative_noise,
@@ -201,14 +201,13 @@ def _searched(table: Prepared, options: Options, progress) -> tuple[Prepared, Se
         equal = with_equal_noise(rows, None if law is None else law.predicted)
         if equal is not rows:
             outcome = tried(equal)
-        law = min(trials, key=_unlikeliness)[1].law
-        doubtful = law is not None and rows.has_few_rows and is_left_to_large_rows(rows, law)
-        if doubtful and not outcome.out_of_time:
+        if few_rows_decide(rows) and not outcome.out_of_time:
             # Errors relative to what was measured have its noise: a law has to say what they are.
-            law = search(with_relative_noise(rows), options, progress, suggested).law
-            equal = rows if law is None else with_equal_noise(rows, law.predicted)
-            if equal is not rows:
-                tried(equal)
+            outcome = search(with_relative_noise(rows), options, progress, suggested)
+            if outcome.choice is not None and (outcome.law is not None or outcome.is_ambiguous):
+                equal = with_equal_noise(rows, outcome.choice.best.fitted.predicted)
+                if equal is not rows:
+                    tried(equal)
     noise, outcome = min(trials, key=_unlikeliness)
     return table._replace(table=noise), outcome
 

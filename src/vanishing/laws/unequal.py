@@ -9,7 +9,6 @@ from vanishing.fitting.unequal_noise import Variance, relative, variance_of_nois
 from vanishing.laws import settings
 from vanishing.laws.problem import LawTable, surrogate_of
 from vanishing.laws.products import Product
-from vanishing.laws.refit import Fitted
 from vanishing.laws.search import of_products
 
 _ROUNDING = 1e-14  # mean square relative to the target's
@@ -80,10 +79,8 @@ def _best_product(table: LawTable, products: Sequence[Product]) -> float:
     return outcome.choice.best.score - table.log_precision
 
 
-def is_left_to_large_rows(table: LawTable, law: Fitted) -> bool:
-    """Say whether a law says little of the smaller half of the target, beside the size of that."""
-    size = np.abs(table.y)
-    small = size <= np.median(size)
-    return bool(
-        np.median(np.abs(table.y - law.predicted)[small]) > settings.LEFT * np.median(size[small])
-    )
+def few_rows_decide(table: LawTable) -> bool:
+    """Say whether a few rows are so large that these alone decide, if noise is equal on all."""
+    squares = (table.y / np.abs(table.y).max()) ** 2
+    n_deciding = float(table.weight @ squares) ** 2 / float(table.weight @ squares**2)
+    return table.has_few_rows and n_deciding < settings.DECIDING_ROWS * table.n_observations

@@ -1,0 +1,124 @@
+"""Few rows: short laws among all terms, roots that have to be earned, and the noise of laws."""
+
+import numpy as np
+import pytest
+
+from vanishing import LawFinder
+from vanishing.fitting.unequal_noise import variance_of_noise
+from vanishing.laws.problem import LawTable
+from vanishing.laws.products import products
+from vanishing.laws.search import Options, search
+from vanishing.laws.unequal import with_equal_noise, with_noise_of_products
+
+
+def decades(n_rows, seed, n_columns=3, width=1.0):
+    """Columns that are log-uniform over decades."""
+    return 10 ** np.random.default_rng(seed).uniform(-width, width, (n_rows, n_columns))
+
+
+def table_of(X, y):
+    ones = np.ones(len(y))
+    n_columns = X.shape[1]
+    positive = (X > 0).all(axis=0)
+    return LawTable(X.T, y, ones, positive, np.zeros(n_columns), 1.0, np.arange(n_columns))
+
+
+@pytest.mark.parametrize("n_rows", [30, 60, 100])
+def test_three_terms_of_a_large_dictionary_are_found_on_few_rows(n_rows):
+    # A quarter as many terms as rows has no room for the terms of degree 3.
+    for seed in range(3):
+        m, u, v, w = decades(n_rows, seed, 4).T
+        y = 0.5 * m * (u**2 + v**2 + w**2)
+        (law,) = LawFinder().fit(np.column_stack([m, u, v, w]), y).laws_
+        assert "up to rounding" in law.verdict
+        fresh = decades(200, 100 + seed, 4)
+        truth = 0.5 * fresh[:, 0] * (fresh[:, 1:] ** 2).sum(axis=1)
+        np.testing.assert_allclose(law.predict(fresh), truth, rtol=1e-8)
+
+
+def test_a_root_does_not_stand_in_for_a_sum():
+    # Over this range 1/(1 - v/c) is within 7 % of sqrt(v/c), but for a factor.
+    for seed in range(4):
+        random = np.random.default_rng(seed)
+        q, e = decades(100, seed, 2, 0.5).T
+        v, c = random.uniform(1, 2, 100), random.uniform(3, 10, 100)
+        y = q / (e * (1 - v / c))
+        y += 0.01 * np.sqrt(np.mean(y**2)) * random.normal(size=100)
+        laws = LawFinder().fit(np.column_stack([q, e, v, c]), y).laws_
+        assert all("sqrt" not in str(law) for law in laws)
+        assert not laws or "v" not in str(laws[0]) or laws[0].n_terms == 3
+
+
+def test_small_rows_tell_a_sum_from_its_largest_term():
+    # In units of y the rows where b is larger than c decide alone.
+    found = 0
+    for seed in range(6):
+        random = np.random.default_rng(seed)
+        a, b, c = decades(40, seed).T
+        y = a * (1 + (b / c) ** 2) * (1 + 0.05 * random.normal(size=40))
+        laws = LawFinder().fit(np.column_stack([a, b, c]), y).laws_
+        fresh = decades(500, 100 + seed)
+        truth = fresh[:, 0] * (1 + (fresh[:, 1] / fresh[:, 2]) ** 2)
+        for law in laws:
+            assert np.median(np.abs(law.predict(fresh) / truth - 1)) < 0.1
+        found += len(laws)
+    assert found >= 4
+
+
+def test_the_noise_of_a_product_is_taken_where_rows_are_likelier_so():
+    random = np.random.default_rng(0)
+    X = decades(60, 0)
+    M = X[:, 0] * X[:, 1] / X[:, 2]
+    noise = random.normal(size=60)
+    relative, equal = table_of(X, M * (1 + 0.1 * noise)), table_of(X, M + 0.1 * M.std() * noise)
+    weighted = with_noise_of_products(relative, products(relative))
+    assert weighted.precision is not None
+    assert with_noise_of_products(equal, products(equal)).precision is None
+    # The sum of log-likelihoods is what the search compares.
+    law, plain = (search(t, Options(), products=products(relative)) for t in (weighted, relative))
+    assert law.choice.best.score - weighted.log_precision < plain.choice.best.score
+
+
+def test_the_variance_of_noise_is_the_likeliest():
+    random = np.random.default_rng(1)
+    s = 10 ** random.uniform(-2, 2, 4000)
+    grows = variance_of_noise(0.1 * s * random.normal(size=4000), s)
+    assert grows.power == 2
+    ratio = grows.at(np.array([0.1, 10.0]))
+    assert 0.5 < ratio[1] / ratio[0] / 1e4 < 2
+    poisson = variance_of_noise(np.sqrt(s) * random.normal(size=4000), s)
+    assert poisson.power == 1
+    equal = variance_of_noise(random.normal(size=4000), s, least_gain=10.0)
+    assert equal.power == 0 and (equal.at(s) == 1).all()
+
+
+def test_weights_of_rows_are_rows():
+    random = np.random.default_rng(2)
+    s = 10 ** random.uniform(-1, 1, 60)
+    left = 0.1 * s * random.normal(size=60)
+    count = random.integers(1, 4, 60)
+    once = variance_of_noise(left, s, count.astype(float))
+    twice = variance_of_noise(np.repeat(left, count), np.repeat(s, count))
+    assert once.power == twice.power
+    np.testing.assert_allclose(once.at(s) / once.at(s)[0], twice.at(s) / twice.at(s)[0], rtol=0.2)
+
+
+def test_standard_errors_hold_over_four_decades():
+    pulls = []
+    for seed in range(30):
+        random = np.random.default_rng(seed)
+        X = decades(30, 500 + seed, width=2.0)
+        y = X[:, 0] ** 2 * X[:, 1] / X[:, 2] * (1 + 0.05 * random.normal(size=30))
+        for law in LawFinder().fit(X, y).laws_:
+            pulls.append((abs(law.coef[1] / law.coef[0]) - 1) / law.coef_std.max())
+    assert len(pulls) >= 27
+    assert 0.6 < np.sqrt(np.mean(np.square(pulls))) < 1.6
+
+
+def test_rows_that_a_law_does_not_solve_count_least():
+    X = decades(50, 4, 1)
+    y = X[:, 0] * (1 + 0.1 * np.random.default_rng(4).normal(size=50))
+    predicted = X[:, 0].copy()
+    predicted[:3] = np.nan
+    precision = with_equal_noise(table_of(X, y), predicted).precision
+    assert (precision[:3] == precision[3:].min()).all()
