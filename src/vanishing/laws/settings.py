@@ -36,8 +36,8 @@ FAR = 4.5  # deviations beyond which robust fits leave a row out: 1 good row in 
 HALF_WEIGHT = 2.0  # deviations at which a row counts half: lower resists more wrong rows
 CHANCE = 40.0  # twice the log-likelihood that the best of thousands of equations gains by chance
 UNEQUAL_GAIN = 10.0  # twice the log-likelihood: equal noise has 1 on average, and 10 in 1 of 600
-# Share of rows, by (sum y^2)^2 / sum y^4, below which relative noise is tried, too: of normal rows it
-# is a third, over two decades .35, over four .17.
+# Share of rows, by (sum y^2)^2 / sum y^4, below which relative noise is tried, too: of normal rows
+# it is a third, of rows over one decade .43, over two .22, over four .11.
 DECIDING_ROWS = 0.25
 UNEQUAL_LEFT = 0.1  # share of the variance that a prediction may leave for noise to be told by it
 
