@@ -26,19 +26,18 @@ def table_of(X, y):
 @pytest.mark.parametrize("n_rows", [30, 60, 100])
 def test_three_terms_of_a_large_dictionary_are_found_on_few_rows(n_rows):
     # A quarter as many terms as rows has no room for the terms of degree 3.
-    for seed in range(3):
-        m, u, v, w = decades(n_rows, seed, 4).T
-        y = 0.5 * m * (u**2 + v**2 + w**2)
-        (law,) = LawFinder().fit(np.column_stack([m, u, v, w]), y).laws_
-        assert "up to rounding" in law.verdict
-        fresh = decades(200, 100 + seed, 4)
-        truth = 0.5 * fresh[:, 0] * (fresh[:, 1:] ** 2).sum(axis=1)
-        np.testing.assert_allclose(law.predict(fresh), truth, rtol=1e-8)
+    m, u, v, w = decades(n_rows, 0, 4).T
+    y = 0.5 * m * (u**2 + v**2 + w**2)
+    (law,) = LawFinder().fit(np.column_stack([m, u, v, w]), y).laws_
+    assert "up to rounding" in law.verdict
+    fresh = decades(200, 1, 4)
+    truth = 0.5 * fresh[:, 0] * (fresh[:, 1:] ** 2).sum(axis=1)
+    np.testing.assert_allclose(law.predict(fresh), truth, rtol=1e-8)
 
 
 def test_a_root_does_not_stand_in_for_a_sum():
     # Over this range 1/(1 - v/c) is within 7 % of sqrt(v/c), but for a factor.
-    for seed in range(4):
+    for seed in range(2):
         random = np.random.default_rng(seed)
         q, e = decades(100, seed, 2, 0.5).T
         v, c = random.uniform(1, 2, 100), random.uniform(3, 10, 100)
@@ -52,7 +51,7 @@ def test_a_root_does_not_stand_in_for_a_sum():
 def test_small_rows_tell_a_sum_from_its_largest_term():
     # In units of y the rows where b is larger than c decide alone.
     found = 0
-    for seed in range(6):
+    for seed in range(4):
         random = np.random.default_rng(seed)
         a, b, c = decades(40, seed).T
         y = a * (1 + (b / c) ** 2) * (1 + 0.05 * random.normal(size=40))
@@ -62,7 +61,7 @@ def test_small_rows_tell_a_sum_from_its_largest_term():
         for law in laws:
             assert np.median(np.abs(law.predict(fresh) / truth - 1)) < 0.1
         found += len(laws)
-    assert found >= 4
+    assert found >= 3
 
 
 def test_the_noise_of_a_product_is_taken_where_rows_are_likelier_so():
@@ -105,13 +104,13 @@ def test_weights_of_rows_are_rows():
 
 def test_standard_errors_hold_over_four_decades():
     pulls = []
-    for seed in range(30):
+    for seed in range(16):
         random = np.random.default_rng(seed)
         X = decades(30, 500 + seed, width=2.0)
         y = X[:, 0] ** 2 * X[:, 1] / X[:, 2] * (1 + 0.05 * random.normal(size=30))
         for law in LawFinder().fit(X, y).laws_:
             pulls.append((abs(law.coef[1] / law.coef[0]) - 1) / law.coef_std.max())
-    assert len(pulls) >= 27
+    assert len(pulls) >= 14
     assert 0.6 < np.sqrt(np.mean(np.square(pulls))) < 1.6
 
 
