@@ -273,8 +273,17 @@ def test_formats(call, folder):
     (found,) = document["laws"]
     assert found["coefficients"] == law.coef.tolist()
     assert found["error"] == law.error and found["equation"] == str(law)
-    assert found["evidence"] == "inf"  # JSON has no infinity
+    assert found["evidence"] == law.evidence
     assert document["front"]
+
+
+def test_json_has_no_infinity(call, tmp_path):
+    X = np.random.default_rng(0).uniform(1, 2, (50, 2))
+    finder = vanishing.LawFinder().fit(X, X[:, 0] * X[:, 1])
+    assert finder.laws_[0].evidence == np.inf
+    finder.save(tmp_path / "exact.json")
+    document = json.loads(call("show", tmp_path / "exact.json", "--json").stdout)
+    assert document["laws"][0]["evidence"] == "inf"
 
 
 def test_sympy_takes_the_line(call, folder):
