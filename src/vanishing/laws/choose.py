@@ -269,7 +269,8 @@ def choose(
     exact = _exact_choice(candidates)
     if exact is not None:
         return exact
-    ordered = sorted(candidates, key=lambda c: c.score)
+    # One law in two forms differs by rounding: the form that was tried first is simpler.
+    ordered = sorted(candidates, key=lambda c: round(c.score, 3))
     best = ordered[0]
     evidence, variants = np.inf, []
     for other in ordered[1:]:
