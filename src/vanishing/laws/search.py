@@ -112,13 +112,15 @@ def _outcomes(
     states = reduced_states(
         table.columns[:, used], table.positive, table.y[used], table.weight[used], start, progress
     )
-    # What few terms of columns say is compared with all that reductions lead to.
-    candidates = outcome.candidates
-    for state in (states[0], *_without_roots(table, products)):
-        reduced = Reduced.of(table, state)
-        fits = _short_fits(reduced, options, progress)
-        candidates = candidates + [candidate(fit, reduced) for fit in fits]
-    outcome = SearchOutcome(choose(candidates, lack_of_fit), candidates, states)
+    outcome = outcome._replace(states=states)
+    if table.has_few_rows:
+        # What few terms of columns say is compared with all that reductions lead to.
+        candidates = outcome.candidates
+        for state in (states[0], *_without_roots(table, products)):
+            reduced = Reduced.of(table, state)
+            fits = _short_fits(reduced, options, progress)
+            candidates = candidates + [candidate(fit, reduced) for fit in fits]
+        outcome = SearchOutcome(choose(candidates, lack_of_fit), candidates, states)
     yield outcome
     order, best = _order(states), outcome.choice
     if best is not None and best.best.fitted.exact:  # others may be, in the same variables
