@@ -5,6 +5,7 @@ To read in this order. The search for the law of a target, step by step:
 - `table`: columns that take part, in units near their size
 - `robust`: rows that are wrong
 - `unequal`: rows whose noise grows with the target
+- `products`: products of powers, in logarithms
 - `reductions`: which combinations of columns matter
 - `problem`: the rows in the variables that are left
 - `dictionary`: terms to choose from
@@ -12,6 +13,7 @@ To read in this order. The search for the law of a target, step by step:
 - `homogeneous`: which of them may stand together, where coefficients have no dimension
 - `implicit`: several terms in the target
 - `refit`: coefficients in units of the target
+- `exact`, `ends`: laws that hold up to rounding, and at the ends of columns
 - `choose`: which candidate, if any
 - `search`: all these steps
 - `passes`, `results`: the law fitted to all rows

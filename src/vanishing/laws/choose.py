@@ -11,6 +11,7 @@ from vanishing.fitting.lack_of_fit import Lack
 from vanishing.fitting.sparse import price
 from vanishing.fitting.student import explained_share
 from vanishing.laws import settings
+from vanishing.laws.ends import fails_at_ends
 from vanishing.laws.exact import agree, is_confirmed
 from vanishing.laws.problem import Reduced
 from vanishing.laws.refit import Fitted
@@ -215,10 +216,19 @@ class Choice(NamedTuple):
     variants: tuple[LawCandidate, ...] = ()
 
     @property
+    def is_enough(self) -> bool:
+        """Whether it is a law that leaves little: no other variables need to be looked at."""
+        little = settings.LITTLE_LEFT * self.best.reduced.table.variance
+        return not self.reason and self.best.fitted.mean_square < little
+
+    @property
     def is_settled(self) -> bool:
-        """Whether no further stage needs to be looked at: exact, or of fewer terms than allowed."""
-        few = self.best.fitted.exact or self.best.fitted.n_terms < max(3, self.best.allowed_terms())
-        return not self.reason and few
+        """Whether no further stage needs to be looked at.
+
+        It is exact, or of fewer terms than allowed, and leaves little.
+        """
+        law = self.best.fitted
+        return self.is_enough and (law.exact or law.n_terms < max(3, self.best.allowed_terms()))
 
 
 def _exact_choice(candidates: list[LawCandidate]) -> Choice | None:
@@ -284,14 +294,17 @@ def choose(
         evidence = other.score - best.score
         break
     table = best.reduced.table
-    reason, lack = _why_little(best), Lack()
+    reason, lack, fails = _why_little(best), Lack(), False
     if not reason:
         left = table.y - best.fitted.predicted
         # Columns that were computed have rounding errors, and these a pattern.
         is_rounding = best.fitted.mean_square <= settings.COMPUTED**2 * table.norm
         lack = lack if is_rounding else lack_of_fit(left, best.fitted.predicted)
+        fails = table.has_few_rows and not is_rounding and fails_at_ends(best.fitted, best.reduced)
     if lack.is_large:
         reason = "the best candidate leaves something that the columns still explain"
+    elif not reason and fails:
+        reason = "the best candidate fails at the ends of columns, if it is fitted to other rows"
     elif not reason and best.fitted.n_terms > best.allowed_terms():
         reason = "the best candidate has so many terms that it could be any smooth function"
     elif not reason and evidence < settings.EVIDENCE:

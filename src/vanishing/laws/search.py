@@ -138,7 +138,7 @@ def _outcomes(
                     return
                 if outcome.is_ambiguous:
                     break
-        if outcome.choice is not None and not outcome.choice.reason:
+        if outcome.choice is not None and outcome.choice.is_enough:
             return
 
 

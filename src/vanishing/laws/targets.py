@@ -215,14 +215,15 @@ def _searched(table: Prepared, options: Options, progress) -> tuple[Prepared, Se
 def _unlikeliness(trial: tuple[LawTable, SearchOutcome]) -> float:
     """Return how unlikely rows are under the best equation of a search, and the noise it had.
 
-    What is no law, for whatever reason, is doubted: it may be too long for these rows.
+    What is no law, for whatever reason, is doubted; on many rows it says nothing of laws.
     """
     table, outcome = trial
     if outcome.choice is None:
         return np.inf
-    is_none = outcome.law is None and not outcome.is_ambiguous
-    score = outcome.choice.best.score + (settings.EVIDENCE if is_none else 0.0)
-    return score - table.log_precision
+    doubt = 0.0
+    if outcome.law is None and not outcome.is_ambiguous:
+        doubt = settings.EVIDENCE if table.has_few_rows else np.inf
+    return outcome.choice.best.score + doubt - table.log_precision
 
 
 def _with_sum(table: Prepared, outcome: SearchOutcome) -> SearchOutcome:
