@@ -31,9 +31,13 @@ class LawCandidate(NamedTuple):
         r = self.n_used()
         return max(r + 3, 2 * r - 2)
 
-    def n_rows_per_term(self) -> float:
-        """Return how many observations there are for each coefficient, of which one is fixed."""
-        return self.reduced.table.n_observations / max(1, self.fitted.n_terms - 1)
+    def has_enough_rows(self) -> bool:
+        """Say whether there are observations enough for the coefficients, of which one is fixed."""
+        n_free = max(1, self.fitted.n_terms - 1)
+        asked = settings.ROWS_PER_TERM
+        if n_free > 2 and not self.fitted.exact:
+            asked = settings.ROWS_PER_NOISY_TERM
+        return self.reduced.table.n_observations >= asked * n_free
 
     def explained_share(self) -> float:
         """Return the share of the target that is explained on rows left out of the fit, one a time.
@@ -251,7 +255,11 @@ def _exact_choice(candidates: list[LawCandidate]) -> Choice | None:
 def _why_little(law: LawCandidate) -> str:
     """Say why what a law explains does not suffice; "" if it does."""
     table, explained = law.reduced.table, law.explained_share()
-    if not law.fitted.mean_square < settings.LEAST_EXPLAINED * table.variance:
+    equal = table._replace(weight=table.counts, precision=None)
+    left = float(np.average((table.y - law.fitted.predicted) ** 2, weights=equal.weight))
+    # Also where rows count alike: large rows that a law misses may be those of little precision.
+    squares = ((law.fitted.mean_square, table.variance), (left, equal.variance))
+    if not all(square < settings.LEAST_EXPLAINED * variance for square, variance in squares):
         return "no combination of terms explains half of the target's variance"
     # Twice the log-likelihood that is gained over a constant target.
     gain = -table.n_observations * np.log(max(1.0 - explained, 1e-300))
@@ -271,8 +279,7 @@ def choose(
     candidates = [
         c
         for c in candidates
-        if c.n_rows_per_term() >= settings.ROWS_PER_TERM
-        and (c.fitted.exact or c.fitted.is_determined())
+        if c.has_enough_rows() and (c.fitted.exact or c.fitted.is_determined())
     ]
     if not candidates:
         return None

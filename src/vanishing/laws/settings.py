@@ -129,6 +129,9 @@ LITTLE_LEFT = 0.04
 AN_END, FAILS = 0.2, 3e-4
 LEAST_FREEDOM = 0.01  # of a row that alone decides what a law says of it
 ROWS_PER_TERM = 5.0  # per coefficient to be fitted: fewer would fit anything
+# Likewise of three coefficients and more, with noise: on 30 rows three terms of 250 fit most smooth
+# functions of two columns to a few per cent.
+ROWS_PER_NOISY_TERM = 12.0
 FEW_ROWS = 30  # on fewer, nothing is said about what a law leaves over
 # Half: 31, 6; twice: 28, 1.
 EVIDENCE = 10.0  # least distance in score to the best law that is really different
