@@ -1,0 +1,231 @@
+"""Replay published runs: find those that are missing, make them, and write what is identical."""
+
+import csv
+import io
+import multiprocessing
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from datetime import date
+from functools import lru_cache
+from pathlib import Path
+
+import vanishing.datasets as datasets
+from vanishing._version import __version__
+from vanishing.estimators.progress import Progress, listening
+from vanishing.experiments.published_runs import PublishedRun, published_runs
+from vanishing.experiments.records import DIFFERENT, IDENTICAL, TIES, Key, Records
+from vanishing.experiments.replay import can_replay, differences, replay
+from vanishing.experiments.tables import machine
+from vanishing.persistence.files import write_atomically
+
+FIGURES = {
+    "error": "error",
+    "n_generators": "|G|",
+    "n_terms": "|O|",
+    "sparsity": "SPAR",
+    "degree": "degree",
+}
+
+
+class ExactReplay:
+    """Published runs made again with the published splits and the recorded psi and C.
+
+    Parameters
+    ----------
+    out : path-like
+        Folder of the results.
+    papers, names, algorithms, borders : sequence of str or None
+        Which runs; None means all. The names are those of data sets.
+    n_runs : int
+        The first so many of the ten splits.
+    data_home : path-like or None
+        Where to look for the data sets first.
+    n_jobs : int or None
+        Runs at the same time, each in a process of its own.
+    command : str
+        What the user typed, written below the tables.
+    """
+
+    def __init__(
+        self,
+        out,
+        *,
+        papers: Sequence[str] | None = None,
+        names: Sequence[str] | None = None,
+        algorithms: Sequence[str] | None = None,
+        borders: Sequence[str] | None = None,
+        n_runs: int = 10,
+        data_home=None,
+        n_jobs: int | None = None,
+        command: str = "",
+    ):
+        runs = published_runs(papers, names, algorithms, borders, n_runs)
+        self.runs = {_key(run): run for run in runs if can_replay(run)}
+        if not self.runs:
+            raise ValueError("There is no published run of this choice: leave out an option.")
+        self.keys = list(self.runs)
+        self.data_home = data_home
+        self.n_jobs = n_jobs or 1
+        self.command = command
+        self.out = Path(out)
+        self.records = Records(out)
+        loaded = {key: self.records.load(key) for key in self.keys}
+        self.done = {key: record for key, record in loaded.items() if record is not None}
+
+    def run(self) -> None:
+        """Make the missing runs; write the record of each, and the tables, when it is done.
+
+        Each run is an event for `vanishing.listening`.
+        """
+        missing = [key for key in self.keys if key not in self.done]
+        progress = Progress("reproduce", of=len(missing))
+        about = {"version": __version__, "date": date.today().isoformat(), "machine": machine()}
+        for key, outcome, seconds in self._outcomes(missing):
+            record = self.records.save(key, outcome, seconds=seconds, n_jobs=self.n_jobs, **about)
+            self.done[key] = record
+            self.write()
+            progress.step(f"{key.dataset}, {key.algorithm}, run {key.run}: {outcome['verdict']}")
+
+    def _outcomes(self, missing) -> Iterator[tuple[Key, dict, float]]:
+        """Yield runs as they are done."""
+        if self.n_jobs == 1:
+            for key in missing:
+                yield key, *_timed_replay(self.runs[key], self.data_home)
+            return
+        # New processes: those that are forked would share compiled kernels and threads half set up.
+        context = multiprocessing.get_context("spawn")
+        with ProcessPoolExecutor(self.n_jobs, mp_context=context) as pool:
+            futures = {
+                pool.submit(_timed_replay, self.runs[key], self.data_home): key for key in missing
+            }
+            try:
+                for future in as_completed(futures):
+                    yield futures[future], *future.result()
+            finally:  # also when it is interrupted
+                pool.shutdown(wait=False, cancel_futures=True)
+
+    def write(self) -> list[Path]:
+        """Write the tables of the runs made so far; return their files."""
+        contents = {"exact.csv": self.to_csv(), "exact.md": self.to_markdown()}
+        for name, content in contents.items():
+            write_atomically(self.out / name, content)
+        return [self.out / name for name in contents]
+
+    def _outcomes_so_far(self) -> Iterator[tuple[PublishedRun, dict]]:
+        for key, run in self.runs.items():
+            if key in self.done:
+                yield run, self.done[key]["figures"]
+
+    def to_csv(self) -> str:
+        """Return one line per run: recorded figures, ours, the verdict and what differs."""
+        out = io.StringIO()
+        write = csv.writer(out, lineterminator="\n").writerow
+        write(
+            ["paper", "dataset", "algorithm", "border", "run", "psi", "C", "kernel_degree"]
+            + [f"recorded_{name}" for name in FIGURES]
+            + [*FIGURES, "verdict", "differs"]
+        )
+        for run, outcome in self._outcomes_so_far():
+            about = [run.paper, run.dataset, run.algorithm, run.border, run.run]
+            write(
+                [*about, run.psi, run.C, run.kernel_degree]
+                + [run.figures[name] for name in FIGURES]
+                + [outcome.get(name) for name in FIGURES]
+                + [outcome["verdict"], " ".join(differences(run, _figures(outcome)))]
+            )
+        return out.getvalue()
+
+    def to_markdown(self) -> str:
+        """Return counts by algorithm and data set, and each kind of difference, in Markdown."""
+        cells = defaultdict(list)
+        for run, outcome in self._outcomes_so_far():
+            cells[run.paper, run.label, run.dataset].append((run, outcome))
+        columns = list(dict.fromkeys(dataset for _, _, dataset in cells))
+        lines = [
+            "# Published runs, replayed",
+            "",
+            "Runs that are identical (error, |G|, |O|, SPAR, degree), of all made; + those "
+            "that are so with the training rows in another order: rounding decides them.",
+            "",
+            f"| paper | algorithm | {' | '.join(columns)} |",
+            f"| --- | --- |{' --- |' * len(columns)}",
+        ]
+        for paper, label in dict.fromkeys((paper, label) for paper, label, _ in cells):
+            shown = [_count(cells.get((paper, label, column), [])) for column in columns]
+            lines.append(f"| {paper} | {label} | {' | '.join(shown)} |")
+        lines += ["", *self._differences(cells)]
+        seconds = sum(record["seconds"] for record in self.done.values())
+        machines = sorted({record["machine"] for record in self.done.values()})
+        lines += [
+            f"{len(self.done)} of {len(self.keys)} runs in {seconds:.0f} s of one process.",
+            "",
+            f"Command: `{self.command}`",
+            "",
+            f"Machine: {'; '.join(machines)}.",
+            "",
+        ]
+        return "\n".join(lines).replace("|G|", "\\|G\\|").replace("|O|", "\\|O\\|")
+
+    def _differences(self, cells) -> list[str]:
+        """Return the lines of a table of what differs, runs that differ in the same together."""
+        lines = []
+        for (paper, label, dataset), results in cells.items():
+            kinds = defaultdict(list)
+            for run, outcome in results:
+                if outcome["verdict"] == DIFFERENT:
+                    kinds[tuple(differences(run, _figures(outcome)))].append((run, outcome))
+            for kind, members in kinds.items():
+                numbers = ", ".join(str(run.run) for run, _ in members)
+                run, outcome = members[0]
+                example = "; ".join(
+                    f"{FIGURES[name]} {_shown(outcome[name])} ({_shown(run.figures[name])})"
+                    for name in kind
+                )
+                lines.append(f"| {paper} | {label} | {dataset} | {numbers} | {example} |")
+        if not lines:
+            return []
+        return [
+            "What differs, by the figures of the first run of a kind (the record in parentheses):",
+            "",
+            "| paper | algorithm | data set | runs | differs |",
+            "| --- | --- | --- | --- | --- |",
+            *lines,
+            "",
+        ]
+
+
+def _key(run: PublishedRun) -> Key:
+    return Key("exact", run.dataset, run.name, run.run)
+
+
+def _figures(outcome: dict) -> dict:
+    return {name: outcome[name] for name in FIGURES if outcome.get(name) is not None}
+
+
+def _count(results) -> str:
+    """Write how many runs are identical."""
+    if not results:
+        return "-"
+    verdicts = [outcome["verdict"] for _, outcome in results]
+    ties = f" + {verdicts.count(TIES)}" if TIES in verdicts else ""
+    return f"{verdicts.count(IDENTICAL)}{ties} of {len(verdicts)}"
+
+
+def _shown(value) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+@lru_cache(maxsize=1)
+def _rows(name, data_home):
+    return datasets.load(name, data_home=data_home, return_X_y=True)
+
+
+def _timed_replay(run: PublishedRun, data_home) -> tuple[dict, float]:
+    """Replay a run in this process; return the outcome and how long it took."""
+    X, y = _rows(run.dataset, data_home)
+    start = time.perf_counter()
+    with listening(None):  # events are runs, not the steps inside one
+        outcome = replay(run, X, y)
+    return outcome, time.perf_counter() - start

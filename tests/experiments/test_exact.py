@@ -1,0 +1,214 @@
+"""Published runs, replayed. The records are facts of others: what is tested is our replay."""
+
+# ruff: noqa: NPY002 - the published splits are those of NumPy's global generator
+
+import csv
+import io
+import os
+
+import numpy as np
+import pytest
+from commands import caller
+
+from vanishing import listening
+from vanishing.experiments import exact, replay
+from vanishing.experiments.exact import ExactReplay
+from vanishing.experiments.published_runs import published_runs
+from vanishing.experiments.records import RecordError
+from vanishing.experiments.tables import published
+
+NEEDS_DATA = pytest.mark.skipif(
+    "VANISHING_DATA" not in os.environ, reason="needs the paper's data sets in VANISHING_DATA"
+)
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """Replays that are counted instead of made: they give what is on record."""
+    calls = []
+
+    def recorded(run, X, y):
+        calls.append(run)
+        figures = {name: value for name, value in run.figures.items() if value is not None}
+        return {**figures, "verdict": "identical"}
+
+    monkeypatch.setattr(exact, "replay", recorded)
+    monkeypatch.setattr(exact.datasets, "load", lambda name, **_: (np.zeros((2, 1)), np.zeros(2)))
+    exact._rows.cache_clear()
+    yield calls
+    exact._rows.cache_clear()
+
+
+# -- The records ----------------------------------------------------------------------------------
+
+
+def test_means_of_the_records_are_the_papers_table():
+    runs = published_runs(papers=["oavi"])
+    assert len(runs) == 480 and len(published_runs()) == 840
+    for (metric, name, dataset), figure in published().items():
+        algorithm, _, border = name.partition("-")
+        border = border or ("" if algorithm in ("vca", "svm") else "gb")
+        mine = [
+            r for r in runs if (r.dataset, r.algorithm, r.border) == (dataset, algorithm, border)
+        ]
+        values = {
+            "error": [100 * run.figures["error"] for run in mine],
+            "size": [(r.figures["n_generators"] or 0) + (r.figures["n_terms"] or 0) for r in mine],
+            "sparsity": [run.figures["sparsity"] for run in mine],
+        }.get(metric)
+        if values is not None:
+            assert np.mean(values) == pytest.approx(figure.value, abs=1.01 * figure.rounding)
+
+
+@pytest.mark.parametrize(
+    ("choice", "n_runs"),
+    [
+        ({"papers": ["at-scale"]}, 360),
+        ({"datasets": ["bank", "seeds"], "algorithms": ["abm"], "borders": ["bb"]}, 20),
+        ({"algorithms": ["svm"], "borders": ["gb"]}, 0),
+        ({"n_runs": 2}, 168),
+    ],
+)
+def test_records_are_chosen_by_paper_data_set_algorithm_and_border(choice, n_runs):
+    assert len(published_runs(**choice)) == n_runs
+
+
+# -- One replay -----------------------------------------------------------------------------------
+
+
+def test_splits_are_those_of_numpys_global_generator():
+    run = published_runs(datasets=["bank"], algorithms=["abm"])[2]
+    state = np.random.get_state()
+    try:
+        np.random.seed(3)
+        third = [np.random.permutation(50) for _ in range(3)][-1]
+    finally:
+        np.random.set_state(state)
+    train, test = replay.published_split(50, run)
+    assert np.array_equal(np.concatenate([train, test]), third)
+    assert len(train) == 30
+
+
+def test_the_kernel_svm_draws_between_two_splits():
+    """As many as fits of SVC do when three folds of twelve parameters are tried."""
+    run = published_runs(datasets=["bank"], algorithms=["svm"])[1]
+    X, y = np.random.default_rng(0).normal(size=(20, 2)), np.arange(20) % 2
+    state = np.random.get_state()
+    try:
+        np.random.seed(3)
+        np.random.permutation(20)
+        for _ in range(37):
+            replay.kernel_svm(2, 1.0).fit(X, y)
+        second = np.random.permutation(20)
+    finally:
+        np.random.set_state(state)
+    assert np.array_equal(np.concatenate(replay.published_split(20, run)), second)
+
+
+def test_a_figure_that_is_off_by_the_least_is_a_difference():
+    run = published_runs(papers=["oavi"], datasets=["skin"], algorithms=["pcgavi"])[0]
+    assert replay.differences(run, run.figures) == []
+    for name, step in {"error": 1 / 98023, "n_terms": 1, "sparsity": 1e-6, "degree": 1e-4}.items():
+        assert replay.differences(run, {**run.figures, name: run.figures[name] + step}) == [name]
+
+
+@pytest.mark.parametrize(
+    ("off", "verdict"), [(0, "identical"), (1, "up to ties"), (9, "different")]
+)
+def test_ties_are_what_another_order_of_the_rows_decides(monkeypatch, off, verdict):
+    run = published_runs(datasets=["bank"], algorithms=["abm"])[0]
+    left = iter([off, off - 1, off - 2, off - 3, off - 4])
+
+    def figures(run, X, y, order=None):
+        assert order is None or sorted(order) == list(range(6))
+        return {**run.figures, "n_terms": run.figures["n_terms"] + next(left)}
+
+    monkeypatch.setattr(replay, "figures_of", figures)
+    outcome = replay.replay(run, np.zeros((10, 2)), np.zeros(10))
+    assert outcome["verdict"] == verdict
+    assert outcome["n_terms"] == run.figures["n_terms"] + off  # of the rows as they are
+
+
+# -- All of them ----------------------------------------------------------------------------------
+
+
+def chosen(out, **options):
+    return ExactReplay(out, names=["bank"], algorithms=["abm", "svm"], n_runs=2, **options)
+
+
+def test_an_interrupted_replay_goes_on_where_it_stopped(tmp_path, counted):
+    def interrupt(done, of, what):
+        if done == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), listening(interrupt):
+        chosen(tmp_path).run()
+    assert len(counted) == 3
+    rest = chosen(tmp_path)
+    assert len(rest.done) == 3 and len(rest.keys) == 10
+    rest.run()
+    assert len(counted) == len(set(counted)) == 10
+    lines = list(csv.DictReader(io.StringIO((tmp_path / "exact.csv").read_text())))
+    assert len(lines) == 10 and {line["verdict"] for line in lines} == {"identical"}
+
+
+def test_the_table_counts_and_says_what_differs(tmp_path, counted, monkeypatch):
+    def other(run, X, y):
+        verdict = ("identical", "up to ties", "different")[min(run.run, 3) - 1]
+        wrong = run.figures["n_terms"] + (verdict == "different")
+        return {**run.figures, "n_terms": wrong, "verdict": verdict}
+
+    monkeypatch.setattr(exact, "replay", other)
+    ExactReplay(
+        tmp_path, papers=["oavi"], names=["bank"], algorithms=["abm"], borders=["bb"], n_runs=4
+    ).run()
+    text = (tmp_path / "exact.md").read_text()
+    assert "| oavi | ABM-BB | 1 + 1 of 4 |" in text
+    assert "| oavi | ABM-BB | bank | 3, 4 | \\|O\\| " in text
+
+
+def test_a_damaged_record_is_named(tmp_path, counted):
+    chosen(tmp_path).run()
+    path = next((tmp_path / "runs").glob("exact-*"))
+    path.write_text(path.read_text().replace('"identical"', '"perfect"'))
+    with pytest.raises(RecordError) as caught:
+        chosen(tmp_path)
+    assert "verdict is 'perfect'" in str(caught.value) and "Move it away" in str(caught.value)
+
+
+# -- The command ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def command(capsys, monkeypatch):
+    for package in ("typer", "rich", "pandas"):
+        pytest.importorskip(package)
+    call = caller(capsys, monkeypatch)
+    return lambda *arguments: call("reproduce", *arguments)
+
+
+def test_requests_that_do_not_fit_get_a_sentence(command, tmp_path):
+    for arguments, problem in [
+        (["performance", "--exact"], "leave out 'performance'"),
+        (["--exact", "--as-published"], "leave out --as-published"),
+        (["performance", "--papers", "oavi"], "add --exact"),
+        ([], "Give an experiment from performance"),
+        (["--exact", "--algorithms", "magic"], "Unknown algorithm 'magic'; choose from pcgavi"),
+        (["--exact", "--papers", "third"], "Unknown paper 'third'; choose from oavi, at-scale"),
+        (["--exact", "--algorithms", "svm", "--borders", "bb"], "no published run of this choice"),
+    ]:
+        result = command(*arguments, "--out", tmp_path / "out")
+        assert result.returncode in (1, 2)
+        assert problem in result.stderr
+        assert result.stdout == ""
+
+
+@NEEDS_DATA
+@pytest.mark.slow
+def test_bank_and_seeds_are_replayed_run_by_run(command, tmp_path):
+    algorithms = "abm,svm,cgavi-ihb,agdavi-ihb"
+    options = ["--datasets", "bank,seeds", "--algorithms", algorithms, "--jobs", 2]
+    result = command("--exact", *options, "--out", tmp_path)
+    assert "140 runs, 0 of them made earlier" in result.stdout
+    lines = list(csv.DictReader(io.StringIO((tmp_path / "exact.csv").read_text())))
+    assert [line for line in lines if line["verdict"] != "identical"] == []
