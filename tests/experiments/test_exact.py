@@ -11,9 +11,10 @@ import pytest
 from commands import caller
 
 from vanishing import listening
-from vanishing.experiments import exact, replay
+from vanishing.experiments import exact, published_search, replay
 from vanishing.experiments.exact import ExactReplay
 from vanishing.experiments.published_runs import published_runs
+from vanishing.experiments.published_search import published_folds
 from vanishing.experiments.records import RecordError
 from vanishing.experiments.tables import published
 
@@ -129,6 +130,34 @@ def test_ties_are_what_another_order_of_the_rows_decides(monkeypatch, off, verdi
     assert outcome["n_terms"] == run.figures["n_terms"] + off  # of the rows as they are
 
 
+# -- The published search -------------------------------------------------------------------------
+
+
+def test_folds_are_contiguous_and_the_middle_one_trains_on_the_rows_before_it():
+    folds = [(list(fit), list(held_out)) for fit, held_out in published_folds(8)]
+    assert folds == [
+        ([3, 4, 5, 6, 7], [0, 1, 2]),
+        ([0, 1, 2], [3, 4, 5]),
+        ([0, 1, 2, 3, 4, 5], [6, 7]),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("scores", "chosen", "verdict"),
+    [
+        ({(0.01, 1.0): 0.9, (0.005, 1.0): 0.9}, 0.01, "identical"),  # the first of equal ones
+        ({(0.1, 1.0): 0.9, (0.01, 1.0): 0.9}, 0.1, "up to ties"),
+        ({(0.01, 1.0): 0.8, (0.005, 1.0): 0.9}, 0.005, "different"),
+    ],
+)
+def test_the_search_takes_the_first_of_the_best(monkeypatch, scores, chosen, verdict):
+    run = published_runs(papers=["oavi"], datasets=["seeds"], algorithms=["abm"])[0]
+    assert (run.psi, run.C) == (0.01, 1.0)
+    monkeypatch.setattr(published_search, "scores_of", lambda *_: scores)
+    found = published_search.search(run, None, None)
+    assert found == {"psi": chosen, "C": 1.0, "verdict": verdict}
+
+
 # -- All of them ----------------------------------------------------------------------------------
 
 
@@ -205,10 +234,16 @@ def test_requests_that_do_not_fit_get_a_sentence(command, tmp_path):
 
 @NEEDS_DATA
 @pytest.mark.slow
-def test_bank_and_seeds_are_replayed_run_by_run(command, tmp_path):
-    algorithms = "abm,svm,cgavi-ihb,agdavi-ihb"
-    options = ["--datasets", "bank,seeds", "--algorithms", algorithms, "--jobs", 2]
-    result = command("--exact", *options, "--out", tmp_path)
-    assert "140 runs, 0 of them made earlier" in result.stdout
-    lines = list(csv.DictReader(io.StringIO((tmp_path / "exact.csv").read_text())))
+@pytest.mark.parametrize(
+    ("options", "n_runs"),
+    [
+        (["--algorithms", "abm,agdavi,svm,cgavi-ihb,agdavi-ihb", "--jobs", 2], 180),
+        (["--search", "--algorithms", "abm,svm", "--papers", "oavi", "--runs", 3], 18),
+    ],
+)
+def test_bank_and_seeds_are_replayed_run_by_run(command, tmp_path, options, n_runs):
+    result = command("--exact", *options, "--datasets", "bank,seeds", "--out", tmp_path)
+    assert f"{n_runs} runs, 0 of them made earlier" in result.stdout
+    (path,) = tmp_path.glob("exact*.csv")
+    lines = list(csv.DictReader(io.StringIO(path.read_text())))
     assert [line for line in lines if line["verdict"] != "identical"] == []

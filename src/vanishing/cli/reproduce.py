@@ -48,13 +48,23 @@ def reproduce(
             "PUBLISHED; by default all."
         ),
     ] = None,
-    runs: Annotated[int, Option(min=1, help="Number of random 60/40 splits.")] = 10,
+    runs: Annotated[
+        int | None,
+        Option(
+            min=1,
+            help="Number of 60/40 splits; by default 10, with --search 2 of large data sets.",
+        ),
+    ] = None,
     papers: Annotated[
         str | None, Option(help="With --exact: the runs of PAPERS; by default both.")
     ] = None,
     borders: Annotated[
         str | None, Option(help="With --exact: runs with the border gb or bb; by default all.")
     ] = None,
+    search: Annotated[
+        bool,
+        Option("--search", help="With --exact: choose psi and C as published, and compare them."),
+    ] = False,
     n_jobs: Annotated[
         int | None,
         Option(
@@ -82,7 +92,6 @@ def reproduce(
     shared: dict[str, Any] = {
         "names": _names(datasets),
         "algorithms": _names(algorithms),
-        "n_runs": runs,
         "data_home": data_dir,
         "n_jobs": n_jobs,
         "command": shlex.join(["vanishing", *sys.argv[1:]]),
@@ -94,11 +103,14 @@ def reproduce(
                 fail(f"--exact replays published runs as they are: leave out {what}.", 2)
             from vanishing.experiments.exact import ExactReplay
 
-            _run(ExactReplay(out, papers=_names(papers), borders=_names(borders), **shared))
-        elif papers is not None or borders is not None:
-            fail("--papers and --borders choose published runs: add --exact.", 2)
+            chosen: dict[str, Any] = {"papers": _names(papers), "borders": _names(borders)}
+            _run(ExactReplay(out, n_runs=runs, search=search, **chosen, **shared))
+        elif search or papers is not None or borders is not None:
+            fail("--papers, --borders and --search are for published runs: add --exact.", 2)
         else:
-            _run(_experiment(experiment, out, as_published=as_published, **shared))
+            _run(
+                _experiment(experiment, out, n_runs=runs or 10, as_published=as_published, **shared)
+            )
     except KeyboardInterrupt:
         fail("Interrupted. Finished runs are kept; the same command continues.", 130)
     except RecordError as error:

@@ -15,22 +15,34 @@ import vanishing.datasets as datasets
 from vanishing._version import __version__
 from vanishing.estimators.progress import Progress, listening
 from vanishing.experiments.published_runs import PublishedRun, published_runs
+from vanishing.experiments.published_search import search
 from vanishing.experiments.records import DIFFERENT, IDENTICAL, TIES, Key, Records
 from vanishing.experiments.replay import can_replay, differences, replay
+from vanishing.experiments.settings import SEARCHED_RUNS
 from vanishing.experiments.tables import machine
 from vanishing.persistence.files import write_atomically
 
+# What is compared, and what tables call it.
 FIGURES = {
-    "error": "error",
-    "n_generators": "|G|",
-    "n_terms": "|O|",
-    "sparsity": "SPAR",
-    "degree": "degree",
+    "exact": {
+        "error": "error",
+        "n_generators": "|G|",
+        "n_terms": "|O|",
+        "sparsity": "SPAR",
+        "degree": "degree",
+    },
+    "search": {"psi": "psi", "kernel_degree": "degree of the kernel", "C": "C"},
+}
+ABOUT = {
+    "exact": "Runs that are identical (error, |G|, |O|, SPAR, degree), of all made; + those that "
+    "are so with the training rows in another order: rounding decides them.",
+    "search": "Runs for which the published search chooses the recorded psi and C (or degree of "
+    "the kernel and C), of all made; + those whose recorded ones are as accurate.",
 }
 
 
 class ExactReplay:
-    """Published runs made again with the published splits and the recorded psi and C.
+    """Published runs made again with the published splits, and compared with what is on record.
 
     Parameters
     ----------
@@ -38,8 +50,12 @@ class ExactReplay:
         Folder of the results.
     papers, names, algorithms, borders : sequence of str or None
         Which runs; None means all. The names are those of data sets.
-    n_runs : int
-        The first so many of the ten splits.
+    n_runs : int or None
+        The first so many of the ten splits. None means all; in a search two on the larger data
+        sets.
+    search : bool
+        Choose psi and C by the published search, and compare these; by default figures of fits with
+        the recorded ones are compared.
     data_home : path-like or None
         Where to look for the data sets first.
     n_jobs : int or None
@@ -56,13 +72,19 @@ class ExactReplay:
         names: Sequence[str] | None = None,
         algorithms: Sequence[str] | None = None,
         borders: Sequence[str] | None = None,
-        n_runs: int = 10,
+        n_runs: int | None = None,
+        search: bool = False,
         data_home=None,
         n_jobs: int | None = None,
         command: str = "",
     ):
-        runs = published_runs(papers, names, algorithms, borders, n_runs)
-        self.runs = {_key(run): run for run in runs if can_replay(run)}
+        self.kind = "search" if search else "exact"
+        runs = published_runs(papers, names, algorithms, borders, n_runs or 10)
+        if search and n_runs is None:
+            runs = [run for run in runs if run.run <= SEARCHED_RUNS[run.dataset]]
+        self.runs = {
+            Key(self.kind, run.dataset, run.name, run.run): run for run in runs if can_replay(run)
+        }
         if not self.runs:
             raise ValueError("There is no published run of this choice: leave out an option.")
         self.keys = list(self.runs)
@@ -92,13 +114,14 @@ class ExactReplay:
         """Yield runs as they are done."""
         if self.n_jobs == 1:
             for key in missing:
-                yield key, *_timed_replay(self.runs[key], self.data_home)
+                yield key, *_timed(self.kind, self.runs[key], self.data_home)
             return
         # New processes: those that are forked would share compiled kernels and threads half set up.
         context = multiprocessing.get_context("spawn")
         with ProcessPoolExecutor(self.n_jobs, mp_context=context) as pool:
             futures = {
-                pool.submit(_timed_replay, self.runs[key], self.data_home): key for key in missing
+                pool.submit(_timed, self.kind, self.runs[key], self.data_home): key
+                for key in missing
             }
             try:
                 for future in as_completed(futures):
@@ -108,7 +131,8 @@ class ExactReplay:
 
     def write(self) -> list[Path]:
         """Write the tables of the runs made so far; return their files."""
-        contents = {"exact.csv": self.to_csv(), "exact.md": self.to_markdown()}
+        name = "exact" if self.kind == "exact" else "exact-search"
+        contents = {f"{name}.csv": self.to_csv(), f"{name}.md": self.to_markdown()}
         for name, content in contents.items():
             write_atomically(self.out / name, content)
         return [self.out / name for name in contents]
@@ -122,17 +146,16 @@ class ExactReplay:
         """Return one line per run: recorded figures, ours, the verdict and what differs."""
         out = io.StringIO()
         write = csv.writer(out, lineterminator="\n").writerow
-        write(
-            ["paper", "dataset", "algorithm", "border", "run", "psi", "C", "kernel_degree"]
-            + [f"recorded_{name}" for name in FIGURES]
-            + [*FIGURES, "verdict", "differs"]
-        )
+        names = FIGURES[self.kind]
+        parameters = [] if self.kind == "search" else ["psi", "kernel_degree", "C"]
+        about = ["paper", "dataset", "algorithm", "border", "run"]
+        recorded = [f"recorded_{name}" for name in names]
+        write([*about, *parameters, *recorded, *names, "verdict", "differs"])
         for run, outcome in self._outcomes_so_far():
-            about = [run.paper, run.dataset, run.algorithm, run.border, run.run]
             write(
-                [*about, run.psi, run.C, run.kernel_degree]
-                + [run.figures[name] for name in FIGURES]
-                + [outcome.get(name) for name in FIGURES]
+                [getattr(run, name) for name in [*about, *parameters]]
+                + [run.recorded[name] for name in names]
+                + [outcome.get(name) for name in names]
                 + [outcome["verdict"], " ".join(differences(run, _figures(outcome)))]
             )
         return out.getvalue()
@@ -146,8 +169,7 @@ class ExactReplay:
         lines = [
             "# Published runs, replayed",
             "",
-            "Runs that are identical (error, |G|, |O|, SPAR, degree), of all made; + those "
-            "that are so with the training rows in another order: rounding decides them.",
+            ABOUT[self.kind],
             "",
             f"| paper | algorithm | {' | '.join(columns)} |",
             f"| --- | --- |{' --- |' * len(columns)}",
@@ -180,7 +202,7 @@ class ExactReplay:
                 numbers = ", ".join(str(run.run) for run, _ in members)
                 run, outcome = members[0]
                 example = "; ".join(
-                    f"{FIGURES[name]} {_shown(outcome[name])} ({_shown(run.figures[name])})"
+                    f"{FIGURES[self.kind][name]} {outcome[name]:.4g} ({run.recorded[name]:.4g})"
                     for name in kind
                 )
                 lines.append(f"| {paper} | {label} | {dataset} | {numbers} | {example} |")
@@ -196,12 +218,8 @@ class ExactReplay:
         ]
 
 
-def _key(run: PublishedRun) -> Key:
-    return Key("exact", run.dataset, run.name, run.run)
-
-
 def _figures(outcome: dict) -> dict:
-    return {name: outcome[name] for name in FIGURES if outcome.get(name) is not None}
+    return {name: value for name, value in outcome.items() if name != "verdict"}
 
 
 def _count(results) -> str:
@@ -213,19 +231,15 @@ def _count(results) -> str:
     return f"{verdicts.count(IDENTICAL)}{ties} of {len(verdicts)}"
 
 
-def _shown(value) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
 @lru_cache(maxsize=1)
 def _rows(name, data_home):
     return datasets.load(name, data_home=data_home, return_X_y=True)
 
 
-def _timed_replay(run: PublishedRun, data_home) -> tuple[dict, float]:
-    """Replay a run in this process; return the outcome and how long it took."""
+def _timed(kind: str, run: PublishedRun, data_home) -> tuple[dict, float]:
+    """Make a run in this process; return the outcome and how long it took."""
     X, y = _rows(run.dataset, data_home)
     start = time.perf_counter()
     with listening(None):  # events are runs, not the steps inside one
-        outcome = replay(run, X, y)
+        outcome = search(run, X, y) if kind == "search" else replay(run, X, y)
     return outcome, time.perf_counter() - start

@@ -42,6 +42,12 @@ class PublishedRun:
     figures: dict = field(hash=False)
 
     @property
+    def recorded(self) -> dict:
+        """Figures and parameters."""
+        chosen = {"psi": self.psi, "C": self.C, "kernel_degree": self.kernel_degree}
+        return {**self.figures, **chosen}
+
+    @property
     def name(self) -> str:
         """Paper, algorithm and border in one word."""
         return "-".join(filter(None, (self.paper, self.algorithm, self.border)))

@@ -27,7 +27,7 @@ class RecordError(Exception):
 class Key:
     """Which run a record is of."""
 
-    kind: str  # "pipeline", "sizes" or "exact"
+    kind: str  # "pipeline", "sizes", "exact" or "search"
     dataset: str
     algorithm: str
     run: int
@@ -130,7 +130,7 @@ def _problem(record, key: Key) -> str | None:
             and all(map(_is_number, counts))
         )
         return None if good else "n_generators is no list of one number per psi"
-    if key.kind == "exact":
+    if key.kind in ("exact", "search"):
         return _problem_of_replay(record, figures)
     for name in ("error", "tuning_s", "test_s"):
         if not _is_number(figures.get(name)) or figures[name] < 0:

@@ -109,7 +109,9 @@ def _degree(run, features) -> float:
 def differences(run: PublishedRun, figures: dict) -> list[str]:
     """Return the names of the figures that are not the recorded ones."""
     return [
-        name for name, value in figures.items() if abs(value - run.figures[name]) > TOLERANCES[name]
+        name
+        for name, value in figures.items()
+        if abs(value - run.recorded[name]) > TOLERANCES.get(name, 0)
     ]
 
 
