@@ -5,13 +5,14 @@
 import csv
 import io
 import os
+from itertools import islice
 
 import numpy as np
 import pytest
 from commands import caller
 
-from vanishing import listening
-from vanishing.experiments import exact, published_search, replay
+from vanishing import datasets, listening
+from vanishing.experiments import exact, published_search, replay, ties
 from vanishing.experiments.exact import ExactReplay
 from vanishing.experiments.published_runs import published_runs
 from vanishing.experiments.published_search import published_folds
@@ -124,10 +125,22 @@ def test_ties_are_what_another_order_of_the_rows_decides(monkeypatch, off, verdi
         assert order is None or sorted(order) == list(range(6))
         return {**run.figures, "n_terms": run.figures["n_terms"] + next(left)}
 
-    monkeypatch.setattr(replay, "figures_of", figures)
-    outcome = replay.replay(run, np.zeros((10, 2)), np.zeros(10))
+    monkeypatch.setattr(ties, "figures_of", figures)
+    outcome = ties.replay(run, np.zeros((10, 2)), np.zeros(10))
     assert outcome["verdict"] == verdict
     assert outcome["n_terms"] == run.figures["n_terms"] + off  # of the rows as they are
+
+
+@NEEDS_DATA
+@pytest.mark.slow
+def test_the_basis_of_what_vanishes_on_all_rows_decides_errors_of_vca():
+    """Sizes and degree of this run are the recorded ones, one row of the test is not."""
+    X, y = datasets.load("seeds", return_X_y=True)
+    run = published_runs(["oavi"], ["seeds"], ["vca"])[0]
+    assert replay.differences(run, replay.figures_of(run, X, y)) == ["error"]
+    errors = set(islice(ties.errors_by_basis(run, X, y, np.random.default_rng(0)), 10))
+    assert {2 / 84, 3 / 84} <= errors
+    assert run.figures["error"] == pytest.approx(3 / 84, abs=1e-8)
 
 
 # -- The published search -------------------------------------------------------------------------

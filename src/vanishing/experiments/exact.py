@@ -17,9 +17,10 @@ from vanishing.estimators.progress import Progress, listening
 from vanishing.experiments.published_runs import PublishedRun, published_runs
 from vanishing.experiments.published_search import search
 from vanishing.experiments.records import DIFFERENT, IDENTICAL, TIES, Key, Records
-from vanishing.experiments.replay import can_replay, differences, replay
+from vanishing.experiments.replay import can_replay, differences
 from vanishing.experiments.settings import SEARCHED_RUNS
 from vanishing.experiments.tables import machine
+from vanishing.experiments.ties import replay
 from vanishing.persistence.files import write_atomically
 
 # What is compared, and what tables call it.
@@ -34,8 +35,9 @@ FIGURES = {
     "search": {"psi": "psi", "kernel_degree": "degree of the kernel", "C": "C"},
 }
 ABOUT = {
-    "exact": "Runs that are identical (error, |G|, |O|, SPAR, degree), of all made; + those that "
-    "are so with the training rows in another order: rounding decides them.",
+    "exact": "Runs that are identical (error, |G|, |O|, SPAR but of VCA, degree), of all made; + "
+    "those that are so after rounding anew (training rows in another order; for VCA also another "
+    "basis of what vanishes on all rows).",
     "search": "Runs for which the published search chooses the recorded psi and C (or degree of "
     "the kernel and C), of all made; + those whose recorded ones are as accurate.",
 }
