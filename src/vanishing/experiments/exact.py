@@ -36,8 +36,8 @@ FIGURES = {
 }
 ABOUT = {
     "exact": "Runs that are identical (error, |G|, |O|, SPAR but of VCA, degree), of all made; + "
-    "those that are so after rounding anew (training rows in another order; for VCA also another "
-    "basis of what vanishes on all rows).",
+    "those that are so when they are rounded anew (training rows in another order and off by a "
+    "rounding error; for VCA also another basis of what vanishes on all rows).",
     "search": "Runs for which the published search chooses the recorded psi and C (or degree of "
     "the kernel and C), of all made; + those whose recorded ones are as accurate.",
 }

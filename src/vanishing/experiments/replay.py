@@ -77,11 +77,17 @@ def transformer_of(run: PublishedRun, psi: float | None):
     return transformer.set_params(border=run.border) if run.border else transformer
 
 
-def figures_of(run: PublishedRun, X, y, order=None) -> dict:
-    """Make a run, with the training rows in another order if one is given; return its figures."""
+def figures_of(run: PublishedRun, X, y, random: np.random.Generator | None = None) -> dict:
+    """Make a run; return its figures.
+
+    With a generator it is rounded anew: training rows are in another order, and each of their
+    values is off by a rounding error.
+    """
     train, test = published_split(len(X), run)
-    train = train if order is None else train[order]
+    train = train if random is None else random.permutation(train)
     X_train, X_test = scaled(X, train, test)
+    if random is not None:
+        X_train *= 1.0 + np.finfo(float).eps * random.normal(size=X_train.shape)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the published parameters are what they are
         if run.kernel_degree is not None:
