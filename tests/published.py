@@ -13,6 +13,8 @@ closed form vanishes, as in the runs on record.
 """
 
 import argparse
+import csv
+import sys
 import warnings
 from collections import Counter
 
@@ -22,8 +24,6 @@ from numba import njit
 from vanishing import OAVI, datasets
 from vanishing.experiments.published_runs import published_runs
 from vanishing.experiments.replay import published_split, scaled
-
-ROUNDING = 2.0**-53
 
 
 @njit(cache=True)
@@ -48,11 +48,10 @@ def with_weight(weights, vertices, vertex, step):
 
 
 @njit(cache=True)
-def solve(gram, cross, norm, psi, radius, blended, slice_is_wrong, rounding, random, max_iter):
+def solve(gram, cross, norm, psi, radius, blended, slice_is_wrong, max_iter):
     """Return coefficients and f(v) = v'Gv + 2c'v + d.
 
-    Vertices are numbers: i + 1 for radius e_i, -i - 1 for -radius e_i. Gradients are off by errors
-    of relative size ``rounding``.
+    Vertices are numbers: i + 1 for radius e_i, -i - 1 for -radius e_i.
     """
     v = np.zeros(cross.size)
     v[0] = radius
@@ -62,9 +61,6 @@ def solve(gram, cross, norm, psi, radius, blended, slice_is_wrong, rounding, ran
         image = gram @ v
         value = norm + v @ (image + 2.0 * cross)
         gradient = 2.0 * (image + cross)
-        if rounding > 0.0:
-            size = 2.0 * (np.abs(gram) @ np.abs(v) + np.abs(cross))
-            gradient += rounding * size * random.normal(0.0, 1.0, cross.size)
         place = np.argmax(np.abs(gradient))
         toward = -place - 1 if gradient[place] > 0.0 else place + 1
         gap = gradient @ v + radius * np.abs(gradient[place])
@@ -85,7 +81,8 @@ def solve(gram, cross, norm, psi, radius, blended, slice_is_wrong, rounding, ran
         else:
             direction[abs(vertices[away]) - 1] -= np.sign(vertices[away]) * radius
         limit = 1.0 if whole else weights[away]
-        step = min(-(gradient @ direction) / (2.0 * (direction @ (gram @ direction))), limit)
+        curvature = 2.0 * (direction @ (gram @ direction))
+        step = min(-(gradient @ direction) / curvature, limit) if curvature > 0.0 else 0.0
         v = v + step * direction
 
         if whole:
@@ -105,35 +102,31 @@ def solve(gram, cross, norm, psi, radius, blended, slice_is_wrong, rounding, ran
     return v, norm + v @ (gram @ v + 2.0 * cross)
 
 
-def oracle(*, blended=False, slice_is_wrong=True, rounding=0.0, seed=0, max_iter=10_000):
-    """Return the solver as an oracle of `OAVI`, each call of which is rounded anew."""
-    random = np.random.default_rng(seed)
+def oracle(*, blended=False, slice_is_wrong=True, max_iter=10_000):
+    """Return the solver as an oracle of `OAVI`."""
 
     def published(gram, cross, norm, *, psi, radius):
-        options = blended, slice_is_wrong, rounding, random, max_iter
-        return solve(gram, cross, norm, psi, radius, *options)
+        return solve(gram, cross, norm, psi, radius, blended, slice_is_wrong, max_iter)
 
     return published
 
 
 def sizes(run, X, y, slice_is_wrong, n_roundings) -> Counter:
-    """Count the |G| and |O| of a run over its roundings."""
+    """Count the |G| and |O| of a run, each value of whose rows is off by a rounding error."""
     train, test = published_split(len(X), run)
     rows, labels = scaled(X, train, test)[0], y[train]
     blended = run.algorithm.startswith("bpcg")
+    solver = oracle(blended=blended, slice_is_wrong=slice_is_wrong)
+    model = OAVI(run.psi, oracle=solver, border=run.border or "gb", certify=blended, refit=False)
     found: Counter = Counter()
     for seed in range(n_roundings):
-        solver = oracle(
-            blended=blended, slice_is_wrong=slice_is_wrong, rounding=ROUNDING, seed=seed
-        )
-        model = OAVI(
-            run.psi, oracle=solver, border=run.border or "gb", certify=blended, refit=False
-        )
+        errors = np.random.default_rng(seed).normal(size=rows.shape)
+        rounded = rows * (1.0 + np.finfo(float).eps * errors)
         total = np.zeros(2, dtype=int)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             for label in np.unique(labels):
-                model.fit(rows[labels == label])
+                model.fit(rounded[labels == label])
                 total += model.n_generators_, model.n_terms_
         found[tuple(total.tolist())] += 1
     return found
@@ -145,7 +138,7 @@ def recorded(run) -> tuple[int, int]:
 
 
 def main() -> None:
-    """Print one line per run."""
+    """Print one line per run: how often its sizes come out, and which do otherwise."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("dataset")
     parser.add_argument("algorithm", choices=["pcgavi", "bpcgavi-wihb"])
@@ -158,19 +151,32 @@ def main() -> None:
     X, y = datasets.load(asked.dataset, return_X_y=True)
     X, y = np.asarray(X, dtype=float), np.asarray(y)
     borders = None if asked.border is None else [asked.border]
-    print(
-        "dataset,algorithm,border,run,psi,record,how often without the slice,with it,mode without"
-    )
+    table = None
     for run in published_runs(None, [asked.dataset], [asked.algorithm], borders, last):
         if run.run < first or run.psi >= asked.below:
             continue
-        counts = [sizes(run, X, y, wrong, asked.roundings) for wrong in (False, True)]
-        times = [count[recorded(run)] for count in counts]
-        print(
-            f"{run.dataset},{run.algorithm},{run.border},{run.run},{run.psi},{recorded(run)},"
-            f"{times[0]},{times[1]},{counts[0].most_common(1)[0]}",
-            flush=True,
-        )
+        right, wrong = (sizes(run, X, y, wrong, asked.roundings) for wrong in (False, True))
+        known, usual = recorded(run), right.most_common(1)[0][0]
+        line = {
+            "dataset": run.dataset,
+            "algorithm": run.name,
+            "run": run.run,
+            "psi": run.psi,
+            "recorded |G|": known[0],
+            "recorded |O|": known[1],
+            "roundings": asked.roundings,
+            "recorded sizes without the slice": right[known],
+            "usual |G| without": usual[0],
+            "usual |O| without": usual[1],
+            "recorded sizes with the slice": wrong[known],
+            "least |G| with": min(wrong)[0],
+            "largest |G| with": max(wrong)[0],
+        }
+        if table is None:
+            table = csv.DictWriter(sys.stdout, line, lineterminator="\n")
+            table.writeheader()
+        table.writerow(line)
+        sys.stdout.flush()
 
 
 if __name__ == "__main__":
