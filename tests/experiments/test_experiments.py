@@ -98,19 +98,19 @@ def test_rounding_is_half_a_unit_of_the_last_digit(key, rounding):
         (1.01, 0.0, 10, ""),  # the paper's rounding
         (1.02, 0.0, 10, ABOVE),
         (0.98, 0.0, 10, BELOW),
-        (1.2, 0.3, 9, ""),  # two standard errors are 0.2
-        (1.22, 0.3, 9, ABOVE),
-        (0.78, 0.3, 9, BELOW),
+        (1.3, 0.3, 9, ""),  # three standard errors are 0.3
+        (1.32, 0.3, 9, ABOVE),
+        (0.68, 0.3, 9, BELOW),
         (5.0, math.nan, 1, ""),  # one run has no standard error
     ],
 )
-def test_mark_means_more_than_two_standard_errors(mean, std, n_runs, mark):
+def test_mark_means_more_than_three_standard_errors(mean, std, n_runs, mark):
     assert Cell(mean, std, n_runs, Published(1.0, 0.01)).mark == mark
 
 
 def test_the_papers_own_standard_error_counts():
-    assert Cell(1.2, 0.3, 9, Published(1.0, 0.0, 0.1)).mark == ""
-    assert Cell(1.35, 0.3, 9, Published(1.0, 0.0, 0.1)).mark == ABOVE
+    assert Cell(1.4, 0.3, 9, Published(1.0, 0.0, 0.1)).mark == ""
+    assert Cell(1.45, 0.3, 9, Published(1.0, 0.0, 0.1)).mark == ABOVE
     figure = published()["error", "svm", "spam"]  # ten runs, by hand
     errors = [run.figures["error"] for run in published_runs(["oavi"], ["spam"], ["svm"])]
     assert figure.standard_error == pytest.approx(100 * np.std(errors, ddof=1) / 10**0.5)

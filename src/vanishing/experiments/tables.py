@@ -1,6 +1,6 @@
 """Runs summed up in the paper's layout, next to the figures that the paper prints.
 
-A cell is marked if the paper's figure is more than two standard errors of the difference from our
+A cell is marked if the paper's figure is more than three standard errors of the difference from our
 mean, beyond what the paper's rounding can explain. Its runs vary as ours do: ten of other splits.
 """
 
@@ -18,6 +18,7 @@ import numpy as np
 
 from vanishing._version import __version__
 from vanishing.experiments.published_runs import published_runs
+from vanishing.experiments.settings import MARKED_ERRORS
 
 METRICS = {
     "error": "Error on the test rows, %",
@@ -81,7 +82,7 @@ class Cell(NamedTuple):
             return ""
         difference = self.mean - self.paper.value
         error = math.hypot(self.std / math.sqrt(self.n_runs), self.paper.standard_error)
-        allowed = 2.0 * error + self.paper.rounding
+        allowed = MARKED_ERRORS * error + self.paper.rounding
         if abs(difference) <= allowed * (1.0 + 1e-9):
             return ""
         return ABOVE if difference > 0 else BELOW
@@ -170,7 +171,7 @@ class PaperTable:
         if any(cell.paper for cell in self.cells.values()):
             text += (
                 " In parentheses the paper's figure. "
-                f"{ABOVE} and {BELOW}: our mean is above or below it by more than two standard "
+                f"{ABOVE} and {BELOW}: our mean is above or below it by more than three standard "
                 "errors of the difference and its rounding. Times are of different machines."
             )
         return text
