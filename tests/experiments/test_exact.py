@@ -215,7 +215,17 @@ def test_the_table_counts_and_says_what_differs(tmp_path, counted, monkeypatch):
     ).run()
     text = (tmp_path / "exact.md").read_text()
     assert "| oavi | ABM-BB | 1 + 1 of 4 |" in text
-    assert "| oavi | ABM-BB | bank | 3, 4 | \\|O\\| " in text
+    (line,) = [line for line in text.splitlines() if "| bank | 3, 4 | \\|O\\| " in line]
+    assert line.endswith("| not known |")
+
+
+@pytest.mark.parametrize(
+    ("different", "reason"),
+    [(["sparsity", "error"], "vertices"), (["n_terms", "sparsity"], "slice"), (["psi"], "fits")],
+)
+def test_reasons_of_differences_of_conditional_gradients(different, reason):
+    run = published_runs(datasets=["bank"], algorithms=["pcgavi"])[0]
+    assert exact._reason(run, different) == reason
 
 
 def test_a_damaged_record_is_named(tmp_path, counted):
