@@ -20,7 +20,7 @@ from vanishing.experiments.records import DIFFERENT, IDENTICAL, TIES, Key, Recor
 from vanishing.experiments.replay import can_replay, differences
 from vanishing.experiments.settings import SEARCHED_RUNS
 from vanishing.experiments.tables import machine
-from vanishing.experiments.ties import replay
+from vanishing.experiments.ties import SOLVERS_WITH_VERTICES, replay
 from vanishing.persistence.files import write_atomically
 
 # What is compared, and what tables call it.
@@ -45,7 +45,6 @@ ABOUT = {
 
 # Why runs with conditional gradients differ, as a model of the published solver shows
 # (tests/published.py in the repository): that with rounding errors, with and without the slice.
-SOLVERS_WITH_VERTICES = ("pcgavi", "bpcgavi-wihb")
 REASONS = {
     "vertices": "of vertices that are equally good, rounding takes one",
     "slice": "where a step drops the last vertex, the published solver keeps the wrong ones",
