@@ -82,7 +82,8 @@ def reproduce(
     """Run the paper's experiments, and compare its figures with ours.
 
     Each run is saved when it is done: after an interruption the same command continues where it
-    stopped. The experiment "beyond" has oracles, psis and classifiers that the paper does not.
+    stopped. The experiment "beyond" has oracles, psis and classifiers that the paper does not;
+    "scale" measures seconds against rows, up to two million, on rows of its own.
 
     With --exact the authors' own runs are made again, with their splits, psi and C: each is
     identical to the record, identical up to ties that rounding decides, or different.
@@ -108,9 +109,7 @@ def reproduce(
         elif search or papers is not None or borders is not None:
             fail("--papers, --borders and --search are for published runs: add --exact.", 2)
         else:
-            _run(
-                _experiment(experiment, out, n_runs=runs or 10, as_published=as_published, **shared)
-            )
+            _run(_experiment(experiment, out, n_runs=runs, as_published=as_published, **shared))
     except KeyboardInterrupt:
         fail("Interrupted. Finished runs are kept; the same command continues.", 130)
     except RecordError as error:
@@ -121,13 +120,19 @@ def _experiment(name, out, **options):
     """Return the experiment of a name, or exit with a sentence."""
     from vanishing.experiments.protocol import EXPERIMENTS
     from vanishing.experiments.reproduce import Experiment
+    from vanishing.experiments.scale import Scaling
 
     if name not in EXPERIMENTS:
         what = "Give an experiment" if name is None else f"Unknown experiment {name!r}; choose"
         fail(f"{what} from {', '.join(EXPERIMENTS)}, or --exact.", 2)
     if name == "figure" and find_spec("matplotlib") is None:
         fail("The figure needs matplotlib: install with python -m pip install 'vanishing[app]'")
-    return Experiment(name, out, **options)
+    if name != "scale":
+        return Experiment(name, out, **{**options, "n_runs": options["n_runs"] or 10})
+    for option in ("names", "data_home", "as_published"):
+        if options.pop(option):
+            fail("The experiment scale makes its own rows: leave out options about data sets.", 2)
+    return Scaling(out, **{**options, "n_runs": options["n_runs"] or 3})
 
 
 def _names(text: str | None) -> list[str] | None:

@@ -20,7 +20,7 @@ from vanishing.experiments.records import DIFFERENT, IDENTICAL, TIES, Key, Recor
 from vanishing.experiments.replay import can_replay, differences
 from vanishing.experiments.settings import SEARCHED_RUNS
 from vanishing.experiments.tables import machine
-from vanishing.experiments.ties import replay
+from vanishing.experiments.ties import SOLVERS_WITH_VERTICES, replay
 from vanishing.persistence.files import write_atomically
 
 # What is compared, and what tables call it.
@@ -40,6 +40,16 @@ ABOUT = {
     "rounding error; for VCA also another basis of what vanishes on all rows).",
     "search": "Runs for which the published search chooses the recorded psi and C (or degree of "
     "the kernel and C), of all made; + those whose recorded ones are as accurate.",
+}
+
+
+# Why runs with conditional gradients differ, as a model of the published solver shows
+# (tests/published.py in the repository): that with rounding errors, with and without the slice.
+REASONS = {
+    "vertices": "of vertices that are equally good, rounding takes one",
+    "slice": "where a step drops the last vertex, the published solver keeps the wrong ones",
+    "fits": "the search compares fits that differ for one of the other reasons",
+    "not known": "",
 }
 
 
@@ -194,7 +204,8 @@ class ExactReplay:
 
     def _differences(self, cells) -> list[str]:
         """Return the lines of a table of what differs, runs that differ in the same together."""
-        lines = []
+        lines: list[str] = []
+        reasons: set[str] = set()
         for (paper, label, dataset), results in cells.items():
             kinds = defaultdict(list)
             for run, outcome in results:
@@ -207,21 +218,36 @@ class ExactReplay:
                     f"{FIGURES[self.kind][name]} {outcome[name]:.4g} ({run.recorded[name]:.4g})"
                     for name in kind
                 )
-                lines.append(f"| {paper} | {label} | {dataset} | {numbers} | {example} |")
+                reason = _reason(run, kind)
+                reasons.add(reason)
+                lines.append(
+                    f"| {paper} | {label} | {dataset} | {numbers} | {example} | {reason} |"
+                )
         if not lines:
             return []
         return [
             "What differs, by the figures of the first run of a kind (the record in parentheses):",
             "",
-            "| paper | algorithm | data set | runs | differs |",
-            "| --- | --- | --- | --- | --- |",
+            "| paper | algorithm | data set | runs | differs | reason |",
+            "| --- | --- | --- | --- | --- | --- |",
             *lines,
+            "",
+            *(f"- {name}: {text}." for name, text in REASONS.items() if text and name in reasons),
             "",
         ]
 
 
 def _figures(outcome: dict) -> dict:
     return {name: value for name, value in outcome.items() if name != "verdict"}
+
+
+def _reason(run: PublishedRun, different: Sequence[str]) -> str:
+    """Return the name of the reason of a difference."""
+    if run.algorithm not in SOLVERS_WITH_VERTICES:
+        return "not known"
+    if "psi" in different or "C" in different:
+        return "fits"
+    return "slice" if {"n_generators", "n_terms"} & set(different) else "vertices"
 
 
 def _count(results) -> str:

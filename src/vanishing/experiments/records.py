@@ -13,7 +13,7 @@ from pathlib import Path
 from vanishing.experiments.protocol import FIGURE_PSIS
 from vanishing.persistence.files import read_bounded, write_atomically
 
-FORMAT = 1
+FORMAT = 2  # 1: PCGAVI* and AGDAVI* were certified
 _MAX_BYTES = 1 << 20
 # Of a published run that was made again: as recorded, as recorded where rounding decides, not so.
 VERDICTS = IDENTICAL, TIES, DIFFERENT = "identical", "up to ties", "different"
@@ -27,7 +27,7 @@ class RecordError(Exception):
 class Key:
     """Which run a record is of."""
 
-    kind: str  # "pipeline", "sizes", "exact" or "search"
+    kind: str  # "pipeline", "sizes", "exact", "search" or "scale"
     dataset: str
     algorithm: str
     run: int
@@ -123,13 +123,18 @@ def _problem(record, key: Key) -> str | None:
     if not isinstance(figures, dict):
         return "no figures"
     if key.kind == "sizes":
-        counts = figures.get("n_generators")
-        good = (
-            isinstance(counts, list)
-            and len(counts) == len(FIGURE_PSIS)
-            and all(map(_is_number, counts))
-        )
-        return None if good else "n_generators is no list of one number per psi"
+        for name in ("n_generators", "n_terms"):
+            counts = figures.get(name)
+            good = (
+                isinstance(counts, list)
+                and len(counts) == len(FIGURE_PSIS)
+                and all(map(_is_number, counts))
+            )
+            if not good:
+                return f"{name} is no list of one number per psi"
+        return None
+    if key.kind == "scale":
+        return None if _is_number(figures.get("fit_s")) else f"fit_s is {figures.get('fit_s')!r}"
     if key.kind in ("exact", "search"):
         return _problem_of_replay(record, figures)
     for name in ("error", "tuning_s", "test_s"):
