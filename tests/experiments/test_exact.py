@@ -11,14 +11,16 @@ import numpy as np
 import published as published_code
 import pytest
 from commands import caller
+from sklearn.base import clone
 
-from vanishing import datasets, listening
+from vanishing import OAVI, datasets, listening
 from vanishing.experiments import exact, published_search, replay, ties
 from vanishing.experiments.exact import ExactReplay
 from vanishing.experiments.published_runs import published_runs
 from vanishing.experiments.published_search import published_folds
 from vanishing.experiments.records import RecordError
 from vanishing.experiments.tables import published
+from vanishing.oracles import accelerated_gradients
 
 NEEDS_DATA = pytest.mark.skipif(
     "VANISHING_DATA" not in os.environ, reason="needs the paper's data sets in VANISHING_DATA"
@@ -293,3 +295,32 @@ def test_the_slice_explains_the_recorded_sizes_of_bb_on_credit():
     assert set(right) == {published_code.recorded(agd)} == {(866, 54)}
     ((n_generators, n_terms),) = published_code.sizes(run, np.asarray(X), np.asarray(y), True, 1)
     assert n_generators > 2 * 866 and n_terms > 2 * 54
+
+
+def agd_with_sign(sign):
+    """Return the published AGD with this sign of a smallest eigenvalue that is zero."""
+
+    def solve(gram, cross, norm, *, psi, radius):
+        eigenvalues = np.linalg.eigvalsh(2.0 * gram)
+        smallest, largest = eigenvalues[[0, -1]]
+        if smallest <= 1e-14 * largest:
+            smallest = sign * 1.001e-14 * largest
+        coef, options = np.zeros(cross.size), (psi, 1e-6, 10_000, largest, smallest)
+        return coef, accelerated_gradients._run_as_published(gram, cross, norm, *options, coef)[0]
+
+    return solve
+
+
+@NEEDS_DATA
+@pytest.mark.slow
+def test_the_sign_of_an_eigenvalue_of_zero_decides_sizes_of_agd_on_credit():
+    X, y = datasets.load("credit", return_X_y=True)
+    run = published_runs(["oavi"], ["credit"], ["agdavi"], ["bb"])[3]
+    train, test = replay.published_split(len(X), run)
+    rows = replay.scaled(X, train, test)[0]
+    sizes = []
+    for solver in ("agd", agd_with_sign(-1), agd_with_sign(1)):
+        model = OAVI(run.psi, oracle=solver, border="bb", certify=False, refit=False)
+        parts = [clone(model).fit(rows[y[train] == label]) for label in (0, 1)]
+        sizes.append(sum(part.n_generators_ for part in parts))
+    assert sizes[0] == sizes[1] < run.figures["n_generators"] < sizes[2]

@@ -43,11 +43,14 @@ ABOUT = {
 }
 
 
-# Why runs with conditional gradients differ, as a model of the published solver shows
-# (tests/published.py in the repository): that with rounding errors, with and without the slice.
+# Why runs with iterative solvers differ, as experiments in the repository show: a model of the
+# published PCG with rounding errors, with and without its slice (tests/published.py), and AGD with
+# either sign of a smallest eigenvalue of zero (tests/experiments/test_exact.py).
 REASONS = {
     "vertices": "of vertices that are equally good, rounding takes one",
     "slice": "where a step drops the last vertex, the published solver keeps the wrong ones",
+    "sign": "terms of O are dependent, and rounding decides the sign of the smallest eigenvalue of "
+    "G, which is zero, and with it by which of two rules the published AGD moves",
     "fits": "the search compares fits that differ for one of the other reasons",
     "not known": "",
 }
@@ -243,10 +246,10 @@ def _figures(outcome: dict) -> dict:
 
 def _reason(run: PublishedRun, different: Sequence[str]) -> str:
     """Return the name of the reason of a difference."""
-    if run.algorithm not in SOLVERS_WITH_VERTICES:
-        return "not known"
     if "psi" in different or "C" in different:
         return "fits"
+    if run.algorithm not in SOLVERS_WITH_VERTICES:
+        return "sign" if run.algorithm == "agdavi" else "not known"
     return "slice" if {"n_generators", "n_terms"} & set(different) else "vertices"
 
 
