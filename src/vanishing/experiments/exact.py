@@ -20,7 +20,7 @@ from vanishing.experiments.records import DIFFERENT, IDENTICAL, TIES, Key, Recor
 from vanishing.experiments.replay import can_replay, differences
 from vanishing.experiments.settings import SEARCHED_RUNS
 from vanishing.experiments.tables import machine
-from vanishing.experiments.ties import SOLVERS_WITH_VERTICES, replay
+from vanishing.experiments.ties import replay
 from vanishing.persistence.files import write_atomically
 
 # What is compared, and what tables call it.
@@ -44,13 +44,16 @@ ABOUT = {
 
 
 # Why runs with iterative solvers differ, as experiments in the repository show: a model of the
-# published PCG with rounding errors, with and without its slice (tests/published.py), and AGD with
-# either sign of a smallest eigenvalue of zero (tests/experiments/test_exact.py).
+# published PCG, with and without its slice and rounded anew (tests/published.py), and AGD with either
+# sign of a smallest eigenvalue of zero (tests/experiments/test_exact.py); more in docs/results.md.
 REASONS = {
     "vertices": "of vertices that are equally good, rounding takes one",
-    "slice": "where a step drops the last vertex, the published solver keeps the wrong ones",
+    "slice": "where a step drops the last vertex, the published PCG keeps the wrong ones",
+    "stop": "equally good vertices, and the published BPCG gives up earlier, where the dense closed "
+    "form stays",
     "sign": "terms of O are dependent, and rounding decides the sign of the smallest eigenvalue of "
     "G, which is zero, and with it by which of two rules the published AGD moves",
+    "limit": "SVC ends at its limit of 10,000 steps, at a point that rounding decides",
     "fits": "the search compares fits that differ for one of the other reasons",
     "not known": "",
 }
@@ -248,9 +251,10 @@ def _reason(run: PublishedRun, different: Sequence[str]) -> str:
     """Return the name of the reason of a difference."""
     if "psi" in different or "C" in different:
         return "fits"
-    if run.algorithm not in SOLVERS_WITH_VERTICES:
-        return "sign" if run.algorithm == "agdavi" else "not known"
-    return "slice" if {"n_generators", "n_terms"} & set(different) else "vertices"
+    if run.algorithm == "pcgavi":
+        return "slice" if {"n_generators", "n_terms"} & set(different) else "vertices"
+    others = {"bpcgavi-wihb": "stop", "agdavi": "sign", "svm": "limit"}
+    return others.get(run.algorithm, "not known")
 
 
 def _count(results) -> str:
