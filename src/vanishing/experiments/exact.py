@@ -44,13 +44,13 @@ ABOUT = {
 
 
 # Why runs with iterative solvers differ, as experiments in the repository show: a model of the
-# published PCG, with and without its slice and rounded anew (tests/published.py), and AGD with either
-# sign of a smallest eigenvalue of zero (tests/experiments/test_exact.py); more in docs/results.md.
+# published PCG, with and without its slice and rounded anew (tests/published.py), and AGD with
+# either sign of an eigenvalue of zero (tests/experiments/test_exact.py); more in docs/results.md.
 REASONS = {
     "vertices": "of vertices that are equally good, rounding takes one",
     "slice": "where a step drops the last vertex, the published PCG keeps the wrong ones",
-    "stop": "equally good vertices, and the published BPCG gives up earlier, where the dense closed "
-    "form stays",
+    "stop": "equally good vertices, and the published BPCG gives up earlier: the dense closed form "
+    "stays",
     "sign": "terms of O are dependent, and rounding decides the sign of the smallest eigenvalue of "
     "G, which is zero, and with it by which of two rules the published AGD moves",
     "limit": "SVC ends at its limit of 10,000 steps, at a point that rounding decides",
@@ -209,36 +209,35 @@ class ExactReplay:
         return "\n".join(lines).replace("|G|", "\\|G\\|").replace("|O|", "\\|O\\|")
 
     def _differences(self, cells) -> list[str]:
-        """Return the lines of a table of what differs, runs that differ in the same together."""
+        """Return the lines of a table of what differs, runs with the same reason together."""
         lines: list[str] = []
-        reasons: set[str] = set()
+        found: set[str] = set()
         for (paper, label, dataset), results in cells.items():
-            kinds = defaultdict(list)
+            reasons = defaultdict(list)
             for run, outcome in results:
                 if outcome["verdict"] == DIFFERENT:
-                    kinds[tuple(differences(run, _figures(outcome)))].append((run, outcome))
-            for kind, members in kinds.items():
-                numbers = ", ".join(str(run.run) for run, _ in members)
-                run, outcome = members[0]
+                    names = differences(run, _figures(outcome))
+                    reasons[_reason(run, names)].append((run, outcome, names))
+            for reason, members in reasons.items():
+                found.add(reason)
+                numbers = ", ".join(str(run.run) for run, _, _ in members)
+                run, outcome, names = members[0]
                 example = "; ".join(
                     f"{FIGURES[self.kind][name]} {outcome[name]:.4g} ({run.recorded[name]:.4g})"
-                    for name in kind
+                    for name in names
                 )
-                reason = _reason(run, kind)
-                reasons.add(reason)
-                lines.append(
-                    f"| {paper} | {label} | {dataset} | {numbers} | {example} | {reason} |"
-                )
+                about = [paper, label, dataset, reason, numbers, example]
+                lines.append(f"| {' | '.join(about)} |")
         if not lines:
             return []
         return [
-            "What differs, by the figures of the first run of a kind (the record in parentheses):",
+            "What differs, and in the first of these runs by how much (in parentheses the record):",
             "",
-            "| paper | algorithm | data set | runs | differs | reason |",
+            "| paper | algorithm | data set | reason | runs | differs |",
             "| --- | --- | --- | --- | --- | --- |",
             *lines,
             "",
-            *(f"- {name}: {text}." for name, text in REASONS.items() if text and name in reasons),
+            *(f"- {name}: {text}." for name, text in REASONS.items() if text and name in found),
             "",
         ]
 
