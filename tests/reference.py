@@ -132,9 +132,9 @@ def agd(A, b, *, psi, tol=1e-6, max_iter=10_000):
     Returns coefficients, function value and number of steps.
     """
     m, size = A.shape
-    eigenvalues = np.linalg.eigvalsh(2 * A.T @ A / m)
+    eigenvalues = np.linalg.eigvalsh(2 * (A.T @ A / m))
     smallest, largest = eigenvalues[0], eigenvalues[-1]
-    regular = smallest > 1e-14 * largest  # positive beyond rounding
+    regular = smallest > 0
     x = y = z = np.zeros(size)
     value, slow = b @ b / m, 0
     for k in range(1, max_iter + 1):

@@ -15,7 +15,6 @@ _FOUND, _STALLED, _OUT = int(Status.FOUND), int(Status.STALLED), int(Status.OUT_
 
 _PATIENCE = 20  # steps of little progress in a row before it stops (paper, section 9.1)
 _POWER_STEPS = 8
-_SINGULAR = 1e-14  # a smallest eigenvalue that is, relative to the largest, rounding
 
 
 @njit(cache=True, nogil=True)
@@ -117,7 +116,7 @@ def _run_as_published(gram, cross, norm, psi, tol, max_iter, largest, smallest, 
     k-th step.
     """
     size = cross.size
-    regular = smallest > _SINGULAR * largest
+    regular = smallest > 0.0  # of a singular G rounding says so, or not: there it decides results
     root = np.sqrt(largest / smallest) if regular else np.inf
     momentum = (root - 1.0) / (root + 1.0) if regular else 1.0
     x, z = np.zeros(size), np.zeros(size)
