@@ -318,8 +318,9 @@ def test_the_sign_of_an_eigenvalue_of_zero_decides_sizes_of_agd_on_credit():
     train, test = replay.published_split(len(X), run)
     rows = replay.scaled(X, train, test)[0]
     sizes = []
-    for solver in ("agd", agd_with_sign(-1), agd_with_sign(1)):
+    for sign in (-1, 1):
+        solver = agd_with_sign(sign)
         model = OAVI(run.psi, oracle=solver, border="bb", certify=False, refit=False)
         parts = [clone(model).fit(rows[y[train] == label]) for label in (0, 1)]
         sizes.append(sum(part.n_generators_ for part in parts))
-    assert sizes[0] == sizes[1] < run.figures["n_generators"] < sizes[2]
+    assert sizes[0] < run.figures["n_generators"] < sizes[1]
