@@ -126,6 +126,34 @@ def pcg(A, b, *, psi, radius, eps=1e-3, tol=1e-6, max_iter=10_000):
         steps += 1
 
 
+def agd(A, b, *, psi, tol=1e-6, max_iter=10_000):
+    """Accelerated gradient descent as the authors published it, for ||A v + b||^2 / m.
+
+    Returns coefficients, function value and number of steps.
+    """
+    m, size = A.shape
+    eigenvalues = np.linalg.eigvalsh(2 * (A.T @ A / m))
+    smallest, largest = eigenvalues[0], eigenvalues[-1]
+    regular = smallest > 0
+    x = y = z = np.zeros(size)
+    value, slow = b @ b / m, 0
+    for k in range(1, max_iter + 1):
+        gradient = 2 * A.T @ (A @ x + b) / m
+        new = x - gradient / largest
+        if regular:
+            q = (np.sqrt(largest / smallest) - 1) / (np.sqrt(largest / smallest) + 1)
+            x = (1 + q) * new - q * y
+        else:
+            z = z - (k + 1) / (2 * largest) * gradient
+            x = (k + 1) / (k + 3) * new + 2 / (k + 3) * z
+        y = new
+        last_value, value = value, np.sum((A @ y + b) ** 2) / m
+        slow = slow + 1 if value + tol * psi > last_value else 0
+        if value < psi or slow == 20:
+            break
+    return y, value, k
+
+
 def line_search(change, slope, largest):
     """Minimiser in [0, largest] of the squared loss along a direction d with A d = change."""
     curvature = 2 * (change @ change) / len(change)
@@ -158,7 +186,7 @@ def oavi(
     max_iter=10_000,
     max_degree=10,
 ):
-    """OAVI (Algorithm 2) on the rows, with ``oracle`` "pcg" or "ls" and border ``kind``."""
+    """OAVI (Algorithm 2) on the rows, with ``oracle`` "pcg", "agd" or "ls" and border ``kind``."""
     terms, leading_terms, coefs, mses = [(0,) * X.shape[1]], [], [], []
     for degree in range(1, max_degree + 1):
         for u in border(terms, degree, kind):
@@ -166,6 +194,8 @@ def oavi(
             if oracle == "pcg":
                 limits = {"eps": eps, "tol": tol, "max_iter": max_iter}
                 coef, mse, _, _ = pcg(A, b, psi=psi, radius=tau - 1, **limits)
+            elif oracle == "agd":
+                coef, mse, _ = agd(A, b, psi=psi, tol=tol, max_iter=max_iter)
             else:
                 coef, mse = least_squares(A, b)
             if mse <= psi:

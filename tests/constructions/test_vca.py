@@ -197,6 +197,93 @@ def check_transcription(X, psi, max_degree, normalization):
         )
 
 
+# ------------------------------------------------------------- components of unit length
+
+
+class Published:
+    """The published algorithm on the rows: sums in place of means, all products, no polynomials."""
+
+    def __init__(self, X, psi, max_degree):
+        self.m = len(X)
+        values, candidates = [np.full((self.m, 1), self.m**-0.5)], X
+        self.stages, self.mse = [], []
+        while len(self.stages) < max_degree and candidates.shape[1]:
+            below = np.hstack(values)
+            projection = np.zeros((below.shape[1], candidates.shape[1]))
+            for _ in range(2):  # once leaves rounding
+                projection += below.T @ (candidates - below @ projection)
+            residuals = candidates - below @ projection
+            _, sigma, vectors = np.linalg.svd(residuals)
+            squares = np.zeros(len(vectors))
+            squares[: len(sigma)] = sigma**2
+            vanish = squares / self.m <= psi
+            lengths = np.where(vanish, 1.0, np.sqrt(squares))
+            self.stages.append((projection, vectors.T / lengths, vanish))
+            self.mse.append(squares[vanish] / self.m)
+            values.append(residuals @ (vectors.T / lengths)[:, ~vanish])
+            candidates = self.products(values[1], values[-1])
+        self.n_terms = sum(f.shape[1] for f in values)
+
+    @staticmethod
+    def products(first, last):
+        """All products: f g and g f where both are of degree 1."""
+        return (first[:, :, np.newaxis] * last[:, np.newaxis, :]).reshape(len(first), -1)
+
+    def transform(self, Z):
+        """Values of the generators of each degree."""
+        values, candidates, generators = [np.full((len(Z), 1), self.m**-0.5)], Z, []
+        for projection, combine, vanish in self.stages:
+            found = (candidates - np.hstack(values) @ projection) @ combine
+            generators.append(found[:, vanish])
+            values.append(found[:, ~vanish])
+            candidates = self.products(values[1], values[-1])
+        return generators
+
+
+@pytest.mark.parametrize(
+    ("X", "psi", "max_degree"),
+    [
+        (UNIFORM, 0.05, 9),
+        (UNIFORM, 1e-5, 4),
+        (SURFACE, 1e-3, 9),
+        (UNIFORM[:15], 0.001, 9),
+        (UNIFORM[:30, :2], 1e-5, 5),
+        (IRIS[:50], 0.0005, 9),
+        (IRIS[:20], 0.0001, 4),
+    ],
+)
+def test_components_of_unit_length(X, psi, max_degree):
+    plain = Published(X, psi, max_degree)
+    model = fitted(X, psi, max_degree=max_degree, normalization="unit")
+    counts = [len(mse) for mse in plain.mse]
+    assert model.n_terms_ == plain.n_terms
+    np.testing.assert_array_equal(
+        model.generators_.degrees, np.repeat(np.arange(1, len(counts) + 1), counts)
+    )
+    np.testing.assert_allclose(model.mse_, np.concatenate(plain.mse), rtol=1e-6, atol=1e-12 * psi)
+    Z = np.random.default_rng(1).uniform(size=(30, X.shape[1]))
+    for degree, values in enumerate(plain.transform(Z), start=1):
+        expected = values @ values.T
+        tolerance = 1e-20 + 1e-6 * np.abs(expected).max()  # all may be zero as polynomials
+        np.testing.assert_allclose(kernel(model, Z, degree), expected, rtol=0, atol=tolerance)
+
+
+def test_repeated_products_are_zero_and_written_as_such():
+    model = fitted(UNIFORM[:40, :2], 0.001, normalization="unit", max_degree=2)
+    zeros = [g for g in model.generators_ if str(g) == "0"]
+    assert len(zeros) == 1
+    assert zeros[0].mse < 1e-30
+    assert model.generators_.degrees.tolist() == [2, 2, 2]
+
+
+def test_more_rows_make_more_vanish_among_components_of_unit_length():
+    """Repeating rows makes components shorter: psi m^2 is what counts from degree 2 on."""
+    once = fitted(UNIFORM, 1e-4, normalization="unit", max_degree=3)
+    twice = fitted(np.tile(UNIFORM, (2, 1)), 1e-4, normalization="unit", max_degree=3)
+    quarter = fitted(np.tile(UNIFORM, (2, 1)), 2.5e-5, normalization="unit", max_degree=3)
+    assert twice.n_terms_ < once.n_terms_ == quarter.n_terms_
+
+
 # ---------------------------------------------------------------------------------- varieties
 
 

@@ -7,9 +7,11 @@ import os
 import numpy as np
 import pytest
 from commands import caller
+from sklearn.base import clone
 
 from vanishing import ABM, OAVI, VanishingClassifierCV, listening
 from vanishing.experiments import protocol, reproduce, tables
+from vanishing.experiments.published_runs import published_runs
 from vanishing.experiments.records import Key, RecordError, Records
 from vanishing.experiments.reproduce import Experiment
 from vanishing.experiments.tables import ABOVE, BELOW, Cell, PaperTable, Published, published
@@ -96,14 +98,22 @@ def test_rounding_is_half_a_unit_of_the_last_digit(key, rounding):
         (1.01, 0.0, 10, ""),  # the paper's rounding
         (1.02, 0.0, 10, ABOVE),
         (0.98, 0.0, 10, BELOW),
-        (1.2, 0.3, 9, ""),  # two standard errors are 0.2
-        (1.22, 0.3, 9, ABOVE),
-        (0.78, 0.3, 9, BELOW),
+        (1.3, 0.3, 9, ""),  # three standard errors are 0.3
+        (1.32, 0.3, 9, ABOVE),
+        (0.68, 0.3, 9, BELOW),
         (5.0, math.nan, 1, ""),  # one run has no standard error
     ],
 )
-def test_mark_means_more_than_two_standard_errors(mean, std, n_runs, mark):
+def test_mark_means_more_than_three_standard_errors(mean, std, n_runs, mark):
     assert Cell(mean, std, n_runs, Published(1.0, 0.01)).mark == mark
+
+
+def test_the_papers_own_standard_error_counts():
+    assert Cell(1.4, 0.3, 9, Published(1.0, 0.0, 0.1)).mark == ""
+    assert Cell(1.45, 0.3, 9, Published(1.0, 0.0, 0.1)).mark == ABOVE
+    figure = published()["error", "svm", "spam"]  # ten runs, by hand
+    errors = [run.figures["error"] for run in published_runs(["oavi"], ["spam"], ["svm"])]
+    assert figure.standard_error == pytest.approx(100 * np.std(errors, ddof=1) / 10**0.5)
 
 
 def test_no_mark_without_a_published_figure():
@@ -198,13 +208,15 @@ def test_other_classifiers_run_and_have_no_size(name):
 
 def test_sizes_run_counts_the_generators_of_both_classes():
     X, y = labelled_rows()
-    counts = protocol.sizes_run(protocol.ALGORITHMS["pcgavi"], X, y, 0)["n_generators"]
-    assert len(counts) == len(protocol.FIGURE_PSIS)
+    sizes = protocol.sizes_run(protocol.ALGORITHMS["pcgavi"], X, y, 0)
+    assert len(sizes["n_generators"]) == len(protocol.FIGURE_PSIS)
     X_train, _, y_train, _ = protocol.split(X, y, 0)
     X_train = (X_train - X_train.min(axis=0)) / np.ptp(X_train, axis=0)
-    i = protocol.FIGURE_PSIS.index(0.001)
-    models = [OAVI(psi=0.001, refit=False).fit(X_train[y_train == label]) for label in (0, 1)]
-    assert counts[i] == sum(model.n_generators_ for model in models)
+    paper = OAVI(psi=protocol.FIGURE_PSIS[-1], certify=False, refit=False)
+    models = [clone(paper).fit(X_train[y_train == label]) for label in (0, 1)]
+    assert sizes["n_generators"][-1] == sum(model.n_generators_ for model in models)
+    assert sizes["n_terms"][-1] == sum(model.n_terms_ for model in models)
+    assert np.diff(np.log10(protocol.FIGURE_PSIS)) == pytest.approx(-0.4)
 
 
 def test_the_papers_grids():
@@ -218,21 +230,29 @@ def test_the_papers_grids():
         assert border == ("bb" if name.endswith("-bb") else "gb")
 
 
-def test_rows_with_the_papers_names_are_not_refitted():
+def test_rows_with_the_papers_names_are_its_algorithms_to_the_letter():
     for name in {algorithm for _, algorithm, _ in published()} - {"svm"}:
-        assert not protocol.ALGORITHMS[name].transformer.get_params().get("refit")
+        parameters = protocol.ALGORITHMS[name].transformer.get_params()
+        assert not parameters.get("refit") and not parameters.get("certify")
 
 
-@pytest.mark.parametrize("name", ["pcgavi", "pcgavi-bb"])
-def test_refitted_rows_stand_beside_the_papers_and_differ_in_nothing_else(name):
-    paper, refitted = protocol.ALGORITHMS[name], protocol.ALGORITHMS[f"{name}-refit"]
-    parameters = refitted.transformer.get_params()
-    assert parameters.pop("refit")
-    assert {**parameters, "refit": False} == paper.transformer.get_params()
-    for experiment in ("performance", "borders", "beyond"):
-        rows = protocol.EXPERIMENTS[experiment]
-        if name in rows:
-            assert rows.index(f"{name}-refit") == rows.index(name) + 1
+@pytest.mark.parametrize(
+    ("name", "other", "changed"),
+    [
+        ("pcgavi", "pcgavi-certified", {"certify": True}),
+        ("agdavi", "agdavi-certified", {"certify": True}),
+        ("pcgavi-bb", "pcgavi-bb-certified", {"certify": True}),
+        ("agdavi-bb", "agdavi-bb-certified", {"certify": True}),
+        ("pcgavi-certified", "pcgavi-refit", {"refit": True}),
+        ("pcgavi-bb-certified", "pcgavi-bb-refit", {"refit": True}),
+    ],
+)
+def test_rows_beside_the_papers_differ_in_what_their_names_say(name, other, changed):
+    parameters = protocol.ALGORITHMS[name].transformer.get_params()
+    assert {**parameters, **changed} == protocol.ALGORITHMS[other].transformer.get_params()
+    for rows in protocol.EXPERIMENTS.values():
+        if name in rows and other in rows:
+            assert rows.index(other) == rows.index(name) + 1
 
 
 @pytest.mark.parametrize(
@@ -276,7 +296,7 @@ def damaged(record, **changes):
         lambda record: json.dumps(record)[:40],
         lambda record: "[" * 100_000,
         lambda record: "[1, 2]",
-        lambda record: damaged(record, format=2),
+        lambda record: damaged(record, format=1),
         lambda record: damaged(record, dataset="credit"),
         lambda record: damaged(record, run=7),
         lambda record: damaged(record, figures=[]),
@@ -424,7 +444,8 @@ def test_the_figure_of_given_counts(tmp_path, counted, monkeypatch):
     pytest.importorskip("matplotlib")
 
     def run(one, X, y, run, n_jobs):
-        return {"n_generators": [run + 4 * i for i in range(len(protocol.FIGURE_PSIS))]}
+        counts = [run + 4 * i for i in range(len(protocol.FIGURE_PSIS))]
+        return {"n_generators": counts, "n_terms": [2 * count for count in counts]}
 
     monkeypatch.setattr(protocol, "sizes_run", run)
     figure = Experiment("figure", tmp_path, names=["htru", "skin", "spam"], n_runs=3)
@@ -432,8 +453,9 @@ def test_the_figure_of_given_counts(tmp_path, counted, monkeypatch):
     assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")
     lines = list(csv.DictReader((tmp_path / "figure.csv").open()))
     assert len(lines) == 3 * 4 * len(protocol.FIGURE_PSIS)
-    line = next(line for line in lines if line["psi"] == "0.05")
-    assert (line["mean"], line["std"], line["runs"]) == ("5", "1", "3")
+    line = next(line for line in lines if line["psi"] == "0.0398107")
+    assert (line["mean_generators"], line["std_generators"], line["runs"]) == ("5", "1", "3")
+    assert (line["mean_terms"], line["std_terms"]) == ("10", "2")
 
 
 # -- The command ----------------------------------------------------------------------------------

@@ -425,6 +425,31 @@ def test_accelerated_gradients_are_accelerated():
     np.testing.assert_allclose(solution.coef, 1, atol=0.02)
 
 
+@on_every_problem
+@pytest.mark.parametrize("share", [0.5, 1.01, 1.5])
+def test_published_gradients_step_by_step(name, share):
+    """The same steps as on the rows, whether they find a generator or not."""
+    A, b = PROBLEMS[name]
+    gram, cross, norm = moments(A, b)
+    psi = max(share * reference.least_squares(A, b)[1], 1e-6 * norm)
+    for limits in ({"max_iter": 1}, {"max_iter": 7}, {}, {"tol": 1e-3}):
+        solution = oracles.agd_as_published(gram, cross, norm, psi=psi, **limits)
+        coef, mse, n_iter = reference.agd(A, b, psi=psi, **limits)
+        assert solution.n_iter == n_iter
+        assert (solution.status == Status.FOUND) == (mse <= psi)
+        assert solution.mse == pytest.approx(mse, rel=1e-9, abs=1e-12 * norm)
+        np.testing.assert_allclose(solution.coef, coef, rtol=1e-7, atol=1e-9)
+
+
+def test_published_gradients_take_a_step_where_nothing_is_to_be_done():
+    """By hand: the largest eigenvalue of 2G is 2 and the gradient at zero 2c."""
+    gram, cross = np.diag([1.0, 0.25]), np.array([0.0, 0.25])
+    solution = oracles.agd_as_published(gram, cross, 0.3, psi=0.5)
+    np.testing.assert_allclose(solution.coef, [0.0, -0.25])
+    assert solution.n_iter == 1
+    assert solution.status == Status.FOUND
+
+
 # ---------------------------------------------------------------------------- greedy least squares
 
 

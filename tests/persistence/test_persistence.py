@@ -57,6 +57,7 @@ MODELS = {
     "AVI": lambda: AVI(psi=0.01).fit(Z),
     "VCA": lambda: VCA(psi=0.01, max_degree=4).fit(Z),
     "VCA l2": lambda: VCA(psi=0.01, max_degree=4, normalization="l2").fit(Z),
+    "VCA unit": lambda: VCA(psi=1e-4, max_degree=3, normalization="unit").fit(Z),
     "VCA nothing": lambda: VCA(psi=1e-9, max_degree=2).fit(Z),
     "VanishingFeatures": lambda: VanishingFeatures(ABM(psi=0.01), n_jobs=2).fit(X / 8, Y),
     "L1SquaredHingeSVC": lambda: L1SquaredHingeSVC(class_weight={0: 1.0, 1: 2}).fit(

@@ -280,6 +280,10 @@ class Components(PolynomialSequence):
         with np.errstate(divide="ignore"):
             size = np.log(np.abs(coef)) + terms @ np.log(np.where(self.scale > 0, self.scale, 1.0))
         used = np.flatnonzero(size > size.max() + math.log(_NO_TERM))
+        # Products of components are about 1 on the rows. Where they cancel, this is their rounding.
+        weights = np.abs(stage.combine[place]).sum() + np.abs(stage.project[place]).sum()
+        if degree > 1 and size.max() < math.log(_NO_TERM * weights):
+            used, coef = np.zeros(1, dtype=np.intp), np.zeros_like(coef)
         return Polynomial(
             terms[used], coef[used], mse=self.mse[i], feature_names=self.feature_names
         )

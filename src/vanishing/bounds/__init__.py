@@ -13,6 +13,8 @@ References
 ----------
 E. Wirth and S. Pokutta, "Conditional Gradients for the Approximate Vanishing Ideal", sections 4
 and 6.
+E. Wirth, H. Kera and S. Pokutta, "Approximate Vanishing Ideal Computations at Scale", ICLR 2023:
+the bound on |G| + |O|.
 M. Mohri, A. Rostamizadeh and A. Talwalkar, "Foundations of Machine Learning", 2nd edition:
 Theorems 5.8 and 11.3 are what the paper's bounds are made of.
 """

@@ -93,6 +93,11 @@ def max_size(psi: float, n_features: int) -> int:
     --------
     of : All bounds that hold for a fitted model.
 
+    References
+    ----------
+    E. Wirth, H. Kera and S. Pokutta, "Approximate Vanishing Ideal Computations at Scale", ICLR
+    2023.
+
     Examples
     --------
     >>> from vanishing import bounds

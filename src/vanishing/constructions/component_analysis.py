@@ -80,6 +80,9 @@ class ComponentAnalysis:
     v'Av / v'(A + psi B)v between 0 and 1: at most 1/2 if and only if v'Av is at most psi v'Bv. All
     components have psi v'Bv < v'Av = 1, so that the products of two of them, and A + psi B, have
     numbers of the size of 1 whatever the size of the columns. In degree 1 both are the same.
+
+    Published components have sums of squares of 1 over the W rows, so that products of two of them
+    are 1/W times ours, and their mean squares 1/W^2 times: from degree 2 on psi W^2 is our bound.
     """
 
     def __init__(self, options, rows: ArrayReader):
@@ -88,6 +91,7 @@ class ComponentAnalysis:
         self.max_degree = options.max_degree
         self.max_terms = np.inf if options.max_terms is None else options.max_terms
         self.by_gradients = options.normalization == "gradient"
+        self.as_published = options.normalization == "unit"
         self.progress = Progress("VCA", options.verbose)
         self.stages: list[Stage] = []
         self.small = np.zeros(0, dtype=np.intp)  # columns that vary less than psi
@@ -109,12 +113,13 @@ class ComponentAnalysis:
                 n_first, n_last = (self.stages[i].n_components for i in (0, -1))
                 if not n_last:
                     return
-                n_candidates = n_first * (n_last + 1) // 2 if degree == 2 else n_first * n_last
+                half = degree == 2 and not self.as_published  # f g is g f
+                n_candidates = n_first * (n_last + 1) // 2 if half else n_first * n_last
             bound = self._dimension(degree, n_candidates)
             if not self._fits(degree, n_candidates, bound):
                 return
             if degree > 1:
-                pairs = np.triu_indices(n_first) if degree == 2 else np.indices((n_first, n_last))
+                pairs = np.triu_indices(n_first) if half else np.indices((n_first, n_last))
                 left, right = 1 + pairs[0].ravel(), self.n_terms - n_last + pairs[1].ravel()
             self._settle(degree, left, right, n_candidates, bound)
             self.progress.step(
@@ -130,7 +135,7 @@ class ComponentAnalysis:
         All components and candidates are polynomials in those of degree 1, and the residuals are
         independent of the components below.
         """
-        if degree <= 2:
+        if degree <= 2 or self.as_published:
             return n_candidates
         n_first = self.stages[0].n_components
         return min(n_candidates, math.comb(n_first + degree, degree) - self.n_terms)
@@ -157,7 +162,11 @@ class ComponentAnalysis:
         size = squares.max()
         zero = (_ZERO_COLUMN if degree == 1 else _ZERO) * size
         by_gradients = self.by_gradients and degree > 1
-        unit = self.variances.max() if by_gradients else 1.0  # of psi
+        unit = 1.0  # of psi
+        if by_gradients:
+            unit = self.variances.max()
+        elif self.as_published and degree > 1:
+            unit = self.rows.total_weight**-2.0
         psi = max(self.psi / unit, zero)
         # The error of eigenvalues that come from products must be well below psi.
         careful = psi < 100 * bound * EPS * size
@@ -168,7 +177,8 @@ class ComponentAnalysis:
             if self.psi > 0.0:
                 self.small = np.flatnonzero(varies_little(projection[0], squares, self.psi))
         basis = None
-        if degree > 2:  # products of independent linear polynomials are independent
+        # Products of independent linear polynomials are independent.
+        if degree > 2 and not self.as_published:
             basis = self._nonzero(left, right, projection, bound)
         if by_gradients and basis is not None:
             # Gradients say the same in every basis: as many of the candidates will do.
@@ -187,11 +197,16 @@ class ComponentAnalysis:
         if self.n_terms + kept.sum() > self.max_terms:
             self.stopped = f"F would exceed max_terms={self.max_terms} components"
             eigenvalues, vectors, kept = eigenvalues[~kept], vectors[:, ~kept], kept[~kept]
-        order = np.argsort(~kept, kind="stable")  # components first
+        # Components first. Published generators are in falling order, which liblinear notices.
+        order = (
+            np.arange(len(kept))[::-1] if self.as_published else np.argsort(~kept, kind="stable")
+        )
         eigenvalues, vectors, n_kept = eigenvalues[order], vectors[:, order], int(kept.sum())
         vectors[:, :n_kept] /= np.sqrt(eigenvalues[:n_kept])
         if by_gradients:
             vectors[:, n_kept:] *= np.sqrt(unit) * np.sqrt(psi / (1.0 - eigenvalues[n_kept:]))
+        elif unit != 1.0:
+            vectors[:, n_kept:] *= np.sqrt(unit)
         if degree == 1:
             self.variances = eigenvalues[:n_kept]
         self._append(left, right, squares, projection, basis, eigenvalues, vectors, n_kept)

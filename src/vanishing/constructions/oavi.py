@@ -71,7 +71,8 @@ class OAVI(FitsMoments):
     refit : bool, default=True
         Let an iterative oracle choose the terms of a generator only: its coefficients are the
         closed form on these terms, where that stays in the ball. As sparse, with a smaller mse.
-        ``certify=False, refit=False`` is the paper's algorithm to the letter.
+        ``certify=False, refit=False`` is the paper's algorithm to the letter, and with
+        ``oracle="agd"`` the published one, step for step.
     feature_order : {"given", "pearson", "rev_pearson"}, default="given"
         Order of the variables in DegLex: as given, or by the sum of absolute correlations with all
         columns, ascending or descending.
@@ -125,6 +126,9 @@ class OAVI(FitsMoments):
     References
     ----------
     E. Wirth and S. Pokutta, "Conditional Gradients for the Approximate Vanishing Ideal".
+    E. Wirth, H. Kera and S. Pokutta, "Approximate Vanishing Ideal Computations at Scale", ICLR
+    2023: the closed form as a start of the solvers, ``oracle="bpcg"``, ``tau="auto"`` and columns
+    in the order of their correlations.
 
     Examples
     --------
@@ -257,6 +261,8 @@ class _OAVIConstruction(MonomialConstruction):
         self.radius = tau_of(options) - 1.0
         self.ball = not self.closed_form and oracle.constrained
         self.solve = oracle.solve
+        if oracle.to_the_letter is not None and not (options.certify or options.refit):
+            self.solve = oracle.to_the_letter
         self.solve_options = {
             "psi": self.psi,
             "radius": self.radius,

@@ -25,7 +25,8 @@ class VCA(GeneratorTransformer):
     F_1 and in F_{d-1} (the columns for d = 1). The residuals of the candidates after projection
     on all components of lower degrees are combined into uncorrelated ones, which are normalised:
     those with a mean square of at most psi are generators, the others, divided by the root of it,
-    are F_d. Combinations of candidates that are zero as polynomials are left out.
+    are F_d. Combinations of candidates that are zero as polynomials are left out, unless all is
+    to be as published.
 
     Neither the order of the columns nor rotations of them matter. The generators are not sparse.
 
@@ -33,7 +34,7 @@ class VCA(GeneratorTransformer):
     ----------
     psi : float, default=0.005
         Largest mean squared value of a generator on the training rows; 0 means exact up to
-        rounding. At least 0, and with ``normalization="l2"`` below 1.
+        rounding. At least 0, and below 1 unless ``normalization="gradient"``.
     max_degree : int, default=3
         Largest degree of a generator. With k components of degree 1, degree d has up to
         ``(k + d - 1)! / d! / (k - 1)!`` candidates, and an eigenvalue problem of that size: raise
@@ -41,15 +42,19 @@ class VCA(GeneratorTransformer):
     max_terms : int or None, default=None
         Largest number of components in F, with the constant. The fit stops, with a warning, before
         it would be exceeded.
-    normalization : {"gradient", "l2"}, default="gradient"
+    normalization : {"gradient", "l2", "unit"}, default="gradient"
         What is 1 of a generator. "gradient": the mean squared length of its gradient on the rows,
         so that its mean square is, to first order, the mean squared distance of the rows from its
         zeros. psi bounds that in every degree, and is any number, in the squared unit of the
         columns: the generators are the same, up to a factor, when all columns are multiplied by a
-        number and psi by its square. "l2": the l2-norm of its coefficients on the candidates, as
-        published. As these have mean squares of about 1 from degree 2 on, psi is there relative
-        to the spread of the rows: little vanishes, and F grows until it interpolates the rows
-        unless max_degree or max_terms bound it.
+        number and psi by its square. "l2": the l2-norm of its coefficients on the candidates. As
+        these have mean squares of about 1 from degree 2 on, psi is there relative to the spread of
+        the rows: little vanishes, and F grows until it interpolates the rows unless max_degree or
+        max_terms bound it. "unit": as published. The l2-norm of the coefficients is 1, and so are
+        the sums of squares of the components over the m rows (F_0 is ``1 / sqrt(m)``), so that from
+        degree 2 on mean squares are 1 / m^2 of those of "l2", and more rows make more vanish. All
+        products of F_1 and F_{d-1} are candidates, repeated ones included: some generators are
+        zero as polynomials. The published ``max_degree=10`` is 9 here.
     absolute : bool, default=True
         Whether `transform` returns ``|g(x)|`` rather than ``g(x)``.
     chunk_size : int or None, default=None
@@ -108,7 +113,7 @@ class VCA(GeneratorTransformer):
         *,
         max_degree: int = 3,
         max_terms: int | None = None,
-        normalization: Literal["gradient", "l2"] = "gradient",
+        normalization: Literal["gradient", "l2", "unit"] = "gradient",
         absolute: bool = True,
         chunk_size: int | None = None,
         n_jobs: int | None = None,
@@ -128,7 +133,7 @@ class VCA(GeneratorTransformer):
 
     def check_parameters(self) -> None:
         """Raise TypeError or ValueError unless the parameters are valid."""
-        check_choice("normalization", self.normalization, ("gradient", "l2"))
+        check_choice("normalization", self.normalization, ("gradient", "l2", "unit"))
         super().check_parameters()
 
     def _construct(self, rows):

@@ -13,8 +13,10 @@ from pathlib import Path
 from vanishing.experiments.protocol import FIGURE_PSIS
 from vanishing.persistence.files import read_bounded, write_atomically
 
-FORMAT = 1
+FORMAT = 2  # 1: PCGAVI* and AGDAVI* were certified
 _MAX_BYTES = 1 << 20
+# Of a published run that was made again: as recorded, as recorded where rounding decides, not so.
+VERDICTS = IDENTICAL, TIES, DIFFERENT = "identical", "up to ties", "different"
 
 
 class RecordError(Exception):
@@ -25,7 +27,7 @@ class RecordError(Exception):
 class Key:
     """Which run a record is of."""
 
-    kind: str  # "pipeline" or "sizes"
+    kind: str  # "pipeline", "sizes", "exact", "search" or "scale"
     dataset: str
     algorithm: str
     run: int
@@ -94,6 +96,18 @@ def _is_number(value) -> bool:
     return abs(value) < 2**53 if isinstance(value, int) else math.isfinite(value)
 
 
+def _problem_of_replay(record: dict, outcome: dict) -> str | None:
+    """Return what is wrong with the record of a published run that was made again, or None."""
+    if not _is_number(record.get("seconds")):
+        return f"seconds is {record.get('seconds')!r}"
+    if outcome.get("verdict") not in VERDICTS:
+        return f"verdict is {outcome.get('verdict')!r}"
+    for name, value in outcome.items():
+        if name != "verdict" and not (value is None or _is_number(value)):
+            return f"{name} is {value!r}"
+    return None
+
+
 def _problem(record, key: Key) -> str | None:
     """Return what is wrong with a record, or None."""
     if not isinstance(record, dict) or record.get("format") != FORMAT:
@@ -109,13 +123,20 @@ def _problem(record, key: Key) -> str | None:
     if not isinstance(figures, dict):
         return "no figures"
     if key.kind == "sizes":
-        counts = figures.get("n_generators")
-        good = (
-            isinstance(counts, list)
-            and len(counts) == len(FIGURE_PSIS)
-            and all(map(_is_number, counts))
-        )
-        return None if good else "n_generators is no list of one number per psi"
+        for name in ("n_generators", "n_terms"):
+            counts = figures.get(name)
+            good = (
+                isinstance(counts, list)
+                and len(counts) == len(FIGURE_PSIS)
+                and all(map(_is_number, counts))
+            )
+            if not good:
+                return f"{name} is no list of one number per psi"
+        return None
+    if key.kind == "scale":
+        return None if _is_number(figures.get("fit_s")) else f"fit_s is {figures.get('fit_s')!r}"
+    if key.kind in ("exact", "search"):
+        return _problem_of_replay(record, figures)
     for name in ("error", "tuning_s", "test_s"):
         if not _is_number(figures.get(name)) or figures[name] < 0:
             return f"{name} is {figures.get(name)!r}"

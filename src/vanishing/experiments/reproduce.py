@@ -21,7 +21,7 @@ TITLES = {
     "performance": "Performance",
     "borders": "Borders: GB against BB",
     "beyond": "What the paper does not have",
-    "figure": "Number of generators over psi",
+    "figure": "|G| and |O| over psi",
 }
 
 
@@ -65,7 +65,7 @@ class Experiment:
         self.name = name
         is_figure = name == "figure"
         self.kind = "sizes" if is_figure else "pipeline"
-        self.datasets = _chosen(
+        self.datasets = chosen(
             "data set",
             names,
             protocol.FIGURE_DATASETS if is_figure else protocol.DATASETS,
@@ -76,7 +76,7 @@ class Experiment:
             for key, algorithm in protocol.ALGORITHMS.items()
             if algorithm.transformer is not None or not is_figure
         ]
-        names = _chosen("algorithm", algorithms, protocol.EXPERIMENTS[name], known)
+        names = chosen("algorithm", algorithms, protocol.EXPERIMENTS[name], known)
         # C plays no part in the figure.
         self.as_published = as_published and not is_figure
         self.algorithms = {
@@ -193,25 +193,30 @@ class Experiment:
         labels = {name: algorithm.label for name, algorithm in self.algorithms.items()}
         return PaperTable(TITLES[self.name], self.datasets, labels, runs, self.n_runs)
 
-    def sizes(self) -> dict[tuple[str, str], np.ndarray]:
-        """Return |G| by data set and algorithm: one row per run, one column per psi."""
+    def sizes(self, count: str = "n_generators") -> dict[tuple[str, str], np.ndarray]:
+        """Return |G|, or |O|, by data set and algorithm: one row per run, one column per psi."""
         counts = defaultdict(list)
         for key, figures in self._figures():
-            counts[key.dataset, key.algorithm].append(figures["n_generators"])
+            counts[key.dataset, key.algorithm].append(figures[count])
         return {key: np.array(rows) for key, rows in counts.items()}
 
     def _sizes_csv(self) -> str:
-        lines = ["dataset,algorithm,psi,runs,mean,std"]
-        for (dataset, algorithm), counts in self.sizes().items():
-            for psi, column in zip(protocol.FIGURE_PSIS, counts.T, strict=True):
-                std = f"{column.std(ddof=1):.6g}" if len(column) > 1 else ""
-                lines.append(
-                    f"{dataset},{algorithm},{psi:g},{len(column)},{column.mean():.6g},{std}"
-                )
+        lines = ["dataset,algorithm,psi,runs,mean_generators,std_generators,mean_terms,std_terms"]
+        n_terms = self.sizes("n_terms")
+        for key, n_generators in self.sizes().items():
+            for psi, *columns in zip(
+                protocol.FIGURE_PSIS, n_generators.T, n_terms[key].T, strict=True
+            ):
+                cells = [*key, f"{psi:.6g}", str(len(columns[0]))]
+                for column in columns:
+                    std = f"{column.std(ddof=1):.6g}" if len(column) > 1 else ""
+                    cells += [f"{column.mean():.6g}", std]
+                lines.append(",".join(cells))
         return "\n".join(lines) + "\n"
 
 
-def _chosen(what, wanted, default, known) -> list[str]:
+def chosen(what, wanted, default, known) -> list[str]:
+    """Return the names that are wanted, or the default; raise an error for those not known."""
     if wanted is None:
         return list(default)
     for name in wanted:

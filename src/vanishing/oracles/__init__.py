@@ -24,7 +24,7 @@ oracle        ball   method                                                     
 from collections.abc import Callable
 from typing import Any
 
-from vanishing.oracles.accelerated_gradients import agd
+from vanishing.oracles.accelerated_gradients import agd, agd_as_published
 from vanishing.oracles.callables import custom
 from vanishing.oracles.closed_form import ls
 from vanishing.oracles.conditional_gradients import afw, bpcg, cg, pcg
@@ -36,7 +36,7 @@ ORACLES = {
     "bpcg": Oracle(bpcg, constrained=True, refits=True),
     "cg": Oracle(cg, constrained=True, refits=True),
     "afw": Oracle(afw, constrained=True, refits=True),
-    "agd": Oracle(agd, constrained=False),
+    "agd": Oracle(agd, constrained=False, to_the_letter=agd_as_published),
     "ls": Oracle(ls, constrained=False, closed_form=True, refitted=True),
     "omp": Oracle(omp, constrained=True, refitted=True),
 }

@@ -1,7 +1,9 @@
 """The closed form: least squares from the moments, on all terms or on those another oracle chose.
 
 `OAVI` does not call `ls` term by term: the factor it keeps for its certificates
-(`vanishing.constructions.certificate`) has the same answer at hand.
+(`vanishing.constructions.certificate`) has the same answer at hand. In "Approximate Vanishing Ideal
+Computations at Scale" (ICLR 2023) E. Wirth, H. Kera and S. Pokutta update the inverse of G term by
+term, and start solvers at the closed form (IHB), or let it decide where one is asked (WIHB).
 """
 
 import numpy as np

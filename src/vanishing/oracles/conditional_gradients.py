@@ -11,6 +11,9 @@ afw    towards the Frank-Wolfe vertex or away from the away vertex, whichever is
 cg     towards the Frank-Wolfe vertex
 =====  =====================================================================================
 
+In OAVI bpcg is of E. Wirth, H. Kera and S. Pokutta ("Approximate Vanishing Ideal Computations at
+Scale", ICLR 2023); the method itself is of K. Tsuji, K. Tanaka and S. Pokutta (ICML 2022).
+
 A step changes the iterate along one or two vertices (and by a factor), so that the half gradient
 ``h = G v + c`` follows with one or two rows of G: O(k) a step.
 

@@ -40,6 +40,7 @@ class Oracle:
     closed_form: bool = False  # least squares at once, or step by step until psi is reached
     refitted: bool = False  # coefficients are least squares on the terms that they use
     refits: bool = False  # they are so with ``refit=True``, and it stops as soon as these reach psi
+    to_the_letter: Callable[..., Solution] | None = None  # the published solver, if it is another
 
     def __call__(
         self, gram: FloatArray, cross: FloatArray, norm: float, **options: float
