@@ -4,9 +4,14 @@ import numpy as np
 import pytest
 
 from vanishing import LawFinder
+from vanishing.algebra.terms import monomial
 from vanishing.fitting.unequal_noise import variance_of_noise
-from vanishing.laws.problem import LawTable
+from vanishing.laws.ends import fails_at_ends
+from vanishing.laws.links import IDENTITY, regression
+from vanishing.laws.problem import LawTable, Reduced
 from vanishing.laws.products import products
+from vanishing.laws.reductions import Logarithms, ReductionState, with_surrogate
+from vanishing.laws.refit import refit_link
 from vanishing.laws.search import Options, search
 from vanishing.laws.unequal import with_equal_noise, with_noise_of_products
 
@@ -121,3 +126,25 @@ def test_rows_that_a_law_does_not_solve_count_least():
     predicted[:3] = np.nan
     precision = with_equal_noise(table_of(X, y), predicted).precision
     assert (precision[:3] == precision[3:].min()).all()
+
+
+@pytest.mark.parametrize("noise", [0.01, 0.1])
+def test_a_true_law_holds_at_the_ends_and_an_approximation_does_not(noise):
+    forms = {
+        "law": [monomial((1, -1))],
+        "plane": [monomial(powers) for powers in ((0, 0), (1, 0), (0, 1))],
+    }
+    failures = dict.fromkeys(forms, 0)
+    for seed in range(40):
+        random = np.random.default_rng(seed)
+        x, z = random.uniform(0.5, 3, (2, 60))
+        table = table_of(np.column_stack([x, z]), 2 * x / z + noise * random.normal(size=60))
+        state = ReductionState(np.zeros(2), np.eye(2), table.positive)
+        logarithms = Logarithms(table.columns, table.positive)
+        reduced = Reduced.of(table, with_surrogate(state, logarithms, table.y, table.weight))
+        for form, terms in forms.items():
+            rows = regression(reduced, IDENTITY)
+            fit = refit_link(reduced, IDENTITY, terms, rows, set())[0]
+            failures[form] += fails_at_ends(fit, reduced)
+    assert failures["law"] <= 1
+    assert failures["plane"] >= 30

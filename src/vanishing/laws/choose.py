@@ -31,11 +31,14 @@ class LawCandidate(NamedTuple):
         r = self.n_used()
         return max(r + 3, 2 * r - 2)
 
-    def has_enough_rows(self) -> bool:
-        """Say whether there are observations enough for the coefficients, of which one is fixed."""
+    def has_enough_rows(self, searched: bool) -> bool:
+        """Say whether there are observations enough for the coefficients, of which one is fixed.
+
+        Terms that were searched for among many need more, where there is noise.
+        """
         n_free = max(1, self.fitted.n_terms - 1)
         asked = settings.ROWS_PER_TERM
-        if n_free > 2 and not self.fitted.exact:
+        if searched and n_free > 2 and not self.fitted.exact:
             asked = settings.ROWS_PER_NOISY_TERM
         return self.reduced.table.n_observations >= asked * n_free
 
@@ -271,15 +274,20 @@ def _why_little(law: LawCandidate) -> str:
 
 
 def choose(
-    candidates: list[LawCandidate], lack_of_fit: Callable[[np.ndarray, np.ndarray], Lack]
+    candidates: list[LawCandidate],
+    lack_of_fit: Callable[[np.ndarray, np.ndarray], Lack],
+    searched: bool = True,
 ) -> Choice | None:
-    """Return the best candidate, and why it is not accepted if it is not."""
+    """Return the best candidate, and why it is not accepted if it is not.
+
+    ``searched`` says whether its terms are few of many that were tried.
+    """
     if not candidates:
         return None
     candidates = [
         c
         for c in candidates
-        if c.has_enough_rows() and (c.fitted.exact or c.fitted.is_determined())
+        if c.has_enough_rows(searched) and (c.fitted.exact or c.fitted.is_determined())
     ]
     if not candidates:
         return None
@@ -307,7 +315,8 @@ def choose(
         # Columns that were computed have rounding errors, and these a pattern.
         is_rounding = best.fitted.mean_square <= settings.COMPUTED**2 * table.norm
         lack = lack if is_rounding else lack_of_fit(left, best.fitted.predicted)
-        fails = table.has_few_rows and not is_rounding and fails_at_ends(best.fitted, best.reduced)
+        asked = searched and table.has_few_rows and not is_rounding
+        fails = asked and fails_at_ends(best.fitted, best.reduced)
     if lack.is_large:
         reason = "the best candidate leaves something that the columns still explain"
     elif not reason and fails:

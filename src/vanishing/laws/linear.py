@@ -106,7 +106,7 @@ def sum_of_columns(table: LawTable, progress: Callable = lambda: None) -> Choice
     candidate = LawCandidate(fitted, reduced, float(score))
     if fitted.exact:
         return Choice(candidate, np.inf, 0.0, "")
-    choice = choose([candidate], _LackOfSum(used, progress))
+    choice = choose([candidate], _LackOfSum(used, progress), searched=False)
     explained = fitted.mean_square < settings.SUM_LEFT * used.variance
     if choice is None or choice.reason or not explained:
         return None
