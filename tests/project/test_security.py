@@ -371,6 +371,7 @@ def test_files_without_end_are_not_read(tmp_path, monkeypatch):
 
 
 FIGURES = {"error": 1.0, "tuning_s": 1.0, "test_s": 1.0, "size": 1, "sparsity": None, "params": {}}
+SIZES = {"n_generators": [1] * len(FIGURE_PSIS), "n_terms": [1] * len(FIGURE_PSIS)}
 
 
 @pytest.mark.parametrize(
@@ -384,13 +385,14 @@ FIGURES = {"error": 1.0, "tuning_s": 1.0, "test_s": 1.0, "size": 1, "sparsity": 
         ("pipeline", {"figures": {**FIGURES, "params": {"psi": "0.1"}}}),
         ("pipeline", {"figures": {k: v for k, v in FIGURES.items() if k != "size"}}),
         ("pipeline", {"dataset": "../../etc/passwd"}),
-        ("sizes", {"figures": {"n_generators": [1, 2]}}),
-        ("sizes", {"figures": {"n_generators": [10**400] * len(FIGURE_PSIS)}}),
+        ("sizes", {"figures": {**SIZES, "n_generators": [1, 2]}}),
+        ("sizes", {"figures": {**SIZES, "n_generators": [10**400] * len(FIGURE_PSIS)}}),
+        ("sizes", {"figures": {k: v for k, v in SIZES.items() if k != "n_terms"}}),
     ],
 )
 def test_an_altered_record_is_named(tmp_path, kind, change):
     key, records = Key(kind, "bank", "pcgavi", 0), Records(tmp_path)
-    figures = FIGURES if kind == "pipeline" else {"n_generators": [1] * len(FIGURE_PSIS)}
+    figures = FIGURES if kind == "pipeline" else SIZES
     record = records.save(key, figures, machine="m", n_jobs=None)
     assert records.load(key) == record
     path = records.runs / key.filename

@@ -45,7 +45,7 @@ ABOUT = {
 
 # Why runs with iterative solvers differ, as experiments in the repository show: a model of the
 # published PCG, with and without its slice and rounded anew (tests/published.py), and AGD with
-# either sign of an eigenvalue of zero (tests/experiments/test_exact.py); more in docs/results.md.
+# either sign of an eigenvalue of zero (tests/experiments/test_replay.py); more in docs/results.md.
 REASONS = {
     "vertices": "of vertices that are equally good, rounding takes one",
     "slice": "where a step drops the last vertex, the published PCG keeps the wrong ones",

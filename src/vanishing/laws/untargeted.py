@@ -39,7 +39,7 @@ def laws_of_columns(rows: SearchRows, options: Options, noise, n_laws: int, prog
     if among is not None:
         every = [_law(*_shortest_form(among, equation)) for equation in among.answer.equations]
         short = (law for law in every if law.n_terms <= options.max_terms)
-        laws = [law for law in short if np.isfinite(law.coef).all()]
+        laws = [law for law in short if np.isfinite(law.coef).all() and _holds_for_most(law, rows)]
         if laws:
             return LawAnswer(laws, _verdict(laws), among.deviations, _shortest(laws))
     varies = np.flatnonzero(varying(rows.sample.columns))
@@ -52,6 +52,7 @@ def laws_of_columns(rows: SearchRows, options: Options, noise, n_laws: int, prog
         for law in answer.laws
         # Columns that merely depend on one another have no law.
         if law.error < settings.LARGEST_NOISE * spreads[rows.names.index(law.target)]
+        and _holds_for_most(law, rows)
     ]
     close.sort(key=lambda law: (law.n_terms, law.relative_error))
     laws = _different(close, rows)[:n_laws]
@@ -64,6 +65,22 @@ def laws_of_columns(rows: SearchRows, options: Options, noise, n_laws: int, prog
     passed_over = [rows.names[i] for i in np.setdiff1d(varies, places)]
     verdict += _passed_over_text(passed_over, progress)
     return LawAnswer(laws, verdict, deviations, front, reductions)
+
+
+@np.errstate(all="ignore")
+def _holds_for_most(law: Law, rows: SearchRows) -> bool:
+    """Say whether half of the rows are close to a law, in units of how far most rows spread.
+
+    In a heavy tail mean squares are those of a few rows, which an equation of few terms follows.
+    """
+    X = rows.sample.columns.T[: settings.COMPARED_ROWS]
+    spread = np.median(np.abs(X - np.median(X, axis=0)), axis=0)
+    spread = np.where(spread > 0.0, spread, rows.sample.spreads)  # of rows that are mostly equal
+    squares = np.zeros(len(X))
+    for step in np.diag(1e-3 * spread):
+        squares += ((law.residual(X + step) - law.residual(X - step)) / 2e-3) ** 2
+    distance = np.abs(law.residual(X)) / np.sqrt(squares)
+    return bool(np.nanmedian(distance) < settings.LARGEST_NOISE)
 
 
 def _passed_over_text(names: list[str], progress: Callable) -> str:

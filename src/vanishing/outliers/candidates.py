@@ -225,6 +225,9 @@ def measured_equation(table: StandardTable, support, basis: Basis) -> Candidate 
         What they are monomials of.
     """
     places = list(support)
+    # What all terms are multiples of may be zero on most rows, and the rest is no law then.
+    if table.exponents[places].min(axis=0).any():
+        return None
     monomials = basis.monomials[:, places]
     coef = coefficients(table.all_fitted @ monomials)
     standard = monomials @ coef

@@ -195,7 +195,10 @@ def _origin(table: StandardTable, candidate: Candidate) -> np.ndarray:
 
 
 def _law(table: StandardTable, candidate: Candidate, names) -> Law | None:
-    """Return an equation in units of the table, with standard errors; None if it overflows."""
+    """Return an equation in units of the table, with standard errors.
+
+    None if it overflows, or if a coefficient may be zero: then it is another equation.
+    """
     support, coef = list(candidate.support), candidate.coef
     exponents = table.exponents[support]
     basis = candidate.basis
@@ -212,7 +215,8 @@ def _law(table: StandardTable, candidate: Candidate, names) -> Law | None:
         covariance = covariance * ratio * ratio[:, None]
         error = candidate.rms / scale[-1]
         size = table.given.sizes[support[-1]] * np.prod(table.given.size ** exponents[-1])
-    if not (np.isfinite(scaled).all() and np.isfinite(error)):
+        unsure = np.abs(scaled) < settings.SURE * np.sqrt(covariance.diagonal())
+    if not (np.isfinite(scaled).all() and np.isfinite(error)) or unsure.any():
         return None
     name = str(names[candidate.column])
     parts = with_plain_columns(

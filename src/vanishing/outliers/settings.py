@@ -73,6 +73,7 @@ POINT_LEVELS = (0.05, 0.95)  # of a column's distribution that they start from
 # Logarithm of a row's squared distance from laws, in widths of its middle half: beyond, a row is
 # wrong, and no part of the error of a law. Of normal rows less than 0.4 % are.
 WRONG = 2.0
+SURE = 3.0  # standard errors of a coefficient that is not zero
 CLOSE = 0.1  # largest error of a law relative to the spread of the column it determines
 WORSE = 3.0  # error of a law that holds no longer, relative to what it was
 
