@@ -105,13 +105,13 @@ def reproduce(
             from vanishing.experiments.exact import ExactReplay
 
             chosen: dict[str, Any] = {"papers": _names(papers), "borders": _names(borders)}
-            _run(ExactReplay(out, n_runs=runs, search=search, **chosen, **shared))
+            planned = ExactReplay(out, n_runs=runs, search=search, **chosen, **shared)
         elif search or papers is not None or borders is not None:
             fail("--papers, --borders and --search are for published runs: add --exact.", 2)
         else:
-            _run(_experiment(experiment, out, n_runs=runs, as_published=as_published, **shared))
-    except KeyboardInterrupt:
-        fail("Interrupted. Finished runs are kept; the same command continues.", 130)
+            options = {"n_runs": runs, "as_published": as_published, **shared}
+            planned = _experiment(experiment, out, **options)
+        _run(planned)
     except RecordError as error:
         fail(error)
 
@@ -145,9 +145,12 @@ def _run(experiment):
     from rich.markdown import Markdown
 
     made, total = len(experiment.done), len(experiment.keys)
-    with progress("Runs"):
-        experiment.run()
-    paths = experiment.write()
+    try:
+        with progress("Runs"):
+            experiment.run()
+        paths = experiment.write()
+    except KeyboardInterrupt:
+        fail("Interrupted. Finished runs are kept; the same command continues.", 130)
     for path in paths:
         if path.suffix == ".md":
             text = path.read_text(encoding="utf-8")
