@@ -3,7 +3,8 @@
     python docs/make_results.py FOLDER
 
 Copies tables, runs and figure to docs/results/, puts what the page shows of them into
-docs/results.md in the place of its markers, and the headline table into README.md.
+docs/results.md in the place of its markers, and the headline table into README.md. Experiments
+that the folder does not hold stay as they are.
 """
 
 import csv
@@ -38,9 +39,9 @@ def below_heading(path: Path) -> str:
     return text.partition("\nCommand: ")[0].strip()
 
 
-def tables(path: Path, metrics: tuple[str, ...]) -> str:
+def tables(text: str, metrics: tuple[str, ...]) -> str:
     """Return some tables of an experiment."""
-    parts = below_heading(path).split("\n\n")
+    parts = text.split("\n\n")
     return "\n\n".join(p for p in parts if p.startswith(tuple(f"| {head}" for head in metrics)))
 
 
@@ -84,20 +85,20 @@ def main(folder: Path) -> None:
     """Copy and fill in."""
     page = (DOCS / "results.md").read_text(encoding="utf-8")
     (DOCS / "results").mkdir(exist_ok=True)
-    for name, metrics in SHOWN.items():
-        for suffix in ("csv", "runs.csv"):
-            shutil.copyfile(folder / f"{name}.{suffix}", DOCS / "results" / f"{name}.{suffix}")
-        page = between(page, name, tables(folder / f"{name}.md", metrics))
-    for name in WHOLE:
-        shutil.copyfile(folder / f"{name}.csv", DOCS / "results" / f"{name}.csv")
-        page = between(page, name, below_heading(folder / f"{name}.md"))
-    for suffix in ("csv", "png"):
-        shutil.copyfile(folder / f"figure.{suffix}", DOCS / "results" / f"figure.{suffix}")
+    for name in (*SHOWN, *WHOLE):
+        if not (folder / f"{name}.md").exists():
+            continue
+        for path in folder.glob(f"{name}.*csv"):
+            shutil.copyfile(path, DOCS / "results" / path.name)
+        text = below_heading(folder / f"{name}.md")
+        page = between(page, name, tables(text, SHOWN[name]) if name in SHOWN else text)
+    for path in folder.glob("figure.*"):
+        shutil.copyfile(path, DOCS / "results" / path.name)
     (DOCS / "results.md").write_text(page, encoding="utf-8")
-    text = between(
-        README.read_text(encoding="utf-8"), "headline", headline(folder / "performance.csv")
-    )
-    README.write_text(text, encoding="utf-8")
+    if (folder / "performance.csv").exists():
+        text = README.read_text(encoding="utf-8")
+        text = between(text, "headline", headline(folder / "performance.csv"))
+        README.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ rounding. So the same run is made many times, rounded anew, with the slice and w
     python tests/published.py htru pcgavi gb --runs 1-10 --roundings 30
 
 It prints how often the recorded |G| and |O| come out. BPCG is asked for coefficients only where the
-closed form vanishes, as in the runs on record.
+closed form vanishes, as in the runs on record, and has the tolerances of the sequel's code.
 """
 
 import argparse
@@ -24,6 +24,8 @@ from numba import njit
 from vanishing import OAVI, datasets
 from vanishing.experiments.published_runs import published_runs
 from vanishing.experiments.replay import published_split, scaled
+
+SEQUEL = {"eps": 1e-2, "tol": 1e-4}  # the tolerances of BPCG there
 
 
 @njit(cache=True)
@@ -48,7 +50,7 @@ def with_weight(weights, vertices, vertex, step):
 
 
 @njit(cache=True)
-def solve(gram, cross, norm, psi, radius, blended, slice_is_wrong, max_iter):
+def solve(gram, cross, norm, psi, radius, blended, slice_is_wrong, eps, tol, max_iter):
     """Return coefficients and f(v) = v'Gv + 2c'v + d.
 
     Vertices are numbers: i + 1 for radius e_i, -i - 1 for -radius e_i.
@@ -64,7 +66,7 @@ def solve(gram, cross, norm, psi, radius, blended, slice_is_wrong, max_iter):
         place = np.argmax(np.abs(gradient))
         toward = -place - 1 if gradient[place] > 0.0 else place + 1
         gap = gradient @ v + radius * np.abs(gradient[place])
-        if gap < 1e-3 * psi or step <= 0.0 or value + 1e-6 * psi > before:
+        if gap < eps * psi or step <= 0.0 or value + tol * psi > before:
             break
         if value < psi or value - gap > psi:
             break
@@ -102,22 +104,28 @@ def solve(gram, cross, norm, psi, radius, blended, slice_is_wrong, max_iter):
     return v, norm + v @ (gram @ v + 2.0 * cross)
 
 
-def oracle(*, blended=False, slice_is_wrong=True, max_iter=10_000):
-    """Return the solver as an oracle of `OAVI`."""
+def oracle(*, blended=False, slice_is_wrong=True, eps=1e-3, tol=1e-6, max_iter=10_000):
+    """Return the solver as an oracle of `OAVI`; eps and tol are relative to psi."""
 
     def published(gram, cross, norm, *, psi, radius):
-        return solve(gram, cross, norm, psi, radius, blended, slice_is_wrong, max_iter)
+        return solve(gram, cross, norm, psi, radius, blended, slice_is_wrong, eps, tol, max_iter)
 
     return published
+
+
+def model_of(run, slice_is_wrong=True, **tolerances) -> OAVI:
+    """Return the construction of a run; BPCG is asked where the closed form vanishes."""
+    blended = run.algorithm.startswith("bpcg")
+    tolerances = tolerances or (SEQUEL if blended else {})
+    solver = oracle(blended=blended, slice_is_wrong=slice_is_wrong, **tolerances)
+    return OAVI(run.psi, oracle=solver, border=run.border or "gb", certify=blended, refit=False)
 
 
 def sizes(run, X, y, slice_is_wrong, n_roundings) -> Counter:
     """Count the |G| and |O| of a run, each value of whose rows is off by a rounding error."""
     train, test = published_split(len(X), run)
     rows, labels = scaled(X, train, test)[0], y[train]
-    blended = run.algorithm.startswith("bpcg")
-    solver = oracle(blended=blended, slice_is_wrong=slice_is_wrong)
-    model = OAVI(run.psi, oracle=solver, border=run.border or "gb", certify=blended, refit=False)
+    model = model_of(run, slice_is_wrong)
     found: Counter = Counter()
     for seed in range(n_roundings):
         errors = np.random.default_rng(seed).normal(size=rows.shape)

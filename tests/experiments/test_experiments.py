@@ -189,6 +189,21 @@ def test_pipeline_run_is_the_tuned_classifier_on_a_60_40_split():
     assert 0 < found["test_s"] < found["tuning_s"]
 
 
+def test_what_is_timed_has_been_compiled_before():
+    calls = []
+
+    class Model:
+        def fit(self, X, y):
+            calls.append("fit")
+            return self
+
+        def predict(self, X):
+            calls.append("predict")
+
+    protocol.warm_up([protocol.Algorithm("any", lambda n_jobs: Model())])
+    assert calls == ["fit", "predict"]
+
+
 def test_runs_differ_in_their_split_alone():
     X, y = labelled_rows()
     first, again, other = (protocol.split(X, y, run)[0] for run in (0, 0, 1))

@@ -8,6 +8,7 @@ import pytest
 import reference
 
 from vanishing import OAVI, datasets
+from vanishing.experiments import replay
 from vanishing.experiments.published_runs import published_runs
 
 NEEDS_DATA = pytest.mark.skipif(
@@ -90,3 +91,18 @@ def test_only_the_slice_gives_the_recorded_sizes(dataset, border, run, n_roundin
     assert len(right) == 1
     assert published.recorded(record) not in right
     assert wrong[published.recorded(record)] >= 2
+
+
+@NEEDS_DATA
+def test_bpcg_has_the_tolerances_of_the_sequel(monkeypatch):
+    """Where it stops short of psi the dense closed form stays, and fewer coefficients are zero."""
+    X, y = datasets.load("bank", return_X_y=True)
+    run = published_runs(["at-scale"], ["bank"], ["bpcgavi-wihb"])[5]
+    counts = []
+    for tolerances in (published.SEQUEL, {"eps": 1e-3, "tol": 1e-6}):
+        model = published.model_of(run, **tolerances)
+        monkeypatch.setitem(replay.TRANSFORMERS, run.algorithm, model)
+        random = np.random.default_rng(0)
+        figures = [replay.figures_of(run, X, y, random) for _ in range(10)]
+        counts.append(sum(not replay.differences(run, one) for one in figures))
+    assert counts[0] >= 3 and counts[1] == 0

@@ -7,10 +7,10 @@ import io
 import os
 from itertools import islice
 
+import commands
 import numpy as np
 import published as published_code
 import pytest
-from commands import caller
 from sklearn.base import clone
 
 from vanishing import OAVI, datasets, listening
@@ -217,7 +217,7 @@ def test_the_table_counts_and_says_what_differs(tmp_path, counted, monkeypatch):
     ).run()
     text = (tmp_path / "exact.md").read_text()
     assert "| oavi | ABM-BB | 1 + 1 of 4 |" in text
-    assert "| oavi | ABM-BB | bank | not known | 3, 4 | \\|O\\| " in text
+    assert "| oavi | ABM-BB | not known | bank 3, 4 | \\|O\\| " in text
 
 
 @pytest.mark.parametrize(
@@ -227,6 +227,12 @@ def test_the_table_counts_and_says_what_differs(tmp_path, counted, monkeypatch):
 def test_reasons_of_differences_of_conditional_gradients(different, reason):
     run = published_runs(datasets=["bank"], algorithms=["pcgavi"])[0]
     assert exact._reason(run, different) == reason
+
+
+def test_bpcg_is_the_sequel_s():
+    """Its tolerances are larger than the paper's: see test_published_slice.py."""
+    model = replay.TRANSFORMERS["bpcgavi-wihb"]
+    assert {name: getattr(model, name) for name in published_code.SEQUEL} == published_code.SEQUEL
 
 
 def test_a_damaged_record_is_named(tmp_path, counted):
@@ -245,7 +251,7 @@ def test_a_damaged_record_is_named(tmp_path, counted):
 def command(capsys, monkeypatch):
     for package in ("typer", "rich", "pandas"):
         pytest.importorskip(package)
-    call = caller(capsys, monkeypatch)
+    call = commands.caller(capsys, monkeypatch)
     return lambda *arguments: call("reproduce", *arguments)
 
 
@@ -258,11 +264,41 @@ def test_requests_that_do_not_fit_get_a_sentence(command, tmp_path):
         (["--exact", "--algorithms", "magic"], "Unknown algorithm 'magic'; choose from pcgavi"),
         (["--exact", "--papers", "third"], "Unknown paper 'third'; choose from oavi, at-scale"),
         (["--exact", "--algorithms", "svm", "--borders", "bb"], "no published run of this choice"),
+        (["--exact", "--jobs", "0"], "n_jobs must not be 0: -1 means all cores"),
     ]:
         result = command(*arguments, "--out", tmp_path / "out")
         assert result.returncode in (1, 2)
         assert problem in result.stderr
         assert result.stdout == ""
+
+
+@NEEDS_DATA
+@pytest.mark.slow
+def test_an_interruption_of_several_processes_is_one_sentence(tmp_path):
+    """A terminal sends Ctrl-C to all processes of a command, which are starting here."""
+    for package in ("typer", "rich", "pandas"):
+        pytest.importorskip(package)
+    code = """
+import os, signal, time
+from vanishing.cli import main
+from vanishing.experiments import exact
+
+def interrupt(futures):
+    time.sleep(1)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # here a second later than in the others
+    os.killpg(0, signal.SIGINT)
+    time.sleep(1)
+    raise KeyboardInterrupt
+
+os.setpgrp()
+signal.signal(signal.SIGINT, signal.default_int_handler)
+exact.as_completed = interrupt
+main()
+"""
+    arguments = ["--datasets", "seeds", "--algorithms", "abm", "--jobs", 2, "--out", tmp_path]
+    result = commands.run("reproduce", "--exact", *arguments, code=code)
+    assert result.returncode == 130
+    assert result.stderr == "Interrupted. Finished runs are kept; the same command continues.\n"
 
 
 @NEEDS_DATA

@@ -158,4 +158,5 @@ def _run(experiment):
                 console().print(Markdown(text))
             else:
                 print(text)
-    print(f"{total} runs, {made} of them made earlier: {', '.join(map(str, paths))}")
+    runs = "1 run" if total == 1 else f"{total} runs"
+    print(f"{runs}, {made} of them made earlier: {', '.join(map(str, paths))}")

@@ -102,6 +102,9 @@ class ABM(FitsMoments):
     ----------
     J. Limbeck, "Computation of approximate border bases and applications".
 
+    E. Wirth, H. Kera and S. Pokutta, "Approximate Vanishing Ideal Computations at Scale", ICLR
+    2023: columns in the order of their correlations.
+
     H. Kera, Y. Hasegawa, "Gradient boosts the approximate vanishing ideal", AAAI 2020; G. Taubin,
     "Estimation of planar curves, surfaces, and nonplanar space curves defined by implicit
     equations", 1991: gradients as the unit.

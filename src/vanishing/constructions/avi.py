@@ -96,6 +96,9 @@ class AVI(MonomialTransformer):
     D. Heldt, M. Kreuzer, S. Pokutta and H. Poulisse, "Approximate computation of zero-dimensional
     polynomial ideals", Journal of Symbolic Computation 44 (2009).
 
+    E. Wirth, H. Kera and S. Pokutta, "Approximate Vanishing Ideal Computations at Scale", ICLR
+    2023: columns in the order of their correlations.
+
     Examples
     --------
     >>> import numpy as np

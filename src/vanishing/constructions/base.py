@@ -241,6 +241,10 @@ class MonomialTransformer(GeneratorTransformer):
         return construction.remarks()
 
     def _ordered_columns(self, rows):
+        """Return the columns in their order; that by correlations is of Wirth, Kera and Pokutta.
+
+        References: "Approximate Vanishing Ideal Computations at Scale", ICLR 2023.
+        """
         if self.feature_order == "given":
             return np.arange(self.n_features_in_)
         total = np.abs(rows.correlations()).sum(axis=0).round(12)  # ties: the order given

@@ -127,8 +127,8 @@ class OAVI(FitsMoments):
     ----------
     E. Wirth and S. Pokutta, "Conditional Gradients for the Approximate Vanishing Ideal".
     E. Wirth, H. Kera and S. Pokutta, "Approximate Vanishing Ideal Computations at Scale", ICLR
-    2023: the closed form as a start of the solvers, ``oracle="bpcg"``, ``tau="auto"`` and columns
-    in the order of their correlations.
+    2023: the closed form as a start of the solvers (IHB) or in front of them (WIHB),
+    ``oracle="bpcg"``, ``tau="auto"`` and columns in the order of their correlations.
 
     Examples
     --------

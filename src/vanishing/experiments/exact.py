@@ -3,21 +3,27 @@
 import csv
 import io
 import multiprocessing
+import signal
+import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import closing, contextmanager
 from datetime import date
 from functools import lru_cache
 from pathlib import Path
 
+from joblib import effective_n_jobs
+
 import vanishing.datasets as datasets
+from vanishing._threads import check_jobs
 from vanishing._version import __version__
 from vanishing.estimators.progress import Progress, listening
 from vanishing.experiments.published_runs import PublishedRun, published_runs
 from vanishing.experiments.published_search import search
 from vanishing.experiments.records import DIFFERENT, IDENTICAL, TIES, Key, Records
-from vanishing.experiments.replay import can_replay, differences
+from vanishing.experiments.replay import differences
 from vanishing.experiments.settings import SEARCHED_RUNS
 from vanishing.experiments.tables import machine
 from vanishing.experiments.ties import replay
@@ -44,13 +50,12 @@ ABOUT = {
 
 
 # Why runs with iterative solvers differ, as experiments in the repository show: a model of the
-# published PCG, with and without its slice and rounded anew (tests/published.py), and AGD with
-# either sign of an eigenvalue of zero (tests/experiments/test_replay.py); more in docs/results.md.
+# published PCG and BPCG, with and without its slice and rounded anew (tests/published.py), and AGD
+# with either sign of an eigenvalue of zero (tests/experiments/test_replay.py); more in
+# docs/results.md.
 REASONS = {
     "vertices": "of vertices that are equally good, rounding takes one",
     "slice": "where a step drops the last vertex, the published PCG keeps the wrong ones",
-    "stop": "equally good vertices, and the published BPCG gives up earlier: the dense closed form "
-    "stays",
     "sign": "terms of O are dependent, and rounding decides the sign of the smallest eigenvalue of "
     "G, which is zero, and with it by which of two rules the published AGD moves",
     "limit": "SVC ends at its limit of 10,000 steps, at a point that rounding decides",
@@ -77,7 +82,7 @@ class ExactReplay:
     data_home : path-like or None
         Where to look for the data sets first.
     n_jobs : int or None
-        Runs at the same time, each in a process of its own.
+        Runs at the same time, each in a process of its own; -1 means one per core.
     command : str
         What the user typed, written below the tables.
     """
@@ -100,14 +105,13 @@ class ExactReplay:
         runs = published_runs(papers, names, algorithms, borders, n_runs or 10)
         if search and n_runs is None:
             runs = [run for run in runs if run.run <= SEARCHED_RUNS[run.dataset]]
-        self.runs = {
-            Key(self.kind, run.dataset, run.name, run.run): run for run in runs if can_replay(run)
-        }
+        self.runs = {Key(self.kind, run.dataset, run.name, run.run): run for run in runs}
         if not self.runs:
             raise ValueError("There is no published run of this choice: leave out an option.")
         self.keys = list(self.runs)
         self.data_home = data_home
-        self.n_jobs = n_jobs or 1
+        check_jobs(n_jobs)
+        self.n_jobs = 1 if n_jobs is None else effective_n_jobs(n_jobs)
         self.command = command
         self.out = Path(out)
         self.records = Records(out)
@@ -121,14 +125,20 @@ class ExactReplay:
         """
         missing = [key for key in self.keys if key not in self.done]
         progress = Progress("reproduce", of=len(missing))
-        about = {"version": __version__, "date": date.today().isoformat(), "machine": machine()}
-        for key, outcome, seconds in self._outcomes(missing):
-            record = self.records.save(key, outcome, seconds=seconds, n_jobs=self.n_jobs, **about)
-            self.done[key] = record
-            self.write()
-            progress.step(f"{key.dataset}, {key.algorithm}, run {key.run}: {outcome['verdict']}")
+        about = {
+            "version": __version__,
+            "date": date.today().isoformat(),
+            "machine": machine(),
+            "n_jobs": self.n_jobs,
+        }
+        with closing(self._outcomes(missing)) as outcomes:
+            for key, outcome, seconds in outcomes:
+                self.done[key] = self.records.save(key, outcome, seconds=seconds, **about)
+                self.write()
+                what = f"{key.dataset}, {key.algorithm}, run {key.run}"
+                progress.step(f"{what}: {outcome['verdict']}")
 
-    def _outcomes(self, missing) -> Iterator[tuple[Key, dict, float]]:
+    def _outcomes(self, missing) -> Generator[tuple[Key, dict, float], None, None]:
         """Yield runs as they are done."""
         if self.n_jobs == 1:
             for key in missing:
@@ -136,16 +146,22 @@ class ExactReplay:
             return
         # New processes: those that are forked would share compiled kernels and threads half set up.
         context = multiprocessing.get_context("spawn")
+        others = multiprocessing.active_children()
         with ProcessPoolExecutor(self.n_jobs, mp_context=context) as pool:
-            futures = {
-                pool.submit(_timed, self.kind, self.runs[key], self.data_home): key
-                for key in missing
-            }
+            with _interrupts_ignored():
+                futures = {
+                    pool.submit(_timed, self.kind, self.runs[key], self.data_home): key
+                    for key in missing
+                }
             try:
                 for future in as_completed(futures):
                     yield futures[future], *future.result()
-            finally:  # also when it is interrupted
+            except BaseException:  # when it is interrupted nobody waits for runs under way
                 pool.shutdown(wait=False, cancel_futures=True)
+                for process in multiprocessing.active_children():
+                    if process not in others:
+                        process.terminate()
+                raise
 
     def write(self) -> list[Path]:
         """Write the tables of the runs made so far; return their files."""
@@ -210,31 +226,33 @@ class ExactReplay:
 
     def _differences(self, cells) -> list[str]:
         """Return the lines of a table of what differs, runs with the same reason together."""
-        lines: list[str] = []
-        found: set[str] = set()
+        groups: dict[tuple[str, str, str], dict[str, list]]
+        groups = defaultdict(lambda: defaultdict(list))
         for (paper, label, dataset), results in cells.items():
-            reasons = defaultdict(list)
             for run, outcome in results:
                 if outcome["verdict"] == DIFFERENT:
-                    names = differences(run, _figures(outcome))
-                    reasons[_reason(run, names)].append((run, outcome, names))
-            for reason, members in reasons.items():
-                found.add(reason)
-                numbers = ", ".join(str(run.run) for run, _, _ in members)
-                run, outcome, names = members[0]
-                example = "; ".join(
-                    f"{FIGURES[self.kind][name]} {outcome[name]:.4g} ({run.recorded[name]:.4g})"
-                    for name in names
-                )
-                about = [paper, label, dataset, reason, numbers, example]
-                lines.append(f"| {' | '.join(about)} |")
-        if not lines:
+                    reason = _reason(run, differences(run, _figures(outcome)))
+                    groups[paper, label, reason][dataset].append((run, outcome))
+        if not groups:
             return []
+        lines = []
+        for about, members in groups.items():
+            numbers = [
+                f"{dataset} {', '.join(str(run.run) for run, _ in results)}"
+                for dataset, results in members.items()
+            ]
+            run, outcome = next(iter(members.values()))[0]
+            example = "; ".join(
+                f"{FIGURES[self.kind][name]} {outcome[name]:.4g} ({run.recorded[name]:.4g})"
+                for name in differences(run, _figures(outcome))
+            )
+            lines.append(f"| {' | '.join([*about, '; '.join(numbers), example])} |")
+        found = {reason for _, _, reason in groups}
         return [
             "What differs, and in the first of these runs by how much (in parentheses the record):",
             "",
-            "| paper | algorithm | data set | reason | runs | differs |",
-            "| --- | --- | --- | --- | --- | --- |",
+            "| paper | algorithm | reason | runs | differs |",
+            "| --- | --- | --- | --- | --- |",
             *lines,
             "",
             *(f"- {name}: {text}." for name, text in REASONS.items() if text and name in found),
@@ -250,9 +268,9 @@ def _reason(run: PublishedRun, different: Sequence[str]) -> str:
     """Return the name of the reason of a difference."""
     if "psi" in different or "C" in different:
         return "fits"
-    if run.algorithm == "pcgavi":
-        return "slice" if {"n_generators", "n_terms"} & set(different) else "vertices"
-    others = {"bpcgavi-wihb": "stop", "agdavi": "sign", "svm": "limit"}
+    if run.algorithm == "pcgavi" and {"n_generators", "n_terms"} & set(different):
+        return "slice"
+    others = {"pcgavi": "vertices", "bpcgavi-wihb": "vertices", "agdavi": "sign", "svm": "limit"}
     return others.get(run.algorithm, "not known")
 
 
@@ -263,6 +281,22 @@ def _count(results) -> str:
     verdicts = [outcome["verdict"] for _, outcome in results]
     ties = f" + {verdicts.count(TIES)}" if TIES in verdicts else ""
     return f"{verdicts.count(IDENTICAL)}{ties} of {len(verdicts)}"
+
+
+@contextmanager
+def _interrupts_ignored() -> Iterator[None]:
+    """Ignore interrupts in the block and in processes that it starts.
+
+    A terminal sends Ctrl-C to all of them: each would print where it was.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield  # interrupts are the business of the main thread
+        return
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
 
 
 @lru_cache(maxsize=1)

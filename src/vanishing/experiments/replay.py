@@ -33,14 +33,10 @@ TRANSFORMERS = {
     "vca": VCA(normalization="unit", max_degree=9),
     "cgavi-ihb": OAVI(oracle="ls"),
     "agdavi-ihb": OAVI(oracle="ls"),
-    # Weak IHB: the closed form decides, and the solver is asked where it vanishes.
-    "bpcgavi-wihb": OAVI(oracle="bpcg", refit=False),
+    # Weak IHB: the closed form decides, and the solver is asked where it vanishes. The sequel's
+    # tolerances are larger than the paper's.
+    "bpcgavi-wihb": OAVI(oracle="bpcg", eps=1e-2, tol=1e-4, refit=False),
 }
-
-
-def can_replay(run: PublishedRun) -> bool:
-    """Say whether there is the algorithm of a run."""
-    return run.algorithm == "svm" or run.algorithm in TRANSFORMERS
 
 
 def published_split(n_rows: int, run: PublishedRun) -> tuple[np.ndarray, np.ndarray]:
