@@ -55,6 +55,7 @@ class Differentiable:
         self._steps: list[_Step] = []
         self._known: dict[tuple, int] = {}
         self._last = self._taken(node)
+        self._ways: dict[tuple[int, ...], list[tuple[int, list[int]]]] = {}
 
     @property
     def places(self) -> frozenset[int]:
@@ -100,19 +101,40 @@ class Differentiable:
 
     def gradient(self, variables: Arrays, places: Iterable[int]) -> list[np.ndarray]:
         """Return the derivatives by some variables, row by row."""
-        wanted = frozenset(places)
+        return self.value_and_gradient(variables, places)[1]
+
+    def value_and_gradient(
+        self, variables: Arrays, places: Iterable[int]
+    ) -> tuple[np.ndarray, list[np.ndarray]]:
+        """Return the values, and the derivatives by some variables."""
+        places = tuple(places)
         values = self._values(variables)
-        slopes: list[np.ndarray | float] = [0.0] * len(self._steps)
-        slopes[self._last] = np.ones(())
-        totals: dict[int, np.ndarray | float] = dict.fromkeys(wanted, 0.0)
-        for i in range(self._last, -1, -1):
+        slopes: list[Any] = [None] * len(self._steps)
+        slopes[self._last] = 1.0
+        totals: dict[int, np.ndarray | float] = dict.fromkeys(places, 0.0)
+        for i, inputs in self._way_back(places):
             step = self._steps[i]
-            if step.kind == "variable" and step.detail in wanted:
+            if step.kind == "variable":
                 totals[step.detail] = slopes[i]
-            for place, slope in zip(step.inputs, _slopes(step, values, values[i]), strict=True):
-                if self._steps[place].places & wanted:
-                    slopes[place] = slopes[place] + slopes[i] * slope()
-        return [np.asarray(totals[place]) for place in places]
+            for k in inputs:
+                place = step.inputs[k]
+                slope = slopes[i]
+                if step.kind != "sum":
+                    slope = slope * _slope(step, k, values, values[i])
+                slopes[place] = slope if slopes[place] is None else slopes[place] + slope
+        return values[self._last], [np.asarray(totals[place]) for place in places]
+
+    def _way_back(self, places: tuple[int, ...]) -> list[tuple[int, list[int]]]:
+        """Return the steps that depend on some variables, the last first, with such inputs."""
+        if places not in self._ways:
+            wanted = frozenset(places)
+            needed = [bool(step.places & wanted) for step in self._steps]
+            self._ways[places] = [
+                (i, [k for k, place in enumerate(self._steps[i].inputs) if needed[place]])
+                for i in range(self._last, -1, -1)
+                if needed[i]
+            ]
+        return self._ways[places]
 
     def _values(self, variables: Arrays) -> list[np.ndarray]:
         values: list[np.ndarray] = []
@@ -142,21 +164,17 @@ def _applied(function, argument: np.ndarray) -> np.ndarray:
     return function(argument) if np.ndim(argument) else function(argument[np.newaxis])[0]
 
 
-def _slopes(step: _Step, values: list[np.ndarray], value: np.ndarray) -> list:
-    """Return what computes the derivatives of a step by its inputs."""
-    parts = [values[i] for i in step.inputs]
+def _slope(step: _Step, k: int, values: list[np.ndarray], value: np.ndarray) -> np.ndarray:
+    """Return the derivative of a step, which is no sum, by one of its inputs."""
+    first = values[step.inputs[0]]
     match step.kind:
-        case "power":
-            return [lambda: step.detail * raised(parts[0], step.detail - 1.0)]
-        case "raised":
-            return [lambda: _by_base(*parts), lambda: _by_exponent(parts[0], value)]
-        case "function":
-            return [lambda: _applied(step.detail.derivative, parts[0])]
         case "product":
-            return [lambda: parts[1], lambda: parts[0]]
-        case "sum":
-            return [lambda: 1.0, lambda: 1.0]
-    return []
+            return values[step.inputs[1 - k]]
+        case "function":
+            return _applied(step.detail.derivative, first)
+        case "power":
+            return step.detail * raised(first, step.detail - 1.0)
+    return _by_exponent(first, value) if k else _by_base(first, values[step.inputs[1]])
 
 
 def _by_base(base: np.ndarray, exponent: np.ndarray) -> np.ndarray:

@@ -108,6 +108,19 @@ class GivenEquation(NamedTuple):
         return np.array(np.broadcast_to(values, columns.shape[1]))
 
     @property
+    def sign_of_alone(self) -> float | None:
+        """The derivative by the column that stands alone, where what is zero is as it was written.
+
+        It is 1 or -1; None where no column stands alone, or terms were multiplied out.
+        """
+        match self.zero.node:
+            case Sum(parts=(Column(place=place), Product(parts=(Number(value=-1.0), _)))):
+                return 1.0 if place == self.alone else None
+            case Sum(parts=(_, Product(parts=(Number(value=-1.0), Column(place=place))))):
+                return -1.0 if place == self.alone else None
+        return None
+
+    @property
     def linear(self) -> tuple[int, ...]:
         """Places among the constants of those that the equation is linear in, all together."""
         chosen: list[int] = []

@@ -1,16 +1,16 @@
 """Expressions in columns, as small trees: what closed forms of laws consist of."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import hypot
+from math import hypot, prod
 
 import numpy as np
 
 from vanishing.algebra import quantities
 from vanishing.algebra.functions import FUNCTIONS, IDENTITY, POWERS, known, registered
 from vanishing.algebra.quantities import Unit
-from vanishing.algebra.terms import Expression, Term, raised
+from vanishing.algebra.terms import Expression, Factor, Term, raised
 
 
 @dataclass(frozen=True)
@@ -206,17 +206,39 @@ def raised_to(base: Node, exponent: Node) -> Node:
     return Raised(base, exponent)
 
 
-def with_numbers(node: Node, first: int, numbers: Sequence[Number]) -> Node:
-    """Return an expression with numbers in place of the variables from a place on."""
+def with_numbers(
+    node: Node, first: int, numbers: Sequence[Node], *, as_written: bool = False
+) -> Node:
+    """Return an expression with numbers in place of the variables from a place on.
+
+    ``as_written`` keeps powers of measured numbers: x/2.0(1) is not 0.50(3)*x.
+    """
+    return in_new_columns(
+        node,
+        lambda i: numbers[i - first] if i >= first else Column(i),
+        as_written=as_written,
+    )
+
+
+def in_new_columns(node: Node, column: Callable[[int], Node], *, as_written: bool = False) -> Node:
+    """Return an expression with others in place of its columns.
+
+    ``as_written`` keeps powers of measured numbers.
+    """
 
     def replaced(node: Node) -> Node:
         match node:
-            case Column(place=place) if place >= first:
-                return numbers[place - first]
+            case Column(place=place):
+                return column(place)
             case Power(base=base, exponent=exponent):
-                return power(replaced(base), exponent)
+                base = replaced(base)
+                parts = parts_of(base) if as_written else ()
+                is_kept = any(isinstance(part, Number) and part.std for part in parts)
+                return Power(base, exponent) if is_kept else power(base, exponent)
             case Raised(base=base, exponent=exponent):
-                return raised_to(replaced(base), replaced(exponent))
+                base, exponent = replaced(base), replaced(exponent)
+                is_kept = as_written and isinstance(base, Number)
+                return Raised(base, exponent) if is_kept else raised_to(base, exponent)
             case Apply(argument=argument):
                 return replace(node, argument=replaced(argument))
             case Product(parts=parts):
@@ -226,6 +248,24 @@ def with_numbers(node: Node, first: int, numbers: Sequence[Number]) -> Node:
         return node
 
     return replaced(node)
+
+
+def relabelled(node: Node, place: Callable[[int], int]) -> Node:
+    """Return an expression with other columns: ``place`` says which, for each."""
+    match node:
+        case Column():
+            return Column(place(node.place))
+        case Power(base=base, exponent=exponent):
+            return Power(relabelled(base, place), exponent)
+        case Raised(base=base, exponent=exponent):
+            return Raised(relabelled(base, place), relabelled(exponent, place))
+        case Apply():
+            return replace(node, argument=relabelled(node.argument, place))
+        case Product(parts=parts):
+            return Product(tuple(relabelled(part, place) for part in parts))
+        case Sum(parts=parts):
+            return Sum(tuple(relabelled(part, place) for part in parts))
+    return node
 
 
 def total(parts: Sequence[Node]) -> Node:
@@ -317,6 +357,40 @@ class Inside(Expression):
     def value(self, columns: Sequence[np.ndarray] | np.ndarray) -> np.ndarray:
         """Return its values on columns."""
         return evaluate(self.node, columns)
+
+
+def substituted(
+    term: Term, columns: np.ndarray, sums: Mapping[int, tuple[float, Node]] | None = None
+) -> Term:
+    """Return a term in new variables: variable k is the product of ``columns ** columns[k]``.
+
+    ``sums`` has variables that are a number times an expression instead.
+    """
+    sums = sums or {}
+    products = columns
+    if sums:
+        products = columns.copy()
+        products[list(sums)] = 0.0
+    none = (0.0,) * columns.shape[1]
+
+    def outer(exponents):
+        return tuple((np.array(exponents) @ products).tolist())
+
+    def powers(exponents) -> list[tuple[float, Node]]:
+        used = ((number, node, exponents[k]) for k, (number, node) in sums.items())
+        return [(number**e, power(node, e)) for number, node, e in used if e]
+
+    factors = []
+    for factor in term.factors:
+        parts = powers(factor.exponents)
+        scale = factor.scale * float(prod(number for number, _ in parts))
+        inside = Inside(product(*(node for _, node in parts))) if parts else factor.inside
+        factors.append(
+            factor._replace(exponents=outer(factor.exponents), scale=scale, inside=inside)
+        )
+    for number, node in powers(term.exponents):
+        factors.append(Factor(IDENTITY, number, none, 1, Inside(node)))
+    return Term(outer(term.exponents), tuple(factors))
 
 
 def _columns(exponents) -> list[Node]:

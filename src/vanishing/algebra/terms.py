@@ -59,9 +59,9 @@ class Term(NamedTuple):
     @property
     def degree(self) -> float:
         """Sum of the sizes of all exponents; a function counts one and what is inside."""
-        inside = sum(
-            abs(factor.power) * max(1.0, sum(map(abs, factor.exponents))) for factor in self.factors
-        )
+        inside = 0.0
+        for factor in self.factors:
+            inside += abs(factor.power) * max(1.0, sum(map(abs, factor.exponents)))
         return sum(map(abs, self.exponents)) + inside
 
     @property
@@ -99,16 +99,6 @@ def _added(left, right) -> tuple[float, ...]:
 def monomial(exponents: Iterable[float]) -> Term:
     """Return the term that is a product of powers of columns."""
     return Term(tuple(map(float, exponents)))
-
-
-def substituted(term: Term, columns: np.ndarray) -> Term:
-    """Return a term in new variables: variable k is the product of ``columns ** columns[k]``."""
-
-    def outer(exponents):
-        return tuple(float(e) for e in np.asarray(exponents) @ columns)
-
-    factors = tuple(f._replace(exponents=outer(f.exponents)) for f in term.factors)
-    return Term(outer(term.exponents), factors)
 
 
 def derivative(term: Term, column: int) -> list[tuple[float, Term]]:

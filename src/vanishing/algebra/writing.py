@@ -47,11 +47,13 @@ def with_error(value: float, std: float) -> tuple[str, int]:
     >>> from vanishing.algebra.writing import with_error
     >>> with_error(8.3142, 0.0017), with_error(1234.5, 17.0), with_error(2.5e-7, 3.1e-9)
     (('8.314(2)', 0), ('1234(17)', 0), ('2.50(3)', -7))
+    >>> with_error(17599.0, 229.0)
+    ('1.76(2)', 4)
     >>> with_error(2e-15, 0.019)
     ('0.00(2)', 0)
     """
     size = floor(log10(max(value, std)))
-    power = size if not -4 <= size < 6 else 0
+    power = size if not -4 <= size < 6 or std >= 100.0 else 0
     value, std = value / 10.0**power, std / 10.0**power
     places = max(0, -floor(log10(float(f"{std:.1g}"))))
     return f"{value:.{places}f}({round(std * 10**places)})", power

@@ -4,13 +4,13 @@ import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from inspect import signature
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 
 from vanishing._types import FloatArray, Table, Vector
 from vanishing.algebra.expression_units import unit_of_term, with_units
-from vanishing.algebra.expressions import Column, Node, columns_of, evaluate, moved, plus
+from vanishing.algebra.expressions import Column, Node, evaluate, moved, plus
 from vanishing.algebra.immutable import read_only
 from vanishing.algebra.languages import writer
 from vanishing.algebra.programs import python_function, to_sympy
@@ -26,7 +26,10 @@ from vanishing.algebra.solving import (
 from vanishing.algebra.terms import Evaluator, Term
 from vanishing.equations.columns import read_columns
 from vanishing.equations.fitted import FittedTerms
+from vanishing.equations.parts import Group, check_equation, check_parts
+from vanishing.equations.prediction import variance_of_prediction
 from vanishing.equations.saved_law import read_parts, write_law
+from vanishing.fitting.unequal_noise import Variance
 from vanishing.persistence import register_result
 
 
@@ -76,6 +79,17 @@ class Law(FittedTerms):
     formula : Node, default=None
         The target as an expression in the other columns, where an equation that was checked is
         to be written and predicted from as it was given, and not from its terms.
+    equation : Node, default=None
+        What is zero, in the columns and, behind them, the constants.
+    constant_covariance : array-like of shape (n_constants, n_constants), default=None
+        Of the constants.
+    noise : Variance, default=None
+        Variance of what the target is measured with, at what is predicted; without it that is the
+        same everywhere, and follows from ``error``.
+    group : str, int or float, default=None
+        The group of rows that the law is about, where constants differ between groups.
+    wrong_rows : sequence of int, default=()
+        Rows that a robust fit left out as wrong, counted from 0.
 
     Attributes
     ----------
@@ -137,6 +151,11 @@ class Law(FittedTerms):
     verdict: str
     units: Units | None
     formula: Node | None
+    equation: Node | None
+    constant_covariance: FloatArray | None
+    noise: Variance | None
+    group: Group | None
+    wrong_rows: tuple[int, ...]
     _constants: tuple[tuple[str, float, float], ...]
     _constant_units: tuple[tuple[str, str], ...]
 
@@ -163,18 +182,21 @@ class Law(FittedTerms):
         units: Units | None = None,
         offsets: Vector | None = None,
         formula: Node | None = None,
+        equation: Node | None = None,
+        constant_covariance: Table | None = None,
+        noise: Variance | None = None,
+        group: Group | None = None,
+        wrong_rows: Sequence[int] = (),
     ):
         self._set_terms(terms, coef, names, covariance, offsets)
         if n_inputs is None:
             n_inputs = len(self.names) - (target is not None and target == self.names[-1])
         if errors is not None:
             errors = read_only(np.array(errors, dtype=np.float64))
-        _check(self.names, target, n_inputs, errors, branch)
-        places = set(range(len(self.names))) - {self.names.index(target) if target else -1}
-        if formula is not None and (target is None or not columns_of(formula) <= places):
-            raise ValueError("the formula of a law is its target in terms of its other columns.")
-        if units is not None and len(units.columns) != len(self.names):
-            raise ValueError("units of a law are one per column.")
+        if constant_covariance is not None:
+            constant_covariance = read_only(np.array(constant_covariance, dtype=np.float64))
+        check_parts(self.names, target, n_inputs, errors, branch, units)
+        check_equation(self.names, target, formula, equation, len(constants), constant_covariance)
         self._set(
             errors=errors,
             target=target,
@@ -189,6 +211,11 @@ class Law(FittedTerms):
             verdict=str(verdict),
             units=units,
             formula=formula,
+            equation=equation,
+            constant_covariance=constant_covariance,
+            noise=noise,
+            group=group,
+            wrong_rows=tuple(map(int, wrong_rows)),
             _constant_units=tuple(dict(constant_units).items()),
             _constants=tuple((str(k), float(v), float(s)) for k, (v, s) in dict(constants).items()),
         )
@@ -268,7 +295,11 @@ class Law(FittedTerms):
         with np.errstate(all="ignore"):
             return self.term_values(X, y) @ self.coef
 
-    def predict(self, X: Table) -> FloatArray:
+    @overload
+    def predict(self, X: Table, return_std: Literal[False] = False) -> FloatArray: ...
+    @overload
+    def predict(self, X: Table, return_std: Literal[True]) -> tuple[FloatArray, FloatArray]: ...
+    def predict(self, X, return_std=False):
         """Return the target from the other columns.
 
         Parameters
@@ -276,11 +307,18 @@ class Law(FittedTerms):
         X : array-like of shape (n_samples, n_inputs), or frame
             Where the target is a column of X, it is there and is not used; a frame may leave it
             out.
+        return_std : bool, default=False
+            Whether to return standard deviations, too.
 
         Returns
         -------
         values : ndarray of shape (n_samples,)
             NaN where the equation has no solution.
+        std : ndarray of shape (n_samples,), with ``return_std=True``
+            Standard deviation of a new measurement about its prediction: the root of the variance
+            that the errors of the constants make, plus that of the noise. About 95 % of new rows
+            are within two of them, where noise is normal and the law holds. NaN where the errors
+            of coefficients are not known.
         """
         if self.target is None:
             raise ValueError("the law is solved for no column: ask for law.solve(name).predict(X).")
@@ -290,8 +328,11 @@ class Law(FittedTerms):
         needed = self._columns - {column}
         columns = read_columns(X, None, self.names, self.n_inputs, needed, column)
         with np.errstate(all="ignore"):
-            values = evaluate(self.solution, columns)
-        return np.array(np.broadcast_to(values, columns.shape[1]))
+            solution = evaluate(self.solution, columns)
+            values = np.array(np.broadcast_to(solution, columns.shape[1]), dtype=np.float64)
+            if not return_std:
+                return values
+            return values, np.sqrt(variance_of_prediction(self, columns, values))
 
     # -- Solving ----------------------------------------------------------------------------------
 
@@ -331,6 +372,7 @@ class Law(FittedTerms):
             branch=branch,
             held_out_error=self.held_out_error if same else math.nan,
             formula=self.formula if same else None,
+            noise=self.noise if same else None,
         )
         if law.solution is None:
             raise ValueError(no_closed_form(name))
@@ -438,22 +480,6 @@ class Law(FittedTerms):
         arguments = [i for i, name in enumerate(self.names) if not is_solved or name != self.target]
         note = str(self) if is_solved else f"0 where {self}"
         return python_function(self.names, arguments, self._formula, note)
-
-
-# -- Checks ---------------------------------------------------------------------------------------
-
-
-def _check(names, target, n_inputs, errors, branch) -> None:
-    """Raise ValueError unless the parts of a law fit one another."""
-    n_columns = len(names)
-    if target is not None and target not in names:
-        raise ValueError(f"the target {target!r} is no column of the law.")
-    if n_inputs not in (n_columns, n_columns - 1):
-        raise ValueError(f"n_inputs must be {n_columns - 1} or {n_columns}; got {n_inputs!r}.")
-    if errors is not None and errors.shape != (n_columns,):
-        raise ValueError("errors of a law are one number per column.")
-    if branch not in (1, -1):
-        raise ValueError(f"branch must be 1 or -1; got {branch!r}.")
 
 
 # -- Saving ---------------------------------------------------------------------------------------

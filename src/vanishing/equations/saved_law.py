@@ -4,8 +4,11 @@ from typing import Any
 
 from vanishing.algebra import saving
 from vanishing.equations.fitted import read_terms
+from vanishing.equations.parts import GROUP
+from vanishing.fitting.unequal_noise import Variance
 
 _MEASURED = ("error", "relative_error", "evidence", "lack_of_fit", "held_out_error")
+_LATER = ("zero", "constant_covariance", "noise", "group", "wrong_rows")
 
 
 def write_law(writer, law: Any) -> dict:
@@ -28,6 +31,19 @@ def write_law(writer, law: Any) -> dict:
     node["errors"] = None if law.errors is None else writer.array(law.errors, "errors")
     if law.formula is not None:
         node["formula"] = saving.write_tree(writer, law.formula)
+    if law.equation is not None:
+        node["zero"] = saving.write_tree(writer, law.equation)
+    if law.constant_covariance is not None:
+        node["constant_covariance"] = writer.array(law.constant_covariance, "constant_covariance")
+    if law.noise is not None:
+        noise = law.noise
+        node["noise"] = [
+            writer.float(number) for number in (noise.floor, noise.power, noise.size, noise.factor)
+        ]
+    if law.group is not None:
+        node["group"] = law.group
+    if law.wrong_rows:
+        node["wrong_rows"] = list(law.wrong_rows)
     if law.units is not None:
         node["units"] = saving.write_units(writer, law.units)
     return node
@@ -40,9 +56,12 @@ def read_parts(reader, node) -> dict[str, Any]:
         node,
         "a law",
         (*keys, *_MEASURED, "covariance", "errors"),
-        ("constants", "equation", "units", "constant_units", "offsets", "formula"),
+        ("constants", "equation", "units", "constant_units", "offsets", "formula", *_LATER),
     )
-    *measured, covariance, errors, constants, _, units, constant_units, offsets, formula = rest
+    later = dict(zip(_LATER, rest[-len(_LATER) :], strict=True))
+    *measured, covariance, errors, constants, _, units, constant_units, offsets, formula = rest[
+        : -len(_LATER)
+    ]
     constants, constant_units = saving.read_constants(reader, constants, constant_units)
     parts = read_terms(reader, names, terms, coef, covariance, offsets)
     n_columns = len(parts["names"])
@@ -60,5 +79,31 @@ def read_parts(reader, node) -> dict[str, Any]:
         constant_units=constant_units,
         units=None if units is None else saving.read_saved_units(reader, units, n_columns),
         formula=None if formula is None else saving.read_tree(reader, formula, n_columns),
+        **_read_later(reader, later, n_columns, len(constants)),
         **{k: reader.measured(v, k) for k, v in zip(_MEASURED, measured, strict=True)},
     )
+
+
+def _read_later(reader, later: dict[str, Any], n_columns: int, n_constants: int) -> dict[str, Any]:
+    """Return what files of earlier versions do not have."""
+    zero, covariance, noise, group, wrong = (later[name] for name in _LATER)
+    if covariance is not None:
+        shape = (n_constants, n_constants)
+        covariance = reader.array(covariance, "constant_covariance", shape)
+    if noise is not None:
+        floor, power, size, factor = reader.floats(noise, "noise", 4).tolist()
+        noise = Variance(floor, int(power), size, factor)
+    reader.require(
+        group is None or (isinstance(group, GROUP) and not isinstance(group, bool)),
+        "the group of a law is neither a text nor a number.",
+    )
+    wrong = [] if wrong is None else reader.listed(wrong, "wrong_rows")
+    return {
+        "equation": None
+        if zero is None
+        else saving.read_tree(reader, zero, n_columns + n_constants),
+        "constant_covariance": covariance,
+        "noise": noise,
+        "group": group,
+        "wrong_rows": [reader.integer(row, "wrong_rows") for row in wrong],
+    }

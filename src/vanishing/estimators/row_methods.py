@@ -11,6 +11,7 @@ from vanishing._types import Array, FloatArray, Labels, Table
 from vanishing.rows.apply import apply_to_rows, unless_lazy
 
 Value_co = TypeVar("Value_co", covariant=True)
+Method = TypeVar("Method", bound=Callable)
 
 
 class RowMethod(Protocol[Value_co]):
@@ -78,6 +79,12 @@ def row_by_row(
         return method
 
     return decorate
+
+
+def by_row_methods(method: Method) -> Method:
+    """Mark a method that only puts together what methods applied `row_by_row` return."""
+    method.is_row_by_row = True  # type: ignore[attr-defined]  # of a function
+    return method
 
 
 class RowTransformer(RowMethods):

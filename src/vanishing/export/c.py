@@ -18,7 +18,13 @@ from vanishing.export.python import function_name
 _WIDTH = 92  # of a line of numbers
 _STRAIGHT = 60  # products that are written one by one; a loop is over a table
 _INDENT = "    "
-_OUTPUTS = {"classifier": "decision", "detector": "decision", "transformer": "features"}
+_OUTPUTS = {
+    "classifier": "decision",
+    "detector": "decision",
+    "transformer": "features",
+    "motion": "slopes",
+}
+_UNKNOWN = {"classifier": "return -1;", "detector": "return 0;"}  # of a row with NaN
 
 Entry = Callable[[str], Written]  # from an index to an entry of a vector
 
@@ -46,8 +52,9 @@ def to_c(model: object, name: str | None = None) -> str:
         returns -1 for an outlier and 1 for another row, and writes the decision value. Of a
         transformer, ``void transform(const double *x, double *features)`` writes the features. Of a
         law, ``double predict(const double *x)`` returns the prediction, or ``residual`` what is
-        zero where the law holds. Where a column is NaN all values are, no class is predicted (-1),
-        and a row is neither an outlier nor not (0).
+        zero where the law holds. Of equations of motion, ``void derivatives(const double *x, double
+        *slopes)`` writes the derivative of each column. Where a column is NaN all values are, no
+        class is predicted (-1), and a row is neither an outlier nor not (0).
 
     See Also
     --------
@@ -96,6 +103,9 @@ def to_c(model: object, name: str | None = None) -> str:
 def _heading(computation: Computation) -> list[str]:
     lines = [f"A fitted {computation.title}, written by vanishing {__version__}.", "", "Columns:"]
     lines += [f"    x[{i}]  {name!r}" for i, name in enumerate(computation.columns)]
+    if computation.kind == "motion":
+        lines += ["Derivatives:"]
+        lines += [f"    slopes[{i}]  {name!r}" for i, name in enumerate(computation.names)]
     if computation.classes is not None:
         lines += ["Classes:"]
         lines += [f"    {i}  {label!r}" for i, label in enumerate(computation.classes.tolist())]
@@ -120,10 +130,10 @@ def _start(computation: Computation, name: str) -> list[str]:
     if kind == "law":
         return [f"double {name}(const double *x)", "{"]
     out, width = _OUTPUTS[kind], len(computation.names)
-    result = "void" if kind == "transformer" else "int"
-    unknown = {"transformer": "return;", "classifier": "return -1;", "detector": "return 0;"}[kind]
+    result = "int" if kind in _UNKNOWN else "void"
+    unknown = _UNKNOWN.get(kind, "return;")
     written = f"for (int j = 0; j < {width}; j++) {out}[j] = NAN;"
-    if kind != "transformer":
+    if kind in _UNKNOWN:
         written = f"if ({out}) {written}"
     return [
         f"{result} {name}(const double *x, double *{out})",
@@ -144,7 +154,7 @@ def _end(computation: Computation, output: Value, entry: Entry) -> list[str]:
     write = f"for (int i = 0; i < {output.width}; i++) {out}[i] = {entry('i').text};"
     if output.width == 1:
         write = f"{out}[0] = {entry('0').text};"
-    if computation.kind == "transformer":
+    if computation.kind not in _UNKNOWN:
         return [write]
     write = f"if ({out}) {write}"
     if computation.kind == "detector":

@@ -163,13 +163,13 @@ class Computation:
     ----------
     title : str
         Of the model, for people.
-    kind : {"classifier", "transformer", "detector", "law"}
+    kind : {"classifier", "transformer", "detector", "law", "motion"}
     columns : tuple of str
         Names of the columns of a row.
     outputs : dict from str to Value
         The first is what the model is for. A classifier has "decision" and mostly "probabilities",
         a detector "decision" and "score", a transformer "features", a law "prediction" or
-        "residual".
+        "residual", equations of motion "derivatives".
     names : tuple of str
         Of the entries of the first output.
     classes : ndarray or None

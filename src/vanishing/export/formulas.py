@@ -1,4 +1,4 @@
-"""Laws and conserved quantities as computations."""
+"""Laws, conserved quantities and equations of motion as computations."""
 
 import math
 
@@ -23,12 +23,18 @@ from vanishing.export.computation import Computation, Value, columns, constant, 
 from vanishing.inspection import law_anatomy
 from vanishing.inspection.formulas import law_formula
 from vanishing.motion.conserved import ConservedQuantities
+from vanishing.motion.equation import EquationOfMotion
+from vanishing.motion.equations_of_motion import EquationsOfMotion
 from vanishing.motion.quantity import ConservedQuantity
 
 
 def law_computation(model) -> Computation:
     """Return what a law, or the best one of a finder, says of a row."""
     facts = law_anatomy(model)
+    if facts.by_group is not None:
+        raise ValueError(
+            "laws by group are written one by one: give one of them, such as laws_[0]."
+        )
     law = model if not facts.laws and facts.best is model else next(iter(facts.laws), None)
     if law is None:
         raise ValueError(
@@ -61,6 +67,29 @@ def quantities_computation(model: ConservedQuantities | ConservedQuantity) -> Co
     values = [_value(q.total, x, places).noted([str(q)]) for q in quantities]
     out = tuple(f"quantity{i}" for i in range(len(values)))
     return Computation(type(model).__name__, "transformer", names, {"features": join(values)}, out)
+
+
+def motion_computation(model: EquationsOfMotion | EquationOfMotion) -> Computation:
+    """Return the derivatives of all columns, or that of one, from all variables."""
+    if isinstance(model, EquationOfMotion):
+        equations = [model]
+    else:
+        check_is_fitted(model, "equations_")
+        equations = list(model.equations_)
+        if not equations:
+            raise ValueError(
+                f"there are no equations of motion to export: {model.verdict_} An equation of "
+                "front_ can be exported."
+            )
+    names = equations[0].names
+    x = columns(len(names))
+    places = {i: i for i in range(len(names))}
+    values = [
+        _for_each_row(_value(equation.total, x, places), x).noted([str(equation)])
+        for equation in equations
+    ]
+    out = tuple(equation.left for equation in equations)
+    return Computation(type(model).__name__, "motion", names, {"derivatives": join(values)}, out)
 
 
 def _for_each_row(value: Value, x: Value) -> Value:

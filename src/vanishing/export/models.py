@@ -14,7 +14,7 @@ from vanishing.constructions.exact import BuchbergerMoller
 from vanishing.estimators.names import input_names
 from vanishing.export.computation import Computation, Value, columns, join
 from vanishing.export.detectors import scores
-from vanishing.export.formulas import law_computation, quantities_computation
+from vanishing.export.formulas import law_computation, motion_computation, quantities_computation
 from vanishing.export.scaling import scaled, transformed
 from vanishing.inspection import ModelPart, anatomy
 from vanishing.inspection.laws import is_about_laws
@@ -22,6 +22,8 @@ from vanishing.learning.classifier import LINEAR, VanishingClassifier
 from vanishing.learning.features import VanishingFeatures
 from vanishing.learning.search import VanishingClassifierCV
 from vanishing.motion.conserved import ConservedQuantities
+from vanishing.motion.equation import EquationOfMotion
+from vanishing.motion.equations_of_motion import EquationsOfMotion
 from vanishing.motion.quantity import ConservedQuantity
 from vanishing.outliers.detector import VanishingOutlierDetector
 
@@ -35,7 +37,7 @@ def computation_of(model) -> Computation:
 
     Parameters
     ----------
-    model : estimator, Pipeline or Law
+    model : estimator, Pipeline, Law or EquationOfMotion
 
     Returns
     -------
@@ -50,6 +52,8 @@ def computation_of(model) -> Computation:
         return law_computation(model)
     if isinstance(model, (ConservedQuantities, ConservedQuantity)):
         return quantities_computation(model)
+    if isinstance(model, (EquationsOfMotion, EquationOfMotion)):
+        return motion_computation(model)
     check_is_fitted(model)
     steps = _steps(model)
     # A pipeline whose first step passes rows through does not know its columns.

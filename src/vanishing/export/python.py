@@ -83,7 +83,7 @@ def {name}(X):
 
 _TRANSFORMER = '''
 def {name}(X):
-    """Return the features of rows: (n_rows, {width})."""
+    """Return the {what} of rows: (n_rows, {width})."""
     return _in_chunks(X, 0)
 '''
 
@@ -105,22 +105,25 @@ def to_python(model: object, name: str | None = None) -> str:
     model : estimator, Pipeline or Law
         A fitted `OAVI`, `ABM`, `AVI`, `VCA`, `ContrastiveVanishing`, `VanishingFeatures`,
         `VanishingClassifier`, `VanishingClassifierCV`, `L1SquaredHingeSVC`,
-        `VanishingOutlierDetector`, `LawFinder` (its best law) or `ConservedQuantities`; a `Law` or
-        `ConservedQuantity`; or a scikit-learn Pipeline that ends with an estimator of these other
+        `VanishingOutlierDetector`, `LawFinder` (its best law), `ConservedQuantities` or
+        `EquationsOfMotion` (all of them together); a `Law`, `ConservedQuantity` or
+        `EquationOfMotion`; or a scikit-learn Pipeline that ends with an estimator of these other
         than those of laws and motion. MinMaxScaler, MaxAbsScaler, StandardScaler, RobustScaler,
         QuantileTransformer (to a uniform distribution), LogisticRegression and LinearSVC may be
         parts of it.
     name : str, default=None
         Name of the function; by default "predict" for classifiers and detectors, which have
         ``decision_function`` and others beside it, and for laws that are solved for a column;
-        "residual" for other laws; and "transform" for all else.
+        "residual" for other laws; "derivatives" for equations of motion; and "transform" for all
+        else.
 
     Returns
     -------
     source : str
         Of a module with the function, FEATURE_NAMES, N_FEATURES and, for classifiers, CLASSES. It
         takes rows whose columns are those of FEATURE_NAMES, in this order: of a law, all but the
-        one it is solved for.
+        one it is solved for; of equations of motion, columns, for order 2 their velocities, and
+        inputs.
 
     See Also
     --------
@@ -171,8 +174,8 @@ def to_python(model: object, name: str | None = None) -> str:
 
 def function_name(computation: Computation) -> str:
     """Return the name that the function has if none is given."""
-    if computation.kind == "transformer":
-        return "transform"
+    if computation.kind in ("transformer", "motion"):
+        return "transform" if computation.kind == "transformer" else "derivatives"
     return "residual" if "residual" in computation.outputs else "predict"
 
 
@@ -199,7 +202,8 @@ def _functions(computation: Computation, name: str) -> str:
         solved = "prediction" in computation.outputs
         what = "the prediction" if solved else "what is zero where the law holds"
         return _LAW.format(name=name, what=what)
-    return _TRANSFORMER.format(name=name, width=len(computation.names))
+    (what,) = computation.outputs
+    return _TRANSFORMER.format(name=name, what=what, width=len(computation.names))
 
 
 class _PythonSource(Notation, Python):

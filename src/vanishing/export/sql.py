@@ -35,7 +35,7 @@ def to_sql(model: object, output: str | None = None) -> str:
         Of a classifier, "decision" (the default with two classes: positive for the second),
         "label" (the default with more classes) or "probabilities"; of a detector, "decision" (the
         default: negative for outliers), "score" or "label" (-1 or 1); of all else what there is:
-        "features", "prediction" or "residual".
+        "features", "prediction", "residual" or "derivatives".
 
     Returns
     -------

@@ -81,7 +81,7 @@ def _distinct(function: Function) -> Function:
     return other if other.is_registered else function
 
 
-def carries_more(values: np.ndarray, argument: np.ndarray) -> bool:
+def carries_more(values: np.ndarray, argument: np.ndarray, least: float | None = None) -> bool:
     """Say whether a function can be told from a polynomial of degree 2 of its argument, on rows.
 
     sin(x) is x, and cos(x) is 1, where x is 1e-24: a term with them would be another name for one
@@ -91,6 +91,8 @@ def carries_more(values: np.ndarray, argument: np.ndarray) -> bool:
     ----------
     values, argument : array of shape (n_rows,)
         The function's values, and what it is applied to.
+    least : float, default=None
+        Share of the function's range by which it has to differ; None for ``SAME_FUNCTION``.
     """
     if not (np.isfinite(values).all() and np.isfinite(argument).all()):
         return True
@@ -104,4 +106,5 @@ def carries_more(values: np.ndarray, argument: np.ndarray) -> bool:
     coef = np.linalg.lstsq(terms.T, values, rcond=None)[0]
     left = float(np.abs(values - coef @ terms).max())
     rounding = np.finfo(float).eps * float(np.abs(values).max())
-    return bool(left > max(settings.SAME_FUNCTION * float(np.ptp(values)), 8 * rounding))
+    least = settings.SAME_FUNCTION if least is None else least
+    return bool(left > max(least * float(np.ptp(values)), 8 * rounding))

@@ -1,5 +1,6 @@
 """Lack of fit: whether smooth functions of columns still explain what a law leaves over."""
 
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -33,7 +34,12 @@ class Lack(NamedTuple):
     @property
     def is_large(self) -> bool:
         """Whether this is more than noise has."""
-        return self.size >= settings.LACK_OF_FIT and self.p_value < settings.SURE_LACK
+        return self.size >= settings.LACK_OF_FIT and self.is_sure
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether chance does not explain it, however small it is."""
+        return self.p_value < settings.SURE_LACK
 
 
 class LackOfFit:
@@ -216,18 +222,19 @@ def unseen_share(n_rows: float) -> float:
     return float(np.sqrt(settings.LACK_OF_FIT * np.sqrt(2.0 * n_terms) / n_rows))
 
 
-def signs_of_neighbours(columns: np.ndarray, residuals: np.ndarray) -> Lack:
+def signs_of_neighbours(columns: np.ndarray, residuals: np.ndarray, together: bool = True) -> Lack:
     """Return how far the signs of residuals are from chance among neighbours, and how likely.
 
-    Neighbours are rows next to one another in the order of a column, or in all columns. Signs are
-    those of all rows alike: a few large residuals hide nothing, and noise may differ from row to
-    row. A smooth function that a law misses changes its sign slowly, however few terms follow it.
+    Neighbours are rows next to one another in the order of a column, or, ``together``, in all
+    columns. Signs are those of all rows alike: a few large residuals hide nothing, and noise may
+    differ from row to row. A smooth function that a law misses changes its sign slowly, however few
+    terms follow it.
     """
     n_rows = len(residuals)
     n_neighbours = min(settings.NEIGHBOURS, n_rows // 10)
     signs = np.sign(residuals) - np.mean(np.sign(residuals))
     norm = float(np.mean(signs**2))
-    if n_neighbours < 1 or not norm:
+    if n_neighbours < 1 or not norm or not len(columns):
         return Lack()
     sizes = []
     ranks = np.empty((n_rows, len(columns)))
@@ -238,7 +245,7 @@ def signs_of_neighbours(columns: np.ndarray, residuals: np.ndarray) -> Lack:
         total = sum(ordered[lag:] @ ordered[:-lag] for lag in range(1, n_neighbours + 1))
         n_pairs = n_neighbours * n_rows - n_neighbours * (n_neighbours + 1) / 2
         sizes.append(total / (norm * np.sqrt(n_pairs)))
-    if len(columns) > 1:
+    if together and len(columns) > 1:
         chosen = slice(0, settings.NEIGHBOUR_ROWS)
         nearest = cKDTree(ranks[chosen]).query(ranks[chosen], n_neighbours + 1)[1][:, 1:]
         first = np.repeat(np.arange(len(nearest)), n_neighbours)
@@ -248,6 +255,46 @@ def signs_of_neighbours(columns: np.ndarray, residuals: np.ndarray) -> Lack:
         sizes.append(total / (norm * np.sqrt(np.sum(counts**2))))
     size = float(max(sizes))
     return Lack(size, min(len(sizes) * float(ndtr(-size)), 1.0))
+
+
+def between(columns: np.ndarray, positive: np.ndarray) -> np.ndarray:
+    """Return sums, differences, products and quotients of columns, two and two.
+
+    A law may miss along one of these what no column shows: |a - b| has its kink where a is b.
+    """
+    scaled = standardised(columns, np.ones(columns.shape[1]))
+    pairs = []
+    for i, j in combinations(range(len(columns)), 2):
+        pairs += [scaled[i] + scaled[j], scaled[i] - scaled[j]]
+        if positive[i] or positive[j]:
+            part, whole = (i, j) if positive[j] else (j, i)
+            pairs += [columns[i] * columns[j], columns[part] / columns[whole]]
+    return np.array(pairs).reshape(len(pairs), columns.shape[1])
+
+
+def products_of_neighbours(columns: np.ndarray, residuals: np.ndarray) -> float:
+    """Return how far residuals of neighbours are alike: the largest of a few N(0, 1) for noise.
+
+    Neighbours are rows next to one another in the order of a column, or in all columns. Of few
+    rows, sizes tell more than signs do. Rows that are repeated are one.
+    """
+    rows = np.unique(np.vstack([columns, residuals]).T, axis=0)
+    n_rows, residuals = len(rows), rows[:, -1]
+    n_near = min(settings.NEAREST, n_rows - 1)
+    if not n_near:
+        return 0.0
+    # Ranks: a column of decades has neighbours everywhere. Equal values have the same.
+    ranks = [np.unique(column, return_inverse=True)[1] for column in rows[:, :-1].T]
+    scaled = np.column_stack([rank / max(rank.max(), 1) for rank in ranks])
+    nearest = cKDTree(scaled).query(scaled, n_near + 1)[1]
+    pairs = np.column_stack([np.repeat(np.arange(n_rows), n_near + 1), nearest.ravel()])
+    pairs = np.unique(np.sort(pairs[pairs[:, 0] != pairs[:, 1]], axis=1), axis=0)
+    products = [residuals[pairs[:, 0]] * residuals[pairs[:, 1]]]
+    for column in rows[:, :-1].T if len(columns) > 1 else ():
+        ordered = residuals[np.argsort(column, kind="stable")]
+        lags = range(1, n_near + 1)
+        products.append(np.concatenate([ordered[lag:] * ordered[:-lag] for lag in lags]))
+    return max(float(p.sum() / np.sqrt(max(p @ p, 1e-300))) for p in products)
 
 
 def _size(statistic: float, k: int) -> float:

@@ -175,8 +175,7 @@ class Expansion(NamedTuple):
             raise ValueError("exact coefficients have no covariance")
         part = self.covariance[np.ix_(places, places)]
         error = np.sqrt(np.maximum(part.diagonal(), 1e-300))
-        inverse = np.linalg.pinv(part / error / error[:, None], rcond=1e-10, hermitian=True)
-        return inverse / error / error[:, None]
+        return positive_inverse(part / error / error[:, None], 1e-10) / error / error[:, None]
 
     def refined(self, columns: Sequence[int]) -> tuple[np.ndarray, np.ndarray, "Expansion"]:
         """Return steps, small ones, with which the terms that are not needed are closest to zero.
@@ -195,7 +194,7 @@ class Expansion(NamedTuple):
                     slopes[i, j] = row[column] * sparse[higher]
                 row[column] -= 1
         weighted = slopes.T @ self.precision(gone)
-        spread = np.linalg.pinv(weighted @ slopes, hermitian=True)
+        spread = positive_inverse(weighted @ slopes, 1e-15)
         steps, errors = -spread @ weighted @ self.coef[gone], np.sqrt(spread.diagonal())
         moved = self
         for column, step in zip(columns, steps, strict=True):
@@ -220,6 +219,16 @@ class Expansion(NamedTuple):
                     variance = max(float(both @ covariance[np.ix_([j, i], [j, i])] @ both), 0.0)
                 steps[step] = float(np.sqrt(variance)) / abs(slope)
         return steps
+
+
+def positive_inverse(matrix: np.ndarray, least: float) -> np.ndarray:
+    """Return the inverse of a covariance where it is more than ``least`` of its largest part.
+
+    Where terms nearly depend on one another rounding leaves negative variances: they say nothing.
+    """
+    values, vectors = np.linalg.eigh(matrix)
+    used = values > least * np.abs(values).max(initial=0.0)
+    return (vectors[:, used] / values[used]) @ vectors[:, used].T
 
 
 def shortest_origin(

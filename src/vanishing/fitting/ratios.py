@@ -1,6 +1,7 @@
 """Which few terms? Least ratios v'Gv / v'Hv on supports of few terms."""
 
-from itertools import combinations
+from functools import lru_cache
+from itertools import chain, combinations
 from math import comb
 
 import numba
@@ -48,17 +49,25 @@ def _ratio(gram, slope, support, vector):
     for i in range(k):
         if inner[i, i] > inner[place, place]:
             place = i
-    current = inner[:, place].copy()
+    current, following = inner[:, place].copy(), np.empty(k)
     value = 0.0
     for _ in range(60):
-        norm = np.sqrt(np.sum(current**2))
-        if norm == 0.0:
+        square = 0.0
+        for i in range(k):
+            square += current[i] ** 2
+        if square == 0.0:
             return np.inf
-        current /= norm
-        following = inner @ current
-        updated = np.sum(current * following)
+        norm, updated = np.sqrt(square), 0.0
+        for i in range(k):
+            current[i] /= norm
+        for i in range(k):
+            following[i] = 0.0
+            for j in range(k):
+                following[i] += inner[i, j] * current[j]
+            updated += current[i] * following[i]
         close = abs(updated - value) <= 1e-9 * updated
-        value, current = updated, following
+        value = updated
+        current, following = following, current
         if close:
             break
     for i in range(k - 1, -1, -1):
@@ -124,6 +133,12 @@ def full_ratios(gram, slope) -> np.ndarray:
         return np.where(values > 0.0, 1.0 / values, np.inf)
 
 
+@lru_cache(maxsize=16)
+def _all_supports(k: int, size: int) -> np.ndarray:
+    places = np.fromiter(chain.from_iterable(combinations(range(k), size)), int)
+    return places.reshape(-1, size)
+
+
 def ratio_supports(gram, slope, limit, max_terms, progress) -> list[tuple[tuple[int, ...], float]]:
     """Return supports whose least ratio is below a limit.
 
@@ -132,38 +147,39 @@ def ratio_supports(gram, slope, limit, max_terms, progress) -> list[tuple[tuple[
     best: dict[tuple[int, ...], float] = {}
 
     def note(supports, values):
-        for support, value in zip(supports, values, strict=True):
-            if value < limit:
-                best[tuple(map(int, support))] = float(value)
+        near = values < limit
+        best.update(zip(map(tuple, supports[near].tolist()), values[near].tolist(), strict=True))
 
     k = len(gram)
-    frontier = np.array(list(combinations(range(k), 2)))
+    frontier = _all_supports(k, 2)
     values = ratios(gram, slope, frontier)
     note(frontier, values)
     frontier = frontier[np.argsort(values, kind="stable")[: settings.BEAM]]
     for size in range(3, min(settings.BEAM_SIZE, max_terms, k) + 1):
         progress()
         if size <= settings.EXHAUSTIVE_SIZE and comb(k, size) <= settings.EXHAUSTIVE_RATIOS:
-            supports = np.array(list(combinations(range(k), size)))
+            supports = _all_supports(k, size)
         else:
             supports = _extended(gram, slope, frontier)
         values = ratios(gram, slope, supports)
         order = np.argsort(values, kind="stable")
         frontier = supports[order[: settings.BEAM]]
         note(supports[order[:50]], values[order[:50]])
+    more = ratio_backward(gram, slope, max_terms, progress)
     for j in range(k):
         progress()
         # Each term from the others: a law of few terms is a sparse regression of any of them.
-        for support in regressions(gram, j, min(max_terms, settings.BEAM_SIZE)):
-            note([support], [least_ratio(gram, slope, support)[0]])
-    for left in ratio_backward(gram, slope, max_terms, progress):
-        note([left], [least_ratio(gram, slope, left)[0]])
+        more += regressions(gram, j, min(max_terms, settings.BEAM_SIZE))
+    for size in set(map(len, more)):
+        supports = np.array([support for support in more if len(support) == size])
+        note(supports, ratios(gram, slope, supports))
     # A law with a term too many is one without it.
     for size in range(max(map(len, best), default=0), 2, -1):
-        for long in [s for s in best if len(s) == size]:
-            progress()
-            shorter = np.array(list(combinations(long, size - 1)))
-            note(shorter, ratios(gram, slope, shorter))
+        progress()
+        long = [support for support in best if len(support) == size]
+        parts = {part for support in long for part in combinations(support, size - 1)}
+        shorter = np.array(sorted(parts.difference(best)), int).reshape(-1, size - 1)
+        note(shorter, ratios(gram, slope, shorter))
     return sorted(best.items())
 
 
@@ -174,6 +190,6 @@ def _extended(gram, slope, frontier) -> np.ndarray:
         value, vector = least_ratio(gram, slope, support)
         left = gram[:, support] @ vector - value * (slope[:, support] @ vector)
         left[support] = 0.0
-        for j in np.argsort(-np.abs(left), kind="stable")[: settings.EXTENSIONS]:
-            longer.add(tuple(sorted((*map(int, support), int(j)))))
+        for j in np.argsort(-np.abs(left), kind="stable")[: settings.EXTENSIONS].tolist():
+            longer.add(tuple(sorted((*support.tolist(), j))))
     return np.array(sorted(longer))

@@ -4,7 +4,7 @@ from math import comb
 
 import numba
 import numpy as np
-from scipy.linalg import LinAlgError, cholesky, inv, solve_triangular
+from scipy.linalg.lapack import dpotrf, dtrtrs
 
 from vanishing.fitting import settings
 
@@ -208,33 +208,34 @@ def sparse_supports(gram, cross, norm, max_terms) -> list[tuple[tuple[int, ...],
     max_terms = min(max_terms, k)
     forward, backward = np.zeros((max_terms, k), bool), np.zeros((max_terms, k), bool)
     size = _forward(table.copy(), max_terms, forward)
-    inverse = inv(table[:k, :k] + 1e-10 * np.eye(k), overwrite_a=True, check_finite=False)
+    inverse = np.linalg.inv(table[:k, :k] + 1e-10 * np.eye(k))
     coef = inverse @ table[:k, k]
     full = np.empty_like(table)
     full[:k, :k] = -(inverse + inverse.T) / 2
     full[k, :k] = full[:k, k] = coef
     full[k, k] = 1.0 - table[:k, k] @ coef
     _backward(full, max_terms, backward)
-    candidates = {tuple(np.flatnonzero(row).tolist()) for row in (*forward[:size], *backward)}
+    rows = np.vstack([forward[:size], backward])
+    candidates = {tuple(row.nonzero()[0].tolist()) for row in rows}
     candidates |= _exhaustive_supports(table, max_terms)
     return [(support, norm * _residual(table, support)) for support in sorted(candidates)]
 
 
 def _residual(table, support) -> float:
     """Return 1 - c' G^-1 c on a support; sweeps of nearly dependent terms pile up rounding."""
-    part = list(support)
-    try:
-        factor = cholesky(table[np.ix_(part, part)], lower=True, check_finite=False)
-    except LinAlgError:
+    part = np.array(support)
+    factor, failed = dpotrf(table[part[:, np.newaxis], part], lower=1, clean=0)
+    if failed:
         return np.inf
-    projected = solve_triangular(factor, table[part, -1], lower=True, check_finite=False)
+    projected = dtrtrs(factor, table[part, -1], lower=1)[0]
     return max(float(1.0 - projected @ projected), 1e-14)
 
 
 def regressions(gram, target: int, max_terms: int) -> list[np.ndarray]:
     """Return sparse regressions of one term on the others, as supports with that term."""
     k = len(gram)
-    order = np.append(np.delete(np.arange(k), target), target)
+    order = np.array([*range(target), *range(target + 1, k), target])
     supports = np.zeros((max_terms - 1, k - 1), bool)
-    size = _forward(np.ascontiguousarray(gram[np.ix_(order, order)]), max_terms - 1, supports)
-    return [np.sort(np.append(order[np.flatnonzero(row)], target)) for row in supports[:size]]
+    table = np.ascontiguousarray(gram[order[:, np.newaxis], order])
+    size = _forward(table, max_terms - 1, supports)
+    return [np.array(sorted([*order[:-1][row].tolist(), target])) for row in supports[:size]]

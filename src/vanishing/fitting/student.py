@@ -1,5 +1,6 @@
 """Residuals of which some are wild: Student's distribution, which no few rows can decide."""
 
+import numba
 import numpy as np
 
 _FREEDOM = 3.0  # degrees of freedom: tails in which a row beyond all others costs its logarithm
@@ -15,14 +16,28 @@ def pulls(residual: np.ndarray, scale: float) -> np.ndarray:
 
 def squared_scale(residual: np.ndarray, weight: np.ndarray) -> float:
     """Return the squared scale that is most likely for residuals."""
-    order = np.argsort(np.abs(residual), kind="stable")
+    size = np.abs(residual)
+    order = np.argsort(size, kind="stable")
     total = np.cumsum(weight[order])
     middle = order[np.searchsorted(total, total[-1] / 2)]
-    least = max(float(np.abs(residual).max()) ** 2 * 1e-30, 1e-300)
-    scale = max(float(residual[middle]) ** 2 / _MEDIAN, least)
+    with np.errstate(over="ignore"):
+        squares = residual**2
+    least = max(float(squares.max()) * 1e-30, 1e-300)
+    start = max(float(squares[middle]) / _MEDIAN, least)
+    return _likeliest(squares, np.ascontiguousarray(weight), start, least)
+
+
+@numba.njit(cache=True, error_model="numpy")
+def _likeliest(squares, weight, scale, least):
+    """Return the squared scale that steps from a first one lead to: a weighted mean of squares."""
+    count = np.sum(weight)
     for _ in range(_STEPS):
-        last = scale
-        scale = max(float(np.average(pulls(residual, scale) * residual**2, weights=weight)), least)
+        last, total = scale, 0.0
+        for i in range(len(squares)):
+            total += weight[i] * squares[i] / (_FREEDOM + squares[i] / last)
+        scale = (_FREEDOM + 1.0) * total / count
+        if scale < least:
+            scale = least
         if abs(scale - last) <= 1e-4 * last:
             break
     return scale
@@ -33,7 +48,7 @@ def log_likelihood(residual: np.ndarray, weight: np.ndarray, scale: float | None
     scale = squared_scale(residual, weight) if scale is None else scale
     with np.errstate(over="ignore"):
         tails = np.log1p(residual**2 / (_FREEDOM * scale))
-    return -0.5 * np.log(scale) - 0.5 * (_FREEDOM + 1.0) * float(np.average(tails, weights=weight))
+    return -0.5 * np.log(scale) - 0.5 * (_FREEDOM + 1.0) * float(weight @ tails / weight.sum())
 
 
 def centre(values: np.ndarray, weight: np.ndarray) -> float:
@@ -42,7 +57,7 @@ def centre(values: np.ndarray, weight: np.ndarray) -> float:
     scale = squared_scale(values - middle, weight)
     for _ in range(_STEPS):
         pull = weight * pulls(values - middle, scale)
-        last, middle = middle, float(np.average(values, weights=pull))
+        last, middle = middle, float(pull @ values / pull.sum())
         scale = float(pull @ (values - middle) ** 2 / weight.sum())
         if not abs(middle - last) > 1e-4 * np.sqrt(scale):
             break

@@ -9,7 +9,7 @@ from vanishing.fitting import settings
 
 
 class Variance(NamedTuple):
-    """Variance of the noise of rows, but for a factor: floor + |s / size|^power, s the prediction.
+    """Variance of the noise of rows: factor (floor + |s / size|^power), s the prediction.
 
     Attributes
     ----------
@@ -19,15 +19,27 @@ class Variance(NamedTuple):
         1 or 2; 0 where noise is equal on all rows.
     size : float
         Largest prediction, so that powers do not overflow.
+    factor : float
+        1 where only ratios of variances matter.
+    is_bounded : bool
+        Whether the floor is the least that is tried: a bound of what rows count, not their noise.
     """
 
     floor: float = 0.0
     power: int = 0
     size: float = 1.0
+    factor: float = 1.0
+    is_bounded: bool = False
 
     def at(self, predicted: np.ndarray) -> np.ndarray:
         """Return the variance of rows."""
-        return self.floor + np.abs(predicted / self.size) ** self.power
+        return self.factor * (self.floor + np.abs(predicted / self.size) ** self.power)
+
+    def share(self, predicted: np.ndarray) -> np.ndarray:
+        """Return the share of rows' variance that is noise; the rest bounds what they count."""
+        if not self.is_bounded:
+            return np.ones_like(predicted)
+        return 1.0 - self.factor * self.floor / self.at(predicted)
 
 
 def relative(predicted: np.ndarray) -> Variance:
@@ -84,5 +96,6 @@ def variance_of_noise(
         score += mean(np.log(tried), weight)
         place = int(np.argmin(score))
         if score[place] < best:
-            best, variance = float(score[place]), Variance(float(floors[place]), power, largest)
+            best = float(score[place])
+            variance = Variance(float(floors[place]), power, largest, is_bounded=place == 0)
     return variance

@@ -1,8 +1,10 @@
 """Polynomial equations and the points where they hold: what follows from what."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
+import numba
 import numpy as np
 
 from vanishing.algebra import monomials
@@ -36,9 +38,16 @@ class VarietyEquation(NamedTuple):
 
 def evaluated(columns: np.ndarray, exponents: np.ndarray) -> np.ndarray:
     """Return the values of monomials, shape (n_terms, n_rows)."""
-    plan, position = monomials.plan(exponents)
+    exponents = np.ascontiguousarray(exponents, dtype=int)
+    plan, position = _plan(exponents.tobytes(), exponents.shape)
     columns = np.ascontiguousarray(columns)  # one layout: each is compiled
     return values_on(columns, plan)[position]
+
+
+@lru_cache(maxsize=256)
+def _plan(exponents: bytes, shape: tuple[int, int]):
+    """Return the plan of monomials; points that are moved ask for the same ones at each step."""
+    return monomials.plan(np.frombuffer(exponents, dtype=int).reshape(shape))
 
 
 def gradient(columns, equation: VarietyEquation) -> np.ndarray:
@@ -124,24 +133,32 @@ def sparse_supports_of(
     sparse: dict[tuple[int, ...], None] = {}
     for trial in range(1 if len(null) == 1 else settings.ORDERS):
         order = np.arange(null.shape[1])[::-1] if not trial else random.permutation(null.shape[1])
-        rows = _echelon(null, order)
+        rows = _echelon(np.ascontiguousarray(null), np.ascontiguousarray(order))
         used = np.abs(rows) > tolerance * np.abs(rows).max(axis=1)[:, None]
         for row in used[used.sum(axis=1) <= max_terms]:
             sparse[tuple(np.flatnonzero(row).tolist())] = None
     return [np.array(support) for support in sorted(sparse, key=lambda s: (len(s), s))]
 
 
-def _echelon(space: np.ndarray, order) -> np.ndarray:
+@numba.njit(cache=True, error_model="numpy")
+def _echelon(space, order):
     """Return the reduced echelon form of a space, with pivots in some order of the columns."""
     rows, used = space.copy(), 0
     for column in order:
-        place = used + int(np.argmax(np.abs(rows[used:, column])))
+        place = used
+        for i in range(used + 1, len(rows)):
+            if abs(rows[i, column]) > abs(rows[place, column]):
+                place = i
         if abs(rows[place, column]) < 1e-8:
             continue
-        rows[[used, place]] = rows[[place, used]]
-        rows[used] /= rows[used, column]
-        others = np.arange(len(rows)) != used
-        rows[others] -= np.outer(rows[others, column], rows[used])
+        pivot = rows[place] / rows[place, column]
+        rows[place] = rows[used]
+        rows[used] = pivot
+        for i in range(len(rows)):
+            if i != used:
+                factor = rows[i, column]
+                for j in range(rows.shape[1]):
+                    rows[i, j] -= factor * pivot[j]
         used += 1
         if used == len(rows):
             break

@@ -1,27 +1,30 @@
 """Whether a law that somebody has in mind holds in a table."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from typing import NamedTuple
+from typing import overload
 
 import numpy as np
 
-from vanishing._types import Table, Vector
-from vanishing.algebra.equations import GivenEquation, read_equation
+from vanishing._types import Labels, Table, Vector
+from vanishing.algebra.equations import read_equation
 from vanishing.algebra.expression_units import units_of_constants
-from vanishing.algebra.expressions import Inside, Node, Number, columns_of, evaluate, with_numbers
-from vanishing.algebra.functions import FUNCTIONS
+from vanishing.algebra.expressions import Node, Number, with_numbers
 from vanishing.algebra.quantities import ONE, read_units
 from vanishing.algebra.solving import normalised, pivot_of
-from vanishing.algebra.terms import Factor, Term
 from vanishing.algebra.writing import PlainText, in_words
 from vanishing.checks import check_flag, check_weights
+from vanishing.equations.by_group import LawsByGroup
 from vanishing.equations.columns import read_columns
 from vanishing.equations.law import Law
-from vanishing.fitting.lack_of_fit import Lack, LackOfFit
+from vanishing.fitting.lack_of_fit import Lack
+from vanishing.fitting.unequal_noise import Variance, variance_of_noise
 from vanishing.laws import settings
 from vanishing.laws.constants import Constants, Undetermined, fit_constants, refined
+from vanishing.laws.folding import folded, shifted
 from vanishing.laws.given_problem import Problem
+from vanishing.laws.groups import GroupFit, fit_by_group, near_by_group, read_groups
+from vanishing.laws.left_over import LeftOver, left_over_of
 from vanishing.laws.robust_constants import rows_near
 from vanishing.rows.intake import refuse
 from vanishing.rows.validation import refuse_values
@@ -29,6 +32,28 @@ from vanishing.rows.validation import refuse_values
 _DEPENDENT = 1e-10  # eigenvalue, per term, of terms that depend on one another
 
 
+@overload
+def check_law(
+    equation: str,
+    X: Table,
+    y: Vector | None = ...,
+    *,
+    sample_weight: Vector | None = ...,
+    units: Mapping[str, str] | None = ...,
+    robust: bool = ...,
+    groups: None = ...,
+) -> Law: ...
+@overload
+def check_law(
+    equation: str,
+    X: Table,
+    y: Vector | None = ...,
+    *,
+    sample_weight: Vector | None = ...,
+    units: Mapping[str, str] | None = ...,
+    robust: bool = ...,
+    groups: Labels,
+) -> LawsByGroup: ...
 def check_law(
     equation: str,
     X: Table,
@@ -37,7 +62,8 @@ def check_law(
     sample_weight: Vector | None = None,
     units: Mapping[str, str] | None = None,
     robust: bool = False,
-) -> Law:
+    groups: Labels | None = None,
+) -> Law | LawsByGroup:
     """Check whether an equation holds in a table, and fit its constants.
 
     Parameters
@@ -64,11 +90,14 @@ def check_law(
         The unit of each column, as for `LawFinder`: numbers and constants then have theirs.
     robust : bool, default=False
         Whether rows may be wrong: those far from the equation that most rows obey are left out,
-        and the verdict counts them.
+        and the verdict counts them; ``wrong_rows`` of the law has their places.
+    groups : array-like of shape (n_samples,), default=None
+        The group of each row, such as a batch. The constants may then differ between groups: each
+        is tested, and those that do not differ are shared. The equation has to hold in each group.
 
     Returns
     -------
-    law : Law
+    law : Law, or LawsByGroup where there are groups
         With the fitted numbers, written as the equation is where a column stands alone in it;
         ``verdict`` says whether it holds (or may hold, where fewer than
         30 rows are too few to tell), ``constants`` has the constants
@@ -100,7 +129,8 @@ def check_law(
     check_flag("robust", robust)
     names, n_inputs = _names(X, y)
     read = read_equation(equation, names)
-    columns, weight = _rows(X, y, names, n_inputs, sample_weight)
+    columns, weight, counted = _rows(X, y, names, n_inputs, sample_weight)
+    in_groups = None if groups is None else read_groups(groups, len(counted)).at(counted)
     target = read.alone if y is None else len(names) - 1
     if target is not None and target not in read.columns:
         raise ValueError(f"the equation {equation!r} is not about the target {names[target]!r}.")
@@ -110,22 +140,83 @@ def check_law(
             f"the equation has {len(read.constants)} constants and needs at least {n_needed} rows; "
             f"got {len(weight)}" + (" that count." if sample_weight is not None else ".")
         )
+    if in_groups is not None:
+        in_groups.check_sizes(n_needed, "the equation")
     read_as = None if units is None else read_units(units, names)
     problem = Problem(read, columns, weight, target)
     with np.errstate(all="ignore"):
         try:
-            near = rows_near(problem) if robust else np.ones(len(weight), dtype=bool)
+            near, start = np.ones(len(weight), dtype=bool), None
+            if robust and in_groups is None:
+                near = rows_near(problem)
+            elif robust and in_groups is not None:
+                near, start = near_by_group(problem, in_groups)
             if near.sum() < n_needed:
                 raise ValueError(
                     f"only {near.sum()} rows are near the equation; {n_needed} are needed."
                 )
             problem = problem.rows(near)
-            constants = fit_constants(problem)
+            fit = None
+            if in_groups is None:
+                constants = fit_constants(problem)
+            else:
+                left = in_groups.at(near)
+                left.check_sizes(n_needed, "the equation")
+                fit = fit_by_group(problem, left, start)
         except Undetermined as error:
             unused = [name for i, name in enumerate(names) if i not in read.columns]
             raise ValueError(f"{_mistyped(error.names, unused)}{error}") from None
-        n_wrong = int(np.sum(~near))
-        return _Result(problem, constants, names, n_inputs, read_as, n_wrong).law()
+        wrong = np.flatnonzero(counted)[~near]
+        if in_groups is None or fit is None:
+            law = _Result(problem, constants, names, n_inputs, read_as, len(wrong)).law()
+            return law._replace(wrong_rows=wrong)
+        by_group = [wrong[in_groups.codes[~near] == g] for g in range(len(in_groups.labels))]
+        return checked_by_group(problem, fit, names, n_inputs, read_as, by_group)
+
+
+def checked_by_group(
+    problem: Problem, fit: GroupFit, names, n_inputs: int, units, wrong: Sequence[np.ndarray]
+) -> LawsByGroup:
+    """Return the laws of groups: each holds, and what all leave over depends on no column.
+
+    Parameters
+    ----------
+    problem : Problem
+        All rows but wrong ones.
+    fit : GroupFit
+    names, n_inputs, units : list of str, int, Units or None
+        Of the columns.
+    wrong : sequence of ndarray of int
+        Rows of each group that are left out as wrong.
+    """
+    laws = []
+    for g, label in enumerate(fit.labels):
+        rows, constants = fit.of_group(g, problem)
+        law = _Result(rows, constants, names, n_inputs, units, len(wrong[g])).law()
+        laws.append(law._replace(group=label, wrong_rows=wrong[g]))
+    whole = _Result(
+        fit.problem, fit.constants, [*names, "the group"], n_inputs, None, sum(map(len, wrong))
+    )
+    if units is not None:
+        own = units_of_constants(problem.equation, units)
+        named = {name: name.partition("[")[0] for name in whole.problem.equation.constants}
+        whole.constant_units = {name: own[k] for name, k in named.items() if k in own}
+        whole.units = units
+    laws = [law._replace(held_out_error=whole.held_out()) for law in laws]
+    if fit.same_noise:
+        laws = [law._replace(noise=whole.noise()) for law in laws]
+    verdict = whole.verdict(whole.left_over())
+    failing = [law for law in laws if law.verdict.startswith("does not hold")]
+    if failing and not verdict.startswith("does not hold"):
+        reason = failing[0].verdict.removeprefix("does not hold: ")
+        verdict = f"does not hold in group {failing[0].group}: {reason}"
+    constants = problem.equation.constants
+    return LawsByGroup(
+        laws,
+        verdict="; ".join(filter(None, [verdict, fit.sentence(constants)])),
+        p_values=fit.p_values,
+        differing=[name for name, d in zip(constants, fit.differs, strict=True) if d],
+    )
 
 
 def _mistyped(constants: list[str], columns: list[str]) -> str:
@@ -165,19 +256,40 @@ def _names(X, y) -> tuple[list[str], int]:
     return [*names, target], len(names)
 
 
-def _rows(X, y, names, n_inputs, sample_weight) -> tuple[np.ndarray, np.ndarray]:
+def _rows(X, y, names, n_inputs, sample_weight) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the columns and weights of rows that count, and which rows these are."""
     refuse_values(X, y)
     columns = read_columns(X, y, names, n_inputs, range(len(names)))
     weight = check_weights(sample_weight, columns.shape[1])
     if weight is None:
-        return columns, np.ones(columns.shape[1])
+        return columns, np.ones(columns.shape[1]), np.ones(columns.shape[1], dtype=bool)
     counted = weight > 0.0
     columns, weight = columns[:, counted], weight[counted]
     # Rows of large weights are no more observations than they were: the sum is their number.
-    return columns, weight * (weight.sum() / (weight @ weight))
+    return columns, weight * (weight.sum() / (weight @ weight)), counted
 
 
 # -- The law --------------------------------------------------------------------------------------
+
+
+def law_of(
+    problem: Problem, constants: Constants, names, n_inputs: int, units=None, n_wrong: int = 0
+) -> Law:
+    """Return an equation whose constants were fitted as a law, with all that is measured."""
+    return _Result(problem, constants, list(names), n_inputs, units, n_wrong).law()
+
+
+def noise_of_constants(problem: Problem, constants: Constants, names) -> Variance | None:
+    """Return the variance of the noise that a fitted equation leaves."""
+    return _Result(problem, constants, names, len(names), None, 0).noise()
+
+
+def reason_against(problem: Problem, constants: Constants, names) -> str:
+    """Say why a fitted equation does not hold; "" if it does."""
+    result = _Result(problem, constants, names, len(names), None, 0)
+    verdict = result.verdict(result.left_over())
+    failure = "does not hold: "
+    return verdict.removeprefix(failure).split("; ")[0] if verdict.startswith(failure) else ""
 
 
 class _Result:
@@ -202,10 +314,10 @@ class _Result:
 
     def law(self) -> Law:
         values, stds = self.constants.values, np.sqrt(np.diag(self.constants.covariance))
-        terms, coef, jacobian = _folded(self.problem.equation, values, stds)
+        terms, coef, jacobian = folded(self.problem.equation, values, stds)
         covariance = jacobian @ self.constants.covariance @ jacobian.T
         if self.target is not None:
-            terms = _shifted(terms, self.target)
+            terms = shifted(terms, self.target)
             coef, covariance = normalised(coef, covariance, pivot_of(terms, coef, self.target))
         left = self.left_over()
         name = None if self.target is None else self.names[self.target]
@@ -230,6 +342,9 @@ class _Result:
             constant_units={name: str(unit) for name, unit in self.constant_units.items()},
             units=self.units,
             formula=self.formula(),
+            equation=self.problem.equation.zero.node,
+            constant_covariance=self.constants.covariance,
+            noise=self.noise(),
         )
         return self.nearest(Law(terms, coef, **parts), Law(terms, coef, branch=-1, **parts))
 
@@ -243,6 +358,19 @@ class _Result:
         stds = np.sqrt(np.diag(self.constants.covariance))
         numbers = list(map(Number, values.tolist(), stds.tolist()))
         return with_numbers(equation.formula, equation.n_columns, numbers)
+
+    def noise(self) -> Variance | None:
+        """Return the variance of the noise at what is predicted; None without a target."""
+        if self.target is None:
+            return None
+        residuals, grows = self.constants.residuals, Variance()
+        if np.ptp(self.constants.weight) and not np.ptp(self.problem.weight):
+            predicted = self.problem.columns[self.target] - residuals
+            grows = variance_of_noise(residuals, predicted)
+            residuals = residuals / np.sqrt(grows.at(predicted))
+        count = float(self.problem.weight.sum())
+        freedom = max(count - len(self.constants.values), 1.0)
+        return grows._replace(factor=self.problem.mean_square(residuals) * count / freedom)
 
     def nearest(self, *laws: Law) -> Law:
         """Return that branch of a law which predicts the target best."""
@@ -283,7 +411,7 @@ class _Result:
 
     # -- What is left over ------------------------------------------------------------------------
 
-    def left_over(self) -> "_LeftOver":
+    def left_over(self) -> LeftOver:
         """Return what columns explain of the residuals.
 
         All columns together explain any residual. Without a target, noise may be in one column,
@@ -292,32 +420,32 @@ class _Result:
         """
         residuals = self.constants.residuals
         if self.error <= settings.EXACT_CHECK * self.size:
-            return _LeftOver(Lack(), [])
+            return LeftOver(Lack(), [])
         if self.target is None:
             used = self.problem.equation.columns
-            each = [_left_over(self.fitted, self.names, i, residuals, name=False) for i in used]
+            each = [left_over_of(self.fitted, self.names, i, residuals, name=False) for i in used]
             best = used[int(np.argmin([left.lack.size for left in each]))]
-            single = _left_over(self.fitted, self.names, best, residuals)
+            single = left_over_of(self.fitted, self.names, best, residuals)
             moved = self.problem.nearest_points(self.constants.values)
             if not np.isfinite(moved).all():
                 return single
-            every = _left_over(self.fitted._replace(columns=moved), self.names, None, residuals)
+            every = left_over_of(self.fitted._replace(columns=moved), self.names, None, residuals)
             if single.lack.size < every.lack.size:
                 return single
             # Which of the columns it is does not show in points that obey an equation.
             return every._replace(names=single.names if every.lack.is_large else [])
-        left = _left_over(self.fitted, self.names, self.target, residuals)
+        left = left_over_of(self.fitted, self.names, self.target, residuals)
         # A missing factor shows in relative residuals, and there it shows alone.
         predicted = self.problem.columns[self.target] - residuals
         if np.min(np.abs(predicted)) > 0.02 * np.median(np.abs(predicted)):
-            relative = _left_over(self.problem, self.names, self.target, residuals / predicted)
+            relative = left_over_of(self.problem, self.names, self.target, residuals / predicted)
             if relative.lack.is_large and 0 < len(relative.names) < len(left.names):
                 left = left._replace(names=relative.names)
         return left
 
     # -- Words ------------------------------------------------------------------------------------
 
-    def verdict(self, left: "_LeftOver") -> str:
+    def verdict(self, left: LeftOver) -> str:
         """Say whether the equation holds."""
         text, parts = PlainText(self.names), []
         fitted, covariance = self.constants.values, self.constants.covariance
@@ -363,87 +491,3 @@ class _Result:
                 return "may hold: " + "; ".join([size, *parts, few])
             return "holds: " + "; ".join([size, *parts, *([] if exact else [rest])])
         return "does not hold: " + "; ".join([reason, *parts])
-
-
-def _folded(equation: GivenEquation, constants, stds) -> tuple[list[Term], np.ndarray, np.ndarray]:
-    """Return terms in columns alone, their coefficients, and these by the constants."""
-    folded = [
-        _fold(term, number, constants, stds, equation.n_columns)
-        for term, number in zip(equation.terms, equation.numbers, strict=True)
-    ]
-    terms = list(dict.fromkeys(term for term, _ in folded))
-    place = [terms.index(term) for term, _ in folded]
-
-    def coefficients(values):
-        coef = np.zeros(len(terms))
-        for j, term, number in zip(place, equation.terms, equation.numbers, strict=True):
-            coef[j] += _fold(term, number, values, stds, equation.n_columns)[1]
-        return coef
-
-    steps = np.diag(np.where(constants == 0.0, 1e-6, 1e-6 * np.abs(constants)))
-    jacobian = np.zeros((len(terms), len(constants)))
-    for k, h in enumerate(steps):
-        jacobian[:, k] = coefficients(constants + h) - coefficients(constants - h)
-        jacobian[:, k] /= 2 * h.sum()
-    return terms, coefficients(constants), jacobian
-
-
-def _shifted(terms: list[Term], target: int) -> list[Term]:
-    """Return terms such that m^2/y^2 = 1 - v^2 stands for m^2 = y^2 - y^2 v^2: m/y has a sign."""
-    inside = [term for term in terms if term.involves(target)]
-    outside = [term for term in terms if not term.involves(target)]
-    exponents = {term.exponents[target] for term in inside}
-    plain = not any(factor.involves(target) for term in inside for factor in term.factors)
-    if len(inside) < 2 or len(outside) != 1 or exponents != {2.0} or not plain:
-        return terms
-    return [
-        term.times([-2.0 * (i == target) for i in range(len(term.exponents))]) for term in terms
-    ]
-
-
-def _fold(term: Term, number: float, constants, stds, n_columns: int) -> tuple[Term, float]:
-    """Return a term with numbers in place of constants, and its coefficient."""
-    fitted = list(map(Number, constants.tolist(), stds.tolist()))
-    coefficient = number * float(np.prod(constants ** np.array(term.exponents[n_columns:])))
-    factors = []
-    for factor in term.factors:
-        scale = factor.scale * float(np.prod(constants ** np.array(factor.exponents[n_columns:])))
-        inner, inside = factor.exponents[:n_columns], factor.inside
-        if inside is not None:
-            node = with_numbers(inside.node, n_columns, fitted)
-            inside, scale = (
-                (Inside(node), scale)
-                if columns_of(node)
-                else (None, scale * float(evaluate(node, ())))
-            )
-        if not (any(inner) or inside) or not scale:
-            coefficient *= float(factor.function.value(np.asarray(scale))) ** factor.power
-            continue
-        if factor.function is FUNCTIONS["sqrt"]:
-            coefficient *= abs(scale) ** (0.5 * factor.power)
-            scale = float(np.sign(scale))
-        factors.append(Factor(factor.function, scale, inner, factor.power, inside))
-    return Term(term.exponents[:n_columns], tuple(factors)), coefficient
-
-
-# -- What is left over ----------------------------------------------------------------------------
-
-
-class _LeftOver(NamedTuple):
-    """What columns explain of residuals, and without which of them it is significantly less."""
-
-    lack: Lack
-    names: list[str]
-
-
-def _left_over(problem: Problem, names, target: int | None, residuals, name=True) -> _LeftOver:
-    """Ask what smooth functions of the other columns explain of residuals."""
-    step = -(-len(residuals) // settings.TESTED_ROWS)
-    chosen, left = problem.rows(slice(None, None, step)), residuals[::step]
-    others = [i for i, row in enumerate(chosen.columns) if i != target and row.min() < row.max()]
-    if not others or len(left) < 5:
-        return _LeftOver(Lack(), [])
-    test = LackOfFit(chosen.columns[others], chosen.weight)
-    asked = enumerate(others) if name else ()
-    explaining = [names[i] for j, i in asked if test.p_value_of(j, left) < settings.SIGNIFICANT]
-    return _LeftOver(test(left), explaining)

@@ -1,158 +1,29 @@
 """Step 5: which law, if any: a score, a test of what is left over, and the distance to others."""
 
 from collections.abc import Callable
-from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 
 from vanishing.algebra.terms import Evaluator
 from vanishing.fitting.lack_of_fit import Lack
-from vanishing.fitting.sparse import price
-from vanishing.fitting.student import explained_share
 from vanishing.laws import settings
+from vanishing.laws.candidates import LawCandidate
+from vanishing.laws.doubts import is_missed, why_little, why_short
 from vanishing.laws.ends import fails_at_ends
-from vanishing.laws.exact import agree, is_confirmed
-from vanishing.laws.problem import Reduced
-from vanishing.laws.refit import Fitted
+from vanishing.laws.exact import agree
 
 AMBIGUOUS = "several different equations explain the table equally well"
 
 
-class LawCandidate(NamedTuple):
-    """A fitted law with what speaks for it."""
-
-    fitted: Fitted
-    reduced: Reduced
-    score: float
-
-    def allowed_terms(self) -> int:
-        """Return how many terms a law of this many variables may have and still be one."""
-        r = self.n_used()
-        return max(r + 3, 2 * r - 2)
-
-    def has_enough_rows(self, searched: bool) -> bool:
-        """Say whether there are observations enough for the coefficients, of which one is fixed.
-
-        Terms that were searched for among many need more, where there is noise.
-        """
-        n_free = max(1, self.fitted.n_terms - 1)
-        asked = settings.ROWS_PER_TERM
-        if searched and n_free > 2 and not self.fitted.exact:
-            asked = settings.ROWS_PER_NOISY_TERM
-        return self.reduced.table.n_observations >= asked * n_free
-
-    def explained_share(self) -> float:
-        """Return the share of the target that is explained on rows left out of the fit, one a time.
-
-        A few rows that are far larger than all others do not count for more than these.
-        """
-        table, law = self.reduced.table, self.fitted
-        alone = np.clip(1.0 - law.leverage, settings.LEAST_FREEDOM, 1.0)
-        return explained_share(table.y, (table.y - law.predicted) / alone, table.counts)
-
-    def length(self) -> float:
-        """Return what it costs to write the law down: coefficients, exponents, functions."""
-        terms = price(self.reduced.table.n_observations) * (self.fitted.n_terms - 1)
-        terms += _complexity(self.fitted.terms) + _variables_price(self.fitted, self.reduced)
-        factor = settings.EXPONENT_PRICE * np.abs(self.reduced.state.factor).sum()
-        return float(terms + factor)
-
-    def least_explained_share(self) -> float:
-        """Return the share that has to be explained: the fewer rows per column, the more.
-
-        On few rows a wrong law of small error leaves nothing that looks other than noise.
-        """
-        table = self.reduced.table
-        terms = self.reduced.in_columns(self.fitted.terms)
-        used = sum(any(t.involves(i) for t in terms) for i in range(len(table.columns)))
-        # A column that the law does without might play a part, too.
-        n_columns = (used + len(table.columns)) / 2
-        per_column = table.n_observations / n_columns
-        left = min(1.0 - settings.LEAST_EXPLAINED, per_column / settings.ROWS_PER_UNEXPLAINED)
-        return 1.0 - left
-
-    def is_product(self) -> bool:
-        """Say whether the law is y = c M, in whatever variables, or a power of this."""
-        return product_exponents(self.fitted, self.reduced) is not None
-
-    def n_used(self) -> int:
-        """Return how many variables occur, without the target."""
-        n = self.reduced.n_variables
-        return sum(any(term.involves(i) for term in self.fitted.terms) for i in range(n))
-
-
-def candidate(fitted: Fitted, reduced: Reduced) -> LawCandidate:
-    """Score a fitted law: twice the negative log-likelihood, and what its terms cost.
-
-    It is exact if that is confirmed.
-    """
-    table = reduced.table
-    floor = 1e-24 * table.norm
-    score = table.n_observations * np.log(max(fitted.mean_square, floor))
-    score += price(table.n_observations) * fitted.n_terms + _complexity(fitted.terms)
-    score += _variables_price(fitted, reduced)
-    fitted = fitted._replace(exact=fitted.exact and is_confirmed(fitted, reduced))
-    return LawCandidate(fitted, reduced, float(score))
-
-
-def product_exponents(fitted: Fitted, reduced: Reduced) -> np.ndarray | None:
-    """Return the exponents of M where a law is y = c M, or a power of this; None elsewhere."""
-    terms = reduced.in_columns(fitted.terms)
-    if len(terms) != 2 or any(term.factors for term in terms):
-        return None
-    *exponents, of_y = np.subtract(terms[0].exponents, terms[1].exponents)
-    return -np.array(exponents) / of_y if of_y else None
-
-
-def _variables_price(fitted: Fitted, reduced: Reduced) -> float:
-    """Return what the exponents of variables cost, and roots in these or in the factor M.
-
-    Of many fractions one is close to anything: over a range, c^(1/3) is a sum with c. So each kind
-    of root has a price.
-    """
-    state, exponents = reduced.state, product_exponents(fitted, reduced)
-    powers = 0.0
-    if exponents is None:
-        exponents = np.vstack([state.variables, state.factor])
-        powers = settings.EXPONENT_PRICE * (np.abs(state.variables).sum() - state.n_variables)
-    fractions = exponents[exponents % 1 != 0.0]
-    kinds = {Fraction(float(e)).limit_denominator(settings.HIGHEST_ROOT) for e in fractions}
-    roots = sum(order - 1 for order in {kind.denominator for kind in kinds})
-    return powers + settings.EXPONENT_PRICE * len(fractions) + settings.ROOT_PRICE * roots
-
-
-def _complexity(terms) -> float:
-    """Return what exponents and functions cost; a factor of all terms of w costs nothing.
-
-    M is free up to a product of powers: 1 - w^2 and w^-4 - w^-6 are equally simple. The factor is
-    one of the terms' own: between two of them exponents would become fractions.
-    """
-    of_w = [term for term in terms if not term.involves(-1)]
-    with_y = [term for term in terms if term.involves(-1)]
-    shifts = {term.exponents for term in of_w} | {(0.0,) * len(terms[0].exponents)}
-    return min(
-        _cost(with_y + [term.times([-e for e in shift]) for term in of_w]) for shift in shifts
-    )
-
-
-def _cost(terms) -> float:
-    functions = {factor.function.name for term in terms for factor in term.factors}
-    if any(e != int(e) for term in terms for e in term.exponents):
-        functions.add("sqrt")
-    return settings.EXPONENT_PRICE * sum(map(_degree, terms)) + settings.FUNCTION_PRICE * len(
-        functions
-    )
-
-
-def _degree(term) -> float:
-    """Return the degree of a term; a root is no simpler than what it is of."""
-    return term.degree + sum(e != int(e) for e in term.exponents)
-
-
 def is_same(law: LawCandidate, other: LawCandidate) -> bool:
-    """Say whether the terms of ``other`` vanish on what ``law`` predicts: they express it, too."""
+    """Say whether the terms of ``other`` vanish on what ``law`` predicts: they express it, too.
+
+    A form is the same as what predicts the same.
+    """
     table = law.reduced.table
+    if law.fitted.form is not None or other.fitted.form is not None:
+        return _gap(law, other) < settings.SAME_CURVE**2 * law.fitted.mean_square
     chosen = slice(0, min(table.n_rows, settings.COMPARED_ROWS))
     reduced = other.reduced
     Y = law.fitted.predicted[chosen] / reduced.factor[chosen]
@@ -185,20 +56,36 @@ def _is_squared(law: LawCandidate, other: LawCandidate) -> bool:
 
     A law that has all terms of another, and more, is another law.
     """
+    if law.fitted.form is not None or other.fitted.form is not None:
+        return False
     has_all_terms = set(law.fitted.terms) > set(other.fitted.terms)
     return law.fitted.n_terms > other.fitted.n_terms and not has_all_terms and is_same(other, law)
 
 
 def _is_variant(law: LawCandidate, other: LawCandidate) -> bool:
-    """Say whether two products of powers differ in exponents alone, and by less than the noise.
+    """Say whether two products of powers, or a form and another law, differ by less than the noise.
 
-    Columns with a narrow range do not tell exponents apart.
+    Columns with a narrow range do not tell exponents apart, nor forms.
     """
-    if not (law.is_product() and other.is_product()):
+    is_curve = law.fitted.form is not None or other.fitted.form is not None
+    if not (is_curve or (law.is_product() and other.is_product())):
         return False
-    table = law.reduced.table
+    return _gap(law, other) < law.fitted.mean_square
+
+
+def is_more_general(law: LawCandidate, other: LawCandidate) -> bool:
+    """Say whether a form says the same as another law, with constants that it could do without."""
+    more = law.fitted.n_terms - other.fitted.n_terms
+    if law.fitted.form is None or more <= 0:
+        return False
+    noise = other.fitted.mean_square / law.reduced.table.n_observations
+    return _gap(law, other) < settings.DETERMINED * more * noise
+
+
+def _gap(law: LawCandidate, other: LawCandidate) -> float:
+    """Return the mean square of the difference of what two laws predict."""
     gap = law.fitted.predicted - other.fitted.predicted
-    return float(np.average(gap**2, weights=table.weight)) < law.fitted.mean_square
+    return float(np.average(gap**2, weights=law.reduced.table.weight))
 
 
 class Choice(NamedTuple):
@@ -213,7 +100,9 @@ class Choice(NamedTuple):
     reason : str
         Why it is no law; "" where it is one.
     variants : tuple of LawCandidate
-        Products of other powers that explain the table as well.
+        Products of other powers, or other forms, that explain the table as well.
+    form : LawCandidate or None
+        The form that says the same as the best candidate: it has a name.
     """
 
     best: LawCandidate
@@ -221,6 +110,7 @@ class Choice(NamedTuple):
     lack_of_fit: float
     reason: str
     variants: tuple[LawCandidate, ...] = ()
+    form: LawCandidate | None = None
 
     @property
     def is_enough(self) -> bool:
@@ -250,27 +140,20 @@ def _exact_choice(candidates: list[LawCandidate]) -> Choice | None:
     gaps = [
         max(other.score - best.score, 0.0)
         for other in others
-        if not agree(best.fitted, best.reduced, other.fitted, other.reduced)
+        if best.fitted.form is None is other.fitted.form
+        and not agree(best.fitted, best.reduced, other.fitted, other.reduced)
     ]
-    return Choice(best, min(gaps, default=np.inf), 0.0, "")
+    form = best if best.fitted.form is not None else None
+    return Choice(best, min(gaps, default=np.inf), 0.0, "", form=form)
 
 
-def _why_little(law: LawCandidate) -> str:
-    """Say why what a law explains does not suffice; "" if it does."""
-    table, explained = law.reduced.table, law.explained_share()
-    equal = table._replace(weight=table.counts, precision=None)
-    left = float(np.average((table.y - law.fitted.predicted) ** 2, weights=equal.weight))
-    # Also where rows count alike: large rows that a law misses may be those of little precision.
-    squares = ((law.fitted.mean_square, table.variance), (left, equal.variance))
-    if not all(square < settings.LEAST_EXPLAINED * variance for square, variance in squares):
-        return "no combination of terms explains half of the target's variance"
-    # Twice the log-likelihood that is gained over a constant target.
-    gain = -table.n_observations * np.log(max(1.0 - explained, 1e-300))
-    if not gain > settings.CHANCE + law.length():
-        return "on so few rows, the best of many equations would fit as well by chance"
-    if not explained > law.least_explained_share():
-        return "the best candidate explains too little of most rows, for so few of them"
-    return ""
+def _one_more(law: LawCandidate, evidence: float) -> bool:
+    """Say whether a law of powers may have one more term, since no other comes near it.
+
+    Smooth functions have many approximations that are as good as one another.
+    """
+    powers = not any(term.factors for term in law.fitted.terms)
+    return powers and law.n_used() > 1 and evidence > settings.STRONG_EVIDENCE
 
 
 def choose(
@@ -284,11 +167,8 @@ def choose(
     """
     if not candidates:
         return None
-    candidates = [
-        c
-        for c in candidates
-        if c.has_enough_rows(searched) and (c.fitted.exact or c.fitted.is_determined())
-    ]
+    told = [c for c in candidates if c.is_determined]
+    candidates = [c for c in told if c.has_enough_rows(searched)]
     if not candidates:
         return None
     exact = _exact_choice(candidates)
@@ -296,33 +176,71 @@ def choose(
         return exact
     # One law in two forms differs by rounding: the form that was tried first is simpler.
     ordered = sorted(candidates, key=lambda c: round(c.score, 3))
-    best = ordered[0]
-    evidence, variants = np.inf, []
-    for other in ordered[1:]:
-        if other.score - best.score > max(evidence, settings.ENOUGH):
+    best, form = _with_form(ordered)
+    least, evidence, variants = ordered[0].score, np.inf, []
+    asked = (form or best).asked_evidence()
+    for other in ordered:
+        if other.score - least > max(evidence, settings.ENOUGH):
             break
-        if is_same(best, other) or _is_squared(best, other):
+        if other is best or is_same(best, other) or _is_squared(best, other):
             continue
-        if other.score - best.score < settings.EVIDENCE and _is_variant(best, other):
+        if is_more_general(other, best):
+            continue
+        if other.score - least < asked and _is_variant(form or best, other):
             variants.append(other)
             continue
-        evidence = other.score - best.score
+        evidence = other.score - least
         break
     table = best.reduced.table
-    reason, lack, fails = _why_little(best), Lack(), False
+    reason, lack = why_little(best, searched) or why_short(best, told), Lack()
+    misses = fails = False
     if not reason:
         left = table.y - best.fitted.predicted
         # Columns that were computed have rounding errors, and these a pattern.
         is_rounding = best.fitted.mean_square <= settings.COMPUTED**2 * table.norm
         lack = lack if is_rounding else lack_of_fit(left, best.fitted.predicted)
-        asked = searched and table.has_few_rows and not is_rounding
-        fails = asked and fails_at_ends(best.fitted, best.reduced)
-    if lack.is_large:
+        looked_at = searched and table.has_few_rows and not is_rounding
+        misses = lack.is_large
+        if looked_at and not misses:
+            misses = is_missed(best, left)
+        fails = looked_at and not misses and fails_at_ends(best.fitted, best.reduced)
+    if misses:
         reason = "the best candidate leaves something that the columns still explain"
     elif not reason and fails:
         reason = "the best candidate fails at the ends of columns, if it is fitted to other rows"
-    elif not reason and best.fitted.n_terms > best.allowed_terms():
+    elif not reason and best.fitted.n_terms > best.allowed_terms() + _one_more(best, evidence):
         reason = "the best candidate has so many terms that it could be any smooth function"
-    elif not reason and evidence < settings.EVIDENCE:
+    elif not reason and evidence < asked:
         reason = AMBIGUOUS
-    return Choice(best, float(evidence), lack.size, reason, tuple(variants))
+    return Choice(best, float(evidence), lack.size, reason, tuple(variants), form)
+
+
+def _without_functions(law: LawCandidate) -> float:
+    """Return the score of a law whose functions cost nothing."""
+    names = {factor.function.name for term in law.fitted.terms for factor in term.factors}
+    return law.score - settings.FUNCTION_PRICE * len(names)
+
+
+def _with_form(ordered: list[LawCandidate]) -> tuple[LawCandidate, LawCandidate | None]:
+    """Return the best candidate, and the form that it is written as, if any.
+
+    A sum of terms may say the same with as many constants. Of both it is that one: its coefficients
+    are solved for, and more is known of it. It is written as the form where that is one of a column
+    itself: 1/f = 1/a + 1/b is no saturation.
+    """
+    near = [c for c in ordered if c.score - ordered[0].score < settings.ENOUGH]
+    # Constants that a form could do without are none that rows determine. It has functions, too,
+    # and does not pay for them: sin(w)*cos(w) is as simple as cos(2*w - pi/2).
+    simpler = [
+        other
+        for other in near
+        if _without_functions(other) - near[0].score < settings.EVIDENCE
+        and is_more_general(near[0], other)
+    ]
+    best = min(simpler, key=lambda c: (c.fitted.n_terms, c.score), default=near[0])
+    for other in near:
+        pair = (best, other) if best.fitted.form is None else (other, best)
+        is_pair = pair[0].fitted.form is None is not pair[1].fitted.form
+        if is_pair and pair[0].fitted.n_terms == pair[1].fitted.n_terms and is_same(*pair):
+            return pair if pair[1].is_of_columns() else (pair[0], None)
+    return best, None if best.fitted.form is None else best

@@ -43,18 +43,32 @@ class Constants(NamedTuple):
     weight: np.ndarray
 
 
-def fit_constants(problem: Problem) -> Constants:
-    """Fit the constants of an equation, from several starts."""
+def fit_constants(problem: Problem, start: np.ndarray | None = None) -> Constants:
+    """Fit the constants of an equation, from several starts, or from one that is near."""
     names = problem.equation.constants
     if not names:
         values = scale = np.empty(0)
+    elif start is not None:
+        scale = np.where(start == 0.0, 1.0, np.abs(start))
+        values = _moved(problem, start, scale)
     else:
         scale = scales(problem)
         values = least_squares_of(problem, scale)
     residuals = _defined(problem, values)
-    problem, values = _with_equal_noise(problem, values, scale, residuals)
+    return settled(*with_equal_noise(problem, values, scale, residuals), scale)
+
+
+def settled(
+    problem: Problem, values: np.ndarray, share: np.ndarray, scale: np.ndarray
+) -> Constants:
+    """Return constants that fit the rows best, with their covariance.
+
+    ``share`` is that of each row's variance that is noise.
+    """
     residuals = _defined(problem, values)
-    covariance = _covariance(problem, values, scale, residuals) if names else np.empty((0, 0))
+    covariance = np.empty((0, 0))
+    if len(values):
+        covariance = _covariance(problem, values, scale, residuals, share)
     return Constants(values, covariance, residuals, problem.weight)
 
 
@@ -104,24 +118,30 @@ def _fewest_negative(fits: list[tuple[float, np.ndarray]]) -> list[tuple[float, 
     ]
 
 
-def _with_equal_noise(problem: Problem, values, scale, residuals) -> tuple[Problem, np.ndarray]:
+def with_equal_noise(
+    problem: Problem, values, scale, residuals
+) -> tuple[Problem, np.ndarray, np.ndarray]:
     """Return rows that count by the inverse of their variance, where that grows with the target.
+
+    With the constants for these, and the share of each variance that is noise.
 
     Without, few rows of large noise decide the constants, and their errors cannot be told. The fit
     starts from the constants for equal noise and from what the measured target says of its noise:
     where few rows decided the former, these look better than they are.
     """
+    equal = np.ones(len(residuals))
     if problem.target is None or np.ptp(problem.weight):
-        return problem, values
+        return problem, values, equal
     measured = problem.columns[problem.target]
     left = problem.mean_square(residuals)
     rounding = settings.EXACT_CHECK**2 * problem.mean_square(measured)
     most = settings.UNEQUAL_LEFT * problem.spread(problem.target) ** 2
     if not rounding < left < most:
-        return problem, values
-    best = (len(residuals) * np.log(left) - settings.CHECKED_GAIN, problem, values)
+        return problem, values, equal
+    best = (len(residuals) * np.log(left) - settings.CHECKED_GAIN, problem, values, equal)
     for noise, predicted in ((residuals, measured - residuals), (measured, measured)):
-        variance = variance_of_noise(noise, predicted).at(predicted)
+        growing = variance_of_noise(noise, predicted)
+        variance, share = growing.at(predicted), growing.share(predicted)
         fit = values
         for i in range(_VARIANCE_FITS):
             trial = problem._replace(weight=1.0 / variance / np.mean(1.0 / variance))
@@ -132,10 +152,11 @@ def _with_equal_noise(problem: Problem, values, scale, residuals) -> tuple[Probl
             score = len(noise) * np.log(np.mean(noise**2 / variance)) + np.log(variance).sum()
             # At first the variance is that of what was measured, which follows its noise.
             if i and score < best[0] and problem.mean_square(noise) < most:
-                best = (score, trial, fit)
+                best = (score, trial, fit, share)
             whole = unshrunk(noise, _leverage(trial, fit, scale))
             predicted = measured - noise
-            last, variance = variance, variance_of_noise(whole, predicted).at(predicted)
+            growing = variance_of_noise(whole, predicted)
+            last, variance, share = variance, growing.at(predicted), growing.share(predicted)
             if i and np.allclose(last, variance, rtol=1e-3):
                 break
     return best[1:]
@@ -234,7 +255,7 @@ def refined(
     return (mean_square, values) if np.isfinite(mean_square) else None
 
 
-def _covariance(problem, values, scale, residuals) -> np.ndarray:
+def _covariance(problem, values, scale, residuals, share) -> np.ndarray:
     names = problem.equation.constants
     jacobian = _slopes(problem, values, scale)
     norm = np.linalg.norm(jacobian, axis=0)
@@ -250,11 +271,13 @@ def _covariance(problem, values, scale, residuals) -> np.ndarray:
             loose,
         )
     inverse = vectors.T / singular
-    covariance = inverse @ inverse.T
+    gram_inverse = inverse @ inverse.T
+    # Rows whose weight is bounded have less noise than it says.
+    covariance = inverse @ (unit.T * share) @ unit @ inverse.T
     left = residuals * np.sqrt(problem.weight)
     # Weights say what rows count beside one another; they make no new observations.
-    rest = float(left @ left) / max(len(left) - len(values), 1)
+    rest = float(left @ left) / max(len(left) - len(values), 1) / float(np.mean(share))
     if rest and len(left) >= settings.FEW_ROWS:  # fewer do not tell how unequal noise is
         pull = jacobian / norm * unshrunk(left, np.sum(unit**2, axis=1))[:, np.newaxis]
-        covariance = widened(covariance, pull.T @ pull / rest)
+        covariance = widened(covariance, pull.T @ pull / rest, gram_inverse)
     return rest * covariance / norm / norm[:, np.newaxis]

@@ -38,6 +38,8 @@ class Stage(NamedTuple):
         Whether products of two functions are terms.
     squares : bool
         Whether squares of functions are; that of sin is not, where cos^2 and 1 are.
+    instead : tuple of Use
+        Functions that are tried in place of the others, before anything is settled.
     """
 
     name: str
@@ -47,12 +49,21 @@ class Stage(NamedTuple):
     scale: float = 1.0
     pairs: bool = False
     squares: bool = False
+    instead: tuple[Use, ...] = ()
+
+    @property
+    def alternatives(self) -> "tuple[Stage, ...]":
+        """The stage, and the one that has the other functions in their place."""
+        return (self, self._replace(functions=self.instead)) if self.instead else (self,)
 
 
 _SIN, _COS, _LOG, _EXP = (FUNCTIONS[name] for name in ("sin", "cos", "log", "exp"))
+_TANH, _ARCTAN = FUNCTIONS["tanh"], FUNCTIONS["arctan"]
 PLAIN = Stage("powers")
 _WAVES = (Use(_SIN), Use(_COS))
 _GROWTH, _GROWTH_INSIDE = ((Use(_EXP, -1.0, p), Use(_EXP, 1.0, p)) for p in (1.0, -1.0))
+# Not together: the arctan of 1/w is a constant less that of w.
+_STEPS, _STEPS_INSIDE = ((Use(_TANH, 1.0, p), Use(_ARCTAN, 1.0, p)) for p in (1.0, -1.0))
 # By their names, in the order in which they are searched.
 STAGES: dict[str, Stage] = {
     stage.name: stage
@@ -64,10 +75,17 @@ STAGES: dict[str, Stage] = {
         Stage("exp(-1/w)", _GROWTH_INSIDE, squares=True),
         Stage("sqrt and cos", (Use(_COS),), halves=True, pairs=True, squares=True),
         Stage("cos of products", _WAVES, products=True, pairs=True, squares=True),
+        Stage("tanh and arctan", _STEPS, instead=_STEPS_INSIDE),
         Stage("exp(-w/(2 pi))", _GROWTH + _GROWTH_INSIDE, scale=0.5 / np.pi, squares=True),
     ]
 }
 _OWN = frozenset(STAGES)
+# Functions that stand on both sides of laws Y A(w) = B(w): terms of a family have them together.
+FAMILIES = (
+    (STAGES["sin and cos"], STAGES["cos of products"]),
+    (STAGES["exp(-w)"],),
+    (Stage("sin, cos and exp", (*_WAVES, Use(_EXP, -1.0)), pairs=True),),
+)
 
 
 def register_stage(
@@ -220,8 +238,13 @@ class Variables(NamedTuple):
     values: np.ndarray
 
 
-def function_factors(stage: Stage, variables: Variables) -> list[tuple[Factor, ...]]:
-    """Return the products of functions that a term of a stage may contain; the empty one first."""
+def function_factors(
+    stage: Stage, variables: Variables, least: float | None = None
+) -> list[tuple[Factor, ...]]:
+    """Return the products of functions that a term of a stage may contain; the empty one first.
+
+    ``least`` is the share of its range by which a function has to differ from a polynomial.
+    """
     single = []
     evaluator = Evaluator(variables.values)
     for exponents in _inside(stage, len(variables.positive)):
@@ -240,7 +263,7 @@ def function_factors(stage: Stage, variables: Variables) -> list[tuple[Factor, .
                 continue
             inner = tuple(use.power * e for e in exponents)
             factor = Factor(use.function, use.sign * stage.scale * scale**use.power, inner)
-            if _carries_more(factor, evaluator):
+            if _carries_more(factor, evaluator, least):
                 single.append(factor)
     factors: list[tuple[Factor, ...]] = [(), *((factor,) for factor in single)]
     for i, first in enumerate(single):
@@ -252,11 +275,11 @@ def function_factors(stage: Stage, variables: Variables) -> list[tuple[Factor, .
     return factors
 
 
-def _carries_more(factor: Factor, evaluator: Evaluator) -> bool:
+def _carries_more(factor: Factor, evaluator: Evaluator, least: float | None) -> bool:
     """Say whether a function can be told from powers of its argument on the rows."""
     with np.errstate(all="ignore"):
         argument = evaluator.monomial(factor.exponents)
-        return argument is None or carries_more(evaluator.factor(factor), argument)
+        return argument is None or carries_more(evaluator.factor(factor), argument, least)
 
 
 def dictionary(stage: Stage, variables: Variables, max_degree, max_terms) -> list[Term]:
@@ -286,6 +309,39 @@ def dictionary(stage: Stage, variables: Variables, max_degree, max_terms) -> lis
         terms += [Term(row, chosen) for row, chosen in product(around, factors[1:])]
     terms = [term for term in terms if _is_needed(term.exponents, variables.n_values)]
     return sorted(terms, key=lambda term: term.degree)[:max_terms]
+
+
+def family_terms(family: Sequence[Stage], variables: Variables, max_terms: int) -> list[Term]:
+    """Return terms of low degree with functions of a family, the simplest first."""
+    least = settings.FAMILY_FUNCTION
+    products = {
+        factors: None for stage in family for factors in function_factors(stage, variables, least)
+    }
+    if len(products) == 1:
+        return []
+    n_variables = len(variables.positive)
+    around = signed_exponents(n_variables, [False] * n_variables, 3, max_terms)
+    around = [row for row in around if _is_needed(row, variables.n_values)]
+    outside = [sum(map(abs, row)) for row in around]
+    inside = [Term((0.0,) * n_variables, factors).degree for factors in products]
+    degrees = np.add.outer(outside, inside)  # of many terms, most of which are too high
+    highest = max(np.sort(degrees, axis=None)[: max(1, max_terms)], default=0.0)
+    pairs = zip(degrees.flat, product(around, products), strict=True)
+    low = (Term(*pair) for degree, pair in pairs if degree <= highest)
+    return sorted(low, key=lambda term: (term.degree, _is_unusual(term)))[:max_terms]
+
+
+def _is_unusual(term: Term) -> bool:
+    """Say whether a variable occurs more than once, or a function is of a product.
+
+    Such terms are less usual than others.
+    """
+    times = list(map(abs, term.exponents))
+    for factor in term.factors:
+        if sum(map(bool, factor.exponents)) > 1:  # of a product
+            return True
+        times = [t + factor.power * abs(e) for t, e in zip(times, factor.exponents, strict=True)]
+    return any(t > 1.0 for t in times)
 
 
 def _is_needed(exponents, n_values) -> bool:

@@ -36,15 +36,19 @@ def _linearised(law: Fitted, reduced: Reduced) -> tuple[np.ndarray, np.ndarray, 
 
     Derivatives and residuals are times the roots of the rows' weights.
     """
-    evaluator = Evaluator(np.vstack([reduced.w, law.predicted / reduced.factor]))
-    slope = law.coef @ evaluator.derivatives(law.terms, reduced.n_variables) / reduced.factor
-    values = np.delete(-evaluator.values(law.terms), law.fixed, axis=0)
-    jacobian = (values / slope * reduced.root).T
+    if law.form is not None:
+        slopes, occurs = law.form.slopes, law.form.columns
+    else:
+        evaluator = Evaluator(np.vstack([reduced.w, law.predicted / reduced.factor]))
+        slope = law.coef @ evaluator.derivatives(law.terms, reduced.n_variables) / reduced.factor
+        slopes = np.delete(-evaluator.values(law.terms), law.fixed, axis=0) / slope
+        terms = reduced.in_columns(law.terms)
+        n_columns = len(reduced.table.columns)
+        occurs = np.array([any(t.involves(i) for t in terms) for i in range(n_columns)])
+    jacobian = (slopes * reduced.root).T
     left = (reduced.table.y - law.predicted) * reduced.root
     good = np.isfinite(jacobian).all(axis=1) & np.isfinite(left)
     jacobian = jacobian[good]
-    terms = reduced.in_columns(law.terms)
-    occurs = [any(t.involves(i) for t in terms) for i in range(len(reduced.table.columns))]
     size = np.sqrt(np.mean(jacobian**2, axis=0))
     return jacobian / size, left[good], reduced.table.columns[occurs][:, good]
 

@@ -6,12 +6,14 @@ nearly as well, and fails beyond the rows it was fitted to.
 """
 
 import numpy as np
+from numpy.polynomial.legendre import legvander
 from scipy.linalg import qr, solve_triangular
 
 from vanishing.algebra.expressions import Node, evaluate
 from vanishing.algebra.solving import solved
 from vanishing.algebra.terms import Evaluator
 from vanishing.laws import settings
+from vanishing.laws.forms import FormFit
 from vanishing.laws.problem import Reduced
 from vanishing.laws.refit import Fitted
 
@@ -28,12 +30,13 @@ def is_confirmed(law: Fitted, reduced: Reduced) -> bool:
     """
     jacobian, left, inner = _in_units_of_rounding(law, reduced)
     n_rows, n_free = jacobian.shape
-    if n_rows < max(4 * n_free, 0.2 * reduced.table.n_rows):
+    if n_rows < max(4 * n_free, 0.2 * reduced.table.n_rows) or _is_polynomial(law, reduced):
         return False
     scale = np.sqrt(np.mean(jacobian**2, axis=0))
     unit = jacobian / scale
     # What would be left without a term, the others fitted again.
-    least = np.abs(np.delete(law.coef, law.fixed)) * scale / np.sqrt(n_rows * _variances(unit))
+    sizes = np.abs(np.delete(law.coef, law.fixed)) if law.form is None else law.form.sizes
+    least = sizes * scale / np.sqrt(n_rows * _variances(unit))
     step = np.linalg.lstsq(unit[inner], left[inner], rcond=None)[0]
     beyond = left[~inner] - unit[~inner] @ step
     leverage = _leverage(unit[inner], unit[~inner])
@@ -45,6 +48,22 @@ def is_confirmed(law: Fitted, reduced: Reduced) -> bool:
     )
 
 
+def _is_polynomial(law: Fitted, reduced: Reduced) -> bool:
+    """Say whether a polynomial is as exact as a law with functions of one variable.
+
+    Over a short range any function is one, and functions on both sides of a quotient match more of
+    its coefficients than they have themselves.
+    """
+    n = reduced.n_variables
+    if n != 1 or not any(term.factors for term in law.terms):
+        return False
+    w, Y = reduced.w[0], reduced.table.y / reduced.factor
+    unit = (w - w.mean()) / max(float(np.ptp(w)), 1e-300)
+    powers = legvander(2.0 * unit, min(law.n_terms + 2, len(w) - 1))
+    left = Y - powers @ np.linalg.lstsq(powers, Y, rcond=None)[0]
+    return bool(np.sqrt(np.mean(left**2) / np.mean(Y**2)) < settings.EXACT_LINK)
+
+
 def _in_units_of_rounding(law: Fitted, reduced: Reduced) -> tuple[np.ndarray, ...]:
     """Return derivatives of y by the free coefficients, residuals, and which rows are innermost.
 
@@ -52,6 +71,8 @@ def _in_units_of_rounding(law: Fitted, reduced: Reduced) -> tuple[np.ndarray, ..
     the variables, in the last digit. Rows on which all terms are zero, or where y is at the end of
     a root, say nothing.
     """
+    if law.form is not None:
+        return _form_in_units_of_rounding(law, law.form, reduced)
     n = reduced.n_variables
     evaluator = Evaluator(np.vstack([reduced.w, law.predicted / reduced.factor]))
     values = evaluator.values(law.terms)
@@ -69,6 +90,18 @@ def _in_units_of_rounding(law: Fitted, reduced: Reduced) -> tuple[np.ndarray, ..
     occurs = [any(t.involves(i) for t in terms) for i in range(len(reduced.table.columns))]
     telling = np.isfinite(jacobian).all(axis=1) & np.isfinite(left)
     return jacobian[telling], left[telling], _is_inner(reduced.table.columns[occurs][:, telling])
+
+
+def _form_in_units_of_rounding(
+    law: Fitted, form: FormFit, reduced: Reduced
+) -> tuple[np.ndarray, ...]:
+    """Return the same of a form, whose parts are as large as what it changes with its constants."""
+    table = reduced.table
+    size = np.abs(law.predicted) + np.abs(law.coef) @ np.abs(form.slopes)
+    unit = _EPS * size + table.rounding * np.std(table.y)
+    jacobian, left = (form.slopes / unit).T, (table.y - law.predicted) / unit
+    telling = np.isfinite(jacobian).all(axis=1) & np.isfinite(left)
+    return jacobian[telling], left[telling], _is_inner(table.columns[form.columns][:, telling])
 
 
 def _is_inner(columns: np.ndarray) -> np.ndarray:

@@ -2,9 +2,10 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, overload
 
 import numpy as np
+from sklearn.metrics import r2_score
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -13,6 +14,7 @@ from vanishing._types import (
     Array,
     FloatArray,
     FunctionChoice,
+    Labels,
     ObjectArray,
     RandomState,
     Table,
@@ -22,27 +24,32 @@ from vanishing._warnings import warn
 from vanishing.algebra.polynomials import default_names
 from vanishing.algebra.quantities import read_units
 from vanishing.checks import check_choice, check_flag, check_number
-from vanishing.equations.law import Law, read_law, write_law
+from vanishing.equations.by_group import predicted_by_group
+from vanishing.equations.law import Law
 from vanishing.estimators.bases import BaseEstimator, RegressorMixin, available_if
 from vanishing.estimators.fits import all_or_nothing
 from vanishing.estimators.notebook import HTMLRepresentation
 from vanishing.estimators.progress import Progress
-from vanishing.estimators.row_methods import RowMethods, row_by_row
+from vanishing.estimators.row_methods import RowMethods, by_row_methods, row_by_row
 from vanishing.estimators.saving import Savable
-from vanishing.fitting.sample import Draw, columns_of, row_keys
+from vanishing.fitting.sample import Draw, columns_of
 from vanishing.laws import settings
 from vanishing.laws.dictionary import given_stages
+from vanishing.laws.forms import given_forms
 from vanishing.laws.front import FRONT_COLUMNS, front_rows
+from vanishing.laws.group_search import GroupedRows, law_of_groups
+from vanishing.laws.groups import read_groups
+from vanishing.laws.intake import by_content, check_sizes, target_name
+from vanishing.laws.options import Options, OutOfTime
 from vanishing.laws.passes import ROWS
-from vanishing.laws.search import Options, OutOfTime
+from vanishing.laws.saved_finder import noise_per_column, read_finder, write_finder
 from vanishing.laws.table import SearchRows
-from vanishing.laws.targets import LawAnswer, law_of_target
+from vanishing.laws.targets import LawAnswer, in_given_order, law_of_target
 from vanishing.laws.untargeted import law_with_noise_in_all, laws_of_columns, noise_of_target
 from vanishing.persistence import register
-from vanishing.rows.intake import take_rows
-from vanishing.rows.source import RowPart
-
-_ORDERED = 100_000  # rows: sorting more takes longer than a search
+from vanishing.rows.array_source import ArraySource
+from vanishing.rows.intake import take_rows, take_rows_in_memory
+from vanishing.rows.source import RowSource
 
 
 def _is_estimate(noise) -> bool:
@@ -80,6 +87,11 @@ class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEst
         cos, tan, log, exp, sqrt, reciprocal, arcsin, arccos, arctan, tanh, and those of
         `register_function`. A callable needs a name (``name`` or ``__name__``) and a
         ``derivative``, a callable, too.
+    forms : sequence of str, default=None
+        Curves of your own, with constants anywhere, beside the built-in ones: ``"A*x/(K + x)"``. x
+        is a column or a combination of columns that matters, z a second one, and every other name
+        is a constant that is fitted. () tries none, not even built-in ones; with ``functions``
+        other than "auto" only yours are tried. They are for laws of a target.
     noise : None, float, array-like of shape (n_columns,) or "estimate", default=None
         None: the target has noise, whose size is estimated, and the columns of X have none. A
         number, or one per column with the target last: the standard deviation of the noise in each
@@ -110,8 +122,9 @@ class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEst
 
     Attributes
     ----------
-    laws_ : list of Law of length n_laws or less
-        The best first; empty where no law holds.
+    laws_ : list of Law
+        The best first; empty where no law holds. Of rows in groups, one law per group, whose
+        ``law.group`` it is.
     verdict_ : str
         The law and how sure it is, or why there is none.
     front_ : list of Law
@@ -143,8 +156,9 @@ class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEst
     -----
     Of more than nine columns a sum is tried first: y = c0 + c1*x1 + ..., with every column that
     matters, which is a law where squares and products of columns, and columns that are not in it,
-    explain nothing of what it leaves. Where it is none, nine columns are searched, those that
-    explain most. The others are tested against what a law leaves, and `verdict_` names them.
+    explain nothing of what it leaves. Where they do, up to four of them join it, or functions of
+    a column. Where it is no law either, nine columns are searched, those that explain most. The
+    others are tested against what a law leaves, and `verdict_` names them.
     Without a target, each of the 40 columns that are most related to others is the target in turn.
 
     More than 10,000 rows are searched by a sample; the laws are then fitted to all rows, in a few
@@ -180,6 +194,7 @@ class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEst
         *,
         max_terms: int = 12,
         functions: FunctionChoice = "auto",
+        forms: Sequence[str] | None = None,
         noise: float | Vector | Literal["estimate"] | None = None,
         robust: bool = False,
         units: Mapping[str, str] | None = None,
@@ -193,6 +208,7 @@ class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEst
         self.max_degree = max_degree
         self.max_terms = max_terms
         self.functions = functions
+        self.forms = forms
         self.noise = noise
         self.robust = robust
         self.units = units
@@ -213,12 +229,19 @@ class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEst
         check_flag("homogeneous", self.homogeneous)
         if self.homogeneous and self.units is None:
             raise ValueError("homogeneous=True needs the units of all columns: units={...}.")
+        given_forms(self.forms, self.functions)
         if isinstance(self.noise, str):
             check_choice("noise", self.noise, ("estimate",))
         if self.max_time is not None:
             check_number("max_time", self.max_time, low=0, low_open=True)
 
-    def fit(self, X: Table, y: Vector | None = None, sample_weight: Vector | None = None) -> Self:
+    def fit(
+        self,
+        X: Table,
+        y: Vector | None = None,
+        sample_weight: Vector | None = None,
+        groups: Labels | None = None,
+    ) -> Self:
         """Find laws.
 
         Parameters
@@ -229,6 +252,10 @@ class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEst
             The target; None for laws among the columns of X.
         sample_weight : array-like of shape (n_samples,), default=None
             What each row counts, relative to others.
+        groups : array-like of shape (n_samples,), default=None
+            The group of each row, such as a batch or a material. Then `laws_` has one law per
+            group, ``law.group`` says of which: all have the same form, and `verdict_` says which
+            coefficients differ. It needs a target, and rows in memory.
 
         Returns
         -------
@@ -236,19 +263,42 @@ class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEst
         """
         self.check_parameters()
         with all_or_nothing(self), one_blas_thread(), threads(self.n_jobs):
-            rows = self._rows(X, y, sample_weight)
-            answer = self._answer(rows)
+            if groups is None:
+                source = take_rows(self, X, y, sample_weight, y_is="target").on_host()
+                rows = self._rows(source, y)
+                answer = in_given_order(self._answer(rows, self._progress()), source.ask)
+            else:
+                rows, answer = self._of_groups(X, y, sample_weight, groups)
             self.laws_ = answer.laws
             self.verdict_ = answer.verdict
             self.front_ = list(answer.front)
-            self.noise_ = _noise_per_column(answer.noise, len(rows.names))
+            self.noise_ = noise_per_column(answer.noise, len(rows.names))
             self.reductions_ = list(answer.reductions)
             self.target_name_ = rows.target_name
             self.mean_ = None if rows.target_name is None else rows.mean(-1)
         return self
 
-    def _answer(self, rows: SearchRows) -> LawAnswer:
-        options, progress = self._options(rows), self._progress()
+    def _of_groups(self, X, y, sample_weight, groups) -> tuple[SearchRows, LawAnswer]:
+        """Return all rows, and one law per group, of the form that searches find."""
+        if y is None or self.noise is not None:
+            need = "a target: give y" if y is None else "noise in the target alone: leave it out"
+            raise ValueError(f"groups need {need}.")
+        part = take_rows_in_memory(
+            self, X, y, sample_weight, y_is="target", method="fit with groups", keep_all=True
+        )
+        in_groups = read_groups(groups, len(part.X))
+        weight = np.ones(len(part.X)) if part.weight is None else part.weight
+        part, in_groups, weight = part.with_weight(), in_groups.at(weight > 0), weight[weight > 0]
+        progress, rows = self._progress(), self._rows(ArraySource(part), y)
+
+        def search(places: np.ndarray, n_groups: int) -> LawAnswer:
+            return self._answer(self._rows(ArraySource(part.at(places)), y), progress, n_groups)
+
+        in_memory = GroupedRows(columns_of(part), weight, in_groups, rows.names)
+        return rows, law_of_groups(in_memory, search, self.robust)
+
+    def _answer(self, rows: SearchRows, progress: Callable, n_groups: int = 1) -> LawAnswer:
+        options = self._options(rows)._replace(n_groups=n_groups)
         noise = self._noise_per_column(rows)
         try:
             if rows.target_name is None:
@@ -287,10 +337,9 @@ class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEst
             per_column[-1] = noise_of_target(rows, noise)
         return per_column
 
-    def _rows(self, X, y, sample_weight) -> SearchRows:
-        """Validate the rows, and draw a sample."""
-        source = take_rows(self, X, y, sample_weight, y_is="target").on_host()
-        source = source.ordered(_order, ROWS)
+    def _rows(self, source: RowSource, y) -> SearchRows:
+        """Draw a sample of the rows."""
+        source = source.ordered(by_content, ROWS)
         seed = int(check_random_state(self.random_state).randint(2**31))
         draw = Draw(seed)
         sample = source.ask(draw, draw.combine)
@@ -302,8 +351,8 @@ class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEst
             )
         names = [*map(str, getattr(self, "feature_names_in_", default_names(self.n_features_in_)))]
         if len(sample.columns) > self.n_features_in_:
-            names.append(_target_name(y, names))
-        _check_sizes(sample.columns, names)
+            names.append(target_name(y, names))
+        check_sizes(sample.columns, names)
         units = None if self.units is None else read_units(self.units, names)
         return SearchRows(source.ask, sample, tuple(names), self.n_features_in_, seed, units)
 
@@ -313,7 +362,9 @@ class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEst
         dimensions = None
         if self.homogeneous and rows.units is not None:
             dimensions = rows.units.dimensions
-        return Options(self.max_degree, self.max_terms, stages, self.robust, dimensions)
+        # Constants inside functions have dimensions, which a homogeneous law has not.
+        forms = () if self.homogeneous else given_forms(self.forms, self.functions)
+        return Options(self.max_degree, self.max_terms, stages, self.robust, dimensions, forms)
 
     def _progress(self) -> Callable:
         """Return what is called between the steps of a search."""
@@ -348,9 +399,17 @@ class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEst
             return rows
         return pandas.DataFrame(rows, columns=FRONT_COLUMNS)
 
+    @overload
+    def predict(
+        self, X: Table, return_std: Literal[False] = ..., groups: Labels | None = ...
+    ) -> FloatArray: ...
+    @overload
+    def predict(
+        self, X: Table, return_std: Literal[True], groups: Labels | None = ...
+    ) -> tuple[FloatArray, FloatArray]: ...
     @available_if(_has_target)
-    @row_by_row()
-    def predict(self, X: Array) -> FloatArray:
+    @by_row_methods
+    def predict(self, X, return_std=False, groups=None):
         """Predict the target by the best law.
 
         By its mean, with a warning, where there is no law, or none with a closed form for it.
@@ -358,30 +417,78 @@ class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEst
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or a source of rows
+        return_std : bool, default=False
+            Whether to return standard deviations, too.
+        groups : array-like of shape (n_samples,), default=None
+            The group of each row, where the laws were found by group and differ; X is in memory
+            then.
 
         Returns
         -------
         y : ndarray of shape (n_samples,)
+        std : ndarray of shape (n_samples,), with ``return_std=True``
+            Standard deviation of a new measurement about its prediction, as `Law.predict` has it:
+            the errors of the coefficients, and the noise. NaN where the law predicts nothing.
         """
-        if not self.laws_ or self.laws_[0].target is None:
+        check_is_fitted(self, "laws_")
+        by_group = bool(self.laws_) and self.laws_[0].group is not None
+        if groups is None:
+            if by_group and len({law.coef.tobytes() for law in self.laws_}) > 1:
+                raise ValueError("the laws differ between groups: say which, as in groups=batch.")
+            return (self._predicted(X), self._std(X)) if return_std else self._predicted(X)
+        if self.laws_ and not by_group:
+            raise ValueError("the law was found without groups: leave groups out.")
+        if not by_group:
+            return self.predict(X, return_std)
+        rows = take_rows_in_memory(self, X, method="predict with groups", reset=False)
+        predicted, std = predicted_by_group(self.laws_, rows.X, groups)
+        predicted = self._or_mean(predicted)
+        return (predicted, std) if return_std else predicted
+
+    @row_by_row()
+    def _predicted(self, X: Array) -> FloatArray:
+        """Return predictions of the best law."""
+        law = self._law_of_target
+        if law is None:
             name = self.target_name_
             why = f"the law has no closed form for {name}" if self.laws_ else "no law was found"
             warn(f"{why}, so that the mean of the target is predicted.")
             return np.full(len(X), self.mean_)
-        predicted = self.laws_[0].predict(X)
+        return self._or_mean(law.predict(X))
+
+    @row_by_row()
+    def _std(self, X: Array) -> FloatArray:
+        """Return standard deviations of new measurements about predictions of the best law."""
+        law = self._law_of_target
+        return np.full(len(X), np.nan) if law is None else law.predict(X, return_std=True)[1]
+
+    @property
+    def _law_of_target(self) -> Law | None:
+        return self.laws_[0] if self.laws_ and self.laws_[0].target is not None else None
+
+    def _or_mean(self, predicted: np.ndarray) -> np.ndarray:
+        """Return predictions, the mean where a law has none."""
         undefined = ~np.isfinite(predicted)
         if undefined.any():
             warn(
-                f"the law has no solution on {undefined.sum()} of {len(X)} rows, where the mean of "
-                "the target is predicted."
+                f"the law has no solution on {undefined.sum()} of {len(predicted)} rows, where the "
+                "mean of the target is predicted."
             )
             predicted[undefined] = self.mean_
         return predicted
 
     @available_if(_has_target)
-    def score(self, X: Table, y: Vector, sample_weight: Vector | None = None) -> float:
+    def score(
+        self,
+        X: Table,
+        y: Vector,
+        sample_weight: Vector | None = None,
+        groups: Labels | None = None,
+    ) -> float:
         """Return R^2 of the prediction; see `sklearn.base.RegressorMixin.score`."""
-        return super().score(X, y, sample_weight)
+        if groups is None:
+            return super().score(X, y, sample_weight)
+        return float(r2_score(y, self.predict(X, groups=groups), sample_weight=sample_weight))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -389,92 +496,4 @@ class LawFinder(Savable, HTMLRepresentation, RowMethods, RegressorMixin, BaseEst
         return tags
 
 
-def _order(rows: RowPart) -> np.ndarray | slice:
-    """Return an order that depends on what rows hold: sums round alike then. Many stay as given."""
-    if len(rows.X) > _ORDERED:
-        return slice(None)
-    return np.argsort(row_keys(columns_of(rows), 0), kind="stable")
-
-
-def _check_sizes(columns: np.ndarray, names: Sequence[str]) -> None:
-    """Raise ValueError where powers of columns would overflow, or vanish."""
-    size = np.abs(columns)
-    largest = size.max(axis=1)
-    wrong = np.flatnonzero((largest > 1e100) | ((largest > 0) & (largest < 1e-100)))
-    if not len(wrong):
-        return
-    least = np.where(size[wrong] > 0, size[wrong], np.inf).min(axis=1)
-    decades = np.log10(largest[wrong]) - np.log10(least)
-    advice = "Change its unit."
-    if decades[0] > settings.MANY_DECADES:
-        advice = f"Its values range over {decades[0]:.0f} decades: take its logarithm."
-    raise ValueError(
-        f"columns must be of sizes between 1e-100 and 1e100, since powers of others overflow; that "
-        f"of {names[wrong[0]]!r} is {largest[wrong[0]]:.2g}. {advice}"
-    )
-
-
-def _noise_per_column(noise, n_columns: int) -> np.ndarray:
-    """Return the noise of each column, where that of the target alone may be known."""
-    noise = np.asarray(noise, dtype=np.float64)
-    if noise.ndim:
-        return noise
-    return np.append(np.full(n_columns - 1, np.nan if np.isnan(noise) else 0.0), noise)
-
-
-def _target_name(y, names: Sequence[str]) -> str:
-    """Return what the target is called, which no column is: an array gets a name that is free."""
-    # What Dask calls an array is no name.
-    name = None if hasattr(y, "chunks") else getattr(y, "name", None)
-    columns = list(getattr(y, "columns", []))
-    if len(columns) == 1:
-        name = columns[0]
-    if name is None or name == "":
-        free = ("y", "target", *(f"target{i}" for i in range(2, len(names) + 2)))
-        return next(name for name in free if name not in names)
-    name = str(name)
-    if name in names:
-        raise ValueError(
-            f"the target is called {name!r}, as a column of X is: rename it, or leave the column "
-            "out of X."
-        )
-    return name
-
-
-# -- What is saved --------------------------------------------------------------------------------
-
-
-def _write(writer, model) -> dict:
-    return {
-        **writer.input(model),
-        "target_name": model.target_name_,
-        "mean": None if model.mean_ is None else writer.float(model.mean_),
-        "laws": [write_law(writer, law) for law in model.laws_],
-        "front": [write_law(writer, law) for law in model.front_],
-        "verdict": model.verdict_,
-        "noise": [writer.float(value) for value in model.noise_],
-        "noise_per_column": True,
-        "reductions": list(model.reductions_),
-    }
-
-
-def _read(reader, node, model):
-    keys = ("target_name", "mean", "laws", "front", "verdict")
-    target, mean, laws, front, verdict, noise, per_column, reductions = reader.fitted(
-        model, node, (*keys, "noise", "noise_per_column", "reductions")
-    )
-    model.target_name_ = None if target is None else reader.string(target, "target_name")
-    model.mean_ = None if mean is None else reader.measured(mean, "mean")
-    model.laws_ = [read_law(reader, law) for law in reader.listed(laws, "laws")]
-    model.front_ = [read_law(reader, law) for law in reader.listed(front, "front")]
-    model.verdict_ = reader.string(verdict, "verdict")
-    values = [reader.measured(value, "noise") for value in reader.listed(noise, "noise")]
-    n_columns = model.n_features_in_ + (target is not None)
-    # Files of earlier versions may have the noise of the target alone.
-    wanted = n_columns if per_column is True else 1
-    reader.require(len(values) == wanted, f"noise should have {wanted} numbers.")
-    model.noise_ = _noise_per_column(values if per_column is True else values[0], n_columns)
-    model.reductions_ = reader.names(reductions, "reductions", None)
-
-
-register(LawFinder, _write, _read)
+register(LawFinder, write_finder, read_finder)

@@ -76,7 +76,15 @@ class Problem(NamedTuple):
         """Return what a residual of one changes the value by, to first order."""
         if self.target is None:
             return self.gradient(constants)
+        sign = self._sign_of_target
+        if sign is not None:
+            return np.full(len(self.weight), sign)
         return self.slope(constants, self.target)
+
+    @property
+    def _sign_of_target(self) -> float | None:
+        """The slope by the target where it stands alone in the equation, as it was written."""
+        return self.equation.sign_of_alone if self.target == self.equation.alone else None
 
     def solutions(self, constants) -> np.ndarray:
         """Return columns in which the target is the solution nearest to its value, by Newton.
@@ -85,6 +93,10 @@ class Problem(NamedTuple):
         """
         assert self.target is not None
         columns = self.columns.copy()
+        sign = self._sign_of_target
+        if sign is not None:
+            columns[self.target] -= sign * self.value(constants, columns)
+            return columns
         size = np.sqrt(self.mean_square(columns[self.target]))
         first = None
         for _ in range(_NEWTON):
@@ -111,7 +123,7 @@ class Problem(NamedTuple):
         with np.errstate(all="ignore"):
             if self.target is not None:
                 columns = self.solutions(constants)
-                slope = self.slope(constants, self.target, columns)
+                slope = self._sign_of_target or self.slope(constants, self.target, columns)
                 return (self.constant_slopes(constants, columns) / slope).T
             steps = 1e-6 * np.diag(np.maximum(np.abs(constants), 1e-3 * scale))
             return np.array(

@@ -4,7 +4,7 @@ G is the Gram matrix of terms in (w, Y), H that of their derivatives by y: v'Gv 
 square of the error in units of y, to first order.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +14,9 @@ from vanishing.fitting.ratios import full_ratios, least_ratio, ratio_supports
 from vanishing.fitting.smooth_terms import exponents_up_to
 from vanishing.fitting.variety import sparse_supports_of
 from vanishing.laws import settings
+from vanishing.laws.dictionary import Stage, family_terms
 from vanishing.laws.homogeneous import together
+from vanishing.laws.links import lifted, usable_terms
 from vanishing.laws.problem import Reduced
 
 
@@ -51,29 +53,76 @@ def implicit_supports(
             if len(terms) > settings.EXACT_TERMS:
                 return
             rows = _rows(reduced, terms)
-            null = NullSpace.of(rows.values, reduced.table.exact)
-            exact = () if null is None else null.sparse(max_terms)
-            vanishing = (Implicit(tuple(terms[i] for i in part), coef) for part, coef in exact)
-            law = next((law for law in vanishing if _has_single_roots(law, reduced)), None)
+            law = _exact_law(reduced, rows, terms, max_terms)
             if law is not None:
                 yield [law]
                 return
-            # More terms than a quarter of the rows would explain anything.
-            if (
-                len(terms) > min(settings.IMPLICIT_TERMS, reduced.table.n_rows // 4)
-                or reached == settings.IMPLICIT_DEGREES
-            ):
+            if _are_too_many(terms, reduced) or reached == settings.IMPLICIT_DEGREES:
                 continue
             gram, slope = _matrices(rows)
             if not (np.isfinite(gram).all() and np.isfinite(slope).all() and gram.diagonal().all()):
                 return
             # The smallest ratio over all terms: no support of this degree has a smaller one.
-            if full_ratios(gram, slope)[0] <= settings.IMPLICIT_SLACK * reduced.noise:
+            least = full_ratios(gram, slope)[0]
+            if least <= settings.IMPLICIT_SLACK * reduced.noise and reduced.may_hold(least):
                 reaching = reaching or []
                 reaching += _search(reduced, gram, slope, terms, max_terms, progress)
         if reaching is not None:
             yield reaching
             reached += 1
+
+
+def function_supports(
+    reduced: Reduced, family: Sequence[Stage], max_terms: int, progress
+) -> list[Implicit]:
+    """Return sparse supports of laws Y A(w) = B(w) with functions of a family in A and B.
+
+    Few terms, which are far from dependent, are tried before many; more than reach the noise would
+    approximate.
+    """
+    supports: list[Implicit] = []
+    known, has_noise = 0, reduced.noise > settings.NO_NOISE * reduced.table.norm
+    # Where nothing smooth explains half of the target, many terms reach what is left, and say less.
+    is_known = reduced.may_hold(reduced.noise)
+    for most in settings.FAMILY_TERMS:
+        of_w = family_terms(family, reduced.variables, min(most, reduced.table.n_rows) // 2)
+        if len(of_w) == known:
+            break
+        known = len(of_w)
+        every = usable_terms(reduced, [lifted(term, p) for p in (0.0, 1.0) for term in of_w])
+        for terms in together(every, reduced.dimensions):
+            progress()
+            if not any(term.involves(reduced.n_variables) for term in terms):
+                continue
+            rows = _rows(reduced, terms)
+            law = _exact_law(reduced, rows, terms, max_terms)
+            if law is not None:
+                return [law]
+            if _are_too_many(terms, reduced) or not is_known:
+                continue
+            gram, slope = _matrices(rows)
+            if not (np.isfinite(gram).all() and np.isfinite(slope).all() and gram.diagonal().all()):
+                continue
+            if full_ratios(gram, slope)[0] <= settings.IMPLICIT_SLACK * reduced.noise:
+                supports += _search(reduced, gram, slope, terms, max_terms, progress)
+        if supports and has_noise and most >= settings.ENOUGH_TERMS:
+            break
+    return supports
+
+
+def _exact_law(reduced: Reduced, rows: "_TermRows", terms, max_terms: int) -> Implicit | None:
+    """Return a combination of few terms that vanishes up to rounding, and says where Y is."""
+    null = NullSpace.of(rows.values, reduced.table.exact)
+    # Where half of all combinations vanish, terms cannot be told apart: columns are far from zero.
+    are_told = null is not None and len(null.vectors) <= len(terms) / 2
+    exact = null.sparse(max_terms) if null is not None and are_told else ()
+    vanishing = (Implicit(tuple(terms[i] for i in part), coef) for part, coef in exact)
+    return next((law for law in vanishing if _has_single_roots(law, reduced)), None)
+
+
+def _are_too_many(terms, reduced: Reduced) -> bool:
+    """Say whether terms are more than a quarter of the rows: they would explain anything."""
+    return len(terms) > min(settings.IMPLICIT_TERMS, reduced.table.n_rows // 4)
 
 
 def _has_single_roots(law: Implicit, reduced: Reduced) -> bool:
@@ -153,24 +202,24 @@ class NullSpace(NamedTuple):
 
 def _search(reduced, gram, slope, terms, max_terms, progress) -> list[Implicit]:
     """Return the best supports of each size whose ratio is close to the noise."""
-    exponents = np.array([term.exponents for term in terms])
     scale = np.sqrt(gram.diagonal())
     gram, slope = gram / scale / scale[:, None], slope / scale / scale[:, None]
     limit = settings.SUPPORT_SLACK * reduced.noise
     supports = ratio_supports(gram, slope, limit, max_terms, progress)
-    proper = [item for item in supports if _is_proper(exponents[list(item[0])])]
-    proper.sort(key=lambda item: (len(item[0]), item[1]))
+    supports.sort(key=lambda item: (len(item[0]), item[1]))
     taken: dict[int, int] = {}
     best = []
-    for support, _ in proper:
-        taken[len(support)] = taken.get(len(support), 0) + 1
-        if taken[len(support)] <= settings.SUPPORTS_PER_SIZE:
-            places = list(support)
-            vector = least_ratio(gram, slope, places)[1] / scale[places]
+    for places, _ in supports:
+        count = taken.get(len(places), 0)
+        if count < settings.SUPPORTS_PER_SIZE and _is_proper([terms[i] for i in places]):
+            taken[len(places)] = count + 1
+            vector = least_ratio(gram, slope, places)[1] / scale[list(places)]
             best.append(Implicit(tuple(terms[i] for i in places), vector))
     return best
 
 
-def _is_proper(exponents: np.ndarray) -> bool:
+def _is_proper(terms: Sequence[Term]) -> bool:
     """Say whether terms have no common factor, and Y in some but not in all."""
-    return bool(not exponents.min(axis=0).any() and exponents[:, -1].any())
+    exponents = np.array([term.exponents for term in terms])
+    shared = frozenset.intersection(*(frozenset(term.factors) for term in terms))
+    return bool(not shared and not exponents.min(axis=0).any() and exponents[:, -1].any())

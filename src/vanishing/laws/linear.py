@@ -20,7 +20,8 @@ from vanishing.fitting.lack_of_fit import (
 from vanishing.fitting.normal import inverse, with_fixed
 from vanishing.fitting.sparse import price, regressions
 from vanishing.laws import settings
-from vanishing.laws.choose import Choice, LawCandidate, choose
+from vanishing.laws.candidates import LawCandidate
+from vanishing.laws.choose import Choice, choose
 from vanishing.laws.problem import LawTable, Reduced
 from vanishing.laws.reductions import ReductionState
 from vanishing.laws.refit import Fitted
@@ -71,11 +72,14 @@ def _standard_rows(table: LawTable) -> _Rows:
     return _Rows(columns, y, columns @ columns.T / count, count)
 
 
-def sum_of_columns(table: LawTable, progress: Callable = lambda: None) -> Choice | None:
+def sum_of_columns(
+    table: LawTable, progress: Callable = lambda: None, n_tried: int | None = None
+) -> Choice | None:
     """Return the law that the target is a sum of columns, each times a number, or None.
 
     Columns without which the sum is as good are left out; ``best.reduced.table`` has the others.
-    ``progress`` is called now and then: it may raise, to interrupt.
+    ``progress`` is called now and then: it may raise, to interrupt. ``n_tried`` columns and terms
+    were there to choose from, if they were more than the table has.
     """
     allowed = np.arange(len(table.columns))
     constant = True
@@ -103,14 +107,15 @@ def sum_of_columns(table: LawTable, progress: Callable = lambda: None) -> Choice
     reduced = Reduced(used, state, used.columns, one, used.y, fitted.predicted, fitted.mean_square)
     score = table.n_observations * np.log(max(fitted.mean_square, 1e-24 * table.norm))
     score += price(table.n_observations) * fitted.n_terms
-    candidate = LawCandidate(fitted, reduced, float(score))
+    determined = fitted.exact or fitted.is_determined()
+    candidate = LawCandidate(fitted, reduced, float(score), determined)
     if fitted.exact:
         return Choice(candidate, np.inf, 0.0, "")
     choice = choose([candidate], _LackOfSum(used, progress), searched=False)
     explained = fitted.mean_square < settings.SUM_LEFT * used.variance
     if choice is None or choice.reason or not explained:
         return None
-    if not _is_more_than_chance(candidate, len(allowed)):
+    if not _is_more_than_chance(candidate, n_tried or len(allowed)):
         return None
     progress()
     return choice._replace(evidence=max(_evidence(used, fitted), settings.EVIDENCE))

@@ -43,6 +43,12 @@ class Link(NamedTuple):
         return Term((*none, 0.0), (Factor(self.function, self.scale, (*none, 1.0)),))
 
 
+def lifted(term: Term, power: float = 0.0) -> Term:
+    """Return a term of w, times a power of Y, as one of (w, Y)."""
+    factors = tuple(f._replace(exponents=(*f.exponents, 0.0)) for f in term.factors)
+    return Term((*term.exponents, power), factors)
+
+
 def _power(name, p) -> Link:
     # Noise can make a square negative: its root is taken as 0. Poles have no such value.
     lowest = 0.0 if p > 0 else np.nan
@@ -278,8 +284,12 @@ def full_residual(values, rows: Regression, chosen, count) -> tuple[float, np.nd
         return np.inf, np.zeros(len(values))
     coef = solution(gram, cross, ridge=1e-13 * len(gram))
     left = target - coef @ weighted
-    freedom = max(count - len(coef), count / 10)
-    return float(left @ left) / freedom, coef
+    return float(left @ left) / _freedom(count, len(coef)), coef
+
+
+def _freedom(count: float, n_terms: int) -> float:
+    """Return by how many rows squares are divided, where so many coefficients were fitted."""
+    return max(count - n_terms, count / 10)
 
 
 def exact_support(values, target, rounding: float = 0.0) -> tuple[int, ...] | None:
@@ -333,27 +343,35 @@ class Sparse(NamedTuple):
     terms: tuple[Term, ...]
 
 
-def _values(reduced: Reduced, terms: list[Term]) -> tuple[list[Term], np.ndarray]:
+def usable_terms(reduced: Reduced, terms: list[Term]) -> list[Term]:
+    """Return the terms of (w, Y) that are of use."""
+    return _values(np.vstack([reduced.w, reduced.Y]), terms)[0]
+
+
+def _values(variables: np.ndarray, terms: list[Term]) -> tuple[list[Term], np.ndarray]:
     """Return the terms that are of use, and their values."""
     with np.errstate(all="ignore"):
-        values = Evaluator(reduced.w).values(terms)
+        values = Evaluator(variables).values(terms)
     largest = np.abs(values).max(axis=1)
     usable = (largest < _HUGE) & (largest > 1.0 / _HUGE)  # NaN is neither
     return [term for term, good in zip(terms, usable, strict=True) if good], values[usable]
 
 
-def short_supports(reduced: Reduced, terms: list[Term], links, progress) -> list[Sparse]:
+def short_supports(
+    reduced: Reduced, terms: list[Term], links, progress, most: int = settings.SHORT_TERMS
+) -> list[Sparse]:
     """Return the best supports of few terms, where rows are too few to fit the whole dictionary.
 
-    All of its terms together would explain anything on them, but not one, two or three.
+    All of its terms together would explain anything on them, but not one, two or three powers, or
+    one term with functions.
     """
     if not reduced.table.has_few_rows:
         return []
-    terms, values = _values(reduced, terms)
+    terms, values = _values(reduced.w, terms)
     sparse = []
     for link in links:
         progress()
-        supports = _ordered(reduced, regression(reduced, link), values, settings.SHORT_TERMS)
+        supports = _ordered(reduced, regression(reduced, link), values, most)
         best = {len(support): support for support, _ in supports[::-1]}
         sparse += [Sparse(link, tuple(terms[i] for i in support)) for support in best.values()]
     return sparse
@@ -368,7 +386,7 @@ def link_supports(
     and the smooth target that it says; what is known of these in the end is returned, too.
     """
     # More terms than a quarter of the rows would explain anything.
-    terms, values = _values(reduced, terms[: reduced.table.n_rows // 4])
+    terms, values = _values(reduced.w, terms[: reduced.table.n_rows // 4])
     if not terms:
         return [], reduced
     n_rows = reduced.table.n_rows
@@ -406,7 +424,8 @@ def link_supports(
                 sparse.append(Sparse(link, tuple(terms[i] for i in support)))
                 continue
         # What rounding leaves depends on the weights of rows.
-        if noise <= slack * max(reduced.noise, 10 * ROUNDING * reduced.table.norm):
+        limit = slack * max(reduced.noise, 10 * ROUNDING * reduced.table.norm)
+        if noise <= limit and reduced.may_hold(noise * _freedom(count, len(terms)) / count):
             sparse += _sparse(reduced, link, rows, terms, values)
     return sparse, reduced
 

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vanishing.algebra.expressions import evaluate
+from vanishing.algebra.derivatives import Differentiable
+from vanishing.algebra.expressions import Number, evaluate, of_term, total
 from vanishing.algebra.solving import solved
 from vanishing.algebra.terms import Evaluator, Term
 from vanishing.fitting.sample import columns_of, is_held_out
@@ -49,6 +50,15 @@ class Noise(NamedTuple):
         return 1.0 / self.variance.at(np.where(np.isfinite(s), s, columns[self.target]))
 
 
+def _gradients(terms: Sequence[Term], coef, evaluator: Evaluator) -> list[np.ndarray]:
+    """Return the derivatives of a sum of terms by all columns."""
+    places = range(len(evaluator.columns))
+    if any(factor.inside is not None for term in terms for factor in term.factors):
+        node = total([of_term(term, Number(float(c))) for term, c in zip(terms, coef, strict=True)])
+        return Differentiable(node).gradient(list(evaluator.columns), places)
+    return [evaluator.slope(terms, coef, i) for i in places]
+
+
 class Distances:
     """The question for the errors of a law in units of each column: residuals over gradients."""
 
@@ -69,8 +79,7 @@ class Distances:
             evaluator = Evaluator(np.ascontiguousarray(columns[:, rows]))
             with np.errstate(all="ignore"):
                 values = [self.coef @ evaluator.values(self.terms)]
-                for i in range(len(columns)):
-                    values.append(evaluator.slope(self.terms, self.coef, i))
+                values += _gradients(self.terms, self.coef, evaluator)
                 total += np.append(np.square(values) @ w, w.sum())
         return total
 
@@ -125,7 +134,7 @@ class Measure:
             values = evaluator.values(self.terms)
             slope = evaluator.slope(self.terms, self.coef, self.target)
             jacobian = -values / slope
-            gradients = [evaluator.slope(self.terms, self.coef, i) for i in range(len(on_law))]
+            gradients = _gradients(self.terms, self.coef, evaluator)
             own = residual * slope
             errors = [own / g if np.any(g) else np.full(len(weight), np.nan) for g in gradients]
         counted = np.isfinite(residual)

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vanishing.algebra.terms import Term, substituted
+from vanishing.algebra.expressions import Node, Number, of_term, substituted, total
+from vanishing.algebra.terms import Term
 from vanishing.fitting.smooth_terms import smooth_coordinates
 from vanishing.fitting.surrogate import Surrogate, fit_surrogate
 from vanishing.laws import settings
@@ -19,7 +20,21 @@ from vanishing.laws.reductions import Logarithms, ReductionState
 ROUNDING = 1e-13
 
 
-class LawTable(NamedTuple):
+class _Rows(NamedTuple):
+    columns: np.ndarray
+    y: np.ndarray
+    weight: np.ndarray
+    positive: np.ndarray
+    log_units: np.ndarray
+    unit: float
+    places: np.ndarray
+    dimensions: np.ndarray | None = None
+    precision: np.ndarray | None = None
+    left_out: np.ndarray | None = None
+    rounding: float = 0.0
+
+
+class LawTable(_Rows):  # not a NamedTuple itself, which could keep nothing that it has computed
     """Scaled rows of a search.
 
     Attributes
@@ -48,18 +63,6 @@ class LawTable(NamedTuple):
         far from the origin.
     """
 
-    columns: np.ndarray
-    y: np.ndarray
-    weight: np.ndarray
-    positive: np.ndarray
-    log_units: np.ndarray
-    unit: float
-    places: np.ndarray
-    dimensions: np.ndarray | None = None
-    precision: np.ndarray | None = None
-    left_out: np.ndarray | None = None
-    rounding: float = 0.0
-
     def of_columns(self, kept: np.ndarray) -> "LawTable":
         """Return the table of some of the columns; the others are left out of the search."""
         others = np.setdiff1d(np.arange(len(self.columns)), kept)
@@ -73,7 +76,7 @@ class LawTable(NamedTuple):
             left_out=self.columns[others] if len(others) else None,
         )
 
-    @property
+    @cached_property
     def exact(self) -> float:
         """Residual relative to the size of the target of a law that is exact.
 
@@ -112,18 +115,18 @@ class LawTable(NamedTuple):
         """Whether rows are too few to fit all terms of a dictionary."""
         return self.n_rows < 4 * settings.DICTIONARY_TERMS
 
-    @property
+    @cached_property
     def norm(self) -> float:
         """Mean square of the target."""
-        return float(np.average(self.y**2, weights=self.weight))
+        return float(self.weight @ self.y**2) / self.n_observations
 
-    @property
+    @cached_property
     def variance(self) -> float:
         """Variance of the target."""
-        mean = np.average(self.y, weights=self.weight)
-        return float(np.average((self.y - mean) ** 2, weights=self.weight))
+        mean = self.weight @ self.y / self.n_observations
+        return float(self.weight @ (self.y - mean) ** 2) / self.n_observations
 
-    @property
+    @cached_property
     def n_observations(self) -> float:
         """The number of observations."""
         return float(self.weight.sum())
@@ -181,10 +184,30 @@ class Reduced:
         smooth = np.where(np.isfinite(smooth), smooth, self.smooth)
         return replace(self, smooth=smooth, noise=noise)
 
+    def may_hold(self, least: float) -> bool:
+        """Say whether terms that leave at least this mean square could explain half of y."""
+        return least < settings.LEAST_EXPLAINED * self.table.variance
+
     @cached_property
     def root(self) -> np.ndarray:
         """Square roots of the rows' weights."""
         return np.sqrt(self.table.weight)
+
+    # What each of many laws is fitted with.
+
+    @cached_property
+    def pull(self) -> np.ndarray:
+        """What Y is multiplied by in weighted residuals."""
+        return self.factor * self.root
+
+    @cached_property
+    def weighted_y(self) -> np.ndarray:
+        """The target times the square roots of the rows' weights."""
+        return self.table.y * self.root
+
+    def mean(self, values: np.ndarray) -> float:
+        """Return the weighted mean of values of all rows; np.average is much slower."""
+        return float(self.table.weight @ values) / self.table.n_observations
 
     @property
     def dimensions(self) -> np.ndarray | None:
@@ -203,7 +226,20 @@ class Reduced:
         variables[:-1, :-1] = self.state.variables
         variables[-1, :-1] = -self.state.factor
         variables[-1, -1] = 1.0
-        return [substituted(term, variables) for term in terms]
+        sums = {i: self._sum(i) for i in self.state.summands}
+        return [substituted(term, variables, sums) for term in terms]
+
+    def _sum(self, i: int) -> tuple[float, Node]:
+        """Return a variable that is a sum, as a number times one in units of the columns."""
+        units = np.exp2(np.round(self.table.log_units / np.log(2.0)))
+        first, summand = self.state.variables[i], self.state.summands[i]
+        size = float(np.prod(units**first))
+        columns = [(*map(float, exponents), 0.0) for exponents in (first, summand.exponents)]
+        parts = [
+            of_term(Term(exponents), Number(number * size))
+            for exponents, number in zip(columns, (1.0, summand.number), strict=True)
+        ]
+        return 1.0 / size, total(parts)
 
     @property
     def n_variables(self) -> int:
@@ -217,6 +253,7 @@ class Reduced:
         for exponents in self.state.variables:
             used = np.flatnonzero(exponents)
             single = len(used) == 1 and exponents[used[0]] == 1.0
+            single = single and len(columns) not in self.state.summands
             columns.append(int(self.table.places[used[0]]) if single else None)
         log_units = self.state.variables @ self.table.log_units
         values = self.w[:, : settings.COMPARED_ROWS]
@@ -234,6 +271,6 @@ class Reduced:
 
     def away_from_zero(self, share=0.03) -> np.ndarray:
         """Return the smooth Y, kept from zero where it is divided by."""
-        size = np.sqrt(np.average(self.smooth**2, weights=self.table.weight))
+        size = np.sqrt(self.mean(self.smooth**2))
         sign = np.where(self.smooth < 0.0, -1.0, 1.0)
         return np.where(np.abs(self.smooth) < share * size, share * size * sign, self.smooth)

@@ -1,20 +1,23 @@
 """Step 4: coefficients in units of the target, by Gauss-Newton; only then can laws be compared."""
 
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial
 from typing import NamedTuple
 
+import numba
 import numpy as np
 
 from vanishing.algebra.terms import Evaluator, Term
 from vanishing.fitting.gauss_newton import gauss_newton
-from vanishing.fitting.normal import inverse, solution, with_fixed
+from vanishing.fitting.normal import inverse, solution, with_fixed, with_one, without_one
 from vanishing.fitting.sparse import price
 from vanishing.laws import settings
-from vanishing.laws.links import Link
+from vanishing.laws.forms import FormFit
+from vanishing.laws.links import Link, lifted
 from vanishing.laws.problem import Reduced
 
 _MOVES = 5  # of coefficients, each for the row that is farthest from having a solution
+_ROUNDING = 1e-20  # share of the loss that no step can be seen to gain
 SOLVED = 1e-9  # sum of a law's terms over that of their sizes, where it has a solution
 
 
@@ -39,6 +42,8 @@ class Fitted(NamedTuple):
         Share of each row in what is predicted of it, between 0 and 1.
     exact : bool
         Whether the law may hold up to rounding: a table without noise.
+    form : FormFit or None
+        What a law is that is no sum of terms: it has none, and its constants are coefficients.
     """
 
     terms: tuple[Term, ...]
@@ -49,11 +54,12 @@ class Fitted(NamedTuple):
     predicted: np.ndarray
     leverage: np.ndarray
     exact: bool = False
+    form: FormFit | None = None
 
     @property
     def n_terms(self) -> int:
-        """Number of terms, the target's and a constant included."""
-        return len(self.terms)
+        """Number of terms, the target's and a constant included; of a form, one per constant."""
+        return len(self.terms) if self.form is None else 1 + len(self.coef)
 
     def significance(self, least_noise: float = 1e-300) -> np.ndarray:
         """Return squared ratios of coefficients to their errors; huge for the one that is 1."""
@@ -63,8 +69,16 @@ class Fitted(NamedTuple):
 
     def is_determined(self) -> bool:
         """Say whether all coefficients are known to be other than zero, relative to one another."""
-        others = np.delete(self.significance(), self.fixed)
-        return bool((others > settings.DETERMINED).all())
+        if self.form is not None:
+            errors = self.mean_square * self.covariance.diagonal()
+            return bool((self.form.sizes**2 > settings.DETERMINED * errors).all())
+        noise = max(self.mean_square, 1e-300)
+        # Asked of each candidate again and again: numbers are faster here than arrays of a few.
+        variances = self.covariance.diagonal().tolist()
+        return all(
+            number * number > settings.DETERMINED * max(noise * variance, 1e-300)
+            for number, variance in zip(self.coef.tolist(), variances, strict=True)
+        )
 
 
 class _LinkModel:
@@ -73,13 +87,17 @@ class _LinkModel:
     def __init__(self, reduced: Reduced, link: Link, values: np.ndarray):
         self.reduced, self.link, self.values = reduced, link, values
 
-    def predict(self, coef: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return Y, and its derivatives by the coefficients c."""
-        with np.errstate(all="ignore"):
-            Y = self.link.inverse(-(coef @ self.values))
-            Y = np.where(np.isfinite(Y), Y, self.reduced.smooth)
-            slope = -self.values / self.link.slope(Y)
-        return Y, np.where(np.isfinite(slope), slope, 0.0)
+    def predict(self, coef: np.ndarray) -> tuple[np.ndarray, Callable]:
+        """Return Y, and what computes its derivatives by the coefficients c."""
+        Y = self.link.inverse(-(coef @ self.values))
+        Y = np.where(np.isfinite(Y), Y, self.reduced.smooth)
+        return Y, lambda: -self.values / self.link.slope(Y)
+
+    def parts(self, Y: np.ndarray) -> np.ndarray:
+        """Return the values of all terms."""
+        target = self.link.term(self.reduced.n_variables)
+        first = Evaluator(np.vstack([self.reduced.w, Y])).value(target)
+        return np.vstack([first, self.values])
 
     def solvable(self, fit: Fitted) -> np.ndarray:
         """Return coefficients with which rows next to the end of a root have a solution.
@@ -90,8 +108,7 @@ class _LinkModel:
         coef, covariance = fit.coef[1:], fit.covariance[1:, 1:]
         for _ in range(_MOVES):
             inner = -(coef @ self.values)
-            with np.errstate(all="ignore"):
-                outside = self.link.value(self.link.inverse(inner)) - inner
+            outside = self.link.value(self.link.inverse(inner)) - inner
             outside = np.where(np.abs(outside) > 1e-12 * np.abs(inner), outside, 0.0)
             row = int(np.argmax(np.abs(outside)))
             way = covariance @ -self.values[:, row]
@@ -102,40 +119,51 @@ class _LinkModel:
         return np.append(1.0, coef)
 
 
+@numba.njit(cache=True, error_model="numpy")
+def _roots(A, B, C, smooth):
+    """Return the roots of A Y^2 + B Y + C with 2 A Y + B below zero, those above, and the nearest.
+
+    That is nearest to ``smooth``. Where there is no root, the value at which A Y^2 + B Y + C is
+    closest to zero.
+    """
+    lower, upper, nearest = np.empty_like(A), np.empty_like(A), np.empty_like(A)
+    for i in range(len(A)):
+        square = B[i] ** 2 - 4 * A[i] * C[i]
+        root = 0.0 if square < 0.0 else np.sqrt(square)
+        # The stable form of both roots.
+        q = -0.5 * (B[i] - root) if B[i] < 0 else -0.5 * (B[i] + root)
+        lower[i], upper[i] = (C[i] / q, q / A[i]) if B[i] < 0 else (q / A[i], C[i] / q)
+        is_nearer = abs(lower[i] - smooth[i]) < abs(upper[i] - smooth[i])
+        if np.isfinite(lower[i]) and (is_nearer or not np.isfinite(upper[i])):
+            nearest[i] = lower[i]
+        else:
+            nearest[i] = upper[i] if np.isfinite(upper[i]) else smooth[i]
+    return lower, upper, nearest
+
+
 class _ImplicitModel:
     """A(w) Y^2 + B(w) Y + C(w) = 0, and the root nearest to the smooth target."""
 
     def __init__(self, reduced: Reduced, terms):
         self.reduced = reduced
-        self.powers = np.array([term.exponents[-1] for term in terms])
+        self.powers = np.array([int(term.exponents[-1]) for term in terms])
         self.values = Evaluator(reduced.w).values([_lowered(term) for term in terms])
+        places = [np.flatnonzero(self.powers == power) for power in (2, 1, 0)]
+        self._of_powers = [(part, self.values[part]) for part in places]
 
-    def predict(self, fixed: int, coef: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return Y, and its derivatives by all coefficients but the one that is fixed at 1."""
-        values, powers = self.values, self.powers
-        coef = np.insert(coef, fixed, 1.0)
-        A, B, lower, upper = self._roots(coef)
-        smooth = self.reduced.smooth
-        with np.errstate(all="ignore"):
-            nearer = np.abs(lower - smooth) < np.abs(upper - smooth)
-            Y = np.where(np.isfinite(lower) & (nearer | ~np.isfinite(upper)), lower, upper)
-            Y = np.where(np.isfinite(Y), Y, smooth)
-            slope = -values * np.where(powers[:, None] == 0, 1.0, Y ** powers[:, None])
-            slope = slope / (2 * A * Y + B)
-        return Y, np.delete(np.where(np.isfinite(slope), slope, 0.0), fixed, axis=0)
+    def predict(self, fixed: int, free: np.ndarray) -> tuple[np.ndarray, Callable]:
+        """Return Y, and what computes its derivatives by all coefficients but one, fixed at 1."""
+        A, B, _, _, Y = self._roots(with_one(free, fixed))
+        return Y, lambda: without_one(self.parts(Y), fixed) / -(2 * A * Y + B)
+
+    def parts(self, Y: np.ndarray) -> np.ndarray:
+        """Return the values of all terms."""
+        return self.values * np.array([np.ones_like(Y), Y, Y * Y])[self.powers]
 
     def _roots(self, coef: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Return A, B, and the roots at which 2 A Y + B is negative and positive.
-
-        Where there is no root, the value at which A Y^2 + B Y + C is closest to zero.
-        """
-        A, B, C = (coef[self.powers == p] @ self.values[self.powers == p] for p in (2.0, 1.0, 0.0))
-        with np.errstate(all="ignore"):
-            root = np.sqrt(np.maximum(B**2 - 4 * A * C, 0.0))
-            # The stable form of both roots of A Y^2 + B Y + C.
-            q = -0.5 * (B + np.where(B < 0, -root, root))
-            first, second = q / A, C / q
-        return A, B, np.where(B < 0, second, first), np.where(B < 0, first, second)
+        """Return A, B, and roots: where 2 A Y + B is negative, where positive, and the nearest."""
+        A, B, C = (coef[places] @ values for places, values in self._of_powers)
+        return A, B, *_roots(A, B, C, self.reduced.smooth)
 
     def on_one_branch(self, coef: np.ndarray, Y: np.ndarray) -> np.ndarray | None:
         """Return the root that most rows lie on, for all rows; None where many lie on the other.
@@ -144,23 +172,16 @@ class _ImplicitModel:
         rows that break the law. The square of a law has two roots that are equal: it says no more
         than the law, and its error is the square of the law's.
         """
-        A, B, lower, upper = self._roots(coef)
-        if not (self.powers == 2.0).any():
+        A, B, lower, upper, _ = self._roots(coef)
+        if not (self.powers == 2).any():
             return Y
-        weight = self.reduced.table.weight
-        with np.errstate(all="ignore"):
-            apart = np.abs(2 * A * Y + B) / (np.abs(2 * A * Y) + np.abs(B))
-        share = np.average(2 * A * Y + B > 0, weights=weight)
+        slope = 2 * A * Y + B
+        apart = np.abs(slope) / (np.abs(2 * A * Y) + np.abs(B))
+        share = self.reduced.mean(slope > 0)
         is_one = max(share, 1.0 - share) > settings.ONE_BRANCH
-        if not is_one or np.average(apart > settings.DOUBLE_ROOT, weights=weight) < 0.5:
+        if not is_one or self.reduced.mean(apart > settings.DOUBLE_ROOT) < 0.5:
             return None
         return upper if share > 0.5 else lower
-
-
-def _lifted(term: Term) -> Term:
-    """Return a term of w as one of (w, Y)."""
-    factors = tuple(f._replace(exponents=(*f.exponents, 0.0)) for f in term.factors)
-    return Term((*term.exponents, 0.0), factors)
 
 
 def _lowered(term: Term) -> Term:
@@ -173,36 +194,51 @@ class _RefitPoint:
     """Residuals of y and their derivatives by free coefficients, at values of these."""
 
     def __init__(self, reduced: Reduced, predict: Callable, coef: np.ndarray):
-        pull = reduced.factor * reduced.root
-        self.coef = coef
-        self.Y, slope = predict(coef)
-        left = reduced.table.y * reduced.root - self.Y * pull
-        jacobian = slope * pull
-        self.loss = float(left @ left) / reduced.table.n_observations  # mean square
-        self.gram, self.cross = jacobian @ jacobian.T, jacobian @ left
+        self.reduced, self.coef = reduced, coef
+        self.Y, self._slopes = predict(coef)
+        self.left = reduced.weighted_y - self.Y * reduced.pull
+        self.loss = float(self.left @ self.left) / reduced.table.n_observations  # mean square
+
+    # Steps that lead to no lower loss are many, and need no derivatives.
+    @cached_property
+    def jacobian(self) -> np.ndarray:
+        """Derivatives of weighted predictions."""
+        slopes = self._slopes()
+        slopes[~np.isfinite(slopes)] = 0.0
+        return slopes * self.reduced.pull
+
+    @cached_property
+    def gram(self) -> np.ndarray:
+        """Gram matrix of the derivatives."""
+        return self.jacobian @ self.jacobian.T
 
     def step(self) -> np.ndarray | None:
-        return solution(self.gram, self.cross) if np.isfinite(self.gram).all() else None
+        if not np.isfinite(self.gram).all():
+            return None
+        cross = self.jacobian @ self.left
+        step = solution(self.gram, cross)
+        # What a step gains may be less than the rounding of the loss.
+        return step if step @ cross > _ROUNDING * (self.left @ self.left) else None
 
 
 def _fitted(reduced: Reduced, terms, coef: np.ndarray, fixed: int, predict: Callable) -> Fitted:
     """Minimise the mean square of y - M Y over all coefficients but one.
 
-    ``predict`` returns Y and its derivatives, of those coefficients over the fixed one.
+    ``predict`` returns Y and what computes its derivatives, of those coefficients over the fixed
+    one.
     """
     point = gauss_newton(
         lambda coef: _RefitPoint(reduced, predict, coef),
-        np.delete(coef, fixed) / coef[fixed],
+        without_one(coef, fixed) / coef[fixed],
         max_steps=settings.REFIT_STEPS,
         least_gain=1e-6,
     )
     covariance = inverse(point.gram)
-    jacobian = predict(point.coef)[1] * (reduced.factor * reduced.root)
-    with np.errstate(invalid="ignore"):  # infinite where coefficients are not determined
-        leverage = np.sum(jacobian * (covariance @ jacobian), axis=0)
+    # Infinite where coefficients are not determined.
+    leverage = np.sum(point.jacobian * (covariance @ point.jacobian), axis=0)
     return Fitted(
         tuple(terms),
-        np.insert(point.coef, fixed, 1.0),
+        with_one(point.coef, fixed),
         fixed,
         with_fixed(covariance, fixed),
         point.loss,
@@ -211,37 +247,34 @@ def _fitted(reduced: Reduced, terms, coef: np.ndarray, fixed: int, predict: Call
     )
 
 
-def _as_a_law(reduced: Reduced, fit: Fitted, Y: np.ndarray | None) -> Fitted | None:
+def _as_a_law(reduced: Reduced, fit: Fitted, model, Y: np.ndarray | None) -> Fitted | None:
     """Return a fit with what it says of all rows, Y; None where it has no solution on many."""
     if Y is None or not np.isfinite(fit.covariance).all():
         return None
-    with np.errstate(all="ignore"):
-        values = Evaluator(np.vstack([reduced.w, Y])).values(fit.terms) * fit.coef[:, None]
-        solved = np.abs(values.sum(axis=0)) <= SOLVED * np.abs(values).sum(axis=0)
-    if not np.average(solved, weights=reduced.table.weight) > settings.ONE_BRANCH:
+    values = model.parts(Y) * fit.coef[:, None]
+    solved = np.abs(values.sum(axis=0)) <= SOLVED * np.abs(values).sum(axis=0)
+    if not reduced.mean(solved) > settings.ONE_BRANCH:
         return None
-    table = reduced.table
+    y = reduced.table.y
     # Rows without a solution count, too: as where the mean is predicted.
-    predicted = np.where(
-        np.isfinite(Y), Y * reduced.factor, np.average(table.y, weights=table.weight)
-    )
-    mean_square = float(np.average((table.y - predicted) ** 2, weights=table.weight))
+    predicted = np.where(np.isfinite(Y), Y * reduced.factor, reduced.mean(y))
+    mean_square = reduced.mean((y - predicted) ** 2)
     fit = fit._replace(predicted=predicted, mean_square=mean_square)
-    return fit._replace(exact=_is_exact(reduced, fit))
+    return fit._replace(exact=_is_exact(reduced, fit, model))
 
 
-def _is_exact(reduced: Reduced, law: Fitted) -> bool:
+def _is_exact(reduced: Reduced, law: Fitted, model) -> bool:
     """Say whether a law holds up to rounding, in units of y or, next to a pole, in its terms."""
     share = law.mean_square / reduced.table.norm
     exact = reduced.table.exact
     if not exact**2 < share < settings.NEARLY_EXACT_FIT**2:
         return share <= exact**2
-    with np.errstate(all="ignore"):
-        values = Evaluator(np.vstack([reduced.w, reduced.Y])).values(law.terms) * law.coef[:, None]
-        left = np.abs(values.sum(axis=0)) / np.abs(values).sum(axis=0)
+    values = model.parts(reduced.Y) * law.coef[:, None]
+    left = np.abs(values.sum(axis=0)) / np.abs(values).sum(axis=0)
     return bool(np.nanmean(left) < exact)
 
 
+@np.errstate(all="ignore")
 def refit_link(reduced: Reduced, link: Link, terms, rows, known: set) -> list[Fitted]:
     """Fit T(Y) = sum of terms in units of y; drop insignificant terms, and keep each on the way.
 
@@ -251,7 +284,7 @@ def refit_link(reduced: Reduced, link: Link, terms, rows, known: set) -> list[Fi
     weighted = values * rows.pull
     start = solution(weighted @ weighted.T, weighted @ (rows.target * rows.pull))
     coef = np.append(1.0, -start)
-    terms = [link.term(reduced.n_variables), *map(_lifted, terms)]
+    terms = [link.term(reduced.n_variables), *map(lifted, terms)]
     enough = settings.INSIGNIFICANT * price(reduced.table.n_observations)
     laws: list[Fitted] = []
     while len(terms) > 1 and (link.name, frozenset(terms)) not in known:
@@ -259,7 +292,7 @@ def refit_link(reduced: Reduced, link: Link, terms, rows, known: set) -> list[Fi
         model = _LinkModel(reduced, link, values)
         fit = _fitted(reduced, terms, coef, 0, model.predict)
         inside = model.solvable(fit)
-        law = _as_a_law(reduced, fit._replace(coef=inside), model.predict(inside[1:])[0])
+        law = _as_a_law(reduced, fit._replace(coef=inside), model, model.predict(inside[1:])[0])
         if law is not None:
             laws.append(law)
         t = fit.significance(reduced.table.exact**2 * reduced.table.norm)
@@ -267,33 +300,31 @@ def refit_link(reduced: Reduced, link: Link, terms, rows, known: set) -> list[Fi
         if not t[least] <= enough:
             break
         del terms[least]
-        values, coef = np.delete(values, least - 1, axis=0), np.delete(fit.coef, least)
+        values, coef = without_one(values, least - 1), without_one(fit.coef, least)
     return laws
 
 
+@np.errstate(all="ignore")
 def refit_implicit(reduced: Reduced, terms, coef, known: set) -> list[Fitted]:
     """Fit an implicit law in units of y, likewise; the term with Y that matters most is fixed."""
     terms, coef = list(terms), np.array(coef)
     enough = settings.INSIGNIFICANT * price(reduced.table.n_observations)
     laws: list[Fitted] = []
     while True:
-        powers = np.array([term.exponents[-1] for term in terms])
-        if len(terms) < 2 or not (powers > 0).any() or (powers > 0).all():
+        with_y = [term.exponents[-1] > 0.0 for term in terms]
+        if len(terms) < 2 or not any(with_y) or all(with_y):
             return laws
         if frozenset(terms) in known:
             return laws
         known.add(frozenset(terms))
         model = _ImplicitModel(reduced, terms)
-        with np.errstate(all="ignore"):
-            size = np.abs(coef) * np.sqrt(
-                np.mean((model.values * reduced.smooth ** powers[:, None]) ** 2, axis=1)
-            )
-        fixed = int(np.argmax(np.where(powers > 0, size, -1.0)))
+        size = np.abs(coef) * np.sqrt(np.mean(model.parts(reduced.smooth) ** 2, axis=1))
+        fixed = int(np.argmax(np.where(with_y, size, -1.0)))
         if not coef[fixed]:
             return laws
         fit = _fitted(reduced, terms, coef, fixed, partial(model.predict, fixed))
         one = model.on_one_branch(fit.coef, fit.predicted / reduced.factor)
-        law = _as_a_law(reduced, fit, one)
+        law = _as_a_law(reduced, fit, model, one)
         if law is not None:
             laws.append(law)
         t = fit.significance(reduced.table.exact**2 * reduced.table.norm)
@@ -301,6 +332,6 @@ def refit_implicit(reduced: Reduced, terms, coef, known: set) -> list[Fitted]:
         if not t[least] <= enough:
             return laws
         # Where no coefficient is known relative to the fixed one, that is the one which is zero.
-        gone = least if np.delete(t, fixed).max() > enough else fixed
+        gone = least if without_one(t, fixed).max() > enough else fixed
         del terms[gone]
-        coef = np.delete(fit.coef, gone)
+        coef = without_one(fit.coef, gone)

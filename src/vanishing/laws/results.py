@@ -5,24 +5,34 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vanishing.algebra.expressions import evaluate
-from vanishing.algebra.functions import FUNCTIONS
+from vanishing.algebra.expressions import (
+    Column,
+    Inside,
+    Number,
+    evaluate,
+    in_new_columns,
+    product,
+)
+from vanishing.algebra.functions import FUNCTIONS, IDENTITY
 from vanishing.algebra.solving import normalised, solved
-from vanishing.algebra.terms import Factor, Term
+from vanishing.algebra.terms import Expression, Factor, Term
 from vanishing.equations.law import Law
 from vanishing.fitting.gauss_newton import gauss_newton
 from vanishing.fitting.normal import inverse, widened, with_fixed, without
 from vanishing.fitting.sample import Sample
-from vanishing.fitting.unequal_noise import variance_of_noise
+from vanishing.fitting.unequal_noise import Variance, variance_of_noise
 from vanishing.laws import settings
-from vanishing.laws.choose import LawCandidate
+from vanishing.laws.candidates import LawCandidate
 from vanishing.laws.passes import Measure, Noise, Sums
 from vanishing.laws.robust import deviation
 from vanishing.laws.table import Prepared, SearchRows
 
 
-def _simplified(terms: list[Term]) -> list[Term]:
-    """Return terms multiplied by powers of columns such that their exponents are smallest."""
+def _simplified(terms: list[Term], positive: np.ndarray) -> list[Term]:
+    """Return terms multiplied by powers of columns such that their exponents are smallest.
+
+    In a root, a column of both signs stays beside the target, which has its sign.
+    """
     exponents = np.array([term.exponents for term in terms])
     if (np.abs(exponents).sum(axis=1) <= 1).all():  # a sum of columns, maybe of very many
         return terms
@@ -32,6 +42,8 @@ def _simplified(terms: list[Term]) -> list[Term]:
     for shift in shifts:
         shift[-1] = 0.0
         shift[shift % 1 != 0] = 0.0
+        if not (exponents[:, -1] % 2 == 1.0).any():
+            shift[:-1][~positive] = 0.0
     moved = [exponents - shift for shift in shifts]
     # Products are easier to read than quotients.
     sizes = [np.abs(rows).sum() - 0.5 * rows[rows < 0].sum() for rows in moved]
@@ -45,7 +57,11 @@ def in_units(term: Term, units: np.ndarray) -> tuple[Term, float]:
     """
     sizes, signs = np.abs(units), np.sign(units)
     factor = float(np.prod(sizes ** -np.array(term.exponents)))
-    factors = [_factor_in_units(f, sizes, signs) for f in term.factors]
+    factors = [_factor_in_units(f, units, sizes, signs) for f in term.factors]
+    for i, plain in enumerate(factors):
+        if plain.function is IDENTITY:  # a sum of columns: numbers stand before it
+            factor *= plain.scale**plain.power
+            factors[i] = plain._replace(scale=1.0)
     exponents = list(term.exponents)
     for i in np.flatnonzero(signs < 0):
         exponent = exponents[i]
@@ -60,7 +76,12 @@ def in_units(term: Term, units: np.ndarray) -> tuple[Term, float]:
     return Term(tuple(exponents), tuple(factors)), factor
 
 
-def _factor_in_units(factor: Factor, sizes, signs) -> Factor:
+def _factor_in_units(factor: Factor, units, sizes, signs) -> Factor:
+    if factor.inside is not None:
+        node = in_new_columns(
+            factor.inside.node, lambda i: product(Number(1.0 / units[i]), Column(i))
+        )
+        factor = factor._replace(inside=Inside(node))
     exponents = np.array(factor.exponents)
     scale = factor.scale * float(np.prod(sizes**-exponents))
     # Columns of mixed signs inside a function have whole exponents.
@@ -97,7 +118,7 @@ def draft(candidate: LawCandidate, table: Prepared, sample: Sample, target: int)
     places = np.append(table.columns, target)
     fitted = candidate.fitted
     terms, scale = [], []
-    for term in _simplified(candidate.reduced.in_columns(fitted.terms)):
+    for term in _simplified(candidate.reduced.in_columns(fitted.terms), table.table.positive):
         term, before = in_units(term, table.units)
         terms.append(_placed(term, places, n_columns))
         scale.append(before)
@@ -144,8 +165,16 @@ def _placed(term: Term, places, n_columns: int) -> Term:
         row[places] = exponents
         return tuple(row.tolist())
 
-    factors = tuple(f._replace(exponents=spread(f.exponents)) for f in term.factors)
+    factors = tuple(
+        f._replace(exponents=spread(f.exponents), inside=f.inside and _moved(f.inside, places))
+        for f in term.factors
+    )
     return Term(spread(term.exponents), factors)
+
+
+def _moved(inside: Expression, places) -> Inside:
+    """Return an expression in some columns as one of all."""
+    return Inside(in_new_columns(inside.node, lambda i: Column(int(places[i]))))
 
 
 def _left(law: Draft, columns: np.ndarray) -> np.ndarray:
@@ -244,8 +273,10 @@ def held_out_error(sums: Sums, fixed: int) -> float:
     return float(np.sqrt(ratio * sums.plain / sums.weight.sum()))
 
 
-def finished(law: Draft, sums: Sums, rows: SearchRows, **facts) -> Law:
-    """Return the `Law`."""
+def finished(
+    law: Draft, sums: Sums, rows: SearchRows, unequal: Noise | None = None, **facts
+) -> Law:
+    """Return the `Law`; ``unequal`` is what is known of rows with unequal noise."""
     names, sample, size = rows.names, rows.sample, rows.size(law.target)
     n, repetition = float(sums.weight.sum()), sample.repetition
     observations = n / repetition
@@ -253,8 +284,11 @@ def finished(law: Draft, sums: Sums, rows: SearchRows, **facts) -> Law:
     left = float(sums.square.sum()) / n  # in units of the rows' variance, where that differs
     variance = 0.0 if law.exact else left * observations / freedom * repetition
     covariance = law.covariance
-    # Where rows have weights, these say how large the noise is.
-    if not law.exact and np.ptp(sample.weight) <= 1e-9 * sample.weight.max():
+    noise = Variance(factor=law.mean_square * observations / freedom)
+    if unequal is not None and rows.offsets is None:
+        noise = unequal.variance._replace(factor=left * observations / freedom)
+    # Where rows have weights, these say how large the noise is; far columns may leave nothing.
+    if not law.exact and left > 0.0 and np.ptp(sample.weight) <= 1e-9 * sample.weight.max():
         covariance = widened(covariance, sums.noise / left)
     error = float(np.sqrt(law.mean_square))
     with np.errstate(all="ignore"):
@@ -270,5 +304,6 @@ def finished(law: Draft, sums: Sums, rows: SearchRows, **facts) -> Law:
         errors=errors,
         held_out_error=held_out_error(sums, law.fixed),
         n_samples=round(n),
+        noise=noise,
         **facts,
     )

@@ -1,5 +1,7 @@
 """Rows that are wrong, where an equation with constants holds on most of them."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from vanishing.fitting.unequal_noise import variance_of_noise, without_tails
@@ -9,7 +11,6 @@ from vanishing.laws.given_problem import Problem
 from vanishing.laws.robust import deviation, farness, good_rows, rows_near_an_equation
 from vanishing.laws.starts import scales
 from vanishing.laws.table import prepared
-from vanishing.laws.targets import ROUNDED
 
 _FITS = 8
 _STEPS = 10  # of each fit: the next one starts from there
@@ -22,20 +23,38 @@ def rows_near(problem: Problem) -> np.ndarray:
     count less the farther they are from the equation, relative to their noise, as in `good_rows`;
     the constants with the least deviation count.
     """
+    values = most_rows_fit(problem)
+    if values is None:  # then the fit says what is wrong
+        return np.ones(len(problem.weight), dtype=bool)
+    return near_with(problem, values)
+
+
+def most_rows_fit(problem: Problem, known: Sequence[np.ndarray] = ()) -> np.ndarray | None:
+    """Return constants that fit most rows; None where no fit to some rows succeeds.
+
+    Constants that are ``known`` to be near take the place of draws of few rows.
+    """
     step = max(1, len(problem.weight) // settings.FIRST_ROWS)
     first = problem.rows(slice(None, None, step))
-    fits = [_fitted(first.rows(rows)) for rows in _first_rows(first)]
-    tried = [_settled(problem, values) for values in fits if values is not None]
-    if not tried:  # then it says what is wrong
-        return np.ones(len(problem.weight), dtype=bool)
-    values = min(tried, key=lambda values: deviation(_standard(problem, values)[0], problem.weight))
+    chosen = _first_rows(first)[: 1 if known else None]
+    fits = [*known, *(_fitted(first.rows(rows)) for rows in chosen)]
+    tried = [settled_on_most(problem, values) for values in fits if values is not None]
+    return min(
+        tried,
+        key=lambda values: deviation(_standard(problem, values)[0], problem.weight),
+        default=None,
+    )
+
+
+def near_with(problem: Problem, values: np.ndarray) -> np.ndarray:
+    """Say which rows are near the equation with these constants."""
     residuals, far = _standard(problem, values)
     near = np.abs(far) <= settings.FAR * deviation(far, problem.weight)
     if problem.target is None:
-        return near | (np.abs(residuals) <= ROUNDED)
+        return near | (np.abs(residuals) <= settings.ROUNDED)
     # Rounding differs from row to row, and is no reason to leave one out.
     size = np.sqrt(problem.rows(near).mean_square(problem.columns[problem.target, near]))
-    return near | (np.abs(residuals) <= ROUNDED * size)
+    return near | (np.abs(residuals) <= settings.ROUNDED * size)
 
 
 def _fitted(problem: Problem) -> np.ndarray | None:
@@ -48,7 +67,7 @@ def _fitted(problem: Problem) -> np.ndarray | None:
         return None
 
 
-def _settled(problem: Problem, values: np.ndarray) -> np.ndarray:
+def settled_on_most(problem: Problem, values: np.ndarray) -> np.ndarray:
     """Return constants fitted to all rows, which count less the farther they are."""
     scale = np.where(values == 0.0, 1.0, np.abs(values))
     for _ in range(_FITS if len(values) else 0):

@@ -68,6 +68,11 @@ def _other_sizes(problem: Problem) -> list[np.ndarray]:
     return others
 
 
+def start_values(problem: Problem) -> list[list[float]]:
+    """Return values to start each constant from, the likeliest first."""
+    return _values(problem, scales(problem))
+
+
 def _values(problem: Problem, scale: np.ndarray) -> list[list[float]]:
     """Return values to start each constant from."""
     typical, others = _typical(problem.columns), _other_sizes(problem)

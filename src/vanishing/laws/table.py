@@ -19,6 +19,7 @@ from vanishing.laws.choose import Choice
 from vanishing.laws.linear import sum_of_columns
 from vanishing.laws.problem import LawTable
 from vanishing.laws.robust import rows_near_a_sum
+from vanishing.laws.sum_terms import sum_with_terms
 
 
 class SearchRows(NamedTuple):
@@ -128,6 +129,12 @@ class Prepared(NamedTuple):
         many = len(self.columns) > settings.MAX_COLUMNS
         return self.sum is not None and (many or self.sum.best.fitted.exact)
 
+    def with_negative_target(self) -> "Prepared":
+        """Return the table of -y, in a unit of the other sign."""
+        table, units = self.table, self.units.copy()
+        units[-1] = -units[-1]
+        return self._replace(table=table._replace(y=-table.y, unit=-table.unit), units=units)
+
     def left_out_text(self, names: Sequence[str]) -> str:
         """Say in words which columns were left out; nothing where none was."""
         if not len(self.left_out):
@@ -167,6 +174,7 @@ def prepared(
     robust: bool = False,
     progress: Callable = lambda: None,
     rounding: float = 0.0,
+    functions: bool = True,
 ) -> Prepared:
     """Return the table of a search for laws of one column of some rows.
 
@@ -183,6 +191,8 @@ def prepared(
         Called now and then: it may raise, to interrupt.
     rounding : float, default=0.0
         What rounding has left of the columns, relative to their size.
+    functions : bool, default=True
+        Whether sums of many columns may have functions of some.
     """
     used = varying(columns)
     used[target] = False
@@ -209,6 +219,8 @@ def prepared(
     if len(places) > settings.MAX_COLUMNS:
         good = rows_near_a_sum(table, progress) if robust else slice(None)
         choice = sum_of_columns(table.at(good), progress)
+        if choice is None:
+            choice = sum_with_terms(table.at(good), functions, progress)
         progress()
         if choice is None:
             kept = screened(table)

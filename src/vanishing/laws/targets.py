@@ -1,35 +1,50 @@
 """The law of one column: the search, the fit to all rows, and the verdict."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from enum import Enum
+from functools import cache, partial
 from typing import NamedTuple
 
 import numpy as np
 
-from vanishing.algebra.expressions import moved, of_term
-from vanishing.algebra.quantities import ONE
+from vanishing.algebra.expressions import Number, moved, of_term, total
 from vanishing.algebra.terms import Term
-from vanishing.algebra.writing import PlainText, in_words
+from vanishing.algebra.writing import PlainText
 from vanishing.equations.law import Law
-from vanishing.fitting.lack_of_fit import unseen_share
 from vanishing.fitting.origins import far_offsets, target_origins
 from vanishing.fitting.sparse import price
 from vanishing.laws import settings
-from vanishing.laws.choose import Choice, LawCandidate
+from vanishing.laws.certainty import NO_TIME, Certainty, certainty, why_none
+from vanishing.laws.choose import Choice
+from vanishing.laws.factors import factor_states, is_negative
+from vanishing.laws.form_laws import form_law, name_and_constants
+from vanishing.laws.front import NearForm, forms_of, front_of, with_law
+from vanishing.laws.options import Options, OutOfTime
 from vanishing.laws.problem import LawTable
-from vanishing.laws.products import products
-from vanishing.laws.results import Draft, draft, finished, fitted_law, spread_of, unequal_noise
+from vanishing.laws.products import Product, products
+from vanishing.laws.results import draft, finished, fitted_law, spread_of, unequal_noise
 from vanishing.laws.robust import good_rows
-from vanishing.laws.search import Options, OutOfTime, SearchOutcome, search
+from vanishing.laws.row_order import ErrorsInOrder, errors_in_order, is_by_chance
+from vanishing.laws.search import Search, SearchOutcome
 from vanishing.laws.table import Prepared, SearchRows, prepared, varying
 from vanishing.laws.unequal import (
     few_rows_decide,
     with_equal_noise,
+    with_noise_of_factors,
     with_noise_of_products,
     with_relative_noise,
 )
 
-ROUNDED = 1e-9  # relative error that rounding alone makes
-_NO_TIME = "No law of {} was found in the time allowed: raise max_time."
+# By the target and the weights of the rows that are searched.
+Searches = dict[bytes, Search]
+
+
+class Effort(Enum):
+    """How much of a search is made."""
+
+    PRODUCTS = "products of powers"
+    LIKELY = "what is likeliest"
+    ALL = "everything, unless that has a law"
 
 
 class LawAnswer(NamedTuple):
@@ -46,6 +61,8 @@ class LawAnswer(NamedTuple):
         The best equation of each number of terms.
     reductions : sequence of str
         Combinations of columns that matter.
+    forms : dict from tuple to NearForm
+        Those that came near to the noise, by what they are of which variables.
     """
 
     laws: list[Law]
@@ -53,6 +70,7 @@ class LawAnswer(NamedTuple):
     noise: float | np.ndarray
     front: Sequence[Law] = ()
     reductions: Sequence[str] = ()
+    forms: dict[tuple, NearForm] = {}  # noqa: RUF012 (a tuple's default; never changed)
 
 
 def law_of_target(rows: SearchRows, options: Options, progress, target: int = -1) -> LawAnswer:
@@ -62,21 +80,21 @@ def law_of_target(rows: SearchRows, options: Options, progress, target: int = -1
     columns less offsets, too. Offsets are numbers with units, which a homogeneous law has not.
     """
     target %= len(rows.names)
-    answer = _law_in_columns(rows, options, progress, target)
     offsets = far_offsets(rows.sample.columns, rows.weight)
     varies = varying(rows.sample.columns)
     inputs = varies & (np.arange(len(varies)) != target)
     if not (offsets.any() and varies[target] and inputs.any()) or options.dimensions is not None:
-        return answer
+        return _law_in_columns(rows, options, progress, target, {}, Effort.ALL)
     shifted = rows.shifted(offsets)
     count, spread = float(rows.weight.sum()), float(shifted.sample.spreads[target])
-    least = max(ROUNDED, shifted.rounding) * spread
+    least = max(settings.ROUNDED, shifted.rounding) * spread
 
     def score(answer: LawAnswer) -> float:
         if not answer.laws:
             return np.inf
         law = answer.laws[0]
-        return 2 * count * np.log(max(law.error, least)) + price(count) * law.n_terms
+        n_terms = max(law.n_terms, 1 + len(law.constants))
+        return 2 * count * np.log(max(law.error, least)) + price(count) * n_terms
 
     origins = offsets.copy()
     origins[inputs] = target_origins(
@@ -86,11 +104,22 @@ def law_of_target(rows: SearchRows, options: Options, progress, target: int = -1
         offsets[inputs],
         shifted.rounding,
     )
-    answers = [
-        _law_in_columns(rows.shifted(at), options, progress, target)
-        for at in ([origins, offsets] if (origins != offsets).any() else [offsets])
-    ]
-    best = min(answers, key=score)
+    distinct = [origins, offsets] if (origins != offsets).any() else [offsets]
+    views = [rows, *(rows.shifted(at) for at in distinct)]
+    searches: list[Searches] = [{} for _ in views]
+
+    def law_in(view: int, options: Options, effort: Effort) -> LawAnswer:
+        return _law_in_columns(views[view], options, progress, target, searches[view], effort)
+
+    for effort in (Effort.LIKELY, Effort.ALL):
+        others = [law_in(view, options._replace(forms=()), effort) for view in range(1, len(views))]
+        best = min(others, key=score)
+        # Sums of columns are the same from any origin: only products may be shorter.
+        clear = (law for law in best.laws if law.evidence > settings.CLEAR_EVIDENCE / 2)
+        is_sum = any(law.degree == 1 for law in clear)
+        answer = law_in(0, options, Effort.PRODUCTS if is_sum else effort)
+        if answer.laws or best.laws:
+            break
     # Far from the origin other powers, and functions, are the same but for a constant: which of
     # them it is says as much as noise does.
     simpler = answer.laws and best.laws and answer.laws[0].n_terms < best.laws[0].n_terms
@@ -98,8 +127,33 @@ def law_of_target(rows: SearchRows, options: Options, progress, target: int = -1
     return answer if score(answer) < score(best) - asked else best
 
 
-def _law_in_columns(rows: SearchRows, options: Options, progress, target: int) -> LawAnswer:
-    """Return the law of one column of some rows, in terms of the columns that these have."""
+def in_given_order(answer: LawAnswer, ask: Callable) -> LawAnswer:
+    """Return what is left of an answer where rows that follow one another are alike by chance."""
+    for law in answer.laws:
+        if law.target is not None and law.n_inputs < len(law.names):
+            errors = ask(partial(errors_in_order, law), ErrorsInOrder.plus)
+            if is_by_chance(law, errors):
+                verdict = (
+                    f"No law of {law.target} was found: errors of the best candidate are alike on "
+                    f"rows that follow one another, which are worth {errors.n_independent:.0f} "
+                    "independent ones, and on so few it would fit as well by chance."
+                )
+                return answer._replace(laws=[], verdict=verdict)
+    return answer
+
+
+def _law_in_columns(
+    rows: SearchRows,
+    options: Options,
+    progress,
+    target: int,
+    searches: Searches,
+    effort: Effort,
+) -> LawAnswer:
+    """Return the law of one column of some rows, in terms of the columns that these have.
+
+    With more ``effort``, ``searches`` go on where they ended with less.
+    """
     name, y = rows.names[target], rows.sample.columns[target]
     if not np.ptp(y) > 1e-12 * rows.size(target):
         return LawAnswer([], f"No law: {name} is constant, {y[0]:.6g} on all rows.", 0.0)
@@ -112,9 +166,10 @@ def _law_in_columns(rows: SearchRows, options: Options, progress, target: int) -
             options.robust,
             progress,
             rows.rounding,
+            options.has_all_functions,
         )
     except OutOfTime:
-        return LawAnswer([], _NO_TIME.format(name), np.nan)
+        return LawAnswer([], NO_TIME.format(name), np.nan)
     if not len(table.columns):
         verdict = f"No law: all columns are constant, and {name} is not."
         return LawAnswer([], verdict, float(rows.sample.spreads[target]))
@@ -122,13 +177,14 @@ def _law_in_columns(rows: SearchRows, options: Options, progress, target: int) -
         table = table._replace(table=table.table.at(good_rows(table.table)))
         if not table.table.variance > 1e-24 * table.table.norm:
             return LawAnswer([], f"No law: but for a few rows, {name} is constant.", 0.0)
-    table, outcome = _searched(table, options, progress)
+    table, outcome = _searched(table, options, progress, searches, effort)
     outcome = _with_sum(table, outcome)
-    front = _front(outcome, table, rows, target)
+    front = front_of(outcome, table, rows, target)
     noise = np.sqrt(_noise(outcome)) * abs(table.units[-1])
-    answer = LawAnswer([], "", noise, front, _reductions(outcome, table, rows, target))
+    forms = forms_of(outcome, table, rows, target, options.robust)
+    answer = LawAnswer([], "", noise, front, _reductions(outcome, table, rows, target), forms)
     if outcome.choice is None or outcome.choice.reason:
-        reason = _why_none(outcome, name, options.dimensions is not None)
+        reason = why_none(outcome, name, options.dimensions is not None)
         return answer._replace(verdict=reason + table.left_out_text(rows.names))
     law = _of_all_rows(outcome.choice, table, rows, target, options.robust)
     if isinstance(law, str):
@@ -137,7 +193,7 @@ def _law_in_columns(rows: SearchRows, options: Options, progress, target: int) -
         laws=[law],
         verdict=f"{law}: {law.verdict}",
         noise=float(law.error),
-        front=[law if other.terms == law.terms else other for other in front],
+        front=with_law(front, law, outcome.choice),
     )
 
 
@@ -145,10 +201,14 @@ def _of_all_rows(
     choice: Choice, table: Prepared, rows: SearchRows, target: int, robust: bool
 ) -> Law | str:
     """Return the law that was chosen, fitted to all rows, or why it is none."""
+    if choice.best.fitted.form is not None:
+        return _of_form(choice, table, rows, target, robust)
     sample, size = rows.sample, rows.size(target)
     start = draft(choice.best, table, sample, target)
+    if not np.isfinite(start.coef).all():
+        return "numbers of the best equation overflow in the units of the columns"
     # Rounding differs from row to row, and is no reason to leave one out.
-    keep = max(settings.FAR * spread_of(start, sample), ROUNDED * size) if robust else None
+    keep = max(settings.FAR * spread_of(start, sample), settings.ROUNDED * size) if robust else None
     unequal = table.table.precision is not None and not start.exact
     noise = unequal_noise(start, sample) if unequal else None
     fit, sums = fitted_law(start, rows.ask, rows.seed, rows.mean(target), keep, noise)
@@ -164,50 +224,156 @@ def _of_all_rows(
         fit,
         sums,
         rows,
+        noise,
         evidence=choice.evidence / 2,
         lack_of_fit=choice.lack_of_fit,
-        verdict=_certainty(choice, fit, sums.missing, robust, table, rows, target)
+        verdict=certainty(choice, fit, sums.missing, robust, table, rows, target)
         + table.left_out_text(rows.names),
         units=rows.units,
     )
     if (np.abs(law.coef) < 2 * law.coef_std).any():
         return "coefficients of the best candidate cannot be told from zero"
-    return law
+    if choice.form is None or rows.offsets is not None:
+        return law
+    # As people write it, and with the names of its constants.
+    curve = form_law(choice.form, table, rows, target, robust)
+    return law if isinstance(curve, str) else _named(law, curve, choice)
 
 
-def _searched(table: Prepared, options: Options, progress) -> tuple[Prepared, SearchOutcome]:
-    """Search, also with rows by the inverse of their variance where noise may be unequal.
+def _of_form(
+    choice: Choice, table: Prepared, rows: SearchRows, target: int, robust: bool
+) -> Law | str:
+    """Return the law that a form is, or why it is none."""
+    law = form_law(choice.best, table, rows, target, robust)
+    if isinstance(law, str):
+        return law
+    fit = choice.best.fitted
+    text = certainty(choice, Certainty(law.error**2, fit.exact), 0.0, robust, table, rows, target)
+    law = law._replace(
+        evidence=choice.evidence / 2,
+        lack_of_fit=choice.lack_of_fit,
+        verdict=text + table.left_out_text(rows.names),
+    )
+    return _named(law, law, choice)
 
-    Of several laws, it is the one under whose noise the rows are likeliest.
+
+def _named(law: Law, curve: Law, choice: Choice) -> Law:
+    """Return a law as the form that says the same is written, with its name and constants."""
+    assert choice.form is not None and choice.form.fitted.form is not None
+    form = choice.form.fitted.form.form
+    return law._replace(
+        formula=curve.solution,
+        constants=curve.constants,
+        constant_units=curve.constant_units,
+        verdict=f"{name_and_constants(form, curve)} {law.verdict}",
+    )
+
+
+def _searched(
+    table: Prepared, options: Options, progress, searches: Searches, effort: Effort
+) -> tuple[Prepared, SearchOutcome]:
+    """Search; with factors of the target first on few rows, which have too few for a surrogate.
+
+    On many rows they are looked for where nothing is found without.
     """
     if table.sum is not None and table.is_sum:
         return table, SearchOutcome(table.sum, [table.sum.best], [])
-    rows, suggested = table.table, products(table.table)
+    if effort is Effort.PRODUCTS:
+        return _with_noises(table, options, progress, tuple, searches, effort, further=False)
+    factors = cache(partial(factor_states, table.table))  # a product needs none
+    if table.table.has_few_rows:
+        return _with_noises(table, options, progress, factors, searches, effort)
+    plain = _with_noises(table, options, progress, tuple, searches, effort)
+    if (
+        plain[1].law is not None
+        or plain[1].out_of_time
+        or effort is not Effort.ALL
+        or not factors()
+    ):
+        return plain
+    found = _with_noises(table, options, progress, factors, {}, effort, further=False)
+    return plain if found[1].law is None and not found[1].out_of_time else found
+
+
+def _with_noises(
+    table: Prepared,
+    options: Options,
+    progress,
+    factors: Callable,
+    searches: Searches,
+    effort: Effort,
+    further: bool = True,
+) -> tuple[Prepared, SearchOutcome]:
+    """Search, also with rows by the inverse of their variance where noise may be unequal.
+
+    Of several laws, it is the one under whose noise the rows are likeliest. What is likeliest is
+    looked at first, whatever the noise; all, if that leaves no law, with this ``effort``.
+    ``further`` says whether columns are searched as they are, after factors.
+    """
+    suggested = products(table.table)
+
+    def searched(noise: LawTable, factors: Callable, finish: bool) -> SearchOutcome:
+        key = noise.y.tobytes() + noise.weight.tobytes()
+        if key not in searches:
+            searches[key] = Search(noise, options, progress, suggested, factors, further)
+        return searches[key].finish() if finish else searches[key].begin()
+
+    begun = _trials(table, suggested, factors, partial(searched, finish=False))
+    if effort is not Effort.ALL or begun[1].out_of_time or begun[1].is_exact or begun[1].is_final:
+        return begun
+    return _trials(table, suggested, factors, partial(searched, finish=True))
+
+
+def _trials(
+    table: Prepared, suggested: Sequence[Product], factors: Callable, searched: Callable
+) -> tuple[Prepared, SearchOutcome]:
+    """Return the outcome of the search under the likeliest noise, and the table with this noise.
+
+    ``searched(noise, factors)`` searches rows with some noise.
+    """
+    rows = table.table
     trials: list[tuple[LawTable, SearchOutcome]] = []
 
-    def tried(noise: LawTable) -> SearchOutcome:
-        trials.append((noise, search(noise, options, progress, suggested)))
+    def tried(noise: LawTable, factors: Callable) -> SearchOutcome:
+        trials.append((noise, searched(noise, factors)))
         return trials[-1][1]
 
     # A product of powers that is a law tells the noise before any search does.
     equal = with_noise_of_products(rows, suggested)
     if equal is not rows:
-        outcome = tried(equal)
-        if outcome.out_of_time or outcome.is_product:
+        outcome = tried(equal, factors)
+        # A wrong product makes noise unequal, too: equal noise may be likelier with another law.
+        is_known = outcome.is_product and outcome.is_clear and outcome.is_compared
+        if outcome.out_of_time or is_known:
             return table._replace(table=equal), outcome
-    outcome = tried(rows)
+    else:
+        if is_negative(rows, factors()):
+            table = table.with_negative_target()
+            rows = table.table
+        equal = with_noise_of_factors(rows, factors())
+        if equal is not rows:
+            outcome = tried(equal, factors)
+            if outcome.out_of_time:
+                return table._replace(table=equal), outcome
+            if outcome.law is not None and with_equal_noise(rows, outcome.law.predicted) is rows:
+                trials, equal = [], rows  # what a surrogate misses looked like noise that grows
+            elif outcome.is_enough:
+                return table._replace(table=equal), outcome
+    # Factors that tell the noise are searched with it alone.
+    others = factors if equal is rows else tuple
+    outcome = tried(rows, others)
     law = outcome.law
     if not (outcome.out_of_time or (law is not None and law.exact)):
         equal = with_equal_noise(rows, None if law is None else law.predicted)
         if equal is not rows:
-            outcome = tried(equal)
+            outcome = tried(equal, others if law is None else factors)
         if few_rows_decide(rows) and not outcome.out_of_time:
             # Errors relative to what was measured have its noise: a law has to say what they are.
-            outcome = search(with_relative_noise(rows), options, progress, suggested)
+            outcome = searched(with_relative_noise(rows), others)
             if outcome.choice is not None and (outcome.law is not None or outcome.is_ambiguous):
                 equal = with_equal_noise(rows, outcome.choice.best.fitted.predicted)
                 if equal is not rows:
-                    tried(equal)
+                    tried(equal, others)
     noise, outcome = min(trials, key=_unlikeliness)
     return table._replace(table=noise), outcome
 
@@ -250,48 +416,6 @@ def _noise(outcome: SearchOutcome) -> float:
     return min(reached, default=np.nan)
 
 
-def _front(outcome: SearchOutcome, table: Prepared, rows: SearchRows, target: int) -> list[Law]:
-    """Return the best candidate of each number of terms that is better than those of fewer."""
-    choice = outcome.choice
-    best: dict[int, LawCandidate] = {}
-    for candidate in outcome.candidates:
-        if not (candidate.fitted.exact or candidate.fitted.is_determined()):
-            continue
-        n_terms = candidate.fitted.n_terms
-        held = best.get(n_terms)
-        if held is None or candidate.fitted.mean_square < held.fitted.mean_square:
-            best[n_terms] = candidate
-    if choice is not None and not choice.reason:
-        # Other equations of as many terms may leave less of rounding, or of noise.
-        best[choice.best.fitted.n_terms] = choice.best
-        if choice.best.fitted.exact:  # more terms would fit what rounding leaves
-            best = {n: c for n, c in best.items() if n <= choice.best.fitted.n_terms}
-    laws, least = [], np.inf
-    for n_terms in sorted(best):
-        fit = draft(best[n_terms], table, rows.sample, target)
-        if fit.mean_square < 0.999 * least:
-            least = fit.mean_square
-            laws.append(_unmeasured(fit, rows))
-    return laws
-
-
-def _unmeasured(fit: Draft, rows: SearchRows) -> Law:
-    """Return a law as the search left it, on its sample of rows."""
-    error = float(np.sqrt(fit.mean_square))
-    return Law(
-        **rows.in_given_columns(fit.terms, fit.coef, fit.covariance * fit.mean_square),
-        names=rows.names,
-        target=rows.names[fit.target],
-        n_inputs=rows.n_inputs,
-        error=error,
-        relative_error=error / rows.size(fit.target),
-        branch=fit.branch,
-        n_samples=len(rows.sample.keys),
-        verdict="A candidate.",
-        units=rows.units,
-    )
-
-
 def _reductions(
     outcome: SearchOutcome, table: Prepared, rows: SearchRows, target: int
 ) -> list[str]:
@@ -305,82 +429,7 @@ def _reductions(
     groups = [np.append(-state.factor, 1.0)]
     groups += [np.append(row, 0.0) for row in state.variables]
     terms = [of_term(Term(tuple(map(float, group)))) for group in groups]
+    for i, (number, exponents) in state.summands.items():
+        second = Term((*map(float, exponents), 0.0))
+        terms[i + 1] = total([terms[i + 1], of_term(second, Number(float(np.sign(number))))])
     return [text.write(moved(term, offsets)) for term in terms]
-
-
-def _why_none(outcome: SearchOutcome, name: str, homogeneous: bool) -> str:
-    """Say why there is no law."""
-    if outcome.out_of_time:
-        return _NO_TIME.format(name)
-    law = "law" if not homogeneous else "law whose coefficients have no dimension"
-    reason = "no combination of terms comes down to its noise"
-    if outcome.choice is not None:
-        reason = outcome.choice.reason
-    return f"No {law} of {name} was found: {reason}."
-
-
-def _product_text(exponents: np.ndarray, table: Prepared, names) -> str:
-    """Write a product of powers of the columns of a table."""
-    text = PlainText([names[i] for i in table.columns])
-    return text.write(of_term(Term(tuple(map(float, exponents)))))
-
-
-def _certainty(
-    choice: Choice,
-    fit: Draft,
-    missing: float,
-    robust: bool,
-    table: Prepared,
-    rows: SearchRows,
-    target: int,
-) -> str:
-    """Say in words how sure a law is."""
-    if fit.exact:
-        text = "It holds up to rounding."
-        if np.isfinite(choice.evidence):
-            text = "It holds up to rounding, as other equations do that differ beyond these rows."
-    else:
-        unit = ONE if rows.units is None else rows.units.columns[target]
-        error = np.sqrt(fit.mean_square)
-        share = f"{100 * error / rows.size(target):.2g} %"
-        text = f"The rms error is {unit.behind(in_words(error))} ({share})"
-        if np.isfinite(choice.evidence):
-            text += (
-                f"; the best different equation is less likely by a factor of "
-                f"exp({choice.evidence / 2:.0f})"
-            )
-        if choice.best.reduced.table.precision is not None:
-            text += "; the noise grows with the target"
-        if choice.best.reduced.table.n_rows < settings.FEW_ROWS:
-            text += "; too few rows to tell whether a column explains what is left."
-        else:
-            text += "; no column explains what is left."
-        n_rows = choice.best.reduced.table.n_observations
-        unseen = float(error) / rows.size(target) * unseen_share(n_rows)
-        shows = unseen * rows.size(target) <= settings.UNSEEN * rows.size_from_origin(target)
-        if choice.variants or not shows or not _is_sure(choice):
-            text += (
-                " Within this noise it may be an approximation of another law: smooth deviations "
-                f"of up to {100 * unseen:.2g} % would not show."
-            )
-        if choice.variants:
-            others = (
-                _product_text(c.reduced.state.factor, table, rows.names) for c in choice.variants
-            )
-            text += (
-                f" The ranges do not settle its exponents: {', '.join(others)} would fit as well."
-            )
-    if missing:
-        where = "Left out as wrong were" if robust else "It has no solution on"
-        text += f" {where} {missing:g} rows."
-    return text
-
-
-def _is_sure(choice: Choice) -> bool:
-    """Say whether a law has so few terms that an approximation would be a coincidence."""
-    r, n_terms = choice.best.n_used(), choice.best.fitted.n_terms
-    if n_terms <= max(2, r + 1):
-        return choice.evidence > 5 * settings.EVIDENCE
-    # Combinations of functions approximate more than powers do.
-    functions = any(term.factors for term in choice.best.fitted.terms)
-    return r > 1 and not functions and n_terms <= r + 2 and choice.evidence > 50 * settings.EVIDENCE

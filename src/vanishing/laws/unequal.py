@@ -9,6 +9,7 @@ from vanishing.fitting.unequal_noise import Variance, relative, variance_of_nois
 from vanishing.laws import settings
 from vanishing.laws.problem import LawTable, surrogate_of
 from vanishing.laws.products import Product
+from vanishing.laws.reductions import Logarithms, ReductionState, with_surrogate
 from vanishing.laws.search import of_products
 
 _ROUNDING = 1e-14  # mean square relative to the target's
@@ -67,6 +68,19 @@ def with_noise_of_products(table: LawTable, products: Sequence[Product]) -> LawT
         best, least = (_best_product(rows, products) for rows in (equal, table))
         if best < least:
             return equal
+    return table
+
+
+@np.errstate(all="ignore")
+def with_noise_of_factors(table: LawTable, factors: Sequence[ReductionState]) -> LawTable:
+    """Return a table whose rows count by their noise, as a surrogate says it of few variables."""
+    logarithms = Logarithms(table.columns, table.positive)
+    weight = with_relative_noise(table).weight
+    for state in factors[:1]:
+        fitted = with_surrogate(state, logarithms, table.y, weight)
+        surrogate, logarithmic = fitted.fit()
+        values = surrogate.values(logarithms.coordinates(fitted, logarithmic))
+        return with_equal_noise(table, values * logarithms.factor(fitted))
     return table
 
 

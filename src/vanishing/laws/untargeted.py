@@ -16,11 +16,11 @@ from vanishing.fitting.sample import spreads_of
 from vanishing.fitting.smooth_terms import is_logarithmic
 from vanishing.fitting.variety import VarietyEquation, evaluated, thickness
 from vanishing.laws import settings
+from vanishing.laws.options import Options, OutOfTime
 from vanishing.laws.passes import Distances, Measure
 from vanishing.laws.problem import surrogate_of
 from vanishing.laws.results import held_out_error
 from vanishing.laws.robust import rows_near_an_equation
-from vanishing.laws.search import Options, OutOfTime
 from vanishing.laws.symmetric import Symmetric, SymmetricAnswer
 from vanishing.laws.table import (
     SearchRows,
@@ -30,7 +30,7 @@ from vanishing.laws.table import (
     signed_units,
     varying,
 )
-from vanishing.laws.targets import ROUNDED, LawAnswer, law_of_target
+from vanishing.laws.targets import LawAnswer, law_of_target
 
 
 def laws_of_columns(rows: SearchRows, options: Options, noise, n_laws: int, progress) -> LawAnswer:
@@ -108,7 +108,8 @@ def _law_in_turn(rows: SearchRows, options: Options, progress, target: int) -> L
         surrogate, _ = surrogate_of(table)
         if surrogate.mean_square > settings.UNRELATED * table.variance:
             return LawAnswer([], "", float(np.sqrt(surrogate.mean_square)) * abs(table.unit))
-    return law_of_target(rows, options, progress, target)
+    # Forms are for a column that is known to be the target: others would be their inverses.
+    return law_of_target(rows, options._replace(forms=()), progress, target)
 
 
 def noise_of_target(rows: SearchRows, noise: np.ndarray) -> float:
@@ -299,7 +300,7 @@ def _law(among: _Among, equation: VarietyEquation, target: int | None = None) ->
         held_out = others * scale
     measured = _measured(rows, terms, coef, held_out, target, fixed)
     verdict = _certainty(equation, among.answer)
-    if equation.exact and measured["error"] > max(ROUNDED, rows.rounding):
+    if equation.exact and measured["error"] > max(settings.ROUNDED, rows.rounding):
         verdict = "It holds up to rounding on most rows, and not on all."
     errors = None if relative is None else relative * rows.sample.repetition
     return Law(

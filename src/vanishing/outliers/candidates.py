@@ -108,6 +108,13 @@ class StandardTable:
             slope[self.places[tuple(row)]] += factor * standard[place]
         return float(self.rms(slope))
 
+    def curvature(self, standard: np.ndarray, column: int) -> float:
+        """Return the second derivative of a combination by a standard column."""
+        square = np.zeros(self.exponents.shape[1], dtype=np.int64)
+        square[column] = 2
+        place = self.places.get(tuple(square.tolist()))
+        return 0.0 if place is None else 2.0 * float(standard[place])
+
     def columns_in(self, support) -> frozenset[int]:
         """Return the columns that occur in some monomials."""
         return frozenset(np.flatnonzero(self.exponents[list(support)].any(axis=0)).tolist())
@@ -234,12 +241,22 @@ def measured_equation(table: StandardTable, support, basis: Basis) -> Candidate 
     columns = np.flatnonzero(table.exponents[places[-1]])
     slopes = [table.slope(standard, int(c)) for c in columns]
     steepest = int(np.argmax(slopes))
-    rounding = table.precision * float(np.abs(coef) @ basis.sizes[places])
+    sizes = np.abs(coef) * basis.sizes[places]
+    rounding = table.precision * float(sizes.sum())
+    # A term that rounding makes is none: without it this is another equation, or a multiple of one.
+    if sizes.min() < _EXACT * rounding:
+        return None
     moved = np.flatnonzero(basis.offsets * table.exponents[places].any(axis=0))
     for column in moved:  # columns are rounded before offsets are subtracted
         far = abs(table.centre[column]) / table.spread[column]
         rounding += EPS * far * table.slope(standard, int(column))
+    # The square of a law that holds up to noise e is e^2, which is nearly a constant beside its
+    # slope, 2 e: it changes within its own error.
+    column = int(columns[steepest])
     limit = settings.CLOSE * slopes[steepest]
+    bend = abs(table.curvature(standard, column))
+    if bend > 0.0:
+        limit = min(limit, settings.BEND * slopes[steepest] ** 2 / bend)
     # First on all rows, which is faster.
     if not np.hypot(table.rms(standard), rounding) < limit:
         return None
@@ -250,7 +267,7 @@ def measured_equation(table: StandardTable, support, basis: Basis) -> Candidate 
     rms = float(np.hypot(np.sqrt(square / table.weight), rounding))
     if not rms < limit:
         return None
-    error, column = rms / slopes[steepest], int(columns[steepest])
+    error = rms / slopes[steepest]
     return Candidate(basis, tuple(places), coef, standard, column, rms, error, rounding)
 
 

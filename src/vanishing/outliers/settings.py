@@ -73,8 +73,16 @@ POINT_LEVELS = (0.05, 0.95)  # of a column's distribution that they start from
 # Logarithm of a row's squared distance from laws, in widths of its middle half: beyond, a row is
 # wrong, and no part of the error of a law. Of normal rows less than 0.4 % are.
 WRONG = 2.0
+# Share of the middle half that is above the middle: .42 of normal rows, .5 of relative noise over
+# two decades. Beyond, a wrong row is also farther off than so many times what nine of ten rows
+# have; without this, errors of laws were .79 of those on fresh rows there, and .60 over three.
+SKEWED, HIGH, WRONG_OVER_HIGH = 0.47, 0.9, 3.5
 SURE = 3.0  # standard errors of a coefficient that is not zero
 CLOSE = 0.1  # largest error of a law relative to the spread of the column it determines
+# Change of a law's slope within the error of the law, relative to the slope: beyond, it is the
+# square of another. Squares of laws have .7 with normal noise, .4 with that of rounding; two lines
+# whose distance is seven times their noise have .3.
+BEND = 0.3
 WORSE = 3.0  # error of a law that holds no longer, relative to what it was
 
 # -- Reasons: on the pump the faulty column is among those named in 99.8 % of right alarms --------

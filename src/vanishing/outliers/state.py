@@ -151,8 +151,16 @@ def _monomials(built: Built, X, weight, max_degree: int) -> MonomialSums:
 
 
 def _measured(parts: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Return what rows count where laws are measured: as they are, but for those that are wrong."""
-    return np.where(parts[1] > settings.WRONG, 0.0, weight)
+    """Return what rows count where laws are measured: as they are, but for those that are wrong.
+
+    Where noise grows over decades, right rows are as far off as these: most distances tell, which
+    are spread more widely above their middle then.
+    """
+    low, middle, upper, high = quantiles(parts[1], weight, (0.25, 0.5, 0.75, settings.HIGH))
+    limit = settings.WRONG
+    if upper - middle > settings.SKEWED * (upper - low):
+        limit = max(limit, settings.WRONG_OVER_HIGH * high)
+    return np.where(parts[1] > limit, 0.0, weight)
 
 
 def updated(

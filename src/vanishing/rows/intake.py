@@ -211,7 +211,7 @@ def _readers_of_sources() -> str:
     others = ["these", *(name for name in read if name not in fit)]
     return (
         f"{', '.join(fit[:-1])} and {fit[-1]} are fitted to rows where they are, and "
-        f"{' and '.join(others)} transform or predict them"
+        f"{', '.join(others[:-1])} and {others[-1]} transform or predict them"
     )
 
 

@@ -88,6 +88,10 @@ class FileTable:
         """Return the place of each row in the file, as messages name it; rows count from 0."""
         return {row: f"row {row + 1}" for row in rows}
 
+    def original(self, rows: np.ndarray) -> np.ndarray:
+        """Return the places of rows in the whole table, where only some of its rows are read."""
+        return rows
+
     def is_text(self, place: int) -> bool:
         """Say whether the file declares a column as text, even if it holds numbers."""
         return False

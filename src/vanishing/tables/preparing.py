@@ -57,7 +57,8 @@ def prepare(
     table : FileTable
     choices : Choices
     roles : mapping of str to str
-        Columns that are not learned from, by role: "target" (labels), "run", "id", "time".
+        Columns that are not learned from, by role: "target" (labels), "run", "group", "id",
+        "time".
     target : str, default=None
         A column of numbers to explain; it comes last.
 
@@ -103,7 +104,7 @@ class _Preparation:
         X = np.column_stack([np.empty((n_rows, 0)), *values])
         usable = np.isfinite(X).all(axis=1)
         usable[list(self.table.too_long)] = False
-        for role in {"target", "run"} & set(texts):
+        for role in {"target", "run", "group"} & set(texts):
             labelled = self._labelled(texts[role], roles[role])
             usable &= labelled
             if role == "target":
@@ -133,7 +134,13 @@ class _Preparation:
             roles=tuple(roles.items()),
         )
         return PreparedTable(
-            X, names, self.names, texts, np.flatnonzero(usable), recipe, self.notes
+            X,
+            names,
+            self.names,
+            texts,
+            self.table.original(np.flatnonzero(usable)),
+            recipe,
+            self.notes,
         )
 
     # -- Names ------------------------------------------------------------------------------------

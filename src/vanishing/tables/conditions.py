@@ -1,0 +1,147 @@
+"""Rows of a table that fulfil conditions: ``batch = 2``, ``dose > 0.1``."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from vanishing.tables.cells import ColumnCells, is_missing, numbers_of
+from vanishing.tables.errors import LISTED, TableError, listed, shortened
+from vanishing.tables.files import ROWS, FileTable
+from vanishing.tables.recipe import readable_names
+
+_CONDITION = re.compile(r"(.*?)(<=|>=|!=|==|=|<|>)(.*)", re.DOTALL)
+_COMPARISONS = {
+    "=": np.equal,
+    "!=": np.not_equal,
+    "<": np.less,
+    "<=": np.less_equal,
+    ">": np.greater,
+    ">=": np.greater_equal,
+}
+
+
+class Condition(NamedTuple):
+    """A comparison of a column with a number or a word.
+
+    Attributes
+    ----------
+    text : str
+        As it was typed.
+    column : str
+    sign : {"=", "!=", "<", "<=", ">", ">="}
+    value : str
+    """
+
+    text: str
+    column: str
+    sign: str
+    value: str
+
+    @classmethod
+    def read(cls, text: str) -> Self:
+        """Return a condition from text; raise ValueError if it is none."""
+        match = _CONDITION.fullmatch(text)
+        if match is None or not match[1].strip() or not match[3].strip():
+            raise ValueError(
+                f"a condition is a column, one of = != < <= > >=, and a number or a word, such as "
+                f"'batch = 2'; got {text!r}."
+            )
+        column, sign, value = (part.strip() for part in match.groups())
+        condition = cls(text, _unquoted(column, "[]"), sign.replace("==", "="), _unquoted(value))
+        if condition.sign not in ("=", "!=") and np.isnan(condition.number):
+            raise ValueError(
+                f"the condition {text!r} compares with {condition.value!r}, which is no number."
+            )
+        return condition
+
+    @property
+    def number(self) -> float:
+        """The value as a number, NaN if it is a word."""
+        return float(numbers_of([self.value], None)[0])
+
+    def holds(self, cells: ColumnCells, decimal: str | None) -> np.ndarray:
+        """Say which cells fulfil the condition; empty ones do not."""
+        numbers, compare = cells.numbers(decimal), _COMPARISONS[self.sign]
+        is_word = bool(np.isnan(self.number))
+        if not is_word and not cells.is_text:
+            return compare(numbers, self.number) & ~np.isnan(numbers)
+        texts = [text.strip() for text in cells.texts()]
+        if is_word:
+            holds = compare(np.array(texts, dtype=object), self.value).astype(bool)
+        else:
+            holds = np.where(np.isnan(numbers), self.sign == "!=", compare(numbers, self.number))
+        return holds & ~np.array([is_missing(text) for text in texts], dtype=bool)
+
+
+def _unquoted(text: str, quotes: str = "\"\"''") -> str:
+    """Return text without quotation marks, or brackets, around it."""
+    pairs = zip(quotes[::2], quotes[1::2], strict=True)
+    around = len(text) > 1 and any(text[0] == a and text[-1] == b for a, b in pairs)
+    return text[1:-1] if around else text
+
+
+class ChosenRows(FileTable):
+    """The rows of a table that fulfil conditions.
+
+    Parameters
+    ----------
+    table : FileTable
+    conditions : sequence of Condition
+    decimal : {".", ","} or None
+        The decimal sign of numbers that are text.
+    """
+
+    def __init__(self, table: FileTable, conditions: Sequence[Condition], decimal: str | None):
+        self.table, self.conditions, self.decimal = table, conditions, decimal
+        self.path, self.layout = table.path, table.layout
+        self.notes, self.doubt, self.names = table.notes, table.doubt, table.names
+        self.places = table.places
+        self.too_long = {}  # their cells are empty: no condition holds
+        self.typed = table.typed  # type: ignore[misc]  # of the table that is read
+        names = readable_names(table.names)
+        missing = [c for c in conditions if c.column not in names]
+        if missing and not self.doubt:
+            raise TableError(
+                f"{table.path} has no column {missing[0].column!r} (--where {missing[0].text!r}); "
+                f"its columns are {listed(names, LISTED)}."
+            )
+        self._asked = [names.index(c.column) for c in conditions if c.column in names]
+        self._rows: list[np.ndarray] = []  # places in the table, of each block that was read
+
+    def is_text(self, place: int) -> bool:
+        """Say whether the file declares a column as text, even if it holds numbers."""
+        return self.table.is_text(place)
+
+    def cells(self, places: Sequence[int], texts=(), *, rows: int = ROWS) -> Iterator[list]:
+        """Read the cells of rows that fulfil the conditions; see `FileTable.cells`."""
+        seen: list[str] = []
+        self._rows, start = [], 0
+        for blocks in self.table.cells([*places, *self._asked], texts, rows=rows):
+            asked = [ColumnCells([block], typed=self.typed) for block in blocks[len(places) :]]
+            seen = seen or asked[0].texts()
+            each = zip(self.conditions, asked, strict=True)
+            chosen = np.logical_and.reduce([c.holds(cells, self.decimal) for c, cells in each])
+            self._rows.append(start + np.flatnonzero(chosen))
+            start += len(chosen)
+            if chosen.any():
+                yield [block[chosen] for block in blocks[: len(places)]]
+        if start and not any(map(len, self._rows)):
+            said = " and ".join(repr(c.text) for c in self.conditions)
+            shown = listed([shortened(text) for text in dict.fromkeys(seen)], 5)
+            raise TableError(
+                f"{self.path} has no row for which {said} holds; {self.conditions[0].column!r} has "
+                f"values such as {shown}."
+            )
+
+    def lines(self, rows: Iterable[int]) -> dict[int, str]:
+        """Return the place of each row in the file."""
+        rows = list(rows)
+        original = self.original(np.array(rows, dtype=np.intp)).tolist()
+        lines = self.table.lines(original)
+        return {row: lines[place] for row, place in zip(rows, original, strict=True)}
+
+    def original(self, rows: np.ndarray) -> np.ndarray:
+        """Return the places of rows in the whole table."""
+        return np.concatenate([*self._rows, np.empty(0, dtype=np.intp)]).astype(np.intp)[rows]
