@@ -17,9 +17,12 @@ __all__ = [
     "ConservedQuantities",
     "ConservedQuantity",
     "ContrastiveVanishing",
+    "EquationOfMotion",
+    "EquationsOfMotion",
     "L1SquaredHingeSVC",
     "Law",
     "LawFinder",
+    "LawsByGroup",
     "Moments",
     "VanishingClassifier",
     "VanishingClassifierCV",
@@ -68,6 +71,7 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
     from vanishing.constructions.exact import BuchbergerMoller
     from vanishing.constructions.oavi import OAVI
     from vanishing.constructions.vca import VCA
+    from vanishing.equations.by_group import LawsByGroup
     from vanishing.equations.law import Law
     from vanishing.estimators.progress import listening
     from vanishing.laws.check import check_law
@@ -77,6 +81,8 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
     from vanishing.learning.search import VanishingClassifierCV
     from vanishing.learning.svm import L1SquaredHingeSVC
     from vanishing.motion.conserved import ConservedQuantities
+    from vanishing.motion.equation import EquationOfMotion
+    from vanishing.motion.equations_of_motion import EquationsOfMotion
     from vanishing.motion.quantity import ConservedQuantity
     from vanishing.outliers.detector import VanishingOutlierDetector
     from vanishing.persistence import load, save

@@ -10,8 +10,11 @@ from vanishing.inspection import constants_of, law_anatomy
 def write_text(model, top=None):
     """Print laws, the verdict, constants and the front, to read."""
     answer = law_anatomy(model)
-    is_checked = answer.model is answer.best
+    is_checked = not hasattr(answer.model, "front_")
     printer = console(wrapped=False)
+    if answer.by_group is not None:
+        _write_groups(answer.by_group, answer.verdict)
+        return
     shown = answer.laws[:top] if answer.holds else ((answer.best,) if is_checked else ())
     for law in shown:
         printer.print()
@@ -28,6 +31,40 @@ def write_text(model, top=None):
         printer.print(_front(answer.front, chosen))
 
 
+def _write_groups(laws, verdict):
+    """Print the laws of groups, the verdict, and the constants beside one another."""
+    printer = console(wrapped=False)
+    printer.print()
+    for law in laws:
+        printer.print(f"{printable(str(law.group))}: {law}", style="bold")
+    printer.print()
+    printer.print(printable(verdict))
+    each = [constants_of(law) for law in laws]
+    name_of = "constant" if each[0].left == "" else "term"
+    heads = [name_of, "group", "#value", "#standard error"]
+    numbers = table(*heads, *(["unit"] if each[0].has_units else []))
+    for place, (name, *_) in enumerate(each[0].rows):
+        rows = [constants.rows[place] for constants in each]
+        is_shared = len({value for _, value, *_ in rows}) == 1
+        for law, (_, value, std, unit) in zip(laws, rows[:1] if is_shared else rows, strict=False):
+            group = "all" if is_shared else printable(str(law.group))
+            row = [printable(name), group, *rounded(value, std)]
+            numbers.add_row(*row, *([unit] if each[0].has_units else []))
+    printer.print()
+    printer.print(numbers)
+
+
+def rounded(value: float, std: float) -> tuple[str, str]:
+    """Write a number to the digits that its standard error leaves, and that error."""
+    if not (math.isfinite(std) and std > 0.0):
+        return f"{value:.8g}", ""
+    digits = 1 - math.floor(math.log10(float(f"{std:.1e}")))
+    size = math.floor(math.log10(abs(value))) + digits + 1 if value else 1
+    if not 0 < digits < 7:
+        return f"{value:.{max(size, 1)}g}", f"{std:.2g}"
+    return f"{value:.{digits}f}", f"{std:.2g}"
+
+
 def _constants(law):
     """Return a sentence about the numbers of a law, and a table of them."""
     constants = constants_of(law)
@@ -42,7 +79,7 @@ def _constants(law):
     heads = ["term" if left_side != "" else "constant", "#value", "#standard error"]
     numbers = table(*heads, *(["unit"] if constants.has_units else []))
     for name, value, std, unit in constants.rows:
-        row = [printable(name), f"{value:.8g}", f"{std:.2g}" if std > 0 else ""]
+        row = [printable(name), *rounded(value, std)]
         numbers.add_row(*row, *([unit] if constants.has_units else []))
     return sentence, numbers
 
@@ -64,8 +101,10 @@ def formulas(model, top=None):
 def document(model, top=None) -> dict:
     """Return everything that is known of the laws, as JSON has it."""
     answer = law_anatomy(model)
+    groups = {} if answer.by_group is None else {"groups": list(answer.by_group.groups)}
     return {
         "model": type(model).__name__,
+        **groups,
         "holds": answer.holds,
         "verdict": answer.verdict,
         "columns": list(answer.names),
@@ -97,6 +136,8 @@ def document_of(law) -> dict:
         **{name: _finite(getattr(law, name)) for name in measured},
         "n_samples": law.n_samples,
         "verdict": law.verdict,
+        **({} if law.group is None else {"group": law.group}),
+        **({"wrong_rows": list(law.wrong_rows)} if law.wrong_rows else {}),
     }
 
 

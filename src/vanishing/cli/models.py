@@ -112,7 +112,7 @@ def load_for(model: Path, data: Path, options: TableOptions) -> LoadedModel:
         fail(f"--missing median needs medians of the fit, and {model} has none.", 2)
     typed = {name: getattr(options, name) for name in ("missing", "decimal")}
     recipe = recipe.changed(**typed, **asdict(options.layout))
-    table = open_table(data, layout=recipe.layout)
+    table = options.chosen(open_table(data, layout=recipe.layout), recipe.decimal)
     table.refuse_doubt()
     for note in table.notes:
         say(note)

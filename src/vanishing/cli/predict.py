@@ -36,6 +36,13 @@ def predict(
         str | None,
         Option(help="For laws: the column to solve for.", show_default="the target"),
     ] = None,
+    std: Annotated[
+        bool,
+        Option(
+            "--std",
+            help="For laws: also the standard deviation of a new measurement about its prediction.",
+        ),
+    ] = False,
     *,
     options: TableOptions,
 ):
@@ -44,8 +51,9 @@ def predict(
     A classifier gives the label and the decision values; with two classes there is one decision
     value, named after the second class and positive where that is predicted. A detector of outliers
     gives the score, and 1 for outliers, 0 for others. Of laws, the first that has the column is
-    solved for it; where there is no solution the cell is empty. Other models give the values of
-    their equations or quantities.
+    solved for it; where there is no solution the cell is empty. Laws by group are told apart by the
+    column of groups of the fit. Equations of motion give the derivatives of their columns. Other
+    models give the values of their equations or quantities.
 
     Columns that the model does not know are ignored; the others are treated as in the fit. A row
     that cannot be used gets empty cells.
@@ -53,7 +61,7 @@ def predict(
     if not is_stdout(out):
         check_output(out, model, data)
     loaded = load_for(model, data, options)
-    answer = _answer(loaded, column)
+    answer = _answer(loaded, column, std)
     text, n_rows = _csv(loaded, answer, loaded.role("id", options.id))
     write_or_print(out, text)
     if not is_stdout(out):
@@ -65,7 +73,8 @@ class _Answer(NamedTuple):
 
     columns: list[str]
     header: list[str]
-    values: Callable[[np.ndarray], list[list]]
+    values: Callable[..., list[list]]
+    group: str | None = None  # a column of text that ``values`` gets, too
     warn: Callable[[int], None] = lambda n_rows: None
 
 
@@ -79,10 +88,11 @@ def _csv(loaded: LoadedModel, answer: _Answer, id_column: str | None) -> tuple[s
     filled: Counter[str] = Counter()
     steps = Progress("predict")
     with progress("Predicting"), np.errstate(all="ignore"):
-        for part in loaded.parts(answer.columns, id_columns):
+        groups = [] if answer.group is None else [answer.group]
+        for part in loaded.parts(answer.columns, list(dict.fromkeys([*id_columns, *groups]))):
             rows: list[list] = [[""] * len(answer.header) for _ in part.usable]
             if len(part.X):
-                predicted = answer.values(part.X)
+                predicted = answer.values(part.X, *(part.texts[g][part.usable] for g in groups))
                 for place, values in zip(np.flatnonzero(part.usable), predicted, strict=True):
                     rows[place] = values
             if id_column is not None:
@@ -101,18 +111,21 @@ def _csv(loaded: LoadedModel, answer: _Answer, id_column: str | None) -> tuple[s
     return text.getvalue(), n_rows
 
 
-def _answer(loaded: LoadedModel, column: str | None) -> _Answer:
+def _answer(loaded: LoadedModel, column: str | None, std: bool) -> _Answer:
     """Return how a model answers, by its kind."""
-    from vanishing import VanishingOutlierDetector
+    from vanishing import EquationsOfMotion, VanishingOutlierDetector
     from vanishing.inspection.laws import is_about_laws
 
     model = loaded.model
     if is_about_laws(model):
-        return _of_laws(loaded, column)
-    if column is not None:
-        fail("--column is for laws, and the model has none: leave it out.", 2)
+        return _of_laws(loaded, column, std)
+    for name, typed in (("column", column is not None), ("std", std)):
+        if typed:
+            fail(f"--{name} is for laws, and the model has none: leave it out.", 2)
     if not (hasattr(model, "transform") or hasattr(model, "predict")):
         fail(f"A {type(model).__name__} predicts nothing for rows.")
+    if isinstance(model, EquationsOfMotion):
+        return _of_motion(loaded)
     columns = loaded.columns()
     if isinstance(model, VanishingOutlierDetector):
         return _Answer(
@@ -163,24 +176,63 @@ def _of_classes(loaded: LoadedModel, columns: list[str]) -> _Answer:
         elif counting is not model:
             warn_of(model, far)
 
-    return _Answer(columns, ["label", *(f"decision_{label}" for label in decided)], answers, warn)
+    header = ["label", *(f"decision_{label}" for label in decided)]
+    return _Answer(columns, header, answers, warn=warn)
+
+
+def _of_motion(loaded: LoadedModel) -> _Answer:
+    """Return how equations of motion answer: by the derivative of each column."""
+    import pandas as pd
+
+    model = loaded.model
+    if not model.equations_:
+        fail(f"There are no equations of motion to predict with: {model.verdict_}")
+    names = list(dict.fromkeys(name for e in model.equations_ for name in e.columns))
+    if hasattr(model, "feature_names_in_"):
+        columns = names = names or [model.equations_[0].target]  # all may be constants
+        loaded.check_has(columns, "the model")
+    else:
+        columns, names = loaded.columns(), list(model.equations_[0].names)
+        if len(columns) < len(names):
+            fail("The equations need velocities or inputs, which the model knows by no name.")
+
+    def values(X):
+        rows = pd.DataFrame(X, columns=names)
+        slopes = np.column_stack([equation.predict(rows) for equation in model.equations_])
+        return [[value if np.isfinite(value) else "" for value in row] for row in slopes.tolist()]
+
+    return _Answer(columns, [equation.left for equation in model.equations_], values)
 
 
 # -- Laws -----------------------------------------------------------------------------------------
 
 
-def _of_laws(loaded: LoadedModel, column: str | None) -> _Answer:
-    """Return how the first law that has a column answers, solved for it."""
+def _of_laws(loaded: LoadedModel, column: str | None, std: bool) -> _Answer:
+    """Return how the first law that has a column answers, solved for it; or those of groups."""
     import pandas as pd
 
-    law = _solved(loaded.model, column)
+    from vanishing.equations.by_group import LawsByGroup
+
+    laws = _solved(loaded.model, column)
+    law = laws[0]
     columns, names = _columns_of_law(loaded, law)
+    group = None
+    if law.group is not None:
+        group = loaded.role("group")
+        if group is None:
+            fail(f"{loaded.table.path} lacks the column of groups that the laws are about.")
     n_lost = []
 
-    def values(X):
-        predicted = law.predict(pd.DataFrame(X, columns=names))
+    def values(X, groups=None):
+        rows = pd.DataFrame(X, columns=names)
+        if groups is None:
+            predicted, errors = law.predict(rows, return_std=True)
+        else:
+            labels = np.array([text.strip() for text in groups])
+            predicted, errors = LawsByGroup(laws).predict(rows, labels, return_std=True)
         n_lost.append(int(np.count_nonzero(~np.isfinite(predicted))))
-        return [[value if np.isfinite(value) else ""] for value in predicted.tolist()]
+        both = np.column_stack([predicted, errors] if std else [predicted]).tolist()
+        return [[value if np.isfinite(value) else "" for value in row] for row in both]
 
     def warn(n_rows):
         if sum(n_lost):
@@ -190,11 +242,12 @@ def _of_laws(loaded: LoadedModel, column: str | None) -> _Answer:
                 stacklevel=2,
             )
 
-    return _Answer(columns, [law.target], values, warn)
+    header = [law.target, f"{law.target}_std"] if std else [law.target]
+    return _Answer(columns, header, values, group, warn)
 
 
 def _solved(model, column):
-    """Return the first law that has a column, solved for it."""
+    """Return the first law that has a column, solved for it, or those of all groups."""
     from vanishing.inspection import law_anatomy
 
     answer = law_anatomy(model)
@@ -207,7 +260,8 @@ def _solved(model, column):
         fail(f"The law has no target: choose a column with --column, of {listed(occurring, 20)}.")
     if column not in occurring:
         fail(f"{column!r} does not occur in the law; these columns do: {listed(occurring, 20)}.")
-    return next(law for law in answer.laws if column in law.columns).solve(column)
+    having = [law for law in answer.laws if column in law.columns]
+    return [law.solve(column) for law in (having if answer.by_group is not None else having[:1])]
 
 
 def _columns_of_law(loaded: LoadedModel, law) -> tuple[list[str], list[str]]:

@@ -44,18 +44,20 @@ def report(
 ):
     """Write one HTML file about a model, and how it does on the rows of a table.
 
-    The model may be a classifier, laws, a detector of outliers, or conserved quantities, which need
-    a column of runs. Without labels, a report on a classifier says nothing of errors.
+    The model may be a classifier, laws, a detector of outliers, conserved quantities, which need a
+    column of runs, or equations of motion, which need one of times. Without labels, a report on a
+    classifier says nothing of errors.
     """
     check_output(out, model, data)
     loaded = load_for(model, data, options)
-    from vanishing import ConservedQuantities
+    from vanishing import ConservedQuantities, EquationsOfMotion
     from vanishing.inspection.laws import is_about_laws
 
     fitted = loaded.model
-    if isinstance(fitted, ConservedQuantities):
+    if isinstance(fitted, (ConservedQuantities, EquationsOfMotion)):
         _refuse(target=target)
-        rows = _rows_of_runs(loaded, run, time)
+        of_rows = _timed_rows if isinstance(fitted, EquationsOfMotion) else _rows_of_runs
+        rows = of_rows(loaded, run, time)
     else:
         _refuse(run=run, time=time)
         if is_about_laws(fitted):
@@ -111,7 +113,8 @@ def _read(loaded: LoadedModel, columns: list[str], texts: list[str]) -> Reported
     named = {
         name: np.concatenate([part.texts[name][part.usable] for part in parts]) for name in texts
     }
-    return ReportedRows(loaded.rows(X, columns), named, np.flatnonzero(usable), notes, {})
+    places = loaded.table.original(np.flatnonzero(usable))
+    return ReportedRows(loaded.rows(X, columns), named, places, notes, {})
 
 
 def _named_rows(loaded: LoadedModel, typed: str | None) -> ReportedRows:
@@ -136,6 +139,32 @@ def _rows_of_runs(loaded: LoadedModel, run, time) -> ReportedRows:
     t = None if time is None else values[:, -1]
     X = loaded.rows(values[:, : len(columns)], columns)
     return rows._replace(X=X, arguments={"groups": rows.texts[run], "t": t})
+
+
+def _timed_rows(loaded: LoadedModel, run, time) -> ReportedRows:
+    """Return the columns that equations of motion are about, times, inputs and runs."""
+    model = loaded.model
+    run, time = loaded.role("run", run), loaded.role("time", time)
+    if time is None:
+        fail("Name the column of times with --time.", 2)
+    n_columns = model.n_features_in_
+    written = next(iter([*model.equations_, *model.front_]), None)
+    inputs = [] if written is None else list(written.names[n_columns * written.order :])
+    if hasattr(model, "feature_names_in_"):
+        columns = loaded.columns()
+    else:
+        others = (run, time, *inputs)
+        columns = [name for name in readable_names(loaded.table.names) if name not in others]
+    loaded.check_has([*columns, time, *inputs], "a report of the equations of motion")
+    rows = _read(loaded, [*columns, time, *inputs], [] if run is None else [run])
+    values = np.asarray(rows.X)
+    arguments = {
+        "t": values[:, len(columns)],
+        "groups": None if run is None else rows.texts[run],
+        "inputs": values[:, len(columns) + 1 :] if inputs else None,
+    }
+    X = loaded.rows(values[:, : len(columns)], columns)
+    return rows._replace(X=X, arguments=arguments)
 
 
 def _labelled_rows(loaded: LoadedModel, target) -> ReportedRows:
@@ -176,5 +205,11 @@ def _rows_of_laws(loaded: LoadedModel, target) -> ReportedRows:
     loaded.check_has(names, "a report of the laws")
     import pandas as pd
 
-    rows = _read(loaded, names, [])
-    return rows._replace(X=pd.DataFrame(np.asarray(rows.X), columns=names))
+    group = loaded.role("group") if answer.by_group is not None else None
+    if answer.by_group is not None and group is None:
+        fail(f"{loaded.table.path} lacks the column of groups that the laws are about.")
+    rows = _read(loaded, names, [] if group is None else [group])
+    arguments = {}
+    if group is not None:
+        arguments["groups"] = pd.Series([t.strip() for t in rows.texts[group]], name=group)
+    return rows._replace(X=pd.DataFrame(np.asarray(rows.X), columns=names), arguments=arguments)

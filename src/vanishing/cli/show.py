@@ -36,8 +36,8 @@ def show(
 ):
     """Print the equations of each class, those with the largest weight first; or laws.
 
-    Laws and conserved quantities are always in original units; so are the laws of a detector of
-    outliers.
+    Laws, conserved quantities and equations of motion are always in original units; so are the laws
+    of a detector of outliers.
     """
     formats = [n for n, on in (("latex", latex), ("sympy", sympy), ("json", json)) if on]
     if units not in (None, "scaled", "original"):
@@ -48,9 +48,16 @@ def show(
     from vanishing import load
 
     fitted = load(model)
-    from vanishing.cli import equations, law_text, motion_text, outlier_text
+    from vanishing.cli import (
+        equations,
+        equations_of_motion_text,
+        law_text,
+        motion_text,
+        outlier_text,
+    )
     from vanishing.inspection.laws import is_about_laws
     from vanishing.motion.conserved import ConservedQuantities
+    from vanishing.motion.equations_of_motion import EquationsOfMotion
     from vanishing.outliers.detector import VanishingOutlierDetector
 
     form = formats[0] if formats else "text"
@@ -58,6 +65,8 @@ def show(
         _print(law_text, fitted, top, form)
     elif isinstance(fitted, ConservedQuantities):
         _print(motion_text, fitted, top, form)
+    elif isinstance(fitted, EquationsOfMotion):
+        _print(equations_of_motion_text, fitted, top, form)
     elif isinstance(fitted, VanishingOutlierDetector):
         _print(outlier_text, fitted, top, form)
     else:

@@ -15,8 +15,9 @@ from typer import Option
 from vanishing.algebra.writing import printable
 from vanishing.cli.console import fail, progress
 from vanishing.tables.cells import SECONDS, seconds_of
+from vanishing.tables.conditions import ChosenRows, Condition
 from vanishing.tables.errors import EncodingError
-from vanishing.tables.files import FileLayout
+from vanishing.tables.files import FileLayout, FileTable
 from vanishing.tables.formats import open_table
 from vanishing.tables.kinds import Choices
 from vanishing.tables.preparing import PreparedTable, prepare
@@ -27,7 +28,17 @@ _SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "space": " ", "bar":
 _CATEGORIES = ("one-hot", "drop")
 
 # Those that matter where a model knows what is done to the columns.
-_READING = ("id", "missing", "decimal", "separator", "encoding", "header", "header_row", "sheet")
+_READING = (
+    "where",
+    "id",
+    "missing",
+    "decimal",
+    "separator",
+    "encoding",
+    "header",
+    "header_row",
+    "sheet",
+)
 
 
 def _option(*names, default: bool | str = False, **details):
@@ -49,6 +60,13 @@ class TableOptions:
     )
     only: Annotated[
         list[str] | None, _option(help="A column to use, without all others; may be repeated.")
+    ] = None
+    where: Annotated[
+        list[str] | None,
+        _option(
+            help="Which rows to use: a column, one of = != < <= > >=, and a number or a word, such "
+            "as 'batch = 2'; may be repeated, then all must hold."
+        ),
     ] = None
     id: Annotated[
         str | None, _option(help="A column that names the rows; copied to predictions.")
@@ -113,6 +131,11 @@ class TableOptions:
                 "".encode(codecs.lookup(self.encoding).name)
             except (LookupError, ValueError):
                 fail(f"--encoding {self.encoding!r} is not known: try utf-8 or latin-1.", 2)
+        for text in self.where or ():
+            try:
+                Condition.read(text)
+            except ValueError as problem:
+                fail(f"--where: {problem}", 2)
         if self.drop and self.only:
             fail("--only says which columns are used: leave --drop out.", 2)
 
@@ -126,6 +149,12 @@ class TableOptions:
         return FileLayout(
             self._separator or None, self.encoding, self.header, self.sheet, self.header_row
         )
+
+    def chosen(self, table: FileTable, decimal: str | None) -> FileTable:
+        """Return the rows of a table that were asked for."""
+        if not self.where:
+            return table
+        return ChosenRows(table, [Condition.read(text) for text in self.where], decimal)
 
     def choices(self, fills: bool) -> Choices:
         """Return what to do with the columns, and whether messages may offer to fill cells in."""
@@ -212,11 +241,12 @@ def prepared(
     columns_of_roles = {role: name for role, name in columns.items() if name is not None}
     with progress(f"Reading {data.name}"):
         try:
-            table = open_table(data, layout=options.layout)
+            table = options.chosen(open_table(data, layout=options.layout), options.decimal)
             result = prepare(table, options.choices(fills), columns_of_roles, target=target)
         except EncodingError as problem:
             # Latin-1 reads any bytes, so that the other problems of the table come up, too.
-            table = open_table(data, layout=replace(options.layout, encoding="latin-1"))
+            layout = replace(options.layout, encoding="latin-1")
+            table = options.chosen(open_table(data, layout=layout), options.decimal)
             sentence = f"{str(problem).removeprefix(f'{data} ')} {problem.remedy}"
             try:
                 prepare(table, options.choices(fills), columns_of_roles, target=target)

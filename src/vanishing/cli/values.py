@@ -1,5 +1,7 @@
 """Values of options that name columns or functions, such as ``--noise T=0.5``."""
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from vanishing.cli.console import fail
@@ -40,7 +42,9 @@ def _check_is_used(option: str, name: str, names: list[str]):
         fail(f"--{option} is given for {name!r}, which is no column that is used.")
 
 
-def function_names(text: str, others: str = "") -> tuple[str, ...]:
+def function_names(
+    text: str, others: str = "", known: Iterable[str] | None = None
+) -> tuple[str, ...]:
     """Return the functions that a text names, with commas between, or exit with a sentence.
 
     Parameters
@@ -48,14 +52,17 @@ def function_names(text: str, others: str = "") -> tuple[str, ...]:
     text : str
     others : str
         Words that are possible, too, as the sentence has them.
+    known : iterable of str, default=None
+        Names that are possible; None stands for all functions.
     """
     from vanishing.algebra.functions import FUNCTIONS
 
+    possible = tuple(FUNCTIONS if known is None else known)
     names = tuple(name.strip() for name in text.split(",") if name.strip())
-    unknown = [name for name in names if name not in FUNCTIONS]
+    unknown = [name for name in names if name not in possible]
     if unknown or not names:
         fail(
-            f"--functions must be {others}some of {', '.join(FUNCTIONS)} with commas between; got "
+            f"--functions must be {others}some of {', '.join(possible)} with commas between; got "
             f"{(unknown or [text])[0]!r}.",
             2,
         )

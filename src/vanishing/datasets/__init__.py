@@ -1,4 +1,4 @@
-"""The six data sets of the paper, from local files or OpenML; points on varieties; laws.
+"""The six data sets of the paper, from local files or OpenML; points on varieties; laws; runs.
 
 A local file of a data set is ``<name>.csv.gz`` or ``<name>.csv``: a header row, one column per
 feature with raw (unscaled) values, and a last column ``class`` with the values 0, ..., k - 1.
@@ -6,6 +6,7 @@ feature with raw (unscaled) values, and a last column ``class`` with the values 
 
 from vanishing.datasets.feynman import feynman, feynman_laws
 from vanishing.datasets.loading import load
+from vanishing.datasets.moving import make_motion, motion_systems
 from vanishing.datasets.varieties import (
     make_circle,
     make_sphere,
@@ -18,7 +19,9 @@ __all__ = [
     "feynman_laws",
     "load",
     "make_circle",
+    "make_motion",
     "make_sphere",
     "make_two_surfaces",
     "make_variety",
+    "motion_systems",
 ]

@@ -1,6 +1,8 @@
 """The anatomy of a fitted model: what it consists of, for everyone who shows it."""
 
 from vanishing.inspection.anatomy import Anatomy, ModelPart, anatomy, places
+from vanishing.inspection.curves import LawCurve, LawCurves, law_curves
+from vanishing.inspection.equations_of_motion import FollowedRuns, followed
 from vanishing.inspection.importance import Importances, importances
 from vanishing.inspection.laws import (
     Constants,
@@ -18,8 +20,11 @@ from vanishing.inspection.outliers import OutlierRows, outlier_rows
 __all__ = [
     "Anatomy",
     "Constants",
+    "FollowedRuns",
     "Importances",
     "LawAnatomy",
+    "LawCurve",
+    "LawCurves",
     "LawRows",
     "ModelPart",
     "MotionRows",
@@ -27,8 +32,10 @@ __all__ = [
     "Unexplained",
     "anatomy",
     "constants_of",
+    "followed",
     "importances",
     "law_anatomy",
+    "law_curves",
     "law_rows",
     "motion_rows",
     "outlier_rows",

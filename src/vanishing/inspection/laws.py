@@ -1,12 +1,13 @@
 """The anatomy of laws: what was found, and on rows what is measured, predicted, unexplained."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from vanishing._types import Table, Vector
+from vanishing._types import Labels, Table, Vector
+from vanishing.equations.by_group import LawsByGroup, law_of_group
 from vanishing.equations.columns import read_columns
 from vanishing.equations.law import Law
 from vanishing.estimators.names import input_names
@@ -47,9 +48,11 @@ class LawAnatomy:
     names : tuple of str
         Of all columns, the target's last.
     target : str or None
+    by_group : LawsByGroup or None
+        The laws of groups, where there are any; ``best`` is that of the first.
     """
 
-    model: LawFinder | Law
+    model: LawFinder | Law | LawsByGroup
     laws: tuple[Law, ...]
     front: tuple[Law, ...]
     best: Law | None
@@ -57,19 +60,20 @@ class LawAnatomy:
     verdict: str
     names: tuple[str, ...]
     target: str | None
+    by_group: LawsByGroup | None = None
 
 
 def is_about_laws(model) -> bool:
-    """Say whether a model is a `LawFinder` or a `Law`."""
-    return isinstance(model, (LawFinder, Law))
+    """Say whether a model is a `LawFinder`, a `Law`, or `LawsByGroup`."""
+    return isinstance(model, (LawFinder, Law, LawsByGroup))
 
 
-def law_anatomy(model: LawFinder | Law) -> LawAnatomy:
-    """Take a fitted `LawFinder`, or a `Law`, apart.
+def law_anatomy(model: LawFinder | Law | LawsByGroup) -> LawAnatomy:
+    """Take a fitted `LawFinder`, a `Law`, or `LawsByGroup`, apart.
 
     Parameters
     ----------
-    model : LawFinder or Law
+    model : LawFinder, Law or LawsByGroup
 
     Returns
     -------
@@ -101,6 +105,16 @@ def law_anatomy(model: LawFinder | Law) -> LawAnatomy:
             model.names,
             model.target,
         )
+    if isinstance(model, LawsByGroup):
+        return replace(
+            law_anatomy(model[0]),
+            model=model,
+            laws=model.laws if model.holds else (),
+            front=(),
+            holds=model.holds,
+            verdict=model.verdict,
+            by_group=model,
+        )
     if not isinstance(model, LawFinder):
         raise TypeError(f"{type(model).__name__} has no laws: give a LawFinder or a Law.")
     check_is_fitted(model, "laws_")
@@ -114,7 +128,10 @@ def law_anatomy(model: LawFinder | Law) -> LawAnatomy:
         names += () if model.target_name_ is None else (model.target_name_,)
     # The law stands beside the verdict wherever this is shown.
     verdict = model.verdict_.removeprefix(f"{best}: ")
-    return LawAnatomy(model, laws, front, best, bool(laws), verdict, names, model.target_name_)
+    by_group = LawsByGroup(laws) if laws and laws[0].group is not None else None
+    return LawAnatomy(
+        model, laws, front, best, bool(laws), verdict, names, model.target_name_, by_group
+    )
 
 
 def _least_error(front: tuple[Law, ...]) -> Law | None:
@@ -183,6 +200,10 @@ class LawRows(NamedTuple):
         The other columns.
     units : dict from str to str
         Of the columns, where they are known; pure numbers have none.
+    std : ndarray of shape (n_samples,)
+        Standard deviation of a new measurement about its prediction; NaN where it is not known.
+    groups : ndarray of shape (n_samples,) or None
+        Of the rows, where the laws differ between groups.
     """
 
     law: Law
@@ -191,6 +212,14 @@ class LawRows(NamedTuple):
     predicted: np.ndarray
     others: dict[str, np.ndarray]
     units: dict[str, str]
+    std: np.ndarray
+    groups: np.ndarray | None = None
+
+    @property
+    def far(self) -> np.ndarray:
+        """Say which rows are so far from the law that a robust fit would leave them out."""
+        with np.errstate(invalid="ignore"):
+            return np.abs(self.residuals) > settings.FAR * self.std
 
     def in_unit(self, what: str, name: str | None = None) -> str:
         """Write something with the unit of a column, by default of that which is predicted."""
@@ -220,6 +249,8 @@ class LawRows(NamedTuple):
             measured=self.measured[chosen],
             predicted=self.predicted[chosen],
             others={name: values[chosen] for name, values in self.others.items()},
+            std=self.std[chosen],
+            groups=None if self.groups is None else self.groups[chosen],
         )
 
 
@@ -245,12 +276,19 @@ def shown_range(values: np.ndarray) -> tuple[float, float]:
     return float(max(low, middle - reach)), float(min(high, middle + reach))
 
 
-def law_rows(law: Law, X: Table, y: Vector | None = None, *, column: str | None = None) -> LawRows:
+def law_rows(
+    law: Law | LawsByGroup,
+    X: Table,
+    y: Vector | None = None,
+    *,
+    column: str | None = None,
+    groups: Labels | None = None,
+) -> LawRows:
     """Return measured and predicted values of a column.
 
     Parameters
     ----------
-    law : Law
+    law : Law or LawsByGroup
     X : array-like of shape (n_samples, n_inputs), or frame
         A frame is read by the names of its columns, the target among them where y is left out.
     y : array-like of shape (n_samples,), default=None
@@ -259,6 +297,8 @@ def law_rows(law: Law, X: Table, y: Vector | None = None, *, column: str | None 
         The column to predict: by default the target. A law without one is solved for each of its
         columns; those with a closed form and one solution come first, and among them the column
         whose residuals the others explain least is taken, since the noise may be in it alone.
+    groups : array-like of shape (n_samples,), default=None
+        The group of each row, of laws by group.
 
     Returns
     -------
@@ -271,6 +311,8 @@ def law_rows(law: Law, X: Table, y: Vector | None = None, *, column: str | None 
     unexplained : What the law leaves unexplained on these rows.
     vanishing.plot.LawPredictionDisplay : A picture of them.
     """
+    if isinstance(law, LawsByGroup):
+        return _rows_by_group(law, X, y, column, groups)
     columns = read_columns(X, y, law.names, law.n_inputs, range(len(law.names)))
     name = column if column is not None else law.target
     if name is not None:
@@ -282,6 +324,23 @@ def law_rows(law: Law, X: Table, y: Vector | None = None, *, column: str | None 
     step = -(-columns.shape[1] // COMPARED_ROWS)
     shares = [_explained_share(_rows_of(law, columns[:, ::step], name)) for name in best]
     return _rows_of(law, columns, best[int(np.argmin(shares))])
+
+
+def _rows_by_group(laws: LawsByGroup, X, y, column: str | None, groups) -> LawRows:
+    """Return what the laws of groups say of rows."""
+    if groups is None:
+        raise ValueError("the laws are by group: say which group each row belongs to.")
+    first, labels = laws[0], np.asarray(groups)
+    columns = read_columns(X, y, first.names, first.n_inputs, range(len(first.names)))
+    if labels.shape != (columns.shape[1],):
+        raise ValueError(f"groups must have one entry per row of X, {columns.shape[1]}.")
+    whole = _rows_of(first, columns, column or first.target or first.names[-1])
+    predicted, std = np.full(len(labels), np.nan), np.full(len(labels), np.nan)
+    for label in dict.fromkeys(labels.tolist()):
+        rows = labels == label
+        part = _rows_of(law_of_group(laws.laws, label), columns[:, rows], whole.name)
+        predicted[rows], std[rows] = part.predicted, part.std
+    return whole._replace(predicted=predicted, std=std, groups=labels)
 
 
 def _explained_share(rows: LawRows) -> float:
@@ -298,12 +357,14 @@ def _rows_of(law: Law, columns: np.ndarray, name: str) -> LawRows:
     solutions = _solutions(law, name)
     place = law.names.index(name)
     measured = columns[place]
+    std = np.full(len(measured), np.nan)
     if solutions:
-        predicted = solutions[0].predict(columns.T)
+        predicted, std = solutions[0].predict(columns.T, return_std=True)
         for other in solutions[1:]:
-            second = other.predict(columns.T)
+            second, other_std = other.predict(columns.T, return_std=True)
             nearer = np.abs(second - measured) < np.abs(predicted - measured)
-            predicted = np.where(nearer | np.isnan(predicted), second, predicted)
+            nearer |= np.isnan(predicted)
+            predicted, std = np.where(nearer, second, predicted), np.where(nearer, other_std, std)
     else:
         predicted = measured - _step(law, columns, place)
     return LawRows(
@@ -313,6 +374,7 @@ def _rows_of(law: Law, columns: np.ndarray, name: str) -> LawRows:
         predicted=np.where(np.isfinite(predicted), predicted, np.nan),
         others={other: columns[i] for i, other in enumerate(law.names) if i != place},
         units=_units(law),
+        std=std,
     )
 
 

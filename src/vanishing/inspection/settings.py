@@ -27,3 +27,7 @@ EQUATIONS = 10  # of a notebook's table
 TERMS = 14  # of an equation, on its right side
 DIGITS = 4
 CHARACTERS = 300  # of an equation that was compared
+
+# -- Curves ---------------------------------------------------------------------------------------
+CURVE_POINTS = 200  # of a line: more are not seen
+DECADES = 1.5  # that a positive variable spans for a logarithmic axis

@@ -1,4 +1,4 @@
-"""HTML of verdicts, laws and conserved quantities, as notebooks show them."""
+"""HTML of verdicts, laws, quantities and equations of motion, as notebooks show them."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -13,6 +13,7 @@ from vanishing.inspection.settings import CHARACTERS, DIGITS, EQUATIONS
 from vanishing.laws.finder import LawFinder
 from vanishing.laws.front import front_rows
 from vanishing.motion.conserved import ConservedQuantities
+from vanishing.motion.equations_of_motion import EquationsOfMotion
 from vanishing.outliers.detector import VanishingOutlierDetector
 
 STYLE = """<style>
@@ -81,7 +82,7 @@ def _laws(model: LawFinder) -> str:
     heads = ["equation", "rms error", "relative", "on rows held out", "evidence"]
     rows = [
         [
-            law.to_mathml(),
+            ("" if law.group is None else f"{text(law.group)}: ") + law.to_mathml(),
             *(
                 number(value, DIGITS)
                 for value in (law.error, law.relative_error, law.held_out_error, law.evidence)
@@ -144,8 +145,29 @@ def _motion(model: ConservedQuantities) -> str:
     return shown
 
 
+def _equations_of_motion(model: EquationsOfMotion) -> str:
+    shown = _bold(model.verdict_[:1].upper() + model.verdict_[1:])
+    if not model.equations_:
+        return shown
+    heads = ["equation of motion", "explained", "evidence", "noise"]
+    rows = [
+        [
+            equation.to_mathml(),
+            f"{100 * equation.explained:.2f}%",
+            number(equation.evidence, DIGITS),
+            number(noise, DIGITS),
+        ]
+        for equation, noise in zip(model.equations_, model.noise_, strict=True)
+    ]
+    shown += table(heads, rows, 1)
+    if model.held_out_.any():
+        shown += _paragraph(f"Error on runs held out: {model.held_out_error_:.2f} times the noise.")
+    return shown
+
+
 _WRITERS: dict[type, Callable[[Any], str]] = {
     LawFinder: _laws,
     VanishingOutlierDetector: _outliers,
     ConservedQuantities: _motion,
+    EquationsOfMotion: _equations_of_motion,
 }

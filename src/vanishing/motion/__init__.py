@@ -1,4 +1,4 @@
-"""What stays the same along every run? Conserved quantities, and time derivatives.
+"""What stays the same along every run, and how does it move? Quantities, and equations of motion.
 
 To read in this order:
 
@@ -14,6 +14,19 @@ To read in this order:
 - `independence`: how many quantities are independent of one another
 - `conserved`: the estimator `ConservedQuantities`
 - `differences`: time derivatives of measured runs
+
+Equations of motion:
+
+- `measured`: runs with their times; `runs_intake`, `runs_source`: how they come in
+- `smoothing`: smooth paths through them
+- `candidates`: terms, with constants inside; `integrals`: their integrals along smooth runs
+- `linear_stage`: which few terms, from integrals
+- `tape`, `stepping`: expressions and steps along them, compiled once; `shooting`: fits to the rows
+- `sensitivities`: which few terms, along a fitted path
+- `equations_search`: all these steps; `given_parts`: what users know already
+- `equations_fit`: search, runs held out, verdict; `conserved_check`: what the runs keep
+- `equation`, `simulation`, `saved_motion`: results
+- `equations_of_motion`: the estimator `EquationsOfMotion`
 """
 
 from vanishing.motion.differences import derivatives

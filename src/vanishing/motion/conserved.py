@@ -34,6 +34,7 @@ from vanishing.estimators.saving import Savable
 from vanishing.fitting.origins import ask_shifted
 from vanishing.motion import settings
 from vanishing.motion.origins import offsets_of_runs
+from vanishing.motion.parameters import noise_of_columns, runs_held_out
 from vanishing.motion.quantity import ConservedQuantity, read_quantity, write_quantity
 from vanishing.motion.runs import Measure, RowSubset, RunQuestion, Scatter, Survey
 from vanishing.motion.search import Search
@@ -217,10 +218,10 @@ class ConservedQuantities(
                 ask = partial(ask_shifted, ask, offsets)
                 survey = ask(look, Survey.combine)
             monomials = self._monomials(survey, asked, names)
-            held_out = self._held_out(len(survey.labels))
+            held_out = runs_held_out(len(survey.labels), self.random_state)
             progress.step(f"{len(survey.labels)} runs, {len(monomials)} monomials")
             seed = int(check_random_state(self.random_state).randint(2**31))
-            noise = self._noise()
+            noise = noise_of_columns(self.noise, self.n_features_in_)
             subset = _searched(survey.counts, held_out, seed)
 
             def measured(values, subset: RowSubset | None) -> Scatter:
@@ -267,27 +268,6 @@ class ConservedQuantities(
                 )
         variables, scale = zip(*kept, strict=True)
         return MotionMonomials(variables, np.array(scale), self.max_degree)
-
-    def _held_out(self, n_runs: int) -> np.ndarray:
-        """Return which runs are held out: a quarter, or none of two or three."""
-        held_out = np.zeros(n_runs, dtype=bool)
-        if n_runs >= settings.HELD_OUT:
-            random = check_random_state(self.random_state)
-            held_out[random.permutation(n_runs)[: max(1, n_runs // settings.HELD_OUT)]] = True
-        return held_out
-
-    def _noise(self) -> np.ndarray | None:
-        """Return the standard deviations of the noise, or None where they are unknown."""
-        if self.noise is None:
-            return None
-        n = self.n_features_in_
-        noise = np.array(self.noise, dtype=np.float64)
-        if noise.shape not in [(), (n,)] or not np.isfinite(noise).all() or (noise < 0).any():
-            raise ValueError(
-                f"noise must be None, or a number or {n} numbers, one per column, that are finite "
-                f"and not negative; got {self.noise!r}."
-            )
-        return np.broadcast_to(noise, n).copy()
 
     # -- Answers ----------------------------------------------------------------------------------
 

@@ -65,3 +65,89 @@ TELLING_RUNS = 8  # how many runs tell anything
 TELLING_ERROR = 0.3  # and how precise they must be: half the error, 10 and 5
 UNEVEN = 0.4  # deviation between runs that is noise in any case: columns differ in theirs
 UNEVEN_CHANCE = 2.0  # times what is expected by chance
+
+# == Equations of motion ==========================================================================
+
+# -- Smooth paths ---------------------------------------------------------------------------------
+KNOTS = 0.9  # intervals of a spline per row: more interpolate, fewer miss what is fast
+LEAST_KNOTS, MOST_KNOTS = 6, 4000  # of them
+GCV_PRICE = 1.3  # of a parameter in cross-validation: 1 follows the noise of one run in ten
+PENALTIES = (-9.0, 9.0, 1.0)  # decades of the penalty that are tried, relative to the rows' weight
+GROWING_ROWS = 30  # least rows that tell whether noise grows with the column
+GROWING_GAIN = 8.0  # twice the log-likelihood from which on it does
+# Of a column's deviation: noise below it counts as this much. Without it, the errors of whoever
+# simulated a table are fitted.
+NOISE_FLOOR = 2e-4
+
+# -- Linear problems ------------------------------------------------------------------------------
+# Errors of integrals, as variance of a random walk per step over that of the noise, that are tried.
+WALKS = (1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
+LEAST_BEND = 0.3  # of exp(k*x) and sin(k*x): k times the range of the column, at least
+GRID = (0.02, 5.0, 9)  # constants inside, in units of a column's size: first, last, how many
+
+# -- Choice: score = m log(chi2 / m + s) + prices -------------------------------------------------
+SOFT, SOFT_BELOW = 0.3, 3.0  # s; where the noise is below the floor
+# Rows that all rows together are worth below the floor: a term has to make the error a quarter.
+SMOOTH_ROWS, EXACT_MISFIT = 4.0, 1e-5
+LEAST_MISFIT = 0.95  # of chi2 / m, that any equation can be expected to reach
+TERM_PRICE = 6.0  # of a term, beside log m
+DEGREE_PRICE = 2.0  # of each degree above one
+CONSTANT_PRICE = 2.0  # of a constant inside, beside log m
+KIND_PRICE = 9.0  # of a kind of function
+
+# -- Shooting -------------------------------------------------------------------------------------
+PIECE_ROWS = 6  # least rows of a piece
+PIECES = (8, 2, 1)  # of a run, one after the other
+# Longest step of the integration times the size of the Jacobian; where noise is below the floor.
+PACE, PACE_BELOW = 0.8, 0.15
+HOPELESS, POOR_GAIN = 4.0, 0.05  # chi2 / m of a poor fit, and this share for it
+SHOT_GAIN = 1e-4  # share of the loss below which a step is the last
+
+# -- Stages of terms ------------------------------------------------------------------------------
+MOST_CANDIDATES, MOST_RESELECTED = 90, 130  # of a dictionary, and along a fitted path: time
+HIGHER = {1: 2, 2: 1, 3: 1}  # degrees that are added for so many variables
+FUNCTIONS = ("sin", "cos", "exp", "log", "sqrt", "reciprocal", "x|x|")  # that "auto" tries
+SUPPORTS = 3  # of each stage that go on
+FAMILIES = 4  # families with a constant inside that are refined and searched, for each column
+FIRST_STEP, LAST_STEP = 0.25, 2e-3  # of constants inside, relative: further is left to shooting
+REFINEMENTS = 25  # of constants inside, at most
+POLE = 300.0  # of its median: the largest value of a function that has no pole between
+# Errors of integrals before the first support is known; and larger ones, with which polynomials are
+# looked for once more: what is fast is then seen from row to row.
+FIRST_WALK, LARGE_WALK = 1e-3, 0.1
+NEAR_ZERO = 1e-3  # of a column's size: what is nearer has no logarithm, root or reciprocal
+# The widest range of a column that a function is tried on: exp(x) of a wide one is a single row.
+WIDEST = {"exp": 9.0, "circular": 40.0}
+SHOT_STEPS = 15  # of Levenberg and Marquardt, for each number of pieces
+
+# -- Which systems are fitted to the rows ---------------------------------------------------------
+ROUNDS = 3  # of reselection and other equations
+WEAK = 4.0  # standard errors of a coefficient up to which its term is tried without
+HOPE = 1.0  # in score, that another equation must promise along a fitted path
+ALTERNATIVES = 4  # other equations of a column, from integrals, that are tried
+ALTERNATIVE_GAP = 40.0  # in score, beyond which they are not
+REMEMBERED = 4  # of a column's equations whose terms reselection looks at
+POOR = 1.3  # chi2 / m from which on terms are chosen again along short pieces
+SHORT_PIECES = 32  # of a run
+NAMED_FUNCTIONS = (*FUNCTIONS, "tan", "tanh", "arctan", "cbrt")  # that may be asked for
+PACE_SIMULATED = 0.1  # of simulations that users ask for
+
+# -- Large tables ---------------------------------------------------------------------------------
+LONGEST_RUN = 2000  # rows of a run that is followed as one
+SEARCHED_RUN_ROWS = 4000  # that terms are looked for along
+FITTED_ROWS = 100_000  # that the last fit is to
+READ_ROWS = 200_000  # of rows that are not in memory, in whole runs: those fitted, and held out
+
+# Relative difference of two right-hand sides with as many constants that are one equation; where
+# the noise is below the floor.
+SAME, SAME_BELOW = 1e-3, 1e-6
+OVERSTATED_NOISE = 0.6  # chi2 / m of the best equations below which the noise is less
+
+# -- Verdicts -------------------------------------------------------------------------------------
+MOST_ERROR = 1.1  # of the noise, that equations may leave
+HELD_OUT_SPARE = 0.1  # more that they may leave on runs held out
+SURE_EVIDENCE = 5.0  # nats from which on terms are certain
+CONSTANT_DIRECTION = 1.0  # times the noise, that a combination of columns moves which is constant
+# Conserved quantities are compared on at most so many rows; along the fitted field they may change
+# by this share of what they would along one that does not keep them.
+COMPARED_ROWS, BROKEN = 20_000, 0.1

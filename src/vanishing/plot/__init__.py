@@ -8,7 +8,9 @@ draw; `isosurface` and `distance_to_variety` do without it.
 from vanishing.algebra.distances import distance_to_variety
 from vanishing.plot.coefficients import CoefficientsDisplay
 from vanishing.plot.distances import DistanceDisplay
+from vanishing.plot.equations_of_motion import EquationsOfMotionDisplay
 from vanishing.plot.geometry import isosurface
+from vanishing.plot.law_curve import LawCurveDisplay
 from vanishing.plot.law_front import LawFrontDisplay
 from vanishing.plot.law_predictions import LawPredictionDisplay
 from vanishing.plot.law_residuals import LawResidualsDisplay
@@ -23,6 +25,8 @@ __all__ = [
     "CoefficientsDisplay",
     "ConservedQuantitiesDisplay",
     "DistanceDisplay",
+    "EquationsOfMotionDisplay",
+    "LawCurveDisplay",
     "LawFrontDisplay",
     "LawPredictionDisplay",
     "LawResidualsDisplay",

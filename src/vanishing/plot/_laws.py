@@ -2,7 +2,8 @@
 
 from typing import Any, Self
 
-from vanishing._types import Table, Vector
+from vanishing._types import Labels, Table, Vector
+from vanishing.equations.by_group import LawsByGroup
 from vanishing.equations.law import Law
 from vanishing.inspection import LawRows, law_anatomy, law_rows
 
@@ -18,13 +19,14 @@ class LawRowsDisplay:
         y: Vector | None = None,
         *,
         column: str | None = None,
+        groups: Labels | None = None,
         ax: Any = None,
     ) -> Self:
         """Draw how the best law does on rows.
 
         Parameters
         ----------
-        estimator : fitted LawFinder, or Law
+        estimator : fitted LawFinder, Law or LawsByGroup
         X : array-like of shape (n_samples, n_features), or frame
             A frame may have the target among its columns.
         y : array-like of shape (n_samples,), default=None
@@ -33,6 +35,8 @@ class LawRowsDisplay:
             What to predict: by default the target; without one, the column with a closed form
             whose residuals the others explain least. Of two solutions the one nearer to the
             measured value is taken then.
+        groups : array-like of shape (n_samples,), default=None
+            The group of each row, of laws by group.
         ax : matplotlib Axes or as many as there are panels, default=None
             Where to draw; None makes a new figure.
 
@@ -40,18 +44,21 @@ class LawRowsDisplay:
         -------
         display : display
         """
-        return cls._of(law_rows(_law_of(estimator), X, y, column=column)).plot(ax)
+        law = _law_of(estimator)
+        return cls._of(law_rows(law, X, y, column=column, groups=groups)).plot(ax)
 
     @classmethod
     def _of(cls, rows: LawRows) -> Any:
         raise NotImplementedError
 
 
-def _law_of(estimator) -> Law:
-    """Return the best law; raise ValueError where there is none."""
+def _law_of(estimator) -> Law | LawsByGroup:
+    """Return the best law, or laws by group; raise ValueError where there is none."""
     answer = law_anatomy(estimator)
     if isinstance(estimator, Law):
         return estimator
+    if answer.by_group is not None:
+        return answer.by_group
     if not answer.laws:
         raise ValueError("no law was found: give an equation, such as one of front_.")
     return answer.laws[0]

@@ -2,7 +2,8 @@
 
 It holds only a sample of the rows: for the picture at most 2,000, of at most eight columns; of laws
 at most 1,500, of all columns; of outliers values of the oddest rows; of motion values of the
-quantities. It has no address that a browser would fetch.
+quantities, or up to 150 rows of each of at most 20 runs. It has no address that a browser would
+fetch.
 """
 
 from collections.abc import Sequence
@@ -13,8 +14,11 @@ from typing import Any
 from vanishing._types import Labels, Table, Vector
 from vanishing.inspection.laws import is_about_laws
 from vanishing.motion.conserved import ConservedQuantities
+from vanishing.motion.equations_of_motion import EquationsOfMotion
 from vanishing.outliers.detector import VanishingOutlierDetector
 from vanishing.persistence.files import write_or_say
+from vanishing.report.equations_of_motion_facts import equations_of_motion_facts_of
+from vanishing.report.equations_of_motion_page import equations_of_motion_page_of
 from vanishing.report.facts import facts_of
 from vanishing.report.law_facts import law_facts_of
 from vanishing.report.law_page import law_page_of
@@ -35,6 +39,7 @@ def write_report(
     *,
     groups: Labels | None = None,
     t: Vector | None = None,
+    inputs: Table | None = None,
     title: str | None = None,
     data_name: str | None = None,
     index: Sequence[object] | None = None,
@@ -45,16 +50,17 @@ def write_report(
     A report on a classifier or transformer has its error, columns and equations by what they change
     in the decision, a picture that turns, distances, sizes, guarantees, settings and provenance. On
     laws: the law, its constants, the equations that were compared, predictions and residuals. On
-    outliers: the oddest rows and why they are odd. On motion: what is conserved, over time. The
-    file needs no network and no other file.
+    outliers: the oddest rows and why they are odd. On motion: what is conserved, over time; or how
+    runs move, fitted and held out, with residuals and the field. The file needs no network and no
+    other file.
 
     Parameters
     ----------
     model : estimator, Pipeline or Law
         A fitted `VanishingClassifier`, `VanishingClassifierCV`, `VanishingFeatures`, `OAVI`, `ABM`,
         `AVI` or `VCA`, or a scikit-learn Pipeline that ends with one; a fitted `LawFinder`, or a
-        `Law`, such as `check_law` returns; a fitted `VanishingOutlierDetector` or
-        `ConservedQuantities`.
+        `Law`, such as `check_law` returns; a fitted `VanishingOutlierDetector`,
+        `ConservedQuantities` or `EquationsOfMotion`.
     X : array-like of shape (n_samples, n_features)
         Rows to judge the model by, in the columns that it was fitted to; best are rows that were
         not used to fit it. A sample of them is part of the file.
@@ -65,9 +71,13 @@ def write_report(
     path : str or path-like, default="report.html"
         A file that exists is replaced in one step: it is never half written.
     groups : array-like of shape (n_samples,), default=None
-        The run of each row: needed for `ConservedQuantities`, and for nothing else.
+        The run of each row, for `ConservedQuantities` and `EquationsOfMotion`; the group of each
+        row, of laws by group.
     t : array-like of shape (n_samples,), default=None
-        Times of the rows, for `ConservedQuantities`; by default rows of a run are in their order.
+        Times of the rows, which `EquationsOfMotion` needs; for `ConservedQuantities`, rows of a run
+        are in their order by default.
+    inputs : array-like of shape (n_samples, n_inputs), default=None
+        Inputs that act on the columns, for `EquationsOfMotion`.
     title : str, default=None
         Heading of the report; by default it names the model and the data.
     data_name : str, default=None
@@ -105,11 +115,14 @@ def write_report(
     notes = (notes,) if isinstance(notes, str) else tuple(notes)
     heading = {"title": title, "data_name": data_name, "notes": notes}
     if is_about_laws(model):
-        page = law_page_of(law_facts_of(model, X, y), **heading)
+        page = law_page_of(law_facts_of(model, X, y, groups), **heading)
     elif isinstance(model, VanishingOutlierDetector):
         page = outlier_page_of(outlier_facts_of(model, X, index), **heading)
     elif isinstance(model, ConservedQuantities):
         page = motion_page_of(motion_facts_of(model, X, groups, t), **heading)
+    elif isinstance(model, EquationsOfMotion):
+        facts = equations_of_motion_facts_of(model, X, t, groups, inputs)
+        page = equations_of_motion_page_of(facts, **heading)
     else:
         page = page_of(facts_of(model, X, y), **heading)
     write_or_say(path, page, "the report is not written")

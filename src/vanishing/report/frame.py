@@ -80,7 +80,7 @@ def rendered(
                 **{package: _version(package) for package in _PACKAGES},
             },
             ranges=np.stack(
-                [f(facts.X, axis=0) for f in (np.min, np.median, np.max)], axis=1
+                [f(facts.X, axis=0) for f in (np.nanmin, np.nanmedian, np.nanmax)], axis=1
             ).tolist(),
             **context,
         )
@@ -98,6 +98,14 @@ def _version(package: str) -> str:
         return version(package)
     except PackageNotFoundError:
         return "unknown"
+
+
+def python_source(formula) -> str | None:
+    """Return a law or equation as a function in Python, if its columns can be arguments."""
+    try:
+        return formula.to_python()
+    except ValueError:
+        return None
 
 
 # -- Jinja2 -----------------------------------------------------------------------------------
@@ -134,6 +142,7 @@ def environment():
         # Text.
         "comma": lambda value: f"{value:,}",
         "count": _count,
+        "digits": _digits,
         "name_of_class": lambda value: type(value).__name__,
         "percent": _percent,
         "repr": repr,
@@ -143,6 +152,14 @@ def environment():
     }
     environment.tests |= {"finite": math.isfinite, "nan": math.isnan}
     return environment
+
+
+def _digits(measured: tuple[float, float]) -> int:
+    """Return how many digits of a number its standard error leaves: two of the error's."""
+    value, std = map(float, measured)
+    if not (math.isfinite(std) and std > 0.0 and value):
+        return 8
+    return max(1, math.floor(math.log10(abs(value))) - math.floor(math.log10(std)) + 2)
 
 
 def _count(value: int, what: str) -> str:

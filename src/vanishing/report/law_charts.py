@@ -3,8 +3,9 @@
 import numpy as np
 
 from vanishing.algebra.markup import MINUS
-from vanishing.inspection import LawAnatomy, LawRows
+from vanishing.inspection import LawAnatomy, LawCurves, LawRows
 from vanishing.inspection.laws import running, shown_range
+from vanishing.inspection.samples import evenly
 from vanishing.report.plots import Chart, padded
 from vanishing.report.settings import PANELS, POINTS
 
@@ -97,3 +98,58 @@ def residual_charts(rows: LawRows) -> list[Chart]:
         chart.paths["median"] = chart.line(centres, middle)
         charts.append(chart)
     return charts
+
+
+def curve_chart(found: LawCurves) -> Chart | None:
+    """Return the target against the one variable that is left, with curves, bands and far rows."""
+    rows, x = found.rows, found.shown_x
+    good = np.isfinite(x) & np.isfinite(rows.measured)
+    ends = np.concatenate([rows.measured[good], *(curve.y for curve in found.curves)])
+    ends = ends[np.isfinite(ends)]
+    edges = np.concatenate([part for c in found.curves for part in (c.low, c.high)])
+    # A band that is wider than everything else would flatten it.
+    reach = 0.5 * (float(np.ptp(ends)) or 1.0)
+    edges = np.clip(edges[np.isfinite(edges)], ends.min() - reach, ends.max() + reach)
+    of_x, of_y = found.logarithmic
+    everything = np.concatenate([ends, edges])
+    x_range = _log_padded(found.curves[0].x) if of_x else padded(found.curves[0].x)
+    y_range = _log_padded(everything[everything > 0.0]) if of_y else padded(everything)
+    edge = f" ({found.n_at_edge} rows at 0: left edge)" if found.n_at_edge else ""
+    chart = Chart(
+        width=560,
+        height=380,
+        x_range=x_range,
+        y_range=y_range,
+        x_label=rows.in_unit(found.name, found.column or "") + edge,
+        y_label=rows.in_unit(rows.name),
+        x_logarithmic=of_x,
+        y_logarithmic=of_y,
+    )
+    sample = np.zeros(len(x), dtype=bool)
+    sample[evenly(len(x), POINTS)] = True
+    for k, curve in enumerate(found.curves):
+        series = f"s{k % 7} g{k}"
+        low, high = np.clip(curve.low, *y_range), np.clip(curve.high, *y_range)
+        known = np.isfinite(low) & np.isfinite(high)
+        if known.any():
+            around = np.append(curve.x[known], curve.x[known][::-1])
+            path = chart.line(around, np.append(low[known], high[known][::-1]))
+            chart.paths[f"curve-band {series}"] = f"{path}Z"
+        shown = np.isfinite(curve.y)
+        chart.paths[f"curve {series}"] = chart.line(curve.x[shown], curve.y[shown])
+        mine = good & sample & ~rows.far
+        if rows.groups is not None:
+            mine &= rows.groups.astype(str) == str(curve.group)
+        chart.paths[f"curve-points {series}"] = chart.points(x[mine], rows.measured[mine])
+    far = good & rows.far
+    if far.any():
+        places = zip(chart.x(x[far]), chart.y(rows.measured[far]), strict=True)
+        chart.paths["far"] = "".join(
+            f"M{a - 5:.1f} {b - 5:.1f}l10 10m0 -10l-10 10" for a, b in places
+        )
+    return chart
+
+
+def _log_padded(values: np.ndarray) -> tuple[float, float]:
+    margin = (values.max() / values.min()) ** 0.05
+    return float(values.min() / margin), float(values.max() * margin)

@@ -21,6 +21,7 @@ class Chart:
     y_range: tuple[float, float]
     x_label: str
     y_label: str
+    x_logarithmic: bool = False
     y_logarithmic: bool = False
     x_ticks: list[tuple[float, str]] = field(default_factory=list)
     y_ticks: list[tuple[float, str]] = field(default_factory=list)
@@ -30,13 +31,11 @@ class Chart:
 
     def __post_init__(self):
         if not self.x_ticks:
-            self.x_ticks = [(float(self.x(t)), _written(t)) for t in _ticks(*self.x_range)]
+            ticks = _ticks_of(self.x_range, self.x_logarithmic)
+            self.x_ticks = [(float(self.x(t)), shown) for t, shown in ticks]
         if not self.y_ticks:
-            ticks = log_ticks(*self.y_range) if self.y_logarithmic else _ticks(*self.y_range)
-            ticks = ticks[:: -(-len(ticks) // 8)]
-            written = power_of_ten if self.y_logarithmic else _written
-            low, high = self.y_range
-            self.y_ticks = [(float(self.y(t)), written(t)) for t in ticks if low <= t <= high]
+            ticks = _ticks_of(self.y_range, self.y_logarithmic)
+            self.y_ticks = [(float(self.y(t)), shown) for t, shown in ticks]
 
     @property
     def box(self) -> tuple[int, int, int, int]:
@@ -47,6 +46,8 @@ class Chart:
         """Return where values of x are."""
         low, high = self.x_range
         left, _, right, _ = self.box
+        if self.x_logarithmic:
+            values, low, high = np.log(values), math.log(low), math.log(high)
         return left + (np.asarray(values) - low) / (high - low) * (right - left)
 
     def y(self, values):
@@ -78,6 +79,15 @@ def padded(values: np.ndarray) -> tuple[float, float]:
     if margin <= 1e-12 * max(abs(low), abs(high)):
         margin = 0.5 * max(abs(low), abs(high)) or 1.0
     return low - margin, high + margin
+
+
+def _ticks_of(ends: tuple[float, float], logarithmic: bool) -> list[tuple[float, str]]:
+    """Return round numbers in a range, and how they are written."""
+    if not logarithmic:
+        return [(tick, _written(tick)) for tick in _ticks(*ends)]
+    ticks = log_ticks(*ends)
+    ticks = ticks[:: -(-len(ticks) // 8)]
+    return [(tick, power_of_ten(tick)) for tick in ticks if ends[0] <= tick <= ends[1]]
 
 
 def _ticks(low: float, high: float) -> list[float]:

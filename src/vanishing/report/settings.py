@@ -13,6 +13,7 @@ DECISION_TERMS = 4000  # up to which the page evaluates the decision function
 SCENE_POINTS, SCENE_COLUMNS = 2000, 8
 POINTS = 1500  # of a chart; of outliers, of normal rows and outliers each
 POINTS_OF_RUN = 150
+FIELD = 17  # arrows of a phase portrait in each direction
 # Rows and generators by which columns are ranked, and by which distances are measured.
 RANKING_SAMPLE = 300, 60
 DISTANCE_SAMPLE = 400, 20

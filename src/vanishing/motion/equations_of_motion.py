@@ -1,0 +1,448 @@
+"""The estimator `EquationsOfMotion`, which asks runs how they move."""
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Self
+
+import numpy as np
+from sklearn.utils import check_array, check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from vanishing._threads import one_blas_thread
+from vanishing._types import (
+    Array,
+    BoolArray,
+    FloatArray,
+    FunctionChoice,
+    LabelArray,
+    Labels,
+    ObjectArray,
+    RandomState,
+    Table,
+    Vector,
+)
+from vanishing._warnings import warn
+from vanishing.checks import check_number
+from vanishing.estimators.bases import BaseEstimator
+from vanishing.estimators.fits import all_or_nothing
+from vanishing.estimators.names import input_names
+from vanishing.estimators.notebook import HTMLRepresentation
+from vanishing.estimators.progress import Progress
+from vanishing.estimators.row_methods import RowMethods, by_row_methods, row_by_row
+from vanishing.estimators.saving import Savable
+from vanishing.motion import settings
+from vanishing.motion.equation import EquationOfMotion
+from vanishing.motion.equations_fit import EquationsFit
+from vanishing.motion.given_parts import given_parts
+from vanishing.motion.measured import MeasuredRun
+from vanishing.motion.parameters import noise_of_columns, runs_held_out
+from vanishing.motion.runs_intake import check_moves, take_runs
+from vanishing.motion.runs_source import read_runs
+from vanishing.motion.saved_motion import read_equations, write_equations
+from vanishing.motion.simulation import FittedMotion, simulated, simulated_runs
+from vanishing.persistence import register
+from vanishing.rows.intake import is_lazy, take_rows_in_memory
+
+
+class EquationsOfMotion(HTMLRepresentation, RowMethods, Savable, BaseEstimator):
+    """Find the differential equations that runs obey: dx/dt = f(x).
+
+    Runs may be noisy, at irregular times, of different lengths and with cells that are missing.
+    Right-hand sides are sums of few terms: products of powers of columns, functions of columns, and
+    terms with constants inside such as x/(K + x). The equations are integrated and fitted to the
+    rows themselves, and are reported only if they follow the rows within the noise.
+
+    Parameters
+    ----------
+    max_degree : int, default=3
+        Largest degree of the polynomials that are tried first.
+    functions : "auto", or tuple of str, default="auto"
+        Functions that terms may have. "auto" tries sin, cos, exp, log, sqrt, reciprocals and x|x|,
+        and families with constants inside; names ask for these functions alone; an empty tuple asks
+        for polynomials.
+    max_terms : int, default=8
+        Largest number of terms of an equation.
+    order : {1, 2}, default=1
+        2 finds accelerations from positions alone; terms are then in columns and their velocities,
+        which are called by the column's name with "_dot".
+    noise : None, float or array-like of shape (n_features,), default=None
+        Standard deviation of the noise, in all columns or in each. None estimates it.
+    known : dict from str to str, default=None
+        What is known of the derivatives, such as ``{"v": "-9.81 + ..."}``. Without the dots nothing
+        more is looked for.
+    units : dict from str to str, default=None
+        Units of columns, of the time under the key "t", and of inputs: coefficients are then
+        written with theirs.
+    constraints : sequence of str, default=None
+        What equations have to obey: "dx/dt = v" (v is the derivative of x), or signs of
+        coefficients such as "x*y in dx/dt <= 0" and "dx/dt >= 0" (all terms of that equation).
+    shared : sequence of tuples of str, default=None
+        Terms whose coefficients are the same but for their signs, such as
+        ``[("s*i in ds/dt", "s*i in di/dt")]``.
+    max_time : float, default=None
+        Seconds after which no new system of equations is tried.
+    n_jobs : int, default=None
+        Has no effect yet: one thread is used.
+    random_state : int, RandomState or None, default=0
+        Decides which runs are held out, and which rows of large tables are searched.
+    verbose : int, default=0
+        1 prints one line per step.
+
+    Attributes
+    ----------
+    equations_ : list of EquationOfMotion
+        One per column; empty where none were found.
+    verdict_ : str
+        "obeys", "follows the runs; other equations do so too", or "none", each with reasons.
+    front_ : list of EquationOfMotion
+        For each column, the best equation of each number of terms that was looked at.
+    noise_ : ndarray of shape (n_features,)
+        Standard deviations of the noise, given or estimated.
+    evidence_ : ndarray of shape (n_features,)
+        How much better each equation is than the best one that lacks one of its terms, in nats.
+    lack_of_fit_ : ndarray of shape (n_features,)
+        How far residuals of neighbouring rows are alike: about N(0, 1) where they are noise.
+    explained_ : ndarray of shape (n_features,)
+        Share of each column's variance along the runs that the integrated equations explain.
+    n_pieces_ : int
+        Pieces that runs had to be cut into to be followed: 1, or more where motion is chaotic.
+    ambiguous_ : list of str
+        Columns whose equations the runs do not determine, and combinations of columns that are
+        constant along all runs.
+    held_out_ : ndarray of bool of shape (n_runs,)
+        Which runs were held out; none of fewer than four.
+    held_out_error_ : float
+        Error of the equations on runs held out, in units of the noise; NaN where there are none.
+    runs_ : ndarray of shape (n_runs,)
+        Labels of the runs, sorted; of a source of rows, those that were read.
+    n_inputs_ : int
+        Number of inputs.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of str of shape (n_features_in_,)
+        Names of the columns; only where X has names.
+
+    See Also
+    --------
+    vanishing.EquationOfMotion : One of the equations.
+    vanishing.ConservedQuantities : What stays the same along runs.
+    vanishing.motion.derivatives : Time derivatives along runs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from vanishing import EquationsOfMotion
+    >>> t = np.linspace(0.0, 6.0, 200)
+    >>> X = np.column_stack([np.exp(-0.2 * t) * np.cos(2 * t), np.exp(-0.2 * t) * np.sin(2 * t)])
+    >>> model = EquationsOfMotion(functions=()).fit(X, t)
+    >>> for equation in model.equations_:
+    ...     print(equation)
+    dx0/dt = -0.2*x0 - 2*x1
+    dx1/dt = 2*x0 - 0.2*x1
+    >>> model.simulate([1.0, 0.0], [0.0, 1.0]).round(3)
+    array([[ 1.   ,  0.   ],
+           [-0.341,  0.744]])
+    """
+
+    equations_: list[EquationOfMotion]
+    verdict_: str
+    front_: list[EquationOfMotion]
+    noise_: FloatArray
+    evidence_: FloatArray
+    lack_of_fit_: FloatArray
+    explained_: FloatArray
+    n_pieces_: int
+    ambiguous_: list[str]
+    held_out_: BoolArray
+    held_out_error_: float
+    runs_: LabelArray
+    n_inputs_: int
+    n_features_in_: int
+    feature_names_in_: ObjectArray
+    _motion: FittedMotion | None
+
+    def __init__(
+        self,
+        max_degree: int = 3,
+        *,
+        functions: FunctionChoice = "auto",
+        max_terms: int = 8,
+        order: Literal[1, 2] = 1,
+        noise: float | Vector | None = None,
+        known: Mapping[str, str] | None = None,
+        units: Mapping[str, str] | None = None,
+        constraints: Sequence[str] | None = None,
+        shared: Sequence[tuple[str, ...]] | None = None,
+        max_time: float | None = None,
+        n_jobs: int | None = None,
+        random_state: RandomState = 0,
+        verbose: int = 0,
+    ):
+        self.max_degree = max_degree
+        self.functions = functions
+        self.max_terms = max_terms
+        self.order = order
+        self.noise = noise
+        self.known = known
+        self.units = units
+        self.constraints = constraints
+        self.shared = shared
+        self.max_time = max_time
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def check_parameters(self) -> None:
+        """Raise TypeError or ValueError unless the parameters are valid."""
+        check_number("max_degree", self.max_degree, low=1, high=8, integer=True)
+        check_number("max_terms", self.max_terms, low=1, integer=True)
+        check_number("order", self.order, low=1, high=2, integer=True)
+        check_number("verbose", self.verbose, low=0, integer=True)
+        if self.max_time is not None:
+            check_number("max_time", self.max_time, low=0, low_open=True)
+        self._functions()
+
+    def _functions(self) -> tuple[str, ...] | None:
+        """Return the names of the functions that are asked for; None means all."""
+        if isinstance(self.functions, str):
+            if self.functions == "auto":
+                return None
+            raise ValueError(
+                f"functions must be 'auto' or a tuple of names: write ({self.functions!r},)."
+            )
+        if isinstance(self.functions, Mapping):
+            raise ValueError("functions of single columns are not looked for: give names.")
+        names = tuple(map(str, self.functions))
+        for name in names:
+            if name not in settings.NAMED_FUNCTIONS:
+                raise ValueError(
+                    f"functions must be out of {', '.join(settings.NAMED_FUNCTIONS)}; got {name!r}."
+                )
+        return names
+
+    def fit(
+        self,
+        X: Table,
+        t: Vector | str | int,
+        groups: Labels | None = None,
+        inputs: Table | Sequence[str] | None = None,
+        sample_weight: Vector | None = None,
+    ) -> Self:
+        """Find the equations of motion.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or a source of rows
+            Rows in any order; NaN where a cell is missing. Of blocks and Dask collections, which
+            have no missing cells, whole runs of up to 200,000 rows are read into memory.
+        t : array-like of shape (n_samples,); or str or int
+            Their times; steps need not be equal. Of a source of rows, the column of times.
+        groups : array-like of shape (n_samples,), default=None
+            Which run each row belongs to; None means that all are one run.
+        inputs : array-like of shape (n_samples, n_inputs), default=None
+            Columns that act on the others and are not explained. Between rows they are straight
+            lines. Names of a frame are used in the equations. Of a source of rows, the columns of
+            inputs.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How many observations each row stands for.
+
+        Returns
+        -------
+        self : object
+        """
+        self.check_parameters()
+        deadline = np.inf if self.max_time is None else time.monotonic() + self.max_time
+        seed = int(check_random_state(self.random_state).randint(2**31))
+        with all_or_nothing(self), one_blas_thread():
+            if is_lazy(X):
+                X, t, groups, inputs, sample_weight = read_runs(
+                    X, t, groups, inputs, sample_weight, seed
+                )
+            runs = take_runs(self, X, t, groups, inputs, sample_weight)
+            names = tuple(map(str, input_names(self)))
+            check_moves(runs, names)
+            self.n_inputs_ = runs[0].U.shape[1]
+            variables = self._variables(names, inputs)
+            progress = Progress("EquationsOfMotion", self.verbose)
+            progress.step(f"{len(runs)} runs, {sum(len(run.t) for run in runs)} rows")
+            held_out = runs_held_out(len(runs), self.random_state)
+            given = given_parts(
+                self.known, self.constraints, self.shared, self.units, names, variables, self.order
+            )
+            fit = EquationsFit(
+                runs,
+                held_out,
+                names,
+                variables,
+                given,
+                order=self.order,
+                max_degree=self.max_degree,
+                max_terms=self.max_terms,
+                functions=self._functions(),
+                noise=noise_of_columns(self.noise, self.n_features_in_),
+                deadline=deadline,
+                seed=seed,
+                progress=progress,
+            )
+            result = fit.result()
+            self.runs_ = np.array([run.label for run in runs])
+            self.held_out_ = held_out
+            self.held_out_error_ = result.held_out_error
+            self.equations_, self.front_ = result.equations, result.front
+            self.noise_, self.evidence_ = result.noise, result.evidence
+            self.lack_of_fit_, self.explained_ = result.lack_of_fit, result.explained
+            self.n_pieces_, self.ambiguous_ = result.n_pieces, result.ambiguous
+            self.verdict_, self._motion = result.verdict, result.motion
+        if time.monotonic() > deadline:
+            warn(
+                f"EquationsOfMotion: max_time={self.max_time:g} seconds were over before all "
+                "systems of equations were tried."
+            )
+        return self
+
+    def _variables(self, names: tuple[str, ...], inputs) -> tuple[str, ...]:
+        """Return the names of all variables: columns, velocities and inputs."""
+        more = tuple(f"{name}_dot" for name in names) if self.order == 2 else ()
+        headings = getattr(inputs, "columns", None)
+        if headings is None and getattr(inputs, "name", None) is not None:
+            headings = [inputs.name]
+        if headings is None:
+            headings = [f"u{i}" for i in range(self.n_inputs_)]
+        variables = (*names, *more, *map(str, headings))
+        if len(set(variables)) < len(variables):
+            raise ValueError(f"two variables have the same name, of {', '.join(variables)}.")
+        return variables
+
+    # -- Answers ----------------------------------------------------------------------------------
+
+    def _found(self) -> FittedMotion:
+        check_is_fitted(self, "equations_")
+        if self._motion is None:
+            raise ValueError(f"no equations of motion were found ({self.verdict_})")
+        return self._motion
+
+    @by_row_methods
+    def predict(self, X: Table, inputs: Table | None = None) -> FloatArray:
+        """Return the derivatives of the columns.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or a source of rows
+            For order 2 with velocities as further columns, where the equations have them. With
+            velocities or inputs, rows have to be in memory.
+        inputs : array-like of shape (n_samples, n_inputs), default=None
+
+        Returns
+        -------
+        derivatives : ndarray of shape (n_samples, n_features)
+            Second derivatives for order 2.
+        """
+        motion = self._found()
+        n = self.n_features_in_
+        has_velocities = motion.system.order == 2 and _width(X) == 2 * n
+        if motion.needs_velocities and not has_velocities:
+            raise ValueError(
+                "the accelerations depend on velocities: give X with the velocities as "
+                f"further columns, {2 * n} in all."
+            )
+        if not has_velocities and not self.n_inputs_ and inputs is None:
+            return self._derivatives(X)
+        if has_velocities:
+            states = check_array(X, dtype=np.float64, input_name="X")
+        else:
+            states = self._states(take_rows_in_memory(self, X, method="predict", reset=False).X)
+        return motion.derivatives(np.hstack([states, self._checked_inputs(inputs, len(states))]))
+
+    @row_by_row(n_columns=lambda self: self.n_features_in_, dtype=lambda self: np.float64)
+    def _derivatives(self, X: Array) -> FloatArray:
+        """Return the derivatives where neither velocities nor inputs act."""
+        return self._found().derivatives(self._states(X))
+
+    def _states(self, X: np.ndarray) -> np.ndarray:
+        """Return columns with what stands for velocities that no equation has."""
+        X = np.asarray(X, dtype=np.float64)
+        return np.hstack([X, np.zeros_like(X)]) if self._found().system.order == 2 else X
+
+    def _checked_inputs(self, inputs, n_rows: int) -> np.ndarray:
+        if inputs is None and not self.n_inputs_:
+            return np.zeros((n_rows, 0))
+        if inputs is None:
+            raise ValueError(f"the equations have {self.n_inputs_} inputs: give inputs=...")
+        U = check_array(inputs, dtype=np.float64, ensure_2d=False, input_name="inputs")
+        U = U[:, np.newaxis] if U.ndim == 1 else U
+        if U.shape != (n_rows, self.n_inputs_):
+            raise ValueError(f"inputs must have shape {(n_rows, self.n_inputs_)}; got {U.shape}.")
+        return np.ascontiguousarray(U)
+
+    def simulate(
+        self, x0: Vector, t: Vector, inputs: Table | None = None, return_std: bool = False
+    ) -> Any:
+        """Integrate the equations from a start.
+
+        Parameters
+        ----------
+        x0 : array-like of shape (n_features,)
+            The state at the first time; for order 2 positions and velocities, 2 * n_features.
+        t : array-like of shape (n_times,)
+            Times in increasing order.
+        inputs : array-like of shape (n_times, n_inputs), default=None
+            At these times; straight lines between them.
+        return_std : bool, default=False
+            Whether to return what the errors of the coefficients amount to, too.
+
+        Returns
+        -------
+        states : ndarray of shape (n_times, n_features)
+            NaN from where the integration leaves all bounds on.
+        std : ndarray of shape (n_times, n_features)
+            Only if ``return_std`` is true; NaN where the errors of coefficients are not known.
+        """
+        motion = self._found()
+        start = check_array(x0, dtype=np.float64, ensure_2d=False, input_name="x0").ravel()
+        size = self.n_features_in_ * motion.system.order
+        if start.shape != (size,):
+            raise ValueError(f"x0 must have {size} numbers; got {start.shape}.")
+        t = check_array(t, dtype=np.float64, ensure_2d=False, input_name="t")
+        if t.ndim != 1 or (np.diff(t) <= 0).any():
+            raise ValueError("t must be times in increasing order.")
+        U = self._checked_inputs(inputs, len(t))
+        states, std = simulated(motion, start, t, U, return_std)
+        return (states, std) if return_std else states
+
+    def score(
+        self,
+        X: Table,
+        t: Vector,
+        groups: Labels | None = None,
+        inputs: Table | None = None,
+        sample_weight: Vector | None = None,
+    ) -> float:
+        """Return the R2 of simulated runs, whose starts are fitted.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        t : array-like of shape (n_samples,)
+        groups : array-like of shape (n_samples,), default=None
+        inputs : array-like of shape (n_samples, n_inputs), default=None
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        score : float
+            Mean over the columns; 0 where no equations were found.
+        """
+        check_is_fitted(self, "equations_")
+        runs: list[MeasuredRun] = take_runs(self, X, t, groups, inputs, sample_weight, reset=False)
+        if self._motion is None:
+            return 0.0
+        return simulated_runs(self._motion, runs)
+
+
+def _width(X: Any) -> int | None:
+    """Return how many columns rows have; None where that cannot be seen."""
+    shape = X.shape if hasattr(X, "shape") else np.shape(X)
+    return shape[1] if len(shape) == 2 else None
+
+
+register(EquationsOfMotion, write_equations, read_equations)
