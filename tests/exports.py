@@ -99,7 +99,9 @@ def run_python(model, X):
     """Return what the functions of the exported module return, by their names."""
     module = {}
     exec(to_python(model), module)
-    return {name: module[name](X) for name in (*FUNCTIONS, "residual") if name in module}
+    return {
+        name: module[name](X) for name in (*FUNCTIONS, "residual", "derivatives") if name in module
+    }
 
 
 def compiled(sources, folder):

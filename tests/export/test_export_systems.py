@@ -30,6 +30,7 @@ from vanishing import (
     OAVI,
     ConservedQuantities,
     ConservedQuantity,
+    EquationsOfMotion,
     Law,
     LawFinder,
     VanishingClassifier,
@@ -326,6 +327,28 @@ def test_conserved_quantities_are_exported(tmp_path):
     motion = np.vstack([np.column_stack(run) for run in runs])
     finder = ConservedQuantities(max_degree=2).fit(motion, groups=np.repeat(np.arange(4), 100))
     same(run_python(finder, motion)["transform"], finder.transform(motion))
+
+
+def test_equations_of_motion_are_exported_as_one_function(tmp_path):
+    t = np.linspace(0.0, 6.0, 80)
+    swing = np.exp(-0.2 * t)[:, None] * np.column_stack([np.cos(2 * t), np.sin(2 * t)])
+    model = EquationsOfMotion(functions=()).fit(swing, t)
+    rows = np.random.default_rng(0).normal(size=(20, 2))
+    library = compiled([to_c(model)], tmp_path)
+    _, written = run_c(library.derivatives, model, rows, 2)
+    for found in (
+        run_python(model, rows)["derivatives"],
+        written,
+        run_sql(table_of(rows, ["x0", "x1"]), model),
+        run_onnx(model, rows)["variable"],
+    ):
+        same(found, model.predict(rows))
+    same(run_python(model.equations_[1], rows)["derivatives"][:, 0], model.predict(rows)[:, 1])
+    walk = np.random.default_rng(0).normal(size=(60, 1)).cumsum(axis=0)
+    nothing = EquationsOfMotion(functions=()).fit(walk, np.arange(60.0))
+    for export in (to_python, to_c, to_sql):
+        with pytest.raises(ValueError, match="no equations of motion to export: none"):
+            export(nothing)
 
 
 # -- Names ----------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import pytest
 
 from vanishing import LawFinder, check_law
 from vanishing.algebra.equations import read_equation
+from vanishing.fitting.unequal_noise import variance_of_noise
 from vanishing.laws.constants import fit_constants
 from vanishing.laws.given_problem import Problem
 
@@ -40,6 +41,31 @@ def test_two_standard_errors_hold_on_thirty_rows(equation, relative):
     # 40 tables tell the share of those within two standard errors, 95 %, to 3.5 points.
     assert (np.mean(np.abs(z) <= 2, axis=0) > 0.84).all()
     assert 0.6 < np.sqrt(np.mean(z**2)) < 1.3
+
+
+def test_rows_that_relative_noise_spares_are_as_sure_as_they_are():
+    """Rows where the target is near zero count no more than a bound, and were taken for noisier."""
+    x = np.linspace(0, 10, 3000)
+    truth = 1 - 2 * x + 0.5 * x**2
+    y = truth * (1 + 0.1 * np.random.default_rng(0).normal(size=3000))
+    read = read_equation("y = a + b*x + c*x^2", ["x", "y"])
+    fit = fit_constants(Problem(read, np.array([x, y]), np.ones(3000), 1))
+    slopes = np.vstack([np.ones(3000), x, x**2])
+    inverse = np.linalg.inv(slopes * fit.weight @ slopes.T)
+    spread = slopes * (fit.weight * 0.1 * truth) ** 2 @ slopes.T
+    exact = np.sqrt(np.diag(inverse @ spread @ inverse))
+    np.testing.assert_allclose(np.sqrt(np.diag(fit.covariance)), exact, rtol=0.05)
+
+
+def test_the_share_of_a_variance_that_is_noise():
+    rng = np.random.default_rng(0)
+    predicted = np.append(rng.uniform(-1, 1, 500), [0.0, 1.0])
+    noise = 0.1 * rng.normal(size=502)
+    relative = variance_of_noise(noise * predicted, predicted)
+    assert relative.is_bounded
+    np.testing.assert_allclose(relative.share(predicted)[-2:], [0.0, 1.0], atol=1e-3)
+    mixed = variance_of_noise(noise * np.hypot(predicted, 0.3), predicted)
+    assert mixed.power and not mixed.is_bounded and (mixed.share(predicted) == 1).all()
 
 
 def relative_table(n=300, noise=0.05):

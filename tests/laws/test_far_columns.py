@@ -6,7 +6,13 @@ import pytest
 import vanishing
 from vanishing import Law, LawFinder
 from vanishing.algebra.terms import monomial
-from vanishing.fitting.origins import Expansion, far_offsets, short_number, shortest_origin
+from vanishing.fitting.origins import (
+    Expansion,
+    far_offsets,
+    positive_inverse,
+    short_number,
+    shortest_origin,
+)
 
 OWN = np.array([-52341.8371, 7e5 / 3, 98765.4, 1e6])
 
@@ -15,6 +21,13 @@ OWN = np.array([-52341.8371, 7e5 / 3, 98765.4, 1e6])
 def test_noise_far_from_the_origin_has_no_law(centre):
     X = np.random.default_rng(0).normal(size=(100, 3))
     assert not LawFinder(max_degree=4).fit(X + centre).laws_
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("centre", [1e4, 1e8])
+def test_a_thousand_rows_of_noise_far_from_the_origin_have_no_law(centre):
+    X = np.random.default_rng(0).normal(size=(1000, 3)) + centre
+    assert not LawFinder().fit(X).laws_  # a cubic was
 
 
 def test_noise_far_from_the_origin_has_no_law_of_a_target():
@@ -142,6 +155,22 @@ def test_a_product_has_one_term_where_its_factors_vanish():
     steps, _, moved = shortest_origin(expansion, [0, 1], np.zeros(2))
     assert steps.tolist() == [1.0, -2.0]
     assert moved.exponents[moved.needed].tolist() == [[1, 1]]
+
+
+def test_variances_that_rounding_made_negative_say_nothing():
+    random = np.random.default_rng(0)
+    q = np.linalg.qr(random.normal(size=(4, 4)))[0]
+    inverse = positive_inverse(q @ np.diag([2.0, 0.5, 1e-13, -1e-9]) @ q.T, 1e-12)
+    np.testing.assert_allclose(inverse, q @ np.diag([0.5, 2.0, 0.0, 0.0]) @ q.T, atol=1e-6)
+    assert positive_inverse(np.zeros((2, 2)), 1e-10).tolist() == [[0.0, 0.0], [0.0, 0.0]]
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_far_columns_of_a_skewed_distribution():
+    random = np.random.default_rng([5, 300, 7])
+    X = random.exponential(size=(300, 3)) * 10.0 ** random.integers(-3, 4)
+    X += 10.0 ** random.integers(2, 8, 3) * X.std(axis=0) * random.choice([-1, 1], 3)
+    assert not LawFinder().fit(X).laws_  # a square root of a negative variance
 
 
 def test_constant_columns_beside_far_ones_do_not_matter():

@@ -7,12 +7,14 @@ from vanishing import LawFinder
 from vanishing.algebra.terms import monomial
 from vanishing.fitting.unequal_noise import variance_of_noise
 from vanishing.laws.ends import fails_at_ends
+from vanishing.laws.exponents import simple_exponents
 from vanishing.laws.links import IDENTITY, regression
+from vanishing.laws.options import Options
 from vanishing.laws.problem import LawTable, Reduced
-from vanishing.laws.products import products
+from vanishing.laws.products import LogRows, products
 from vanishing.laws.reductions import Logarithms, ReductionState, with_surrogate
 from vanishing.laws.refit import refit_link
-from vanishing.laws.search import Options, search
+from vanishing.laws.search import Search
 from vanishing.laws.unequal import with_equal_noise, with_noise_of_products
 
 
@@ -79,7 +81,9 @@ def test_the_noise_of_a_product_is_taken_where_rows_are_likelier_so():
     assert weighted.precision is not None
     assert with_noise_of_products(equal, products(equal)).precision is None
     # The sum of log-likelihoods is what the search compares.
-    law, plain = (search(t, Options(), products=products(relative)) for t in (weighted, relative))
+    law, plain = (
+        Search(t, Options(), products=products(relative)).finish() for t in (weighted, relative)
+    )
     assert law.choice.best.score - weighted.log_precision < plain.choice.best.score
 
 
@@ -148,3 +152,28 @@ def test_a_true_law_holds_at_the_ends_and_an_approximation_does_not(noise):
             failures[form] += fails_at_ends(fit, reduced)
     assert failures["law"] <= 1
     assert failures["plane"] >= 30
+
+
+def test_terms_that_rows_are_too_few_for_are_not_left_out_of_a_law():
+    # On 30 rows a*b + 5.3*a^2 explains most of it, and c only with a third coefficient.
+    wrong = 0
+    for seed in range(6):
+        random = np.random.default_rng(seed)
+        a, b = random.uniform(1, 3, 230), random.normal(0, 6, 230)
+        c = 10 ** random.uniform(-0.3, 0.7, 230)
+        X, truth = np.column_stack([a, b, c]), 4.9 * a**2 + a * b + c
+        y = truth + 0.01 * np.sqrt(np.mean(truth**2)) * random.normal(size=230)
+        for law in LawFinder().fit(X[:30], y[:30]).laws_:
+            error = law.predict(X[30:]) - truth[30:]
+            wrong += np.sqrt(np.mean(error**2)) > 0.03 * np.std(truth)
+    assert not wrong
+
+
+def test_large_powers_of_columns_far_from_zero_are_not_simple():
+    # (x/1000)^141.5 is nearly a line over this range, and overflows elsewhere.
+    random = np.random.default_rng(0)
+    noise = 1 + 0.01 * random.normal(size=100)
+    far, wide = 1000 + random.normal(size=(100, 1)), 1000 * decades(100, 0, 1)
+    for x, power, is_simple in ((far, 141.5, False), (wide, 3.0, True)):
+        rows = LogRows(table_of(x, (x[:, 0] / 1000) ** power * noise)).regression
+        assert bool(list(simple_exponents(rows, np.ones(100)))) == is_simple

@@ -71,7 +71,7 @@ def test_few_rows_with_relative_noise_give_the_gas_law_or_nothing_much_else():
         for law in finder.laws_:
             off += np.abs(law.predict(fresh) / truth - 1).max() > 0.15
             right += "x0*x2/x1" in str(law)
-    # Of 40 seeds 28 are right and one is off.
+    # Of 40 seeds at least 10 have to be right, and at most 2 off.
     assert right >= 6 and off <= 1
 
 
@@ -159,3 +159,94 @@ class TestSignsOfNeighbours:
         left = np.sin(60 * X[2]) * 10 ** random.uniform(-3, 3, 300)
         assert LackOfFit(X)(left).is_large
         assert not LackOfFit(X)(random.permutation(left)).is_large
+
+
+@pytest.mark.parametrize("seed", [0, 2])
+def test_two_laws_that_are_mixed_are_not_one_with_much_noise(seed):
+    random = np.random.default_rng(seed)
+    a, b = random.uniform(1, 3, (2, 1000))
+    y = np.where(random.random(1000) > 0.2, 0.7 * a**2 / b, (a - b) / (a + b))
+    y += 0.01 * random.normal(size=1000)
+    finder = LawFinder().fit(np.column_stack([a, b]), y)
+    assert not finder.laws_
+    # As much noise about one law is no reason against it.
+    y = 0.53 * a**2 / b
+    y += 0.48 * y.std() * random.uniform(-1.7, 1.7, 1000)
+    assert LawFinder().fit(np.column_stack([a, b]), y).laws_
+
+
+@pytest.mark.parametrize("seed", [0, 21])
+def test_a_wrong_product_does_not_tell_how_noise_grows(seed):
+    """sqrt(v / c) is near 1 / (1 - v / c), and what it misses grows with the target."""
+    random = np.random.default_rng(seed)
+
+    def rows(n):
+        q, e = 10 ** random.uniform(-0.15, 0.85, (2, n))
+        r = random.integers(1, 93, n)
+        v, c = random.uniform(1, 2, n), random.uniform(3, 10, n)
+        return np.column_stack([q, e, r, v, c]), q / (4 * np.pi * e * r * (1 - v / c))
+
+    X, y = rows(100)
+    noise = 0.01 * np.sqrt(np.mean(y**2))
+    laws = LawFinder().fit(X, y + noise * random.normal(size=100)).laws_
+    X, y = rows(2000)
+    for law in laws:
+        large = np.abs(y) > 5 * noise
+        assert np.median(np.abs(law.predict(X) / y - 1)[large]) < 0.02
+
+
+def test_random_walks_have_no_law():
+    for seed in range(12):
+        x, y = np.random.default_rng(seed).normal(size=(2, 100)).cumsum(axis=1) + 20
+        assert not LawFinder().fit(x[:, None], y).laws_
+
+
+def test_the_order_of_rows_plays_no_part_where_errors_are_noise():
+    random = np.random.default_rng(0)
+    x = np.sort(random.uniform(1, 3, 60))
+    y = 2 * x**2 + 0.1 * random.normal(size=60)
+    order = random.permutation(60)
+    sorted_rows, mixed = LawFinder().fit(x[:, None], y), LawFinder().fit(x[order, None], y[order])
+    assert sorted_rows.verdict_ == mixed.verdict_ and sorted_rows.laws_
+    # Errors that drift are fewer than rows: of a law that explains nearly all, these are enough.
+    drift = random.normal(size=400)
+    for i in range(1, 400):
+        drift[i] += 0.8 * drift[i - 1]
+    x = random.uniform(1, 3, 400)
+    assert LawFinder().fit(x[:, None], 2 * x**2 + 0.1 * drift).laws_
+
+
+@pytest.mark.parametrize("seed", [0, 5, 6])
+def test_steps_are_no_polynomial(seed):
+    """What a cubic leaves of floor(a) is alike on neighbouring rows, and no smooth function."""
+    random = np.random.default_rng(seed)
+    a, b = random.uniform(0, [6, 3], (100, 2)).T
+    y = np.floor(a) + b
+    y += 0.01 * np.sqrt(np.mean(y**2)) * random.normal(size=100)
+    assert not LawFinder().fit(np.column_stack([a, b]), y).laws_
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_kink_between_two_columns_is_no_law_of_smooth_terms(seed):
+    """|a - b| + c: what a hyperbola misses shows along a - b, or (a - b)/c, and along no column."""
+    random = np.random.default_rng(seed)
+    X = random.uniform(1, 3, (100, 3))
+    y = np.abs(X[:, 0] - X[:, 1]) + X[:, 2]
+    finder = LawFinder().fit(X, y + 0.026 * random.normal(size=100))
+    fresh = random.uniform(1, 3, (500, 3))
+    truth = np.abs(fresh[:, 0] - fresh[:, 1]) + fresh[:, 2]
+    for law in finder.laws_:
+        error = np.sqrt(np.mean((law.predict(fresh) - truth) ** 2)) / truth.std()
+        assert error < 0.026 / truth.std() and "approximation" in law.verdict
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_term_that_a_law_lacks_shows_though_it_is_as_small_as_the_noise(seed):
+    """Of a*b - c/d the first term is a hundredth of the second, in size: 30 rows show it."""
+    random = np.random.default_rng(seed)
+    a, d = random.choice([-1, 1], (2, 30)) * 10 ** random.uniform(-0.8, 1.2, (2, 30))
+    b, c = 10 ** random.uniform(-0.3, 0.7, 30), random.integers(1, 680, 30).astype(float)
+    y = a * b - c / d
+    noise = 0.01 * np.sqrt(np.mean(y**2)) * random.normal(size=30)
+    for law in LawFinder().fit(np.column_stack([a, b, c, d]), y + noise).laws_:
+        assert all(any(term.involves(i) for term in law._terms) for i in range(4))

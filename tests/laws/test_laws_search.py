@@ -8,15 +8,17 @@ import pytest
 from scipy.linalg import eigh
 from scipy.optimize import least_squares
 
+from vanishing.algebra.expressions import substituted
 from vanishing.algebra.functions import FUNCTIONS
-from vanishing.algebra.terms import Evaluator, Factor, Term, monomial, substituted
+from vanishing.algebra.terms import Evaluator, Factor, Term, monomial
 from vanishing.fitting.ratios import least_ratio, ratio_supports
 from vanishing.fitting.sample import Draw, row_keys
 from vanishing.fitting.smooth_terms import exponents_up_to, legendre_products
 from vanishing.fitting.sparse import sparse_supports
 from vanishing.fitting.surrogate import fit_surrogate
 from vanishing.fitting.variety import VarietyEquation, projected, vanishes
-from vanishing.laws.choose import candidate, is_same
+from vanishing.laws.candidates import candidate
+from vanishing.laws.choose import is_same
 from vanishing.laws.links import IDENTITY, POWER_LINKS, regression, usable_links
 from vanishing.laws.passes import Measure
 from vanishing.laws.problem import LawTable, Reduced

@@ -8,9 +8,11 @@ import pytest
 from vanishing import LawFinder
 from vanishing.laws.dictionary import STAGES
 from vanishing.laws.links import link_supports, usable_links
+from vanishing.laws.options import Options
 from vanishing.laws.problem import LawTable, Reduced
 from vanishing.laws.reductions import ReductionState, reduced_states
-from vanishing.laws.search import Options, implicit_fits, link_fits, search
+from vanishing.laws.search import Search
+from vanishing.laws.stages import implicit_fits, link_fits
 from vanishing.laws.symmetric import Symmetric
 
 
@@ -97,12 +99,13 @@ def test_a_search_compares_the_same_candidates_in_any_order_of_stages():
     rng = np.random.default_rng(0)
     x = rng.uniform(0.5, 6, (1, 400))
     # Each stage comes close, with much less than the surrogate leaves; none has a law.
-    y = 1 / (1 + np.exp(-x[0]) * np.sin(x[0])) + 1e-5 * rng.normal(size=400)
+    y = 1 / (1 + np.exp(-x[0]) * np.sin(1.3 * x[0] ** 1.2)) + 1e-5 * rng.normal(size=400)
     table = LawTable(*map(frozen, (x, y, np.ones(400), [True], np.zeros(1))), 1.0, frozen([0]))
     functions = [STAGES[name] for name in ("sin and cos", "log", "exp(-w)")]
     results = []
     for order in (functions, functions[::-1]):
-        outcome = search(table, Options(max_degree=4, stages=(STAGES["powers"], *order)), nothing)
+        options = Options(max_degree=4, stages=(STAGES["powers"], *order))
+        outcome = Search(table, options, nothing).finish()
         assert outcome.choice.reason  # none is settled before all stages were searched
         results.append(sorted(map(repr, text_of(c.fitted for c in outcome.candidates))))
     for name in ("sin", "log", "exp"):
@@ -112,7 +115,7 @@ def test_a_search_compares_the_same_candidates_in_any_order_of_stages():
 
 def test_a_search_changes_nothing_and_is_repeated():
     table, options = a_table(), Options(stages=tuple(STAGES.values())[:2])
-    first, second = search(table, options, nothing), search(table, options, nothing)
+    first, second = (Search(table, options, nothing).finish() for _ in range(2))
     assert not first.choice.reason
     assert text_of([first.choice.best.fitted]) == text_of([second.choice.best.fitted])
     assert text_of(c.fitted for c in first.candidates) == text_of(

@@ -12,6 +12,7 @@ from vanishing.algebra.terms import monomial
 from vanishing.inspection import constants_of, law_anatomy, law_rows, unexplained
 from vanishing.inspection.laws import percent, running
 from vanishing.plot import (
+    LawCurveDisplay,
     LawFrontDisplay,
     LawPredictionDisplay,
     LawResidualsDisplay,
@@ -313,3 +314,77 @@ def test_the_verdict_of_a_checked_law_decides_whether_it_holds(found):
     assert law_anatomy(check_law("p = R*n*T/V", table)).holds
     failed = law_anatomy(check_law("p = R*n/V", table))
     assert not failed.holds and failed.best is failed.model and failed.laws == ()
+
+
+# -- Curves ---------------------------------------------------------------------------------------
+
+
+def doses(n=24):
+    rng = np.random.default_rng(0)
+    dose, batch = np.tile(np.geomspace(0.05, 100, n), 2), np.repeat([1, 2], n)
+    y = 100 / (1 + (np.where(batch == 1, 2.0, 8.0) / dose) ** 1.2) + rng.normal(scale=2, size=2 * n)
+    return pd.DataFrame({"dose": dose, "response": y}), pd.Series(batch, name="batch")
+
+
+def test_a_curve_has_a_band_of_two_standard_deviations_around_the_law():
+    table, batch = doses()
+    table = table[batch == 1]
+    law = check_law("response = top/(1 + (E/dose)^h)", table)
+    display = LawCurveDisplay.from_estimator(law, table)
+    (curve,) = display.curves
+    y, std = law.predict(pd.DataFrame({"dose": curve.x}), return_std=True)
+    np.testing.assert_allclose(curve.y, y)
+    np.testing.assert_allclose(curve.high - curve.low, 4 * std)
+    assert display.logarithmic == (True, False) and display.ax_.get_xscale() == "log"
+    assert len(display.points_[0].get_xdata()) == 24 and display.far_ is None
+
+
+def test_curves_by_group_and_far_rows():
+    table, batch = doses()
+    table.loc[40, "response"] = 10.0
+    laws = check_law("response = top/(1 + (E/dose)^h)", table, groups=batch, robust=True)
+    display = LawCurveDisplay.from_estimator(laws, table, groups=batch)
+    assert [curve.group for curve in display.curves] == [1, 2]
+    assert display.far_.get_ydata().tolist() == [10.0]
+    assert [len(points.get_xdata()) for points in display.points_] == [24, 23]
+    texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert texts == ["1", "2", "far from the law"]
+    assert display.ax_.get_legend().get_title().get_text() == "batch"
+    with pytest.raises(ValueError, match="by group"):
+        LawCurveDisplay.from_estimator(laws, table)
+    for other in (LawPredictionDisplay, LawResidualsDisplay):
+        other.from_estimator(laws, table, groups=batch)
+
+
+def test_a_product_of_columns_is_a_variable_and_zeros_are_at_the_edge(found, ring):
+    finder, table = found
+    display = LawCurveDisplay.from_estimator(finder, table)
+    assert display.xlabel == "n*T/V"
+    np.testing.assert_allclose(display.x, table["n"] * table["T"] / table["V"])
+    (curve,) = display.curves
+    np.testing.assert_allclose(curve.y / curve.x, 8.314, rtol=0.01)
+    zero, _ = doses()
+    zero.loc[[0, 24], "dose"] = 0.0
+    law = check_law("response = top/(1 + (E/dose)^h)", zero)
+    edge = LawCurveDisplay.from_estimator(law, zero)
+    assert "2 rows at 0" in edge.xlabel and edge.x.min() > 0
+    with pytest.raises(ValueError, match="no curve"):
+        LawCurveDisplay.from_estimator(check_law("p = a*n + b*T", table), table)
+
+
+@pytest.mark.parametrize(
+    ("equation", "x", "y", "logarithmic"),
+    [
+        ("y = a*x**b", np.geomspace(1, 1000, 30), lambda x: 3 * x**1.5, (True, True)),
+        ("y = a*x**b", np.linspace(1, 5, 30), lambda x: 3 * x**1.5, (False, False)),
+        ("y = a + b*log(x)", np.geomspace(1, 1000, 30), lambda x: 3 + np.log(x), (True, False)),
+        ("y = a*x/(k + x)", np.geomspace(1, 1000, 30), lambda x: x / (9 + x), (False, False)),
+        ("y = a*x**b + c", np.linspace(-1, 5, 30) ** 2, lambda x: x**1.5, (True, False)),
+    ],
+)
+def test_logarithmic_axes_are_for_decades_in_powers_and_logarithms(equation, x, y, logarithmic):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"x": x, "y": y(x) * (1 + 0.01 * rng.normal(size=30))})
+    assert (
+        LawCurveDisplay.from_estimator(check_law(equation, table), table).logarithmic == logarithmic
+    )

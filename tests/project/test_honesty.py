@@ -13,7 +13,7 @@ import honesty  # noqa: E402
 import honesty_tables as tables  # noqa: E402
 from honesty_judge import law_outcome, table_outcome  # noqa: E402
 
-from vanishing import Law  # noqa: E402
+from vanishing import Law, LawFinder  # noqa: E402
 from vanishing.algebra.terms import monomial  # noqa: E402
 
 NAMES = ("a", "b", "y")
@@ -101,6 +101,17 @@ def test_an_error_in_the_bulk_counts_though_the_rms_is_that_of_a_few_rows():
     assert outcome == "wrong" and whole < 0.02 < 1.0 < bulk
 
 
+@pytest.mark.parametrize(("std", "outcome"), [(1e-6, "wrong"), (0.004, "found")])
+def test_next_to_a_pole_a_right_law_has_its_own_standard_errors(std, outcome):
+    columns = {"a": tables.Column("log", 0.1, 10.0), "b": tables.Column("uniform", 0.95, 3.0)}
+    noise = ("relative", 0.01)
+    table = tables.table_of("pole", "a/(b - 0.94)", columns, 100, noise, np.random.RandomState(0))
+    terms = [monomial([0, 1, 1]), monomial([0, 0, 1]), monomial([1, 0, 0])]
+    covariance = np.diag([0.0, std**2, 0.0])
+    law = Law(terms, [1.0, -0.937, -1.0], covariance=covariance, names=NAMES, target="y", error=0.0)
+    assert law_outcome(law, table)[0] == outcome
+
+
 def test_a_law_without_solution_is_wrong():
     root = Law([monomial([0, 0, 2]), monomial([1, 0, 0])], [1.0, 1.0], names=NAMES, target="y")
     outcome, errors = law_outcome(root, product_table())
@@ -119,6 +130,24 @@ def test_one_false_law_beside_a_true_one_is_wrong():
     assert table_outcome([circle, line], table)[0] == "wrong"
     assert table_outcome([], table)[0] == "none"
     assert table_outcome([circle], tables.unrelated(0, 30, NO_NOISE, 0, False))[0] == "wrong"
+
+
+def test_large_terms_that_cancel_are_no_law():
+    """A kink was 84*arctan(w)*w - 68*tanh(w)*w - 13.5*w^2, up to 200 times its size each."""
+    table = tables.smooth(40, 100, ("rms", 0.01), 0, False)
+    laws = LawFinder().fit(table.X, table.y).laws_
+    assert table_outcome(laws, table)[0] not in ("wrong", "unsaid")
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize(
+    ("index", "rows", "noise", "centre"),
+    [(20, 100, NO_NOISE, 1e8), (54, 100, NO_NOISE, 1e6), (21, 300, ("rms", 0.01), 1e6)],
+)
+def test_no_warning_of_numbers_reaches_a_user(index, rows, noise, centre):
+    """Where far columns leave no error at all, and where a product of powers overflows."""
+    table = tables.shifted(index, rows, noise, 0, False, centre=centre)
+    assert LawFinder().fit(table.X, table.y).laws_
 
 
 @pytest.mark.slow
