@@ -60,6 +60,7 @@ autosummary_context = {
         "set_output",
         "set_params",
         "set_partial_fit_request",
+        "set_predict_request",
         "set_score_request",
         "set_transform_request",
         # Of sequences, named tuples and integers.
@@ -130,6 +131,10 @@ _ORDER = [
     "pendulum",
     "orbits",
     "predator_prey",
+    "chemostat",
+    "epidemic",
+    "chaos",
+    "no_motion",
     "double_pendulum",
     "robot_arm",
     "two_surfaces",

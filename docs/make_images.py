@@ -9,11 +9,22 @@ import pandas as pd
 from sklearn.datasets import load_iris, load_wine
 from sklearn.preprocessing import minmax_scale
 
-from vanishing import ABM, OAVI, ConservedQuantities, LawFinder, VanishingClassifier, check_law
+from vanishing import (
+    ABM,
+    OAVI,
+    ConservedQuantities,
+    EquationsOfMotion,
+    LawFinder,
+    VanishingClassifier,
+    check_law,
+)
+from vanishing.datasets import make_motion
 from vanishing.plot import (
     CoefficientsDisplay,
     ConservedQuantitiesDisplay,
     DistanceDisplay,
+    EquationsOfMotionDisplay,
+    LawCurveDisplay,
     LawFrontDisplay,
     LawPredictionDisplay,
     LawResidualsDisplay,
@@ -119,6 +130,18 @@ def laws_unexplained(rng):
     return LawUnexplainedDisplay.from_estimator(check_law("E = g*m*h", table), table)
 
 
+def laws_curve(rng):
+    """Draw the responses of two batches to doses, one of them wrong."""
+    dose, batch = np.tile(np.geomspace(0.03, 100, 12), 6), np.repeat(["A", "B"], 36)
+    response = 5 + 95 / (1 + (np.where(batch == "A", 2.4, 4.9) / dose) ** 1.3)
+    table = pd.DataFrame({"dose": dose, "response": response + rng.normal(scale=2, size=72)})
+    table.loc[56, "response"] = 21.3
+    hill = "response = bottom + (top - bottom)/(1 + (EC50/dose)^h)"
+    batch = pd.Series(batch, name="batch")
+    laws = check_law(hill, table, groups=batch, robust=True)
+    return LawCurveDisplay.from_estimator(laws, table, groups=batch)
+
+
 def motion(rng):
     """Draw what swings of a spring keep, over time and as level curves."""
     size, t = np.linspace(0.5, 2, 12), np.linspace(0, 6, 60)
@@ -129,6 +152,14 @@ def motion(rng):
     _, (left, right) = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
     ConservedQuantitiesDisplay.from_estimator(model, X, runs, np.tile(t, 12), ax=left)
     return PhasePortraitDisplay.from_estimator(model, X, runs, ax=right)
+
+
+def equations_of_motion(rng):
+    """Draw how predators and prey move: over time, residuals, and the field."""
+    X, t, valley = make_motion("predator prey", 6, 60, noise=0.02, irregular=True, random_state=0)
+    counts = pd.DataFrame(X, columns=["prey", "hunter"])
+    model = EquationsOfMotion().fit(counts, t, groups=valley)
+    return EquationsOfMotionDisplay.from_estimator(model, counts, t, valley)
 
 
 def main():
@@ -146,7 +177,9 @@ def main():
         laws_found,
         laws_residuals,
         laws_unexplained,
+        laws_curve,
         motion,
+        equations_of_motion,
     ):
         display = make(np.random.default_rng(0))
         path = IMAGES / f"plot_{make.__name__}.png"

@@ -23,9 +23,13 @@ import numpy as np
 import pandas as pd
 from scipy.integrate import solve_ivp
 
-from vanishing import ConservedQuantities, LawFinder
+from vanishing import ConservedQuantities, EquationsOfMotion, LawFinder
 from vanishing.motion import derivatives
-from vanishing.plot import ConservedQuantitiesDisplay, PhasePortraitDisplay
+from vanishing.plot import (
+    ConservedQuantitiesDisplay,
+    EquationsOfMotionDisplay,
+    PhasePortraitDisplay,
+)
 
 g_over_l = 9.81
 
@@ -102,8 +106,29 @@ for friction in (0.1, 0.3):
 # The equation of motion
 # ----------------------
 # What is the law of the damped motion, then? It is one of the rate at which the angular velocity
-# changes. `derivatives` gives that, from differences over time, and `LawFinder` the law.
-# Derivatives make noise larger: 0.71/h times as large by plain differences over steps of h seconds.
+# changes. `EquationsOfMotion` finds it from noisy angles alone: ``order=2`` asks for accelerations,
+# and velocities need not be measured. The equation is integrated and fitted to the angles
+# themselves.
+
+damped, damped_run, damped_t = swings(friction=0.3)
+angles = damped[["theta"]]
+moving = EquationsOfMotion(order=2).fit(angles, damped_t, groups=damped_run)
+print(moving.equations_[0])
+print(moving.verdict_)
+
+# %%
+# In truth it is ``-9.81*sin(theta) - 0.3*theta_dot``. The field of the equation spirals into the
+# rest:
+
+EquationsOfMotionDisplay.from_estimator(moving, angles, damped_t, damped_run)
+plt.show()
+
+# %%
+# By hand
+# -------
+# Where rows are many and noise is small, rates can be had as columns: `derivatives` gives them,
+# from differences over time, and `LawFinder` the law. Derivatives make noise larger: 0.71/h times
+# as large by plain differences over steps of h seconds.
 
 damped, damped_run, damped_t = swings(friction=0.3, noise=0.001, moments=300)
 rates = derivatives(damped, damped_t, damped_run, method="differences")
@@ -111,6 +136,3 @@ inside = (damped_t > 0.2) & (damped_t < 4.8)  # at the ends of a run slopes are 
 rate = pd.Series(rates[inside, 1], name="rate")
 law = LawFinder(functions={"theta": ("sin",)}).fit(damped[inside], rate).laws_[0]
 print(law)
-
-# %%
-# In truth it is ``-9.81*sin(theta) - 0.3*omega``.

@@ -3,7 +3,8 @@ Predators and prey
 ==================
 
 Foxes eat rabbits, rabbits multiply. In the model of Lotka and Volterra both numbers go up and down
-for ever, and something is conserved that nobody would guess. We look for it in noisy counts.
+for ever, and something is conserved that nobody would guess. We look for it in noisy counts, then
+for the equations of motion, and last in twenty-one years of real ones.
 """
 
 # %%
@@ -18,8 +19,12 @@ import numpy as np
 import pandas as pd
 from scipy.integrate import solve_ivp
 
-from vanishing import ConservedQuantities
-from vanishing.plot import ConservedQuantitiesDisplay, PhasePortraitDisplay
+from vanishing import ConservedQuantities, EquationsOfMotion
+from vanishing.plot import (
+    ConservedQuantitiesDisplay,
+    EquationsOfMotionDisplay,
+    PhasePortraitDisplay,
+)
 
 rng = np.random.default_rng(0)
 t = np.linspace(0, 12, 60)
@@ -81,8 +86,63 @@ for _ in range(20):
         (0, 12),
         begin,
         t_eval=t,
+        rtol=1e-10,
+        atol=1e-10,
     )
     valleys.append(motion.y.T)
 spirals = np.vstack(valleys)
 none = ConservedQuantities(functions=("log",)).fit(spirals, groups=rows["valley"])
 print(none.quantities_, none.verdict_)
+
+# %%
+# How do the numbers move?
+# ------------------------
+# With times, `EquationsOfMotion` finds the rates themselves, and whether rabbits run out of grass:
+
+spirals = pd.DataFrame(spirals, columns=["x", "y"])
+spirals = spirals + 0.01 * spirals.std().to_numpy() * rng.normal(size=spirals.shape)
+for numbers in (X, spirals):
+    moving = EquationsOfMotion().fit(numbers, rows["t"], groups=rows["valley"])
+    print(*moving.equations_, sep="\n")
+    print(moving.verdict_)
+
+# %%
+# Lynx and hare
+# -------------
+# The most famous table of predators and prey: pelts, in thousands, that the Hudson's Bay Company
+# took in from 1900 to 1920 (Hewitt, *The Conservation of the Wild Life of Canada*, 1921).
+
+hare = [30, 47.2, 70.2, 77.4, 36.3, 20.6, 18.1, 21.4, 22, 25.4, 27.1]
+hare += [40.3, 57, 76.6, 52.3, 19.5, 11.2, 7.6, 14.6, 16.2, 24.7]
+lynx = [4, 6.1, 9.8, 35.2, 59.4, 41.7, 19, 13, 8.3, 9.1, 7.4]
+lynx += [8, 12.3, 19.5, 45.7, 51.1, 29.7, 15.8, 9.7, 10.1, 8.6]
+pelts = pd.DataFrame({"hare": hare, "lynx": lynx})
+years = np.arange(1900.0, 1921.0)
+print(EquationsOfMotion().fit(pelts, years).verdict_)
+
+# %%
+# Twenty-one rows are too few to say what is noise: a smooth curve goes through all of them, so that
+# no equation is near enough. Whoever knows how wrong such counts are has to say so. With five
+# thousand hares and four thousand lynx, and polynomials of degree 2, the equations of Lotka and
+# Volterra come out. They follow the years in two pieces, each with a start of its own:
+
+model = EquationsOfMotion(max_degree=2, functions=(), noise=[5.0, 4.0]).fit(pelts, years)
+print(*model.equations_, sep="\n")
+print(model.verdict_)
+EquationsOfMotionDisplay.from_estimator(model, pelts, years)
+plt.show()
+
+# %%
+# The verdict is the weaker one, and it is right. If functions and higher powers are allowed,
+# another equation follows the hares as well, in which they fall with the square of the lynx:
+
+other = EquationsOfMotion(noise=[5.0, 4.0]).fit(pelts, years)
+print(*other.equations_, sep="\n")
+print(other.verdict_)
+
+# %%
+# What can be said: equations of two terms each follow the counts within the noise that was given;
+# lynx grow with the product of both numbers, at rates that hardly change between the fits. What
+# cannot: that hares decline in proportion to lynx, since another equation does as well; that lynx
+# are what makes hares decline at all, since food, weather and trappers went unmeasured; and what
+# happens outside of these two cycles. Pelts are not animals, and one run cannot be held out.

@@ -1,6 +1,6 @@
 """Honesty: how often what is claimed of a table is not so, on tables made for this question.
 
-    python benchmarks/studies/honesty.py [CONDITION ...] [--list] [--tables 100]
+    python benchmarks/studies/honesty.py [CONDITION ...] [--list] [--tables 100] [--first 0]
         [--rows 30 100 300 2000] [--noise 0 rms1 rms10 relative1 relative10]
         [--seed 0] [--apart] [--jobs 1] [--out FILE.csv]
     python benchmarks/studies/honesty.py coverage [--tables 2000] [--rows 30 100 300]
@@ -254,6 +254,7 @@ def main():
     parser.add_argument("conditions", nargs="*", metavar="CONDITION")
     parser.add_argument("--list", action="store_true", help="print the conditions")
     parser.add_argument("--tables", type=int, help="100 per condition; 2,000 for coverage")
+    parser.add_argument("--first", type=int, default=0, help="the number of the first table")
     parser.add_argument("--rows", type=int, nargs="+", help="only conditions of so many rows")
     parser.add_argument("--noise", nargs="+", choices=list(NOISES), help="only these levels")
     parser.add_argument("--seed", type=int, default=0)
@@ -278,7 +279,7 @@ def main():
     seed = options.seed + 1_000 * options.apart
     tasks = [
         (name, condition, index, seed, options.apart)
-        for index in range(options.tables or 100)
+        for index in range(options.first, options.first + (options.tables or 100))
         for name, condition in chosen.items()
     ]
     records = run(tasks, options.jobs, options.out)

@@ -12,7 +12,9 @@ that was put in are measured in the same two ways. A law counts as
 
 - "found" if its terms are those of the formula (`law_judge`, or an error of rounding) and both
   errors are at most 2 %, or the noise, or what the noise allows its p coefficients on n rows:
-  3 sqrt(p/n) times the noise, n being (sum s^2)^2 / sum s^4 for standard deviations s;
+  3 sqrt(p/n) times the noise, n being (sum s^2)^2 / sum s^4 for standard deviations s; in the
+  whole, where noise moves a pole by more than this, three of the standard errors that the law
+  itself gives to its predictions;
 - "close" if both errors are at most 2 %, and at most the noise where there is any;
 - "approximation" instead, if its verdict has this word; then it suffices, where there is noise,
   that both errors are at most the noise;
@@ -101,6 +103,9 @@ def law_outcome(law, table):
         allowed = _allowed(law, table, noise)
     if table.law and _is_right(law, table, errors, allowed):
         limit = np.maximum(OFF, np.maximum(noise, allowed))
+        if noise.any() and law.solution is not None:
+            std = law.predict(X, return_std=True)[1]
+            limit[0] = max(limit[0], SAMPLING * sizes(std, y)[0])
         return "found" if (errors <= limit).all() else "wrong", errors
     admits = WORD in law.verdict
     if (errors <= (np.minimum(OFF, noise) if noise.any() else OFF)).all():

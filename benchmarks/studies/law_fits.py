@@ -9,9 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from honesty_judge import table_outcome
 from law_conditions import CONDITIONS
 from law_judge import covered, is_law, same_law, true_coef
 from law_tables import SMOOTH, noisy_columns, random_table, smooth_table, table
+from range_tables import historic_table, range_table
 from threadpoolctl import threadpool_limits
 
 from vanishing import LawFinder
@@ -23,7 +25,7 @@ class Record(NamedTuple):
     group: str  # of the line in the summary
     name: str
     truth: str
-    outcome: str  # "found", "wrong" (a law that is none) or "none"
+    outcome: str  # "found", "wrong" (a law that is none) or "none"; or what `honesty_judge` says
     seconds: float
     said: str  # the best law, or why there is none
     verdict: str
@@ -82,6 +84,25 @@ def of_formula(group, name, law, n_samples, noise, seed, condition=CONDITIONS["p
     finder, seconds = fitted(X, y, problem.columns, problem.target, **condition.options)
     true = bool(finder.laws_) and is_law(finder.laws_[0], problem.fresh)
     return record(finder, seconds, group, name, f"{problem.target} = {problem.text}", true)
+
+
+def of_table(group, made):
+    """Fit a table of the study of honesty and judge what is claimed as that study does."""
+    finder, seconds = fitted(made.X, made.y, made.names, "target")
+    outcome, errors = table_outcome(finder.laws_, made)
+    note = f"(off by {errors[0]:.2g}, {errors[1]:.2g})" if outcome != "none" else ""
+    one = record(finder, seconds, group, made.name, made.truth, outcome == "found", note=note)
+    return one._replace(outcome=outcome)
+
+
+def of_range(group, name, n_samples, noise, seed):
+    """Fit a table of a formula over realistic ranges."""
+    return of_table(group, range_table(name, n_samples, noise, seed))
+
+
+def of_historic(name, seed):
+    """Fit a table as a historic one may have been."""
+    return of_table(name, historic_table(name, seed))
 
 
 def of_random(index, seed):

@@ -293,3 +293,52 @@ def smooth_table(index, n_samples, noise, seed=0):
     X = random.uniform(low, high, (n_samples, len(ranges)))
     y = function(*X.T)
     return X, y + noise * rms(y) * random.normal(size=n_samples)
+
+
+# ------------------------------------------------------------------------------------ many columns
+
+
+def _many(text, n_columns, ranges):
+    """Return a formula of columns x1, x2, ... of which it may have few; ranges take turns."""
+    names = [f"x{i + 1}" for i in range(n_columns)]
+    return Law("y", Formula(text), {n: ranges[i % len(ranges)] for i, n in enumerate(names)})
+
+
+def _sum(places, random):
+    """Return a sum of columns with numbers of one decimal, as text."""
+    numbers = np.round(
+        random.uniform(0.5, 4.0, len(places)) * random.choice([-1, 1], len(places)), 1
+    )
+    return "".join(f"{c:+.1f}*x{i}" for c, i in zip(numbers, places, strict=True))
+
+
+def many_column_laws(apart=False):
+    """Return laws of tables with many columns: those built on, or those that were kept apart.
+
+    Six columns of thirty, and sums of many columns with one or two terms that are no column.
+    """
+    positive, mixed = [(0.5, 3.0)], [(0.5, 3.0), (-2.0, 2.0)]
+    random = np.random.RandomState(1 if apart else 0)
+    if apart:
+        few = {
+            "6 of 30, quotient": ("x3*x9*x14/(x20*x25*x28)", positive),
+            "6 of 30, sum of products": ("x2*x11-x5*x17+x23*x29", mixed),
+            "6 of 30, waves": ("2*x4+3*x8+x15*sin(x16)+x21*x26", mixed),
+            "6 of 30, root": ("sqrt(x1**2+x6**2+x13**2+x18*x22+x30)", positive),
+        }
+        sums = [(22, "+2.5*sin(x1)", mixed), (17, "-1.5*x3*x4+2.0*x6**2", positive)]
+        sums += [(25, "+3.0*log(x5)", positive), (20, "+1.5*x2*x7", mixed)]
+    else:
+        few = {
+            "6 of 30, product": ("x1*x4*x7*x12*x19/x27", positive),
+            "6 of 30, sum": ("2*x1+3*x5*x9-x14**2+1.5*x20*x24", positive),
+            "6 of 30, signs": ("x2*x4+x8*x10-2*x16*x20", mixed),
+            "6 of 30, function": ("x3*x7*cos(x12)+x15*x21*x29", positive),
+        }
+        sums = [(20, "+2.0*x2**2", mixed), (15, "-1.2*x1*x6", positive)]
+        sums += [(24, "+3.0*exp(-x3)", positive), (18, "+2.0*x4*x5-0.8*x9**2", positive)]
+    laws = {name: _many(text, 30, ranges) for name, (text, ranges) in few.items()}
+    for n_summed, more, ranges in sums:
+        places = np.sort(random.permutation(30)[:n_summed]) + 1
+        laws[f"{n_summed} of 30{more}"] = _many(_sum(places, random) + more, 30, ranges)
+    return laws

@@ -7,12 +7,21 @@ the best law of a table is judged. Seconds are those of one core, after one fit 
     python benchmarks/studies/laws.py feynman [--noise 0 .001 .01 .1] [--every 4]
         [--only I.8.14 ...]
     python benchmarks/studies/laws.py textbooks [--noise 0 .01 .1]
+    python benchmarks/studies/laws.py functions [--noise 0 .01] [--rows 300] [--apart]
+    python benchmarks/studies/laws.py columns [--noise 0 .01] [--rows 300] [--apart]
     python benchmarks/studies/laws.py random [--tables 200]
     python benchmarks/studies/laws.py smooth [--noise .01]
     python benchmarks/studies/laws.py robustness [--every 4]
         [--conditions "300 rows" "other units" ...]
     python benchmarks/studies/laws.py variables [--seeds 20] [--estimate] [--no-target]
     python benchmarks/studies/laws.py without-target [--noise 0 .001]
+    python benchmarks/studies/laws.py curves [--rows 40 300] [--noise .01 .05] [--apart]
+    python benchmarks/studies/laws.py ranges [--rows 2000 400 100] [--kinds clean rms relative]
+        [--apart]
+    python benchmarks/studies/laws.py historic [--seeds 10]
+
+``ranges`` and ``historic`` are judged as `honesty_judge` says: an approximation has this word in
+its verdict, and is right within the noise.
 
 All take ``--rows``, ``--seed``, ``--jobs`` and ``--out file.csv``.
 """
@@ -22,14 +31,36 @@ import csv
 from pathlib import Path
 
 import numpy as np
+from curve_fits import of_curve
+from curve_tables import CURVES, CURVES_APART
 from joblib import Parallel, delayed
 from law_conditions import CONDITIONS, Condition
-from law_fits import Record, of_formula, of_noisy_columns, of_random, of_shape, of_smooth
-from law_tables import SHAPES, SMOOTH, SRBENCH, VARIABLES, seed_of, without_target
+from law_fits import (
+    Record,
+    of_formula,
+    of_historic,
+    of_noisy_columns,
+    of_random,
+    of_range,
+    of_shape,
+    of_smooth,
+)
+from law_tables import (
+    SHAPES,
+    SMOOTH,
+    SRBENCH,
+    VARIABLES,
+    many_column_laws,
+    seed_of,
+    without_target,
+)
+from range_tables import HISTORIC, range_formulas
 
 from vanishing.datasets.feynman import feynman_laws, read_laws
 
+FUNCTION_ROWS = (300, 2_000)
 TEXTBOOKS = Path(__file__).with_name("textbooks.csv")
+FUNCTIONS = Path(__file__).with_name("functions.csv")
 
 
 # ------------------------------------------------------------------------------------- many tables
@@ -79,12 +110,15 @@ def print_table(header, lines):
 def print_rates(records):
     """Print rates and seconds for each group."""
     print()
-    header = ["", "tables", "found %", "wrong %", "none %", "mean s", "median s", "max s"]
+    judged = {one.outcome for one in records}
+    kinds = ["found", *sorted(judged - {"found", "wrong", "none"}), "wrong", "none"]
+    rates = [f"{kind} %" for kind in kinds]
+    header = ["", "tables", *rates, "mean s", "median s", "max s"]
     lines = []
     for group, members in in_groups(records).items():
         outcomes = [one.outcome for one in members]
         seconds = [one.seconds for one in members]
-        rates = [100 * outcomes.count(kind) / len(members) for kind in ("found", "wrong", "none")]
+        rates = [100 * outcomes.count(kind) / len(members) for kind in kinds]
         times = [np.mean(seconds), np.median(seconds), np.max(seconds)]
         lines.append(
             [group, len(members), *(f"{r:.1f}" for r in rates), *(f"{t:.2f}" for t in times)]
@@ -171,6 +205,42 @@ def textbooks(options):
     return records
 
 
+def functions(options):
+    """Functions in denominators, products, quotients and of sums; rational laws with constants."""
+    with open(FUNCTIONS, encoding="utf-8") as lines:
+        rows = list(csv.DictReader(lines))
+    parts = {row["name"]: row["part"] for row in rows}
+    laws = {
+        name: law
+        for name, law in read_laws(FUNCTIONS.read_text(encoding="utf-8").splitlines()).items()
+        if parts[name] == ("apart" if options.apart else "built on")
+    }
+    tasks = []
+    for n_rows in [options.rows] if options.rows else FUNCTION_ROWS:
+        condition = Condition(rows=n_rows)
+        tasks += formula_tasks(laws, options, {f"{n_rows} rows": condition})
+    records = run(tasks, options.jobs)
+    print_failures(records)
+    print_rates(records)
+    return records
+
+
+def many_columns(options):
+    """Rates on tables of many columns: few that matter, or long sums with a few other terms."""
+    tasks = [
+        (of_formula, f"{n_rows} rows, noise {noise:g}", name, law, n_rows, noise, seed)
+        for n_rows in ([options.rows] if options.rows else FUNCTION_ROWS)
+        for noise in options.noise
+        for index, (name, law) in enumerate(many_column_laws(options.apart).items())
+        for seed in [seed_of(options.seed, index, noise)]
+        if not options.only or name in options.only
+    ]
+    records = run(tasks, options.jobs)
+    print_failures(records)
+    print_rates(records)
+    return records
+
+
 def random(options):
     """Claims on random tables: columns of several kinds, half of the tables without target."""
     tasks = [(of_random, index, options.seed) for index in range(options.tables)]
@@ -244,15 +314,73 @@ def without_target_command(options):
     return records
 
 
+def curves(options):
+    """Everyday curves with constants inside functions; ``--apart`` those kept apart."""
+    tables = CURVES_APART if options.apart else CURVES
+    tasks = [
+        (of_curve, f"{rows} rows, noise {noise:g}", tables[index], rows, noise, seed)
+        for rows in options.rows
+        for noise in options.noise
+        for index, _ in chosen([curve.name for curve in tables], options)
+        for seed in [seed_of(options.seed, index, noise, rows, options.apart)]
+    ]
+    records = run(tasks, options.jobs)
+    print_failures(records)
+    print()
+    kinds = ("found", "approximation", "wrong", "none")
+    lines = []
+    for group, members in in_groups(records).items():
+        outcomes = [one.outcome for one in members]
+        seconds = [one.seconds for one in members]
+        times = [f"{np.mean(seconds):.2f}", f"{np.max(seconds):.2f}"]
+        lines.append([group, len(members), *map(outcomes.count, kinds), *times])
+    print_table(["", "tables", *kinds, "mean s", "max s"], lines)
+    return records
+
+
+NOISE_KINDS = {"clean": ("rms", 0.0), "rms": ("rms", 0.01), "relative": ("relative", 0.01)}
+
+
+def ranges(options):
+    """Rates and seconds on Feynman's formulas over the ranges of ranges.csv."""
+    seed = options.seed + 1_000 * options.apart
+    tasks = [
+        (of_range, f"{rows} rows, {kind}", name, rows, NOISE_KINDS[kind], seed)
+        for rows in options.rows
+        for kind in options.kinds
+        for name in range_formulas(options.apart)[:: options.every]
+        if not options.only or name in options.only
+    ]
+    records = run(tasks, options.jobs)
+    print_failures(records)
+    print_rates(records)
+    return records
+
+
+def historic(options):
+    """Laws that history found in few rows."""
+    names = [name for name in HISTORIC if not options.only or name in options.only]
+    tasks = [(of_historic, name, options.seed + i) for name in names for i in range(options.seeds)]
+    records = run(tasks, options.jobs)
+    print_failures(records)
+    print_rates(records)
+    return records
+
+
 # Name: function, noise levels, rows, and every how many formulas.
 COMMANDS = {
     "feynman": (feynman, (0.0, 0.001, 0.01, 0.1), 10_000, 1),
     "textbooks": (textbooks, (0.0, 0.01, 0.1), 10_000, 1),
+    "functions": (functions, (0.0, 0.01), None, 1),
+    "columns": (many_columns, (0.0, 0.01), None, 1),
     "random": (random, (), None, 1),
     "smooth": (smooth, (0.01,), 10_000, 1),
     "robustness": (robustness, (0.01,), 10_000, 4),
     "variables": (variables, (0.01,), 5_000, 1),
     "without-target": (without_target_command, (0.0, 0.001), 5_000, 1),
+    "curves": (curves, (0.01, 0.05), (40, 300), 1),
+    "ranges": (ranges, (), None, 1),
+    "historic": (historic, (), None, 1),
 }
 
 
@@ -267,10 +395,21 @@ def main():
         if name == "random":
             command.add_argument("--tables", type=int, default=200)
             continue
-        command.add_argument("--noise", type=float, nargs="+", default=list(noise))
-        command.add_argument("--rows", type=int, default=rows)
         command.add_argument("--every", type=int, default=every, help="take every K-th")
         command.add_argument("--only", nargs="+", help="names, as in the lines that are printed")
+        if name in ("curves", "functions", "columns", "ranges"):
+            command.add_argument("--apart", action="store_true", help="those kept apart")
+        if name == "ranges":
+            command.add_argument("--rows", type=int, nargs="+", default=[2_000, 400, 100])
+            kinds = list(NOISE_KINDS)
+            command.add_argument("--kinds", nargs="+", choices=kinds, default=kinds)
+            continue
+        if name == "historic":
+            command.add_argument("--seeds", type=int, default=10)
+            continue
+        command.add_argument("--noise", type=float, nargs="+", default=list(noise))
+        many = {"nargs": "+"} if isinstance(rows, tuple) else {}
+        command.add_argument("--rows", type=int, default=rows, **many)
         if name == "robustness":
             command.add_argument("--conditions", nargs="+", choices=list(CONDITIONS))
         if name == "variables":

@@ -1,4 +1,6 @@
-"""Conserved quantities: what is found on twelve systems, clean and noisy, and how fast.
+"""Motion: conserved quantities of twelve systems, and equations of motion.
+
+Conserved quantities: what is found on twelve systems, clean and noisy, and how fast.
 
 A quantity counts as right if it is constant along the runs without noise: its deviation within runs
 is at most 2 % of its spread. A fit counts as right if all its quantities are, and as many of them
@@ -6,6 +8,9 @@ are independent as the system has. Seconds are the best of several fits on one c
 
     python benchmarks/studies/motion.py [--noise 0 .01 .05] [--seeds 20] [--first 100]
         [--known] [--only Kepler ...]
+    python benchmarks/studies/motion.py equations --help
+
+Equations of motion: see `motion_equations`.
 """
 
 import argparse
@@ -19,6 +24,8 @@ import numpy as np
 from vanishing import ConservedQuantities
 
 sys.path.append(str(Path(__file__).parents[2] / "tests"))
+sys.path.append(str(Path(__file__).parent))
+import motion_equations
 from moving import CONSERVED, SYSTEMS, simulated
 
 RIGHT = 0.02
@@ -86,5 +93,24 @@ def main():
     systems(parser.parse_args())
 
 
+def equations_main(words):
+    parser = argparse.ArgumentParser(description=motion_equations.__doc__.splitlines()[0])
+    parser.add_argument("--table", type=Path, help="a CSV of systems with two starts each")
+    parser.add_argument("--noise", type=float, nargs="+", default=[0.0, 0.01, 0.03, 0.05])
+    parser.add_argument("--half", action="store_true", help="half of the rows, drawn")
+    parser.add_argument("--directions", type=int, nargs="+", default=[0, 1])
+    parser.add_argument("--first", type=int, default=0, help="the seed, or the first of paths")
+    parser.add_argument("--only", nargs="+", help="systems of the table")
+    parser.add_argument("--own", action="store_true", help="ten systems kept apart")
+    parser.add_argument("--paths", type=int, default=0, help="so many paths that obey nothing")
+    parser.add_argument("--oscillators", action="store_true", help="order 2 from positions")
+    parser.add_argument("--pysindy", action="store_true", help="beside PySINDy")
+    parser.add_argument("--verbose", action="store_true", help="one line per fit")
+    motion_equations.equations(parser.parse_args(words))
+
+
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:2] == ["equations"]:
+        equations_main(sys.argv[2:])
+    else:
+        main()
