@@ -269,13 +269,21 @@ def form_fit(
     if not len(starts):
         return None
     ends, losses = _refined(form, few, starts, settings.FORM_STEPS, 1e-4)
-    # What is larger by this in score is of no interest, but few rows do not tell it exactly.
-    reach = np.exp(settings.FORM_REACH / table.n_observations) * settings.FORM_SLACK
+    # What is larger by this in score is of no interest.
     least = max(noise, settings.FORM_FLOOR * table.norm) * table.unit**2
+    most = np.exp(settings.FORM_REACH / table.n_observations) * least
     best = np.argsort(losses, kind="stable")[:2]
-    if not losses[best[0]] <= reach * least * float(few.weight.sum()):
+    if not losses[best[0]] <= settings.FORM_SLACK * most * float(few.weight.sum()):
         return None
-    ends, losses = _refined(form, rows, ends[best], settings.FORM_LAST_STEPS, 1e-9)
+    ends = ends[best]
+    if few is not rows:  # a look at all rows costs less than steps on them
+        ends, losses = _with_linear(form, rows, ends)
+        ends = ends[losses <= settings.FORM_NEAR * most * float(rows.weight.sum())]
+        if not len(ends):
+            return None
+    # Steps that change a score by less lead nowhere: constants that rows do not determine.
+    enough = settings.FORM_STEP_GAIN / table.n_observations
+    ends, losses = _refined(form, rows, ends, settings.FORM_LAST_STEPS, enough)
     return _fitted(reduced, form, places, rows, ends[int(np.argmin(losses))])
 
 

@@ -68,9 +68,17 @@ class SearchOutcome(NamedTuple):
         return self.choice is not None and self.choice.best.fitted.exact
 
     @property
+    def is_unrivalled(self) -> bool:
+        """Whether there is a law of many rows, and all other equations are far less likely."""
+        law, choice = self.law, self.choice
+        if law is None or choice is None or choice.best.reduced.table.has_few_rows:
+            return False
+        return settings.UNRIVALLED < choice.evidence < np.inf
+
+    @property
     def is_final(self) -> bool:
-        """Whether there is a law that leaves little, and cannot be a shorter one of a sum."""
-        return self.is_enough and not self.has_products_of_functions
+        """Whether a law leaves little, or has no rival, and cannot be a shorter one of a sum."""
+        return (self.is_enough or self.is_unrivalled) and not self.has_products_of_functions
 
     @property
     def has_products_of_functions(self) -> bool:

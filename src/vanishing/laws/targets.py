@@ -284,12 +284,9 @@ def _searched(
     if table.table.has_few_rows:
         return _with_noises(table, options, progress, factors, searches, effort)
     plain = _with_noises(table, options, progress, tuple, searches, effort)
-    if (
-        plain[1].law is not None
-        or plain[1].out_of_time
-        or effort is not Effort.ALL
-        or not factors()
-    ):
+    # Where several equations fit, a search that does not see them all would claim one.
+    is_settled = plain[1].law is not None or plain[1].is_ambiguous or plain[1].out_of_time
+    if is_settled or effort is not Effort.ALL or not factors():
         return plain
     found = _with_noises(table, options, progress, factors, {}, effort, further=False)
     return plain if found[1].law is None and not found[1].out_of_time else found
@@ -319,7 +316,10 @@ def _with_noises(
         return searches[key].finish() if finish else searches[key].begin()
 
     begun = _trials(table, suggested, factors, partial(searched, finish=False))
-    if effort is not Effort.ALL or begun[1].out_of_time or begun[1].is_exact or begun[1].is_final:
+    outcome, has_few_rows = begun[1], table.table.has_few_rows
+    is_settled = outcome.out_of_time or outcome.is_exact or outcome.is_final
+    # On many rows nothing that is less likely told apart what the likeliest variables did not.
+    if effort is not Effort.ALL or is_settled or (outcome.is_ambiguous and not has_few_rows):
         return begun
     return _trials(table, suggested, factors, partial(searched, finish=True))
 
