@@ -8,6 +8,7 @@ import numpy as np
 from vanishing.algebra.expressions import Inside
 from vanishing.algebra.functions import IDENTITY
 from vanishing.algebra.terms import Factor, Term
+from vanishing.equations.forms import Form
 from vanishing.estimators.progress import Progress
 from vanishing.motion import settings
 from vanishing.motion.candidates import Candidate
@@ -48,7 +49,7 @@ class EquationsFit:
     names, variables : tuples of str
         Of the columns, and of all variables.
     given : Given
-    order, max_degree, max_terms, functions, noise : as `EquationSearch` takes them
+    order, max_degree, max_terms, functions, forms, noise : as `EquationSearch` takes them
     deadline : float
     seed : int
     progress : Progress
@@ -66,6 +67,7 @@ class EquationsFit:
         max_degree: int,
         max_terms: int,
         functions: tuple[str, ...] | None,
+        forms: tuple[Form, ...],
         noise: np.ndarray | None,
         deadline: float,
         seed: int,
@@ -74,7 +76,8 @@ class EquationsFit:
         self.runs, self.held_out = list(runs), held_out
         self.names, self.variables, self.given = names, variables, given
         self.order, self.max_degree, self.max_terms = order, max_degree, max_terms
-        self.functions, self.noise, self.deadline = functions, noise, deadline
+        self.functions, self.forms, self.noise = functions, forms, noise
+        self.deadline = deadline
         self.seed, self.progress = seed, progress
 
     def result(self) -> FitResult:
@@ -90,6 +93,7 @@ class EquationsFit:
             max_degree=self.max_degree,
             max_terms=self.max_terms,
             functions=self.functions,
+            forms=self.forms,
             known=self.given.known,
             fixed=self.given.fixed,
             deadline=self.deadline,

@@ -23,6 +23,7 @@ from vanishing._types import (
 )
 from vanishing._warnings import warn
 from vanishing.checks import check_number
+from vanishing.equations.forms import Form, given_forms
 from vanishing.estimators.bases import BaseEstimator
 from vanishing.estimators.fits import all_or_nothing
 from vanishing.estimators.names import input_names
@@ -40,6 +41,7 @@ from vanishing.motion.runs_intake import check_moves, take_runs
 from vanishing.motion.runs_source import read_runs
 from vanishing.motion.saved_motion import read_equations, write_equations
 from vanishing.motion.simulation import FittedMotion, simulated, simulated_runs
+from vanishing.motion.tape import tape_of
 from vanishing.persistence import register
 from vanishing.rows.intake import is_lazy, take_rows_in_memory
 
@@ -58,7 +60,7 @@ class EquationsOfMotion(HTMLRepresentation, RowMethods, Savable, BaseEstimator):
         Largest degree of the polynomials that are tried first.
     functions : "auto", or tuple of str, default="auto"
         Functions that terms may have. "auto" tries sin, cos, exp, log, sqrt, reciprocals and x|x|,
-        and families with constants inside; names ask for these functions alone; an empty tuple asks
+        and forms with constants inside; names ask for these functions alone; an empty tuple asks
         for polynomials.
     max_terms : int, default=8
         Largest number of terms of an equation.
@@ -87,6 +89,11 @@ class EquationsOfMotion(HTMLRepresentation, RowMethods, Savable, BaseEstimator):
         Decides which runs are held out, and which rows of large tables are searched.
     verbose : int, default=0
         1 prints one line per step.
+    forms : sequence of str, default=None
+        Curves of your own that terms may have, with constants inside: ``"A*x/(K + x + x^2/L)"``. x
+        is any column or input; parts that a constant is a factor of are terms, times monomials.
+        Those of `vanishing.laws.register_form` in x alone are tried, too. () tries none, not even
+        built-in ones; with ``functions`` other than "auto" only yours are tried.
 
     Attributes
     ----------
@@ -177,6 +184,7 @@ class EquationsOfMotion(HTMLRepresentation, RowMethods, Savable, BaseEstimator):
         n_jobs: int | None = None,
         random_state: RandomState = 0,
         verbose: int = 0,
+        forms: Sequence[str] | None = None,
     ):
         self.max_degree = max_degree
         self.functions = functions
@@ -191,6 +199,7 @@ class EquationsOfMotion(HTMLRepresentation, RowMethods, Savable, BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.forms = forms
 
     def check_parameters(self) -> None:
         """Raise TypeError or ValueError unless the parameters are valid."""
@@ -201,6 +210,7 @@ class EquationsOfMotion(HTMLRepresentation, RowMethods, Savable, BaseEstimator):
         if self.max_time is not None:
             check_number("max_time", self.max_time, low=0, low_open=True)
         self._functions()
+        self._forms()
 
     def _functions(self) -> tuple[str, ...] | None:
         """Return the names of the functions that are asked for; None means all."""
@@ -219,6 +229,22 @@ class EquationsOfMotion(HTMLRepresentation, RowMethods, Savable, BaseEstimator):
                     f"functions must be out of {', '.join(settings.NAMED_FUNCTIONS)}; got {name!r}."
                 )
         return names
+
+    def _forms(self) -> tuple[Form, ...]:
+        """Return the forms that terms may have."""
+        found = []
+        for form in given_forms(self.forms, self.functions):
+            is_given = form.text in (self.forms or ())
+            if is_given and not form.terms:
+                raise ValueError(f"the form {form.text!r} has no term in x with a constant inside.")
+            try:
+                tape_of([term.node for term in form.terms])
+            except ValueError:  # a function that laws may have, and motion may not
+                if is_given:
+                    raise
+                continue
+            found.append(form)
+        return tuple(found)
 
     def fit(
         self,
@@ -279,6 +305,7 @@ class EquationsOfMotion(HTMLRepresentation, RowMethods, Savable, BaseEstimator):
                 max_degree=self.max_degree,
                 max_terms=self.max_terms,
                 functions=self._functions(),
+                forms=self._forms(),
                 noise=noise_of_columns(self.noise, self.n_features_in_),
                 deadline=deadline,
                 seed=seed,

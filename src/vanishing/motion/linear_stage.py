@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from vanishing.equations.forms import Form
 from vanishing.fitting.asked_functions import carries_more
 from vanishing.fitting.sparse import sparse_supports
 from vanishing.motion import settings
@@ -228,7 +229,12 @@ class LinearProblem:
 
     # -- Constants inside -------------------------------------------------------------------------
 
-    def search_families(self, base: Sequence[Candidate], multipliers: Sequence[Candidate]) -> None:
+    def search_families(
+        self,
+        base: Sequence[Candidate],
+        multipliers: Sequence[Candidate],
+        forms: Sequence[Form],
+    ) -> None:
         """Look for terms with constants inside, beside a dictionary of plain terms."""
         low, high = self.along.low, self.along.high
         plain = self.rows(base)
@@ -244,15 +250,20 @@ class LinearProblem:
         for place in range(len(low)):
             if not high[place] > low[place]:
                 continue
-            for family in families(len(low), place, float(low[place]), float(high[place])):
-                gains = self._gains(family, family.starts, factors, basis, rest)
-                best = int(np.argmax(gains))
-                tried.append((float(gains[best]), family, family.starts[best]))
+            span = float(low[place]), float(high[place])
+            for family in families(len(low), place, *span, forms):
+                # What users name may be all of an equation, and not only what polynomials leave.
+                alone = () if family.is_own else ((basis[:, :0], plain.target),)
+                for beside in ((basis, rest), *alone):
+                    gains = self._gains(family, family.starts, factors, *beside)
+                    best = int(np.argmax(gains))
+                    share = float(gains[best]) / max(float(beside[1] @ beside[1]), 1e-300)
+                    tried.append((share, family, family.starts[best], beside))
         tried.sort(key=lambda one: -one[0])
-        for gain, family, start in tried[: settings.FAMILIES]:
-            if gain <= 0.0:
+        for rank, (share, family, start, beside) in enumerate(tried):
+            if share <= 0.0 or (rank >= settings.FAMILIES and family.is_own):
                 continue
-            constants = self._refined(family, start, factors, basis, rest)
+            constants = self._refined(family, start, factors, *beside)
             term = family.candidate.with_constants(constants)
             more = [times(term, multiplier) for multiplier in multipliers]
             self.search(Stage(family.name, (*base, *more)))

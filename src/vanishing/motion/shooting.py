@@ -32,8 +32,6 @@ class System:
     order : {1, 2}
     known : sequence of Node or None
         What is known of each right-hand side.
-    ties : sequence of tuples of int
-        Places of coefficients, of which each group has one value.
     """
 
     def __init__(
