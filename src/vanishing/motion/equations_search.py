@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vanishing.algebra.expressions import Node, evaluate
+from vanishing.algebra.expressions import Node
 from vanishing.equations.forms import Form
 from vanishing.estimators.progress import Progress
 from vanishing.fitting.sparse import sparse_supports
@@ -151,19 +151,15 @@ class EquationSearch:
 
     # -- Linear stages ----------------------------------------------------------------------------
 
+    def problem(self, column: int) -> LinearProblem:
+        """Return the linear problem of a column's equation."""
+        return LinearProblem(self.along, column, self.noise, self.max_terms, self.known[column])
+
     def linear(self, column: int) -> list[Support]:
         """Return supports of one column's equation, the best first."""
-        integrals = None
-        node = self.known[column]
-        if node is not None:
-            values = [
-                np.broadcast_to(evaluate(node, list(v)), v.shape[1])[np.newaxis]
-                for v in self.along.variables
-            ]
-            integrals = [part[0] for part in self.along.integrated(values)]
         if self.fixed[column]:
             return [Support(0.0, (), np.empty(0), "known")]
-        problem = LinearProblem(self.along, column, self.noise, self.max_terms, integrals)
+        problem = self.problem(column)
         dictionaries = self.stages
         kept = [self.along.integrals(stage.candidates) for stage in dictionaries]
         count = problem.count

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from vanishing.algebra.expressions import Node, evaluate
 from vanishing.equations.forms import Form
 from vanishing.fitting.asked_functions import carries_more
 from vanishing.fitting.sparse import sparse_supports
@@ -146,12 +147,20 @@ class LinearProblem:
     column : int
     noise : Noise
     max_terms : int
-    known : sequence of arrays of shape (n_rows,), default=None
-        Integrals of what is known of the right-hand side.
+    known : Node, default=None
+        What is known of the right-hand side.
     """
 
-    def __init__(self, along: Along, column: int, noise: Noise, max_terms: int, known=None):
-        self.along, self.column, self.known = along, column, known
+    def __init__(
+        self, along: Along, column: int, noise: Noise, max_terms: int, known: Node | None = None
+    ):
+        self.along, self.column, self.known = along, column, None
+        if known is not None:
+            values = [
+                np.broadcast_to(evaluate(known, list(v)), v.shape[1])[np.newaxis]
+                for v in along.variables
+            ]
+            self.known = [part[0] for part in along.integrated(values)]
         self.max_terms = max_terms
         self.soft = float(soft(noise)[column])
         self.walk = settings.FIRST_WALK
@@ -198,6 +207,14 @@ class LinearProblem:
         self.supports += kept_supports[: settings.SUPPORTS]
         return kept_supports[0] if kept_supports else None
 
+    def with_terms(self, terms: tuple[Candidate, ...], stage: str) -> Support:
+        """Return an equation of given terms."""
+        rows = self.rows(terms)
+        coef = np.linalg.lstsq(rows.terms, rows.target, rcond=1e-12)[0]
+        rest = rows.target - rows.terms @ coef
+        score = misfit(float(rest @ rest), self.count, self.soft) + price(terms, self.count)
+        return Support(score, terms, coef, stage)
+
     def settle_walk(self, support: Support) -> None:
         """Choose the strength of the random walk in errors, by the likelihood of a support."""
         integrals = self.along.integrals(support.terms)
@@ -211,13 +228,7 @@ class LinearProblem:
         self.walk, self.supports = settings.LARGE_WALK, []
         self.search(stage, integrals)
         found, self.supports, self.walk = self.supports, kept, usual
-        for support in found:
-            rows = self.rows(support.terms)
-            coef = np.linalg.lstsq(rows.terms, rows.target, rcond=1e-12)[0]
-            rest = rows.target - rows.terms @ coef
-            score = misfit(float(rest @ rest), self.count, self.soft)
-            score += price(support.terms, self.count)
-            self.supports.append(Support(score, support.terms, coef, stage.name))
+        self.supports += [self.with_terms(support.terms, stage.name) for support in found]
 
     def could_gain(self, least_price: float) -> bool:
         """Say whether an equation of some price could be better than the best one so far."""

@@ -134,6 +134,10 @@ SHORT_PIECES = 32  # of a run
 NAMED_FUNCTIONS = (*FUNCTIONS, "tan", "tanh", "arctan", "cbrt")  # that may be asked for
 PACE_SIMULATED = 0.1  # of simulations that users ask for
 
+# -- Batches --------------------------------------------------------------------------------------
+SEARCHED_BATCHES = 3  # the largest, whose runs are searched alone: time
+DIFFERENT = 0.01  # chance of saying that a constant differs where none does
+
 # -- Large tables ---------------------------------------------------------------------------------
 LONGEST_RUN = 2000  # rows of a run that is followed as one
 SEARCHED_RUN_ROWS = 4000  # that terms are looked for along
