@@ -44,8 +44,7 @@ class MotionAnswers(RowMethods):
 
     @property
     def _batch_labels(self) -> list[Group]:
-        assert self.batches_ is not None
-        return np.unique(self.batches_).tolist()
+        return [] if self.batches_ is None else np.unique(self.batches_).tolist()
 
     def of_batch(self, batch: Group) -> Self:
         """Return the equations of one batch, as if they had been found without others.
