@@ -10,7 +10,7 @@ import numpy as np
 from make_front_images import BLUE, DOCS, GREY, ORANGE, computed
 
 from vanishing import LawFinder, check_law
-from vanishing.laws.forms import FORMS
+from vanishing.equations.forms import FORMS
 
 # Of each form the range of x, and constants, in the order in which they occur.
 TABLES = {

@@ -117,6 +117,7 @@ class Judged(NamedTuple):
     verdict: str
     evidence: float
     seconds: float
+    within: list[bool]
     model: EquationsOfMotion
 
 
@@ -149,6 +150,22 @@ def has_right_terms(equation, states, truth) -> bool:
     return bool(left < RIGHT and np.abs(coef).min() > 1e-3 * np.abs(coef).max())
 
 
+def within_two_errors(equation, states, truth) -> list[bool]:
+    """Say which coefficients are within two standard errors of the true ones.
+
+    These are known where an equation has the right terms, and no constants inside them.
+    """
+    if equation.constants or not has_right_terms(equation, states, truth):
+        return []
+    values = equation.term_values(states)
+    size = np.linalg.norm(values, axis=0)
+    coef = np.linalg.lstsq(values / size, truth, rcond=None)[0] / size
+    if np.linalg.norm(truth - values @ coef) > 1e-8 * np.linalg.norm(truth):
+        return []  # nearly the right terms
+    known = np.isfinite(equation.coef_std)
+    return (np.abs(equation.coef - coef) <= 2.0 * equation.coef_std)[known].tolist()
+
+
 def agrees(run, path) -> bool:
     """Say whether a path follows a run."""
     if not np.isfinite(path).all():
@@ -179,7 +196,7 @@ def judge(table: Table, direction: int, noise: float, half: bool, seed: int, fit
     seconds = time.perf_counter() - begun
     runs = [table.run(table.starts[k]) for k in (direction, 1 - direction)]
     flags = [False] * 4
-    evidence = np.nan
+    evidence, within = np.nan, []
     if model.equations_:
         evidence = float(np.min(model.evidence_))
         for i, run in enumerate(runs):
@@ -188,12 +205,15 @@ def judge(table: Table, direction: int, noise: float, half: bool, seed: int, fit
         truth, found = table.slopes(states), model.predict(states)
         error = np.sqrt(np.mean((truth - found) ** 2, axis=0) / np.mean(truth**2, axis=0))
         flags[2] = bool((error < RIGHT).all())
-        flags[3] = all(
-            has_right_terms(equation, states, column)
-            for equation, column in zip(model.equations_, truth.T, strict=True)
-            if hasattr(equation, "term_values")
-        )
-    return Judged(table.name, direction, noise, *flags, model.verdict_, evidence, seconds, model)
+        if isinstance(model, EquationsOfMotion):
+            pairs = list(zip(model.equations_, truth.T, strict=True))
+            flags[3] = all(has_right_terms(equation, states, true) for equation, true in pairs)
+            within = [
+                w for equation, true in pairs for w in within_two_errors(equation, states, true)
+            ]
+    return Judged(
+        table.name, direction, noise, *flags, model.verdict_, evidence, seconds, within, model
+    )
 
 
 def report(fits: list[Judged], title: str) -> None:
@@ -203,18 +223,23 @@ def report(fits: list[Judged], title: str) -> None:
     seconds = [f.seconds for f in fits]
     sure = [f.terms for f in fits if f.evidence >= 5]
     unsure = [f.terms for f in fits if f.evidence < 5]
+    within = [w for f in fits for w in f.within]
     print(
-        f"| {title} | {len(fits)} | {share[0]} / {share[1]} / {share[2]} | "
-        f"{np.mean(sure) if sure else np.nan:.2f} of {len(sure)} | "
-        f"{np.mean(unsure) if unsure else np.nan:.2f} of {len(unsure)} | "
+        f"| {title} | {len(fits)} | {share[0]} / {share[1]} / {share[2]} | {_share(sure)} | "
+        f"{_share(unsure)} | {_share(within)} | "
         f"{np.median(seconds):.1f} ({np.quantile(seconds, 0.95):.1f}) |",
         flush=True,
     )
 
 
+def _share(hits: list[bool]) -> str:
+    return f"{np.mean(hits):.2f} of {len(hits)}" if hits else "-"
+
+
 HEAD = (
     "| runs | fits | follows / new start / right, % | right terms at evidence 5 and more | "
-    "below 5 | seconds, median (95 %) |\n| --- | --- | --- | --- | --- | --- |"
+    "below 5 | coefficients within two standard errors | seconds, median (95 %) |\n"
+    "| --- | --- | --- | --- | --- | --- | --- |"
 )
 
 

@@ -1,6 +1,7 @@
 """Checks of arguments: a TypeError or ValueError that says what was wrong and what to do."""
 
 import numbers
+from collections.abc import Container, Iterable
 
 import numpy as np
 
@@ -82,3 +83,11 @@ def too_large(what: str, n_bytes: int) -> str | None:
         f"{limit} MiB. Take a larger psi, bound max_degree or max_terms, or raise "
         "sklearn.set_config(working_memory=...)"
     )
+
+
+def check_registered(what: str, name: str, registry: Iterable[str], own: Container[str]) -> None:
+    """Raise ValueError unless a user has registered a name."""
+    names = [known for known in registry if known not in own]
+    if name not in names:
+        known = ", ".join(map(repr, names)) or "none"
+        raise ValueError(f"{name!r} is no {what} that was registered; these are: {known}.")

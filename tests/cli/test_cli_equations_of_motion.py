@@ -199,3 +199,49 @@ def test_times_that_are_no_numbers(call, table):
     result = call("motion", table, "--equations", "--time", "run", "--categories", "drop")
     assert result.returncode == 1
     assert "The column 'run' (--time) is no column of numbers." in result.stderr
+
+
+@pytest.fixture(scope="module")
+def batches(tmp_path_factory):
+    """Return a table of two tanks, one of which empties faster, twice each."""
+    path = tmp_path_factory.mktemp("batches") / "tanks.csv"
+    t = np.linspace(0.0, 4.0, 60)
+    random = np.random.default_rng(0)
+    parts = [
+        pd.DataFrame({"level": start * np.exp(-rate * t) + 0.01 * random.normal(size=60), "t": t})
+        .assign(tank=tank, run=f"{tank}{start}")
+        for tank, rate in (("old", 0.5), ("new", 1.1))
+        for start in (3.0, 5.0)
+    ]  # fmt: skip
+    pd.concat(parts).to_csv(path, index=False)
+    return path
+
+
+def test_batches_have_constants_of_their_own(call, batches, tmp_path):
+    words = ("--batch", "tank", "--functions", "none")
+    outs = [tmp_path / name for name in ("m.json", "m.html", "m.png")]
+    result = equations(call, batches, *words, *(w for out in outs for w in ("--out", out)))
+    assert "new: dlevel/dt = -1.1" in result.stdout and "old: dlevel/dt = -0." in result.stdout
+    said = " ".join(result.stdout.split())
+    assert "level in dlevel/dt (p < 1e-12) differs between batches" in said
+    assert "new: " in outs[1].read_text(encoding="utf-8") and outs[2].stat().st_size
+    page = tmp_path / "again.html"
+    call("report", outs[0], batches, "--out", page)
+    assert "old: " in page.read_text(encoding="utf-8")
+    shown = json.loads(call("show", outs[0], "--format", "json").stdout)
+    assert [e["batch"] for e in shown["equations"]] == ["new", "old"]
+    check_failed(call("predict", outs[0], batches), "differ between batches")
+
+
+def test_without_runs_each_batch_is_one(call, batches):
+    rows = pd.read_csv(batches)
+    rows[rows["run"].str.endswith("3.0")].to_csv(batches.with_name("single.csv"), index=False)
+    table = batches.with_name("single.csv")
+    words = ("--drop", "run", "--functions", "none", "--form", "A*x/(K + x + x^2/L)")
+    result = call("motion", table, "--time", "t", "--batch", "tank", "--equations", *words)
+    assert "2 runs" in result.stdout and "old: dlevel/dt = -0." in result.stdout
+
+
+def test_options_of_equations_are_refused_without_them(call, batches):
+    result = call("motion", batches, "--run", "run", "--batch", "tank")
+    check_failed(result, "--batch is for --equations", code=2)

@@ -8,12 +8,12 @@ import pytest
 
 import vanishing
 from vanishing import LawFinder, laws
+from vanishing.equations.forms import FORMS, Form, given_forms
 from vanishing.fitting.lack_of_fit import LackOfFit
 from vanishing.laws.candidates import candidate
 from vanishing.laws.choose import choose
 from vanishing.laws.form_fits import form_fits
 from vanishing.laws.form_powers import fits_with_powers
-from vanishing.laws.forms import FORMS, Form, given_forms
 from vanishing.laws.problem import Reduced
 from vanishing.laws.reductions import Logarithms, ReductionState, with_surrogate
 from vanishing.laws.table import prepared

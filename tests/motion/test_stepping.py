@@ -5,6 +5,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from vanishing.algebra.expressions import Column
+from vanishing.equations.forms import FORMS
 from vanishing.motion.candidates import families, monomials
 from vanishing.motion.given_parts import read_expression
 from vanishing.motion.smoothing import Measured, smoothed
@@ -99,7 +100,7 @@ def test_stiff_steps_are_implicit_and_bounded():
 
 
 def test_families_keep_their_constants_apart():
-    (family, *_) = families(2, 0, 0.1, 3.0)
+    (family,) = families(2, 0, 0.1, 3.0, [FORMS["Michaelis-Menten saturation"]])
     term = family.candidate.with_constants([0.5])
     values = term.values(np.array([[1.0, 2.0], [0.0, 0.0]]))
     assert values == pytest.approx([1 / 1.5, 1 / 2.5])

@@ -47,7 +47,7 @@ def _measures(model):
 def _columns(model):
     """Return a table of what is known of each column."""
     found = table("column", "#noise", "#explained", "#evidence", "#lack of fit")
-    for equation, noise in zip(model.equations_, model.noise_, strict=True):
+    for equation, noise in zip(model.equations_, model.noise_, strict=False):  # batches have one
         found.add_row(
             printable(equation.target),
             f"{noise:.3g}",
@@ -66,7 +66,7 @@ def _numbers(equations):
         inside = [(name, *pair) for name, pair in equation.constants.items()]
         for term, value, std in [*coefficients, *inside]:
             found.add_row(
-                printable(equation.left), printable(term), *rounded(float(value), float(std))
+                printable(equation.heading), printable(term), *rounded(float(value), float(std))
             )
     return found
 
@@ -89,6 +89,7 @@ def document(model, top=None) -> dict:
         "ambiguous": list(model.ambiguous_),
         "runs": model.runs_.tolist(),
         "held_out": model.runs_[model.held_out_].tolist(),
+        "differing": list(model.differing_),
     }
 
 
@@ -99,6 +100,7 @@ def _document_of(equation) -> dict:
         "latex": equation.to_latex(),
         "target": equation.target,
         "order": equation.order,
+        **({} if equation.batch is None else {"batch": equation.batch}),
         "terms": list(equation.terms),
         "coefficients": equation.coef.tolist(),
         "standard_errors": [_finite(value) for value in equation.coef_std.tolist()],

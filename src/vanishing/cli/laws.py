@@ -166,7 +166,7 @@ def _check_options(of_search: list[str], units, check, max_time):
 
 def _check_forms(texts: list[str]) -> None:
     """Exit with a sentence where a form cannot be read."""
-    from vanishing.laws.forms import given_forms
+    from vanishing.equations.forms import given_forms
 
     try:
         given_forms(texts, "auto")

@@ -44,6 +44,22 @@ def motion(
             help="Find how runs move, dx/dt = f(x), instead of what stays the same.",
         ),
     ] = False,
+    batch: Annotated[
+        str | None,
+        Option(
+            help="With --equations: the column that says which batch a run is of; some constants "
+            "then differ between batches.",
+            show_default=False,
+        ),
+    ] = None,
+    form: Annotated[
+        list[str] | None,
+        Option(
+            help="With --equations: a term of your own with constants inside, such as "
+            '"x/(K + x + x^2/L)"; may be repeated.',
+            show_default=False,
+        ),
+    ] = None,
     order: Annotated[
         int | None,
         Option(
@@ -108,11 +124,12 @@ def motion(
     start = clock.perf_counter()
     shared = {"max_degree": max_degree, "max_terms": max_terms}
     if equations:
-        of_search = {**shared, "order": order or 1, "max_time": max_time}
-        table = _timed_table(data, options, run, time, inputs or [])
+        of_search: dict[str, Any] = {**shared, "order": order or 1, "max_time": max_time}
+        of_search |= {"forms": form} if form else {}
+        table = _timed_table(data, options, run, time, inputs or [], batch)
         model = _moving(table, functions or [], noise, of_search)
     else:
-        _refuse_options(run, order=order, inputs=inputs, max_time=max_time)
+        _refuse_options(run, order=order, inputs=inputs, max_time=max_time, batch=batch, form=form)
         table = _table_of_runs(data, options, run, time)
         model = _conserved(table, functions or [], noise, shared)
     _say(model, data, table)
@@ -132,6 +149,7 @@ class _Runs(NamedTuple):
     recipe: Recipe
     t: Any = None  # one per row
     inputs: Any = None
+    batches: np.ndarray | None = None
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -187,17 +205,21 @@ def _conserved(table: _Runs, functions: list[str], noise, parameters):
 # -- How runs move --------------------------------------------------------------------------------
 
 
-def _timed_table(data: Path, options: TableOptions, run, time, inputs: Sequence[str]) -> _Runs:
+def _timed_table(
+    data: Path, options: TableOptions, run, time, inputs: Sequence[str], batch: str | None
+) -> _Runs:
     """Return runs with their times and inputs, which have to be numbers as columns have."""
     if time is None:
         fail("--equations needs --time, the column of times.", 2)
     others = [time, *inputs]
-    for name in others:
-        if others.count(name) > 1 or name == run or name in (options.drop or ()):
+    for name in [*others, *([] if batch is None else [batch])]:
+        plays = [*others, run, batch, *(options.drop or ())]
+        if plays.count(name) > 1:
             fail(f"{name!r} has two parts to play: it is given by more than one option.", 2)
     if options.only:
         options = replace(options, only=[*options.only, *others])
-    table = prepared(data, options, {"run": run})
+    run = batch if run is None else run
+    table = prepared(data, options, {"run": run, "batch": batch})
     for option, name in [("time", time), *(("inputs", name) for name in inputs)]:
         if name not in table.known:
             fail(f"{data} has no column {name!r} (--{option}); it has {listed(table.known, 20)}.")
@@ -214,6 +236,7 @@ def _timed_table(data: Path, options: TableOptions, run, time, inputs: Sequence[
         recipe,
         rows[time].to_numpy(),
         rows[list(inputs)] if inputs else None,
+        None if batch is None else _labels(table.texts["batch"]),
     )
 
 
@@ -239,7 +262,11 @@ def _moving(table: _Runs, functions: list[str], noise, parameters):
 
     with progress("Looking for equations of motion"):
         return EquationsOfMotion(**parameters).fit(
-            table.rows, table.t, groups=table.groups, inputs=table.inputs
+            table.rows,
+            table.t,
+            groups=table.groups,
+            inputs=table.inputs,
+            batches=table.batches,
         )
 
 

@@ -187,7 +187,12 @@ def _of_motion(loaded: LoadedModel) -> _Answer:
     model = loaded.model
     if not model.equations_:
         fail(f"There are no equations of motion to predict with: {model.verdict_}")
-    names = list(dict.fromkeys(name for e in model.equations_ for name in e.columns))
+    if model.differing_:
+        fail(
+            "The equations differ between batches: model.of_batch(...).save(...) has those of one."
+        )
+    equations = model.equations_[: model.n_features_in_]
+    names = list(dict.fromkeys(name for e in equations for name in e.columns))
     if hasattr(model, "feature_names_in_"):
         columns = names = names or [model.equations_[0].target]  # all may be constants
         loaded.check_has(columns, "the model")
@@ -198,10 +203,10 @@ def _of_motion(loaded: LoadedModel) -> _Answer:
 
     def values(X):
         rows = pd.DataFrame(X, columns=names)
-        slopes = np.column_stack([equation.predict(rows) for equation in model.equations_])
+        slopes = np.column_stack([equation.predict(rows) for equation in equations])
         return [[value if np.isfinite(value) else "" for value in row] for row in slopes.tolist()]
 
-    return _Answer(columns, [equation.left for equation in model.equations_], values)
+    return _Answer(columns, [equation.left for equation in equations], values)
 
 
 # -- Laws -----------------------------------------------------------------------------------------

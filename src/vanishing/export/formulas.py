@@ -81,6 +81,12 @@ def motion_computation(model: EquationsOfMotion | EquationOfMotion) -> Computati
                 f"there are no equations of motion to export: {model.verdict_} An equation of "
                 "front_ can be exported."
             )
+        if model.differing_:
+            raise ValueError(
+                "the equations differ between batches, and are written one batch at a time: give "
+                "model.of_batch(...)."
+            )
+        equations = equations[: model.n_features_in_]
     names = equations[0].names
     x = columns(len(names))
     places = {i: i for i in range(len(names))}

@@ -83,8 +83,10 @@ class FollowedRuns:
 
     @property
     def has_field(self) -> bool:
-        """Whether the motion is a field in a plane: two states, and no inputs."""
-        return self.model._motion is not None and len(self.states) == 2 and not self.model.n_inputs_
+        """Whether the motion is one field in a plane: two states, no inputs, no batches."""
+        model = self.model
+        is_one = model._motion is not None and not model.n_inputs_ and not model.differing_
+        return is_one and len(self.states) == 2
 
     def field_grid(self, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return a grid about the runs in the plane of two states, and how states move on it.
@@ -169,13 +171,24 @@ def followed(
     if motion is not None:
         model._checked_inputs(inputs, len(np.asarray(X)))
     runs = take_runs(model, X, t, groups, inputs, reset=False)
+    if model.batches_ is not None:
+        runs = _with_batches(model, runs, model.batches_)
     # As text: a table on disk has text where an array may have had numbers.
     labels = set(map(str, model.runs_[model.held_out_].tolist()))
     held_out = np.array([str(run.label) in labels for run in runs])
     chosen = _chosen(held_out, len(runs) if max_runs is None else max_runs)
     n_pieces = max(model.n_pieces_, 1)
     noise = noise_of_columns(model.noise, model.n_features_in_)
-    found = [_followed(motion, runs[i], bool(held_out[i]), n_pieces, noise) for i in chosen]
+    found = [
+        _followed(
+            None if motion is None else motion.of_batch(runs[i].batch),
+            runs[i],
+            bool(held_out[i]),
+            n_pieces,
+            noise,
+        )
+        for i in chosen
+    ]
     return FollowedRuns(
         model=model,
         runs=found,
@@ -183,6 +196,21 @@ def followed(
         n_rows=sum(len(run.t) for run in runs),
         names=tuple(map(str, input_names(model))),
     )
+
+
+def _with_batches(
+    model: EquationsOfMotion, runs: list[MeasuredRun], batches: np.ndarray
+) -> list[MeasuredRun]:
+    """Return runs with the batch that each had in the fit."""
+    places = np.unique(batches, return_inverse=True)[1].tolist()
+    of_run = dict(zip(map(str, model.runs_.tolist()), places, strict=True))
+    for run in runs:
+        if str(run.label) not in of_run:
+            raise ValueError(
+                f"the run {run.label!r} was not fitted, so that its batch is not known: use "
+                "model.of_batch(...)."
+            )
+    return [run._replace(batch=of_run[str(run.label)]) for run in runs]
 
 
 def _chosen(held_out: np.ndarray, most: int) -> Sequence[int]:

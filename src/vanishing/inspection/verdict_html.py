@@ -1,6 +1,7 @@
 """HTML of verdicts, laws, quantities and equations of motion, as notebooks show them."""
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import cycle
 from typing import Any
 
 from sklearn.exceptions import NotFittedError
@@ -152,12 +153,12 @@ def _equations_of_motion(model: EquationsOfMotion) -> str:
     heads = ["equation of motion", "explained", "evidence", "noise"]
     rows = [
         [
-            equation.to_mathml(),
+            ("" if equation.batch is None else f"{text(equation.batch)}: ") + equation.to_mathml(),
             f"{100 * equation.explained:.2f}%",
             number(equation.evidence, DIGITS),
             number(noise, DIGITS),
         ]
-        for equation, noise in zip(model.equations_, model.noise_, strict=True)
+        for equation, noise in zip(model.equations_, cycle(model.noise_), strict=False)
     ]
     shown += table(heads, rows, 1)
     if model.held_out_.any():

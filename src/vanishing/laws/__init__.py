@@ -33,8 +33,8 @@ What people use:
 - `register_link`, `register_stage`: functions of your own, of the target and in terms
 """
 
+from vanishing.equations.forms import register_form, unregister_form
 from vanishing.laws.dictionary import register_stage, unregister_stage
-from vanishing.laws.forms import register_form, unregister_form
 from vanishing.laws.links import register_link, unregister_link
 
 __all__ = [

@@ -1,6 +1,6 @@
 """Terms to choose from: products of powers of the variables, and, in stages, of functions."""
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Sequence
 from itertools import product
 from typing import NamedTuple
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from vanishing.algebra.functions import FUNCTIONS, IN_USE, Function, registered
 from vanishing.algebra.terms import Evaluator, Factor, Term, monomial
+from vanishing.checks import check_registered
 from vanishing.fitting.asked_functions import asked_functions, carries_more
 from vanishing.laws import settings
 
@@ -169,14 +170,6 @@ def unregister_stage(name: str) -> None:
     check_registered("stage", name, STAGES, _OWN)
     for use in STAGES.pop(name).functions:
         IN_USE[use.function.name].remove(f"vanishing.laws.unregister_stage({name!r})")
-
-
-def check_registered(what: str, name: str, registry: Iterable[str], own: Container[str]) -> None:
-    """Raise ValueError unless a user has registered a name."""
-    names = [known for known in registry if known not in own]
-    if name not in names:
-        known = ", ".join(map(repr, names)) or "none"
-        raise ValueError(f"{name!r} is no {what} that was registered; these are: {known}.")
 
 
 def signed_exponents(n_variables, positive, max_degree, max_terms) -> list[tuple[float, ...]]:

@@ -25,6 +25,7 @@ from vanishing.algebra.polynomials import default_names
 from vanishing.algebra.quantities import read_units
 from vanishing.checks import check_choice, check_flag, check_number
 from vanishing.equations.by_group import predicted_by_group
+from vanishing.equations.forms import given_forms
 from vanishing.equations.law import Law
 from vanishing.estimators.bases import BaseEstimator, RegressorMixin, available_if
 from vanishing.estimators.fits import all_or_nothing
@@ -35,7 +36,6 @@ from vanishing.estimators.saving import Savable
 from vanishing.fitting.sample import Draw, columns_of
 from vanishing.laws import settings
 from vanishing.laws.dictionary import given_stages
-from vanishing.laws.forms import given_forms
 from vanishing.laws.front import FRONT_COLUMNS, front_rows
 from vanishing.laws.group_search import GroupedRows, law_of_groups
 from vanishing.laws.groups import read_groups

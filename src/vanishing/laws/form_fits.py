@@ -6,10 +6,11 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
+from vanishing.equations.forms import FORMS, Form
 from vanishing.fitting.normal import inverse
 from vanishing.laws import settings
 from vanishing.laws.form_grids import checked_start, grid_of
-from vanishing.laws.forms import FORMS, Form, FormFit
+from vanishing.laws.forms import FormFit
 from vanishing.laws.problem import Reduced
 from vanishing.laws.refit import Fitted
 

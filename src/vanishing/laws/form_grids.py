@@ -7,9 +7,9 @@ from math import prod
 import numpy as np
 
 from vanishing.algebra.equations import read_equation
+from vanishing.equations.forms import Form
 from vanishing.laws import settings
 from vanishing.laws.constants import least_squares_of
-from vanishing.laws.forms import Form
 from vanishing.laws.given_problem import Problem
 from vanishing.laws.starts import scales, start_values
 

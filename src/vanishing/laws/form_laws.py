@@ -7,12 +7,13 @@ import numpy as np
 from vanishing.algebra.equations import read_equation
 from vanishing.algebra.expressions import Column, Node, Number, power, product, with_numbers
 from vanishing.algebra.writing import PlainText
+from vanishing.equations.forms import Form
 from vanishing.equations.law import Law
 from vanishing.laws import settings
 from vanishing.laws.candidates import LawCandidate
 from vanishing.laws.check import law_of
 from vanishing.laws.constants import fit_constants
-from vanishing.laws.forms import Form, FormFit
+from vanishing.laws.forms import FormFit
 from vanishing.laws.given_problem import Problem
 from vanishing.laws.robust import deviation
 from vanishing.laws.table import Prepared, SearchRows

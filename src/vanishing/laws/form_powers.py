@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
+from vanishing.equations.forms import FORMS, Form, power_law, times_power
 from vanishing.fitting.normal import inverse
 from vanishing.laws import settings
 from vanishing.laws.form_fits import form_fit
-from vanishing.laws.forms import FORMS, Form, power_law, times_power
 from vanishing.laws.problem import Reduced
 from vanishing.laws.reductions import Logarithms, gram_of_gradients
 from vanishing.laws.refit import Fitted

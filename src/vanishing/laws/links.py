@@ -8,10 +8,10 @@ import numpy as np
 
 from vanishing.algebra.functions import FUNCTIONS, IN_USE, POWERS, Function, registered
 from vanishing.algebra.terms import Evaluator, Factor, Term
+from vanishing.checks import check_registered
 from vanishing.fitting.normal import solution
 from vanishing.fitting.sparse import sparse_supports
 from vanishing.laws import settings
-from vanishing.laws.dictionary import check_registered
 from vanishing.laws.problem import ROUNDING, Reduced
 
 _ULP = 1e-15  # relative: what rounding leaves, whatever the terms

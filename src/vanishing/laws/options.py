@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from vanishing.equations.forms import Form
 from vanishing.laws.dictionary import FAMILIES, PLAIN, Stage
-from vanishing.laws.forms import Form
 
 
 class OutOfTime(Exception):

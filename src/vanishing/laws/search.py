@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from vanishing.equations.forms import Form
 from vanishing.fitting.lack_of_fit import LackOfFit
 from vanishing.laws import settings
 from vanishing.laws.candidates import LawCandidate, candidate
 from vanishing.laws.choose import AMBIGUOUS, Choice, choose
 from vanishing.laws.form_fits import form_fits
 from vanishing.laws.form_powers import fits_with_powers
-from vanishing.laws.forms import Form
 from vanishing.laws.options import Options, OutOfTime
 from vanishing.laws.problem import LawTable, Reduced
 from vanishing.laws.products import Product

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations_with_replacement
-from itertools import product as pairs
+from itertools import product as product_of
 
 import numpy as np
 
@@ -19,16 +19,17 @@ from vanishing.algebra.expressions import (
     Number,
     Power,
     Product,
-    Sum,
     apply,
     columns_of,
     evaluate,
     power,
     product,
+    relabelled,
     with_numbers,
 )
 from vanishing.algebra.functions import IDENTITY
 from vanishing.algebra.terms import Factor, Term
+from vanishing.equations.forms import Form
 from vanishing.motion import settings
 
 
@@ -151,53 +152,57 @@ class Family:
     candidate : Candidate
     starts : tuple of tuples of float
         Values of the constants that are tried first.
-    lengthened : bool
-        Whether the column times the term is a term, too.
+    is_own : bool
+        Whether the form is one of the library.
     """
 
     name: str
     candidate: Candidate
     starts: tuple[tuple[float, ...], ...]
+    is_own: bool
 
 
-def families(n_variables: int, column: int, low: float, high: float) -> list[Family]:
-    """Return the families of one column, with grids in units of its range."""
-    x = Column(column)
-    k, c = Column(n_variables), Column(n_variables + 1)
-    one = Number(1.0)
-    spread = high - low
-    size = max(abs(low), abs(high))
-    grid = np.geomspace(*settings.GRID)
+def families(
+    n_variables: int, column: int, low: float, high: float, forms: Sequence[Form]
+) -> list[Family]:
+    """Return what forms are as terms in one column, with grids in units of its range."""
+    least = {"all": -np.inf, "not negative": -1e-3, "positive": 1e-3}
+    grids = _grids(low, high)
     found = []
+    for form in forms:
+        if not low > least[form.domain] * (high - low):
+            continue
+        for node, kinds in form.terms:
+            places = [column, *range(n_variables, n_variables + len(kinds))]
+            node = relabelled(node, places.__getitem__)
+            starts = _spread(list(product_of(*(grids[kind] for kind in kinds))))
+            candidate = Candidate(node, n_variables, starts[0], 1.0, frozenset({form.name}))
+            found.append(Family(form.name, candidate, starts, form.own))
+    return found
 
-    def family(name: str, node: Node, starts) -> None:
-        starts = tuple(tuple(map(float, np.atleast_1d(start))) for start in starts)
-        kinds = frozenset({name})
-        candidate = Candidate(node, n_variables, starts[0], 1.0, kinds)
-        found.append(Family(name, candidate, starts))
 
-    if low >= -1e-3 * spread:
-        family("Monod", power(Sum((x, k)), -1.0), size * grid)
-        family("Hill", power(Sum((power(x, 2.0), power(k, 2.0))), -1.0), size * grid)
-    else:
-        family("Hill", power(Sum((power(x, 2.0), power(k, 2.0))), -1.0), size * grid)
+def _grids(low: float, high: float) -> dict[str, list[float]]:
+    """Return where constants of each kind are looked for."""
+    spread, size = high - low, max(abs(low), abs(high))
+    grid = np.geomspace(*settings.GRID)
     rates = np.concatenate([grid, -grid]) / spread * 2.0
     widest = settings.WIDEST["exp"]  # and what hardly bends is a polynomial
-    rates = np.array([r for r in rates if settings.LEAST_BEND < abs(r) * spread < widest])
-    family("decay", apply("exp", product(Number(-1.0), k, x)), rates)
-    family(
-        "wave", apply("sin", product(k, x)), grid[6.0 * grid > settings.LEAST_BEND] / spread * 6.0
-    )
-    middles = np.linspace(low, high, 7)[1:-1]
-    steep = np.array([3.0, 8.0, 20.0]) / spread
-    inner = product(k, Sum((x, product(Number(-1.0), c))))
-    family(
-        "switch",
-        power(Sum((one, apply("exp", inner))), -1.0),
-        list(pairs(steep, middles)),
-    )
-    if low > 1e-3 * spread:
-        from vanishing.algebra.expressions import Raised
+    coarse = np.geomspace(*settings.COARSE_GRID)
+    values: dict[str, Sequence[float] | np.ndarray] = {
+        "size": size * grid,
+        "rate": [r for r in rates if settings.LEAST_BEND < abs(r) * spread < widest],
+        "frequency": grid[6.0 * grid > settings.LEAST_BEND] / spread * 6.0,
+        "steepness": np.array([3.0, 8.0, 20.0]) / spread,
+        "place": np.linspace(low, high, 7)[1:-1],
+        "exponent": (0.25, 1.0 / 3.0, 0.75, 1.5, 2.5, -0.5, -1.5),
+        "any": np.concatenate([coarse * size, coarse / size, -coarse * size, (0.5, 2.0, 3.0)]),
+    }
+    return {kind: [float(value) for value in of_kind] for kind, of_kind in values.items()}
 
-        family("power", Raised(x, k), (0.25, 1.0 / 3.0, 0.75, 1.5, 2.5, -0.5, -1.5))
-    return found
+
+def _spread(starts: list[tuple[float, ...]]) -> tuple[tuple[float, ...], ...]:
+    """Return all starts, or as many as are tried, drawn from them."""
+    if len(starts) <= settings.MOST_STARTS:
+        return tuple(starts)
+    chosen = np.random.default_rng(0).permutation(len(starts))[: settings.MOST_STARTS]
+    return tuple(starts[i] for i in sorted(chosen))

@@ -17,6 +17,7 @@ from vanishing.algebra.saving import read_saved_units, write_units
 from vanishing.algebra.terms import Evaluator, Term
 from vanishing.equations.columns import read_columns
 from vanishing.equations.fitted import FittedTerms, read_terms
+from vanishing.equations.parts import GROUP, Group
 from vanishing.persistence import register_result
 
 
@@ -48,6 +49,8 @@ class EquationOfMotion(FittedTerms):
         How far residuals of neighbouring rows are alike: about N(0, 1) where they are noise.
     units : Units, default=None
         Of the variables and, last, of the derivative.
+    batch : str, int or float, default=None
+        The batch of runs that the equation is about, where constants differ between batches.
 
     Attributes
     ----------
@@ -64,6 +67,8 @@ class EquationOfMotion(FittedTerms):
         Names of those that occur in the terms.
     left : str
         The left side as text, such as "dx/dt".
+    heading : str
+        The same with the batch before it, if there is one: "A: dx/dt".
 
     See Also
     --------
@@ -94,6 +99,7 @@ class EquationOfMotion(FittedTerms):
     explained: float
     lack_of_fit: float
     units: Units | None
+    batch: Group | None
     _constants: tuple[tuple[str, float, float], ...]
 
     def __init__(
@@ -110,6 +116,7 @@ class EquationOfMotion(FittedTerms):
         explained: float = math.nan,
         lack_of_fit: float = math.nan,
         units: Units | None = None,
+        batch: Group | None = None,
     ):
         self._set_terms(terms, coef, names, covariance, None)
         if target not in self.names:
@@ -123,6 +130,7 @@ class EquationOfMotion(FittedTerms):
             explained=float(explained),
             lack_of_fit=float(lack_of_fit),
             units=units,
+            batch=batch,
             _constants=tuple((str(k), float(v), float(s)) for k, (v, s) in dict(constants).items()),
         )
 
@@ -140,6 +148,11 @@ class EquationOfMotion(FittedTerms):
     def left(self) -> str:
         """The left side as text."""
         return f"d{self.target}/dt" if self.order == 1 else f"d2{self.target}/dt2"
+
+    @property
+    def heading(self) -> str:
+        """The left side, with the batch before it if there is one."""
+        return self.left if self.batch is None else f"{self.batch}: {self.left}"
 
     @property
     def degree(self) -> int | float:
@@ -206,7 +219,7 @@ class EquationOfMotion(FittedTerms):
         text : str
         """
         if style == "text":
-            return f"{self.left} = {writer(style, self.names).write(self._written_total)}"
+            return f"{self.heading} = {writer(style, self.names).write(self._written_total)}"
         if style == "latex":
             language = writer(style, self.names)
             name = language.write(Column(self.names.index(self.target)))
@@ -262,6 +275,8 @@ def write_equation(writer, equation: EquationOfMotion) -> dict:
     }
     if equation.units is not None:
         node["units"] = write_units(writer, equation.units)
+    if equation.batch is not None:
+        node["batch"] = equation.batch
     return node
 
 
@@ -269,9 +284,12 @@ def read_equation(reader, node) -> EquationOfMotion:
     """Return an equation that `write_equation` has written."""
     keys = ("names", "terms", "coef", "covariance", "target", "order", "constants")
     names, terms, coef, covariance, target, order, constants, *rest = reader.fields(
-        node, "an equation of motion", (*keys, *_MEASURED), ("equation", "units", "offsets")
+        node,
+        "an equation of motion",
+        (*keys, *_MEASURED),
+        ("equation", "units", "offsets", "batch"),
     )
-    *measured, _, units, offsets = rest
+    *measured, _, units, offsets, batch = rest
     parts = read_terms(reader, names, terms, coef, covariance, offsets)
     parts.pop("offsets")
     reader.require(isinstance(constants, dict), "constants of an equation are not an object.")
@@ -287,6 +305,7 @@ def read_equation(reader, node) -> EquationOfMotion:
         order=reader.integer(order, "order", 1, 2),
         constants=inner,
         units=units,
+        batch=batch if isinstance(batch, GROUP) else None,
         **{k: reader.measured(v, k) for k, v in zip(_MEASURED, measured, strict=True)},
     )
 

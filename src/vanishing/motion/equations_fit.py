@@ -8,6 +8,8 @@ import numpy as np
 from vanishing.algebra.expressions import Inside
 from vanishing.algebra.functions import IDENTITY
 from vanishing.algebra.terms import Factor, Term
+from vanishing.equations.forms import Form
+from vanishing.equations.parts import Group
 from vanishing.estimators.progress import Progress
 from vanishing.motion import settings
 from vanishing.motion.candidates import Candidate
@@ -16,8 +18,8 @@ from vanishing.motion.equation import EquationOfMotion
 from vanishing.motion.equations_search import Answer, EquationSearch
 from vanishing.motion.given_parts import Given
 from vanishing.motion.linear_stage import Support
-from vanishing.motion.measured import MeasuredRun, Noise, cut_runs, smooth_runs
-from vanishing.motion.shooting import Rows, Shot, path_of, rows_of, shoot
+from vanishing.motion.measured import MeasuredRun, Noise, SmoothRun, cut_runs, smooth_runs
+from vanishing.motion.shooting import Rows, Shot, System, path_of, rows_of, shoot
 from vanishing.motion.simulation import FittedMotion, followed_rows, followed_runs
 from vanishing.motion.stepping import STIFF
 
@@ -36,6 +38,7 @@ class FitResult(NamedTuple):
     held_out_error: float
     verdict: str
     motion: FittedMotion | None
+    differing: tuple[str, ...] = ()
 
 
 class EquationsFit:
@@ -48,7 +51,7 @@ class EquationsFit:
     names, variables : tuples of str
         Of the columns, and of all variables.
     given : Given
-    order, max_degree, max_terms, functions, noise : as `EquationSearch` takes them
+    order, max_degree, max_terms, functions, forms, noise : as `EquationSearch` takes them
     deadline : float
     seed : int
     progress : Progress
@@ -66,6 +69,7 @@ class EquationsFit:
         max_degree: int,
         max_terms: int,
         functions: tuple[str, ...] | None,
+        forms: tuple[Form, ...],
         noise: np.ndarray | None,
         deadline: float,
         seed: int,
@@ -74,40 +78,24 @@ class EquationsFit:
         self.runs, self.held_out = list(runs), held_out
         self.names, self.variables, self.given = names, variables, given
         self.order, self.max_degree, self.max_terms = order, max_degree, max_terms
-        self.functions, self.noise, self.deadline = functions, noise, deadline
+        self.functions, self.forms, self.noise = functions, forms, noise
+        self.deadline = deadline
         self.seed, self.progress = seed, progress
 
     def result(self) -> FitResult:
         """Run all steps."""
         learned = [run for run, out in zip(self.runs, self.held_out, strict=True) if not out]
-        parts = _sampled(cut_runs(learned), settings.SEARCHED_RUN_ROWS, self.seed)
+        parts = sampled(cut_runs(learned), settings.SEARCHED_RUN_ROWS, self.seed)
         smooth, noise = smooth_runs(parts, self.noise)
         self.progress.step("the runs are smoothed")
-        search = EquationSearch(
-            smooth,
-            noise,
-            order=self.order,
-            max_degree=self.max_degree,
-            max_terms=self.max_terms,
-            functions=self.functions,
-            known=self.given.known,
-            fixed=self.given.fixed,
-            deadline=self.deadline,
-            progress=self.progress,
-        )
+        search = self._search(smooth, noise)
         answer = search.answer()
         front = self._front(answer)
         if answer.best is None or not np.isfinite(answer.best.score):
-            stiff = answer.best is not None and answer.best.shot.ended == STIFF
-            reason = (
-                "the equations that were tried are too stiff to be integrated between rows"
-                if stiff
-                else "no equation could be integrated along the runs"
-            )
-            return self._nothing(noise, front, reason)
+            return self._nothing(noise, front, reason_against(answer))
         evidence, noise = answer.evidence, search.noise
         count = -(-len(answer.best.shot.bounds) // len(search.rows.bounds))
-        everything = _sampled(cut_runs(self.runs), settings.FITTED_ROWS, self.seed)
+        everything = sampled(cut_runs(self.runs), settings.FITTED_ROWS, self.seed)
         if len(everything) == len(parts):
             rows, shot = search.rows, answer.best.shot
         else:
@@ -117,7 +105,7 @@ class EquationsFit:
         shot = self._constrained(rows, shot)
         error, held_error = self._errors(rows, shot), self._held_out_error(answer.best.shot, count)
         explained, lack = self._explained(rows, shot)
-        reason = self._objection(error, held_error, explained, count)
+        reason = self._objection(error, held_error, explained)
         ambiguous = self._ambiguous(search, evidence)
         if reason is not None:
             found = self._equations(shot, noise, evidence, explained, lack)
@@ -137,6 +125,22 @@ class EquationsFit:
             held_error, self._verdict(evidence, count, held_error, broken), motion,
         )  # fmt: skip
 
+    def _search(self, runs: Sequence[SmoothRun], noise: Noise) -> EquationSearch:
+        """Return the search along some runs."""
+        return EquationSearch(
+            runs,
+            noise,
+            order=self.order,
+            max_degree=self.max_degree,
+            max_terms=self.max_terms,
+            functions=self.functions,
+            forms=self.forms,
+            known=self.given.known,
+            fixed=self.given.fixed,
+            deadline=self.deadline,
+            progress=self.progress,
+        )
+
     # -- The last fit -----------------------------------------------------------------------------
 
     def _refitted(self, rows: Rows, shot: Shot, count: int) -> Shot:
@@ -152,8 +156,23 @@ class EquationsFit:
             max_steps=settings.SHOT_STEPS,
         )  # fmt: skip
 
-    def _constrained(self, rows: Rows, shot: Shot) -> Shot:
-        """Return the system with signs and shared coefficients as they were asked for."""
+    def _places_shared(self, system: System) -> list[list[int]]:
+        """Return places of coefficients that were asked to be the same but for their signs."""
+        return [
+            [
+                place[0]
+                for column, node in group
+                for term, place in zip(system.equations[column], system.places[column], strict=True)
+                if term.node == node
+            ]
+            for group in self.given.shared
+        ]
+
+    def _constrained(self, rows: Rows, shot: Shot, differs: np.ndarray | None = None) -> Shot:
+        """Return the system with signs and shared coefficients as they were asked for.
+
+        ``differs`` says which parameters differ between batches.
+        """
         system = shot.system
         lower = np.full(system.n_parameters, -np.inf)
         upper = np.full(system.n_parameters, np.inf)
@@ -161,21 +180,20 @@ class EquationsFit:
             for term, place in zip(system.equations[column], system.places[column], strict=True):
                 if node is None or term.node == node:
                     (lower if sign > 0 else upper)[place[0]] = 0.0
-        owner = np.arange(system.n_parameters)
+        n_batches = 1 if differs is None else len(shot.parameters) // len(differs)
+        owner = np.arange(len(shot.parameters)).reshape(n_batches, -1)
+        if differs is not None:
+            owner[:, ~differs] = owner[0, ~differs]
         signs = np.ones(system.n_parameters)
-        for group in self.given.shared:
-            places = [
-                place[0]
-                for column, node in group
-                for term, place in zip(system.equations[column], system.places[column], strict=True)
-                if term.node == node
-            ]
+        for places in self._places_shared(system):
             for place in places[1:]:
-                owner[place] = places[0]
+                owner[:, place] = owner[:, places[0]]
                 signs[place] = np.sign(shot.parameters[place] * shot.parameters[places[0]])
+        owner, signs = owner.ravel(), np.tile(signs, n_batches)
+        lower, upper = np.tile(lower, n_batches), np.tile(upper, n_batches)
         is_free = owner == np.arange(len(owner))
         bounded = np.isfinite(lower).any() or np.isfinite(upper).any()
-        if is_free.all() and not bounded:
+        if differs is None and is_free.all() and not bounded:
             return shot
         ties = np.zeros((len(owner), is_free.sum()))
         ties[np.arange(len(owner)), np.cumsum(is_free)[owner] - 1] = signs
@@ -191,7 +209,7 @@ class EquationsFit:
     def _errors(self, rows: Rows, shot: Shot) -> np.ndarray:
         """Return the error of each column in units of its noise."""
         counts = (rows.told > 0).sum(axis=0)
-        free = shot.system.n_parameters + shot.starts.size
+        free = len(shot.parameters) + shot.starts.size
         left = np.maximum(counts - free / len(counts), 1.0)
         return np.sqrt(shot.losses / left)
 
@@ -200,7 +218,7 @@ class EquationsFit:
         runs = [run for run, out in zip(self.runs, self.held_out, strict=True) if out]
         if not runs:
             return np.nan
-        sample = _sampled(cut_runs(runs), settings.FITTED_ROWS, self.seed)
+        sample = sampled(cut_runs(runs), settings.FITTED_ROWS, self.seed)
         motion = FittedMotion(shot.system, shot.parameters, None)
         tried, rows = followed_runs(motion, sample, count, self.noise)
         free = (rows.told > 0).sum() - tried.starts.size
@@ -224,7 +242,7 @@ class EquationsFit:
             lack[j] = product / max(square, 1e-300) * np.sqrt(max(same.sum(), 1))
         return explained, lack
 
-    def _objection(self, error, held_error, explained, count) -> str | None:
+    def _objection(self, error, held_error, explained) -> str | None:
         """Return why nothing is claimed; None if nothing speaks against it."""
         rows = sum(len(run.t) for run in self.runs)
         most = 1.0 + max(settings.MOST_ERROR - 1.0, 3.0 / np.sqrt(2.0 * rows))
@@ -299,7 +317,9 @@ class EquationsFit:
 
     # -- Equations as results ---------------------------------------------------------------------
 
-    def _equations(self, shot: Shot, noise, evidence, explained, lack) -> list[EquationOfMotion]:
+    def _equations(
+        self, shot: Shot, noise: Noise, evidence, explained, lack, batch: Group | None = None
+    ) -> list[EquationOfMotion]:
         """Return the fitted equations as results."""
         system = shot.system.with_parameters(shot.parameters)
         found = []
@@ -317,6 +337,7 @@ class EquationsFit:
                     evidence=float(evidence[j]),
                     explained=float(explained[j]),
                     lack_of_fit=float(lack[j]),
+                    batch=batch,
                 )
             )
         return found
@@ -373,10 +394,17 @@ class EquationsFit:
         return found
 
 
-# -- Many runs --------------------------------------------------------------------------
+def reason_against(answer: Answer) -> str:
+    """Return why a search has no equations."""
+    if answer.best is not None and answer.best.shot.ended == STIFF:
+        return "the equations that were tried are too stiff to be integrated between rows"
+    return "no equation could be integrated along the runs"
 
 
-def _sampled(runs: list[MeasuredRun], most: int, seed: int) -> list[MeasuredRun]:
+# -- Many runs ------------------------------------------------------------------------------------
+
+
+def sampled(runs: list[MeasuredRun], most: int, seed: int) -> list[MeasuredRun]:
     """Return all runs, or some of them, with not many more rows than asked for."""
     sizes = np.array([len(run.t) for run in runs])
     if sizes.sum() <= most:

@@ -2,19 +2,16 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Self
+from functools import partial
+from typing import Literal, Self
 
 import numpy as np
-from sklearn.utils import check_array, check_random_state
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils import check_random_state
 
 from vanishing._threads import one_blas_thread
 from vanishing._types import (
-    Array,
-    BoolArray,
     FloatArray,
     FunctionChoice,
-    LabelArray,
     Labels,
     ObjectArray,
     RandomState,
@@ -23,28 +20,30 @@ from vanishing._types import (
 )
 from vanishing._warnings import warn
 from vanishing.checks import check_number
+from vanishing.equations.forms import Form, given_forms
+from vanishing.equations.parts import Group
 from vanishing.estimators.bases import BaseEstimator
 from vanishing.estimators.fits import all_or_nothing
 from vanishing.estimators.names import input_names
 from vanishing.estimators.notebook import HTMLRepresentation
 from vanishing.estimators.progress import Progress
-from vanishing.estimators.row_methods import RowMethods, by_row_methods, row_by_row
 from vanishing.estimators.saving import Savable
 from vanishing.motion import settings
+from vanishing.motion.answers import MotionAnswers
+from vanishing.motion.batches import BatchedFit
 from vanishing.motion.equation import EquationOfMotion
 from vanishing.motion.equations_fit import EquationsFit
 from vanishing.motion.given_parts import given_parts
-from vanishing.motion.measured import MeasuredRun
 from vanishing.motion.parameters import noise_of_columns, runs_held_out
-from vanishing.motion.runs_intake import check_moves, take_runs
+from vanishing.motion.runs_intake import check_moves, take_batches, take_runs
 from vanishing.motion.runs_source import read_runs
 from vanishing.motion.saved_motion import read_equations, write_equations
-from vanishing.motion.simulation import FittedMotion, simulated, simulated_runs
+from vanishing.motion.tape import tape_of
 from vanishing.persistence import register
-from vanishing.rows.intake import is_lazy, take_rows_in_memory
+from vanishing.rows.intake import is_lazy, refuse
 
 
-class EquationsOfMotion(HTMLRepresentation, RowMethods, Savable, BaseEstimator):
+class EquationsOfMotion(HTMLRepresentation, MotionAnswers, Savable, BaseEstimator):
     """Find the differential equations that runs obey: dx/dt = f(x).
 
     Runs may be noisy, at irregular times, of different lengths and with cells that are missing.
@@ -58,7 +57,7 @@ class EquationsOfMotion(HTMLRepresentation, RowMethods, Savable, BaseEstimator):
         Largest degree of the polynomials that are tried first.
     functions : "auto", or tuple of str, default="auto"
         Functions that terms may have. "auto" tries sin, cos, exp, log, sqrt, reciprocals and x|x|,
-        and families with constants inside; names ask for these functions alone; an empty tuple asks
+        and forms with constants inside; names ask for these functions alone; an empty tuple asks
         for polynomials.
     max_terms : int, default=8
         Largest number of terms of an equation.
@@ -87,11 +86,16 @@ class EquationsOfMotion(HTMLRepresentation, RowMethods, Savable, BaseEstimator):
         Decides which runs are held out, and which rows of large tables are searched.
     verbose : int, default=0
         1 prints one line per step.
+    forms : sequence of str, default=None
+        Curves of your own that terms may have, with constants inside: ``"A*x/(K + x + x^2/L)"``. x
+        is any column or input; parts that a constant is a factor of are terms, times monomials.
+        Those of `vanishing.laws.register_form` in x alone are tried, too. () tries none, not even
+        built-in ones; with ``functions`` other than "auto" only yours are tried.
 
     Attributes
     ----------
     equations_ : list of EquationOfMotion
-        One per column; empty where none were found.
+        One per column, of each batch if there are some; empty where none were found.
     verdict_ : str
         "obeys", "follows the runs; other equations do so too", or "none", each with reasons.
     front_ : list of EquationOfMotion
@@ -115,6 +119,10 @@ class EquationsOfMotion(HTMLRepresentation, RowMethods, Savable, BaseEstimator):
         Error of the equations on runs held out, in units of the noise; NaN where there are none.
     runs_ : ndarray of shape (n_runs,)
         Labels of the runs, sorted; of a source of rows, those that were read.
+    batches_ : ndarray of shape (n_runs,) or None
+        The batch of each run; None where there were none.
+    differing_ : list of str
+        Constants that differ between batches, such as "x*y in dx/dt".
     n_inputs_ : int
         Number of inputs.
     n_features_in_ : int
@@ -144,8 +152,6 @@ class EquationsOfMotion(HTMLRepresentation, RowMethods, Savable, BaseEstimator):
            [-0.341,  0.744]])
     """
 
-    equations_: list[EquationOfMotion]
-    verdict_: str
     front_: list[EquationOfMotion]
     noise_: FloatArray
     evidence_: FloatArray
@@ -153,13 +159,8 @@ class EquationsOfMotion(HTMLRepresentation, RowMethods, Savable, BaseEstimator):
     explained_: FloatArray
     n_pieces_: int
     ambiguous_: list[str]
-    held_out_: BoolArray
     held_out_error_: float
-    runs_: LabelArray
-    n_inputs_: int
-    n_features_in_: int
     feature_names_in_: ObjectArray
-    _motion: FittedMotion | None
 
     def __init__(
         self,
@@ -177,6 +178,7 @@ class EquationsOfMotion(HTMLRepresentation, RowMethods, Savable, BaseEstimator):
         n_jobs: int | None = None,
         random_state: RandomState = 0,
         verbose: int = 0,
+        forms: Sequence[str] | None = None,
     ):
         self.max_degree = max_degree
         self.functions = functions
@@ -191,6 +193,7 @@ class EquationsOfMotion(HTMLRepresentation, RowMethods, Savable, BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.forms = forms
 
     def check_parameters(self) -> None:
         """Raise TypeError or ValueError unless the parameters are valid."""
@@ -201,6 +204,7 @@ class EquationsOfMotion(HTMLRepresentation, RowMethods, Savable, BaseEstimator):
         if self.max_time is not None:
             check_number("max_time", self.max_time, low=0, low_open=True)
         self._functions()
+        self._forms()
 
     def _functions(self) -> tuple[str, ...] | None:
         """Return the names of the functions that are asked for; None means all."""
@@ -220,6 +224,22 @@ class EquationsOfMotion(HTMLRepresentation, RowMethods, Savable, BaseEstimator):
                 )
         return names
 
+    def _forms(self) -> tuple[Form, ...]:
+        """Return the forms that terms may have."""
+        found = []
+        for form in given_forms(self.forms, self.functions):
+            is_given = form.text in (self.forms or ())
+            if is_given and not form.terms:
+                raise ValueError(f"the form {form.text!r} has no term in x with a constant inside.")
+            try:
+                tape_of([term.node for term in form.terms])
+            except ValueError:  # a function that laws may have, and motion may not
+                if is_given:
+                    raise
+                continue
+            found.append(form)
+        return tuple(found)
+
     def fit(
         self,
         X: Table,
@@ -227,6 +247,8 @@ class EquationsOfMotion(HTMLRepresentation, RowMethods, Savable, BaseEstimator):
         groups: Labels | None = None,
         inputs: Table | Sequence[str] | None = None,
         sample_weight: Vector | None = None,
+        *,
+        batches: Labels | None = None,
     ) -> Self:
         """Find the equations of motion.
 
@@ -245,6 +267,11 @@ class EquationsOfMotion(HTMLRepresentation, RowMethods, Savable, BaseEstimator):
             inputs.
         sample_weight : array-like of shape (n_samples,), default=None
             How many observations each row stands for.
+        batches : array-like of shape (n_samples,), default=None
+            The batch of each row, such as a material: one for all rows of a run. Equations then
+            have the same terms in all batches, and some constants differ: `equations_` has one
+            equation per batch and column, ``equation.batch`` says of which. Rows are in memory;
+            without ``groups``, each batch is one run.
 
         Returns
         -------
@@ -254,22 +281,34 @@ class EquationsOfMotion(HTMLRepresentation, RowMethods, Savable, BaseEstimator):
         deadline = np.inf if self.max_time is None else time.monotonic() + self.max_time
         seed = int(check_random_state(self.random_state).randint(2**31))
         with all_or_nothing(self), one_blas_thread():
+            labels: list[Group] = []
+            codes = None
+            if batches is not None:
+                refuse(self, X)
+                labels, codes = take_batches(batches)
+                groups = batches if groups is None else groups
             if is_lazy(X):
                 X, t, groups, inputs, sample_weight = read_runs(
                     X, t, groups, inputs, sample_weight, seed
                 )
-            runs = take_runs(self, X, t, groups, inputs, sample_weight)
+            if codes is not None and len(codes) != len(np.asarray(X)):
+                raise ValueError(f"batches has {len(codes)} entries: one per row of X is needed.")
+            runs = take_runs(self, X, t, groups, inputs, sample_weight, batches=codes)
             names = tuple(map(str, input_names(self)))
             check_moves(runs, names)
             self.n_inputs_ = runs[0].U.shape[1]
             variables = self._variables(names, inputs)
             progress = Progress("EquationsOfMotion", self.verbose)
             progress.step(f"{len(runs)} runs, {sum(len(run.t) for run in runs)} rows")
-            held_out = runs_held_out(len(runs), self.random_state)
+            of_runs = None if codes is None else np.array([run.batch for run in runs])
+            held_out = runs_held_out(len(runs), self.random_state, of_runs)
             given = given_parts(
                 self.known, self.constraints, self.shared, self.units, names, variables, self.order
             )
-            fit = EquationsFit(
+            if labels and all(given.fixed):
+                raise ValueError("known has no dots: no constants could differ between batches.")
+            kind = partial(BatchedFit, labels) if len(labels) > 1 else EquationsFit
+            fit = kind(
                 runs,
                 held_out,
                 names,
@@ -279,6 +318,7 @@ class EquationsOfMotion(HTMLRepresentation, RowMethods, Savable, BaseEstimator):
                 max_degree=self.max_degree,
                 max_terms=self.max_terms,
                 functions=self._functions(),
+                forms=self._forms(),
                 noise=noise_of_columns(self.noise, self.n_features_in_),
                 deadline=deadline,
                 seed=seed,
@@ -286,6 +326,8 @@ class EquationsOfMotion(HTMLRepresentation, RowMethods, Savable, BaseEstimator):
             )
             result = fit.result()
             self.runs_ = np.array([run.label for run in runs])
+            self.batches_ = None if codes is None else np.array(labels)[of_runs]
+            self.differing_ = list(result.differing)
             self.held_out_ = held_out
             self.held_out_error_ = result.held_out_error
             self.equations_, self.front_ = result.equations, result.front
@@ -312,137 +354,6 @@ class EquationsOfMotion(HTMLRepresentation, RowMethods, Savable, BaseEstimator):
         if len(set(variables)) < len(variables):
             raise ValueError(f"two variables have the same name, of {', '.join(variables)}.")
         return variables
-
-    # -- Answers ----------------------------------------------------------------------------------
-
-    def _found(self) -> FittedMotion:
-        check_is_fitted(self, "equations_")
-        if self._motion is None:
-            raise ValueError(f"no equations of motion were found ({self.verdict_})")
-        return self._motion
-
-    @by_row_methods
-    def predict(self, X: Table, inputs: Table | None = None) -> FloatArray:
-        """Return the derivatives of the columns.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), or a source of rows
-            For order 2 with velocities as further columns, where the equations have them. With
-            velocities or inputs, rows have to be in memory.
-        inputs : array-like of shape (n_samples, n_inputs), default=None
-
-        Returns
-        -------
-        derivatives : ndarray of shape (n_samples, n_features)
-            Second derivatives for order 2.
-        """
-        motion = self._found()
-        n = self.n_features_in_
-        has_velocities = motion.system.order == 2 and _width(X) == 2 * n
-        if motion.needs_velocities and not has_velocities:
-            raise ValueError(
-                "the accelerations depend on velocities: give X with the velocities as "
-                f"further columns, {2 * n} in all."
-            )
-        if not has_velocities and not self.n_inputs_ and inputs is None:
-            return self._derivatives(X)
-        if has_velocities:
-            states = check_array(X, dtype=np.float64, input_name="X")
-        else:
-            states = self._states(take_rows_in_memory(self, X, method="predict", reset=False).X)
-        return motion.derivatives(np.hstack([states, self._checked_inputs(inputs, len(states))]))
-
-    @row_by_row(n_columns=lambda self: self.n_features_in_, dtype=lambda self: np.float64)
-    def _derivatives(self, X: Array) -> FloatArray:
-        """Return the derivatives where neither velocities nor inputs act."""
-        return self._found().derivatives(self._states(X))
-
-    def _states(self, X: np.ndarray) -> np.ndarray:
-        """Return columns with what stands for velocities that no equation has."""
-        X = np.asarray(X, dtype=np.float64)
-        return np.hstack([X, np.zeros_like(X)]) if self._found().system.order == 2 else X
-
-    def _checked_inputs(self, inputs, n_rows: int) -> np.ndarray:
-        if inputs is None and not self.n_inputs_:
-            return np.zeros((n_rows, 0))
-        if inputs is None:
-            raise ValueError(f"the equations have {self.n_inputs_} inputs: give inputs=...")
-        U = check_array(inputs, dtype=np.float64, ensure_2d=False, input_name="inputs")
-        U = U[:, np.newaxis] if U.ndim == 1 else U
-        if U.shape != (n_rows, self.n_inputs_):
-            raise ValueError(f"inputs must have shape {(n_rows, self.n_inputs_)}; got {U.shape}.")
-        return np.ascontiguousarray(U)
-
-    def simulate(
-        self, x0: Vector, t: Vector, inputs: Table | None = None, return_std: bool = False
-    ) -> Any:
-        """Integrate the equations from a start.
-
-        Parameters
-        ----------
-        x0 : array-like of shape (n_features,)
-            The state at the first time; for order 2 positions and velocities, 2 * n_features.
-        t : array-like of shape (n_times,)
-            Times in increasing order.
-        inputs : array-like of shape (n_times, n_inputs), default=None
-            At these times; straight lines between them.
-        return_std : bool, default=False
-            Whether to return what the errors of the coefficients amount to, too.
-
-        Returns
-        -------
-        states : ndarray of shape (n_times, n_features)
-            NaN from where the integration leaves all bounds on.
-        std : ndarray of shape (n_times, n_features)
-            Only if ``return_std`` is true; NaN where the errors of coefficients are not known.
-        """
-        motion = self._found()
-        start = check_array(x0, dtype=np.float64, ensure_2d=False, input_name="x0").ravel()
-        size = self.n_features_in_ * motion.system.order
-        if start.shape != (size,):
-            raise ValueError(f"x0 must have {size} numbers; got {start.shape}.")
-        t = check_array(t, dtype=np.float64, ensure_2d=False, input_name="t")
-        if t.ndim != 1 or (np.diff(t) <= 0).any():
-            raise ValueError("t must be times in increasing order.")
-        U = self._checked_inputs(inputs, len(t))
-        states, std = simulated(motion, start, t, U, return_std)
-        return (states, std) if return_std else states
-
-    def score(
-        self,
-        X: Table,
-        t: Vector,
-        groups: Labels | None = None,
-        inputs: Table | None = None,
-        sample_weight: Vector | None = None,
-    ) -> float:
-        """Return the R2 of simulated runs, whose starts are fitted.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        t : array-like of shape (n_samples,)
-        groups : array-like of shape (n_samples,), default=None
-        inputs : array-like of shape (n_samples, n_inputs), default=None
-        sample_weight : array-like of shape (n_samples,), default=None
-
-        Returns
-        -------
-        score : float
-            Mean over the columns; 0 where no equations were found.
-        """
-        check_is_fitted(self, "equations_")
-        runs: list[MeasuredRun] = take_runs(self, X, t, groups, inputs, sample_weight, reset=False)
-        if self._motion is None:
-            return 0.0
-        return simulated_runs(self._motion, runs)
-
-
-def _width(X: Any) -> int | None:
-    """Return how many columns rows have; None where that cannot be seen."""
-    shape = X.shape if hasattr(X, "shape") else np.shape(X)
-    return shape[1] if len(shape) == 2 else None
 
 
 register(EquationsOfMotion, write_equations, read_equations)

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vanishing.algebra.expressions import Node, evaluate
+from vanishing.algebra.expressions import Node
+from vanishing.equations.forms import Form
 from vanishing.estimators.progress import Progress
 from vanishing.fitting.sparse import sparse_supports
 from vanishing.motion import settings
@@ -40,6 +41,8 @@ class EquationSearch:
     order : {1, 2}
     max_degree, max_terms : int
     functions : sequence of str, or None
+    forms : sequence of Form
+        Whose terms have constants inside.
     known : sequence of Node or None
         What is known of each right-hand side.
     fixed : sequence of bool
@@ -58,13 +61,14 @@ class EquationSearch:
         max_degree: int,
         max_terms: int,
         functions: Sequence[str] | None,
+        forms: Sequence[Form],
         known: Sequence[Node | None],
         fixed: Sequence[bool],
         deadline: float,
         progress: Progress,
     ):
         self.runs, self.noise, self.order = tuple(runs), noise, order
-        self.max_degree, self.max_terms, self.functions = max_degree, max_terms, functions
+        self.max_degree, self.max_terms, self.forms = max_degree, max_terms, tuple(forms)
         self.known, self.fixed = tuple(known), tuple(fixed)
         self.deadline, self.progress = deadline, progress
         self.n_columns = len(noise.typical)
@@ -137,10 +141,8 @@ class EquationSearch:
         else:
             if len(bounds) == len(before.shot.bounds):
                 return before
-            starts, parameters = (
-                path_of(before.shot, self.rows)[0][bounds[:, 0]],
-                before.shot.parameters,
-            )
+            starts = path_of(before.shot, self.rows)[0][bounds[:, 0]]
+            parameters = before.shot.parameters
         shot = shoot(
             system, self.rows, parameters, bounds, np.ascontiguousarray(starts),
             max_steps=settings.SHOT_STEPS, deadline=self.deadline,
@@ -149,19 +151,15 @@ class EquationSearch:
 
     # -- Linear stages ----------------------------------------------------------------------------
 
+    def problem(self, column: int) -> LinearProblem:
+        """Return the linear problem of a column's equation."""
+        return LinearProblem(self.along, column, self.noise, self.max_terms, self.known[column])
+
     def linear(self, column: int) -> list[Support]:
         """Return supports of one column's equation, the best first."""
-        integrals = None
-        node = self.known[column]
-        if node is not None:
-            values = [
-                np.broadcast_to(evaluate(node, list(v)), v.shape[1])[np.newaxis]
-                for v in self.along.variables
-            ]
-            integrals = [part[0] for part in self.along.integrated(values)]
         if self.fixed[column]:
             return [Support(0.0, (), np.empty(0), "known")]
-        problem = LinearProblem(self.along, column, self.noise, self.max_terms, integrals)
+        problem = self.problem(column)
         dictionaries = self.stages
         kept = [self.along.integrals(stage.candidates) for stage in dictionaries]
         count = problem.count
@@ -181,9 +179,9 @@ class EquationSearch:
         problem.search_row_to_row(dictionaries[0], kept[0])
         n = len(self.along.low)
         least = 2 * plain + settings.KIND_PRICE + np.log(count) + settings.CONSTANT_PRICE
-        if self.functions is None and problem.could_gain(least) and not self.is_late:
+        if self.forms and problem.could_gain(least) and not self.is_late:
             small = monomials(n, range(n), 2)
-            problem.search_families(small, small)
+            problem.search_families(small, small, self.forms)
         unique: dict[frozenset, Support] = {}
         for support in sorted(problem.supports, key=lambda s: s.score):
             unique.setdefault(frozenset(term.node for term in support.terms), support)
@@ -379,15 +377,13 @@ class EquationSearch:
         while degree > 1 and len(monomials(n, range(n), degree)) > settings.MOST_CANDIDATES // 2:
             degree -= 1
         nodes = {(term.node, term.constants): term for term in monomials(n, range(n), degree)}
-        for supports in found:
-            for support in supports[: settings.REMEMBERED]:
-                for term in support.terms:
-                    nodes.setdefault((term.node, term.constants), term)
+        more = [t for supports in found for s in supports[: settings.REMEMBERED] for t in s.terms]
         chosen = {supports[0].stage for supports in found}
         for stage in self.stages:
-            related = stage.name in chosen or (stage.name == "circular" and "triple" in chosen)
-            for term in stage.candidates if related else ():
-                nodes.setdefault((term.node, term.constants), term)
+            if stage.name in chosen or (stage.name == "circular" and "triple" in chosen):
+                more += stage.candidates
+        for term in more:
+            nodes.setdefault((term.node, term.constants), term)
         return list(nodes.values())[: settings.MOST_RESELECTED]
 
     def _reselect(self, best: Tried, found) -> tuple[Tried, list[list[Support]]]:

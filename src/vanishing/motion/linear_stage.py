@@ -5,6 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from vanishing.algebra.expressions import Node, evaluate
+from vanishing.equations.forms import Form
 from vanishing.fitting.asked_functions import carries_more
 from vanishing.fitting.sparse import sparse_supports
 from vanishing.motion import settings
@@ -145,12 +147,20 @@ class LinearProblem:
     column : int
     noise : Noise
     max_terms : int
-    known : sequence of arrays of shape (n_rows,), default=None
-        Integrals of what is known of the right-hand side.
+    known : Node, default=None
+        What is known of the right-hand side.
     """
 
-    def __init__(self, along: Along, column: int, noise: Noise, max_terms: int, known=None):
-        self.along, self.column, self.known = along, column, known
+    def __init__(
+        self, along: Along, column: int, noise: Noise, max_terms: int, known: Node | None = None
+    ):
+        self.along, self.column, self.known = along, column, None
+        if known is not None:
+            values = [
+                np.broadcast_to(evaluate(known, list(v)), v.shape[1])[np.newaxis]
+                for v in along.variables
+            ]
+            self.known = [part[0] for part in along.integrated(values)]
         self.max_terms = max_terms
         self.soft = float(soft(noise)[column])
         self.walk = settings.FIRST_WALK
@@ -197,6 +207,14 @@ class LinearProblem:
         self.supports += kept_supports[: settings.SUPPORTS]
         return kept_supports[0] if kept_supports else None
 
+    def with_terms(self, terms: tuple[Candidate, ...], stage: str) -> Support:
+        """Return an equation of given terms."""
+        rows = self.rows(terms)
+        coef = np.linalg.lstsq(rows.terms, rows.target, rcond=1e-12)[0]
+        rest = rows.target - rows.terms @ coef
+        score = misfit(float(rest @ rest), self.count, self.soft) + price(terms, self.count)
+        return Support(score, terms, coef, stage)
+
     def settle_walk(self, support: Support) -> None:
         """Choose the strength of the random walk in errors, by the likelihood of a support."""
         integrals = self.along.integrals(support.terms)
@@ -210,13 +228,7 @@ class LinearProblem:
         self.walk, self.supports = settings.LARGE_WALK, []
         self.search(stage, integrals)
         found, self.supports, self.walk = self.supports, kept, usual
-        for support in found:
-            rows = self.rows(support.terms)
-            coef = np.linalg.lstsq(rows.terms, rows.target, rcond=1e-12)[0]
-            rest = rows.target - rows.terms @ coef
-            score = misfit(float(rest @ rest), self.count, self.soft)
-            score += price(support.terms, self.count)
-            self.supports.append(Support(score, support.terms, coef, stage.name))
+        self.supports += [self.with_terms(support.terms, stage.name) for support in found]
 
     def could_gain(self, least_price: float) -> bool:
         """Say whether an equation of some price could be better than the best one so far."""
@@ -228,7 +240,12 @@ class LinearProblem:
 
     # -- Constants inside -------------------------------------------------------------------------
 
-    def search_families(self, base: Sequence[Candidate], multipliers: Sequence[Candidate]) -> None:
+    def search_families(
+        self,
+        base: Sequence[Candidate],
+        multipliers: Sequence[Candidate],
+        forms: Sequence[Form],
+    ) -> None:
         """Look for terms with constants inside, beside a dictionary of plain terms."""
         low, high = self.along.low, self.along.high
         plain = self.rows(base)
@@ -244,15 +261,20 @@ class LinearProblem:
         for place in range(len(low)):
             if not high[place] > low[place]:
                 continue
-            for family in families(len(low), place, float(low[place]), float(high[place])):
-                gains = self._gains(family, family.starts, factors, basis, rest)
-                best = int(np.argmax(gains))
-                tried.append((float(gains[best]), family, family.starts[best]))
+            span = float(low[place]), float(high[place])
+            for family in families(len(low), place, *span, forms):
+                # What users name may be all of an equation, and not only what polynomials leave.
+                alone = () if family.is_own else ((basis[:, :0], plain.target),)
+                for beside in ((basis, rest), *alone):
+                    gains = self._gains(family, family.starts, factors, *beside)
+                    best = int(np.argmax(gains))
+                    share = float(gains[best]) / max(float(beside[1] @ beside[1]), 1e-300)
+                    tried.append((share, family, family.starts[best], beside))
         tried.sort(key=lambda one: -one[0])
-        for gain, family, start in tried[: settings.FAMILIES]:
-            if gain <= 0.0:
+        for rank, (share, family, start, beside) in enumerate(tried):
+            if share <= 0.0 or (rank >= settings.FAMILIES and family.is_own):
                 continue
-            constants = self._refined(family, start, factors, basis, rest)
+            constants = self._refined(family, start, factors, *beside)
             term = family.candidate.with_constants(constants)
             more = [times(term, multiplier) for multiplier in multipliers]
             self.search(Stage(family.name, (*base, *more)))

@@ -23,6 +23,8 @@ class MeasuredRun(NamedTuple):
     weight : array of shape (n_rows,)
     begin : float
         The time that ``t`` is counted from, as it was given.
+    batch : int
+        Place of its batch, where constants differ between batches.
     """
 
     label: object
@@ -31,6 +33,7 @@ class MeasuredRun(NamedTuple):
     U: np.ndarray
     weight: np.ndarray
     begin: float = 0.0
+    batch: int = 0
 
 
 def cut_runs(runs: Sequence[MeasuredRun]) -> list[MeasuredRun]:

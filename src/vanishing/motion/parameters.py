@@ -9,11 +9,19 @@ from vanishing._types import RandomState
 from vanishing.motion import settings
 
 
-def runs_held_out(n_runs: int, random_state: RandomState) -> np.ndarray:
-    """Return which runs are held out: a quarter, or none of fewer than four."""
+def runs_held_out(
+    n_runs: int, random_state: RandomState, batches: np.ndarray | None = None
+) -> np.ndarray:
+    """Return which runs are held out: a quarter, or none of fewer than four.
+
+    Of ``batches``, one run of each stays at least.
+    """
     held_out = np.zeros(n_runs, dtype=bool)
     if n_runs >= settings.HELD_OUT:
         order = check_random_state(random_state).permutation(n_runs)
+        if batches is not None:
+            _, first = np.unique(batches[order], return_index=True)
+            order = np.delete(order, first)
         held_out[order[: max(1, n_runs // settings.HELD_OUT)]] = True
     return held_out
 

@@ -7,13 +7,22 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from vanishing.checks import check_weights
+from vanishing.equations.parts import GROUP, Group
 from vanishing.motion.measured import MeasuredRun
 from vanishing.rows.intake import refuse
 from vanishing.rows.validation import are_missing, naming_text
 
 
 def take_runs(
-    estimator, X, t, groups=None, inputs=None, sample_weight=None, *, reset: bool = True
+    estimator,
+    X,
+    t,
+    groups=None,
+    inputs=None,
+    sample_weight=None,
+    *,
+    batches: np.ndarray | None = None,
+    reset: bool = True,
 ) -> list[MeasuredRun]:
     """Validate rows, and return them as runs in the order of time.
 
@@ -27,6 +36,8 @@ def take_runs(
     groups : array-like of shape (n_samples,), or None
     inputs : array-like of shape (n_samples, n_inputs), or None
     sample_weight : array-like of shape (n_samples,), or None
+    batches : array of int of shape (n_samples,), or None
+        Place of the batch of each row: one for all rows of a run.
     reset : bool
         Whether columns are set in the estimator, or compared with those it has.
     """
@@ -51,8 +62,15 @@ def take_runs(
     for label, low, high in zip(labels.tolist(), bounds[:-1], bounds[1:], strict=True):
         part = order[low:high]
         where = "" if groups is None else f" of the run {label!r}"
-        if len(part):
-            found.append(_merged(label, where, t[part], X[part], U[part], weight[part]))
+        if not len(part):
+            continue
+        merged = _merged(label, where, t[part], X[part], U[part], weight[part])
+        if batches is not None:
+            of_run = batches[part]
+            if np.ptp(of_run):
+                raise ValueError(f"rows{where} are of several batches: a run is of one.")
+            merged = merged._replace(batch=int(of_run[0]))
+        found.append(merged)
     if not found:
         raise ValueError("X has no rows (of positive weight): nothing to fit.")
     return found
@@ -98,6 +116,36 @@ def _groups(groups, n: int) -> tuple[np.ndarray, np.ndarray]:
         raise ValueError(
             "Some groups are text and others numbers. Convert them to one kind."
         ) from None
+
+
+def take_batches(batches, known: Sequence[Group] | None = None) -> tuple[list[Group], np.ndarray]:
+    """Return the labels of batches, and the place of each entry among them.
+
+    Parameters
+    ----------
+    batches : array-like of shape (n_entries,)
+    known : sequence of labels, default=None
+        Labels that there are: others are an error.
+    """
+    entries = np.asarray(column_or_1d(batches))
+    missing = are_missing(entries)
+    if missing.any():
+        raise ValueError(f"batches has no batch for row {np.argmax(missing)}: drop such rows.")
+    if known is None:
+        try:
+            labels, places = np.unique(entries, return_inverse=True)
+        except TypeError:  # numbers among texts
+            labels, places = np.unique(entries.astype(str), return_inverse=True)
+        plain = [v if isinstance(v, GROUP) and v is not True else str(v) for v in labels.tolist()]
+        return plain, places
+    # As text: a table on disk has text where an array may have had numbers.
+    of_label = {str(label): i for i, label in enumerate(known)}
+    unknown = [entry for entry in entries.tolist() if str(entry) not in of_label]
+    if unknown:
+        raise ValueError(
+            f"there is no batch {unknown[0]!r}; the batches are {', '.join(map(repr, known))}."
+        )
+    return list(known), np.array([of_label[str(entry)] for entry in entries.tolist()], dtype=int)
 
 
 def _merged(label, where: str, t, X, U, weight) -> MeasuredRun:

@@ -27,6 +27,8 @@ def write_equations(writer, model) -> dict:
         "held_out": writer.array(model.held_out_, "held_out_"),
         "held_out_error": writer.float(model.held_out_error_),
         "verdict": model.verdict_,
+        "batches": None if model.batches_ is None else writer.array(model.batches_, "batches_"),
+        "differing": list(model.differing_),
     }
 
 
@@ -34,13 +36,13 @@ def read_equations(reader, node, model) -> None:
     """Set the fitted part of `EquationsOfMotion` as `write_equations` has written it."""
     keys = ("equations", "front", "motion", *_ARRAYS, "n_pieces", "n_inputs", "ambiguous", "runs")
     equations, front, motion, *rest = reader.fitted(
-        model, node, (*keys, "held_out", "held_out_error", "verdict")
+        model, node, (*keys, "held_out", "held_out_error", "verdict"), ("batches", "differing")
     )
-    *arrays, n_pieces, n_inputs, ambiguous, runs, held_out, error, verdict = rest
+    *arrays, n_pieces, n_inputs, ambiguous, runs, held_out, error, verdict = rest[:-2]
+    batches, differing = rest[-2:]
     n = model.n_features_in_
     model.equations_ = [read_equation(reader, e) for e in reader.listed(equations, "equations")]
     model.front_ = [read_equation(reader, e) for e in reader.listed(front, "front")]
-    model._motion = None if motion is None else _read_motion(reader, motion, n)
     for name, values in zip(_ARRAYS, arrays, strict=True):
         listed = reader.listed(values, name, n)
         setattr(model, f"{name}_", np.array([reader.measured(v, name) for v in listed]))
@@ -53,6 +55,12 @@ def read_equations(reader, node, model) -> None:
     model.held_out_ = reader.array(held_out, "held_out", (len(model.runs_),))
     model.held_out_error_ = reader.measured(error, "held_out_error")
     model.verdict_ = reader.string(verdict, "verdict")
+    model.batches_ = None
+    if batches is not None:
+        model.batches_ = reader.array(batches, "batches", (len(model.runs_),))
+    n_batches = 1 if model.batches_ is None else len(np.unique(model.batches_))
+    model._motion = None if motion is None else _read_motion(reader, motion, n, n_batches)
+    model.differing_ = list(reader.names(differing or [], "differing", None))
 
 
 def _write_motion(writer, motion: FittedMotion) -> dict:
@@ -81,7 +89,7 @@ def _write_motion(writer, motion: FittedMotion) -> dict:
     }
 
 
-def _read_motion(reader, node, n_columns: int) -> FittedMotion:
+def _read_motion(reader, node, n_columns: int, n_batches: int) -> FittedMotion:
     """Return what `_write_motion` has written."""
     keys = ("order", "n_inputs", "known", "equations", "parameters", "covariance")
     order, n_inputs, known, equations, parameters, covariance = reader.fields(
@@ -99,7 +107,7 @@ def _read_motion(reader, node, n_columns: int) -> FittedMotion:
         for terms in reader.listed(equations, "equations", n_columns)
     ]
     system = System(read, n_inputs, order, nodes)
-    size = system.n_parameters
+    size = system.n_parameters * n_batches
     parameters = reader.array(parameters, "parameters", (size,))
     if covariance is not None:
         covariance = reader.array(covariance, "covariance", (size, size))

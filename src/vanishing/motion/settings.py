@@ -109,6 +109,8 @@ HIGHER = {1: 2, 2: 1, 3: 1}  # degrees that are added for so many variables
 FUNCTIONS = ("sin", "cos", "exp", "log", "sqrt", "reciprocal", "x|x|")  # that "auto" tries
 SUPPORTS = 3  # of each stage that go on
 FAMILIES = 4  # families with a constant inside that are refined and searched, for each column
+# Of constants of users' forms, about which nothing is known; starts of a family at most: time.
+COARSE_GRID, MOST_STARTS = (0.03, 30.0, 7), 200
 FIRST_STEP, LAST_STEP = 0.25, 2e-3  # of constants inside, relative: further is left to shooting
 REFINEMENTS = 25  # of constants inside, at most
 POLE = 300.0  # of its median: the largest value of a function that has no pole between
@@ -131,6 +133,10 @@ POOR = 1.3  # chi2 / m from which on terms are chosen again along short pieces
 SHORT_PIECES = 32  # of a run
 NAMED_FUNCTIONS = (*FUNCTIONS, "tan", "tanh", "arctan", "cbrt")  # that may be asked for
 PACE_SIMULATED = 0.1  # of simulations that users ask for
+
+# -- Batches --------------------------------------------------------------------------------------
+SEARCHED_BATCHES = 3  # the largest, whose runs are searched alone: time
+DIFFERENT = 0.01  # chance of saying that a constant differs where none does
 
 # -- Large tables ---------------------------------------------------------------------------------
 LONGEST_RUN = 2000  # rows of a run that is followed as one

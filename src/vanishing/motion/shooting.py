@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from vanishing.algebra.expressions import Column, Node, Number, Sum, product, relabelled
 from vanishing.motion import settings
@@ -32,8 +33,6 @@ class System:
     order : {1, 2}
     known : sequence of Node or None
         What is known of each right-hand side.
-    ties : sequence of tuples of int
-        Places of coefficients, of which each group has one value.
     """
 
     def __init__(
@@ -134,6 +133,8 @@ class Rows(NamedTuple):
     runs : tuple of SmoothRun
     pace : float
         Of the integration: slow enough for its errors to be less than the noise.
+    batches : array of int of shape (n_runs,)
+        Of each run, which of several sets of parameters it has.
     """
 
     t: np.ndarray
@@ -143,6 +144,11 @@ class Rows(NamedTuple):
     bounds: np.ndarray
     runs: tuple[SmoothRun, ...]
     pace: float
+    batches: np.ndarray
+
+    def run_of(self, bounds: np.ndarray) -> np.ndarray:
+        """Return the run of each piece."""
+        return np.searchsorted(self.bounds[:, 0], bounds[:, 0], side="right") - 1
 
     def pieces(self, count: int) -> np.ndarray:
         """Return the rows of pieces, so many of each run, if these have enough rows."""
@@ -156,11 +162,10 @@ class Rows(NamedTuple):
     def smooth_states(self, bounds: np.ndarray, order: int) -> np.ndarray:
         """Return the smooth states where pieces begin."""
         n = self.X.shape[1] * order
-        run = np.searchsorted(self.bounds[:, 0], bounds[:, 0], side="right") - 1
         return np.array(
             [
                 self.runs[r].states(self.t[i : i + 1], order)[:n, 0]
-                for r, i in zip(run, bounds[:, 0], strict=True)
+                for r, i in zip(self.run_of(bounds), bounds[:, 0], strict=True)
             ]
         )
 
@@ -178,6 +183,7 @@ def rows_of(runs: Sequence[SmoothRun], noise: Noise) -> Rows:
         np.column_stack([np.append(0, ends[:-1]), ends]),
         tuple(runs),
         settings.PACE_BELOW if noise.is_below.any() else settings.PACE,
+        np.array([run.batch for run in measured]),
     )
 
 
@@ -188,6 +194,7 @@ class Shot(NamedTuple):
     ----------
     system : System
     parameters : array of shape (n_parameters,)
+        Of all batches, one after the other, where there are some.
     starts : array of shape (n_pieces, n_states)
     bounds : array of int of shape (n_pieces, 2)
     losses : array of shape (n_columns,)
@@ -206,6 +213,12 @@ class Shot(NamedTuple):
     ended: int = DONE
 
 
+def of_batch(system: System, parameters: np.ndarray, batch: int) -> np.ndarray:
+    """Return the parameters of a batch, out of those of all or of one that is for all."""
+    p = system.n_parameters
+    return parameters if len(parameters) == p else parameters[batch * p : (batch + 1) * p]
+
+
 class _Equations(NamedTuple):
     losses: np.ndarray
     start_blocks: np.ndarray
@@ -217,36 +230,43 @@ class _Equations(NamedTuple):
 
 
 def _equations(system: System, rows: Rows, parameters, starts, bounds, with_tangent) -> _Equations:
-    n, p, k = system.n_states, len(parameters), len(bounds)
+    n, p, k = system.n_states, system.n_parameters, len(bounds)
+    n_batches = len(parameters) // p if p else 1
     found = _Equations(
         np.zeros(system.n_columns),
         np.zeros((k, n, n)),
         np.zeros((k, n, p)),
-        np.zeros((p, p)),
+        np.zeros((n_batches, p, p)),
         np.zeros((k, n)),
-        np.zeros(p),
+        np.zeros((n_batches, p)),
         DONE,
     )
+    batches = rows.batches[rows.run_of(bounds)] if n_batches > 1 else np.zeros(k, dtype=np.int64)
     longest = int(np.max(bounds[:, 1] - bounds[:, 0]))
     path = np.empty((longest, n))
     tangents = np.empty((longest if with_tangent else 1, n, n + p))
     for i, (low, high) in enumerate(bounds.tolist()):
+        b = batches[i]
         ended = integrate(
-            system.tape, starts[i], parameters, rows.t[low:high], rows.U[low:high], path, tangents,
-            with_tangent, False, rows.pace, True,
+            system.tape, starts[i], of_batch(system, parameters, b), rows.t[low:high],
+            rows.U[low:high], path, tangents, with_tangent, False, rows.pace, True,
         )  # fmt: skip
         if ended != DONE:
             found.losses[:] = np.inf
             return found._replace(ended=ended)
         add_normal_equations(
             path, tangents, rows.X[low:high], rows.told[low:high], with_tangent, found.losses,
-            found.start_blocks[i], found.mixed_blocks[i], found.block, found.start_cross[i],
-            found.cross,
+            found.start_blocks[i], found.mixed_blocks[i], found.block[b], found.start_cross[i],
+            found.cross[b],
         )  # fmt: skip
-    found.block[:] = np.tril(found.block) + np.tril(found.block, -1).T
     if not np.isfinite(found.losses).all():
         found.losses[:] = np.inf
-    return found
+    mixed = np.zeros((k, n, n_batches, p))
+    mixed[np.arange(k), :, batches] = found.mixed_blocks
+    whole = block_diag(*(np.tril(block) + np.tril(block, -1).T for block in found.block))
+    return found._replace(
+        mixed_blocks=mixed.reshape(k, n, -1), block=whole, cross=found.cross.ravel()
+    )
 
 
 def _step(
@@ -373,11 +393,13 @@ def path_of(shot: Shot, rows: Rows) -> tuple[np.ndarray, bool]:
     """Return the fitted path on all rows, and whether it could be integrated."""
     n = shot.system.n_states
     path = np.full((len(rows.t), n), np.nan)
-    nothing = np.empty((1, n, n + len(shot.parameters)))
+    nothing = np.empty((1, n, n + shot.system.n_parameters))
     fine = True
-    for start, (low, high) in zip(shot.starts, shot.bounds, strict=True):
+    batches = rows.batches[rows.run_of(shot.bounds)]
+    for start, batch, (low, high) in zip(shot.starts, batches, shot.bounds, strict=True):
+        parameters = of_batch(shot.system, shot.parameters, batch)
         ended = integrate(
-            shot.system.tape, start, shot.parameters, rows.t[low:high], rows.U[low:high],
+            shot.system.tape, start, parameters, rows.t[low:high], rows.U[low:high],
             path[low:high], nothing, False, False, rows.pace, True,
         )  # fmt: skip
         fine = fine and ended == DONE

@@ -19,12 +19,23 @@ class FittedMotion(NamedTuple):
     ----------
     system : System
     parameters : array of shape (n_parameters,)
+        Of all batches, one after the other, where there are some.
     covariance : array of shape (n_parameters, n_parameters) or None
     """
 
     system: System
     parameters: np.ndarray
     covariance: np.ndarray | None
+
+    def of_batch(self, batch: int) -> "FittedMotion":
+        """Return the equations of a batch."""
+        p = self.system.n_parameters
+        if len(self.parameters) == p:
+            return self
+        own = slice(batch * p, (batch + 1) * p)
+        covariance = None if self.covariance is None else self.covariance[own, own]
+        parameters = self.parameters[own]
+        return FittedMotion(self.system.with_parameters(parameters), parameters, covariance)
 
     @property
     def needs_velocities(self) -> bool:

@@ -190,4 +190,9 @@ class EquationsOfMotionDisplay(PanelsDisplay):
         runs = followed(estimator, X, t, groups, inputs, max_runs=FOLLOWED_RUNS)
         if not estimator.equations_:
             raise ValueError(f"there is nothing to draw. {estimator.verdict_}")
-        return cls(followed=runs, titles=[_title(e) for e in estimator.equations_]).plot(ax)
+        equations = estimator.equations_[: len(runs.names)]
+        if estimator.differing_:
+            titles = [f"{equation.left}, by batch" for equation in equations]
+        else:
+            titles = [_title(equation) for equation in equations]
+        return cls(followed=runs, titles=titles).plot(ax)

@@ -24,7 +24,7 @@ class EquationsOfMotionFacts:
 
     @property
     def equations(self) -> list[EquationOfMotion]:
-        """What was found, one per column."""
+        """What was found, one per column, and per batch."""
         return self.followed.model.equations_
 
     @property
@@ -51,7 +51,7 @@ class EquationsOfMotionFacts:
                 equation.terms, equation.coef.tolist(), equation.coef_std.tolist(), strict=True
             )
             inside = [(name, *pair) for name, pair in equation.constants.items()]
-            rows += [(equation.left, *number) for number in [*coefficients, *inside]]
+            rows += [(equation.heading, *number) for number in [*coefficients, *inside]]
         return rows
 
     @property
