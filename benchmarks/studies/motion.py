@@ -10,7 +10,7 @@ are independent as the system has. Seconds are the best of several fits on one c
         [--known] [--only Kepler ...]
     python benchmarks/studies/motion.py equations --help
 
-Equations of motion: see `motion_equations`.
+Equations of motion: see `motion_equations` and `motion_measures`.
 """
 
 import argparse
@@ -26,6 +26,7 @@ from vanishing import ConservedQuantities
 sys.path.append(str(Path(__file__).parents[2] / "tests"))
 sys.path.append(str(Path(__file__).parent))
 import motion_equations
+import motion_measures
 from moving import CONSERVED, SYSTEMS, simulated
 
 RIGHT = 0.02
@@ -105,8 +106,15 @@ def equations_main(words):
     parser.add_argument("--paths", type=int, default=0, help="so many paths that obey nothing")
     parser.add_argument("--oscillators", action="store_true", help="order 2 from positions")
     parser.add_argument("--pysindy", action="store_true", help="beside PySINDy")
+    parser.add_argument("--scale", action="store_true", help="a million rows in a thousand runs")
+    parser.add_argument("--pooled", action="store_true", help="standard errors of 1 to 16 runs")
+    parser.add_argument("--inputs", action="store_true", help="inputs that act and were measured")
     parser.add_argument("--verbose", action="store_true", help="one line per fit")
-    motion_equations.equations(parser.parse_args(words))
+    arguments = parser.parse_args(words)
+    for name in ("scale", "pooled", "inputs"):
+        if getattr(arguments, name):
+            getattr(motion_measures, name)()
+    motion_equations.equations(arguments)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,8 @@ Ornstein-Uhlenbeck processes, smooth random paths, hidden variables, forced syst
 switching.
 
     python benchmarks/studies/motion.py equations --table systems.csv [--noise 0 .01 .03 .05]
-        [--half] [--first N] [--only 25 27] [--own] [--paths 120] [--oscillators] [--pysindy]
+        [--half] [--first N] [--only 25 27] [--own] [--paths 240] [--oscillators] [--pysindy]
+        [--scale] [--pooled] [--inputs]
 """
 
 import csv

@@ -14,7 +14,7 @@ To read in this order. The search for the law of a target, step by step:
 - `homogeneous`: which of them may stand together, where coefficients have no dimension
 - `implicit`: several terms in the target
 - `refit`: coefficients in units of the target
-- `forms`, `form_grids`, `form_fits`: curves with constants inside functions
+- `equations.forms`, `form_grids`, `form_fits`: curves with constants inside functions
 - `exact`, `ends`: laws that hold up to rounding, and at the ends of columns
 - `choose`: which candidate, if any
 - `search`: all these steps

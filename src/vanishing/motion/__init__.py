@@ -25,7 +25,8 @@ Equations of motion:
 - `sensitivities`: which few terms, along a fitted path
 - `equations_search`: all these steps; `given_parts`: what users know already
 - `equations_fit`: search, runs held out, verdict; `conserved_check`: what the runs keep
-- `equation`, `simulation`, `saved_motion`: results
+- `batches`: constants that differ between batches of runs
+- `equation`, `simulation`, `saved_motion`, `answers`: results
 - `equations_of_motion`: the estimator `EquationsOfMotion`
 """
 
