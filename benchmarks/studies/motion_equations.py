@@ -145,6 +145,8 @@ def fresh_states(runs, seed=1):
 def has_right_terms(equation, states, truth) -> bool:
     """Say whether the terms of an equation can be the truth, and none of them is in vain."""
     values = equation.term_values(states)
+    if not np.isfinite(values).all():  # some states are out of its reach
+        return False
     size = np.linalg.norm(values, axis=0)
     coef = np.linalg.lstsq(values / size, truth, rcond=None)[0]
     left = np.linalg.norm(truth - values / size @ coef) / np.linalg.norm(truth)
