@@ -16,6 +16,7 @@ switching.
 """
 
 import csv
+import signal
 import time
 import warnings
 import zlib
@@ -364,6 +365,13 @@ def oscillators(noises) -> None:
 # -- PySINDy --------------------------------------------------------------------------------------
 
 
+SECONDS = 10  # of an integration, after which a motion counts as one that cannot be integrated
+
+
+def _too_long(*_):
+    raise TimeoutError
+
+
 class Sindy:
     """PySINDy with polynomials of degree 3, the threshold of the best training R2."""
 
@@ -394,13 +402,18 @@ class Sindy:
         return self
 
     def simulate(self, start, t):
-        """Integrate from a start."""
+        """Integrate from a start; what takes longer than some seconds follows nothing."""
+        before = signal.signal(signal.SIGALRM, _too_long)
+        signal.alarm(SECONDS)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 return self.model.simulate(start, t)
         except Exception:  # a motion that cannot be integrated follows nothing
             return np.full((len(t), len(start)), np.nan)
+        finally:
+            signal.alarm(0)
+            signal.signal(signal.SIGALRM, before)
 
     def predict(self, X):
         """Return the derivatives."""
