@@ -16,6 +16,7 @@ switching.
 """
 
 import csv
+import signal
 import time
 import warnings
 import zlib
@@ -145,6 +146,8 @@ def fresh_states(runs, seed=1):
 def has_right_terms(equation, states, truth) -> bool:
     """Say whether the terms of an equation can be the truth, and none of them is in vain."""
     values = equation.term_values(states)
+    if not np.isfinite(values).all():  # some states are out of its reach
+        return False
     size = np.linalg.norm(values, axis=0)
     coef = np.linalg.lstsq(values / size, truth, rcond=None)[0]
     left = np.linalg.norm(truth - values / size @ coef) / np.linalg.norm(truth)
@@ -362,6 +365,13 @@ def oscillators(noises) -> None:
 # -- PySINDy --------------------------------------------------------------------------------------
 
 
+SECONDS = 10  # of an integration, after which a motion counts as one that cannot be integrated
+
+
+def _too_long(*_):
+    raise TimeoutError
+
+
 class Sindy:
     """PySINDy with polynomials of degree 3, the threshold of the best training R2."""
 
@@ -392,13 +402,18 @@ class Sindy:
         return self
 
     def simulate(self, start, t):
-        """Integrate from a start."""
+        """Integrate from a start; what takes longer than some seconds follows nothing."""
+        before = signal.signal(signal.SIGALRM, _too_long)
+        signal.alarm(SECONDS)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 return self.model.simulate(start, t)
         except Exception:  # a motion that cannot be integrated follows nothing
             return np.full((len(t), len(start)), np.nan)
+        finally:
+            signal.alarm(0)
+            signal.signal(signal.SIGALRM, before)
 
     def predict(self, X):
         """Return the derivatives."""

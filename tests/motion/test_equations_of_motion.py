@@ -326,3 +326,18 @@ def test_no_warnings_of_numpy():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         EquationsOfMotion().fit(X, t, groups)
+
+
+def test_runs_that_were_put_one_after_the_other_are_named():
+    X, t, groups = make_motion("predator prey", 2, 60, noise=0.02, random_state=0)
+    t = t + 0.01 * (groups == 1)  # no two rows at the same time
+    with pytest.warns(UserWarning, match=r"the table is in the order of time but for 1 steps back"):
+        EquationsOfMotion(functions=()).fit(X, t)
+    named = np.where(groups == 0, "a", "a")
+    with pytest.warns(UserWarning, match=r"the run 'a' is .* the first at row 60"):
+        EquationsOfMotion(functions=()).fit(X, t, named)
+    order = np.random.default_rng(0).permutation(60)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        EquationsOfMotion(functions=()).fit(X[:60][order], t[:60][order])
+        EquationsOfMotion(functions=()).fit(X[:60][::-1], t[:60][::-1])

@@ -6,8 +6,10 @@ import numpy as np
 from sklearn.utils import check_array
 from sklearn.utils.validation import column_or_1d, validate_data
 
+from vanishing._warnings import warn
 from vanishing.checks import check_weights
 from vanishing.equations.parts import GROUP, Group
+from vanishing.motion import settings
 from vanishing.motion.measured import MeasuredRun
 from vanishing.rows.intake import refuse
 from vanishing.rows.validation import are_missing, naming_text
@@ -54,6 +56,8 @@ def take_runs(
     weight = check_weights(sample_weight, n)
     weight = np.ones(n) if weight is None else weight
     labels, run = _groups(groups, n)
+    if reset:
+        _warn_of_steps_back(t, run, labels, groups is not None)
     kept = np.isfinite(X).any(axis=1) & (weight > 0)
     rows = np.flatnonzero(kept)
     order = rows[np.lexsort((t[rows], run[rows]))]
@@ -89,6 +93,24 @@ def _times(t, n: int) -> np.ndarray:
     if t.shape != (n,):
         raise ValueError(f"t must be one number per row, shape ({n},); its shape is {t.shape}.")
     return t
+
+
+def _warn_of_steps_back(t: np.ndarray, run: np.ndarray, labels, has_groups: bool) -> None:
+    """Warn of a run in the order of time but for a few steps back, which may be several runs."""
+    order = np.argsort(run, kind="stable")
+    same = run[order][1:] == run[order][:-1]
+    back = same & (np.diff(t[order]) < 0)
+    counts = np.bincount(run[order][1:][back], minlength=len(labels))
+    rows = np.bincount(run, minlength=len(labels))
+    few = np.flatnonzero((counts > 0) & (counts <= settings.STEPS_BACK * rows))
+    if few.size:
+        at = order[1:][back & (run[order][1:] == few[0])][0]
+        whose = f"the run {labels[few[0]].item()!r}" if has_groups else "the table"
+        warn(
+            f"EquationsOfMotion: {whose} is in the order of time but for {counts[few[0]]} steps "
+            f"back, the first at row {at}. Its rows were sorted; if another run begins there, give "
+            "it a label of its own (groups)."
+        )
 
 
 def _inputs(inputs, n: int) -> np.ndarray:

@@ -134,6 +134,10 @@ SHORT_PIECES = 32  # of a run
 NAMED_FUNCTIONS = (*FUNCTIONS, "tan", "tanh", "arctan", "cbrt")  # that may be asked for
 PACE_SIMULATED = 0.1  # of simulations that users ask for
 
+STEPS_BACK = (
+    0.05  # of rows: fewer steps back in time may be several runs, more are rows in no order
+)
+
 # -- Batches --------------------------------------------------------------------------------------
 SEARCHED_BATCHES = 3  # the largest, whose runs are searched alone: time
 DIFFERENT = 0.01  # chance of saying that a constant differs where none does
