@@ -141,7 +141,7 @@ def _third_differences(n: int) -> np.ndarray:
     return penalty
 
 
-@numba.njit(cache=True, error_model="numpy")
+@numba.njit(cache=True, error_model="numpy", nogil=True)
 def _normal(places, values, x, weight, n_coef):
     """Return the Gram matrix of the basis by its diagonals, and products with x."""
     gram, cross = np.zeros((6, n_coef)), np.zeros(n_coef)
@@ -154,7 +154,7 @@ def _normal(places, values, x, weight, n_coef):
     return gram, cross
 
 
-@numba.njit(cache=True, error_model="numpy")
+@numba.njit(cache=True, error_model="numpy", nogil=True)
 def _solved(matrix, gram, cross):
     """Return M^-1 c and the trace of M^-1 G, of matrices given by diagonals.
 
