@@ -61,7 +61,7 @@ class BatchedFit(EquationsFit):
             shot = self._shared(rows, followed_rows(motion, rows, count), differs)
         evidence = self._evidence(best, fits, answers, differs)
         explained, lack = self._explained(rows, shot)
-        reason = self._objection(rows, shot, noise, held_error, explained, lack)
+        reason = self._objection(rows, shot, noise, held_error, explained, lack, evidence)
         equations = [
             equation
             for b, label in enumerate(self.labels)

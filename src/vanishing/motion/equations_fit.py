@@ -105,7 +105,7 @@ class EquationsFit:
         shot = self._constrained(rows, shot)
         held_error = self._held_out_error(answer.best.shot, count)
         explained, lack = self._explained(rows, shot)
-        reason = self._objection(rows, shot, noise, held_error, explained, lack)
+        reason = self._objection(rows, shot, noise, held_error, explained, lack, evidence)
         ambiguous = self._ambiguous(search, evidence)
         if reason is not None:
             found = self._equations(shot, noise, evidence, explained, lack)
@@ -241,7 +241,7 @@ class EquationsFit:
         return explained, lack
 
     def _objection(
-        self, rows: Rows, shot: Shot, noise: Noise, held_error, explained, lack
+        self, rows: Rows, shot: Shot, noise: Noise, held_error, explained, lack, evidence
     ) -> str | None:
         """Return why nothing is claimed; None if nothing speaks against it."""
         if not (self._spare(rows, shot) >= settings.SPARE_VALUES).all():
@@ -271,6 +271,15 @@ class EquationsFit:
             )
         if not np.isnan(held_error) and not held_error <= most + settings.HELD_OUT_SPARE:
             return f"runs that were held out are {held_error:.2g} times the noise away"
+        is_guessed = ~noise.is_below & (not noise.is_given)
+        if (
+            n_rows < settings.FEW_ROWS
+            and (is_guessed & ~(evidence >= settings.SURE_EVIDENCE)).any()
+        ):
+            return (
+                f"{n_rows} rows of unknown noise are too few to tell these equations from others: "
+                "measure more, or say how large the noise is"
+            )
         return None
 
     def _ambiguous(self, search: EquationSearch, evidence: np.ndarray) -> list[str]:

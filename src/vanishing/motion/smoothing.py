@@ -90,7 +90,8 @@ class _Fit(NamedTuple):
 
 def _basis(t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return knots, and for each row the first basis function that is not zero, and six values."""
-    n = int(np.clip(settings.KNOTS * len(t), settings.LEAST_KNOTS, settings.MOST_KNOTS))
+    most = min(settings.KNOTS * len(t), len(t) - _DEGREE - settings.SPARE_SPLINE_ROWS)
+    n = int(np.clip(most, settings.LEAST_KNOTS, settings.MOST_KNOTS))
     step = (t[-1] - t[0]) / n
     knots = t[0] + step * np.arange(-_DEGREE, n + _DEGREE + 1)
     matrix = BSpline.design_matrix(np.clip(t, knots[_DEGREE], knots[n + _DEGREE]), knots, _DEGREE)
