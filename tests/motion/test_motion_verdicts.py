@@ -7,10 +7,20 @@ from scipy.integrate import solve_ivp
 
 from vanishing import EquationsOfMotion
 from vanishing.datasets import make_motion
+from vanishing.motion import settings
 from vanishing.motion.candidates import monomials
 from vanishing.motion.evidence import lacking_one_term
 from vanishing.motion.linear_stage import Support
 from vanishing.motion.shooting import Shot, System
+
+
+def _van_der_pol(mu, t):
+    def slopes(_, x):
+        return [x[1], mu * (1.0 - x[0] ** 2) * x[1] - x[0]]
+
+    accurate = {"method": "LSODA", "rtol": 1e-9, "atol": 1e-10}
+    return solve_ivp(slopes, (t[0], t[-1]), [2.0, 0.0], t_eval=t, **accurate).y.T
+
 
 # -- Too little, too fast, too late ----------------------------------------------------------------
 
@@ -36,12 +46,7 @@ def test_robertson_is_refused():
 def test_jumps_between_rows_are_refused(order, reason):
     """Van der Pol's oscillator with mu = 100: a smooth path misses them, and calls them noise."""
     t = np.linspace(0.0, 400.0, 200)
-
-    def slopes(_, x):
-        return [x[1], 100.0 * (1.0 - x[0] ** 2) * x[1] - x[0]]
-
-    accurate = {"method": "LSODA", "rtol": 1e-9, "atol": 1e-10}
-    X = solve_ivp(slopes, (0.0, 400.0), [2.0, 0.0], t_eval=t, **accurate).y.T
+    X = _van_der_pol(100.0, t)
     model = EquationsOfMotion(functions=(), order=order).fit(X if order == 1 else X[:, :1], t)
     assert model.verdict_.startswith("none") and reason in model.verdict_
 
@@ -78,13 +83,58 @@ def test_a_coefficient_near_zero_is_no_evidence(size):
     assert distance == pytest.approx(worse - np.log(100) - 6, abs=1e-3)
 
 
-def test_evidence_is_no_more_than_standard_errors_say():
-    """The start is near where motion ends: the square can hardly be told from nothing."""
-    X, t, _ = make_motion("logistic", 1, 60, noise=0.02, starts=[[0.5]], t_end=4.0, random_state=0)
-    model = EquationsOfMotion(functions=()).fit(X, t)
+def test_terms_that_may_be_zero_are_not_certain():
+    """Jumps take less than a step between rows: coefficients are hardly larger than errors."""
+    t = np.linspace(0.0, 60.0, 200)
+    X = _van_der_pol(10.0, t)
+    model = EquationsOfMotion(functions=(), order=2).fit(X[:, :1], t)
+    assert not model.verdict_.startswith("obeys")
+    assert model.evidence_[0] < 5.0
+
+
+def test_a_factor_that_hardly_varies_is_not_certain():
+    """A pressure in pascals at Unix times: p*v is all but v, times a constant."""
+    t = np.linspace(0.0, 15.0, 100)
+    clean = np.column_stack([101_325.0 + 500.0 * np.cos(2.0 * t), -1000.0 * np.sin(2.0 * t)])
+    n_right = 0
+    for seed in range(4):
+        random = np.random.default_rng([seed, 77])
+        X = clean + 0.01 * clean.std(axis=0) * random.normal(size=clean.shape)
+        model = EquationsOfMotion().fit(pd.DataFrame(X, columns=["p", "v"]), 1.7e9 + t)
+        is_right = [equation.terms for equation in model.equations_] == [("v",), ("1", "p")]
+        assert is_right or not model.verdict_.startswith("obeys")
+        n_right += is_right
+    assert n_right >= 2
+
+
+# -- Few rows --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.01])
+def test_thirty_rows_are_enough_for_two_terms(noise):
+    t = np.linspace(0.0, 10.0, 30)
+    x = 10.0 / (1.0 + 9.0 * np.exp(-t))
+    x = x + noise * x.std() * np.random.default_rng(0).normal(size=30)
+    model = EquationsOfMotion(functions=()).fit(x[:, np.newaxis], t)
     (equation,) = model.equations_
-    z = np.min(np.abs(equation.coef) / equation.coef_std)
-    assert 2.0 * model.evidence_[0] <= 60 * np.log1p(z**2 / (1.3 * 60)) + 4 * np.log1p(z**2 / 60)
+    assert model.verdict_.startswith("obeys")
+    assert dict(zip(equation.terms, equation.coef, strict=True)) == pytest.approx(
+        {"x0": 1.0, "x0^2": -0.1}, rel=0.05
+    )
+    if noise:
+        assert model.noise_[0] == pytest.approx(noise * x.std(), rel=0.4)
+
+
+def test_few_rows_are_followed_by_what_is_certain_or_nothing(monkeypatch):
+    def claims():
+        random = np.random.default_rng(0)
+        paths = [random.normal(size=(n, 1)).cumsum(axis=0) for n in (12, 15, 20, 30) * 3]
+        models = [EquationsOfMotion(functions=()).fit(X, np.arange(float(len(X)))) for X in paths]
+        return [model.verdict_ for model in models if model.equations_]
+
+    assert claims() == []
+    monkeypatch.setattr(settings, "FEW_ROWS", 0)
+    assert len(claims()) > 1
 
 
 # -- What is given ---------------------------------------------------------------------------------

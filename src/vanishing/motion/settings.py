@@ -72,8 +72,9 @@ UNEVEN_CHANCE = 2.0  # times what is expected by chance
 KNOTS = 0.9  # intervals of a spline per row: more interpolate, fewer miss what is fast
 LEAST_KNOTS, MOST_KNOTS = 6, 4000  # of them
 # More rows than a spline has parameters, or it goes through all of them and no noise is left: with
-# none, nothing is found in 15 to 30 rows with noise; with 5, as much as with 10.
-SPARE_SPLINE_ROWS = 10
+# none, nothing is found in 15 to 30 rows with noise; with 3, as much as with 10, which miss more of
+# what is fast.
+SPARE_SPLINE_ROWS = 3
 GCV_PRICE = 1.3  # of a parameter in cross-validation: 1 follows the noise of one run in ten
 PENALTIES = (-9.0, 9.0, 1.0)  # decades of the penalty that are tried, relative to the rows' weight
 GROWING_ROWS = 30  # least rows that tell whether noise grows with the column
