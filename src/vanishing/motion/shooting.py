@@ -395,8 +395,9 @@ def _covariance(equations: _Equations, ties=None) -> np.ndarray:
     size = np.sqrt(np.maximum(np.diag(block), 1e-300))
     unit = block / size / size[:, None]
     inverse = np.linalg.pinv((unit + unit.T) / 2, rcond=1e-13, hermitian=True)
-    covariance = inverse / size / size[:, None]
-    return covariance if ties is None else ties @ covariance @ ties.T
+    with np.errstate(over="ignore", invalid="ignore"):  # of a parameter that changes nothing
+        covariance = inverse / size / size[:, None]
+        return covariance if ties is None else ties @ covariance @ ties.T
 
 
 def path_of(shot: Shot, rows: Rows) -> tuple[np.ndarray, bool]:
