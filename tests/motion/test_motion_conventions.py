@@ -69,6 +69,7 @@ def test_threads_change_nothing(monkeypatch):
         EquationsOfMotion(n_jobs=0).fit(X, t, groups)
 
 
+@pytest.mark.slow
 def test_an_interruption_leaves_what_was_there():
     X, t, groups = make_motion("oscillator", 2, 40, noise=0.01, random_state=0)
     steps = []

@@ -83,6 +83,7 @@ def test_a_coefficient_near_zero_is_no_evidence(size):
     assert distance == pytest.approx(worse - np.log(100) - 6, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_terms_that_may_be_zero_are_not_certain():
     """Jumps take less than a step between rows: coefficients are hardly larger than errors."""
     t = np.linspace(0.0, 60.0, 200)
@@ -92,6 +93,7 @@ def test_terms_that_may_be_zero_are_not_certain():
     assert model.evidence_[0] < 5.0
 
 
+@pytest.mark.slow
 def test_a_factor_that_hardly_varies_is_not_certain():
     """A pressure in pascals at Unix times: p*v is all but v, times a constant."""
     t = np.linspace(0.0, 15.0, 100)
@@ -125,6 +127,7 @@ def test_thirty_rows_are_enough_for_two_terms(noise):
         assert model.noise_[0] == pytest.approx(noise * x.std(), rel=0.4)
 
 
+@pytest.mark.slow
 def test_few_rows_are_followed_by_what_is_certain_or_nothing(monkeypatch):
     def claims():
         random = np.random.default_rng(0)
@@ -146,6 +149,7 @@ def epidemic():
     return pd.DataFrame(X, columns=["s", "i", "r"]), t, groups
 
 
+@pytest.mark.slow
 def test_signs_are_kept_while_terms_are_looked_for(epidemic):
     """As s + i + r is constant, di/dt can be written without a loss in i itself."""
     constraints = ["i in di/dt >= 0", "s*i in ds/dt <= 0"]
