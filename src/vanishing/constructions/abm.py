@@ -8,7 +8,7 @@ from scipy.linalg import norm, solve_triangular
 
 from vanishing.algebra.monomials import Border
 from vanishing.checks import check_choice
-from vanishing.constructions.base import savable
+from vanishing.constructions.ideal import savable
 from vanishing.constructions.certificate import (
     EPS,
     UNBOUNDED,

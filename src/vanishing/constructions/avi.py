@@ -7,7 +7,7 @@ from scipy.linalg import eigh, solve_triangular
 
 from vanishing.algebra.monomials import Border
 from vanishing.checks import check_number
-from vanishing.constructions.base import MonomialTransformer, savable
+from vanishing.constructions.ideal import IdealTransformer, savable
 from vanishing.constructions.certificate import (
     EPS,
     Factor,
@@ -22,7 +22,7 @@ _SMALLEST = 1e-150  # entry of a unit vector whose square is not zero
 
 
 @savable
-class AVI(MonomialTransformer):
+class AVI(IdealTransformer):
     """Generators of the approximate vanishing ideal by the kernel of a whole degree.
 
     For each degree AVI takes the singular vectors of the evaluated border terms and O whose

@@ -1,13 +1,13 @@
 """What all constructions of generators share: input, output, names, and what is saved."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Self
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from vanishing._threads import check_jobs, one_blas_thread, threads
+from vanishing._threads import check_jobs, threads
 from vanishing._types import Array, FloatArray, IntArray, Names, ObjectArray, Table, Vector
 from vanishing.algebra.generators import Generators, PolynomialSequence
 from vanishing.checks import check_choice, check_flag, check_number
@@ -18,7 +18,6 @@ from vanishing.estimators.names import adopt_columns, input_names
 from vanishing.estimators.notebook import HTMLRepresentation
 from vanishing.estimators.row_methods import RowTransformer, row_by_row
 from vanishing.estimators.saving import Savable
-from vanishing.persistence import register
 from vanishing.rows.intake import take_rows
 from vanishing.rows.reader import RowReader, reader_of
 from vanishing.rows.remembered import remembering
@@ -210,13 +209,11 @@ def construct(estimator: GeneratorTransformer, rows: RowReader) -> Remarks:
 class MonomialTransformer(GeneratorTransformer):
     """Base of the transformers whose generators are combinations of monomials.
 
-    A subclass says which construction it runs in ``_construction(rows, columns)``.
     """
 
     border: str
     feature_order: str
     n_iter_: int
-    _construction: Callable
     terms_: IntArray
     leading_terms_: IntArray
     coef_: FloatArray
@@ -228,17 +225,6 @@ class MonomialTransformer(GeneratorTransformer):
         super().check_parameters()
         check_choice("border", self.border, ("gb", "bb"))
         check_choice("feature_order", self.feature_order, ("given", "pearson", "rev_pearson"))
-
-    def _construct(self, rows: RowReader) -> Remarks:
-        with one_blas_thread():
-            columns = self._ordered_columns(rows)
-            construction = self._construction(rows, columns)
-            construction.run()
-            set_monomials(self, **construction.result())
-        self.feature_order_ = columns
-        if construction.n_iter is not None:
-            self.n_iter_ = max(1, construction.n_iter)
-        return construction.remarks()
 
     def _ordered_columns(self, rows):
         """Return the columns in their order; that by correlations is of Wirth, Kera and Pokutta.
@@ -252,7 +238,7 @@ class MonomialTransformer(GeneratorTransformer):
 
 
 def set_monomials(model, *, terms, leading_terms, coef, leading_coef, sizes, mse) -> None:
-    """Set the fitted attributes; ``sizes`` is |O| when each generator was found."""
+    """Set what all models of monomials have; ``sizes`` is |O| when each generator was found."""
     model.terms_ = terms
     model.leading_terms_ = leading_terms
     model.coef_ = coef
@@ -269,12 +255,6 @@ def set_monomials(model, *, terms, leading_terms, coef, leading_coef, sizes, mse
 
 
 # -- What is saved --------------------------------------------------------------------------------
-
-
-def savable(cls: type[MonomialTransformer]) -> type[MonomialTransformer]:
-    """Let the estimators of a class be saved, and loaded by its name."""
-    register(cls, write_monomials, read_monomials)
-    return cls
 
 
 def write_monomials(writer, model) -> dict:
@@ -307,11 +287,15 @@ def write_monomials(writer, model) -> dict:
     return node
 
 
-def read_monomials(reader, node, model, more=()) -> list:
-    """Set the fitted part of a transformer on monomials; return the values of ``more`` keys."""
+def read_monomials(reader, node, model, more=(), optional=()) -> list:
+    """Set the fitted part of a transformer on monomials; return the values of other keys.
+
+    These are the keys ``more``, then the ``optional`` ones, None where they are missing.
+    """
     keys = ("feature_names", "feature_order", "n_coefficients", "terms", "generators", *more)
-    fields = reader.fitted(model, node, keys, ("n_iter",))
-    names, order, n_coefficients, terms, generators, *others, n_iter = fields
+    fields = reader.fitted(model, node, keys, ("n_iter", *optional))
+    names, order, n_coefficients, terms, generators = fields[:5]
+    others, n_iter = [*fields[5 : len(keys)], *fields[len(keys) + 1 :]], fields[len(keys)]
     n_features = model.n_features_in_
     order = reader.integers(order, "feature_order", 0, n_features)
     is_order = np.array_equal(np.sort(order), np.arange(n_features))

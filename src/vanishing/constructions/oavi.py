@@ -9,7 +9,7 @@ import numpy as np
 from vanishing.algebra.monomials import Border
 from vanishing.checks import check_choice, check_flag, check_number
 from vanishing.constructions import settings
-from vanishing.constructions.base import savable
+from vanishing.constructions.ideal import savable
 from vanishing.constructions.certificate import (
     UNBOUNDED,
     Factor,
