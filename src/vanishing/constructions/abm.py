@@ -8,7 +8,6 @@ from scipy.linalg import norm, solve_triangular
 
 from vanishing.algebra.monomials import Border
 from vanishing.checks import check_choice
-from vanishing.constructions.ideal import savable
 from vanishing.constructions.certificate import (
     EPS,
     UNBOUNDED,
@@ -21,6 +20,7 @@ from vanishing.constructions.certificate import (
 from vanishing.constructions.engine import MonomialConstruction, Slab, stacked
 from vanishing.constructions.from_moments import FitsMoments, is_debiased
 from vanishing.constructions.gradient import DebiasedConstruction, GradientConstruction
+from vanishing.constructions.ideal import savable
 
 
 @savable

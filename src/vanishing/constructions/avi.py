@@ -7,7 +7,6 @@ from scipy.linalg import eigh, solve_triangular
 
 from vanishing.algebra.monomials import Border
 from vanishing.checks import check_number
-from vanishing.constructions.ideal import IdealTransformer, savable
 from vanishing.constructions.certificate import (
     EPS,
     Factor,
@@ -16,6 +15,7 @@ from vanishing.constructions.certificate import (
     bounds_from_rows,
 )
 from vanishing.constructions.engine import MonomialConstruction, stacked
+from vanishing.constructions.ideal import IdealTransformer, savable
 
 _ZERO = 1e-11  # root mean square of what is zero up to rounding, next to its terms
 _SMALLEST = 1e-150  # entry of a unit vector whose square is not zero

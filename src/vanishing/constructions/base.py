@@ -10,7 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 from vanishing._threads import check_jobs, threads
 from vanishing._types import Array, FloatArray, IntArray, Names, ObjectArray, Table, Vector
 from vanishing.algebra.generators import Generators, PolynomialSequence
+from vanishing.algebra.polynomials import Polynomial
 from vanishing.checks import check_choice, check_flag, check_number
+from vanishing.constructions.nearest import nearest_points
 from vanishing.constructions.small_columns import warn_of_small_columns
 from vanishing.estimators.bases import BaseEstimator, TransformerMixin
 from vanishing.estimators.fits import Remarks, all_or_nothing
@@ -18,7 +20,7 @@ from vanishing.estimators.names import adopt_columns, input_names
 from vanishing.estimators.notebook import HTMLRepresentation
 from vanishing.estimators.row_methods import RowTransformer, row_by_row
 from vanishing.estimators.saving import Savable
-from vanishing.rows.intake import take_rows
+from vanishing.rows.intake import take_rows, take_rows_in_memory
 from vanishing.rows.reader import RowReader, reader_of
 from vanishing.rows.remembered import remembering
 from vanishing.rows.values import generator_values
@@ -157,6 +159,50 @@ class GeneratorTransformer(
         """
         return generator_values([(self.generators_, self.absolute, self.chunk_size)], X)
 
+    def project(
+        self, X: Table, *, noise: float | Vector = 1.0, first_order: bool = False
+    ) -> FloatArray:
+        """Return the nearest point of the fitted variety to each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows in memory, with the columns seen in `fit`.
+        noise : float or array-like of shape (n_features,), default=1.0
+            Standard deviations of the columns' errors, up to a common factor: distances are
+            measured in these units, so that columns that are known well move little.
+        first_order : bool, default=False
+            Whether to take one step only, to the zeros of the linearised equations, which is nearly
+            as good near the variety and faster.
+
+        Returns
+        -------
+        points : ndarray of shape (n_samples, n_features)
+            NaN in rows that have no point of the variety near them; a warning names these.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from vanishing import OAVI
+        >>> angle = np.linspace(0, 6, 50)
+        >>> X = np.column_stack([np.cos(angle), np.sin(angle)])
+        >>> model = OAVI(psi=1e-6, oracle="ls", max_degree=2).fit(X)
+        >>> model.project([[3.0, 4.0]]).round(6)
+        array([[0.6, 0.8]])
+        """
+        check_is_fitted(self, "generators_")
+        check_flag("first_order", first_order)
+        rows = take_rows_in_memory(self, X, method="project", reset=False).X
+        per_column = np.broadcast_to(np.asarray(noise, dtype=np.float64), rows.shape[1:])
+        if not (np.isfinite(per_column).all() and (per_column > 0.0).all()):
+            raise ValueError("noise must be positive: one number, or one for each column.")
+        equations = self._equations()
+        return nearest_points(equations, rows, per_column, first_order=first_order)
+
+    def _equations(self) -> list[Polynomial]:
+        """Return the generators whose common zeros are the fitted variety."""
+        return list(self.generators_)
+
     def get_feature_names_out(self, input_features: Names | None = None) -> ObjectArray:
         """Return a name for each output: the polynomial, shortened where it is long.
 
@@ -207,9 +253,7 @@ def construct(estimator: GeneratorTransformer, rows: RowReader) -> Remarks:
 
 
 class MonomialTransformer(GeneratorTransformer):
-    """Base of the transformers whose generators are combinations of monomials.
-
-    """
+    """Base of the transformers whose generators are combinations of monomials."""
 
     border: str
     feature_order: str

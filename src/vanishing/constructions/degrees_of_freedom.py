@@ -33,14 +33,28 @@ class Dimension(NamedTuple):
 UNDETERMINED = Dimension(None, None, False)
 
 
-def dimension_of(
+class Shape(NamedTuple):
+    """What generators say about the variety that rows lie on.
+
+    Attributes
+    ----------
+    dimension : Dimension
+    equations : ndarray of int
+        Places of the generators that are equations of the rows; empty where that is not known.
+    """
+
+    dimension: Dimension
+    equations: IntArray
+
+
+def shape_of(
     generators: Generators,
     psi: float,
     sizes: IntArray,
     n_samples: float,
     sample: FloatArray | None,
-) -> Dimension:
-    """Return the dimension of the variety of those generators that are equations of the rows.
+) -> Shape:
+    """Return the shape of the variety of those generators that are equations of the rows.
 
     Parameters
     ----------
@@ -55,42 +69,43 @@ def dimension_of(
         Some of these rows.
     """
     n_features = generators.terms.shape[1]
+    nothing = np.zeros(0, dtype=np.intp)
     # A polynomial with as many terms as rows is zero on any rows.
     supported = np.flatnonzero(n_samples >= settings.ROWS_PER_TERM * (sizes + 1))
-    enough = n_samples >= settings.ROWS_PER_TERM * len(generators.terms)
     if not supported.size:
-        return Dimension(n_features, 1, bool(enough))
+        enough = n_samples >= settings.ROWS_PER_TERM * len(generators.terms)
+        return Shape(Dimension(n_features, 1, bool(enough)), nothing)
     if sample is None:
-        return UNDETERMINED
+        return Shape(UNDETERMINED, nothing)
     generators = generators.subset(supported)
-    spread = _spread(sample)
-    slopes = np.stack([g.gradient(sample) for g in generators], axis=1) * spread
+    slopes = np.stack([g.gradient(sample) for g in generators], axis=1) * _spread(sample)
     steepness = np.linalg.norm(slopes, axis=2)
     with np.errstate(divide="ignore", invalid="ignore"):
         distances = np.abs(generators.evaluate(sample)) / steepness
     # Where value and gradient are zero, a row is a singular point: on the variety.
     distance = np.median(np.nan_to_num(distances, nan=0.0, posinf=np.inf), axis=0)
-    limit = settings.NEAR * np.array([_generic_distance(d) for d in generators.degrees])
-    near = distance <= limit
+    degrees = generators.degrees
+    near = distance <= settings.NEAR * np.array([_generic_distance(d) for d in degrees])
     if not near.any():
-        return Dimension(n_features, 1, False)
+        return Shape(Dimension(n_features, 1, False), nothing)
     # Equations of the rows are all as near as their noise is large; a smooth approximation that
     # psi has let through is further off.
     equation = near & (distance <= max(settings.NOISE_RATIO * distance.min(), settings.ROUNDING))
+    places = supported[equation]
     # What psi has let through keeps its multiples from being looked at.
-    degrees = generators.degrees
     if (degrees[~equation] <= degrees[equation].max()).any():
-        return UNDETERMINED
+        return Shape(UNDETERMINED, places)
     try:
         dimension, degree = growth(generators.leading_terms[equation])
     except TooIntricate:
-        return UNDETERMINED
+        return Shape(UNDETERMINED, places)
     noise = max(distance[equation].max(), settings.ROUNDING)
     if dimension != _local_dimension(slopes[:, equation], steepness[:, equation], noise):
-        return UNDETERMINED
+        return Shape(UNDETERMINED, places)
     # Noise that is nearly as large as psi has hidden equations, or is about to.
     clear = psi == 0.0 or generators.mse[equation].max() <= settings.BELOW_PSI * psi
-    return Dimension(dimension, degree, bool(clear and not (near & ~equation).any()))
+    certain = bool(clear and not (near & ~equation).any())
+    return Shape(Dimension(dimension, degree, certain), places)
 
 
 def _spread(sample: FloatArray) -> FloatArray:

@@ -365,9 +365,7 @@ def _write(writer, model) -> dict:
 
 
 def _read(reader, node, model):
-    terms, generators, complete = reader.fitted(
-        model, node, ("terms", "generators"), ("complete",)
-    )
+    terms, generators, complete = reader.fitted(model, node, ("terms", "generators"), ("complete",))
     model.complete_ = complete is not None and reader.flag(complete, "complete")
     n_features = model.n_features_in_
     terms = reader.terms(terms, "terms", n_features)

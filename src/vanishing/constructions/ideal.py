@@ -35,7 +35,12 @@ from vanishing.constructions.base import (
     set_monomials,
     write_monomials,
 )
-from vanishing.constructions.degrees_of_freedom import UNDETERMINED, Dimension, dimension_of
+from vanishing.constructions.degrees_of_freedom import (
+    UNDETERMINED,
+    Dimension,
+    Shape,
+    shape_of,
+)
 from vanishing.constructions.zeros import joint_eigenvalues, polished
 from vanishing.estimators.fits import Remarks
 from vanishing.persistence import register
@@ -72,7 +77,7 @@ class IdealTransformer(MonomialTransformer):
     max_abs_: FloatArray | None
     _n_samples: float
     _sample: FloatArray | None = None
-    _dimension: Dimension | None = None
+    _shape: Shape | None = None
 
     def _construct(self, rows: RowReader) -> Remarks:
         with one_blas_thread():
@@ -86,7 +91,7 @@ class IdealTransformer(MonomialTransformer):
         self.complete_ = construction.complete
         self.max_abs_ = construction.measured.max_abs
         self._n_samples, self._sample = rows.n_samples, construction.measured.sample
-        self._dimension = None
+        self._shape = None
         return construction.remarks()
 
     def __repr__(self, N_CHAR_MAX=700):
@@ -271,10 +276,18 @@ class IdealTransformer(MonomialTransformer):
         Dimension(dimension=1, degree=2, certain=True)
         """
         check_is_fitted(self, "generators_")
-        if self._dimension is not None:  # of a model that was loaded: it has no rows
-            return self._dimension
+        return self._variety().dimension
+
+    def _variety(self) -> Shape:
+        """Return the shape of the fitted variety, which a model that was loaded remembers."""
+        if self._shape is not None:
+            return self._shape
         sizes, sample = self._sizes(), self._sample
-        return dimension_of(self.generators_, self.psi, sizes, self._n_samples, sample)
+        return shape_of(self.generators_, self.psi, sizes, self._n_samples, sample)
+
+    def _equations(self) -> list[Polynomial]:
+        places = self._variety().equations
+        return [self.generators_[i] for i in places] or list(self.generators_)
 
     # -- Small things -----------------------------------------------------------------------------
 
@@ -317,23 +330,27 @@ def _write(writer, model: IdealTransformer) -> dict:
     node = {**write_monomials(writer, model), "complete": bool(model.complete_)}
     if model.max_abs_ is not None:
         node["max_abs"] = model.max_abs_.tolist()
-        node["dimension"] = list(model.dimension())
+        dimension, equations = model._variety()
+        node["dimension"], node["equations"] = list(dimension), equations.tolist()
     return node
 
 
 def _read(reader, node, model: IdealTransformer) -> None:
     """Set the fitted part; files of earlier versions do not say more than the generators."""
-    keys = ("complete", "max_abs", "dimension")
-    complete, max_abs, dimension = read_monomials(reader, node, model, optional=keys)
-    model.complete_ = reader.flag(complete, "complete") if complete is not None else False
+    keys = ("complete", "max_abs", "dimension", "equations")
+    values = read_monomials(reader, node, model, optional=keys)
+    complete, max_abs, dimension, equations = values
+    model.complete_ = complete is not None and reader.flag(complete, "complete")
     model.max_abs_ = None
     if max_abs is not None:
         model.max_abs_ = reader.floats(max_abs, "max_abs", model.n_features_in_)
-    model._dimension = UNDETERMINED
+    found, places = UNDETERMINED, np.zeros(0, dtype=np.intp)
     if dimension is not None:
         size, degree, certain = reader.listed(dimension, "dimension", 3)
-        model._dimension = Dimension(
+        found = Dimension(
             None if size is None else reader.integer(size, "a dimension"),
             None if degree is None else reader.integer(degree, "a degree"),
             reader.flag(certain, "certain"),
         )
+        places = reader.integers(equations, "equations", 0, model.n_generators_ - 1)
+    model._shape = Shape(found, places)

@@ -9,7 +9,6 @@ import numpy as np
 from vanishing.algebra.monomials import Border
 from vanishing.checks import check_choice, check_flag, check_number
 from vanishing.constructions import settings
-from vanishing.constructions.ideal import savable
 from vanishing.constructions.certificate import (
     UNBOUNDED,
     Factor,
@@ -21,6 +20,7 @@ from vanishing.constructions.certificate import (
 from vanishing.constructions.engine import LARGEST_SLAB, MonomialConstruction, Slab, stacked
 from vanishing.constructions.from_moments import FitsMoments, is_debiased
 from vanishing.constructions.gradient import DebiasedConstruction
+from vanishing.constructions.ideal import savable
 from vanishing.oracles import ORACLES, Status, named
 from vanishing.oracles.closed_form import refitted
 from vanishing.rows.reader import RowReader
