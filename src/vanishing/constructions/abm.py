@@ -86,6 +86,11 @@ class ABM(FitsMoments):
         Share of zeros among the non-leading coefficients that each generator could have had.
     n_coefficients_ : int
         How many those are.
+    complete_ : bool
+        Whether the border was empty at the end, so that every polynomial can be divided by the
+        generators: see `reduce`.
+    max_abs_ : ndarray of shape (n_features_in_,) or None
+        Largest absolute value of each column on the training rows; None where they were not seen.
     feature_order_ : ndarray of int of shape (n_features_in_,)
         Columns in the order of the variables t_1 < t_2 < ... of DegLex.
     n_features_in_ : int

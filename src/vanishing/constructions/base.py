@@ -196,12 +196,17 @@ class GeneratorTransformer(
         per_column = np.broadcast_to(np.asarray(noise, dtype=np.float64), rows.shape[1:])
         if not (np.isfinite(per_column).all() and (per_column > 0.0).all()):
             raise ValueError("noise must be positive: one number, or one for each column.")
-        equations = self._equations()
-        return nearest_points(equations, rows, per_column, first_order=first_order)
+        equations, codimension = self._variety_equations()
+        return nearest_points(
+            equations, rows, per_column, codimension=codimension, first_order=first_order
+        )
 
-    def _equations(self) -> list[Polynomial]:
-        """Return the generators whose common zeros are the fitted variety."""
-        return list(self.generators_)
+    def _variety_equations(self) -> tuple[list[Polynomial], int]:
+        """Return the generators whose common zeros are the fitted variety, and its codimension.
+
+        That is at least 1: how many of them are independent.
+        """
+        return list(self.generators_), 1
 
     def get_feature_names_out(self, input_features: Names | None = None) -> ObjectArray:
         """Return a name for each output: the polynomial, shortened where it is long.

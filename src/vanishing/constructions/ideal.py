@@ -285,9 +285,10 @@ class IdealTransformer(MonomialTransformer):
         sizes, sample = self._sizes(), self._sample
         return shape_of(self.generators_, self.psi, sizes, self._n_samples, sample)
 
-    def _equations(self) -> list[Polynomial]:
-        places = self._variety().equations
-        return [self.generators_[i] for i in places] or list(self.generators_)
+    def _variety_equations(self) -> tuple[list[Polynomial], int]:
+        (dimension, _, _), places = self._variety()
+        equations = [self.generators_[i] for i in places] or list(self.generators_)
+        return equations, 1 if dimension is None else max(1, self.n_features_in_ - dimension)
 
     # -- Small things -----------------------------------------------------------------------------
 
@@ -302,8 +303,8 @@ class IdealTransformer(MonomialTransformer):
         """Bound |f| on the training rows by the largest absolute values of the columns."""
         if self.max_abs_ is None:
             raise ValueError(
-                "how large values on the rows are is not known: the model was fitted to moments, "
-                "or comes from a file of an earlier version. Fit it to the rows."
+                "how large values on the rows are is not known: the model has no generators, was "
+                "fitted to moments, or comes from a file of an earlier version."
             )
         return float(np.abs(f.coef) @ (self.max_abs_**f.terms).prod(axis=1))
 

@@ -107,6 +107,11 @@ class OAVI(FitsMoments):
     n_coefficients_ : int
         How many non-leading coefficients the generators could have had: what `sparsity_` is
         relative to.
+    complete_ : bool
+        Whether the border was empty at the end, so that every polynomial can be divided by the
+        generators: see `reduce`.
+    max_abs_ : ndarray of shape (n_features_in_,) or None
+        Largest absolute value of each column on the training rows; None where they were not seen.
     n_iter_ : int
         Steps of the oracle, all terms together.
     feature_order_ : ndarray of int of shape (n_features_in_,)
