@@ -94,6 +94,13 @@ class IdealTransformer(MonomialTransformer):
         vars(self).pop("_shape", None)
         return construction.remarks()
 
+    def __getstate__(self):
+        """Return what is pickled: the shape of the variety in place of the rows it is seen on."""
+        state = dict(super().__getstate__())
+        if state.pop("_seen", None) is not None:
+            state["_shape"] = self._shape
+        return state
+
     def __repr__(self, N_CHAR_MAX=700):
         text = super().__repr__(N_CHAR_MAX)
         if self.psi == 0 and not getattr(self, "complete_", True):
