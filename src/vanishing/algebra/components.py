@@ -285,7 +285,11 @@ class Components(PolynomialSequence):
         if degree > 1 and size.max() < math.log(_NO_TERM * weights):
             used, coef = np.zeros(1, dtype=np.intp), np.zeros_like(coef)
         return Polynomial(
-            terms[used], coef[used], mse=self.mse[i], feature_names=self.feature_names
+            terms[used],
+            coef[used],
+            mse=self.mse[i],
+            feature_names=self.feature_names,
+            sparsity=0.0,  # combinations of candidates have no zeros
         )
 
     @staticmethod

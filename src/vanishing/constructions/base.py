@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from vanishing._threads import check_jobs, one_blas_thread, threads
 from vanishing._types import Array, FloatArray, IntArray, Names, ObjectArray, Table, Vector
-from vanishing.algebra.generators import Generators, PolynomialSequence
+from vanishing.algebra.generators import Generators, PolynomialSequence, sizes_before
 from vanishing.checks import check_choice, check_flag, check_number
 from vanishing.constructions.small_columns import warn_of_small_columns
 from vanishing.estimators.bases import BaseEstimator, TransformerMixin
@@ -263,7 +263,7 @@ def set_monomials(model, *, terms, leading_terms, coef, leading_coef, sizes, mse
     model.n_generators_ = len(leading_terms)
     model.n_terms_ = len(terms)
     model.generators_ = Generators(
-        terms, leading_terms, coef, leading_coef, mse, input_names(model)
+        terms, leading_terms, coef, leading_coef, mse, input_names(model), sizes
     )
     model.degree_ = model.generators_.degree
 
@@ -339,9 +339,11 @@ def read_monomials(reader, node, model, more=()) -> list:
         leading_terms=leading_terms,
         coef=coef,
         leading_coef=leading_coef,
-        sizes=np.array([n_coefficients]),
+        sizes=sizes_before(terms, leading_terms, order),
         mse=np.array([reader.measured(row[5], "an mse") for row in rows]),
     )
+    model.n_coefficients_ = n_coefficients
+    model.sparsity_ = sparsity(least, n_coefficients)
     names = reader.names(names, "feature_names", n_features)
     model.generators_ = model.generators_.renamed(names)
     model.feature_order_ = order

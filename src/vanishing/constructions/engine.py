@@ -153,6 +153,8 @@ class MonomialConstruction:
     unit_norm = False  # leading coefficients are 1, or coefficients have l2-norm 1
     max_slab: float = np.inf  # border terms to settle together at most
     n_iter: int | None = None  # steps of an oracle, where there is one
+    barred: np.ndarray | None = None  # terms whose multiples no border has
+    doubts: tuple[str, ...] = ()  # about what was given
 
     def __init__(self, options, rows: RowReader, columns: np.ndarray):
         self.rows = rows
@@ -207,6 +209,8 @@ class MonomialConstruction:
             if not self._fits(monomials.border_bytes(previous), degree):
                 return
             border = monomials.border(previous, self.border_kind)
+            if self.barred is not None:
+                border = monomials.without_multiples(border, self.barred)
             n_border = len(border.terms)
             if not n_border or not self._fits(8 * n_border * len(self.terms), degree):
                 return
@@ -421,4 +425,5 @@ class MonomialConstruction:
         """Say why it stopped early, which terms joined O, and whether nothing vanishes."""
         shortfall = self.shortfall() if self.n_short else None
         remarks = remarks_on(self.name, self.psi, self.n_generators, self.stopped, shortfall)
-        return remarks._replace(small=tuple(self.small))
+        problems = (*self.doubts, *remarks.problems)
+        return remarks._replace(small=tuple(self.small), problems=problems)
