@@ -55,6 +55,10 @@ class ABM(FitsMoments):
         the mean squared distance of the rows from its zeros, and psi a bound on that: any number,
         in the squared unit of the columns. Generators are then the same, up to a factor, when all
         columns are multiplied by a number and psi by its square.
+    remove_redundant : bool, default=False
+        Whether generators are removed whose gradients lie in the span of those of earlier ones, on
+        the rows: near these they have no zeros fewer. What is left describes the rows, and is no
+        basis of the ideal. It takes one more pass over the rows.
     absolute : bool, default=True
         Whether `transform` returns ``|g(x)|`` rather than ``g(x)``.
     chunk_size : int or None, default=None
@@ -128,6 +132,7 @@ class ABM(FitsMoments):
         max_terms: int | None = None,
         feature_order: Literal["given", "pearson", "rev_pearson"] = "given",
         normalization: Literal["coefficients", "gradient"] = "coefficients",
+        remove_redundant: bool = False,
         absolute: bool = True,
         chunk_size: int | None = None,
         n_jobs: int | None = None,
@@ -139,6 +144,7 @@ class ABM(FitsMoments):
         self.max_terms = max_terms
         self.feature_order = feature_order
         self.normalization = normalization
+        self.remove_redundant = remove_redundant
         self.absolute = absolute
         self.chunk_size = chunk_size
         self.n_jobs = n_jobs

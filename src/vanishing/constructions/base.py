@@ -11,6 +11,7 @@ from vanishing._threads import check_jobs, one_blas_thread, threads
 from vanishing._types import Array, FloatArray, IntArray, Names, ObjectArray, Table, Vector
 from vanishing.algebra.generators import Generators, PolynomialSequence, sizes_before
 from vanishing.checks import check_choice, check_flag, check_number
+from vanishing.constructions.redundancy import constructed
 from vanishing.constructions.small_columns import warn_of_small_columns
 from vanishing.estimators.bases import BaseEstimator, TransformerMixin
 from vanishing.estimators.fits import Remarks, all_or_nothing
@@ -68,6 +69,7 @@ class GeneratorTransformer(
             if getattr(self, name) is not None:
                 check_number(name, getattr(self, name), low=1, integer=True)
         check_flag("absolute", self.absolute)
+        check_flag("remove_redundant", getattr(self, "remove_redundant", False))
         check_jobs(self.n_jobs)
 
     def fit(self, X: Table, y: object = None, sample_weight: Vector | None = None) -> Self:
@@ -90,7 +92,7 @@ class GeneratorTransformer(
         self.check_parameters()
         with all_or_nothing(self), threads(self.n_jobs):
             rows = take_rows(self, X, sample_weight=sample_weight, keep_all=True)
-            remarks = self._construct(reader_of(rows, self.chunk_size))
+            remarks = constructed(self, reader_of(rows, self.chunk_size))
             remarks.warn()
             if remarks.small and not remarks.problems:  # one warning is enough
                 warn_of_small_columns(self.psi, remarks.small, input_names(self))
@@ -139,6 +141,16 @@ class GeneratorTransformer(
 
     def _construct(self, rows: RowReader) -> Remarks:
         """Construct the generators of rows; return the warnings to issue when `fit` returns."""
+        raise NotImplementedError
+
+    def keep(self, chosen: IntArray) -> None:
+        """Keep some of the generators, and forget the others.
+
+        Parameters
+        ----------
+        chosen : ndarray of int
+            Their places.
+        """
         raise NotImplementedError
 
     @row_by_row(n_columns=lambda self: self.n_generators_, on_device=lambda self, X: True)
@@ -204,7 +216,7 @@ def construct(estimator: GeneratorTransformer, rows: RowReader) -> Remarks:
     """
     estimator.n_features_in_ = rows.n_features
     with threads(estimator.n_jobs):
-        return estimator._construct(rows)
+        return constructed(estimator, rows)
 
 
 class MonomialTransformer(GeneratorTransformer):
@@ -239,6 +251,18 @@ class MonomialTransformer(GeneratorTransformer):
         if construction.n_iter is not None:
             self.n_iter_ = max(1, construction.n_iter)
         return construction.remarks()
+
+    def keep(self, chosen: IntArray) -> None:
+        """Keep some of the generators, and forget the others; O stays as it is."""
+        set_monomials(
+            self,
+            terms=self.terms_,
+            leading_terms=self.leading_terms_[chosen],
+            coef=self.coef_[chosen],
+            leading_coef=self.leading_coef_[chosen],
+            sizes=self.generators_.sizes[chosen],
+            mse=self.mse_[chosen],
+        )
 
     def _ordered_columns(self, rows):
         """Return the columns in their order; that by correlations is of Wirth, Kera and Pokutta.

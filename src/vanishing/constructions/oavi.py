@@ -78,6 +78,10 @@ class OAVI(FitsMoments):
     feature_order : {"given", "pearson", "rev_pearson"}, default="given"
         Order of the variables in DegLex: as given, or by the sum of absolute correlations with all
         columns, ascending or descending.
+    remove_redundant : bool, default=False
+        Whether generators are removed whose gradients lie in the span of those of earlier ones, on
+        the rows: near these they have no zeros fewer. What is left describes the rows, and is no
+        basis of the ideal. It takes one more pass over the rows.
     absolute : bool, default=True
         Whether `transform` returns ``|g(x)|`` rather than ``g(x)``.
     chunk_size : int or None, default=None
@@ -173,6 +177,7 @@ class OAVI(FitsMoments):
         exclude: Sequence[str | Polynomial] | None = None,
         refit: bool = True,
         feature_order: Literal["given", "pearson", "rev_pearson"] = "given",
+        remove_redundant: bool = False,
         absolute: bool = True,
         chunk_size: int | None = None,
         n_jobs: int | None = None,
@@ -193,6 +198,7 @@ class OAVI(FitsMoments):
         self.exclude = exclude
         self.refit = refit
         self.feature_order = feature_order
+        self.remove_redundant = remove_redundant
         self.absolute = absolute
         self.chunk_size = chunk_size
         self.n_jobs = n_jobs

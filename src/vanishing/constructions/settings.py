@@ -19,3 +19,8 @@ OPEN_ENDED = 10  # max_degree, the default: a smaller one says which degrees are
 STANDARD_ERRORS = 3.0  # within which a debiased mean square is zero: fewer laws, or more artefacts
 NO_NOISE = 1e-4  # what columns without noise count for, next to the noisiest: they have laws, too
 EVEN_SHARE = 0.4999  # of the class in a contrast: from one half on it does not tell classes apart
+
+# Share of a generator's squared gradient, over all rows, that earlier ones' leave over: with less
+# it is redundant. Noise turns gradients by about its size next to that of the shape, and those of
+# high degrees by more.
+REDUNDANT = 0.01

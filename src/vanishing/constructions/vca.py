@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from vanishing._threads import one_blas_thread
-from vanishing._types import Names, ObjectArray
+from vanishing._types import IntArray, Names, ObjectArray
 from vanishing.algebra.components import Components, Stage
 from vanishing.checks import check_choice
 from vanishing.constructions.base import EQUATION, GeneratorTransformer
@@ -55,6 +55,10 @@ class VCA(GeneratorTransformer):
         degree 2 on mean squares are 1 / m^2 of those of "l2", and more rows make more vanish. All
         products of F_1 and F_{d-1} are candidates, repeated ones included: some generators are
         zero as polynomials. The published ``max_degree=10`` is 9 here.
+    remove_redundant : bool, default=False
+        Whether generators are removed whose gradients lie in the span of those of earlier ones, on
+        the rows: near these they have no zeros fewer. What is left describes the rows, and is no
+        basis of the ideal. It takes one more pass over the rows.
     absolute : bool, default=True
         Whether `transform` returns ``|g(x)|`` rather than ``g(x)``.
     chunk_size : int or None, default=None
@@ -103,6 +107,12 @@ class VCA(GeneratorTransformer):
     >>> X = np.column_stack([np.cos(angle), np.sin(angle)])
     >>> print(VCA(psi=1e-6, max_degree=2).fit(X).generators_[0])
     0.5*x1^2 + 0.5*x0^2 - 0.5
+
+    Of degree 3 and above there are more, which say the same near the circle.
+
+    >>> [VCA(psi=1e-6, max_degree=6, remove_redundant=remove).fit(X).n_generators_
+    ...  for remove in (False, True)]
+    [9, 1]
     """
 
     fits_sources = reads_sources = False  # its components are fitted to rows in memory
@@ -114,6 +124,7 @@ class VCA(GeneratorTransformer):
         max_degree: int = 3,
         max_terms: int | None = None,
         normalization: Literal["gradient", "l2", "unit"] = "gradient",
+        remove_redundant: bool = False,
         absolute: bool = True,
         chunk_size: int | None = None,
         n_jobs: int | None = None,
@@ -123,6 +134,7 @@ class VCA(GeneratorTransformer):
         self.max_degree = max_degree
         self.max_terms = max_terms
         self.normalization = normalization
+        self.remove_redundant = remove_redundant
         self.absolute = absolute
         self.chunk_size = chunk_size
         self.n_jobs = n_jobs
@@ -142,6 +154,10 @@ class VCA(GeneratorTransformer):
             construction.run()
             _set_components(self, construction.generators(input_names(self)), construction.n_terms)
         return construction.remarks()
+
+    def keep(self, chosen: IntArray) -> None:
+        """Keep some of the generators, and forget the others; F stays as it is."""
+        _set_components(self, self.generators_.subset(chosen), self.n_terms_)
 
     def get_feature_names_out(self, input_features: Names | None = None) -> ObjectArray:
         """Return a name for each output: the degree of the generator and its place among all.
