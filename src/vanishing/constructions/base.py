@@ -57,6 +57,11 @@ class GeneratorTransformer(
     n_features_in_: int
     feature_names_in_: ObjectArray
 
+    @property
+    def names_columns(self) -> bool:
+        """Whether some of the parameters name columns."""
+        return False
+
     def _psi_below(self) -> float:
         """Return what psi has to be smaller than."""
         return 1.0

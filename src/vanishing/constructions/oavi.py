@@ -204,6 +204,11 @@ class OAVI(FitsMoments):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @property
+    def names_columns(self) -> bool:
+        """Whether some of the parameters name columns."""
+        return bool(self.known or self.exclude)
+
     def _construction(self, rows, columns):
         if is_debiased(rows):
             construction = DebiasedConstruction(self, rows, columns)
