@@ -56,8 +56,6 @@ class FitsMoments(MonomialTransformer):
         if self.remove_redundant:
             raise ValueError("remove_redundant=True needs the rows: gradients are taken at each.")
         rows = MomentReader(moments)
-        if is_debiased(rows) and self.border != "gb":
-            raise ValueError("debiased moments need border='gb': O has all divisors of its border.")
         with all_or_nothing(self), threads(self.n_jobs):
             adopt_layout(self, moments.layout)
             self._construct(rows).warn()
