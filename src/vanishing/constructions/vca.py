@@ -42,12 +42,15 @@ class VCA(GeneratorTransformer):
     max_terms : int or None, default=None
         Largest number of components in F, with the constant. The fit stops, with a warning, before
         it would be exceeded.
-    normalization : {"gradient", "l2", "unit"}, default="gradient"
+    normalization : {"gradient", "coefficients", "l2", "unit"}, default="gradient"
         What is 1 of a generator. "gradient": the mean squared length of its gradient on the rows,
         so that its mean square is, to first order, the mean squared distance of the rows from its
         zeros. psi bounds that in every degree, and is any number, in the squared unit of the
         columns: the generators are the same, up to a factor, when all columns are multiplied by a
-        number and psi by its square. "l2": the l2-norm of its coefficients on the candidates. As
+        number and psi by its square. "coefficients": the l2-norm of its coefficients on monomials,
+        as `ABM` has it. psi then means the same in every degree for columns that are scaled into
+        [0, 1] or [-1, 1]. Candidates are expanded into all monomials of their degree. "l2": the
+        l2-norm of its coefficients on the candidates. As
         these have mean squares of about 1 from degree 2 on, psi is there relative to the spread of
         the rows: little vanishes, and F grows until it interpolates the rows unless max_degree or
         max_terms bound it. "unit": as published. The l2-norm of the coefficients is 1, and so are
@@ -97,7 +100,8 @@ class VCA(GeneratorTransformer):
     component analysis", ICML 2013.
 
     H. Kera, Y. Hasegawa, "Gradient boosts the approximate vanishing ideal", AAAI 2020:
-    gradients as the unit.
+    gradients as the unit; "Spurious vanishing problem in approximate vanishing ideal", IEEE Access
+    2019: coefficients as the unit.
 
     Examples
     --------
@@ -107,6 +111,8 @@ class VCA(GeneratorTransformer):
     >>> X = np.column_stack([np.cos(angle), np.sin(angle)])
     >>> print(VCA(psi=1e-6, max_degree=2).fit(X).generators_[0])
     0.5*x1^2 + 0.5*x0^2 - 0.5
+    >>> print(VCA(psi=1e-6, max_degree=2, normalization="coefficients").fit(X).generators_[0])
+    0.5774*x1^2 + 0.5774*x0^2 - 0.5774
 
     Of degree 3 and above there are more, which say the same near the circle.
 
@@ -123,7 +129,7 @@ class VCA(GeneratorTransformer):
         *,
         max_degree: int = 3,
         max_terms: int | None = None,
-        normalization: Literal["gradient", "l2", "unit"] = "gradient",
+        normalization: Literal["gradient", "coefficients", "l2", "unit"] = "gradient",
         remove_redundant: bool = False,
         absolute: bool = True,
         chunk_size: int | None = None,
@@ -145,7 +151,8 @@ class VCA(GeneratorTransformer):
 
     def check_parameters(self) -> None:
         """Raise TypeError or ValueError unless the parameters are valid."""
-        check_choice("normalization", self.normalization, ("gradient", "l2", "unit"))
+        choices = ("gradient", "coefficients", "l2", "unit")
+        check_choice("normalization", self.normalization, choices)
         super().check_parameters()
 
     def _construct(self, rows):
