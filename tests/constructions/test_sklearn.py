@@ -46,6 +46,8 @@ OTHER_PARAMETERS = {
         OAVI(psi=0),
         OAVI(certify=False, refit=False, border="bb", feature_order="pearson", max_degree=3),
         ABM(normalization="gradient"),
+        ABM(2.0, normalization="gradient", noise=0.1, border="bb", max_degree=2),
+        OAVI(region="l2", remove_redundant=True, max_degree=3),
     ]
 )
 def test_scikit_learn_checks(estimator, check):

@@ -63,7 +63,7 @@ class OAVI(FitsMoments):
         decides, as in the paper.
     known : list of str or Polynomial, default=None
         Equations that are known to hold, such as ``"x0^2 + x1^2 = 1"``, in the columns as `fit`
-        gets them. Generators are found modulo these: leading terms of what follows from them (up to
+        gets them; a classifier scales these first, and calls them x0, x1, ... Generators are found modulo these: leading terms of what follows from them (up to
         ``max_degree``) neither join O nor lead generators. Together with the known equations they
         say what the generators would say without. A warning names known equations whose mean square
         on the rows is above psi, the coefficient of their leading term being 1.

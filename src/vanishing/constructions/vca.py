@@ -28,7 +28,8 @@ class VCA(GeneratorTransformer):
     are F_d. Combinations of candidates that are zero as polynomials are left out, unless all is
     to be as published.
 
-    Neither the order of the columns nor rotations of them matter. The generators are not sparse.
+    Neither the order of the columns nor rotations of them matter, but for coefficients as the unit,
+    which rotations change. The generators are not sparse.
 
     Parameters
     ----------
@@ -50,10 +51,10 @@ class VCA(GeneratorTransformer):
         number and psi by its square. "coefficients": the l2-norm of its coefficients on monomials,
         as `ABM` has it. psi then means the same in every degree for columns that are scaled into
         [0, 1] or [-1, 1]. Candidates are expanded into all monomials of their degree. "l2": the
-        l2-norm of its coefficients on the candidates. As
-        these have mean squares of about 1 from degree 2 on, psi is there relative to the spread of
-        the rows: little vanishes, and F grows until it interpolates the rows unless max_degree or
-        max_terms bound it. "unit": as published. The l2-norm of the coefficients is 1, and so are
+        l2-norm of its coefficients on the candidates. As these have mean squares of about 1 from
+        degree 2 on, psi is there relative to the spread of the rows: little vanishes, and F grows
+        until it interpolates the rows unless max_degree or max_terms bound it. "unit": as
+        published. The l2-norm of the coefficients is 1, and so are
         the sums of squares of the components over the m rows (F_0 is ``1 / sqrt(m)``), so that from
         degree 2 on mean squares are 1 / m^2 of those of "l2", and more rows make more vanish. All
         products of F_1 and F_{d-1} are candidates, repeated ones included: some generators are
