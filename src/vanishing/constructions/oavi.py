@@ -61,20 +61,20 @@ class OAVI(FitsMoments):
         Decide by the exact least-squares residual whether a border term is the leading term of a
         generator, and ask the oracle for coefficients only where it is. With False the oracle
         decides, as in the paper.
-    known : list of str or Polynomial, default=None
-        Equations that are known to hold, such as ``"x0^2 + x1^2 = 1"``, in the columns as `fit`
-        gets them; a classifier scales these first, and calls them x0, x1, ... Generators are found modulo these: leading terms of what follows from them (up to
-        ``max_degree``) neither join O nor lead generators. Together with the known equations they
-        say what the generators would say without. A warning names known equations whose mean square
-        on the rows is above psi, the coefficient of their leading term being 1.
-    exclude : list of str or Polynomial, default=None
-        Terms that may not occur, such as ``"x0*x1"``, nor may any multiple of them: a column to
-        leave it out.
     refit : bool, default=True
         Let an iterative oracle choose the terms of a generator only: its coefficients are the
         closed form on these terms, where that stays in the ball. As sparse, with a smaller mse.
         ``certify=False, refit=False`` is the paper's algorithm to the letter, and with
         ``oracle="agd"`` the published one, step for step.
+    known : list of str or Polynomial, default=None
+        Equations that are known to hold, such as ``"x0^2 + x1^2 = 1"``, in the columns as `fit`
+        gets them; a classifier scales these first, and calls them x0, x1, ... Generators are found
+        modulo these: leading terms of what follows from them, up to ``max_degree``, neither join O
+        nor lead generators. A warning names known equations that do not hold on the rows: whose
+        mean square is above psi when the coefficient of their leading term is 1.
+    exclude : list of str or Polynomial, default=None
+        Terms that may not occur, such as ``"x0*x1"``, nor any multiple of them. ``"x0"``
+        leaves out the whole column.
     feature_order : {"given", "pearson", "rev_pearson"}, default="given"
         Order of the variables in DegLex: as given, or by the sum of absolute correlations with all
         columns, ascending or descending.
@@ -149,7 +149,7 @@ class OAVI(FitsMoments):
     array([[0.],
            [1.]])
 
-    That a law is known, what else holds?
+    Where a law is known: what else holds?
 
     >>> X = np.column_stack([X, X[:, 0] * X[:, 1]])
     >>> known = ["x0^2 + x1^2 = 1"]
@@ -173,9 +173,9 @@ class OAVI(FitsMoments):
         max_degree: int = 10,
         max_terms: int | None = None,
         certify: bool = True,
+        refit: bool = True,
         known: Sequence[str | Polynomial] | None = None,
         exclude: Sequence[str | Polynomial] | None = None,
-        refit: bool = True,
         feature_order: Literal["given", "pearson", "rev_pearson"] = "given",
         remove_redundant: bool = False,
         absolute: bool = True,
