@@ -1,5 +1,7 @@
 """Known equations and excluded terms: what else holds?"""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -68,8 +70,8 @@ def test_leading_terms_are_those_of_sympy(seed):
 
 def test_fractions_as_people_mean_them():
     equations = [parse_equation(text, ["x", "y"]) for text in ("x = 0.1*y", "y = 10*x", "9*x = y")]
-    assert len(leading_terms(equations[:2], [0, 1], 3)) == 1  # the second says nothing new
-    assert len(leading_terms(equations, [0, 1], 3)) == 2
+    assert len(leading_terms(equations[:2], np.arange(2), 3)) == 1  # the second says nothing new
+    assert len(leading_terms(equations, np.arange(2), 3)) == 2
 
 
 # ---------------------------------------------------------------------------------------- known
@@ -105,8 +107,24 @@ def test_known_equations_may_be_polynomials_of_a_model():
 def test_rows_that_do_not_obey_are_named():
     with pytest.warns(ConvergenceWarning, match=r"the known equation x0 = 3 has a mean square of"):
         fit(["x0 = 3"])
-    exact = OAVI(0.0, known=[CIRCLE], max_degree=2)
-    exact.fit(curve())  # no warning: it holds up to rounding
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        OAVI(0.0, known=[CIRCLE], max_degree=2).fit(curve())
+    assert not any("known" in str(w.message) for w in caught)  # it holds up to rounding
+
+
+def test_generators_modulo_equations_are_no_basis(tmp_path):
+    model = fit([CIRCLE], max_degree=2)
+    assert not model.complete_
+    assert model.dimension().dimension is None
+    with pytest.raises(ValueError, match="is beyond what the construction has looked at"):
+        model.reduce("x1^2")
+    remainder, _ = model.reduce("x0*x1 + x0")
+    assert str(remainder) == "x2 + x0"
+    model.save(tmp_path / "model.json")
+    assert load(tmp_path / "model.json").dimension().dimension is None
+    exact = OAVI(0.0, known=[CIRCLE]).fit(curve(6))
+    assert len(exact.terms_) == 6  # as many as points: nothing is left in the border
 
 
 def test_names_weights_blocks_moments_and_files(tmp_path):

@@ -46,6 +46,20 @@ def test_a_curve_in_space_needs_two_equations(kind):
     assert len(model.generators_.sizes) == 2
 
 
+def test_what_is_left_describes_the_variety_and_is_no_basis(tmp_path):
+    X, _ = planted("twisted cubic", 200, np.random.default_rng(0))
+    everything, rest = (
+        OAVI(1e-10, max_degree=3, remove_redundant=remove).fit(X) for remove in (False, True)
+    )
+    assert everything.dimension() == rest.dimension()
+    assert rest.dimension().dimension == 1
+    assert not rest.complete_
+    rest.save(tmp_path / "model.json")
+    assert load(tmp_path / "model.json").dimension() == rest.dimension()
+    near = rest.project(X + 0.01)
+    assert np.abs(everything.transform(near)).max() < 1e-6
+
+
 def test_directions_that_only_some_rows_have_are_kept():
     """A plane and a line across it: the second equation is new on the line alone."""
     rng = np.random.default_rng(0)

@@ -9,7 +9,6 @@ from scipy.linalg import norm, solve_triangular
 from vanishing._types import Vector
 from vanishing.algebra.monomials import Border
 from vanishing.checks import check_choice, per_column
-from vanishing.constructions.base import savable
 from vanishing.constructions.certificate import (
     EPS,
     UNBOUNDED,
@@ -22,6 +21,7 @@ from vanishing.constructions.certificate import (
 from vanishing.constructions.engine import MonomialConstruction, Slab, stacked
 from vanishing.constructions.from_moments import FitsMoments, is_debiased
 from vanishing.constructions.gradient import DebiasedConstruction, GradientConstruction
+from vanishing.constructions.ideal import savable
 
 
 @savable
@@ -97,6 +97,11 @@ class ABM(FitsMoments):
         Share of zeros among the non-leading coefficients that each generator could have had.
     n_coefficients_ : int
         How many those are.
+    complete_ : bool
+        Whether the border was empty at the end, so that every polynomial can be divided by the
+        generators: see `reduce`.
+    max_abs_ : ndarray of shape (n_features_in_,) or None
+        Largest absolute value of each column on the training rows; None where they were not seen.
     feature_order_ : ndarray of int of shape (n_features_in_,)
         Columns in the order of the variables t_1 < t_2 < ... of DegLex.
     n_features_in_ : int

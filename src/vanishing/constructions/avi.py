@@ -7,7 +7,6 @@ from scipy.linalg import eigh, solve_triangular
 
 from vanishing.algebra.monomials import Border
 from vanishing.checks import check_number
-from vanishing.constructions.base import MonomialTransformer, savable
 from vanishing.constructions.certificate import (
     EPS,
     Factor,
@@ -16,13 +15,14 @@ from vanishing.constructions.certificate import (
     bounds_from_rows,
 )
 from vanishing.constructions.engine import MonomialConstruction, stacked
+from vanishing.constructions.ideal import IdealTransformer, savable
 
 _ZERO = 1e-11  # root mean square of what is zero up to rounding, next to its terms
 _SMALLEST = 1e-150  # entry of a unit vector whose square is not zero
 
 
 @savable
-class AVI(MonomialTransformer):
+class AVI(IdealTransformer):
     """Generators of the approximate vanishing ideal by the kernel of a whole degree.
 
     For each degree AVI takes the singular vectors of the evaluated border terms and O whose
@@ -83,6 +83,11 @@ class AVI(MonomialTransformer):
         Share of zeros among the non-leading coefficients that each generator could have had.
     n_coefficients_ : int
         How many those are.
+    complete_ : bool
+        Whether the border was empty at the end, so that every polynomial can be divided by the
+        generators: see `reduce`.
+    max_abs_ : ndarray of shape (n_features_in_,) or None
+        Largest absolute value of each column on the training rows; None where they were not seen.
     feature_order_ : ndarray of int of shape (n_features_in_,)
         Columns in the order of the variables t_1 < t_2 < ... of DegLex.
     n_features_in_ : int

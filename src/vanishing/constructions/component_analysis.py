@@ -105,6 +105,7 @@ class ComponentAnalysis:
         self.scale = np.ones(rows.n_features)
         self.variances = np.ones(0)  # of the columns along the components of degree 1
         self.stopped: str | None = None  # why the construction ended early
+        self.complete = False  # whether a degree had no components
 
     def run(self):
         """Go through the degrees until one has no components."""
@@ -115,6 +116,7 @@ class ComponentAnalysis:
             if degree > 1:
                 n_first, n_last = (self.stages[i].n_components for i in (0, -1))
                 if not n_last:
+                    self.complete = True
                     return
                 half = degree == 2 and not self.as_published  # f g is g f
                 n_candidates = n_first * (n_last + 1) // 2 if half else n_first * n_last
@@ -131,6 +133,7 @@ class ComponentAnalysis:
             )
             if self.stopped is not None:
                 return
+        self.complete = not self.stages[-1].n_components
 
     def _dimension(self, degree, n_candidates) -> int:
         """Bound the dimension of the candidates' residuals as polynomials.

@@ -3,7 +3,7 @@
 from typing import Self
 
 from vanishing._threads import threads
-from vanishing.constructions.base import MonomialTransformer
+from vanishing.constructions.ideal import IdealTransformer
 from vanishing.estimators.fits import all_or_nothing
 from vanishing.rows.intake import adopt_layout
 from vanishing.rows.moments import MomentReader, Moments
@@ -16,7 +16,7 @@ def is_debiased(rows: RowReader) -> bool:
     return noise is not None and bool(noise.any())
 
 
-class FitsMoments(MonomialTransformer):
+class FitsMoments(IdealTransformer):
     """Base of the constructions from monomials that moments alone suffice for."""
 
     remove_redundant: bool

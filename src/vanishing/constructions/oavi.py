@@ -6,10 +6,10 @@ from typing import Literal
 
 from vanishing.algebra.polynomials import Polynomial
 from vanishing.checks import check_choice, check_flag, check_number
-from vanishing.constructions.base import savable
 from vanishing.constructions.from_moments import FitsMoments, is_debiased
 from vanishing.constructions.given import check_given, given
 from vanishing.constructions.gradient import DebiasedConstruction
+from vanishing.constructions.ideal import savable
 from vanishing.constructions.oracle_construction import OracleConstruction
 from vanishing.estimators.names import input_names
 from vanishing.oracles import ORACLES, named
@@ -113,6 +113,11 @@ class OAVI(FitsMoments):
     n_coefficients_ : int
         How many non-leading coefficients the generators could have had: what `sparsity_` is
         relative to.
+    complete_ : bool
+        Whether the border was empty at the end, so that every polynomial can be divided by the
+        generators: see `reduce`.
+    max_abs_ : ndarray of shape (n_features_in_,) or None
+        Largest absolute value of each column on the training rows; None where they were not seen.
     n_iter_ : int
         Steps of the oracle, all terms together.
     feature_order_ : ndarray of int of shape (n_features_in_,)

@@ -161,6 +161,7 @@ class VCA(GeneratorTransformer):
         with one_blas_thread():
             construction.run()
             _set_components(self, construction.generators(input_names(self)), construction.n_terms)
+        self.complete_ = construction.complete
         return construction.remarks()
 
     def keep(self, chosen: IntArray) -> None:
@@ -209,6 +210,7 @@ def _write(writer, model) -> dict:
         **writer.input(model),
         "feature_names": list(components.feature_names),
         "n_terms": int(model.n_terms_),
+        "complete": model.complete_,
         "scale": components.scale.tolist(),
         "mse": writer.plain(components.mse),
     }
@@ -232,9 +234,10 @@ def _write(writer, model) -> dict:
 
 
 def _read(reader, node, model):
-    names, n_terms, scale, mse, nodes, equations = reader.fitted(
-        model, node, ("feature_names", "n_terms", "scale", "mse", "stages"), ("equations",)
-    )
+    keys = ("feature_names", "n_terms", "scale", "mse", "stages")
+    values = reader.fitted(model, node, keys, ("equations", "complete"))
+    names, n_terms, scale, mse, nodes, equations, complete = values
+    model.complete_ = complete is not None and reader.flag(complete, "complete")
     n_features = model.n_features_in_
     names = reader.names(names, "feature_names", n_features)
     if equations is not None:

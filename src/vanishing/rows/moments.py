@@ -24,7 +24,7 @@ from vanishing.algebra.evaluation import chunk_rows, evaluate, stretches
 from vanishing.checks import check_nonnegative, check_number, per_column
 from vanishing.persistence.files import read_bounded, write_atomically
 from vanishing.rows.noise import Debiasing, estimate
-from vanishing.rows.reader import RowReader
+from vanishing.rows.reader import Measured, RowReader
 from vanishing.rows.source import RowLayout
 from vanishing.rows.validation import naming_text
 
@@ -463,6 +463,10 @@ class MomentReader(RowReader):
         squares = squares + 2.0 * np.einsum("ij,ji->i", coef, self._gram(terms, leading))
         squares = squares + np.einsum("ij,ij->i", coef @ self._gram(terms, terms), coef)
         return np.maximum(squares, 0.0)
+
+    def measured(self, plan, terms, coef, leading):
+        """Return the mse of polynomials; nothing else is known of the rows."""
+        return Measured(self.mse(plan, terms, coef, leading))
 
     def correlations(self):
         """Return the Pearson correlations of the columns; zero for constant columns."""
