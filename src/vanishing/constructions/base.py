@@ -284,6 +284,7 @@ class MonomialTransformer(GeneratorTransformer):
     leading_terms_: IntArray
     coef_: FloatArray
     leading_coef_: FloatArray
+    generators_: Generators
     feature_order_: IntArray
 
     def check_parameters(self) -> None:
@@ -294,13 +295,15 @@ class MonomialTransformer(GeneratorTransformer):
 
     def keep(self, chosen: IntArray) -> None:
         """Keep some of the generators, and forget the others; O stays as it is."""
+        sizes = self.generators_.sizes
+        assert sizes is not None  # as `set_monomials` gives them
         set_monomials(
             self,
             terms=self.terms_,
             leading_terms=self.leading_terms_[chosen],
             coef=self.coef_[chosen],
             leading_coef=self.leading_coef_[chosen],
-            sizes=self.generators_.sizes[chosen],
+            sizes=sizes[chosen],
             mse=self.mse_[chosen],
         )
 

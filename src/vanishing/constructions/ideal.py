@@ -291,6 +291,7 @@ class IdealTransformer(MonomialTransformer):
         if self._shape is not None:
             return self._shape
         sizes = self.generators_.sizes
+        assert sizes is not None  # as `set_monomials` gives them
         return shape_of(self.generators_, self.psi, sizes, self._n_samples, self._sample)
 
     def _variety_equations(self) -> tuple[list[Polynomial], int]:
