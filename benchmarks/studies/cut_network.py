@@ -3,9 +3,10 @@
 A network with three hidden layers learns scikit-learn's digits. Cut after layer 0 (the pixels), 1,
 2 or 3, the rest is replaced by a linear head on the latent rows, or by principal components,
 `VanishingFeatures` and a linear head, as fitted and trained further in PyTorch. Seven random
-splits, half of the rows to learn from. Settings were chosen on the training rows of another split, most of
-which are test rows of some split here. Accuracy in per cent on the other half with its standard
-error, numbers that are not zero, seconds of the fit, and milliseconds for 1,000 rows, one thread.
+splits, half of the rows to learn from. Settings were chosen on the training rows of another split,
+most of which are test rows of some split here. Accuracy in per cent on the other half with its
+standard error, numbers that are not zero, seconds of the fit, and milliseconds for 1,000 rows, one
+thread.
 
     python benchmarks/studies/cut_network.py [--splits 7] [--out FILE]
 """

@@ -149,13 +149,15 @@ class GeneratorTransformer(
         """Construct the generators of rows; return the warnings to issue when `fit` returns."""
         raise NotImplementedError
 
-    def keep(self, chosen: IntArray) -> None:
+    def keep(self, chosen: IntArray, *, same_variety: bool = False) -> None:
         """Keep some of the generators, and forget the others.
 
         Parameters
         ----------
         chosen : ndarray of int
             Their places.
+        same_variety : bool
+            Whether the others say nothing more of where the rows lie.
         """
         raise NotImplementedError
 
@@ -293,7 +295,7 @@ class MonomialTransformer(GeneratorTransformer):
         check_choice("border", self.border, ("gb", "bb"))
         check_choice("feature_order", self.feature_order, ("given", "pearson", "rev_pearson"))
 
-    def keep(self, chosen: IntArray) -> None:
+    def keep(self, chosen: IntArray, *, same_variety: bool = False) -> None:
         """Keep some of the generators, and forget the others; O stays as it is."""
         sizes = self.generators_.sizes
         assert sizes is not None  # as `set_monomials` gives them

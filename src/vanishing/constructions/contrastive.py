@@ -171,7 +171,7 @@ class ContrastiveVanishing(MonomialTransformer):
             check_number("max_generators", self.max_generators, low=1, integer=True)
         check_number("slack", self.slack, low=0)
 
-    def keep(self, chosen: IntArray) -> None:
+    def keep(self, chosen: IntArray, *, same_variety: bool = False) -> None:
         """Keep some of the generators, and forget the others."""
         others = self.mse_others_[chosen]
         super().keep(chosen)

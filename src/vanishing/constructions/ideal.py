@@ -95,12 +95,14 @@ class IdealTransformer(MonomialTransformer):
         self._shape = None if construction.barred is None else NO_SHAPE
         return construction.remarks()
 
-    def keep(self, chosen: IntArray) -> None:
-        """Keep some of the generators: what is left describes the same variety, and is no basis."""
-        dimension, places = self._variety()
+    def keep(self, chosen: IntArray, *, same_variety: bool = False) -> None:
+        """Keep some of the generators, and forget the others: what is left is no basis."""
+        shape = NO_SHAPE
+        if same_variety:
+            dimension, places = self._variety()
+            shape = Shape(dimension, np.flatnonzero(np.isin(chosen, places)))
         super().keep(chosen)
-        self._shape = Shape(dimension, np.flatnonzero(np.isin(chosen, places)))
-        self.complete_ = False
+        self._shape, self.complete_ = shape, False
 
     def __repr__(self, N_CHAR_MAX=700):
         text = super().__repr__(N_CHAR_MAX)

@@ -11,7 +11,8 @@ def constructed(model, rows: RowReader) -> Remarks:
     """Construct the generators of a model; remove redundant ones where that is asked for."""
     remarks = model._construct(rows)
     if getattr(model, "remove_redundant", False) and model.n_generators_:
-        model.keep(np.flatnonzero(~redundant(model.generators_, rows)))
+        chosen = np.flatnonzero(~redundant(model.generators_, rows))
+        model.keep(chosen, same_variety=True)
     return remarks
 
 

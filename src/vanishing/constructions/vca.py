@@ -164,7 +164,7 @@ class VCA(GeneratorTransformer):
         self.complete_ = construction.complete
         return construction.remarks()
 
-    def keep(self, chosen: IntArray) -> None:
+    def keep(self, chosen: IntArray, *, same_variety: bool = False) -> None:
         """Keep some of the generators, and forget the others; F stays as it is."""
         _set_components(self, self.generators_.subset(chosen), self.n_terms_)
 
