@@ -239,6 +239,14 @@ def _has_divisors(lists, i, v, first, stop):
     return True
 
 
+def without_multiples(border: Border, of: np.ndarray) -> Border:
+    """Return the terms of a border that none of some terms divides."""
+    divisible = np.zeros(len(border.terms), dtype=bool)
+    for term in of:
+        divisible |= (border.terms >= term).all(axis=1)
+    return Border(*(part[~divisible] for part in border))
+
+
 def border_bytes(previous: np.ndarray) -> int:
     """Return about how much memory `border` needs: candidates, their divisors, and keys."""
     n_terms, n_features = previous.shape

@@ -49,6 +49,10 @@ class AVI(IdealTransformer):
         `ConservedQuantities` ``max_terms`` bounds the terms of each equation instead.
     feature_order : {"given", "pearson", "rev_pearson"}, default="given"
         Order of the variables in DegLex.
+    remove_redundant : bool, default=False
+        Whether generators are removed whose gradients lie in the span of those of earlier ones, on
+        the rows: near these they have no zeros fewer. What is left describes the rows, and is no
+        basis of the ideal. It takes one more pass over the rows.
     absolute : bool, default=True
         Whether `transform` returns ``|g(x)|`` rather than ``g(x)``.
     chunk_size : int or None, default=None
@@ -123,6 +127,7 @@ class AVI(IdealTransformer):
         max_degree: int = 10,
         max_terms: int | None = None,
         feature_order: Literal["given", "pearson", "rev_pearson"] = "given",
+        remove_redundant: bool = False,
         absolute: bool = True,
         chunk_size: int | None = None,
         n_jobs: int | None = None,
@@ -134,6 +139,7 @@ class AVI(IdealTransformer):
         self.max_degree = max_degree
         self.max_terms = max_terms
         self.feature_order = feature_order
+        self.remove_redundant = remove_redundant
         self.absolute = absolute
         self.chunk_size = chunk_size
         self.n_jobs = n_jobs

@@ -9,10 +9,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from vanishing._threads import check_jobs, threads
 from vanishing._types import Array, FloatArray, IntArray, Names, ObjectArray, Table, Vector
-from vanishing.algebra.generators import Generators, PolynomialSequence
+from vanishing.algebra.generators import Generators, PolynomialSequence, sizes_before
 from vanishing.algebra.polynomials import Polynomial
 from vanishing.checks import check_choice, check_flag, check_number
 from vanishing.constructions.nearest import nearest_points
+from vanishing.constructions.redundancy import constructed
 from vanishing.constructions.small_columns import warn_of_small_columns
 from vanishing.estimators.bases import BaseEstimator, TransformerMixin
 from vanishing.estimators.fits import Remarks, all_or_nothing
@@ -57,6 +58,11 @@ class GeneratorTransformer(
     n_features_in_: int
     feature_names_in_: ObjectArray
 
+    @property
+    def names_columns(self) -> bool:
+        """Whether some of the parameters name columns."""
+        return False
+
     def _psi_below(self) -> float:
         """Return what psi has to be smaller than."""
         return 1.0
@@ -69,6 +75,7 @@ class GeneratorTransformer(
             if getattr(self, name) is not None:
                 check_number(name, getattr(self, name), low=1, integer=True)
         check_flag("absolute", self.absolute)
+        check_flag("remove_redundant", getattr(self, "remove_redundant", False))
         check_jobs(self.n_jobs)
 
     def fit(self, X: Table, y: object = None, sample_weight: Vector | None = None) -> Self:
@@ -91,7 +98,7 @@ class GeneratorTransformer(
         self.check_parameters()
         with all_or_nothing(self), threads(self.n_jobs):
             rows = take_rows(self, X, sample_weight=sample_weight, keep_all=True)
-            remarks = self._construct(reader_of(rows, self.chunk_size))
+            remarks = constructed(self, reader_of(rows, self.chunk_size))
             remarks.warn()
             if remarks.small and not remarks.problems:  # one warning is enough
                 warn_of_small_columns(self.psi, remarks.small, input_names(self))
@@ -140,6 +147,18 @@ class GeneratorTransformer(
 
     def _construct(self, rows: RowReader) -> Remarks:
         """Construct the generators of rows; return the warnings to issue when `fit` returns."""
+        raise NotImplementedError
+
+    def keep(self, chosen: IntArray, *, same_variety: bool = False) -> None:
+        """Keep some of the generators, and forget the others.
+
+        Parameters
+        ----------
+        chosen : ndarray of int
+            Their places.
+        same_variety : bool
+            Whether the others say nothing more of where the rows lie.
+        """
         raise NotImplementedError
 
     @row_by_row(n_columns=lambda self: self.n_generators_, on_device=lambda self, X: True)
@@ -254,7 +273,7 @@ def construct(estimator: GeneratorTransformer, rows: RowReader) -> Remarks:
     """
     estimator.n_features_in_ = rows.n_features
     with threads(estimator.n_jobs):
-        return estimator._construct(rows)
+        return constructed(estimator, rows)
 
 
 class MonomialTransformer(GeneratorTransformer):
@@ -267,6 +286,7 @@ class MonomialTransformer(GeneratorTransformer):
     leading_terms_: IntArray
     coef_: FloatArray
     leading_coef_: FloatArray
+    generators_: Generators
     feature_order_: IntArray
 
     def check_parameters(self) -> None:
@@ -274,6 +294,20 @@ class MonomialTransformer(GeneratorTransformer):
         super().check_parameters()
         check_choice("border", self.border, ("gb", "bb"))
         check_choice("feature_order", self.feature_order, ("given", "pearson", "rev_pearson"))
+
+    def keep(self, chosen: IntArray, *, same_variety: bool = False) -> None:
+        """Keep some of the generators, and forget the others; O stays as it is."""
+        sizes = self.generators_.sizes
+        assert sizes is not None  # as `set_monomials` gives them
+        set_monomials(
+            self,
+            terms=self.terms_,
+            leading_terms=self.leading_terms_[chosen],
+            coef=self.coef_[chosen],
+            leading_coef=self.leading_coef_[chosen],
+            sizes=sizes[chosen],
+            mse=self.mse_[chosen],
+        )
 
     def _ordered_columns(self, rows):
         """Return the columns in their order; that by correlations is of Wirth, Kera and Pokutta.
@@ -298,7 +332,7 @@ def set_monomials(model, *, terms, leading_terms, coef, leading_coef, sizes, mse
     model.n_generators_ = len(leading_terms)
     model.n_terms_ = len(terms)
     model.generators_ = Generators(
-        terms, leading_terms, coef, leading_coef, mse, input_names(model)
+        terms, leading_terms, coef, leading_coef, mse, input_names(model), sizes
     )
     model.degree_ = model.generators_.degree
 
@@ -372,9 +406,11 @@ def read_monomials(reader, node, model, more=(), optional=()) -> list:
         leading_terms=leading_terms,
         coef=coef,
         leading_coef=leading_coef,
-        sizes=np.array([n_coefficients]),
+        sizes=sizes_before(terms, leading_terms, order),
         mse=np.array([reader.measured(row[5], "an mse") for row in rows]),
     )
+    model.n_coefficients_ = n_coefficients
+    model.sparsity_ = sparsity(least, n_coefficients)
     names = reader.names(names, "feature_names", n_features)
     model.generators_ = model.generators_.renamed(names)
     model.feature_order_ = order

@@ -153,6 +153,8 @@ class MonomialConstruction:
     unit_norm = False  # leading coefficients are 1, or coefficients have l2-norm 1
     max_slab: float = np.inf  # border terms to settle together at most
     n_iter: int | None = None  # steps of an oracle, where there is one
+    barred: np.ndarray | None = None  # terms whose multiples no border has
+    doubts: tuple[str, ...] = ()  # about what was given
 
     def __init__(self, options, rows: RowReader, columns: np.ndarray):
         self.rows = rows
@@ -204,12 +206,12 @@ class MonomialConstruction:
         for degree in range(1, self.max_degree + 1):
             began = time.perf_counter()
             previous = self.terms[start:]
-            if not monomials.has_border(previous, self.border_kind):
+            if not self._has_border(previous):
                 self.complete = True
                 return
             if not self._fits(monomials.border_bytes(previous), degree):
                 return
-            border = monomials.border(previous, self.border_kind)
+            border = self._border(previous)
             n_border = len(border.terms)
             if not self._fits(8 * n_border * len(self.terms), degree):
                 return
@@ -232,7 +234,15 @@ class MonomialConstruction:
             )
             if self.stopped is not None:
                 return
-        self.complete = not monomials.has_border(self.terms[start:], self.border_kind)
+        self.complete = not self._has_border(self.terms[start:])
+
+    def _border(self, previous: np.ndarray) -> Border:
+        border = monomials.border(previous, self.border_kind)
+        return border if self.barred is None else monomials.without_multiples(border, self.barred)
+
+    def _has_border(self, previous: np.ndarray) -> bool:
+        some = monomials.has_border(previous, self.border_kind)
+        return some and (self.barred is None or len(self._border(previous).terms) > 0)
 
     def too_wide(self, degree: int, n_border: int) -> str | None:
         """Say why a border is left alone, if its terms are too many to be of use."""
@@ -430,4 +440,5 @@ class MonomialConstruction:
                 "border. Raise max_degree for all generators of the ideal of these rows"
             )
         remarks = remarks_on(self.name, self.psi, self.n_generators, self.stopped, shortfall)
-        return remarks._replace(small=tuple(self.small))
+        problems = (*self.doubts, *remarks.problems)
+        return remarks._replace(small=tuple(self.small), problems=problems)

@@ -27,7 +27,6 @@ from vanishing.algebra.division import (
     to_float_polynomial,
 )
 from vanishing.algebra.generators import Generators
-from vanishing.algebra.monomials import deglex_order
 from vanishing.algebra.polynomials import Polynomial
 from vanishing.checks import check_number
 from vanishing.constructions.base import (
@@ -49,6 +48,7 @@ from vanishing.rows.reader import RowReader
 
 # What rounding leaves of a polynomial that is zero, relative to the size of its terms.
 ROUNDING = 1e-8
+NO_SHAPE = Shape(UNDETERMINED, np.zeros(0, dtype=np.intp))
 
 
 class Reduction(NamedTuple):
@@ -88,11 +88,23 @@ class IdealTransformer(MonomialTransformer):
         self.feature_order_ = columns
         if construction.n_iter is not None:
             self.n_iter_ = max(1, construction.n_iter)
-        self.complete_ = construction.complete
+        # Modulo known equations, or without excluded terms, generators are no basis by themselves.
+        self.complete_ = construction.complete and construction.barred is None
         self.max_abs_ = construction.measured.max_abs
         self._seen = rows.n_samples, construction.measured.sample
         vars(self).pop("_shape", None)
+        if construction.barred is not None:
+            self._shape = NO_SHAPE
         return construction.remarks()
+
+    def keep(self, chosen: IntArray, *, same_variety: bool = False) -> None:
+        """Keep some of the generators, and forget the others: what is left is no basis."""
+        shape = NO_SHAPE
+        if same_variety:
+            dimension, places = self._shape
+            shape = Shape(dimension, np.flatnonzero(np.isin(chosen, places)))
+        super().keep(chosen)
+        self._shape, self.complete_ = shape, False
 
     def __getstate__(self):
         """Return what is pickled: the shape of the variety in place of the rows it is seen on."""
@@ -288,7 +300,9 @@ class IdealTransformer(MonomialTransformer):
     @cached_property
     def _shape(self) -> Shape:
         """The shape of the fitted variety, which a model that was loaded has from its file."""
-        return shape_of(self.generators_, self.psi, self._sizes(), *self._seen)
+        sizes = self.generators_.sizes
+        assert sizes is not None  # as `set_monomials` gives them
+        return shape_of(self.generators_, self.psi, sizes, *self._seen)
 
     def _variety_equations(self) -> tuple[list[Polynomial], int]:
         (dimension, _, _), places = self._shape
@@ -312,14 +326,6 @@ class IdealTransformer(MonomialTransformer):
                 "fitted to moments, or comes from a file of an earlier version."
             )
         return float(np.abs(f.coef) @ (self.max_abs_**f.terms).prod(axis=1))
-
-    def _sizes(self) -> IntArray:
-        """Return how many terms in O are smaller than each leading term."""
-        both = np.concatenate([self.terms_, self.leading_terms_])[:, self.feature_order_]
-        rank = np.empty(len(both), dtype=np.intp)
-        rank[deglex_order(both)] = np.arange(len(both))
-        n_terms = len(self.terms_)
-        return np.searchsorted(np.sort(rank[:n_terms]), rank[n_terms:])
 
 
 # -- What is saved --------------------------------------------------------------------------------
@@ -347,7 +353,7 @@ def _read(reader, node, model: IdealTransformer) -> None:
     """Set the fitted part; files of earlier versions have generators alone."""
     complete, variety = read_monomials(reader, node, model, optional=("complete", "variety"))
     model.complete_ = complete is not None and reader.flag(complete, "complete")
-    model.max_abs_, shape = None, Shape(UNDETERMINED, np.zeros(0, dtype=np.intp))
+    model.max_abs_, shape = None, NO_SHAPE
     if variety is not None:
         keys = ("max_abs", "dimension", "degree", "certain", "equations")
         max_abs, dimension, degree, certain, equations = reader.fields(variety, "variety", keys)
@@ -358,4 +364,4 @@ def _read(reader, node, model: IdealTransformer) -> None:
         ]
         places = reader.integers(equations, "equations", 0, model.n_generators_ - 1)
         shape = Shape(Dimension(*sizes, reader.flag(certain, "certain")), places)
-    vars(model)["_shape"] = shape
+    model._shape = shape

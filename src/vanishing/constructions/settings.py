@@ -20,6 +20,11 @@ STANDARD_ERRORS = 3.0  # within which a debiased mean square is zero: fewer laws
 NO_NOISE = 1e-4  # what columns without noise count for, next to the noisiest: they have laws, too
 EVEN_SHARE = 0.4999  # of the class in a contrast: from one half on it does not tell classes apart
 
+# Share of a generator's squared gradient, over all rows, that earlier ones' leave over: with less
+# it is redundant. Noise turns gradients by about its size next to that of the shape, and those of
+# high degrees by more.
+REDUNDANT = 0.01
+
 # Degrees of freedom. A generator is an equation of the rows if it has so many rows per term, and
 # rows are nearer to its zeros than this share of what rows without equation are.
 ROWS_PER_TERM = 2

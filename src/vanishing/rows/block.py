@@ -29,9 +29,11 @@ from vanishing.algebra.evaluation import (
     evaluate_chunk,
     stretches,
 )
+from vanishing.algebra.generators import PolynomialSequence
 from vanishing.algebra.monomials import Plan, variables_plan
 from vanishing.rows.arrays import column_ranges, is_device_array, like, to_numpy
 from vanishing.rows.device import DeviceStretch, chunk_of
+from vanishing.rows.measures import gradient_residuals, squared_values
 
 SAMPLE = 128  # rows of a sample
 
@@ -289,6 +291,14 @@ class Block:
 
         with np.errstate(over="ignore", invalid="ignore"):
             return self._planned("squared_sums", of, plan, coef.size)
+
+    def squared_values(self, generators: PolynomialSequence) -> tuple[np.ndarray]:
+        """Return sum(g^2) of generators of any kind."""
+        return (squared_values(generators, self.X, self.sample_weight, self.chunk_size),)
+
+    def gradient_residuals(self, generators: PolynomialSequence, share: float) -> tuple[np.ndarray]:
+        """Return what earlier gradients leave over of each generator's: see `measures`."""
+        return (gradient_residuals(generators, self.X, self.sample_weight, share),)
 
     def measured(
         self, plan: Plan, terms, coef: np.ndarray, leading
