@@ -24,6 +24,7 @@ __all__ = [
     "LawFinder",
     "LawsByGroup",
     "Moments",
+    "Rules",
     "VanishingClassifier",
     "VanishingClassifierCV",
     "VanishingFeatures",
@@ -44,6 +45,7 @@ __all__ = [
     "polynomials",
     "register_function",
     "report",
+    "rules_of",
     "save",
     "units",
     "unregister_function",
@@ -89,6 +91,8 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
     from vanishing.rows.blocks import Blocks
     from vanishing.rows.error_bars import error_bars
     from vanishing.rows.moments import Moments
+    from vanishing.rules.making import rules_of
+    from vanishing.rules.rules import Rules
 
 
 def __getattr__(name):

@@ -21,6 +21,8 @@ PLACES = {
     "VanishingClassifierCV": "learning.search",
     "VanishingFeatures": "learning.features",
     "VanishingOutlierDetector": "outliers.detector",
+    "Rules": "rules.rules",
+    "rules_of": "rules.making",
     "ConservedQuantities": "motion.conserved",
     "ConservedQuantity": "motion.quantity",
     "EquationOfMotion": "motion.equation",

@@ -1,0 +1,89 @@
+"""Products of two columns that are a third one, in tables too wide to try all products at once."""
+
+from itertools import combinations_with_replacement
+
+import numpy as np
+
+from vanishing.equations.law import Law
+from vanishing.laws.check import check_law
+from vanishing.rules import settings
+from vanishing.rules.columns import is_text
+
+
+def product_laws(columns: dict[str, np.ndarray]) -> list[Law]:
+    """Return laws z = k x y that hold, at most one per column z.
+
+    Parameters
+    ----------
+    columns : dict from str to ndarray of shape (n_rows,)
+        Of rows that are right.
+
+    Returns
+    -------
+    laws : list of Law
+        Solved for z. The product has to say more than a plane through both columns does.
+    """
+    numbers = {name: column for name, column in columns.items() if not is_text(column)}
+    names = [name for name, column in numbers.items() if np.nanstd(column) > 0.0]
+    if len(names) < 2:
+        return []
+    X = np.column_stack([numbers[name] for name in names])
+    X = X[np.isfinite(X).all(axis=1)]
+    low, middle, high = np.quantile(X, (0.25, 0.5, 0.75), axis=0)
+    # One wild cell would hide a correlation.
+    X = X[(np.abs(X - middle) <= settings.WRONG * (high - low)).all(axis=1)]
+    if len(X) < settings.FEWEST_ROWS:
+        return []
+    candidates = _candidates(X)
+    laws: list[Law] = []
+    for place, name in enumerate(names):
+        for left, right in candidates.get(place, ()):
+            law = _checked(X, names, place, left, right)
+            if law is not None and not _is_known(law, laws):
+                laws.append(law)
+                break
+    return laws
+
+
+def _is_known(law: Law, laws: list[Law]) -> bool:
+    """Say whether a law is another one, solved for another column."""
+    return any(set(law.columns) == set(other.columns) for other in laws)
+
+
+def _candidates(X: np.ndarray) -> dict[int, list[tuple[int, int]]]:
+    """Return pairs of columns whose product goes with another column, the closest first."""
+    with np.errstate(all="ignore"):
+        scaled = np.nan_to_num((X - X.mean(axis=0)) / X.std(axis=0)) / np.sqrt(len(X))
+    found: dict[int, list[tuple[float, int, int]]] = {}
+    for left, right in combinations_with_replacement(range(X.shape[1]), 2):
+        product = X[:, left] * X[:, right]
+        product = product - product.mean()
+        length = np.linalg.norm(product)
+        if not length > 0.0:
+            continue
+        alike = np.abs(product @ scaled) / length
+        alike[[left, right]] = 0.0
+        for place in np.flatnonzero(alike > settings.ALIKE).tolist():
+            found.setdefault(place, []).append((-float(alike[place]), left, right))
+    return {
+        place: [(left, right) for _, left, right in sorted(pairs)[:3]]
+        for place, pairs in found.items()
+    }
+
+
+def _checked(X: np.ndarray, names: list[str], place: int, left: int, right: int) -> Law | None:
+    """Return the law if it holds, and better than a plane."""
+    z, x, y = X[:, place], X[:, left], X[:, right]
+    plane = np.column_stack([np.ones(len(X)), x, y])
+    flat = z - plane @ np.linalg.lstsq(plane, z)[0]
+    product = x * y
+    curved = z - product * (product @ z) / (product @ product)
+    if settings.BETTER * np.median(np.abs(curved)) > np.median(np.abs(flat)):
+        return None
+    used = [place, left] if left == right else [place, left, right]
+    # Columns of an array have short names; those of the table may hold what no equation can.
+    text = "x0 = k*x1*x1" if left == right else "x0 = k*x1*x2"
+    law = check_law(text, X[:, used], robust=True)
+    if not law.verdict.startswith(("holds", "may hold")):
+        return None
+    return law._replace(names=[names[i] for i in used], target=names[place])
