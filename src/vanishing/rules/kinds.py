@@ -1,5 +1,6 @@
 """Rules about single rows: what each says in words, of columns, and in SQL."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
@@ -243,7 +244,7 @@ class CodesRule(Rule):
         return isinstance(self.codes[0], str)
 
     def __str__(self) -> str:
-        codes = [c if isinstance(c, str) else number_text(c) for c in self.codes]
+        codes = [_code_text(code) for code in self.codes]
         if len(codes) == 1:
             return f"{_name(self.columns[0])} is always {codes[0]}"
         return f"{_name(self.columns[0])} is one of {', '.join(codes)}"
@@ -262,6 +263,13 @@ class CodesRule(Rule):
             return f"{language.name(self.columns[0])} IN ({', '.join(codes)})"
         texts = [sql_literal(str(code)) for code in self.codes]
         return f"{sql_identifier(self.columns[0])} IN ({', '.join(texts)})"
+
+
+def _code_text(code: float | str) -> str:
+    """Write a code for people; a text that is no word is in quotes."""
+    if not isinstance(code, str):
+        return number_text(code)
+    return code if re.fullmatch(r"[^\W\d][\w.-]*", code) else repr(code)
 
 
 def sql_literal(text: str) -> str:

@@ -182,7 +182,7 @@ def _with_few_digits(rule: LawRule, values: list[np.ndarray]) -> LawRule:
         for digits in _DIGITS:
             sides = [_rounded(side, digits) for side in (rule.left, rule.right)]
             change = evaluate(sides[0], values) - evaluate(sides[1], values) - residual
-            if (np.abs(change[known]) <= limit).mean() > 0.99:
+            if (np.abs(change[known]) <= limit).mean() > 0.9:
                 return replace(rule, left=sides[0], right=sides[1])
     return rule
 

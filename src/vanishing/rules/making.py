@@ -79,7 +79,7 @@ def rules_of(
         raise ValueError("X has no rows.")
     known = [_checked(law, columns) if isinstance(law, str) else law for law in laws]
     if isinstance(model_or_laws, VanishingOutlierDetector):
-        known += product_laws(columns)
+        known += product_laws(columns, known)
     return _of_table(known, columns, false_alarm_rate)
 
 

@@ -1,5 +1,6 @@
 """Products of two columns that are a third one, in tables too wide to try all products at once."""
 
+from collections.abc import Sequence
 from itertools import combinations_with_replacement
 
 import numpy as np
@@ -10,13 +11,16 @@ from vanishing.rules import settings
 from vanishing.rules.columns import is_text
 
 
-def product_laws(columns: dict[str, np.ndarray]) -> list[Law]:
+def product_laws(columns: dict[str, np.ndarray], known: Sequence[Law]) -> list[Law]:
     """Return laws z = k x y that hold, at most one per column z.
 
     Parameters
     ----------
     columns : dict from str to ndarray of shape (n_rows,)
         Of rows that are right.
+    known : sequence of Law
+        Laws that are known. Where z is a multiple of z' by one of them, the product is a law of
+        one of the two.
 
     Returns
     -------
@@ -39,15 +43,20 @@ def product_laws(columns: dict[str, np.ndarray]) -> list[Law]:
     for place, name in enumerate(names):
         for left, right in candidates.get(place, ()):
             law = _checked(X, names, place, left, right)
-            if law is not None and not _is_known(law, laws):
+            if law is not None and not _follows(law, laws, known):
                 laws.append(law)
                 break
     return laws
 
 
-def _is_known(law: Law, laws: list[Law]) -> bool:
-    """Say whether a law is another one, solved for another column."""
-    return any(set(law.columns) == set(other.columns) for other in laws)
+def _follows(law: Law, laws: Sequence[Law], known: Sequence[Law]) -> bool:
+    """Say whether a law is another one, solved for another column or times a known factor."""
+    multiples = {frozenset(other.columns) for other in known if len(other.columns) == 2}
+    for other in laws:
+        one, two = set(law.columns), set(other.columns)
+        if one == two or (len(one & two) == len(one) - 1 and frozenset(one ^ two) in multiples):
+            return True
+    return False
 
 
 def _candidates(X: np.ndarray) -> dict[int, list[tuple[int, int]]]:
@@ -77,13 +86,15 @@ def _checked(X: np.ndarray, names: list[str], place: int, left: int, right: int)
     plane = np.column_stack([np.ones(len(X)), x, y])
     flat = z - plane @ np.linalg.lstsq(plane, z)[0]
     product = x * y
-    curved = z - product * (product @ z) / (product @ product)
-    if settings.BETTER * np.median(np.abs(curved)) > np.median(np.abs(flat)):
+    curved = np.abs(z - product * (product @ z) / (product @ product))
+    usual = float(np.median(curved))
+    if settings.BETTER * usual > np.median(np.abs(flat)):
         return None
+    near = curved <= settings.WRONG * max(1.48 * usual, float(np.quantile(curved, 0.8)))
     used = [place, left] if left == right else [place, left, right]
     # Columns of an array have short names; those of the table may hold what no equation can.
     text = "x0 = k*x1*x1" if left == right else "x0 = k*x1*x2"
-    law = check_law(text, X[:, used], robust=True)
+    law = check_law(text, X[np.ix_(near, used)])
     if not law.verdict.startswith(("holds", "may hold")):
         return None
     return law._replace(names=[names[i] for i in used], target=names[place])

@@ -137,7 +137,7 @@ class Rules(Sequence[Rule]):
         columns = self._read(X)
         return [
             Violation(int(row), self[place], self[place].found(columns, row))
-            for row, place in np.argwhere(~self._held(columns)).tolist()
+            for row, place in np.argwhere(~self.held(columns)).tolist()
         ]
 
     def holds(self, X: Table) -> BoolArray:
@@ -152,7 +152,7 @@ class Rules(Sequence[Rule]):
         -------
         holds : ndarray of bool of shape (n_rows, n_rules)
         """
-        return self._held(self._read(X))
+        return self.held(self._read(X))
 
     def _read(self, X: Table) -> dict[str, np.ndarray]:
         columns = read_columns(X, self.columns)
@@ -169,7 +169,18 @@ class Rules(Sequence[Rule]):
                 columns[name] = np.array(texts, dtype=object)
         return columns
 
-    def _held(self, columns: dict[str, np.ndarray]) -> np.ndarray:
+    def held(self, columns: dict[str, np.ndarray]) -> BoolArray:
+        """Say which rows of columns that were read keep which rules.
+
+        Parameters
+        ----------
+        columns : dict from str to ndarray of shape (n_rows,)
+            Numbers, NaN where there is none; texts as objects, None where there is none.
+
+        Returns
+        -------
+        holds : ndarray of bool of shape (n_rows, n_rules)
+        """
         n_rows = len(next(iter(columns.values())))
         held = [rule.holds(columns) for rule in self._rules]
         return np.column_stack(held) if held else np.ones((n_rows, 0), dtype=bool)

@@ -24,4 +24,4 @@ BETTER = 3.0
 # Correlation from which on a product of two columns is looked at as a law of a third one.
 ALIKE = 0.98
 # How much of the size of a law's residual may come from leaving digits of its numbers out.
-ROUNDING = 0.05
+ROUNDING = 0.1

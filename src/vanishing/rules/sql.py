@@ -69,7 +69,7 @@ def constraint_names(rules: Sequence[Rule]) -> list[str]:
     names: list[str] = []
     for rule in rules:
         word = re.sub(r"\W+", "_", rule.columns[0].lower(), flags=re.ASCII).strip("_")[:40]
-        name = start = "_".join(filter(None, (rule.kind, word)))
+        name = start = f"{rule.kind}_{word or 'column'}"  # "order" alone is a word of SQL
         count = 1
         while name in names:
             count += 1
