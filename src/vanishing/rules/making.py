@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from vanishing._types import Table
+from vanishing.algebra.equations import read_equation
 from vanishing.checks import check_number
 from vanishing.equations.by_group import LawsByGroup
 from vanishing.equations.law import Law
@@ -154,16 +155,24 @@ def _names_of_array(X, names: tuple[str, ...] | None) -> tuple[str, ...] | None:
 def _checked(equation: str, columns: dict[str, np.ndarray]) -> Law:
     """Return an equation with constants that are fitted; refuse one that does not hold."""
     numbers = {name: column for name, column in columns.items() if not is_text(column)}
-    complete = np.all([np.isfinite(column) for column in numbers.values()], axis=0)
-    law = check_law(equation, _Frame(numbers, complete), robust=True)
+    names = list(numbers)
+    used = [names[i] for i in read_equation(equation, names).columns]
+    if not used:
+        raise ValueError(f"{equation!r} is about no column of numbers; X has {names[:10]}.")
+    rows = np.all([np.isfinite(numbers[name]) for name in used], axis=0)
+    frame = _Frame({name: numbers[name][rows] for name in used})
+    law = check_law(equation, frame)
+    if law.verdict.startswith("does not hold"):  # for a few rows that are wrong, perhaps
+        law = check_law(equation, frame, robust=True)
     if law.verdict.startswith("does not hold"):
         raise ValueError(f"{equation!r} is no rule of this table, it {law.verdict}")
     return law
 
 
-class _Frame(dict):
+class _Frame(dict[str, np.ndarray]):
     """Columns by name, as those who read frames take them."""
 
-    def __init__(self, columns: dict[str, np.ndarray], rows: np.ndarray):
-        super().__init__({name: column[rows] for name, column in columns.items()})
-        self.columns = list(columns)
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return list(self)
