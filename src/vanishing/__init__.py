@@ -39,6 +39,7 @@ __all__ = [
     "laws",
     "listening",
     "load",
+    "loop_invariants",
     "motion",
     "oracles",
     "plot",
@@ -71,6 +72,7 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
     from vanishing.constructions.avi import AVI
     from vanishing.constructions.contrastive import ContrastiveVanishing
     from vanishing.constructions.exact import BuchbergerMoller
+    from vanishing.constructions.loop_invariants import loop_invariants
     from vanishing.constructions.oavi import OAVI
     from vanishing.constructions.vca import VCA
     from vanishing.equations.by_group import LawsByGroup

@@ -12,6 +12,7 @@ PLACES = {
     "VCA": "constructions.vca",
     "ContrastiveVanishing": "constructions.contrastive",
     "BuchbergerMoller": "constructions.exact",
+    "loop_invariants": "constructions.loop_invariants",
     "Law": "equations.law",
     "LawFinder": "laws.finder",
     "LawsByGroup": "equations.by_group",
