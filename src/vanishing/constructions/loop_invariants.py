@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
 from vanishing._types import Table
 from vanishing.algebra import monomials
 from vanishing.algebra.exact import ExactPolynomial
-from vanishing.algebra.modular import Echelon, monomial_residues, rank, residues
+from vanishing.algebra.modular import PRIME, Echelon, monomial_residues, rank, residues
 from vanishing.checks import check_number
 from vanishing.constructions.exact import BuchbergerMoller
 from vanishing.rows.intake import refuse
@@ -17,7 +18,7 @@ from vanishing.rows.intake import refuse
 # long, and 200 monomials of traces take about a second.
 _DEGREE, _MONOMIALS = 6, 200
 _MORE = 20  # rows of a sample beyond its monomials, and rows that are added when one refutes
-_CONFIRMING = 3  # fewest rows that an invariant was not made from
+_CONFIRMING = 3  # fewest rows beyond the monomials
 _CONSEQUENCE = 800  # monomials up to which consequences are looked for in one degree more
 _EXACT = 2.0**53  # beyond it a float may stand for its neighbours
 
@@ -27,9 +28,9 @@ def loop_invariants(table: Table, max_degree: int | None = None) -> list[ExactPo
 
     A trace is a table: the values of the variables each time the loop begins, for several inputs.
     The polynomials that vanish at all rows are computed exactly, over whole numbers. One is an
-    invariant only if less of the traces determines it, too: the rows in which a variable has the
-    smaller half of its values give the same polynomial, and the others confirm it. Polynomials
-    that merely go through the points at hand fail this.
+    invariant only if half of the traces determines it, whichever half: for each variable, the rows
+    in which it has the smaller half of its values, and the others, give the same polynomial.
+    Polynomials that merely go through the points at hand, or through few inputs, fail this.
 
     Parameters
     ----------
@@ -76,7 +77,8 @@ def loop_invariants(table: Table, max_degree: int | None = None) -> list[ExactPo
         return []
     points = np.array(list(dict.fromkeys(map(tuple, points[:, varying].tolist()))), dtype=object)
     trace = _Trace(points)
-    found = [g for g in trace.generators(max_degree) if trace.determines(g)]
+    generators = trace.generators(max_degree)
+    found = [g for g in generators if trace.determines(g) and trace.holds(g)]
     return [_widened(g, varying, names) for g in _without_consequences(found)]
 
 
@@ -155,34 +157,46 @@ class _Trace:
             sample[np.flatnonzero(refuting)[:: max(1, int(refuting.sum()) // _MORE)]] = True
 
     def _is_off(self, generator: ExactPolynomial) -> np.ndarray:
-        """Say at which rows a generator is not zero."""
-        coef = _whole_coefficients(generator)
-        off = np.zeros(len(self.points), dtype=bool)
-        columns = [np.ones(len(self.points), dtype=object)] * len(coef)
-        for place, term in enumerate(generator.terms.tolist()):
+        """Say at which rows a generator is not zero modulo the prime: there it is not zero."""
+        coef = residues(np.array(_whole_coefficients(generator), dtype=object))
+        values = monomial_residues(self.residues, generator.terms) * coef % PRIME
+        return values.sum(axis=1) % PRIME != 0
+
+    def holds(self, generator: ExactPolynomial) -> bool:
+        """Say whether a generator is zero at all rows."""
+        total: np.ndarray | int = 0
+        pairs = zip(generator.terms.tolist(), _whole_coefficients(generator), strict=True)
+        for term, coef in pairs:
+            value = np.full(len(self.points), coef, dtype=object)
             for j, exponent in enumerate(term):
                 if exponent:
-                    columns[place] = columns[place] * self.points[:, j] ** exponent
-        total = sum(c * column for c, column in zip(coef, columns, strict=True))
-        off[:] = total != 0
-        return off
+                    value = value * self.points[:, j] ** exponent
+            total = total + value
+        return not np.any(total)
 
     def determines(self, generator: ExactPolynomial) -> bool:
-        """Say whether fewer rows determine a generator among polynomials with its terms.
+        """Say whether halves of the rows determine a generator among polynomials with its terms.
 
-        For each of its variables, these are the rows in which it has the smaller half of its
-        values.
+        A variable, whether the generator has it or not, makes two halves: where it has the smaller
+        half of its values, and where it has the others. A product of equations, one per input,
+        vanishes at all rows, too; half of the inputs leave others beside it.
         """
-        for j in np.flatnonzero(generator.terms.any(axis=0)).tolist():
-            levels = sorted(set(self.points[:, j].tolist()), key=lambda value: (abs(value), value))
+        values = monomial_residues(self.residues, generator.terms)
+        needed = len(generator.terms) - 1
+        return all(
+            rank(values[low]) == needed and len(np.unique(values[~low], axis=0)) > needed
+            for low in self.halves
+        )
+
+    @cached_property
+    def halves(self) -> list[np.ndarray]:
+        """For each variable, the rows in which it has the smaller half of its values."""
+        found = []
+        for column in self.points.T.tolist():
+            levels = sorted(set(column), key=lambda value: (abs(value), value))
             low = set(levels[: (len(levels) + 1) // 2])
-            kept = np.array([value in low for value in self.points[:, j].tolist()], dtype=bool)
-            if (~kept).sum() < _CONFIRMING:
-                return False
-            values = monomial_residues(self.residues[kept], generator.terms)
-            if rank(values) < len(generator.terms) - 1:
-                return False
-        return True
+            found.append(np.array([value in low for value in column], dtype=bool))
+        return found
 
 
 def _whole_coefficients(generator: ExactPolynomial) -> list[int]:
