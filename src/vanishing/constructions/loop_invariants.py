@@ -15,10 +15,13 @@ from vanishing.constructions.exact import BuchbergerMoller
 from vanishing.rows.intake import refuse
 
 # Largest degree that is tried where none is given, and most monomials at a time: exact numbers get
-# long, and 200 monomials of traces take about a second.
-_DEGREE, _MONOMIALS = 6, 200
+# long, and 130 monomials of traces take half a second.
+_DEGREE, _MONOMIALS = 6, 130
 _MORE = 20  # rows of a sample beyond its monomials, and rows that are added when one refutes
 _CONFIRMING = 3  # fewest rows beyond the monomials
+_LEFT_OUT = 4  # one value of a variable in so many is left out to see what confirms an invariant
+_SHORT = 5  # terms up to which a polynomial is short
+_FEW_LEVELS = 5  # values of a variable: with fewer, those left out have to determine it as well
 _CONSEQUENCE = 800  # monomials up to which consequences are looked for in one degree more
 _EXACT = 2.0**53  # beyond it a float may stand for its neighbours
 
@@ -28,9 +31,9 @@ def loop_invariants(table: Table, max_degree: int | None = None) -> list[ExactPo
 
     A trace is a table: the values of the variables each time the loop begins, for several inputs.
     The polynomials that vanish at all rows are computed exactly, over whole numbers. One is an
-    invariant only if half of the traces determines it, whichever half: for each variable, the rows
-    in which it has the smaller half of its values, and the others, give the same polynomial.
-    Polynomials that merely go through the points at hand, or through few inputs, fail this.
+    invariant only if less of the traces determines it, and the rest confirms it: for each variable,
+    the rows without the largest quarter of its values. Polynomials that merely go through the
+    points at hand, or through few inputs, fail this.
 
     Parameters
     ----------
@@ -39,7 +42,7 @@ def loop_invariants(table: Table, max_degree: int | None = None) -> list[ExactPo
         in all rows are left out.
     max_degree : int, default=None
         Largest degree of an invariant. By default up to 6, as far as there are rows and no more
-        than 200 monomials at a time.
+        than 130 monomials at a time.
 
     Returns
     -------
@@ -175,28 +178,43 @@ class _Trace:
         return not np.any(total)
 
     def determines(self, generator: ExactPolynomial) -> bool:
-        """Say whether halves of the rows determine a generator among polynomials with its terms.
+        """Say whether some of the rows determine a generator, and the others confirm it.
 
-        A variable, whether the generator has it or not, makes two halves: where it has the smaller
-        half of its values, and where it has the others. A product of equations, one per input,
-        vanishes at all rows, too; half of the inputs leave others beside it.
+        For each variable, whether the generator has it or not, the rows without its largest values
+        have to determine the generator among all polynomials with its terms. A product of
+        equations, one per input, vanishes at all rows, too, but fewer inputs do not determine it.
         """
         values = monomial_residues(self.residues, generator.terms)
-        needed = len(generator.terms) - 1
-        return all(
-            rank(values[low]) == needed and len(np.unique(values[~low], axis=0)) > needed
-            for low in self.halves
-        )
+        n_terms = len(generator.terms)
+        n_points, n = self.points.shape
+        # Long polynomials are many: rows that leave few of all monomials' combinations are needed.
+        is_long = n_terms > _SHORT
+        if is_long and n_points < 2 * math.comb(n + generator.degree, generator.degree):
+            return False
+        if _n_different(values) < n_terms * (n_terms - 1) // 2:
+            return False
+        for kept, n_levels in self.shortened:
+            n_confirming = _n_different(values[~kept])
+            if n_confirming < (n_terms if n_levels < _FEW_LEVELS else n_terms > 3):
+                return False
+            if rank(values[kept]) < n_terms - 1:
+                return False
+        return True
 
     @cached_property
-    def halves(self) -> list[np.ndarray]:
-        """For each variable, the rows in which it has the smaller half of its values."""
+    def shortened(self) -> list[tuple[np.ndarray, int]]:
+        """For each variable, the rows without its largest values, and how many values it has."""
         found = []
         for column in self.points.T.tolist():
             levels = sorted(set(column), key=lambda value: (abs(value), value))
-            low = set(levels[: (len(levels) + 1) // 2])
-            found.append(np.array([value in low for value in column], dtype=bool))
+            low = set(levels[: len(levels) - max(1, len(levels) // _LEFT_OUT)])
+            found.append((np.array([value in low for value in column], dtype=bool), len(levels)))
         return found
+
+
+def _n_different(values: np.ndarray) -> int:
+    """Return how many different rows there are in which a sum is not zero for want of terms."""
+    return len(np.unique(values[np.count_nonzero(values, axis=1) > 1], axis=0))
 
 
 def _whole_coefficients(generator: ExactPolynomial) -> list[int]:
