@@ -125,8 +125,7 @@ def dijkstras_root(n):
 
 
 def cube_root(n):
-    x, r, s = 4 * n, 4, 13  # four times those of the program, and r
-    r = 1
+    x, r, s = 4 * n, 1, 13  # x and s are four times those of the program
     yield n, x, r, s
     while x >= s:
         x, s = x - s, s + 24 * r + 12

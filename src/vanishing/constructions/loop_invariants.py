@@ -19,7 +19,7 @@ from vanishing.rows.intake import refuse
 _DEGREE, _MONOMIALS = 6, 130
 _MORE = 20  # rows of a sample beyond its monomials, and rows that are added when one refutes
 _CONFIRMING = 3  # fewest rows beyond the monomials
-_LEFT_OUT = 4  # one value of a variable in so many is left out to see what confirms an invariant
+_LEFT_OUT = 4  # one value of a variable, or row, in so many is left out to see what it confirms
 _SHORT = 5  # terms up to which a polynomial is short
 _FEW_LEVELS = 5  # values of a variable: with fewer, those left out have to determine it as well
 _CONSEQUENCE = 800  # monomials up to which consequences are looked for in one degree more
@@ -124,8 +124,8 @@ class _Trace:
     """Different rows of traces, small ones first, exact and modulo a prime."""
 
     def __init__(self, points: np.ndarray):
-        size = np.abs(points).max(axis=1)
-        self.points = points[np.argsort(size, kind="stable")]
+        rows = sorted(map(tuple, points.tolist()), key=lambda row: (max(map(abs, row)), row))
+        self.points = np.array(rows, dtype=object)
         self.residues = residues(self.points)
 
     def generators(self, max_degree: int | None) -> list[ExactPolynomial]:
@@ -199,7 +199,9 @@ class _Trace:
                 return False
             if rank(values[kept]) < n_terms - 1:
                 return False
-        return True
+        # Where one row is off, a product with what is zero there vanishes.
+        part = np.arange(n_points) % _LEFT_OUT
+        return all(rank(values[part != i]) == n_terms - 1 for i in range(_LEFT_OUT))
 
     @cached_property
     def shortened(self) -> list[tuple[np.ndarray, int]]:
