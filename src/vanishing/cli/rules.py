@@ -1,6 +1,5 @@
 """The command ``rules``: what every row of a table keeps, as rules that others can check."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -54,9 +53,7 @@ def rules(
     for path in out or ():
         check_output(path, data)
         _check_ending(path)
-    if options.categories is None:
-        options = replace(options, categories="one-hot")
-    source = prepared(data, options, {})
+    source = prepared(data, options, {}, codes=True)
     if not source.names:
         fail(f"{data} has no column left to look at.")
     columns, texts = _columns(source)
