@@ -100,7 +100,7 @@ def checked_law(law: Law, columns: Mapping[str, np.ndarray]) -> CheckedLaw | Non
     size = np.abs(residual) / (noise[0] + noise[1] * np.abs(left))
     # The larger one of two robust estimates: of rounded numbers, most residuals may be zero.
     usual = max(1.48 * float(np.median(size[known])), float(np.quantile(size[known], 0.8)) / 1.28)
-    wrong = known & (size > max(settings.WRONG * usual, _ROUNDING))
+    wrong = known & (size > max(_largest_right(size[known], usual), _ROUNDING))
     if wrong.sum() > settings.MOST_WRONG * known.sum():
         return None
     return CheckedLaw(rule, left, residual, spread, noise, wrong)
@@ -131,14 +131,19 @@ def with_normal_tolerance(law: Law, rate: float) -> LawRule:
 
 
 def without_weaker(laws: Sequence[CheckedLaw]) -> list[CheckedLaw]:
-    """Leave out laws that hold less well than another one about the same columns, or fewer."""
+    """Leave out laws that hold less well than another one about the same columns.
+
+    So are those about more columns that hold no better, and rough ones about fewer: where gross is
+    net and tax, it is about 1.2 net.
+    """
     kept: list[CheckedLaw] = []
-    for law in sorted(laws, key=lambda law: (len(law.rule.columns), law.error)):
+    for law in sorted(laws, key=lambda law: (law.error, len(law.rule.columns))):
         columns = set(law.rule.columns)
+        others = [(set(other.rule.columns), other.error) for other in kept]
+        is_rough = law.error > settings.ROUGH
         if not any(
-            columns == set(other.rule.columns)
-            or (columns > set(other.rule.columns) and other.error <= law.error)
-            for other in kept
+            columns >= other or (is_rough and columns < other and settings.BETTER * e < law.error)
+            for other, e in others
         ):
             kept.append(law)
     return [law for law in laws if any(law is other for other in kept)]
@@ -169,6 +174,23 @@ def _noise(residual: np.ndarray, left: np.ndarray, is_column: bool) -> tuple[flo
     if costs[0] - costs[best] < 3.0 * log(len(left)) / len(left):
         return 1.0, 0.0
     return 1.0, _SHARES[best] / middle
+
+
+def _largest_right(size: np.ndarray, usual: float) -> float:
+    """Return up to where residuals are those of right rows.
+
+    Beyond the usual ones, that is as far as their tail goes on, unless too many are there: wrong
+    rows make a tail, too.
+    """
+    low, high = (factor * usual for factor in settings.WRONG)
+    beyond = np.count_nonzero(size > low)
+    if not beyond or beyond > settings.MOST_BEYOND * len(size):
+        return low
+    limit, known = low, 0
+    while limit < high and known < (count := int(np.count_nonzero(size <= limit))):
+        known = count
+        limit = max(limit, UpperTail(size[size <= limit]).end(0.1 / len(size)))
+    return min(limit, high)
 
 
 def _with_few_digits(rule: LawRule, values: list[np.ndarray]) -> LawRule:

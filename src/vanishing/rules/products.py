@@ -35,7 +35,7 @@ def product_laws(columns: dict[str, np.ndarray], known: Sequence[Law]) -> list[L
     X = X[np.isfinite(X).all(axis=1)]
     low, middle, high = np.quantile(X, (0.25, 0.5, 0.75), axis=0)
     # One wild cell would hide a correlation.
-    X = X[(np.abs(X - middle) <= settings.WRONG * (high - low)).all(axis=1)]
+    X = X[(np.abs(X - middle) <= settings.WRONG[1] * (high - low)).all(axis=1)]
     if len(X) < settings.FEWEST_ROWS:
         return []
     candidates = _candidates(X)
@@ -90,7 +90,7 @@ def _checked(X: np.ndarray, names: list[str], place: int, left: int, right: int)
     usual = float(np.median(curved))
     if settings.BETTER * usual > np.median(np.abs(flat)):
         return None
-    near = curved <= settings.WRONG * max(1.48 * usual, float(np.quantile(curved, 0.8)))
+    near = curved <= settings.WRONG[1] * max(1.48 * usual, float(np.quantile(curved, 0.8)))
     used = [place, left] if left == right else [place, left, right]
     # Columns of an array have short names; those of the table may hold what no equation can.
     text = "x0 = k*x1*x1" if left == right else "x0 = k*x1*x2"
