@@ -2,7 +2,7 @@
 
 from collections import Counter
 from itertools import permutations
-from math import exp, log
+from math import ceil, exp, floor, log
 
 import numpy as np
 
@@ -62,6 +62,8 @@ def _of_numbers(name: str, values: np.ndarray, chance: float, rate: float) -> li
     low, high = -UpperTail(-values).end(rate), UpperTail(values).end(rate)
     unit = high - low
     ends: list[float | None] = [outward(low, unit, False), outward(high, unit, True)]
+    if rules:  # whole numbers
+        ends = [float(floor(low)), float(ceil(high))]
     for place, (sign, inside) in enumerate(((1, low), (-1, high))):
         if (sign * values).min() >= 0.0 and sign * inside < 0.0:
             ends[place] = None  # negative prices are no range, even if nothing rules them out
