@@ -24,6 +24,7 @@ __all__ = [
     "LawFinder",
     "LawsByGroup",
     "Moments",
+    "Rules",
     "VanishingClassifier",
     "VanishingClassifierCV",
     "VanishingFeatures",
@@ -38,12 +39,14 @@ __all__ = [
     "laws",
     "listening",
     "load",
+    "loop_invariants",
     "motion",
     "oracles",
     "plot",
     "polynomials",
     "register_function",
     "report",
+    "rules_of",
     "save",
     "units",
     "unregister_function",
@@ -69,6 +72,7 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
     from vanishing.constructions.avi import AVI
     from vanishing.constructions.contrastive import ContrastiveVanishing
     from vanishing.constructions.exact import BuchbergerMoller
+    from vanishing.constructions.loop_invariants import loop_invariants
     from vanishing.constructions.oavi import OAVI
     from vanishing.constructions.vca import VCA
     from vanishing.equations.by_group import LawsByGroup
@@ -89,6 +93,8 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
     from vanishing.rows.blocks import Blocks
     from vanishing.rows.error_bars import error_bars
     from vanishing.rows.moments import Moments
+    from vanishing.rules.making import rules_of
+    from vanishing.rules.rules import Rules
 
 
 def __getattr__(name):

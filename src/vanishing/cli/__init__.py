@@ -9,7 +9,10 @@ from importlib.util import find_spec
 from vanishing.cli.console import fail, sentences
 
 # In the order of the help.
-COMMANDS = ("demo", "laws", "motion", "outliers", "fit", "predict", "show", "report", "reproduce")
+COMMANDS = (
+    *("demo", "laws", "motion", "outliers", "rules", "check", "fit", "predict", "show", "report"),
+    *("export", "reproduce"),
+)
 
 
 def main():
@@ -27,7 +30,9 @@ def main():
 def build_app():
     """Return the typer application, with all commands."""
     from vanishing.cli import (  # noqa: F401
+        check,
         demo,
+        export,
         fit,
         laws,
         motion,
@@ -35,6 +40,7 @@ def build_app():
         predict,
         report,
         reproduce,
+        rules,
         show,
     )
     from vanishing.cli.app import app

@@ -223,6 +223,7 @@ def prepared(
     target: str | None = None,
     *,
     fills: bool = False,
+    codes: bool = False,
 ) -> PreparedTable:
     """Read a table to fit to, and print notes about what is odd on the error stream.
 
@@ -236,20 +237,25 @@ def prepared(
         A column of numbers to explain.
     fills : bool
         Whether messages may offer to fill in medians.
+    codes : bool
+        Whether columns of text are wanted as codes, where nothing else was typed.
     """
+    choices = options.choices(fills)
+    if codes and choices.categories is None:
+        choices = replace(choices, categories="codes")
     columns = {**roles, "id": options.id}
     columns_of_roles = {role: name for role, name in columns.items() if name is not None}
     with progress(f"Reading {data.name}"):
         try:
             table = options.chosen(open_table(data, layout=options.layout), options.decimal)
-            result = prepare(table, options.choices(fills), columns_of_roles, target=target)
+            result = prepare(table, choices, columns_of_roles, target=target)
         except EncodingError as problem:
             # Latin-1 reads any bytes, so that the other problems of the table come up, too.
             layout = replace(options.layout, encoding="latin-1")
             table = options.chosen(open_table(data, layout=layout), options.decimal)
             sentence = f"{str(problem).removeprefix(f'{data} ')} {problem.remedy}"
             try:
-                prepare(table, options.choices(fills), columns_of_roles, target=target)
+                prepare(table, choices, columns_of_roles, target=target)
             except TableProblemsError as more:
                 raise TableProblemsError(data, [f"the file {sentence}", *more.problems]) from None
             raise
