@@ -9,7 +9,19 @@ from importlib.util import find_spec
 from vanishing.cli.console import fail, sentences
 
 # In the order of the help.
-COMMANDS = ("demo", "laws", "motion", "outliers", "fit", "predict", "show", "report", "reproduce")
+COMMANDS = (
+    "demo",
+    "laws",
+    "motion",
+    "outliers",
+    "repair",
+    "calibrate",
+    "fit",
+    "predict",
+    "show",
+    "report",
+    "reproduce",
+)
 
 
 def main():
@@ -27,12 +39,14 @@ def main():
 def build_app():
     """Return the typer application, with all commands."""
     from vanishing.cli import (  # noqa: F401
+        calibrate,
         demo,
         fit,
         laws,
         motion,
         outliers,
         predict,
+        repair,
         report,
         reproduce,
         show,

@@ -22,7 +22,7 @@ from vanishing.tables.formats import open_table
 from vanishing.tables.kinds import Choices
 from vanishing.tables.preparing import PreparedTable, prepare
 from vanishing.tables.problems import TableProblemsError
-from vanishing.tables.recipe import MISSING, Recipe
+from vanishing.tables.recipe import KEEP, MISSING, Recipe
 
 _SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "space": " ", "bar": "|", r"\t": "\t"}
 _CATEGORIES = ("one-hot", "drop")
@@ -156,12 +156,15 @@ class TableOptions:
             return table
         return ChosenRows(table, [Condition.read(text) for text in self.where], decimal)
 
-    def choices(self, fills: bool) -> Choices:
-        """Return what to do with the columns, and whether messages may offer to fill cells in."""
+    def choices(self, fills: bool, gaps: bool) -> Choices:
+        """Return what to do with the columns.
+
+        Messages may offer to fill cells in where ``fills``; with ``gaps`` they stay empty.
+        """
         return Choices(
             drop=tuple(self.drop or ()),
             only=tuple(self.only or ()),
-            missing=self.missing or "error",
+            missing=KEEP if gaps else self.missing or "error",
             categories=self.categories,
             dates=self._dates(),
             decimal=self.decimal,
@@ -183,7 +186,7 @@ class TableOptions:
         return match[1], origin
 
 
-def takes_table(*, fitted: bool = True, fills: bool = False) -> Callable:
+def takes_table(*, fitted: bool = True, fills: bool = False, gaps: bool = False) -> Callable:
     """Return a decorator that gives a command the options about a table, as ``options``.
 
     Parameters
@@ -193,9 +196,13 @@ def takes_table(*, fitted: bool = True, fills: bool = False) -> Callable:
         with a model, that is known.
     fills : bool
         Whether the help offers to fill in medians: not where balances of columns are fitted.
+    gaps : bool
+        Whether the command is about gaps, so that there is no option for what to do with them.
     """
     offered = dict(inspect.signature(TableOptions).parameters)
-    if fitted and not fills:
+    if gaps:
+        del offered["missing"]
+    elif fitted and not fills:
         offered["missing"] = offered["missing"].replace(annotation=_MISSING_WITHOUT_MEDIAN)
     added = [p for name, p in offered.items() if fitted or name in _READING]
 
@@ -223,6 +230,7 @@ def prepared(
     target: str | None = None,
     *,
     fills: bool = False,
+    gaps: bool = False,
 ) -> PreparedTable:
     """Read a table to fit to, and print notes about what is odd on the error stream.
 
@@ -236,20 +244,22 @@ def prepared(
         A column of numbers to explain.
     fills : bool
         Whether messages may offer to fill in medians.
+    gaps : bool
+        Whether cells that cannot be used stay empty, as NaN.
     """
     columns = {**roles, "id": options.id}
     columns_of_roles = {role: name for role, name in columns.items() if name is not None}
     with progress(f"Reading {data.name}"):
         try:
             table = options.chosen(open_table(data, layout=options.layout), options.decimal)
-            result = prepare(table, options.choices(fills), columns_of_roles, target=target)
+            result = prepare(table, options.choices(fills, gaps), columns_of_roles, target=target)
         except EncodingError as problem:
             # Latin-1 reads any bytes, so that the other problems of the table come up, too.
             layout = replace(options.layout, encoding="latin-1")
             table = options.chosen(open_table(data, layout=layout), options.decimal)
             sentence = f"{str(problem).removeprefix(f'{data} ')} {problem.remedy}"
             try:
-                prepare(table, options.choices(fills), columns_of_roles, target=target)
+                prepare(table, options.choices(fills, gaps), columns_of_roles, target=target)
             except TableProblemsError as more:
                 raise TableProblemsError(data, [f"the file {sentence}", *more.problems]) from None
             raise

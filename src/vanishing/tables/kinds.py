@@ -33,7 +33,7 @@ class Choices:
     ----------
     drop, only : tuple of str
         Columns to leave out, or to use alone.
-    missing : {"error", "drop", "median"}
+    missing : {"error", "drop", "median", "keep"}
     categories : {"one-hot", "drop"} or None
     dates : (str, float or None) or None
         A unit, and the moment times are counted from, in seconds since 1970; None: the first date.
