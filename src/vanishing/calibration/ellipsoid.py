@@ -42,7 +42,8 @@ class EllipsoidCalibration(Savable, RowTransformer, TransformerMixin, BaseEstima
     Attributes
     ----------
     center_, center_std_ : ndarray of shape (n_features_in_,)
-        The centre and its standard errors. NaN where the readings lie on no ellipsoid.
+        The centre and its standard errors. Where the readings lie on no ellipsoid, the centre is
+        NaN and its errors are infinite; so are those of the matrix and the radius.
     matrix_, matrix_std_ : ndarray of shape (n_features_in_, n_features_in_)
         Symmetric, of determinant 1: ``(x - center_) @ matrix_`` is on a sphere. A rotation of the
         sensor cannot be seen in its readings, so that none is in the matrix.
@@ -221,19 +222,24 @@ def _shape(terms: Terms, coef: np.ndarray) -> _Shape | None:
 def _errors(terms: Terms, fit: QuadricFit, shape: _Shape) -> _Shape:
     """Return standard errors of a shape, by those of the coefficients."""
     sizes, vectors = np.linalg.eigh(fit.covariance)
-    total = [np.zeros_like(shape.center), np.zeros_like(shape.matrix), 0.0]
+    center, matrix = np.zeros_like(shape.center), np.zeros_like(shape.matrix)
+    radius = 0.0
     for size, direction in zip(np.maximum(sizes, 0.0), vectors.T, strict=True):
-        deviation = np.sqrt(size)
-        if deviation == 0.0:
-            continue
         # Derivatives, in steps that are small beside the coefficients.
-        near = [_shape(terms, fit.coef + sign * _STEP * direction) for sign in (1.0, -1.0)]
-        if near[0] is None or near[1] is None:
-            return _Shape(*(np.full_like(value, np.inf) for value in shape))
-        for i, (more, less) in enumerate(zip(*near, strict=True)):
-            slope = (np.asarray(more) - np.asarray(less)) / (2.0 * _STEP)
-            total[i] = total[i] + np.square(slope * deviation)
-    return _Shape(np.sqrt(total[0]), np.sqrt(total[1]), float(np.sqrt(total[2])))
+        more = _shape(terms, fit.coef + _STEP * direction)
+        less = _shape(terms, fit.coef - _STEP * direction)
+        if more is None or less is None:
+            return _unknown(len(center), np.inf)
+        share = size / (2.0 * _STEP) ** 2
+        center += share * np.square(more.center - less.center)
+        matrix += share * np.square(more.matrix - less.matrix)
+        radius += share * (more.radius - less.radius) ** 2
+    return _Shape(np.sqrt(center), np.sqrt(matrix), float(np.sqrt(radius)))
+
+
+def _unknown(n_columns: int, value: float) -> _Shape:
+    """Return a shape that is not known, or errors of one."""
+    return _Shape(np.full(n_columns, value), np.full((n_columns, n_columns), value), value)
 
 
 class _Answer(NamedTuple):
@@ -265,8 +271,9 @@ class _Answer(NamedTuple):
         middle = np.median(rows, axis=0)
         scale = float(np.sqrt(np.mean(np.square(rows - middle)))) or 1.0
         points = (rows - middle) / scale
-        unknown = _Shape(np.full(n, np.nan), np.full((n, n), np.nan), np.nan)
-        none = cls(*unknown, unknown, np.full(n, np.nan), 0, terms.mixed, False)
+        unknown = _unknown(n, np.nan)
+        nowhere = _unknown(n, np.inf)
+        none = cls(*unknown, nowhere, np.full(n, np.nan), 0, terms.mixed, False)
         distinct = len(np.unique(points, axis=0))
         if distinct < len(terms) - 1:
             return none
@@ -311,7 +318,9 @@ class _Answer(NamedTuple):
             if not self.mixed:
                 text += " whose axes are those of the columns (they do not tell others)"
             if np.isfinite(error):
-                text += f": its centre is known to within {error:.2g}, its radius is {self.radius:.4g}."
+                text += (
+                    f": its centre is known to within {error:.2g}, its radius is {self.radius:.4g}."
+                )
             else:
                 text += ". There are no more of them than numbers to fit: errors are not known."
             return text + wrong
@@ -321,8 +330,8 @@ class _Answer(NamedTuple):
             return f"{text}: none fits them, or there are too few.{advice}{wrong}"
         worst = int(np.argmax(self.std.center + self.radius * self.std.matrix.diagonal()))
         return (
-            f"{text}: along {names[worst]} its centre is unsure by {self.std.center[worst]:.2g}, and "
-            f"its scale by {100 * self.std.matrix[worst, worst]:.2g} %.{advice}{wrong}"
+            f"{text}: along {names[worst]} its centre is unsure by {self.std.center[worst]:.2g}, "
+            f"and its scale by {100 * self.std.matrix[worst, worst]:.2g} %.{advice}{wrong}"
         )
 
 

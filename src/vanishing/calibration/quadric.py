@@ -205,7 +205,9 @@ def trimmed(terms: Terms, points: np.ndarray, monomials: np.ndarray) -> np.ndarr
         np.take(every, np.arange(i * size, (i + 1) * size), mode="wrap")
         for i in range(settings.STARTS)
     ]
-    answers = sorted((followed(start, settings.START_STEPS) for start in starts), key=lambda a: a[0])
+    answers = sorted(
+        (followed(start, settings.START_STEPS) for start in starts), key=lambda a: a[0]
+    )
     best = [followed(used, settings.LAST_STEPS) for _, used in answers[: settings.BEST]]
     _, used = min(best, key=lambda answer: answer[0])
     kept = np.zeros(n_points, dtype=bool)

@@ -2,12 +2,14 @@
 
 import csv
 import io
+import warnings
 from pathlib import Path
 from typing import Annotated
 
 from typer import Option
 
 from vanishing.cli.app import Data, command
+from vanishing.cli.calibration_text import document, write_text
 from vanishing.cli.console import (
     check_output,
     console,
@@ -64,13 +66,11 @@ def calibrate(
     table = prepared(data, options, {})
     if not 2 <= len(table.names) <= 3:
         fail(
-            f"{data} has {len(table.names)} columns of numbers, and a sensor has two or three axes: "
-            "name them with --only."
+            f"{data} has {len(table.names)} columns of numbers, and a sensor has two or three "
+            "axes: name them with --only."
         )
     sizes = noise_of(noise, table.names)
     X = table.frame()
-    import warnings
-
     from vanishing import EllipsoidCalibration
 
     model = EllipsoidCalibration(noise=sizes, robust=robust)
@@ -78,9 +78,10 @@ def calibrate(
         warnings.simplefilter("ignore")  # the verdict is printed
         model.fit(X)
     if json:
-        print_json(_document(model, table))
+        print_json(document(model))
     elif not is_stdout(out):
-        _print(data.name, model, table)
+        console(wrapped=False).print(f"{data.name}: {len(X)} rows")
+        write_text(model)
     if not model.is_determined_:
         if files or is_stdout(out):
             fail("Nothing was written.")
@@ -108,40 +109,3 @@ def _text(out: Path, model, table, X) -> str:
     for i, row in enumerate(model.transform(X).tolist()):
         writer.writerow([*names[i : i + 1], int(table.rows[i]) + 1, *row])
     return text.getvalue()
-
-
-def _document(model, table) -> dict:
-    from vanishing.persistence.values import plain, write_float
-
-    return {
-        "model": type(model).__name__,
-        "columns": list(table.names),
-        "is_determined": model.is_determined_,
-        "verdict": model.verdict_,
-        "center": plain(model.center_),
-        "center_std": plain(model.center_std_),
-        "matrix": plain(model.matrix_),
-        "matrix_std": plain(model.matrix_std_),
-        "radius": write_float(model.radius_),
-        "radius_std": write_float(model.radius_std_),
-        "noise": plain(model.noise_),
-        "n_wrong": model.n_wrong_,
-    }
-
-
-def _print(name, model, table):
-    """Print the verdict, and the calibration where there is one."""
-    printer = console(wrapped=False)
-    printer.print(f"{name}: {len(table.rows)} rows of {', '.join(table.names)}")
-    printer.print(model.verdict_)
-    if not model.is_determined_:
-        return
-    printer.print("Center:")
-    for axis, value, std in zip(table.names, model.center_, model.center_std_, strict=True):
-        printer.print(f"  {axis}: {value:.6g} +- {std:.2g}")
-    printer.print("Matrix, applied to readings less the center:")
-    for row, std in zip(model.matrix_, model.matrix_std_, strict=True):
-        cells = (f"{value: .6f} +- {error:.1g}" for value, error in zip(row, std, strict=True))
-        printer.print("  " + "   ".join(cells))
-    printer.print(f"Radius: {model.radius_:.6g} +- {model.radius_std_:.2g}")
-    printer.print(f"Noise: {', '.join(f'{value:.3g}' for value in model.noise_)}")

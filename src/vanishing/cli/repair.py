@@ -81,9 +81,7 @@ def repair(
     X = table.frame()
     from vanishing import VanishingRepair
 
-    model = VanishingRepair(
-        degree, laws=law, noise=sizes, reconcile=reconcile, random_state=seed
-    )
+    model = VanishingRepair(degree, laws=law, noise=sizes, reconcile=reconcile, random_state=seed)
     with progress("Repairing"):
         cells = model.fit(X).report(X)
         values = model.transform(X)

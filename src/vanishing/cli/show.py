@@ -48,17 +48,21 @@ def show(
     from vanishing import load
 
     fitted = load(model)
+    from vanishing.calibration.ellipsoid import EllipsoidCalibration
     from vanishing.cli import (
+        calibration_text,
         equations,
         equations_of_motion_text,
         law_text,
         motion_text,
         outlier_text,
+        repair_text,
     )
     from vanishing.inspection.laws import is_about_laws
     from vanishing.motion.conserved import ConservedQuantities
     from vanishing.motion.equations_of_motion import EquationsOfMotion
     from vanishing.outliers.detector import VanishingOutlierDetector
+    from vanishing.repair.repair import VanishingRepair
 
     form = formats[0] if formats else "text"
     if is_about_laws(fitted):
@@ -69,6 +73,10 @@ def show(
         _print(equations_of_motion_text, fitted, top, form)
     elif isinstance(fitted, VanishingOutlierDetector):
         _print(outlier_text, fitted, top, form)
+    elif isinstance(fitted, VanishingRepair):
+        _print(repair_text, fitted, top, form)
+    elif isinstance(fitted, EllipsoidCalibration):
+        _print(calibration_text, fitted, top, form)
     else:
         if top is None and form == "text":
             top = 10

@@ -112,7 +112,7 @@ def _speaking(model: RowModel, X, points, seen, variance) -> np.ndarray:
     if not n_laws:
         return law
     measured = np.where(np.isfinite(X), X, points)
-    values, slopes = model.system(measured)
+    values, _ = model.system(measured)
     _, at_points = model.system(points)
     noise = np.where(seen, model.noise.variance(points), variance)
     size = np.einsum("mki,mi->mk", np.square(at_points), noise)
@@ -126,7 +126,8 @@ def _speaking(model: RowModel, X, points, seen, variance) -> np.ndarray:
     broken = np.where(model.system.involved, broken[:, :, np.newaxis], -1.0)
     is_gap = ~np.isfinite(X)
     best = np.argmin(np.nan_to_num(error, nan=np.inf), axis=1)
-    says = np.take_along_axis(error, best[:, np.newaxis], 1)[:, 0] < np.square(model.prior.spread)
+    least = np.take_along_axis(error, best[:, np.newaxis], 1)[:, 0]
+    says = least < np.square(settings.SAYS * model.prior.spread)
     law = np.where(is_gap & says, best, law)
     most = np.argmax(np.nan_to_num(broken, nan=np.inf), axis=1)
     return np.where(~is_gap & model.system.involved.any(axis=0), most, law)

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from vanishing.algebra.equations import read_equation
@@ -13,7 +14,7 @@ from vanishing.laws.check import check_law
 from vanishing.laws.finder import LawFinder
 from vanishing.outliers.detector import VanishingOutlierDetector
 from vanishing.repair import settings
-from vanishing.repair.noise import noise_of, obeying
+from vanishing.repair.noise import LawValues, noise_of, obeying
 from vanishing.repair.prior import middle_spreads
 from vanishing.repair.system import LawSystem
 
@@ -55,7 +56,7 @@ def laws_of_user(laws: Any, X: np.ndarray, names: Sequence[str]) -> list[Law]:
         elif isinstance(given, Law):
             found.append(_renamed(given, names))
         else:
-            found += [_renamed(law, names) for law in _of_estimator(given, X)]
+            found += [law for law in _of_estimator(given, X, names) if _is_usable(law)]
     return found
 
 
@@ -72,13 +73,19 @@ def check_laws(laws: Any) -> None:
             )
 
 
-def _of_estimator(estimator, X: np.ndarray) -> list[Law]:
+def _of_estimator(estimator, X: np.ndarray, names: Sequence[str]) -> list[Law]:
     """Return the laws of an estimator, which is fitted to rows without gaps if it is not yet."""
     try:
         check_is_fitted(estimator)
-    except Exception:  # scikit-learn's own class for that is not the only one
-        estimator = clone(estimator).fit(_complete(X))
-    return estimator.laws_
+    except NotFittedError:
+        rows = _complete(X)
+        if len(rows) < settings.LEAST_ROWS:
+            raise ValueError(
+                f"only {len(rows)} rows have no gap, too few to fit a {type(estimator).__name__} "
+                "to: give one that is fitted, or the laws themselves."
+            ) from None
+        return [_named(law, names) for law in clone(estimator).fit(rows).laws_]
+    return [_renamed(law, names) for law in estimator.laws_]
 
 
 def _complete(X: np.ndarray) -> np.ndarray:
@@ -88,11 +95,11 @@ def _complete(X: np.ndarray) -> np.ndarray:
 def _checked(equation: str, X: np.ndarray, names: Sequence[str]) -> Law:
     """Return an equation whose constants are fitted to the rows that have all of its columns."""
     places = sorted(read_equation(equation, list(names)).columns)
-    if not places:
-        raise ValueError(f"the law {equation!r} has none of the columns {', '.join(names)}.")
     rows = _complete(X[:, places])
     # Wrong values are what is looked for: constants come from the rows that go together.
     law = check_law(equation, NamedColumns(rows, [names[i] for i in places]), robust=True)
+    if not law.constants:
+        law = law._replace(constant_covariance=None)  # which a file cannot hold without constants
     return law._replace(units=None)
 
 
@@ -115,19 +122,42 @@ def _renamed(law: Law, names: Sequence[str]) -> Law:
 def laws_of_table(
     X: np.ndarray, names: Sequence[str], max_degree: int, seed: int, n_jobs: int | None
 ) -> list[Law]:
-    """Return laws that rows without gaps obey, as far as there are enough of them.
+    """Return laws that rows without gaps obey.
+
+    Where hardly any row has none, columns are left out one by one: rows without gaps in the others
+    tell the laws of these.
+    """
+
+    def search(places: Sequence[int]) -> list[Law]:
+        rows = _complete(X[:, places])
+        own = [names[i] for i in places]
+        return _laws_of_rows(rows, own, max_degree, seed, n_jobs)
+
+    every = list(range(X.shape[1]))
+    if len(_complete(X)) >= max(settings.LEAST_ROWS, settings.COMPLETE * len(X)):
+        return search(every)
+    found: list[Law] = []
+    for left_out in every:
+        others = [i for i in every if i != left_out]
+        known = {frozenset(law.columns) for law in found}
+        found += [law for law in search(others) if frozenset(law.columns) not in known]
+    return found
+
+
+def _laws_of_rows(
+    rows: np.ndarray, names: Sequence[str], max_degree: int, seed: int, n_jobs: int | None
+) -> list[Law]:
+    """Return laws that most rows obey.
 
     Rows with wrong values hide laws. So laws are looked for again in the rows that obey those which
     are known, until no more are found.
     """
-    rows = _complete(X)
     laws: list[Law] = []
     for _ in range(settings.ROUNDS):
-        if len(rows) < settings.LEAST_ROWS:
+        if len(rows) < settings.LEAST_ROWS or len(names) < 2:
             break
-        detector = VanishingOutlierDetector(
-            min(max_degree, 2), n_jobs=n_jobs, random_state=seed
-        ).fit(rows)
+        degree = min(max_degree, 2)
+        detector = VanishingOutlierDetector(degree, n_jobs=n_jobs, random_state=seed).fit(rows)
         found = [_named(law, names) for law in detector.laws_ if _is_usable(law)]
         if len(found) <= len(laws):
             break
@@ -137,7 +167,7 @@ def laws_of_table(
             break
         rows = rows[near]
     if max_degree > 2 and len(rows) >= settings.LEAST_ROWS:
-        laws += _of_higher_degree(rows, names, max_degree, seed, n_jobs, laws)
+        laws = _of_higher_degree(rows, names, max_degree, seed, n_jobs, laws)
     return laws
 
 
@@ -166,22 +196,37 @@ def _of_higher_degree(
     n_jobs: int | None,
     known: list[Law],
 ) -> list[Law]:
-    """Return laws of products of more than two columns: each column in turn is the target."""
+    """Return laws with those of products of more than two columns: each column is the target.
+
+    A law replaces others of the same columns that rows are farther from.
+    """
     found: list[Law] = []
     spread = middle_spreads(rows)
     constant = {name for law in known if len(law.columns) == 1 for name in law.columns}
     varying = [i for i, name in enumerate(names) if name not in constant]
     for place in varying:
         others = [i for i in varying if i != place]
+        if not others or any(names[place] in law.columns for law in found):
+            continue
         finder = LawFinder(
             max_degree, functions=(), forms=(), robust=True, n_jobs=n_jobs, random_state=seed
         ).fit(rows[:, others], rows[:, place])
         for law in finder.laws_[:1]:
-            law = _among_all(law, [*others, place], names)
-            is_new = all(set(law.columns) != set(other.columns) for other in (*known, *found))
-            if is_new and law.error < settings.LAW_CLOSE * spread[place]:
-                found.append(law)
-    return found
+            if law.error < settings.LAW_CLOSE * spread[place]:
+                found.append(_among_all(law, [*others, place], names))
+    off = {id(law): _distance(law, names, rows, spread) for law in (*known, *found)}
+    kept = list(known)
+    for law in found:
+        same = [other for other in kept if set(other.columns) == set(law.columns)]
+        if all(off[id(law)] < settings.BETTER * off[id(other)] for other in same):
+            kept = [other for other in kept if other not in same] + [law]
+    return kept
+
+
+def _distance(law: Law, names: Sequence[str], rows: np.ndarray, spread: np.ndarray) -> float:
+    """Return how far the middle row is from a law, in spreads of the columns."""
+    values = LawValues.of(LawSystem([law], names), rows, spread)
+    return float(np.median(np.abs(values.values / values.unit)))
 
 
 def _among_all(law: Law, places: Sequence[int], names: Sequence[str]) -> Law:

@@ -33,22 +33,37 @@ class RowModel(NamedTuple):
         """
         prior = self.prior
         z = np.where(seen, (np.where(seen, X, 0.0) - prior.mean) / prior.spread, 0.0)
-        start = self._in_units(conditional(z, seen, np.zeros(z.shape[1]), prior.correlation)[0])
-        _, slopes = self.system(start)
-        across = _across(slopes * prior.spread)
-        gain, missing, _ = gains(seen, prior.correlation + settings.ACROSS * across)
-        mean = np.where(seen, z, np.einsum("mij,mj->mi", gain, z))
+        gain, missing, _ = gains(seen, prior.correlation)
+        # A value far away may be wrong, and says no more than one at the edge.
+        near = np.clip(z, -settings.EDGE, settings.EDGE)
+        expected = self._in_units(np.einsum("mij,mj->mi", gain, near))
         # Cells that were seen stay as they are to the last digit.
-        mean = np.where(seen, np.where(seen, X, 0.0), self._in_units(mean))
+        start = np.where(seen, X, expected)
+        _, slopes = self.system(start)
+        # Along directions that laws determine, what other rows say would be said twice.
+        missing += settings.ACROSS * _across(
+            np.where(seen[:, np.newaxis], 0.0, slopes * prior.spread)
+        )
         noise = np.sqrt(self.noise.variance(start)) / prior.spread
         one = np.eye(z.shape[1])
         own = np.linalg.inv(np.linalg.cholesky(missing + seen[:, :, np.newaxis] * one))
         whitening = np.where(
             seen[:, :, np.newaxis], one / noise[:, np.newaxis, :], own @ (one - gain)
         )
-        return project(
-            self.system, mean, whitening / prior.spread, self.slack(start, slopes), start
-        )
+        slack = self.slack(start, slopes)
+        of_noise = np.square(slopes * noise[:, np.newaxis] * prior.spread).sum(axis=2)
+        size = np.nan_to_num(of_noise) + np.einsum("mkk->mk", slack)
+        return project(self.system, start, whitening / prior.spread, slack, size)
+
+    def off(self, points: np.ndarray, X: np.ndarray, seen: np.ndarray) -> np.ndarray:
+        """Return how far rows are from each law, in units of its noise, gaps being as in points."""
+        rows = np.where(seen, X, points)
+        values, slopes = self.system(rows)
+        variance = np.einsum("mki,mi->mk", np.square(slopes), self.noise.variance(points))
+        variance += np.einsum("mkk->mk", self.slack(points, slopes))
+        with np.errstate(all="ignore"):
+            off = np.abs(values) / np.sqrt(variance)
+        return np.where(np.isfinite(off), off, np.inf)
 
     def slack(self, points: np.ndarray, slopes: np.ndarray) -> np.ndarray:
         """Return what laws may be off by where rows have no noise: errors of coefficients, too."""

@@ -79,7 +79,7 @@ class VanishingRepair(Savable, RowTransformer, TransformerMixin, BaseEstimator):
     Where laws leave a value open, it follows from the others by a robust covariance of the columns.
 
     A row that breaks the laws is tried with one, two or three of its cells taken for gaps. Each
-    possibility has a likelihood; a cell is replaced if those that blame it have 95 % of it together.
+    possibility has a likelihood; a cell is replaced if those that blame it have 95 % of that.
 
     Examples
     --------
@@ -164,8 +164,7 @@ class VanishingRepair(Savable, RowTransformer, TransformerMixin, BaseEstimator):
             system = LawSystem(laws, names)
             sample = rows[: settings.PRIOR_ROWS]
             prior = prior_of(sample)
-            complete = rows[np.isfinite(rows).all(axis=1)][: settings.PRIOR_ROWS]
-            noise = noise_of(system, complete, prior.spread, given)
+            noise = noise_of(system, sample, prior.spread, given)
             self.laws_ = laws
             self._model = RowModel(system, noise, prior)
             self._fit_reconcile = bool(self.reconcile)
@@ -173,7 +172,7 @@ class VanishingRepair(Savable, RowTransformer, TransformerMixin, BaseEstimator):
             warn(
                 "no law was found, so that gaps are filled by the covariance of the columns and no "
                 "value counts as wrong. Give laws=[...] where you know some; a search needs at "
-                f"least {settings.LEAST_ROWS} rows without gaps."
+                f"least {settings.LEAST_ROWS} rows without gaps, but for one column."
             )
         return self
 

@@ -52,7 +52,8 @@ def wrong_cells(model: RowModel, X: np.ndarray, seen: np.ndarray) -> np.ndarray:
     odd = np.flatnonzero(~(whole.distance <= limit))
     if not len(odd):
         return probability
-    trials = _Trials(model, X[odd], seen[odd], limit)
+    broken = model.off(whole.points[odd], X[odd], seen[odd]) > settings.OFF
+    trials = _Trials(model, X[odd], seen[odd], broken, limit)
     for row, suspicion in zip(odd, trials.suspicions(), strict=True):
         probability[row] = suspicion.probabilities(X.shape[1])
     return probability
@@ -61,12 +62,16 @@ def wrong_cells(model: RowModel, X: np.ndarray, seen: np.ndarray) -> np.ndarray:
 class _Trials:
     """Sets of cells of odd rows, taken for gaps."""
 
-    def __init__(self, model: RowModel, X: np.ndarray, seen: np.ndarray, limit: float):
+    def __init__(
+        self, model: RowModel, X: np.ndarray, seen: np.ndarray, broken: np.ndarray, limit: float
+    ):
         self.model, self.X, self.seen, self.limit = model, X, seen, limit
         share = settings.WRONG_SHARE
         self.cost = model.log_density_of_wrong(X) + np.log(share / (1.0 - share))
-        occurring = model.system.involved.any(axis=0)
-        self.columns = [np.flatnonzero(occurring & row) for row in seen]
+        # A wrong value breaks a law that it occurs in; of many laws, most are as they should be.
+        involved = model.system.involved
+        occurring = [involved[row if row.any() else slice(None)].any(axis=0) for row in broken]
+        self.columns = [np.flatnonzero(a & b) for a, b in zip(occurring, seen, strict=True)]
         self.sets: list[list[tuple[int, ...]]] = [[] for _ in X]
         self.evidence: list[list[float]] = [[] for _ in X]
         self.distance: list[list[float]] = [[] for _ in X]
