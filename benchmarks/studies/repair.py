@@ -190,10 +190,16 @@ def run_wrong(tables, n_seeds):
                 n_spoiled += is_wrong and not is_bad
             total = bad.sum()
             left = total - n_right - n_doubt
-            good = bad.size - total
+            spoiled = n_spoiled / (bad.size - total)
             shares.append(
-                [len(repair.laws_), n_right / total, n_doubt / total, left / total]
-                + [n_spoiled / good, seconds]
+                [
+                    len(repair.laws_),
+                    n_right / total,
+                    n_doubt / total,
+                    left / total,
+                    spoiled,
+                    seconds,
+                ]
             )
         laws, *parts, spoiled, seconds = np.mean(shares, axis=0)
         cells = [name, f"{laws:.1f}", *(f"{100 * part:.1f} %" for part in parts)]

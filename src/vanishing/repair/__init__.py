@@ -9,6 +9,6 @@ To read in this order:
 - `model`: the most likely rows by all of these
 - `suspects`: which cells of a row are wrong
 - `cells`: rows that are repaired, and what is said of each cell
-- `discovery`: where laws come from
+- `independence`, `discovery`: laws that follow from others, and where laws come from
 - `repair`: the estimator `VanishingRepair`
 """

@@ -14,7 +14,8 @@ from vanishing.laws.check import check_law
 from vanishing.laws.finder import LawFinder
 from vanishing.outliers.detector import VanishingOutlierDetector
 from vanishing.repair import settings
-from vanishing.repair.noise import LawValues, noise_of, obeying
+from vanishing.repair.independence import distance, independent
+from vanishing.repair.noise import noise_of, obeying
 from vanishing.repair.prior import middle_spreads
 from vanishing.repair.system import LawSystem
 
@@ -127,25 +128,57 @@ def laws_of_table(
     Where hardly any row has none, columns are left out one by one: rows without gaps in the others
     tell the laws of these.
     """
+    n = X.shape[1]
 
-    def search(places: Sequence[int]) -> list[Law]:
-        rows = _complete(X[:, places])
-        own = [names[i] for i in places]
-        return _laws_of_rows(rows, own, max_degree, seed, n_jobs)
+    def search(places: Sequence[int], targets: Sequence[int]) -> list[Law]:
+        rows, own = _complete(X[:, places]), [names[i] for i in places]
+        wanted = [names[i] for i in targets]
+        return _laws_of_rows(rows, own, wanted, max_degree, seed, n_jobs)
 
-    every = list(range(X.shape[1]))
     if len(_complete(X)) >= max(settings.LEAST_ROWS, settings.COMPLETE * len(X)):
-        return search(every)
+        return search(range(n), range(n))
     found: list[Law] = []
-    for left_out in every:
-        others = [i for i in every if i != left_out]
+    for left_out in range(n):
+        others = [i for i in range(n) if i != left_out]
+        # Searches take long: each column is the target of three.
+        targets = [(left_out + step) % n for step in (1, 2, 3)] if n > 4 else others
         known = {frozenset(law.columns) for law in found}
-        found += [law for law in search(others) if frozenset(law.columns) not in known]
-    return found
+        new = search(others, targets)
+        found += [law for law in new if frozenset(law.columns) not in known]
+    return [_refitted(law, X, names) for law in independent(found, names, X, seed)]
+
+
+def _refitted(law: Law, X: np.ndarray, names: Sequence[str]) -> Law:
+    """Return a law whose coefficients are fitted to all rows that have its columns and are near."""
+    places = [names.index(name) for name in law.columns]
+    rows = X[np.isfinite(X[:, places]).all(axis=1)]
+    whole = np.zeros((len(rows), len(law.names)))
+    whole[:, [law.names.index(name) for name in law.columns]] = rows[:, places]
+    values = law.term_values(whole)
+    off = np.abs(values @ law.coef)
+    values = values[off <= settings.ROUGH * np.median(off)]
+    fixed = np.flatnonzero((law.coef == 1.0) & (law.coef_std == 0.0))
+    fitted = np.setdiff1d(np.flatnonzero(law.coef_std > 0.0), fixed[:1])
+    if not len(fixed) or not len(fitted) or len(values) < settings.LEAST_ROWS:
+        return law
+    others = np.setdiff1d(np.arange(len(law.coef)), fitted)
+    A, b = values[:, fitted], -values[:, others] @ law.coef[others]
+    unit = np.sqrt(np.mean(np.square(A), axis=0))
+    coef, covariance = law.coef.copy(), np.zeros((len(law.coef),) * 2)
+    coef[fitted] = np.linalg.lstsq(A / unit, b, rcond=None)[0] / unit
+    error = float(np.sqrt(np.mean(np.square(values @ coef))))
+    inverse = np.linalg.pinv((A / unit).T @ (A / unit), hermitian=True)
+    covariance[np.ix_(fitted, fitted)] = error**2 * inverse / np.outer(unit, unit)
+    return law._replace(coef=coef, covariance=covariance, n_samples=len(values))
 
 
 def _laws_of_rows(
-    rows: np.ndarray, names: Sequence[str], max_degree: int, seed: int, n_jobs: int | None
+    rows: np.ndarray,
+    names: Sequence[str],
+    targets: Sequence[str],
+    max_degree: int,
+    seed: int,
+    n_jobs: int | None,
 ) -> list[Law]:
     """Return laws that most rows obey.
 
@@ -167,7 +200,8 @@ def _laws_of_rows(
             break
         rows = rows[near]
     if max_degree > 2 and len(rows) >= settings.LEAST_ROWS:
-        laws = _of_higher_degree(rows, names, max_degree, seed, n_jobs, laws)
+        laws = _of_higher_degree(rows, names, targets, max_degree, seed, n_jobs, laws)
+        laws = independent(laws, names, rows, seed)
     return laws
 
 
@@ -191,12 +225,13 @@ def _near(laws: list[Law], names: Sequence[str], rows: np.ndarray) -> np.ndarray
 def _of_higher_degree(
     rows: np.ndarray,
     names: Sequence[str],
+    targets: Sequence[str],
     max_degree: int,
     seed: int,
     n_jobs: int | None,
     known: list[Law],
 ) -> list[Law]:
-    """Return laws with those of products of more than two columns: each column is the target.
+    """Return laws with those of products of more than two columns, for each of some targets.
 
     A law replaces others of the same columns that rows are farther from.
     """
@@ -204,7 +239,7 @@ def _of_higher_degree(
     spread = middle_spreads(rows)
     constant = {name for law in known if len(law.columns) == 1 for name in law.columns}
     varying = [i for i, name in enumerate(names) if name not in constant]
-    for place in varying:
+    for place in [i for i in varying if names[i] in targets]:
         others = [i for i in varying if i != place]
         if not others or any(names[place] in law.columns for law in found):
             continue
@@ -214,19 +249,13 @@ def _of_higher_degree(
         for law in finder.laws_[:1]:
             if law.error < settings.LAW_CLOSE * spread[place]:
                 found.append(_among_all(law, [*others, place], names))
-    off = {id(law): _distance(law, names, rows, spread) for law in (*known, *found)}
     kept = list(known)
     for law in found:
         same = [other for other in kept if set(other.columns) == set(law.columns)]
-        if all(off[id(law)] < settings.BETTER * off[id(other)] for other in same):
+        own = distance(law, names, rows, spread)
+        if all(own < settings.BETTER * distance(each, names, rows, spread) for each in same):
             kept = [other for other in kept if other not in same] + [law]
     return kept
-
-
-def _distance(law: Law, names: Sequence[str], rows: np.ndarray, spread: np.ndarray) -> float:
-    """Return how far the middle row is from a law, in spreads of the columns."""
-    values = LawValues.of(LawSystem([law], names), rows, spread)
-    return float(np.median(np.abs(values.values / values.unit)))
 
 
 def _among_all(law: Law, places: Sequence[int], names: Sequence[str]) -> Law:

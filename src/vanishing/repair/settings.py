@@ -35,8 +35,12 @@ SAYS = 0.5  # error of a gap by one law, in spreads, below which that law is nam
 REACH = 6.0  # of a wrong value's distribution, in spreads of its column
 
 # -- Laws -----------------------------------------------------------------------------------------
-LEAST_ROWS = 30  # without gaps, to look for laws in
+LEAST_ROWS = 20  # without gaps, to look for laws in
 ROUNDS = 3  # of looking for laws in rows that obey those known
+# A law follows from others if it is off, where these hold, by no more than so many times what rows
+# are, and by no more than the second number of spreads in any case.
+IMPLIED, IMPLIED_MOST = 4.0, 0.1
+POINTS = 300  # where laws hold, to ask that
 COMPLETE = 0.1  # share of rows without gaps, below which columns are left out one by one
 LAW_CLOSE = 0.1  # error of a law relative to the spread of a column it determines
 BETTER = 0.7  # error of a law over that of another one of the same columns, which it replaces
