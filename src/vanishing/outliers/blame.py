@@ -12,7 +12,7 @@ import numpy as np
 
 from vanishing.outliers import settings
 from vanishing.outliers.features import Features
-from vanishing.outliers.gaps import MissingCells, slopes_of
+from vanishing.outliers.gaps import GapFilling, MissingCells, slopes_of
 from vanishing.outliers.robust import squared_lengths
 
 
@@ -57,12 +57,14 @@ class Blame(NamedTuple):
         return {int(self.columns[i, row]): float(chance[i]) for i in order if chance[i] > 1e-3}
 
 
-def blame(features: Features, X, coef, size, suspicion, missing=None) -> Blame:
+def blame(filling: GapFilling, X, coef, size, suspicion, missing=None) -> Blame:
     """Correct columns of rows, one at a time.
 
     Parameters
     ----------
-    features : Features
+    filling : GapFilling
+        What is expected of a column without products: where the search for its value begins, if it
+        is nearer. Far from all rows, products lead it astray.
     X : array of shape (n_rows, n_columns)
     coef : array of shape (k, n_equations)
         Combinations of features that should be near zero.
@@ -73,7 +75,7 @@ def blame(features: Features, X, coef, size, suspicion, missing=None) -> Blame:
     missing : array of bool of shape (n, n_rows), or None
         Cells that were filled in: they are not to blame, and follow a corrected column.
     """
-    limit = settings.SCORE_LIMIT
+    limit, features = settings.SCORE_LIMIT, filling.features
     z = features.standardised(X, limit)
     rows = np.arange(len(X))
     tried = np.argsort(-suspicion, axis=0, kind="stable")[: settings.BLAME_COLUMNS]
@@ -84,8 +86,13 @@ def blame(features: Features, X, coef, size, suspicion, missing=None) -> Blame:
     def residual(at):
         return without(coef.T @ features.values(at) / size)
 
+    off = filling.precision @ (z - filling.mean[:, None])
+    before = squared_lengths(residual(z))
     for i, column in enumerate(tried):
         y = z.copy()
+        y[column, rows] -= off[column, rows] / filling.precision[column, column]
+        farther = ~(squared_lengths(residual(y)) < before)
+        y[:, farther] = z[:, farther]
         for _ in range(settings.BLAME_STEPS):  # Gauss-Newton
             slope = without(coef.T @ features.slopes(y, column) / size)
             step = (residual(y) * slope).sum(axis=0) / np.maximum(squared_lengths(slope), 1e-300)
@@ -96,7 +103,7 @@ def blame(features: Features, X, coef, size, suspicion, missing=None) -> Blame:
             left[i, missing[column, rows]] = np.inf
     found = X[rows, features.varying[tried]]
     outside = _outside(features, tried, found) - 1.0 * _outside(features, tried, expected)
-    return Blame(squared_lengths(residual(z)), tried, left, expected, outside)
+    return Blame(before, tried, left, expected, outside)
 
 
 def _outside(features: Features, columns: np.ndarray, values: np.ndarray) -> np.ndarray:

@@ -39,6 +39,9 @@ class Calibration(NamedTuple):
                 (self.scores, self.weight * decay, self.draw), other[:3], strict=True
             )
         )
+        # Scores that count as nothing beside others are forgotten: their weights would vanish.
+        counting = weight > settings.FORGOTTEN * weight.max(initial=0.0)
+        scores, weight, draw = scores[counting], weight[counting], draw[counting]
         limit, most = self.limit / decay, settings.SAMPLE_ROWS
         priority = draw / weight
         if len(scores) > most:

@@ -278,7 +278,9 @@ def _values(reason: Reason | None, columns: list[str]):
 def _continues(before: Event, event: Event) -> bool:
     """Say whether an event is that before going on: the same column, after a short while."""
     gap = event.start - before.end
-    return before.columns[0] == event.columns[0] and gap <= max(before.n_rows, event.n_rows)
+    is_short = gap <= max(before.n_rows, event.n_rows)
+    few = min(before.n_alarms, event.n_alarms) < settings.EVENT_ALARMS  # chance, perhaps
+    return before.columns[0] == event.columns[0] and is_short and not few
 
 
 def _joined(before: Event, event: Event, scores: np.ndarray) -> Event:

@@ -69,7 +69,7 @@ class OrderedRows(RowMethods):
         >>> from vanishing import VanishingOutlierDetector
         >>> random = np.random.default_rng(0)
         >>> a, b = random.uniform(1, 3, (2, 1000))
-        >>> X = np.column_stack([a, b, a + b]) + 0.01 * random.normal(size=(1000, 3))
+        >>> X = np.column_stack([a, b, a + b, a - b]) + 0.01 * random.normal(size=(1000, 4))
         >>> X[600:620, 2] += 0.5
         >>> detector = VanishingOutlierDetector(random_state=0).fit(X[:500])
         >>> event = detector.events(X)[0]

@@ -40,18 +40,19 @@ def _of_chunk(state: DetectorState, X) -> list[list[Reason]]:
     with np.errstate(all="ignore"):
         excess = [np.abs(known.law.residual(X)) / max(known.error, 1e-9) for known in laws]
     excess = [np.nan_to_num(values, nan=0.0) for values in excess]  # of gaps
+    filling = GapFilling.of(model.features, state.sums[1])
     missing, sizes_of_gaps = None, None
     if np.isnan(X).any():
         missing = np.isnan(X[:, model.features.varying]).T
-        X = GapFilling.of(model.features, state.sums[1])(X)
+        X = filling(X)
         sizes_of_gaps = widths(model, state.sums, X, missing)
     bulk, law = (np.square(part) for part in model.residuals(X, sizes_of_gaps))
     z = model.features.standardised(X, settings.SCORE_LIMIT)
     size = model.laws.noise(z) / MEAN_SIZE
-    by_laws = blame(model.features, X, model.laws.coef, size, law, missing)
+    by_laws = blame(filling, X, model.laws.coef, size, law, missing)
     white = whitener(state.sums[0])
     ones = np.ones((len(white), len(X)))
-    by_bulk = blame(model.features, X, white.T, ones, bulk, missing)
+    by_bulk = blame(filling, X, white.T, ones, bulk, missing)
     n_laws = model.laws.coef.shape[1]
     broken = by_laws.before > n_laws + settings.FAR * np.sqrt(2.0 * n_laws)
     scaled = model.scaled(model.parts(X, sizes_of_gaps))

@@ -55,6 +55,7 @@ FLOOR = 1e-8  # parts of scores below it are rounding; none
 # -- Thresholds and batches -----------------------------------------------------------------------
 FOLDS = 5  # of scores out of fold; false alarms .0474 and .0091 where .05 and .01 were asked for
 WILD_SCORE = 15.0  # scores, whose middle half has width 1, that are no normal row's
+FORGOTTEN = 1e-12  # share that what was learned counts at least: rounding, beside what is new
 PATIENCE = 2.0  # times the share of alarms that a batch may make normal: how fast drift is learned
 
 # -- Equations to read ----------------------------------------------------------------------------
@@ -108,5 +109,6 @@ RUN_ROWS, RUN_CHANCE = 5, 1e-3  # of a stretch, at least; how often chance may m
 EVENT_GAP = 5  # rows from one alarm to the next of the same event
 EVENT_ROWS = 30  # alarms of an event that are explained, the first ones: time
 EVENT_HALF = 5.0  # alarms after which an alarm weighs half for the blame: faults spread
+EVENT_ALARMS = 3  # of parts of an event that are farther from one another, at least
 EVENT_STRENGTH = 3.0  # below the threshold, in units of scores: beyond, alarms weigh alike
 EVENT_LIKELY = 0.1  # probability of columns that an event names
