@@ -1,11 +1,12 @@
 """The column of a row that is wrong, and the value it should have had.
 
-If one column alone is wrong, another value of it makes the row obey the laws. So each column in
-turn takes the value that is best by all others; the one after which least is left is to blame.
+If one column alone is wrong, another value of it makes the row obey the laws. So each column, with
+its lags, in turn takes the value that is best by all others; the one after which least is left is to blame.
 Where two leave about as little, the laws cannot tell them apart; then one whose value is outside
 its own range is the likelier, and one that would have to be there the less likely.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from vanishing.outliers import settings
 from vanishing.outliers.features import Features
 from vanishing.outliers.gaps import GapFilling, MissingCells, slopes_of
+from vanishing.outliers.lags import name_and_lag
 from vanishing.outliers.robust import squared_lengths
 
 
@@ -57,14 +59,44 @@ class Blame(NamedTuple):
         return {int(self.columns[i, row]): float(chance[i]) for i in order if chance[i] > 1e-3}
 
 
-def blame(filling: GapFilling, X, coef, size, suspicion, missing=None) -> Blame:
-    """Correct columns of rows, one at a time.
+class Suspects(NamedTuple):
+    """What may be wrong alone: columns, each with those of the same column some rows before.
+
+    Attributes
+    ----------
+    places : array of int of shape (n_suspects, most)
+        Among the varying columns; where there are fewer than for others, any place.
+    real : array of bool of shape (n_suspects, most)
+    """
+
+    places: np.ndarray
+    real: np.ndarray
+
+    @classmethod
+    def of(cls, names: Sequence[str]) -> "Suspects":
+        """Return the suspects among varying columns of given names."""
+        own: dict[str, list[int]] = {}
+        for place, name in enumerate(names):
+            own.setdefault(name_and_lag(name)[0], []).append(place)
+        most = max(map(len, own.values()), default=1)
+        padded = [[*places, *places[:1] * (most - len(places))] for places in own.values()]
+        real = [np.arange(most) < len(places) for places in own.values()]
+        return cls(np.array(padded, dtype=int).reshape(-1, most), np.array(real).reshape(-1, most))
+
+    def cells(self, which: np.ndarray) -> MissingCells:
+        """Return the columns of a suspect of each row."""
+        return MissingCells(self.places[which], self.real[which])
+
+
+def blame(filling: GapFilling, suspects: Suspects, X, coef, size, suspicion, missing) -> Blame:
+    """Correct suspects of rows, one at a time.
 
     Parameters
     ----------
     filling : GapFilling
         What is expected of a column without products: where the search for its value begins, if it
         is nearer. Far from all rows, products lead it astray.
+    suspects : Suspects
     X : array of shape (n_rows, n_columns)
     coef : array of shape (k, n_equations)
         Combinations of features that should be near zero.
@@ -72,38 +104,56 @@ def blame(filling: GapFilling, X, coef, size, suspicion, missing=None) -> Blame:
         How near.
     suspicion : array of shape (n, n_rows)
         Of wide tables only the columns that have most are tried.
-    missing : array of bool of shape (n, n_rows), or None
+    missing : array of bool of shape (n, n_rows)
         Cells that were filled in: they are not to blame, and follow a corrected column.
     """
-    limit, features = settings.SCORE_LIMIT, filling.features
-    z = features.standardised(X, limit)
-    rows = np.arange(len(X))
-    tried = np.argsort(-suspicion, axis=0, kind="stable")[: settings.BLAME_COLUMNS]
-    left, expected = np.empty(tried.shape), np.empty(tried.shape)
-
+    features = filling.features
+    z = features.standardised(X, settings.SCORE_LIMIT)
     without = _without_missing(features, z, coef, size, missing)
 
     def residual(at):
         return without(coef.T @ features.values(at) / size)
 
-    off = filling.precision @ (z - filling.mean[:, None])
-    before = squared_lengths(residual(z))
-    for i, column in enumerate(tried):
-        y = z.copy()
-        y[column, rows] -= off[column, rows] / filling.precision[column, column]
-        farther = ~(squared_lengths(residual(y)) < before)
-        y[:, farther] = z[:, farther]
-        for _ in range(settings.BLAME_STEPS):  # Gauss-Newton
-            slope = without(coef.T @ features.slopes(y, column) / size)
-            step = (residual(y) * slope).sum(axis=0) / np.maximum(squared_lengths(slope), 1e-300)
-            y[column, rows] = np.clip(y[column, rows] - step, -limit, limit)
+    def slopes(at, cells):
+        return np.array([without(s) for s in slopes_of(features, at, cells, coef.T) / size])
+
+    of_suspects = (suspicion[suspects.places] * suspects.real[:, :, None]).max(axis=1)
+    tried = np.argsort(-of_suspects, axis=0, kind="stable")[: settings.BLAME_COLUMNS]
+    columns = np.empty(tried.shape, dtype=int)
+    left, expected, found = (np.empty(tried.shape) for _ in range(3))
+    before, rows = squared_lengths(residual(z)), np.arange(len(X))
+    for i, which in enumerate(tried):
+        cells = suspects.cells(which)
+        y = _corrected(filling, z, cells, residual, slopes)
         left[i] = squared_lengths(residual(y))
+        change = np.abs(np.take_along_axis((y - z).T, cells.places, axis=1)) * cells.real
+        gone = np.take_along_axis(missing.T, cells.places, axis=1)
+        left[i, (gone | ~cells.real).all(axis=1)] = np.inf
+        columns[i] = column = cells.places[rows, np.where(gone, -1.0, change).argmax(axis=1)]
         expected[i] = y[column, rows] * features.scale[column] + features.centre[column]
-        if missing is not None:
-            left[i, missing[column, rows]] = np.inf
-    found = X[rows, features.varying[tried]]
-    outside = _outside(features, tried, found) - 1.0 * _outside(features, tried, expected)
-    return Blame(before, tried, left, expected, outside)
+        found[i] = X[rows, features.varying[column]]
+    outside = _outside(features, columns, found) - 1.0 * _outside(features, columns, expected)
+    return Blame(before, columns, left, expected, outside)
+
+
+def _corrected(filling: GapFilling, z: np.ndarray, cells: MissingCells, residual, slopes):
+    """Return standardised rows with the values of some cells that agree best with equations."""
+    limit = settings.SCORE_LIMIT
+    off = (filling.precision @ (z - filling.mean[:, None])).T
+    own = np.take_along_axis(off, cells.places, axis=1)
+    step = cells.solve(cells.of_matrix(filling.precision), own[:, :, None])[:, :, 0]
+    y = cells.moved(z, -step, limit)
+    farther = ~(squared_lengths(residual(y)) < squared_lengths(residual(z)))
+    y[:, farther] = z[:, farther]
+    for _ in range(settings.BLAME_STEPS):  # Gauss-Newton
+        slope = slopes(y, cells)
+        curvature = np.einsum("iar,jar->rij", slope, slope)
+        # Where equations are about the sum of two cells alone, both take a part.
+        trace = np.einsum("rii->r", curvature)[:, None, None]
+        curvature = curvature + np.maximum(1e-9 * trace, 1e-300) * np.eye(curvature.shape[1])
+        along = np.einsum("iar,ar->ri", slope, residual(y))
+        y = cells.moved(y, -cells.solve(curvature, along[:, :, None])[:, :, 0], limit)
+    return y
 
 
 def _outside(features: Features, columns: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -113,7 +163,7 @@ def _outside(features: Features, columns: np.ndarray, values: np.ndarray) -> np.
 
 def _without_missing(features: Features, z, coef, size, missing):
     """Return a function that takes out of residuals what missing cells could take up of them."""
-    if missing is None or not missing.any():
+    if not missing.any():
         return lambda residual: residual
     rows = np.flatnonzero(missing.any(axis=0))
     cells = MissingCells.of(missing[:, rows])

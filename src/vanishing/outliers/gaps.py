@@ -49,6 +49,13 @@ class MissingCells(NamedTuple):
         both = self.real[:, :, None] & self.real[:, None, :]
         return np.where(both, matrix, np.eye(self.real.shape[1]))
 
+    def moved(self, z: np.ndarray, step: np.ndarray, limit: float) -> np.ndarray:
+        """Return standardised rows with a step of these cells, shape (n_rows, n_missing)."""
+        rows, which = np.nonzero(self.real)
+        places, moved = self.places[rows, which], z.copy()
+        moved[places, rows] = np.clip(z[places, rows] + step[rows, which], -limit, limit)
+        return moved
+
     def of_matrix(self, matrix: np.ndarray) -> np.ndarray:
         """Return the part of a matrix that is among the missing cells of each row."""
         return matrix[self.places[:, :, None], self.places[:, None, :]]
@@ -128,8 +135,7 @@ class GapFilling(NamedTuple):
             curvature = np.einsum("iar,jar->rij", slopes, slopes)
             slope = np.einsum("iar,ar->ri", slopes, residual)
             step = cells.solve(curvature, slope[:, :, None])[:, :, 0]
-            now = np.take_along_axis(z.T, cells.places, axis=1)
-            _put(z, cells, np.clip(now - step, -settings.FIT_LIMIT, settings.FIT_LIMIT))
+            z = cells.moved(z, -step, settings.FIT_LIMIT)
         return z, (cells, cells.only(curvature))
 
     def _scatter(self, X: np.ndarray, missing: np.ndarray, root, seed: int) -> np.ndarray:

@@ -6,7 +6,7 @@ import numpy as np
 
 from vanishing.equations.law import Law
 from vanishing.outliers import settings
-from vanishing.outliers.blame import Blame, blame
+from vanishing.outliers.blame import Blame, Suspects, blame
 from vanishing.outliers.gaps import GapFilling, widths
 from vanishing.outliers.model import MEAN_SIZE, Model
 from vanishing.outliers.robust import slices, whitener
@@ -41,25 +41,24 @@ def _of_chunk(state: DetectorState, X) -> list[list[Reason]]:
         excess = [np.abs(known.law.residual(X)) / max(known.error, 1e-9) for known in laws]
     excess = [np.nan_to_num(values, nan=0.0) for values in excess]  # of gaps
     filling = GapFilling.of(model.features, state.sums[1])
-    missing, sizes_of_gaps = None, None
+    suspects = Suspects.of([str(names[place]) for place in model.features.varying])
+    missing, sizes_of_gaps = np.isnan(X[:, model.features.varying]).T, None
     if np.isnan(X).any():
-        missing = np.isnan(X[:, model.features.varying]).T
         X = filling(X)
         sizes_of_gaps = widths(model, state.sums, X, missing)
     bulk, law = (np.square(part) for part in model.residuals(X, sizes_of_gaps))
     z = model.features.standardised(X, settings.SCORE_LIMIT)
     size = model.laws.noise(z) / MEAN_SIZE
-    by_laws = blame(filling, X, model.laws.coef, size, law, missing)
+    by_laws = blame(filling, suspects, X, model.laws.coef, size, law, missing)
     white = whitener(state.sums[0])
     ones = np.ones((len(white), len(X)))
-    by_bulk = blame(filling, X, white.T, ones, bulk, missing)
+    by_bulk = blame(filling, suspects, X, white.T, ones, bulk, missing)
     n_laws = model.laws.coef.shape[1]
     broken = by_laws.before > n_laws + settings.FAR * np.sqrt(2.0 * n_laws)
     scaled = model.scaled(model.parts(X, sizes_of_gaps))
     parts = np.where(scaled[0] > scaled[1], bulk, law)
     shares = _shares(model, X, parts)
-    n_known = model.features.n - (0 if missing is None else missing.sum(axis=0))
-    n_known = np.broadcast_to(n_known, len(X))
+    n_known = (~missing).sum(axis=0)
     all_reasons = []
     for i, row in enumerate(X):
         share = {str(name): float(s) for name, s in zip(names, shares[:, i], strict=True)}
