@@ -126,7 +126,6 @@ def outlier_rows(
     order = np.argsort(scores, kind="stable")
     n_alarms = int(np.count_nonzero(scores < model.offset_))
     chosen = order[: max(top, min(n_alarms, EXPLAINED))]
-    rows = X.iloc[chosen] if hasattr(X, "iloc") else np.asarray(X)[chosen]
     return OutlierRows(
         model=model,
         names=tuple(model.column_names_),
@@ -134,7 +133,7 @@ def outlier_rows(
         threshold=float(model.offset_),
         order=order,
         n_alarms=n_alarms,
-        reasons=model.explain(rows) if len(chosen) else [],
+        reasons=model.explain(X, chosen) if len(chosen) else [],
         n_explained=min(n_alarms, len(chosen)),
         index=_index_of(X) if index is None else list(index),
     )

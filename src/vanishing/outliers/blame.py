@@ -1,9 +1,9 @@
 """The column of a row that is wrong, and the value it should have had.
 
 If one column alone is wrong, another value of it makes the row obey the laws. So each column, with
-its lags, in turn takes the value that is best by all others; the one after which least is left is to blame.
-Where two leave about as little, the laws cannot tell them apart; then one whose value is outside
-its own range is the likelier, and one that would have to be there the less likely.
+its lags, in turn takes the value that is best by all others; the one after which least is left is
+to blame. Where two leave about as little, the laws cannot tell them apart; then one whose value is
+outside its own range is the likelier, and one that would have to be there the less likely.
 """
 
 from collections.abc import Sequence

@@ -109,6 +109,8 @@ RUN_ROWS, RUN_CHANCE = 5, 1e-3  # of a stretch, at least; how often chance may m
 EVENT_GAP = 5  # rows from one alarm to the next of the same event
 EVENT_ROWS = 30  # alarms of an event that are explained, the first ones: time
 EVENT_HALF = 5.0  # alarms after which an alarm weighs half for the blame: faults spread
-EVENT_ALARMS = 3  # of parts of an event that are farther from one another, at least
+# Alarms that parts of an event have at least, which are farther from one another than that: up to
+# so many times as far as the longer of them is long.
+EVENT_ALARMS, EVENT_REACH = 3, 5
 EVENT_STRENGTH = 3.0  # below the threshold, in units of scores: beyond, alarms weigh alike
 EVENT_LIKELY = 0.1  # probability of columns that an event names
