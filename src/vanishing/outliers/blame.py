@@ -3,7 +3,8 @@
 If one column alone is wrong, another value of it makes the row obey the laws. So each column, with
 its lags, in turn takes the value that is best by all others; the one after which least is left is
 to blame. Where two leave about as little, the laws cannot tell them apart; then one whose value is
-outside its own range is the likelier, and one that would have to be there the less likely.
+outside its own range is the likelier, and one that would have to be there the less likely, and so
+is one after whose correction the row is farther from all others.
 """
 
 from collections.abc import Sequence
@@ -31,6 +32,8 @@ class Blame(NamedTuple):
         Squared distances that are left.
     expected : array of shape (n_tried, n_rows)
         Corrected values, in units of the table.
+    far : array of shape (n_tried, n_rows)
+        Squared distances of the corrected rows from the others, without products.
     outside : array of shape (n_tried, n_rows)
         1 where the value is outside the range of its column and the corrected one is not, -1 where
         it is the other way round, and else 0.
@@ -40,19 +43,24 @@ class Blame(NamedTuple):
     columns: np.ndarray
     left: np.ndarray
     expected: np.ndarray
+    far: np.ndarray
     outside: np.ndarray
 
     def of_row(self, row: int) -> list[tuple[int, float]]:
         """Return the one or two columns to blame, the likelier first, and what is expected."""
         left = self.left[:, row]
         same = np.flatnonzero(left <= left.min() + settings.BLAME_SAME)
-        order = same[np.lexsort((left[same], -self.outside[same, row]))][:2]
+        order = same[np.argsort(-self._evidence(row)[same], kind="stable")][:2]
         return [(int(self.columns[i, row]), float(self.expected[i, row])) for i in order]
+
+    def _evidence(self, row: int) -> np.ndarray:
+        """Return the logarithm of how likely each column is to be wrong alone, less a constant."""
+        off = self.left[:, row] / settings.BLAME_DOUBT + self.far[:, row] / settings.BLAME_FAR
+        return settings.BLAME_RANGE * self.outside[:, row] - 0.5 * off
 
     def probabilities(self, row: int) -> dict[int, float]:
         """Return the chance of each column that it alone is wrong, the largest first."""
-        evidence = -0.5 * self.left[:, row] / settings.BLAME_DOUBT
-        evidence = evidence + settings.BLAME_RANGE * self.outside[:, row]
+        evidence = self._evidence(row)
         chance = np.exp(evidence - evidence.max())
         chance /= chance.sum()
         order = np.argsort(-chance, kind="stable")
@@ -120,12 +128,14 @@ def blame(filling: GapFilling, suspects: Suspects, X, coef, size, suspicion, mis
     of_suspects = (suspicion[suspects.places] * suspects.real[:, :, None]).max(axis=1)
     tried = np.argsort(-of_suspects, axis=0, kind="stable")[: settings.BLAME_COLUMNS]
     columns = np.empty(tried.shape, dtype=int)
-    left, expected, found = (np.empty(tried.shape) for _ in range(3))
+    left, expected, found, far = (np.empty(tried.shape) for _ in range(4))
     before, rows = squared_lengths(residual(z)), np.arange(len(X))
     for i, which in enumerate(tried):
         cells = suspects.cells(which)
         y = _corrected(filling, z, cells, residual, slopes)
         left[i] = squared_lengths(residual(y))
+        off = y - filling.mean[:, None]
+        far[i] = np.einsum("ir,ir->r", off, filling.precision @ off)
         change = np.abs(np.take_along_axis((y - z).T, cells.places, axis=1)) * cells.real
         gone = np.take_along_axis(missing.T, cells.places, axis=1)
         left[i, (gone | ~cells.real).all(axis=1)] = np.inf
@@ -133,7 +143,7 @@ def blame(filling: GapFilling, suspects: Suspects, X, coef, size, suspicion, mis
         expected[i] = y[column, rows] * features.scale[column] + features.centre[column]
         found[i] = X[rows, features.varying[column]]
     outside = _outside(features, columns, found) - 1.0 * _outside(features, columns, expected)
-    return Blame(before, columns, left, expected, outside)
+    return Blame(before, columns, left, expected, far, outside)
 
 
 def _corrected(filling: GapFilling, z: np.ndarray, cells: MissingCells, residual, slopes):

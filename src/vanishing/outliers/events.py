@@ -165,7 +165,7 @@ def events_of(
 def _is_within(event: Event, stretch: Event) -> bool:
     """Say whether alarms are those of a column that is stuck, or missing, at the same time."""
     overlaps = event.start <= stretch.end + settings.EVENT_GAP and stretch.start <= event.end
-    return overlaps and stretch.columns[0] in event.columns[:1]
+    return overlaps and stretch.columns[0] in event.columns
 
 
 def _stretch_event(kind: str, stretch: Stretch, names, X, scores, threshold) -> Event:
@@ -192,7 +192,8 @@ def _alarm_events(state: DetectorState, X, scores, threshold, alarms: np.ndarray
     """Return events of alarms; those of one column that follow one another closely are one."""
     if not len(alarms):
         return []
-    groups = np.split(alarms, np.flatnonzero(np.diff(alarms) > settings.EVENT_GAP) + 1)
+    apart = np.split(alarms, np.flatnonzero(np.diff(alarms) > settings.EVENT_GAP) + 1)
+    groups = [part for group in apart for part in _by_depth(group, threshold - scores[group])]
     looked_at = [_looked_at(group, scores) for group in groups]
     rows = np.unique(np.concatenate(looked_at))
     n_lags = len(state.names) // X.shape[1] - 1
@@ -208,6 +209,21 @@ def _alarm_events(state: DetectorState, X, scores, threshold, alarms: np.ndarray
             last[event.columns[0]] = len(events)
             events.append(event)
     return events
+
+
+def _by_depth(group: np.ndarray, excess: np.ndarray) -> list[np.ndarray]:
+    """Return alarms in parts that are far below the threshold and others: a fault within another.
+
+    Parts of few alarms are left with those before them.
+    """
+    cuts = np.flatnonzero(np.diff(excess > settings.EVENT_DEEP)) + 1
+    parts: list[np.ndarray] = []
+    for part in np.split(group, cuts):
+        if parts and len(part) < settings.EVENT_ALARMS:
+            parts[-1] = np.concatenate([parts[-1], part])
+        else:
+            parts.append(part)
+    return parts
 
 
 def _looked_at(group: np.ndarray, scores: np.ndarray) -> np.ndarray:

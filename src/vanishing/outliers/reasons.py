@@ -49,8 +49,8 @@ def _of_chunk(state: DetectorState, X) -> list[list[Reason]]:
     bulk, law = (np.square(part) for part in model.residuals(X, sizes_of_gaps))
     z = model.features.standardised(X, settings.SCORE_LIMIT)
     size = model.laws.noise(z) / MEAN_SIZE
-    by_laws = blame(filling, suspects, X, model.laws.coef, size, law, missing)
     white = whitener(state.sums[0])
+    by_laws = blame(filling, suspects, X, model.laws.coef, size, law, missing)
     ones = np.ones((len(white), len(X)))
     by_bulk = blame(filling, suspects, X, white.T, ones, bulk, missing)
     n_laws = model.laws.coef.shape[1]
