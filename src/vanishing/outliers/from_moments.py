@@ -18,7 +18,7 @@ from vanishing.outliers.model import (
     nearly_zero,
 )
 from vanishing.outliers.monomials import MonomialSums, monomials_of, places_of
-from vanishing.outliers.robust import Sums, ridges
+from vanishing.outliers.robust import Sums, ridges, whitener
 from vanishing.outliers.state import DetectorState
 from vanishing.rows.moments import MomentReader, Moments
 
@@ -39,7 +39,7 @@ def state_from(moments: Moments, names: tuple[str, ...], random) -> DetectorStat
         for ridge in ridges(features.size, moments.n_samples)
     ]
     n = features.n
-    bulk, law = (Residuals.of(part, n) for part in sums)
+    bulk, law = (Residuals.of(whitener(part), n) for part in sums)
     coef = nearly_zero(sums[1], settings.LAW)
     model = Model(
         features,
@@ -47,7 +47,7 @@ def state_from(moments: Moments, names: tuple[str, ...], random) -> DetectorStat
         law,
         _flat_noise(n, n),
         Laws(coef, _flat_noise(n, coef.shape[1])),
-        doubt_of(sums[0], moments.n_samples),
+        doubt_of(whitener(sums[0]), moments.n_samples),
         np.zeros(2),
         np.ones(2),
     )

@@ -10,7 +10,7 @@ from vanishing.outliers.equations import DetectorLaw
 from vanishing.outliers.features import Features
 from vanishing.outliers.model import Laws, Model, Noise, Residuals, doubt_of
 from vanishing.outliers.monomials import MonomialSums
-from vanishing.outliers.robust import Sums, ridges
+from vanishing.outliers.robust import Sums, ridges, whitener
 from vanishing.outliers.state import DetectorState
 
 
@@ -171,11 +171,11 @@ def read_state(reader, node, names: tuple[str, ...], known) -> DetectorState:
     reader.require(len(noise.mean) == n, "noise_mean has the wrong shape.")
     model = Model(
         features,
-        Residuals.of(bulk, n),
-        Residuals.of(law, n),
+        Residuals.of(whitener(bulk), n),
+        Residuals.of(whitener(law), n),
         noise,
         Laws(fields.array("equations", k, len(of_laws.mean)), of_laws),
-        doubt_of(bulk, n_rows * bulk.weight / weight),
+        doubt_of(whitener(bulk), n_rows * bulk.weight / weight),
         fields.array("middle_score", 2),
         fields.positive("spread_score", 2),
     )

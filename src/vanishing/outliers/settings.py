@@ -42,7 +42,7 @@ LOOSE = (0.5, 1.0)  # half -.003 / -.005, double -.005 / -.006
 STRICT = (0.1, 3.0)  # none
 # Noise varies slowly along the rows: without a ridge it follows the small differences of columns
 # that a law ties together, which are the residuals themselves.
-NOISE_RIDGE = 0.1  # half -.001 / -.001, double +.002 / .000 and .005 less on the pump
+NOISE_RIDGE = (0.1, 10.0)  # half -.001 / -.001, double +.002 / .000 and .005 less on the pump
 HALF_DOUBT = 4.0  # variance of equations of half of the rows, over that of all; half -.002 / .000
 MOST_DOUBT = 2.0  # without it all rows far away are normal; half -.001 / +.001, double -.002 / .000
 EXACT = 1e-3  # least size of residuals of laws: rounding is no broken law; none
@@ -50,7 +50,8 @@ BLURRED = 0.05  # the same for combinations of laws, which hide a row that break
 FLOOR = 1e-8  # parts of scores below it are rounding; none
 
 # -- Thresholds and batches -----------------------------------------------------------------------
-FOLDS = 5  # of scores out of fold; false alarms .0474 and .0091 where .05 and .01 were asked for
+# Share of all rows that are one and the same row, beyond which it comes again as it is.
+COMES_AGAIN = 0.1
 WILD_SCORE = 15.0  # scores, whose middle half has width 1, that are no normal row's
 PATIENCE = 2.0  # times the share of alarms that a batch may make normal: how fast drift is learned
 

@@ -1,13 +1,14 @@
 """A detector's fit to rows, and its update by a batch: all that is known, without the rows."""
 
 from dataclasses import dataclass, fields, replace
-from functools import cached_property, reduce
+from functools import cached_property
 
 import numpy as np
 
 from vanishing._threads import spread
 from vanishing.estimators.progress import Progress
 from vanishing.outliers import settings
+from vanishing.outliers.building import Built, build
 from vanishing.outliers.calibration import Calibration
 from vanishing.outliers.drift import followed, measured_on
 from vanishing.outliers.equations import (
@@ -16,12 +17,20 @@ from vanishing.outliers.equations import (
     laws_from,
 )
 from vanishing.outliers.features import Features, features_of
-from vanishing.outliers.model import Built, Model, Residuals, build, doubt_of
+from vanishing.outliers.model import Model, Residuals, doubt_of
 from vanishing.outliers.monomials import MonomialSums, monomials_of
 from vanishing.outliers.passes import PIECE, Sampled
 from vanishing.outliers.quantiles import quantiles
-from vanishing.outliers.robust import Accumulate, Rule, Sums, distances, ridges, rule_of, rules
-from vanishing.outliers.thresholds import out_of_fold_scores
+from vanishing.outliers.robust import (
+    Accumulate,
+    Rule,
+    Sums,
+    distances,
+    ridges,
+    rule_of,
+    rules,
+    whitener,
+)
 from vanishing.rows.source import RowPart
 
 
@@ -93,7 +102,7 @@ def fit_state(
     seed : int
     max_degree : int
     """
-    progress = Progress("VanishingOutlierDetector", of=5)
+    progress = Progress("VanishingOutlierDetector", of=4)
     drawn = Sampled(seed)
     sample = ask(drawn, drawn.combine)
     n_rows = 0 if sample is None else sample.n_samples
@@ -109,24 +118,19 @@ def fit_state(
     is_whole = weight.sum() > (1.0 - 1e-12) * total  # whether the sample has all rows
     different = float(len(X) if is_whole else n_rows)
     progress.step(f"chose {features.size} features of {X.shape[1]} columns")
-    accumulate = Accumulate(features, rules(features, X, weight, different))
-    folds = [
-        accumulate.of_rows(X[i :: settings.FOLDS], weight[i :: settings.FOLDS])
-        for i in range(min(settings.FOLDS, len(X)))
-    ]
-    sums = reduce(accumulate.combine, folds) if is_whole else ask(accumulate, accumulate.combine)
+    both = rules(features, X, weight, different)
+    accumulate = Accumulate(features, both)
+    sums = accumulate.of_rows(X, weight) if is_whole else ask(accumulate, accumulate.combine)
     progress.step("summed their moments")
-    built = build(features, sums, different * sums[0].weight / total, X, weight)
+    built = build(features, sums, both, different * sums[0].weight / total, X, weight)
     progress.step("fitted residuals and laws")
-    scores = out_of_fold_scores(built.model, sums, folds, X)
-    progress.step("scored rows out of fold")
     state = DetectorState(
         names,
         built.model,
         sums,
         _middle(features, sums, X[: settings.FIT_ROWS], weight[: settings.FIT_ROWS]),
         _monomials(built, X[: settings.FIT_ROWS], weight[: settings.FIT_ROWS], max_degree),
-        Calibration.of(scores, weight * (total / weight.sum()), np.random.default_rng(seed)),
+        Calibration.of(built.scores, weight * (total / weight.sum()), np.random.default_rng(seed)),
         total,
         different,
         n_rows,
@@ -145,7 +149,7 @@ def _monomials(built: Built, X, weight, max_degree: int) -> MonomialSums:
     features = built.model.features
     empty = monomials_of(features.varying, features.origin, features.spread, max_degree, len(X))
     counts = built.counts * weight.sum()
-    scores = -built.parts[:, : len(X)].max(axis=0)
+    scores = built.scores[: len(X)]
     counts[scores < quantiles(scores, weight, (settings.ODD,))[0]] = 0.0
     return empty.plus(X, counts, _measured(built.parts[:, : len(X)], weight))
 
@@ -204,12 +208,13 @@ def updated(
     # A seed that the state determines: the same after it was saved and loaded.
     random = np.random.default_rng(state.n_samples)
     n, weight_so_far = model.features.n, decay * state.weight + total
+    white = whitener(bulk)
     return replace(
         state,
         model=model._replace(
-            bulk=Residuals.of(bulk, n),
-            law=Residuals.of(law, n),
-            doubt=doubt_of(bulk, n_rows * bulk.weight / weight_so_far),
+            bulk=Residuals.of(white, n),
+            law=Residuals.of(whitener(law), n),
+            doubt=doubt_of(white, n_rows * bulk.weight / weight_so_far),
         ),
         sums=(bulk, law),
         middle=np.array([rule.middle for rule in both]),

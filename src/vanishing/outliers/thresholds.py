@@ -3,36 +3,6 @@
 import numpy as np
 
 from vanishing.outliers import settings
-from vanishing.outliers.model import Model, Residuals
-from vanishing.outliers.robust import Sums
-
-
-def out_of_fold_scores(model: Model, sums: tuple[Sums, Sums], folds, X) -> np.ndarray:
-    """Return the scores that rows have by the moments of all rows but those of their fold.
-
-    Moments add up, so that those of all folds but one are a difference.
-
-    Parameters
-    ----------
-    model : Model
-    sums : pair of Sums
-        Of all rows.
-    folds : list of pair of Sums
-        Of the rows of each fold.
-    X : array of shape (n_rows, n_columns)
-        In random order; row i is of fold i modulo the number of folds.
-    """
-    scores = np.empty(len(X))
-    n = model.features.n
-    for i, fold in enumerate(folds):
-        rows = slice(i, None, len(folds))
-        bulk, law = (whole - part for whole, part in zip(sums, fold, strict=True))
-        if min(bulk.weight, law.weight) > 1e-6 * min(sums[0].weight, sums[1].weight):
-            of_others = model._replace(bulk=Residuals.of(bulk, n), law=Residuals.of(law, n))
-        else:
-            of_others = model
-        scores[rows] = of_others.scores(X[rows])
-    return scores
 
 
 def lowest_normal(scores: np.ndarray, weight: np.ndarray, rate: float) -> float:
