@@ -19,11 +19,10 @@ from vanishing.estimators.row_methods import RowMethods, row_by_row
 from vanishing.estimators.saving import Savable
 from vanishing.outliers.from_moments import state_from
 from vanishing.outliers.passes import PIECE, weights_of
-from vanishing.outliers.quantiles import quantiles
 from vanishing.outliers.reasons import Reason, reasons_of
 from vanishing.outliers.saving import read_known, read_state, write_known, write_state
 from vanishing.outliers.state import DetectorState, fit_state, updated
-from vanishing.outliers.thresholds import conformal_p_values, lowest_normal
+from vanishing.outliers.thresholds import conformal_p_values, lowest_normal, share_below
 from vanishing.persistence import register
 from vanishing.rows.intake import adopt_layout, take_rows, take_rows_in_memory
 from vanishing.rows.moments import Moments
@@ -47,11 +46,12 @@ class VanishingOutlierDetector(
         Largest degree of products; lowered where there are fewer than ten rows per feature.
     contamination : "auto" or float, default="auto"
         A number is the share of training rows that count as outliers. "auto" sets the threshold
-        by ``false_alarm_rate``.
+        by ``false_alarm_rate``, and leaves out training rows that break laws and are more than
+        normal rows explain: up to 35 % of all.
     false_alarm_rate : float, default=0.01
         Share of normal new rows that may be called outliers. The threshold comes from scores of
-        training rows by the moments of the others (five folds). Training rows that are wrong count
-        as normal: where they are more than this share, give ``contamination`` instead.
+        training rows by the moments of all others. Training rows that are wrong and break no law
+        count as normal: where they are more than this share, give ``contamination`` instead.
     half_life : float, default=None
         Number of rows after which what `partial_fit` has learned counts half; None: it counts in
         full forever.
@@ -68,6 +68,10 @@ class VanishingOutlierDetector(
     offset_ : float
         The threshold: ``decision_function`` is ``score_samples`` minus this, and rows below zero
         are outliers.
+    offset_std_ : float
+        Standard error of the threshold, from the number of scores it comes from.
+    contamination_ : float
+        Share of training rows that are wrong: estimated where `contamination` is "auto".
     laws_ : list of Law
         Equations with few terms that the columns obey, the shortest first; none is a multiple or
         a consequence of others. Their errors are those of rows that they were not fitted to.
@@ -112,6 +116,8 @@ class VanishingOutlierDetector(
     """
 
     offset_: float
+    offset_std_: float
+    contamination_: float
     n_features_in_: int
     feature_names_in_: ObjectArray
 
@@ -168,12 +174,16 @@ class VanishingOutlierDetector(
             seed = int(check_random_state(self.random_state).randint(2**31))
             state, rows, weight = fit_state(source.ask, _names(self), seed, self.max_degree)
             self._state = state
-            if self.contamination == "auto":
-                self._set_offset(state.calibration.scores, state.calibration.counts)
-            else:
-                if source.part is not None:  # all training rows are at hand
-                    rows, weight = source.part.X, weights_of(source.part)
-                self._set_offset(self._scores(rows), weight)
+            if self.contamination != "auto" and source.part is not None:
+                rows, weight = source.part.X, weights_of(source.part)  # all are at hand
+            self._set_offset(rows, weight)
+        if self.contamination == "auto" and self.false_alarm_rate * (state.n_rows + 1.0) < 1.0:
+            warn(
+                f"{state.n_rows:.0f} different rows cannot tell what one of "
+                f"{1 / self.false_alarm_rate:.0f} looks like: the threshold is a guess beyond all "
+                f"of them. Give at least {np.ceil(1 / self.false_alarm_rate - 1 - 1e-9):.0f} rows, "
+                "or a larger false_alarm_rate."
+            )
         if state.n_rows <= self.n_features_in_:
             warn(
                 f"there are {state.n_rows:.0f} different rows and {self.n_features_in_} columns: "
@@ -181,12 +191,20 @@ class VanishingOutlierDetector(
             )
         return self
 
-    def _set_offset(self, scores: np.ndarray, weight: np.ndarray) -> None:
-        """Set the threshold by scores of rows and what these count."""
+    def _set_offset(self, rows: np.ndarray | None = None, weight=None) -> None:
+        """Set the threshold by scores that rows had before they were learned from.
+
+        Where `contamination` is a share of training rows, these are what the threshold is of as
+        long as they are at hand.
+        """
+        calibration = self._state.calibration
         if self.contamination == "auto":
-            self.offset_ = lowest_normal(scores, weight, self.false_alarm_rate)
+            found = lowest_normal(calibration, self.false_alarm_rate)
+        elif rows is None:
+            found = share_below(calibration.scores, calibration.counts, self.contamination)
         else:
-            self.offset_ = float(quantiles(scores, weight, (self.contamination,))[0])
+            found = share_below(self._scores(rows), weight, self.contamination)
+        self.offset_, self.offset_std_, self.contamination_ = found
 
     def partial_fit(self, X: Table, y: object = None, sample_weight: Vector | None = None) -> Self:
         """Learn from a batch of rows, each weighted by what the model so far thinks of it.
@@ -217,8 +235,7 @@ class VanishingOutlierDetector(
             share = self.false_alarm_rate if self.contamination == "auto" else self.contamination
             limits = (self.offset_, share)
             self._state = updated(self._state, rows, weights_of(part), self.half_life, limits)
-            calibration = self._state.calibration
-            self._set_offset(calibration.scores, calibration.counts)
+            self._set_offset()
         return self
 
     def fit_moments(self, moments: Moments) -> Self:
@@ -249,8 +266,7 @@ class VanishingOutlierDetector(
             adopt_layout(self, moments.layout)
             seed = int(check_random_state(self.random_state).randint(2**31))
             self._state = state_from(moments, _names(self), np.random.default_rng(seed))
-            calibration = self._state.calibration
-            self._set_offset(calibration.scores, calibration.counts)
+            self._set_offset()
         warn(
             "moments count wrong rows as much as right ones, so that this fit is not robust: fit "
             "to the rows where some may be wrong."
@@ -355,7 +371,7 @@ class VanishingOutlierDetector(
         check_is_fitted(self)
         X = take_rows_in_memory(self, X, method="explain", reset=False).X
         with one_blas_thread():
-            return reasons_of(self._state, X)
+            return reasons_of(self._state, X, self.offset_)
 
     @property
     def laws_(self) -> list[Law]:
@@ -406,14 +422,21 @@ def _write(writer, model) -> dict:
     return {
         **writer.input(model),
         "offset": float(model.offset_),
+        "offset_std": float(model.offset_std_),
+        "contamination": float(model.contamination_),
         "known": write_known(writer, model.learned.known),
         "state": write_state(writer, model.learned),
     }
 
 
 def _read(reader, node, model):
-    offset, known, state = reader.fitted(model, node, ("offset", "known", "state"))
+    # Files from before these were kept have none of them.
+    later = ("offset_std", "contamination") if "offset_std" in node else ()
+    offset, known, state, *others = reader.fitted(model, node, ("offset", "known", "state", *later))
     (model.offset_,) = reader.floats([offset], "offset").tolist()
+    model.offset_std_, model.contamination_ = reader.floats(
+        others or [np.nan, np.nan], "offset_std and contamination", 2
+    ).tolist()
     laws = read_known(reader, known, model.n_features_in_)
     model.learned = read_state(reader, state, _names(model), laws)
 

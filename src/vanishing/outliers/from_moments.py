@@ -60,7 +60,9 @@ def state_from(moments: Moments, names: tuple[str, ...], random) -> DetectorStat
         (sums[0], sums[1]),
         np.full(2, float(features.size)),
         _monomials(features, moments, exponents, gram),
-        Calibration.of(scores, np.full(len(scores), total / len(scores)), random),
+        Calibration.of(
+            scores, np.zeros(len(scores)), np.full(len(scores), total / len(scores)), random
+        ),
         total,
         float(moments.n_samples),
         moments.n_samples,

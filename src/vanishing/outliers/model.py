@@ -175,6 +175,17 @@ class Model(NamedTuple):
         a = np.square(bulk).max(axis=0, initial=settings.FLOOR)
         return np.log(np.maximum([a, squared_lengths(law) + off], settings.FLOOR))
 
+    def off(self, X: np.ndarray) -> np.ndarray:
+        """Return logarithms of squared distances of rows from laws, relative to the noise."""
+        if not self.laws.coef.shape[1]:
+            return np.zeros(len(X))
+        return np.concatenate([np.log(self._off(X[chunk])) for chunk in slices(len(X))])
+
+    def _off(self, X: np.ndarray) -> np.ndarray:
+        z = self.features.standardised(X, settings.SCORE_LIMIT)
+        sizes = self.laws.coef.T @ self.features.values(z) / (self.laws.noise(z) / MEAN_SIZE)
+        return np.maximum(squared_lengths(sizes), settings.FLOOR)
+
     def scaled(self, parts: np.ndarray) -> np.ndarray:
         """Return parts of scores relative to those of the training rows."""
         return (parts - self.centre[:, None]) / self.spread[:, None]

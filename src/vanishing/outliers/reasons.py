@@ -25,15 +25,18 @@ class Reason(TypedDict):
     shares: dict[str, float]
 
 
-def reasons_of(state: DetectorState, X: np.ndarray) -> list[list[Reason]]:
-    """Return the reasons of rows; see `VanishingOutlierDetector.explain`."""
+def reasons_of(state: DetectorState, X: np.ndarray, offset: float) -> list[list[Reason]]:
+    """Return the reasons of rows; see `VanishingOutlierDetector.explain`.
+
+    Only rows whose scores are below ``offset`` break laws: what is no alarm is no broken law.
+    """
     reasons = []
     for chunk in slices(len(X)):
-        reasons += _of_chunk(state, np.asarray(X[chunk], dtype=np.float64))
+        reasons += _of_chunk(state, np.asarray(X[chunk], dtype=np.float64), offset)
     return reasons
 
 
-def _of_chunk(state: DetectorState, X) -> list[list[Reason]]:
+def _of_chunk(state: DetectorState, X, offset: float) -> list[list[Reason]]:
     model, laws, names = state.model, state.laws, state.names
     bulk, law = (np.square(part) for part in model.residuals(X))
     z = model.features.standardised(X, settings.SCORE_LIMIT)
@@ -42,8 +45,9 @@ def _of_chunk(state: DetectorState, X) -> list[list[Reason]]:
     white = whitener(state.sums[0])
     by_bulk = blame(model.features, X, white.T, np.ones((len(white), len(X))), bulk)
     n_laws = model.laws.coef.shape[1]
-    broken = by_laws.before > n_laws + settings.FAR * np.sqrt(2.0 * n_laws)
     scaled = model.scaled(model.parts(X))
+    broken = by_laws.before > n_laws + settings.FAR * np.sqrt(2.0 * n_laws)
+    broken &= -scaled.max(axis=0) < offset
     parts = np.where(scaled[0] > scaled[1], bulk, law)
     shares = _shares(model, X, parts)
     with np.errstate(all="ignore"):

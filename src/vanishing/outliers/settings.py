@@ -52,6 +52,12 @@ FLOOR = 1e-8  # parts of scores below it are rounding; none
 # -- Thresholds and batches -----------------------------------------------------------------------
 # Share of all rows that are one and the same row, beyond which it comes again as it is.
 COMES_AGAIN = 0.1
+# Rows that break laws: at most this share, at how many places they are looked for, beyond how many
+# others, and how many times as many as normal rows explain.
+MOST_BREAKING, CUTS, LEAST_INSIDE, MANY_TIMES = 0.35, 60, 20, 5.0
+# The emptiest place between normal rows and those that break laws: few of these are in it, relative
+# to all of them, and it is beyond this share of normal ones.
+GAP_ROWS, GAP_START = 0.02, 0.95
 WILD_SCORE = 15.0  # scores, whose middle half has width 1, that are no normal row's
 PATIENCE = 2.0  # times the share of alarms that a batch may make normal: how fast drift is learned
 

@@ -130,7 +130,12 @@ def fit_state(
         sums,
         _middle(features, sums, X[: settings.FIT_ROWS], weight[: settings.FIT_ROWS]),
         _monomials(built, X[: settings.FIT_ROWS], weight[: settings.FIT_ROWS], max_degree),
-        Calibration.of(built.scores, weight * (total / weight.sum()), np.random.default_rng(seed)),
+        Calibration.of(
+            built.scores,
+            built.model.off(X),
+            weight * (total / weight.sum()),
+            np.random.default_rng(seed),
+        ),
         total,
         different,
         n_rows,
@@ -189,7 +194,10 @@ def updated(
     decay = 1.0 if half_life is None else 0.5 ** (len(X) / half_life)
     rows = RowPart(X, None, weight)
     # Before the rows are learned from.
-    parts = np.hstack(spread(lambda part: model.parts(part.X), rows.pieces(PIECE)))
+    parts, off = (
+        np.concatenate(spread(lambda part, of=of: of(part.X), rows.pieces(PIECE)), axis=-1)
+        for of in (model.parts, model.off)
+    )
     scores = model.scores_of(parts)
     total = float(weight.sum())
     both = _rules_so_far(state, X, weight, total / (decay * state.weight + total))
@@ -220,7 +228,7 @@ def updated(
         middle=np.array([rule.middle for rule in both]),
         monomials=state.monomials.plus(X, counts, _measured(model.scaled(parts), weight), decay),
         calibration=known.plus(
-            Calibration.of(scores, _bounded(scores, weight, *limits), random), decay
+            Calibration.of(scores, off, _bounded(scores, weight, *limits), random), decay
         ),
         weight=weight_so_far,
         n_rows=n_rows,
