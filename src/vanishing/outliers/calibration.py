@@ -40,6 +40,9 @@ class Calibration(NamedTuple):
         scores, weight, draw, off = (
             np.concatenate([old, new]) for old, new in zip(known, other[:4], strict=True)
         )
+        # Scores that count as nothing beside others are forgotten: their weights would vanish.
+        counting = weight > settings.FORGOTTEN * weight.max(initial=0.0)
+        scores, weight, draw, off = (each[counting] for each in (scores, weight, draw, off))
         limit, most = self.limit / decay, settings.SAMPLE_ROWS
         priority = draw / weight
         if len(scores) > most:

@@ -94,7 +94,8 @@ def _features(exponents, gram, moments: Moments) -> Features:
     if most:
         correlation = covariance[np.ix_(varying, varying)] / np.outer(scale, scale)
         directions = eigh(correlation, subset_by_index=[n - most, n - 1])[1][:, ::-1].copy()
-    return Features(varying, mean[varying], scale, directions, counts, constant, mean[constant])
+    features = Features.linear(varying, mean[varying], scale, constant, mean[constant])
+    return features._replace(directions=directions, counts=counts)
 
 
 def _map(features: Features, exponents) -> np.ndarray:

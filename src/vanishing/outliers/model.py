@@ -150,24 +150,28 @@ class Model(NamedTuple):
     centre: np.ndarray
     spread: np.ndarray
 
-    def residuals(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def residuals(self, X: np.ndarray, widths=None) -> tuple[np.ndarray, np.ndarray]:
         """Return residuals of the bulk, less their doubt, and of laws, both in local noise.
 
-        Both have shape (n, n_rows).
+        Both have shape (n, n_rows), and are multiplied by ``widths``, which rows with gaps have.
         """
         z = self.features.standardised(X, settings.SCORE_LIMIT)
         values = self.features.values(z)
         doubt = np.minimum(squared_lengths(self.doubt @ values), settings.MOST_DOUBT)
         noise = self.noise(z)
         bulk = (self.bulk.coef.T @ values) / (np.sqrt(1.0 + doubt) * self.noise.relative(noise))
-        return bulk, (self.law.coef.T @ values) / noise
+        law = (self.law.coef.T @ values) / noise
+        return (bulk, law) if widths is None else (bulk * widths[0], law * widths[1])
 
-    def parts(self, X: np.ndarray) -> np.ndarray:
-        """Return log a (unusual) and log b (breaks a law) of rows, shape (2, n_rows)."""
-        return np.hstack([self._parts(X[chunk]) for chunk in slices(len(X))])
+    def parts(self, X: np.ndarray, widths=None) -> np.ndarray:
+        """Return log a (unusual) and log b (breaks a law) of rows, shape (2, n_rows).
 
-    def _parts(self, X: np.ndarray) -> np.ndarray:
-        return self.parts_of(X, *self.residuals(X))
+        ``widths`` are what residuals are multiplied by, as `gaps.widths` has them.
+        """
+        return np.hstack([self._parts(X[chunk], _cut(widths, chunk)) for chunk in slices(len(X))])
+
+    def _parts(self, X: np.ndarray, widths=None) -> np.ndarray:
+        return self.parts_of(X, *self.residuals(X, widths))
 
     def parts_of(self, X: np.ndarray, bulk: np.ndarray, law: np.ndarray) -> np.ndarray:
         """Return the parts of scores of rows with given residuals."""
@@ -190,13 +194,18 @@ class Model(NamedTuple):
         """Return parts of scores relative to those of the training rows."""
         return (parts - self.centre[:, None]) / self.spread[:, None]
 
-    def scores(self, X: np.ndarray) -> np.ndarray:
+    def scores(self, X: np.ndarray, widths=None) -> np.ndarray:
         """Return the scores of rows, larger for rows that are more normal."""
-        return self.scores_of(self.parts(X))
+        return self.scores_of(self.parts(X, widths))
 
     def scores_of(self, parts: np.ndarray) -> np.ndarray:
         """Return the scores of rows with given parts."""
         return -self.scaled(parts).max(axis=0)
+
+
+def _cut(widths, chunk: slice):
+    """Return the widths of some rows."""
+    return None if widths is None else tuple(part[:, chunk] for part in widths)
 
 
 def centred(model: Model, parts: np.ndarray, weight: np.ndarray) -> Model:

@@ -8,10 +8,40 @@ from vanishing.equations.law import read_law, write_law
 from vanishing.outliers.calibration import Calibration
 from vanishing.outliers.equations import DetectorLaw
 from vanishing.outliers.features import Features
+from vanishing.outliers.lags import names_with_lags
 from vanishing.outliers.model import Laws, Model, Noise, Residuals, doubt_of
 from vanishing.outliers.monomials import MonomialSums
 from vanishing.outliers.robust import Sums, ridges, whitener
 from vanishing.outliers.state import DetectorState
+
+
+def write_detector(writer, model) -> dict:
+    """Write a fitted detector."""
+    return {
+        **writer.input(model),
+        "last_rows": _write_rows(writer, model._last_rows),
+        "offset": float(model.offset_),
+        "offset_std": writer.float(model.offset_std_),
+        "contamination": writer.float(model.contamination_),
+        "known": write_known(writer, model.learned.known),
+        "state": write_state(writer, model.learned),
+    }
+
+
+def read_detector(reader, node, model) -> None:
+    """Set what `write_detector` has written."""
+    later = {"last_rows": None, "offset_std": "nan", "contamination": "nan"}
+    node = {**later, **node}  # of a file from before there were these
+    last, offset, std, contamination, known, state = reader.fitted(
+        model, node, ("last_rows", "offset", "offset_std", "contamination", "known", "state")
+    )
+    (model.offset_,) = reader.floats([offset], "offset").tolist()
+    model.offset_std_ = reader.measured(std, "offset_std")
+    model.contamination_ = reader.measured(contamination, "contamination")
+    names = names_with_lags(model)
+    laws = read_known(reader, known, len(names))
+    model._last_rows = _read_rows(reader, last, model.lags, model.n_features_in_)
+    model.learned = read_state(reader, state, names, laws)
 
 
 def write_state(writer, state: DetectorState) -> dict:
@@ -123,15 +153,14 @@ def _read_features(fields: _DetectorFields, n_features: int) -> Features:
         for p in fields.reader.listed(fields.value("counts"), "counts")
     )
     fields.reader.require(len(counts) <= 3, "counts are of too high a degree.")
-    return Features(
-        varying,
-        fields.array("centre", n),
-        fields.positive("scale", n),
-        fields.array("directions", n, max(counts, default=0)),
-        counts,
-        constant,
-        fields.array("value", len(constant)),
-    )
+    centre, scale = fields.array("centre", n), fields.positive("scale", n)
+    directions = fields.array("directions", n, max(counts, default=0))
+    ends = None  # in a file from before ranges were kept
+    if "low" in fields.node:
+        ends = fields.array("low", n), fields.array("high", n)
+    value = fields.array("value", len(constant))
+    features = Features.linear(varying, centre, scale, constant, value, ends)
+    return features._replace(directions=directions, counts=counts)
 
 
 def _read_monomials(fields: _DetectorFields, n_features: int) -> MonomialSums:
@@ -195,6 +224,27 @@ def read_state(reader, node, names: tuple[str, ...], known) -> DetectorState:
     return DetectorState(
         names, model, (bulk, law), middle, monomials, calibration, weight, n_rows, n_samples, known
     )
+
+
+def _write_rows(writer, rows: np.ndarray | None) -> dict | None:
+    """Write rows of which cells may be missing, or that there are none."""
+    if rows is None:
+        return None
+    known = np.isfinite(rows)
+    return {
+        "values": writer.array(np.where(known, rows, 0.0), "last_rows"),
+        "known": writer.array(known.astype(np.int64), "known"),
+    }
+
+
+def _read_rows(reader, node, n_rows: int, n_columns: int) -> np.ndarray | None:
+    """Return what `_write_rows` has written."""
+    if node is None:
+        return None
+    fields = _DetectorFields(reader, node)
+    values, known = (fields.array(name, n_rows, n_columns) for name in ("values", "known"))
+    fields.check_no_others()
+    return np.where(known == 1, values, np.nan)
 
 
 def write_known(writer, known: tuple[DetectorLaw, ...]) -> list[dict]:

@@ -14,6 +14,9 @@ PRODUCTS = 400  # of one degree, which binds from degree 4 on: time; none
 ROWS_PER_FEATURE = 10  # half -.003 / +.004, double -.006 / -.008
 WILD_COLUMN = 10.0  # spread over the range of its middle 90 %: beyond, few values made it; none
 RANGE_ROWS = 2000  # on which that range is measured: time
+# Range of a column: all but so many of the first rows at each end, and so much of it beyond; of
+# moments, standard deviations to each side. Decides which of two columns is named first.
+RANGE_LEVEL, RANGE_MARGIN, NORMAL_RANGE = 0.005, 0.1, 3.1
 CONSTANT = 1e-12  # spread of a column relative to its size, up to which it is constant; none
 CONSTANT_OFF = 1e-6  # deviation of a constant column, relative to its size, that counts as 1; none
 FIT_LIMIT = 100.0  # standardised values that a fit sees: wilder ones drown all others; none
@@ -59,6 +62,7 @@ MOST_BREAKING, CUTS, LEAST_INSIDE, MANY_TIMES = 0.35, 60, 20, 5.0
 # to all of them, and it is beyond this share of normal ones.
 GAP_ROWS, GAP_START = 0.02, 0.95
 WILD_SCORE = 15.0  # scores, whose middle half has width 1, that are no normal row's
+FORGOTTEN = 1e-12  # share that what was learned counts at least: rounding, beside what is new
 PATIENCE = 2.0  # times the share of alarms that a batch may make normal: how fast drift is learned
 
 # -- Equations to read ----------------------------------------------------------------------------
@@ -99,3 +103,19 @@ LAWS_SHOWN = 3  # of a row
 BLAME_COLUMNS = 16  # of a row that are tried: time
 BLAME_STEPS = 8  # of Gauss-Newton: features are polynomials of low degree
 BLAME_SAME = 16.0  # squared standard deviations within which two columns are both named
+# Squared standard deviations that count as one, since the noise of a row is known roughly; and the
+# logarithm of how much likelier a wrong value is outside the range of its column.
+BLAME_DOUBT, BLAME_RANGE = 4.0, 4.0
+
+# -- Gaps, time and events ------------------------------------------------------------------------
+GAP_STEPS = 3  # of Gauss-Newton to the values of missing cells: they start from linear ones
+GAP_FITS = 1  # to rows that were filled in, before the one that counts: time
+PAIR_LIMIT, PAIR_RIDGE = 10.0, 1e-3  # of correlations of pairs, where few rows have no gaps
+GAP_LEFT = 1e-6  # of the variance of a residual that missing cells leave: below, it is rounding
+RUN_ROWS, RUN_CHANCE = 5, 1e-3  # of a stretch, at least; how often chance may make one in a table
+EVENT_GAP = 5  # rows from one alarm to the next of the same event
+EVENT_ROWS = 30  # alarms of an event that are explained, the first ones: time
+EVENT_HALF = 5.0  # alarms after which an alarm weighs half for the blame: faults spread
+EVENT_ALARMS = 3  # of parts of an event that are farther from one another, at least
+EVENT_STRENGTH = 3.0  # below the threshold, in units of scores: beyond, alarms weigh alike
+EVENT_LIKELY = 0.1  # probability of columns that an event names

@@ -10,7 +10,7 @@ from vanishing.estimators.progress import Progress
 from vanishing.outliers import settings
 from vanishing.outliers.building import Built, build
 from vanishing.outliers.calibration import Calibration
-from vanishing.outliers.drift import followed, measured_on
+from vanishing.outliers.drift import decay_of, followed, measured_on
 from vanishing.outliers.equations import (
     DetectorLaw,
     constant_laws,
@@ -191,7 +191,7 @@ def updated(
         a fault or a drift, and must not become what is normal.
     """
     model = state.model
-    decay = 1.0 if half_life is None else 0.5 ** (len(X) / half_life)
+    decay = decay_of(len(X), half_life)
     rows = RowPart(X, None, weight)
     # Before the rows are learned from.
     parts, off = (
