@@ -25,6 +25,8 @@ from vanishing.outliers.model import (
 )
 from vanishing.outliers.quantiles import median
 from vanishing.outliers.robust import Rule, slices, squared_lengths, whitener
+from vanishing.outliers.surroundings import Surroundings, surroundings_of
+from vanishing.outliers.thresholds import breaking
 
 
 class Built(NamedTuple):
@@ -35,18 +37,19 @@ class Built(NamedTuple):
     model : Model
     counts : array of shape (n_first_rows,)
         What the first rows count for laws, in all 1.
-    parts : array of shape (2, n_rows)
+    parts : array of shape (4, n_rows)
         Of the scores that rows have by the moments of all others, relative to those of all rows.
+    scores : array of shape (n_rows,)
+        By the moments of all others.
+    off : array of shape (n_rows,)
+        Logarithms of squared distances from laws.
     """
 
     model: Model
     counts: np.ndarray
     parts: np.ndarray
-
-    @property
-    def scores(self) -> np.ndarray:
-        """Scores of rows by the moments of all others."""
-        return -self.parts.max(axis=0)
+    scores: np.ndarray
+    off: np.ndarray
 
 
 class Others(NamedTuple):
@@ -68,7 +71,9 @@ class Others(NamedTuple):
     distance: np.ndarray
 
 
-def build(features: Features, sums, rules: tuple[Rule, Rule], n_bulk: float, X, weight) -> Built:
+def build(
+    features: Features, sums, rules: tuple[Rule, Rule], n_bulk: float, X, weight, neighbours="auto"
+) -> Built:
     """Return the model that follows from the moments of all rows, and some of the rows.
 
     Parameters
@@ -82,6 +87,8 @@ def build(features: Features, sums, rules: tuple[Rule, Rule], n_bulk: float, X, 
     X : array of shape (n_rows, n_columns)
         In random order.
     weight : array of shape (n_rows,)
+    neighbours : bool or "auto", default="auto"
+        Whether rows are compared with others; "auto": unless many break laws.
     """
     n, first = features.n, slice(0, settings.FIT_ROWS)
     whiteners = [whitener(part) for part in sums]
@@ -107,13 +114,20 @@ def build(features: Features, sums, rules: tuple[Rule, Rule], n_bulk: float, X, 
         fit.noise(np.abs(others.law[:, first]), settings.EXACT, strict),
         Laws(coef, fit.noise(_sizes(features, z, coef), settings.BLURRED, every)),
         doubt_of(whiteners[0], n_bulk),
-        np.zeros(2),
-        np.ones(2),
+        Surroundings.none(),
+        np.zeros(4),
+        np.ones(4),
     )
+    off = model.off(X)
+    if neighbours == "auto":
+        wrong = float(weight[off >= breaking(off, weight)].sum() / weight.sum())
+        neighbours = wrong <= settings.FEW_WRONG
+    z = features.standardised(X, settings.FIT_LIMIT)
+    model = model._replace(around=surroundings_of(z, weight, ~strict, neighbours))
     doubt = np.minimum(others.doubt * (settings.HALF_DOUBT / n_bulk), settings.MOST_DOUBT)
     parts = _parts(model, X, others._replace(doubt=doubt), fit)
     model = centred(model, parts, weight)
-    return Built(model, counts, model.scaled(parts))
+    return Built(model, counts, model.scaled(parts), model.scores_of(parts), off)
 
 
 def _others(features: Features, sums, whiteners, rules, residuals, X, weight) -> Others:
@@ -137,7 +151,7 @@ def _others(features: Features, sums, whiteners, rules, residuals, X, weight) ->
 
 
 def _parts(model: Model, X: np.ndarray, others: Others, fit: "_NoiseFit") -> np.ndarray:
-    """Return the parts of scores of rows by the moments of all others, shape (2, n_rows)."""
+    """Return the parts of scores of rows by the moments of all others, shape (4, n_rows)."""
     parts = []
     for chunk in slices(len(X)):
         z = model.features.standardised(X[chunk], settings.FIT_LIMIT)

@@ -20,6 +20,7 @@ from vanishing.outliers.model import (
 from vanishing.outliers.monomials import MonomialSums, monomials_of, places_of
 from vanishing.outliers.robust import Sums, ridges, whitener
 from vanishing.outliers.state import DetectorState
+from vanishing.outliers.surroundings import Surroundings
 from vanishing.rows.moments import MomentReader, Moments
 
 
@@ -48,8 +49,9 @@ def state_from(moments: Moments, names: tuple[str, ...], random) -> DetectorStat
         _flat_noise(n, n),
         Laws(coef, _flat_noise(n, coef.shape[1])),
         doubt_of(whitener(sums[0]), moments.n_samples),
-        np.zeros(2),
-        np.ones(2),
+        Surroundings.none(),
+        np.zeros(4),
+        np.ones(4),
     )
     parts = _normal_parts(bulk, law, map_ @ gram @ map_.T, random)
     model = centred(model, parts, np.ones(parts.shape[1]))
@@ -130,7 +132,7 @@ def _normal_parts(bulk: Residuals, law: Residuals, gram, random) -> np.ndarray:
     v = root @ random.normal(size=(len(gram), settings.SAMPLE_ROWS))
     a = np.square(bulk.coef.T @ v).max(axis=0, initial=1e-300)
     b = np.square(law.coef.T @ v / MEAN_SIZE).sum(axis=0)
-    return np.log(np.maximum([a, b], 1e-300))
+    return np.vstack([np.log(np.maximum([a, b], 1e-300)), np.zeros((2, len(a)))])
 
 
 def _monomials(features: Features, moments: Moments, exponents, gram) -> MonomialSums:

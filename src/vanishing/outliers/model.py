@@ -9,6 +9,7 @@ from vanishing.outliers import settings
 from vanishing.outliers.features import Features
 from vanishing.outliers.quantiles import quantiles
 from vanishing.outliers.robust import Sums, slices, squared_lengths
+from vanishing.outliers.surroundings import Surroundings
 
 MEAN_SIZE = np.sqrt(2.0 / np.pi)  # of a normal variable of variance 1
 
@@ -137,8 +138,9 @@ class Model(NamedTuple):
     doubt : array of shape (k, k)
         Of features of a row makes a vector whose squared length is the variance of what the bulk
         says of it, relative to the noise: equations are less sure far from the rows they are of.
-    centre, spread : array of shape (2,)
-        Of log a and log b over the training rows.
+    around : Surroundings
+    centre, spread : array of shape (4,)
+        Of the parts of scores over the training rows.
     """
 
     features: Features
@@ -147,6 +149,7 @@ class Model(NamedTuple):
     noise: Noise
     laws: Laws
     doubt: np.ndarray
+    around: Surroundings
     centre: np.ndarray
     spread: np.ndarray
 
@@ -164,8 +167,9 @@ class Model(NamedTuple):
         return (bulk, law) if widths is None else (bulk * widths[0], law * widths[1])
 
     def parts(self, X: np.ndarray, widths=None) -> np.ndarray:
-        """Return log a (unusual) and log b (breaks a law) of rows, shape (2, n_rows).
+        """Return the parts of scores of rows, all logarithms, shape (4, n_rows).
 
+        Unusual, breaks a law, far out, far from others.
         ``widths`` are what residuals are multiplied by, as `gaps.widths` has them.
         """
         return np.hstack([self._parts(X[chunk], _cut(widths, chunk)) for chunk in slices(len(X))])
@@ -177,7 +181,9 @@ class Model(NamedTuple):
         """Return the parts of scores of rows with given residuals."""
         off = np.square(self.features.deviation(X))
         a = np.square(bulk).max(axis=0, initial=settings.FLOOR)
-        return np.log(np.maximum([a, squared_lengths(law) + off], settings.FLOOR))
+        z = self.features.standardised(X, settings.FIT_LIMIT)
+        residuals = np.log(np.maximum([a, squared_lengths(law) + off], settings.FLOOR))
+        return np.vstack([residuals, self.around.parts(z)])
 
     def off(self, X: np.ndarray) -> np.ndarray:
         """Return logarithms of squared distances of rows from laws, relative to the noise."""
@@ -200,7 +206,8 @@ class Model(NamedTuple):
 
     def scores_of(self, parts: np.ndarray) -> np.ndarray:
         """Return the scores of rows with given parts."""
-        return -self.scaled(parts).max(axis=0)
+        scaled = self.scaled(parts)
+        return -scaled[:2].max(axis=0) - self.around.weights @ np.maximum(scaled[2:], 0.0)
 
 
 def _cut(widths, chunk: slice):

@@ -52,6 +52,16 @@ EXACT = 1e-3  # least size of residuals of laws: rounding is no broken law; none
 BLURRED = 0.05  # the same for combinations of laws, which hide a row that breaks one; none
 FLOOR = 1e-8  # parts of scores below it are rounding; none
 
+# How far out rows are along main directions, and how far from others, in what scores add to
+# residuals: both see groups of odd rows that agree with one another.
+FAR_OUT, FAR_FROM_OTHERS = 0.15, 0.35
+# Of rows that others are compared with: more and smaller groups see larger groups of odd rows.
+GROUPS, GROUP_ROWS = 8, 128
+# Distance over that of rows one spread apart in all columns, that counts as none; and below which
+# rows are equal but for rounding.
+NEAREST, EQUAL = 0.01, 3e-5
+FEW_WRONG = 0.05  # share of rows that break laws, up to which neighbours="auto" compares rows
+
 # -- Thresholds and batches -----------------------------------------------------------------------
 # Share of all rows that are one and the same row, beyond which it comes again as it is.
 COMES_AGAIN = 0.1

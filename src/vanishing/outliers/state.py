@@ -89,7 +89,7 @@ class DetectorState:
 
 
 def fit_state(
-    ask, names: tuple[str, ...], seed: int, max_degree: int
+    ask, names: tuple[str, ...], seed: int, max_degree: int, neighbours: bool | str = False
 ) -> tuple[DetectorState, np.ndarray, np.ndarray]:
     """Fit to all rows; return also the rows of a sample, and what they count.
 
@@ -101,6 +101,8 @@ def fit_state(
         Of the columns.
     seed : int
     max_degree : int
+    neighbours : bool or "auto", default=False
+        Whether rows are compared with others.
     """
     progress = Progress("VanishingOutlierDetector", of=4)
     drawn = Sampled(seed)
@@ -122,7 +124,8 @@ def fit_state(
     accumulate = Accumulate(features, both)
     sums = accumulate.of_rows(X, weight) if is_whole else ask(accumulate, accumulate.combine)
     progress.step("summed their moments")
-    built = build(features, sums, both, different * sums[0].weight / total, X, weight)
+    n_bulk = different * sums[0].weight / total
+    built = build(features, sums, both, n_bulk, X, weight, neighbours)
     progress.step("fitted residuals and laws")
     state = DetectorState(
         names,
@@ -132,7 +135,7 @@ def fit_state(
         _monomials(built, X[: settings.FIT_ROWS], weight[: settings.FIT_ROWS], max_degree),
         Calibration.of(
             built.scores,
-            built.model.off(X),
+            built.off,
             weight * (total / weight.sum()),
             np.random.default_rng(seed),
         ),
@@ -215,14 +218,17 @@ def updated(
     counts[scores < quantiles(known.scores, known.counts, (settings.ODD,))[0]] = 0.0
     # A seed that the state determines: the same after it was saved and loaded.
     random = np.random.default_rng(state.n_samples)
-    n, weight_so_far = model.features.n, decay * state.weight + total
-    white = whitener(bulk)
+    white, n = whitener(bulk), model.features.n
+    weight_so_far = decay * state.weight + total
     return replace(
         state,
         model=model._replace(
             bulk=Residuals.of(white, n),
             law=Residuals.of(whitener(law), n),
             doubt=doubt_of(white, n_rows * bulk.weight / weight_so_far),
+            around=model.around.followed(
+                z, np.where(scores < limits[0], 0.0, weight), total / weight_so_far, random
+            ),
         ),
         sums=(bulk, law),
         middle=np.array([rule.middle for rule in both]),
