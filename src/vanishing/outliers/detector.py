@@ -35,11 +35,10 @@ from vanishing.outliers.lags import (
 )
 from vanishing.outliers.ordered_rows import OrderedRows
 from vanishing.outliers.passes import weights_of
-from vanishing.outliers.quantiles import quantiles
 from vanishing.outliers.reasons import Reason, reasons_of
 from vanishing.outliers.saving import read_detector, write_detector
 from vanishing.outliers.state import DetectorState, fit_state, updated
-from vanishing.outliers.thresholds import conformal_p_values, lowest_normal
+from vanishing.outliers.thresholds import conformal_p_values, lowest_normal, share_below
 from vanishing.persistence import register
 from vanishing.rows.intake import adopt_layout, take_rows_in_memory
 from vanishing.rows.moments import Moments
@@ -62,11 +61,12 @@ class VanishingOutlierDetector(
         Largest degree of products; lowered where there are fewer than ten rows per feature.
     contamination : "auto" or float, default="auto"
         A number is the share of training rows that count as outliers. "auto" sets the threshold
-        by ``false_alarm_rate``.
+        by ``false_alarm_rate``, and leaves out training rows that break laws and are more than
+        normal rows explain: up to 35 % of all.
     false_alarm_rate : float, default=0.01
         Share of normal new rows that may be called outliers. The threshold comes from scores of
-        training rows by the moments of the others (five folds). Training rows that are wrong count
-        as normal: where they are more than this share, give ``contamination`` instead.
+        training rows by the moments of all others. Training rows that are wrong and break no law
+        count as normal: where they are more than this share, give ``contamination`` instead.
     half_life : float, default=None
         Number of rows after which what `partial_fit` has learned counts half; None: it counts in
         full forever.
@@ -77,6 +77,10 @@ class VanishingOutlierDetector(
     missing : "error" or "ignore", default="error"
         "ignore" takes NaN for cells that are missing: rows with gaps are scored by the columns that
         they have, and learned from as far as they go.
+    neighbours : bool or "auto", default="auto"
+        Whether the score also sees how far a row is from the nearest of some training rows, by the
+        columns that no law determines: up to eight groups of 128 rows. "auto": unless more than 5 %
+        of the training rows break laws, since rows that are wrong alike are near one another.
     n_jobs : int, default=None
         Number of threads over rows. The result does not depend on it.
     random_state : int, RandomState or None, default=0
@@ -90,6 +94,10 @@ class VanishingOutlierDetector(
     offset_ : float
         The threshold: ``decision_function`` is ``score_samples`` minus this, and rows below zero
         are outliers.
+    offset_std_ : float
+        Standard error of the threshold, from the number of scores it comes from.
+    contamination_ : float
+        Share of training rows that are wrong: estimated where `contamination` is "auto".
     laws_ : list of Law
         Equations with few terms that the columns obey, the shortest first; none is a multiple or
         a consequence of others. Their errors are those of rows that they were not fitted to.
@@ -135,6 +143,8 @@ class VanishingOutlierDetector(
     """
 
     offset_: float
+    offset_std_: float
+    contamination_: float
     n_features_in_: int
     feature_names_in_: ObjectArray
 
@@ -147,6 +157,7 @@ class VanishingOutlierDetector(
         half_life: float | None = None,
         lags: int = 0,
         missing: Literal["error", "ignore"] = "error",
+        neighbours: bool | Literal["auto"] = "auto",
         n_jobs: int | None = None,
         random_state: RandomState = 0,
     ):
@@ -156,6 +167,7 @@ class VanishingOutlierDetector(
         self.half_life = half_life
         self.lags = lags
         self.missing = missing
+        self.neighbours = neighbours
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -171,6 +183,8 @@ class VanishingOutlierDetector(
             check_number("half_life", self.half_life, low=0, low_open=True)
         check_number("lags", self.lags, low=0, high=100, integer=True)
         check_choice("missing", self.missing, ("error", "ignore"))
+        if not isinstance(self.neighbours, bool | np.bool_):
+            check_choice("neighbours", self.neighbours, (True, False, "auto"))
 
     # -- Learning ---------------------------------------------------------------------------------
 
@@ -207,14 +221,20 @@ class VanishingOutlierDetector(
             names = names_with_lags(self)
             if self.lags or self.takes_gaps:
                 source = without_gaps(source, names, seed, self.max_degree)
-            state, rows, weight = fit_state(source.ask, names, seed, self.max_degree)
+            state, rows, weight = fit_state(
+                source.ask, names, seed, self.max_degree, self.neighbours
+            )
             self._state = state
-            if self.contamination == "auto":
-                self._set_offset(state.calibration.scores, state.calibration.counts)
-            else:
-                if source.part is not None:  # all training rows are at hand
-                    rows, weight = source.part.X, weights_of(source.part)
-                self._set_offset(self._scores(rows), weight)
+            if self.contamination != "auto" and source.part is not None:
+                rows, weight = source.part.X, weights_of(source.part)  # all are at hand
+            self._set_offset(rows, weight)
+        if self.contamination == "auto" and self.false_alarm_rate * (state.n_rows + 1.0) < 1.0:
+            warn(
+                f"{state.n_rows:.0f} different rows cannot tell what one of "
+                f"{1 / self.false_alarm_rate:.0f} looks like: the threshold is a guess beyond all "
+                f"of them. Give at least {np.ceil(1 / self.false_alarm_rate - 1 - 1e-9):.0f} rows, "
+                "or a larger false_alarm_rate."
+            )
         if state.n_rows <= len(names):
             warn(
                 f"there are {state.n_rows:.0f} different rows and {len(names)} columns: "
@@ -222,12 +242,20 @@ class VanishingOutlierDetector(
             )
         return self
 
-    def _set_offset(self, scores: np.ndarray, weight: np.ndarray) -> None:
-        """Set the threshold by scores of rows and what these count."""
+    def _set_offset(self, rows: np.ndarray | None = None, weight=None) -> None:
+        """Set the threshold by scores that rows had before they were learned from.
+
+        Where `contamination` is a share of training rows, these are what the threshold is of as
+        long as they are at hand.
+        """
+        calibration = self._state.calibration
         if self.contamination == "auto":
-            self.offset_ = lowest_normal(scores, weight, self.false_alarm_rate)
+            found = lowest_normal(calibration, self.false_alarm_rate)
+        elif rows is None:
+            found = share_below(calibration.scores, calibration.counts, self.contamination)
         else:
-            self.offset_ = float(quantiles(scores, weight, (self.contamination,))[0])
+            found = share_below(self._scores(rows), weight, self.contamination)
+        self.offset_, self.offset_std_, self.contamination_ = found
 
     def partial_fit(self, X: Table, y: object = None, sample_weight: Vector | None = None) -> Self:
         """Learn from a batch of rows, each weighted by what the model so far thinks of it.
@@ -268,8 +296,7 @@ class VanishingOutlierDetector(
             share = self.false_alarm_rate if self.contamination == "auto" else self.contamination
             limits = (self.offset_, share)
             self._state = updated(self._state, rows, weights_of(part), self.half_life, limits)
-            calibration = self._state.calibration
-            self._set_offset(calibration.scores, calibration.counts)
+            self._set_offset()
         return self
 
     def fit_moments(self, moments: Moments) -> Self:
@@ -303,8 +330,7 @@ class VanishingOutlierDetector(
             self._last_rows = None
             seed = int(check_random_state(self.random_state).randint(2**31))
             self._state = state_from(moments, names_with_lags(self), np.random.default_rng(seed))
-            calibration = self._state.calibration
-            self._set_offset(calibration.scores, calibration.counts)
+            self._set_offset()
         warn(
             "moments count wrong rows as much as right ones, so that this fit is not robust: fit "
             "to the rows where some may be wrong."
@@ -413,7 +439,8 @@ class VanishingOutlierDetector(
         check_is_fitted(self)
         X = lagged(take_rows_in_memory(self, X, method="explain", reset=False).X, self._n_lags)
         with one_blas_thread():
-            return reasons_of(self._state, X if rows is None else X[np.asarray(rows, dtype=int)])
+            chosen = X if rows is None else X[np.asarray(rows, dtype=int)]
+            return reasons_of(self._state, chosen, self.offset_)
 
     @property
     def laws_(self) -> list[Law]:

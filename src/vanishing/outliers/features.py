@@ -195,9 +195,16 @@ def features_of(X: np.ndarray, weight: np.ndarray, max_degree: int) -> Features:
         return features
     z = features.standardised(X, settings.FIT_LIMIT)
     z -= (z @ weight / total)[:, None]
-    covariance = (z * weight) @ z.T / total
+    # Rows count alike, however far out, and columns are in units that the farthest rows do not
+    # change: directions that follow these, or avoid them, make new rows look less odd, or more.
+    unit = np.where(spread > 0.0, scale / size / np.where(spread > 0.0, spread / 3.29, 1.0), 1.0)
+    unit = unit[varying][:, None]
+    z *= unit
+    covariance = (z * (weight / np.maximum(np.einsum("ij,ij->j", z, z), 1e-300))) @ z.T
     p = max(counts)
     vectors = eigh(covariance, subset_by_index=[features.n - p, features.n - 1])[1][:, ::-1]
+    vectors = vectors * unit
+    vectors /= np.sqrt(np.square(vectors).sum(axis=0))
     # The sign is of no importance to products, but should not depend on the machine.
     largest = np.abs(vectors).argmax(axis=0)
     vectors = vectors * np.sign(vectors[largest, np.arange(p)])

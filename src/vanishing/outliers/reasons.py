@@ -27,15 +27,18 @@ class Reason(TypedDict):
     probabilities: dict[str, float]
 
 
-def reasons_of(state: DetectorState, X: np.ndarray) -> list[list[Reason]]:
-    """Return the reasons of rows; see `VanishingOutlierDetector.explain`."""
+def reasons_of(state: DetectorState, X: np.ndarray, offset: float = np.inf) -> list[list[Reason]]:
+    """Return the reasons of rows; see `VanishingOutlierDetector.explain`.
+
+    Only rows whose scores are below ``offset`` break laws: what is no alarm is no broken law.
+    """
     reasons = []
     for chunk in slices(len(X)):
-        reasons += _of_chunk(state, np.asarray(X[chunk], dtype=np.float64))
+        reasons += _of_chunk(state, np.asarray(X[chunk], dtype=np.float64), offset)
     return reasons
 
 
-def _of_chunk(state: DetectorState, X) -> list[list[Reason]]:
+def _of_chunk(state: DetectorState, X, offset: float) -> list[list[Reason]]:
     model, laws, names = state.model, state.laws, state.names
     with np.errstate(all="ignore"):
         excess = [np.abs(known.law.residual(X)) / max(known.error, 1e-9) for known in laws]
@@ -54,8 +57,10 @@ def _of_chunk(state: DetectorState, X) -> list[list[Reason]]:
     ones = np.ones((len(white), len(X)))
     by_bulk = blame(filling, suspects, X, white.T, ones, bulk, missing)
     n_laws = model.laws.coef.shape[1]
+    parts = model.parts(X, sizes_of_gaps)
+    scaled = model.scaled(parts)
     broken = by_laws.before > n_laws + settings.FAR * np.sqrt(2.0 * n_laws)
-    scaled = model.scaled(model.parts(X, sizes_of_gaps))
+    broken &= model.scores_of(parts) < offset
     parts = np.where(scaled[0] > scaled[1], bulk, law)
     shares = _shares(model, X, parts)
     n_known = (~missing).sum(axis=0)

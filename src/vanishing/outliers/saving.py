@@ -11,8 +11,9 @@ from vanishing.outliers.features import Features
 from vanishing.outliers.lags import names_with_lags
 from vanishing.outliers.model import Laws, Model, Noise, Residuals, doubt_of
 from vanishing.outliers.monomials import MonomialSums
-from vanishing.outliers.robust import Sums, ridges
+from vanishing.outliers.robust import Sums, ridges, whitener
 from vanishing.outliers.state import DetectorState
+from vanishing.outliers.surroundings import Surroundings
 
 
 def write_detector(writer, model) -> dict:
@@ -21,6 +22,8 @@ def write_detector(writer, model) -> dict:
         **writer.input(model),
         "last_rows": _write_rows(writer, model._last_rows),
         "offset": float(model.offset_),
+        "offset_std": writer.float(model.offset_std_),
+        "contamination": writer.float(model.contamination_),
         "known": write_known(writer, model.learned.known),
         "state": write_state(writer, model.learned),
     }
@@ -28,11 +31,14 @@ def write_detector(writer, model) -> dict:
 
 def read_detector(reader, node, model) -> None:
     """Set what `write_detector` has written."""
-    node = {"last_rows": None, **node}  # of a file from before there were lags
-    last, offset, known, state = reader.fitted(
-        model, node, ("last_rows", "offset", "known", "state")
+    later = {"last_rows": None, "offset_std": "nan", "contamination": "nan"}
+    node = {**later, **node}  # of a file from before there were these
+    last, offset, std, contamination, known, state = reader.fitted(
+        model, node, ("last_rows", "offset", "offset_std", "contamination", "known", "state")
     )
     (model.offset_,) = reader.floats([offset], "offset").tolist()
+    model.offset_std_ = reader.measured(std, "offset_std")
+    model.contamination_ = reader.measured(contamination, "contamination")
     names = names_with_lags(model)
     laws = read_known(reader, known, len(names))
     model._last_rows = _read_rows(reader, last, model.lags, model.n_features_in_)
@@ -43,12 +49,15 @@ def write_state(writer, state: DetectorState) -> dict:
     """Write all that a detector has learned, but the laws that were known before."""
     model, features = state.model, state.model.features
     monomials, calibration = state.monomials, state.calibration
+    around = model.around._asdict()
+    n_groups = around.pop("n_groups")
     arrays = features._asdict() | {
         "bulk_gram": state.sums[0].gram,
         "law_gram": state.sums[1].gram,
         **{f"noise_{k}": v for k, v in model.noise._asdict().items()},
         "equations": model.laws.coef,
         **{f"equations_noise_{k}": v for k, v in model.laws.noise._asdict().items()},
+        **{f"around_{k}": v for k, v in around.items()},
         "middle_score": model.centre,
         "spread_score": model.spread,
         "middle": state.middle,
@@ -60,10 +69,12 @@ def write_state(writer, state: DetectorState) -> dict:
         "scores": calibration.scores,
         "score_weight": calibration.weight,
         "draw": calibration.draw,
+        "off": calibration.off,
     }
     counts = arrays.pop("counts")
     return {name: writer.array(values, name) for name, values in arrays.items()} | {
         "counts": list(counts),
+        "n_groups": n_groups,
         "weights": [float(part.weight) for part in state.sums],
         "limit": writer.float(calibration.limit),
         "square_weight": float(monomials.square_weight),
@@ -157,6 +168,30 @@ def _read_features(fields: _DetectorFields, n_features: int) -> Features:
     return features._replace(directions=directions, counts=counts)
 
 
+def _read_around(fields: _DetectorFields, n: int) -> tuple[Surroundings, np.ndarray, np.ndarray]:
+    """Return the surroundings of rows, and middles and spreads of parts of scores."""
+    if "n_groups" not in fields.node:  # a file from before there were surroundings
+        middle, spread = fields.array("middle_score", 2), fields.positive("spread_score", 2)
+        return Surroundings.none(), np.append(middle, [0.0, 0.0]), np.append(spread, [1.0, 1.0])
+    places = fields.places("around_places", max(n, 1))
+    f, origin = len(places), fields.array("around_origin", None)
+    rows, n_groups = fields.array("around_rows", None, f), fields.integer("n_groups")
+    fields.reader.require(
+        n_groups > 0 and len(rows) % n_groups == 0, "around_rows has the wrong shape."
+    )
+    around = Surroundings(
+        places,
+        fields.array("around_middle", f),
+        fields.positive("around_unit", f),
+        fields.array("around_directions", len(origin), f),
+        origin,
+        rows,
+        n_groups,
+        fields.array("around_weights", 2),
+    )
+    return around, fields.array("middle_score", 4), fields.positive("spread_score", 4)
+
+
 def _read_monomials(fields: _DetectorFields, n_features: int) -> MonomialSums:
     exponents = fields.array("exponents", None, n_features)
     k, unit = len(exponents), fields.positive("unit", n_features)
@@ -195,13 +230,12 @@ def read_state(reader, node, names: tuple[str, ...], known) -> DetectorState:
     reader.require(len(noise.mean) == n, "noise_mean has the wrong shape.")
     model = Model(
         features,
-        Residuals.of(bulk, n),
-        Residuals.of(law, n),
+        Residuals.of(whitener(bulk), n),
+        Residuals.of(whitener(law), n),
         noise,
         Laws(fields.array("equations", k, len(of_laws.mean)), of_laws),
-        doubt_of(bulk, n_rows * bulk.weight / weight),
-        fields.array("middle_score", 2),
-        fields.positive("spread_score", 2),
+        doubt_of(whitener(bulk), n_rows * bulk.weight / weight),
+        *_read_around(fields, n),
     )
     monomials = _read_monomials(fields, len(names))
     scores = fields.array("scores", None)
@@ -209,6 +243,8 @@ def read_state(reader, node, names: tuple[str, ...], known) -> DetectorState:
         scores,
         fields.positive("score_weight", len(scores)),
         fields.positive("draw", len(scores)),
+        # Files from before distances from laws were kept have none.
+        fields.array("off", len(scores)) if "off" in node else np.zeros(len(scores)),
         fields.number("limit"),
     )
     middle, n_samples = fields.positive("middle", 2), fields.integer("n_samples")

@@ -45,15 +45,32 @@ LOOSE = (0.5, 1.0)  # half -.003 / -.005, double -.005 / -.006
 STRICT = (0.1, 3.0)  # none
 # Noise varies slowly along the rows: without a ridge it follows the small differences of columns
 # that a law ties together, which are the residuals themselves.
-NOISE_RIDGE = 0.1  # half -.001 / -.001, double +.002 / .000 and .005 less on the pump
+NOISE_RIDGE = (0.1, 10.0)  # half -.001 / -.001, double +.002 / .000 and .005 less on the pump
 HALF_DOUBT = 4.0  # variance of equations of half of the rows, over that of all; half -.002 / .000
 MOST_DOUBT = 2.0  # without it all rows far away are normal; half -.001 / +.001, double -.002 / .000
 EXACT = 1e-3  # least size of residuals of laws: rounding is no broken law; none
 BLURRED = 0.05  # the same for combinations of laws, which hide a row that breaks one; none
 FLOOR = 1e-8  # parts of scores below it are rounding; none
 
+# How far out rows are along main directions, and how far from others, in what scores add to
+# residuals: both see groups of odd rows that agree with one another.
+FAR_OUT, FAR_FROM_OTHERS = 0.15, 0.35
+# Of rows that others are compared with: more and smaller groups see larger groups of odd rows.
+GROUPS, GROUP_ROWS = 8, 128
+# Distance over that of rows one spread apart in all columns, that counts as none; and below which
+# rows are equal but for rounding.
+NEAREST, EQUAL = 0.01, 3e-5
+FEW_WRONG = 0.05  # share of rows that break laws, up to which neighbours="auto" compares rows
+
 # -- Thresholds and batches -----------------------------------------------------------------------
-FOLDS = 5  # of scores out of fold; false alarms .0474 and .0091 where .05 and .01 were asked for
+# Share of all rows that are one and the same row, beyond which it comes again as it is.
+COMES_AGAIN = 0.1
+# Rows that break laws: at most this share, at how many places they are looked for, beyond how many
+# others, and how many times as many as normal rows explain.
+MOST_BREAKING, CUTS, LEAST_INSIDE, MANY_TIMES = 0.35, 60, 20, 5.0
+# The emptiest place between normal rows and those that break laws: few of these are in it, relative
+# to all of them, and it is beyond this share of normal ones.
+GAP_ROWS, GAP_START = 0.02, 0.95
 WILD_SCORE = 15.0  # scores, whose middle half has width 1, that are no normal row's
 FORGOTTEN = 1e-12  # share that what was learned counts at least: rounding, beside what is new
 PATIENCE = 2.0  # times the share of alarms that a batch may make normal: how fast drift is learned
