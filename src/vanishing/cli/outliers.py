@@ -91,6 +91,11 @@ def outliers(
         check_output(save, data)
         if save == out:
             fail(f"{save} is given for the scores and for the detector: give two names.", 2)
+    for text in train or ():
+        try:
+            Condition.read(text)
+        except ValueError as problem:
+            fail(f"--train: {problem}", 2)
     table = _in_order(prepared(data, options, {"time": time}, ignores=True), time)
     if not table.names:
         fail(f"{data} has no column left to look at.")
@@ -148,11 +153,6 @@ def _in_order(table: PreparedTable, time: str | None) -> PreparedTable:
 
 def _training(data, options: TableOptions, table, time, train: list[str]) -> PreparedTable:
     """Return the rows to learn from: all, or those that fulfil conditions."""
-    for text in train:
-        try:
-            Condition.read(text)
-        except ValueError as problem:
-            fail(f"--train: {problem}", 2)
     if not train:
         return table
     chosen = replace(options, where=[*(options.where or []), *train])

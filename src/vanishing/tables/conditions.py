@@ -30,7 +30,7 @@ _COMPARISONS = {
 
 
 class Condition(NamedTuple):
-    """A comparison of a column with a number or a word.
+    """A comparison of a column with a number, a date or a word.
 
     Attributes
     ----------
@@ -52,8 +52,8 @@ class Condition(NamedTuple):
         match = _CONDITION.fullmatch(text)
         if match is None or not match[1].strip() or not match[3].strip():
             raise ValueError(
-                f"a condition is a column, one of = != < <= > >=, and a number or a word, such as "
-                f"'batch = 2'; got {text!r}."
+                "a condition is a column, one of = != < <= > >=, and a number, a date or a word, "
+                f"such as 'batch = 2'; got {text!r}."
             )
         column, sign, value = (part.strip() for part in match.groups())
         condition = cls(text, _unquoted(column, "[]"), sign.replace("==", "="), _unquoted(value))
