@@ -32,10 +32,14 @@ def reasons_of(state: DetectorState, X: np.ndarray, offset: float = np.inf) -> l
 
     Only rows whose scores are below ``offset`` break laws: what is no alarm is no broken law.
     """
-    reasons = []
+    # Rows that lack as many cells together.
+    order = np.argsort(np.isnan(X).sum(axis=1), kind="stable")
+    reasons: dict[int, list[Reason]] = {}
     for chunk in slices(len(X)):
-        reasons += _of_chunk(state, np.asarray(X[chunk], dtype=np.float64), offset)
-    return reasons
+        rows = order[chunk]
+        of_rows = _of_chunk(state, np.asarray(X[rows], dtype=np.float64), offset)
+        reasons.update(zip(rows.tolist(), of_rows, strict=True))
+    return [reasons[row] for row in range(len(X))]
 
 
 def _of_chunk(state: DetectorState, X, offset: float) -> list[list[Reason]]:
