@@ -210,7 +210,8 @@ def _summary(name, answer: _Answer, n_training: int, top: int, explain: bool):
     if answer.events is None:
         yield from _oddest(answer, top, explain)
     else:
-        times = answer.table.texts.get("time")
+        texts = answer.table.texts.get("time")
+        times = None if texts is None else texts.tolist()
         yield from event_lines(answer.events, answer.table.rows, times, top)
 
 

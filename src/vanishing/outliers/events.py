@@ -172,6 +172,7 @@ def _stretch_event(kind: str, stretch: Stretch, names, X, scores, threshold) -> 
     rows = slice(stretch.start, stretch.end + 1)
     own, name = scores[rows], names[stretch.column]
     found = {} if kind == NO_CELLS else {name: float(X[stretch.start, stretch.column])}
+    start, end = (int(row) - _lag(reasons[int(row)], first) for row in (group[0], group[-1]))
     return Event(
         kind,
         stretch.start,
@@ -227,9 +228,9 @@ def _by_depth(group: np.ndarray, excess: np.ndarray) -> list[np.ndarray]:
 
 
 def _looked_at(group: np.ndarray, scores: np.ndarray) -> np.ndarray:
-    """Return the alarms of an event that are explained: the first ones, and the peak."""
+    """Return the alarms of an event that are explained: the first ones, the peak, the last."""
     peak = group[np.argmin(scores[group])]
-    return np.unique(np.append(group[: settings.EVENT_ROWS], peak))
+    return np.unique(np.append(group[: settings.EVENT_ROWS], [peak, group[-1]]))
 
 
 def _alarm_event(group, scores, threshold, reasons: dict[int, list[Reason]]) -> Event:
@@ -244,11 +245,11 @@ def _alarm_event(group, scores, threshold, reasons: dict[int, list[Reason]]) -> 
     kind = kinds.most_common(1)[0][0] if kinds else ""
     naming = [row for row in {*explained, peak} if _names(reasons[row], first)]
     at = min(naming, key=lambda row: scores[row], default=peak)
-    expected, found = _values(reasons[at][0] if reasons[at] else None)
+    expected, found = _values(reasons[at])
     return Event(
         kind,
-        int(group[0]),
-        int(group[-1]),
+        start,
+        end,
         peak,
         len(group),
         likely or [first],
@@ -285,18 +286,25 @@ def _law(reasons: Sequence[list[Reason]], column: str) -> Law | None:
     return next((law for law in own if str(law) == counts.most_common(1)[0][0]), None)
 
 
+def _lag(reasons: list[Reason], column: str) -> int:
+    """Return how many rows before a row the wrong value of a column is, by its first reason."""
+    names = [name_and_lag(name) for each in reasons[:1] for name in each["columns"]]
+    return min((lag for name, lag in names if name == column), default=0)
+
+
 def _names(reasons: list[Reason], column: str) -> bool:
     """Say whether the first reason of a row blames a column."""
     return any(name_and_lag(name)[0] == column for each in reasons[:1] for name in each["columns"])
 
 
-def _values(reason: Reason | None):
-    """Return what is expected of columns, and what was found, as far as a reason says it."""
+def _values(reasons: list[Reason]) -> tuple[dict[str, float], dict[str, float]]:
+    """Return what is expected of columns, and what was found, by the first reason of a row."""
     expected: dict[str, float] = {}
     found: dict[str, float] = {}
-    for name in [] if reason is None else reason["columns"]:
-        expected.setdefault(name_and_lag(name)[0], reason["expected"][name])
-        found.setdefault(name_and_lag(name)[0], reason["found"][name])
+    for reason in reasons[:1]:
+        for name in reason["columns"]:
+            expected.setdefault(name_and_lag(name)[0], reason["expected"][name])
+            found.setdefault(name_and_lag(name)[0], reason["found"][name])
     return expected, found
 
 
