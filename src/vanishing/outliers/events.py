@@ -172,7 +172,6 @@ def _stretch_event(kind: str, stretch: Stretch, names, X, scores, threshold) -> 
     rows = slice(stretch.start, stretch.end + 1)
     own, name = scores[rows], names[stretch.column]
     found = {} if kind == NO_CELLS else {name: float(X[stretch.start, stretch.column])}
-    start, end = (int(row) - _lag(reasons[int(row)], first) for row in (group[0], group[-1]))
     return Event(
         kind,
         stretch.start,
@@ -246,6 +245,7 @@ def _alarm_event(group, scores, threshold, reasons: dict[int, list[Reason]]) -> 
     naming = [row for row in {*explained, peak} if _names(reasons[row], first)]
     at = min(naming, key=lambda row: scores[row], default=peak)
     expected, found = _values(reasons[at])
+    start, end = (int(row) - _lag(reasons[int(row)], first) for row in (group[0], group[-1]))
     return Event(
         kind,
         start,
