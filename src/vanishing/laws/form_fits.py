@@ -16,6 +16,9 @@ from vanishing.laws.refit import Fitted
 
 _TINY = 1e-300
 _RIDGE = 1e-13  # below which normal equations may be singular in rounding
+_SAME_END = (
+    1e-3  # share of the squares by which two ends on few rows differ on all, if they are one
+)
 _CHUNK = 400_000  # values of a form on a grid that are held at a time
 
 
@@ -279,6 +282,8 @@ def form_fit(
     ends = ends[best]
     if few is not rows:  # a look at all rows costs less than steps on them
         ends, losses = _with_linear(form, rows, ends)
+        if len(ends) > 1 and abs(losses[1] - losses[0]) < _SAME_END * losses[0]:
+            ends, losses = ends[:1], losses[:1]
         ends = ends[losses <= settings.FORM_NEAR * most * float(rows.weight.sum())]
         if not len(ends):
             return None

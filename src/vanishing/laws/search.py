@@ -10,7 +10,7 @@ from vanishing.equations.forms import Form
 from vanishing.fitting.lack_of_fit import LackOfFit
 from vanishing.laws import settings
 from vanishing.laws.candidates import LawCandidate, candidate
-from vanishing.laws.choose import AMBIGUOUS, Choice, choose
+from vanishing.laws.choose import AMBIGUOUS, Asked, Choice, choose
 from vanishing.laws.form_fits import form_fits
 from vanishing.laws.form_powers import fits_with_powers
 from vanishing.laws.options import Options, OutOfTime
@@ -146,6 +146,7 @@ class Search:
         self.table, self.options, self.progress = table, options, progress
         self.products, self.factors, self.further = products, factors, further
         self._lack_of_fit = LackOfFit(table.columns, table.weight, table.left_out)
+        self._asked: Asked = {}
         self._searched: set[tuple] = set()
         self._forms: dict[tuple, list[LawCandidate]] = {}
         self._of_factors: list[ReductionState] = []
@@ -268,7 +269,7 @@ class Search:
         """Take in more candidates."""
         if fits:
             candidates = self.outcome.candidates + [candidate(fit, reduced) for fit in fits]
-            choice = choose(candidates, self._lack_of_fit)
+            choice = choose(candidates, self._lack_of_fit, asked=self._asked)
             self.outcome = SearchOutcome(choice, candidates, self.outcome.states)
 
     def _with_forms(self, outcome: SearchOutcome) -> SearchOutcome:
@@ -304,7 +305,7 @@ class Search:
         candidates = outcome.candidates + fitted
         if any(c.fitted.form.form.name == "power law" for c in fitted if c.fitted.form is not None):
             candidates = [c for c in candidates if not c.is_power_law_in_logarithms()]
-        choice = choose(candidates, self._lack_of_fit)
+        choice = choose(candidates, self._lack_of_fit, asked=self._asked)
         return outcome._replace(choice=choice, candidates=candidates)
 
     def _compared(self, most: int | None, more: int = 0) -> list[Form]:

@@ -283,13 +283,29 @@ def _searched(
     factors = cache(partial(factor_states, table.table))  # a product needs none
     if table.table.has_few_rows:
         return _with_noises(table, options, progress, factors, searches, effort)
+    likely = _with_noises(table, options, progress, tuple, searches, Effort.LIKELY)
+    if effort is not Effort.ALL:
+        return likely
+    # Factors leave fewer variables: what is likeliest of these costs less than all others do.
+    of_factors: Searches = {}
+    search = partial(_with_noises, table, options, progress, factors, of_factors, further=False)
+    if not _is_answered(likely[1]) and factors():
+        found = search(effort=Effort.LIKELY)
+        if found[1].out_of_time or (found[1].is_final and found[1].is_clear):
+            return found
     plain = _with_noises(table, options, progress, tuple, searches, effort)
-    # Where several equations fit, a search that does not see them all would claim one.
-    is_settled = plain[1].law is not None or plain[1].is_ambiguous or plain[1].out_of_time
-    if is_settled or effort is not Effort.ALL or not factors():
+    if _is_answered(plain[1]) or not factors():
         return plain
-    found = _with_noises(table, options, progress, factors, {}, effort, further=False)
+    found = search(effort=effort)
     return plain if found[1].law is None and not found[1].out_of_time else found
+
+
+def _is_answered(outcome: SearchOutcome) -> bool:
+    """Say whether factors need not be looked for.
+
+    Where several equations fit, a search that does not see them all would claim one.
+    """
+    return outcome.law is not None or outcome.is_ambiguous or outcome.out_of_time
 
 
 def _with_noises(
