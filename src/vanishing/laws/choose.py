@@ -175,8 +175,9 @@ def _left_over(law: LawCandidate, lack_of_fit: Callable, searched: bool) -> _Lef
     if law.fitted.mean_square <= settings.COMPUTED**2 * table.norm:
         return _LeftOver()
     lack = lack_of_fit(left, law.fitted.predicted)
-    looked_at = searched and table.has_few_rows
-    misses = lack.is_large or (looked_at and is_missed(law, left))
+    misses = lack.is_large or (searched and table.has_few_rows and is_missed(law, left))
+    # A smooth function of many rows need not follow the few that are far larger than all others.
+    looked_at = searched and (table.has_few_rows or table.few_rows_decide)
     fails = looked_at and not misses and fails_at_ends(law.fitted, law.reduced)
     return _LeftOver(lack, misses, fails)
 

@@ -138,6 +138,9 @@ APART, APART_POINTS = 1e-3, 0.02
 # Distance of rows from an exact law in units of the columns' spreads: noise that is far from the
 # origin has .3 and more, a law of columns at 1e8 times their spread 1e-8.
 THIN = 1e-6
+# Spreads of all columns from zero, beyond which only products of powers are searched in columns as
+# they are: at 1e4, a*b + c was called sqrt(a*b*(2*c + a*b)), and a product of powers such as .9999.
+TOO_FAR = 1e3
 FAR_TERMS = 3  # times the terms of a law: where columns are far, before their origins are known
 ROUNDED = 1e-9  # relative error that rounding alone makes
 COMPUTED = 1e-13  # residual relative to the target of columns computed from others, by differences
