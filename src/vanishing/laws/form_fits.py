@@ -233,7 +233,7 @@ def _places(reduced: Reduced, form: Form) -> Iterator[tuple[Place, ...]]:
     Whether a combination of columns is taken or its inverse is arbitrary.
     """
     rows = reduced.state.variables
-    is_product = len(rows) == 1 and np.count_nonzero(rows[0]) > 1
+    is_product = len(rows) == 1 and np.count_nonzero(rows[0]) > 1 and not reduced.state.summands
     # A power of a product of powers has an exponent for each column, which are fitted all alike.
     if form.n_variables != len(rows) or (is_product and form is FORMS["power law"]):
         return
@@ -312,6 +312,7 @@ def _fitted(
     fit = FormFit(
         form,
         tuple(sign * state.variables[i] for i, sign in places),
+        tuple(state.summands.get(i) for i, _ in places),
         state.factor,
         slopes / reduced.root / table.unit,
         _sizes(form, rows, values),

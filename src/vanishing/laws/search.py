@@ -150,6 +150,7 @@ class Search:
         self._searched: set[tuple] = set()
         self._forms: dict[tuple, list[LawCandidate]] = {}
         self._of_factors: list[ReductionState] = []
+        self._of_sums: list[ReductionState] = []
         self.outcome = SearchOutcome(None, [], [])
         self._begun: SearchOutcome | None = None
         self._steps = self._likely_then_others()
@@ -229,6 +230,7 @@ class Search:
             if not tried or (state is order[-1] and order[0].n_variables > 1):
                 for sums in states_of_sums(self.table, state, self.progress):
                     for state_of_sum in sums[::-1]:
+                        self._of_sums.append(state_of_sum)
                         self._search_state(state_of_sum)
                         if self.outcome.is_enough:
                             return
@@ -276,7 +278,7 @@ class Search:
         """Return what is known with the forms that fit, where nothing holds up to rounding.
 
         They are looked for in states with one variable, or two, and products of powers in all: in
-        those that columns lead to, in those of factors, and in the one that the best equation is.
+        those that columns, factors and sums lead to, and in the one that the best equation is.
         """
         known, forms = outcome.choice, self.options.forms
         if not forms or outcome.is_exact:
@@ -288,6 +290,7 @@ class Search:
         noise = min((c.fitted.mean_square for c in outcome.candidates), default=np.inf)
         fitted: list[LawCandidate] = []
         states = [*(_order(outcome.states) if outcome.states else ()), *self._of_factors]
+        states += self._of_sums
         if known is not None:
             terms = known.best.reduced.in_columns(known.best.fitted.terms)
             own = state_of_terms(terms, self.table.positive)
