@@ -43,6 +43,8 @@ class Built(NamedTuple):
         By the moments of all others.
     off : array of shape (n_rows,)
         Logarithms of squared distances from laws.
+    middle : array of shape (2,)
+        Distances of the middle row, by the moments of the bulk and of laws.
     """
 
     model: Model
@@ -50,6 +52,7 @@ class Built(NamedTuple):
     parts: np.ndarray
     scores: np.ndarray
     off: np.ndarray
+    middle: np.ndarray
 
 
 class Others(NamedTuple):
@@ -61,14 +64,14 @@ class Others(NamedTuple):
         Residuals.
     doubt : array of shape (n_rows,)
         Variance of what the bulk says of a row, relative to the noise.
-    distance : array of shape (n_rows,)
-        By the moments of laws, of all rows.
+    distances : array of shape (2, n_rows)
+        By the moments of the bulk and of laws, of all rows.
     """
 
     bulk: np.ndarray
     law: np.ndarray
     doubt: np.ndarray
-    distance: np.ndarray
+    distances: np.ndarray
 
 
 def build(
@@ -94,9 +97,10 @@ def build(
     whiteners = [whitener(part) for part in sums]
     bulk, law = (Residuals.of(white, n) for white in whiteners)
     others = _others(features, sums, whiteners, rules, (bulk, law), X, weight)
-    distance = others.distance[first]
-    soft = Rule(whiteners[1], max(median(distance, weight[first]), 1e-300), False, sums[1].ridge)
-    counts = weight[first] * soft.of_distances(distance)
+    distances = others.distances[:, first]
+    middle = np.array([max(median(each, weight[first]), 1e-300) for each in distances])
+    soft = Rule(whiteners[1], float(middle[1]), False, sums[1].ridge)
+    counts = weight[first] * soft.of_distances(distances[1])
     counts /= counts.sum()
     z = features.standardised(X[first], settings.FIT_LIMIT)
     mean, square = z @ counts, np.square(z) @ counts
@@ -118,7 +122,9 @@ def build(
         np.zeros(4),
         np.ones(4),
     )
-    off = model.off(X)
+    # Of rows that are repeated, as those of few values are, distances are no distribution.
+    repeated = np.square(weight).sum() * len(weight) > 2.0 * weight.sum() ** 2
+    off = np.zeros(len(X)) if repeated else model.off(X)
     if neighbours == "auto":
         wrong = float(weight[off >= breaking(off, weight)].sum() / weight.sum())
         neighbours = wrong <= settings.FEW_WRONG
@@ -127,7 +133,7 @@ def build(
     doubt = np.minimum(others.doubt * (settings.HALF_DOUBT / n_bulk), settings.MOST_DOUBT)
     parts = _parts(model, X, others._replace(doubt=doubt), fit)
     model = centred(model, parts, weight)
-    return Built(model, counts, model.scaled(parts), model.scores_of(parts), off)
+    return Built(model, counts, model.scaled(parts), model.scores_of(parts), off, middle)
 
 
 def _others(features: Features, sums, whiteners, rules, residuals, X, weight) -> Others:
@@ -146,7 +152,7 @@ def _others(features: Features, sums, whiteners, rules, residuals, X, weight) ->
             for each, distance, share in zip(residuals, distances, shares, strict=True)
         )
         doubt = (1.0 - shares[0]) * distances[0] / left_of(distances[0], shares[0])
-        found.append((bulk, law, doubt, distances[1]))
+        found.append((bulk, law, doubt, np.array(distances)))
     return Others(*(np.concatenate(each, axis=-1) for each in zip(*found, strict=True)))
 
 

@@ -77,8 +77,14 @@ class Noise(NamedTuple):
 
     def __call__(self, z: np.ndarray) -> np.ndarray:
         """Return the sizes at standardised rows, shape (n_residuals, n_rows)."""
-        sizes = self.coef.T @ noise_terms(np.clip(z, -settings.FIT_LIMIT, settings.FIT_LIMIT))
-        return np.clip(sizes, self.low[:, None], self.high[:, None], out=sizes)
+        sizes = self._fitted(np.clip(z, -settings.FIT_LIMIT, settings.FIT_LIMIT))
+        return np.clip(sizes, self.low[:, None], self.high[:, None])
+
+    def _fitted(self, z: np.ndarray) -> np.ndarray:
+        """Return the sizes without limits, shape (n_residuals, n_rows)."""
+        if not self.coef[1:].any():  # the same everywhere
+            return np.repeat(self.coef[:1].T, z.shape[1], axis=1)
+        return self.coef.T @ noise_terms(z)
 
     def left_out(self, z, found: np.ndarray, counts: np.ndarray, leverage: np.ndarray):
         """Return the sizes at rows that the noise was fitted to, by all other rows; their means.
@@ -91,7 +97,7 @@ class Noise(NamedTuple):
         counts, leverage : array of shape (n_rows,)
             What a row counts for the mean of all, and for the size at that row.
         """
-        sizes = (self.coef.T @ noise_terms(z) - leverage * found) / (1.0 - leverage)
+        sizes = (self._fitted(z) - leverage * found) / (1.0 - leverage)
         factor = (self.mean[:, None] - counts * found) / ((1.0 - counts) * self.mean[:, None])
         np.maximum(factor, settings.LOOSE[0], out=factor)
         low, high = self.low[:, None] * factor, self.high[:, None] * factor
@@ -233,14 +239,19 @@ def nearly_zero(sums: Sums, size: float) -> np.ndarray:
 
     Relative, because a column that a few wild values have made wide is nearly constant elsewhere.
     """
+    if not size > 0.0:
+        return np.zeros((len(sums.gram), 0))
     gram = sums.gram / sums.weight
     mean = gram[0, 1:] / gram[0, 0]
     covariance = gram[1:, 1:] - gram[0, 0] * np.outer(mean, mean)
     # Sums of squares that are zero may come out of moments as less than that.
     rounding = 1e-14 * np.abs(gram.diagonal()[1:]) + 1e-300
     spread = np.sqrt(np.maximum(covariance.diagonal(), rounding))
-    values, vectors = eigh(covariance / spread / spread[:, None], check_finite=False)
-    small = values < size**2
-    coef = vectors[:, small] / np.sqrt(np.maximum(values[small], 0.0) + sums.ridge)
+    values, vectors = eigh(
+        covariance / spread / spread[:, None],
+        check_finite=False,
+        subset_by_value=(-np.inf, size**2),
+    )
+    coef = vectors / np.sqrt(np.maximum(values, 0.0) + sums.ridge)
     coef /= spread[:, None]
     return np.vstack([-mean @ coef, coef])

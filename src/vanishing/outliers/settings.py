@@ -32,6 +32,8 @@ LEAST_ROWS = 2  # below which a fit is refused
 # Added to G, and that much more of (features per row, less 1 / ROWS_PER_FEATURE): with few rows
 # features count as less related. One-class problems of few rows: .933 with it, .925 without; none.
 BULK_RIDGE, LAW_RIDGE = (1e-3, 1.0), (1e-6, 0.01)
+# Features beyond which rows are weighted by so many random combinations of them: time.
+WIDE = 300
 # Until weights settle: time.
 BULK_FITS = 6  # half -.011 / +.001, double -.001 / .000
 LAW_FITS = 5  # half -.013 / -.002, double +.001 / -.004
