@@ -20,6 +20,7 @@ from vanishing.outliers.model import (
     centred,
     doubt_of,
     left_of,
+    left_out,
     nearly_zero,
     noise_terms,
 )
@@ -95,8 +96,9 @@ def build(
     """
     n, first = features.n, slice(0, settings.FIT_ROWS)
     whiteners = [whitener(part) for part in sums]
-    bulk, law = (Residuals.of(white, n) for white in whiteners)
-    others = _others(features, sums, whiteners, rules, (bulk, law), X, weight)
+    inverses = [white.T @ white for white in whiteners]
+    bulk, law = (Residuals.of_precision(inverse[:, 1 : 1 + n]) for inverse in inverses)
+    others = _others(features, sums, inverses, rules, X, weight)
     distances = others.distances[:, first]
     middle = np.array([max(median(each, weight[first]), 1e-300) for each in distances])
     soft = Rule(whiteners[1], float(middle[1]), False, sums[1].ridge)
@@ -136,23 +138,24 @@ def build(
     return Built(model, counts, model.scaled(parts), model.scores_of(parts), off, middle)
 
 
-def _others(features: Features, sums, whiteners, rules, residuals, X, weight) -> Others:
+def _others(features: Features, sums, inverses, rules, X, weight) -> Others:
     """Return residuals of rows by the moments of all others, and distances."""
     # A row that is so large a part of all comes again as it is.
     alone = np.where(weight > settings.COMES_AGAIN * weight.sum(), 0.0, weight)
     found = []
     for chunk in slices(len(X)):
         values = features.values(features.standardised(X[chunk], settings.FIT_LIMIT))
-        distances, shares = [], []
-        for part, white, rule in zip(sums, whiteners, rules, strict=True):
-            distances.append(squared_lengths(white @ values))
+        distances, shares, residuals = [], [], []
+        for part, inverse, rule in zip(sums, inverses, rules, strict=True):
+            product = inverse @ values
+            distances.append(np.einsum("ij,ij->j", values, product))
             shares.append(np.minimum(rule(values) * alone[chunk] / part.weight, 0.5))
-        bulk, law = (
-            each.left_out(values, distance, share)
-            for each, distance, share in zip(residuals, distances, shares, strict=True)
-        )
+            own = (
+                product[1 : 1 + features.n] / np.sqrt(inverse.diagonal())[1 : 1 + features.n, None]
+            )
+            residuals.append(left_out(own, distances[-1], shares[-1]))
         doubt = (1.0 - shares[0]) * distances[0] / left_of(distances[0], shares[0])
-        found.append((bulk, law, doubt, np.array(distances)))
+        found.append((*residuals, doubt, np.array(distances)))
     return Others(*(np.concatenate(each, axis=-1) for each in zip(*found, strict=True)))
 
 

@@ -30,30 +30,38 @@ class Residuals(NamedTuple):
     @classmethod
     def of(cls, white: np.ndarray, n: int) -> "Residuals":
         """Return the residuals that follow from the whitener of moments."""
-        precision = white.T @ white[:, 1 : 1 + n]
+        return cls.of_precision(white.T @ white[:, 1 : 1 + n])
+
+    @classmethod
+    def of_precision(cls, precision: np.ndarray) -> "Residuals":
+        """Return the residuals that follow from the columns' part of the inverse of G."""
+        n = precision.shape[1]
         size = np.sqrt(precision[np.arange(1, 1 + n), np.arange(n)])
         return cls(precision / size, 1.0 / size)
 
-    def left_out(self, values: np.ndarray, distance: np.ndarray, share: np.ndarray) -> np.ndarray:
-        """Return the residuals of rows by the moments of all other rows, shape (n, n_rows).
 
-        Without a row its G is G less a matrix of rank 1, whose inverse follows from that of G
-        (Sherman and Morrison 1950), so that no row asks for a fit of its own.
+def left_out(residuals: np.ndarray, distance: np.ndarray, share: np.ndarray) -> np.ndarray:
+    """Return the residuals of rows by the moments of all other rows, shape (n, n_rows).
 
-        Parameters
-        ----------
-        values : array of shape (k, n_rows)
-        distance : array of shape (n_rows,)
-            v' G^-1 v.
-        share : array of shape (n_rows,)
-            What rows count in G, of all 1.
-        """
-        residuals = self.coef.T @ values
-        left = left_of(distance, share)
-        size = np.square(residuals)
-        size *= share / left
-        size += 1.0
-        return residuals * (np.sqrt(1.0 - share) / left) / np.sqrt(size)
+    Without a row its G is G less a matrix of rank 1, whose inverse follows from that of G (Sherman
+    and Morrison 1950), so that no row asks for a fit of its own.
+
+    Parameters
+    ----------
+    residuals : array of shape (n, n_rows)
+        By the moments of all rows.
+    distance : array of shape (n_rows,)
+        v' G^-1 v.
+    share : array of shape (n_rows,)
+        What rows count in G, of all 1.
+    """
+    left = left_of(distance, share)
+    size = np.square(residuals)
+    size *= share / left
+    size += 1.0
+    np.sqrt(size, out=size)
+    size *= left / np.sqrt(1.0 - share)
+    return residuals / size
 
 
 def left_of(distance: np.ndarray, share: np.ndarray) -> np.ndarray:

@@ -165,7 +165,7 @@ def _largest(matrix: np.ndarray, count: int) -> np.ndarray:
     """Return the eigenvectors of the largest eigenvalues."""
     n = len(matrix)
     if n > settings.WIDE:
-        return eigsh(matrix, count, v0=np.ones(n))[1]
+        return eigsh(matrix, count, v0=np.ones(n), tol=1e-3)[1]
     return eigh(matrix, subset_by_index=[n - count, n - 1])[1]
 
 
