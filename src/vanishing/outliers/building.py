@@ -125,7 +125,7 @@ def build(
         np.ones(4),
     )
     # Of rows that are repeated, as those of few values are, distances are no distribution.
-    repeated = np.square(weight).sum() * len(weight) > 2.0 * weight.sum() ** 2
+    repeated = np.square(weight).sum() * len(weight) > 1.5 * weight.sum() ** 2
     off = np.zeros(len(X)) if repeated else model.off(X)
     if neighbours == "auto":
         wrong = float(weight[off >= breaking(off, weight)].sum() / weight.sum())
@@ -133,6 +133,7 @@ def build(
     z = features.standardised(X, settings.FIT_LIMIT)
     model = model._replace(around=surroundings_of(z, weight, ~strict, neighbours))
     doubt = np.minimum(others.doubt * (settings.HALF_DOUBT / n_bulk), settings.MOST_DOUBT)
+    fit = fit.without(weight[first] > settings.COMES_AGAIN * weight.sum())
     parts = _parts(model, X, others._replace(doubt=doubt), fit)
     model = centred(model, parts, weight)
     return Built(model, counts, model.scaled(parts), model.scores_of(parts), off, middle)
@@ -221,6 +222,11 @@ class _NoiseFit(NamedTuple):
         mean = np.maximum(found @ self.counts, least)
         low, high = np.where(strict, np.array([settings.STRICT]).T, np.array([settings.LOOSE]).T)
         return Noise(coef, mean, low * mean, high * mean)
+
+    def without(self, again: np.ndarray) -> "_NoiseFit":
+        """Return the fit from which rows that come again are not left out."""
+        counts, leverage = (np.where(again, 0.0, each) for each in (self.counts, self.leverage))
+        return self._replace(counts=counts, leverage=leverage)
 
     def of_rows(self, chunk: slice) -> tuple[np.ndarray, np.ndarray]:
         """Return counts and leverages of rows; 0 for those that were not fitted to."""
