@@ -82,6 +82,8 @@ MONOMIALS = 100  # of degree 2; of more columns only linear equations are looked
 ROWS_PER_MONOMIAL = 3  # fewer rows make laws of chance
 ODD = 0.1  # share of rows that equations are not fitted to: one wrong row hides an exact law
 EQUATION_TERMS = 6  # at most: longer ones nobody reads
+# Columns of a linear balance, at most, where those of the table are so many at most: time.
+BALANCE_TERMS, BALANCE_COLUMNS = 12, 120
 SIMPLER = 1.5  # error that fewer terms may have, relative to that of more
 TRIPLES = 24  # columns up to which all three of them are tried: time
 OFFSET_ERROR = 0.2  # of an equation, that an offset of a column may add to have fewer digits
