@@ -7,8 +7,9 @@ depend on units see standardised columns. ``alarms``: share of fresh normal rows
 outliers when a rate is asked for: on the tables of the folder, on made tables of many kinds, and on
 a pump some of whose rows are wrong (twice as many seeds as splits). ``problems``, if asked for:
 thirty one-class problems that were set aside. ``pump``: columns q, w, q*w, q^2, one of them off by
-5 %, and which columns are blamed. ``line``: the ends of y = x. ``settings``, if asked for: what
-half and twice each number of `vanishing.outliers.settings` changes (take ``--splits 2``).
+5 %, and which columns are blamed. ``line``: the ends of y = x. ``plant``, if asked for:
+faults of a plant (`outlier_plant`). ``settings``, if asked for: what half and twice each number of
+`vanishing.outliers.settings` changes (take ``--splits 2``).
 
     python benchmarks/studies/outliers.py [sets] [alarms] [problems] [pump] [line] [--splits 10]
 """
@@ -20,6 +21,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from outlier_plant import plant
 from outlier_problems import novelty, problems, unsupervised
 from outlier_tables import normal_rows, normal_tables, wrong_pump
 from sklearn.base import BaseEstimator
@@ -341,7 +343,7 @@ def run_settings(folder, splits):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     usual = ("sets", "alarms", "pump", "line")
-    known = (*usual, "problems", "settings")
+    known = (*usual, "problems", "plant", "settings")
     parser.add_argument("what", nargs="*", default=usual, metavar="WHAT", help=", ".join(known))
     parser.add_argument("--folder", help="tables; default: outliers/ in the folder VANISHING_DATA")
     parser.add_argument("--splits", type=int, default=10)
@@ -364,6 +366,8 @@ def main():
         run_pump(options.splits)
     if "line" in options.what:
         line(options.splits)
+    if "plant" in options.what:
+        plant(options.splits, print_table)
     if "settings" in options.what:
         run_settings(folder, options.splits)
 

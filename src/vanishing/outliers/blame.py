@@ -1,9 +1,10 @@
 """The column of a row that is wrong, and the value it should have had.
 
 If one column alone is wrong, another value of it makes the row obey the laws. So each column, with
-its lags, in turn takes the value that is best by all others; the one after which least is left is to blame.
-Where two leave about as little, the laws cannot tell them apart; then one whose value is outside
-its own range is the likelier, and one that would have to be there the less likely.
+its lags, in turn takes the value that is best by all others; the one after which least is left is
+to blame. Where two leave about as little, the laws cannot tell them apart; then one whose value is
+outside its own range is the likelier, and one that would have to be there the less likely, and so
+is one after whose correction the row is farther from all others.
 """
 
 from collections.abc import Sequence
@@ -31,6 +32,8 @@ class Blame(NamedTuple):
         Squared distances that are left.
     expected : array of shape (n_tried, n_rows)
         Corrected values, in units of the table.
+    far : array of shape (n_tried, n_rows)
+        Squared distances of the corrected rows from the others, without products.
     outside : array of shape (n_tried, n_rows)
         1 where the value is outside the range of its column and the corrected one is not, -1 where
         it is the other way round, and else 0.
@@ -40,19 +43,24 @@ class Blame(NamedTuple):
     columns: np.ndarray
     left: np.ndarray
     expected: np.ndarray
+    far: np.ndarray
     outside: np.ndarray
 
     def of_row(self, row: int) -> list[tuple[int, float]]:
         """Return the one or two columns to blame, the likelier first, and what is expected."""
         left = self.left[:, row]
         same = np.flatnonzero(left <= left.min() + settings.BLAME_SAME)
-        order = same[np.lexsort((left[same], -self.outside[same, row]))][:2]
+        order = same[np.argsort(-self._evidence(row)[same], kind="stable")][:2]
         return [(int(self.columns[i, row]), float(self.expected[i, row])) for i in order]
+
+    def _evidence(self, row: int) -> np.ndarray:
+        """Return the logarithm of how likely each column is to be wrong alone, less a constant."""
+        off = self.left[:, row] / settings.BLAME_DOUBT + self.far[:, row] / settings.BLAME_FAR
+        return settings.BLAME_RANGE * self.outside[:, row] - 0.5 * off
 
     def probabilities(self, row: int) -> dict[int, float]:
         """Return the chance of each column that it alone is wrong, the largest first."""
-        evidence = -0.5 * self.left[:, row] / settings.BLAME_DOUBT
-        evidence = evidence + settings.BLAME_RANGE * self.outside[:, row]
+        evidence = self._evidence(row)
         chance = np.exp(evidence - evidence.max())
         chance /= chance.sum()
         order = np.argsort(-chance, kind="stable")
@@ -105,27 +113,22 @@ def blame(filling: GapFilling, suspects: Suspects, X, coef, size, suspicion, mis
     suspicion : array of shape (n, n_rows)
         Of wide tables only the columns that have most are tried.
     missing : array of bool of shape (n, n_rows)
-        Cells that were filled in: they are not to blame, and follow a corrected column.
+        Cells that were filled in: they are not to blame, and are found together with a suspect.
     """
     features = filling.features
     z = features.standardised(X, settings.SCORE_LIMIT)
-    without = _without_missing(features, z, coef, size, missing)
-
-    def residual(at):
-        return without(coef.T @ features.values(at) / size)
-
-    def slopes(at, cells):
-        return np.array([without(s) for s in slopes_of(features, at, cells, coef.T) / size])
-
+    equations = _Equations(filling, coef, size)
     of_suspects = (suspicion[suspects.places] * suspects.real[:, :, None]).max(axis=1)
     tried = np.argsort(-of_suspects, axis=0, kind="stable")[: settings.BLAME_COLUMNS]
     columns = np.empty(tried.shape, dtype=int)
-    left, expected, found = (np.empty(tried.shape) for _ in range(3))
-    before, rows = squared_lengths(residual(z)), np.arange(len(X))
+    left, expected, found, far = (np.empty(tried.shape) for _ in range(4))
+    before, rows = equations.off(equations.solved(z, missing)), np.arange(len(X))
     for i, which in enumerate(tried):
         cells = suspects.cells(which)
-        y = _corrected(filling, z, cells, residual, slopes)
-        left[i] = squared_lengths(residual(y))
+        y = equations.solved(z, missing | cells.mask(len(z)))
+        left[i] = equations.off(y)
+        off = y - filling.mean[:, None]
+        far[i] = np.einsum("ir,ir->r", off, filling.precision @ off)
         change = np.abs(np.take_along_axis((y - z).T, cells.places, axis=1)) * cells.real
         gone = np.take_along_axis(missing.T, cells.places, axis=1)
         left[i, (gone | ~cells.real).all(axis=1)] = np.inf
@@ -133,50 +136,45 @@ def blame(filling: GapFilling, suspects: Suspects, X, coef, size, suspicion, mis
         expected[i] = y[column, rows] * features.scale[column] + features.centre[column]
         found[i] = X[rows, features.varying[column]]
     outside = _outside(features, columns, found) - 1.0 * _outside(features, columns, expected)
-    return Blame(before, columns, left, expected, outside)
+    return Blame(before, columns, left, expected, far, outside)
 
 
-def _corrected(filling: GapFilling, z: np.ndarray, cells: MissingCells, residual, slopes):
-    """Return standardised rows with the values of some cells that agree best with equations."""
-    limit = settings.SCORE_LIMIT
-    off = (filling.precision @ (z - filling.mean[:, None])).T
-    own = np.take_along_axis(off, cells.places, axis=1)
-    step = cells.solve(cells.of_matrix(filling.precision), own[:, :, None])[:, :, 0]
-    y = cells.moved(z, -step, limit)
-    farther = ~(squared_lengths(residual(y)) < squared_lengths(residual(z)))
-    y[:, farther] = z[:, farther]
-    for _ in range(settings.BLAME_STEPS):  # Gauss-Newton
-        slope = slopes(y, cells)
-        curvature = np.einsum("iar,jar->rij", slope, slope)
-        # Where equations are about the sum of two cells alone, both take a part.
-        trace = np.einsum("rii->r", curvature)[:, None, None]
-        curvature = curvature + np.maximum(1e-9 * trace, 1e-300) * np.eye(curvature.shape[1])
-        along = np.einsum("iar,ar->ri", slope, residual(y))
-        y = cells.moved(y, -cells.solve(curvature, along[:, :, None])[:, :, 0], limit)
-    return y
+class _Equations:
+    """Equations that rows should obey, and values of cells that agree best with them."""
+
+    def __init__(self, filling: GapFilling, coef: np.ndarray, size: np.ndarray):
+        self.filling, self.coef, self.size = filling, coef, size
+
+    def residual(self, z: np.ndarray) -> np.ndarray:
+        """Return by how much standardised rows are off, in units of the noise."""
+        return self.coef.T @ self.filling.features.values(z) / self.size
+
+    def off(self, z: np.ndarray) -> np.ndarray:
+        """Return the squared distances of rows."""
+        return squared_lengths(self.residual(z))
+
+    def solved(self, z: np.ndarray, unknown: np.ndarray) -> np.ndarray:
+        """Return rows with the values of unknown cells, shape (n, n_rows), that agree best."""
+        if not unknown.any():
+            return z
+        filling, cells, limit = self.filling, MissingCells.of(unknown), settings.SCORE_LIMIT
+        own = (filling.precision @ (z - filling.mean[:, None])).T
+        own = np.take_along_axis(own, cells.places, axis=1)
+        step = cells.solve(cells.of_matrix(filling.precision), own[:, :, None])[:, :, 0]
+        y = cells.moved(z, -step, limit)
+        farther = ~(self.off(y) < self.off(z))
+        y[:, farther] = z[:, farther]
+        for _ in range(settings.BLAME_STEPS):  # Gauss-Newton
+            slope = slopes_of(filling.features, y, cells, self.coef.T) / self.size
+            curvature = np.einsum("iar,jar->rij", slope, slope)
+            # Where equations are about the sum of two cells alone, both take a part.
+            trace = np.einsum("rii->r", curvature)[:, None, None]
+            curvature = curvature + np.maximum(1e-9 * trace, 1e-300) * np.eye(curvature.shape[1])
+            along = np.einsum("iar,ar->ri", slope, self.residual(y))
+            y = cells.moved(y, -cells.solve(curvature, along[:, :, None])[:, :, 0], limit)
+        return y
 
 
 def _outside(features: Features, columns: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Say which values are outside the ranges of their columns."""
     return (values < features.low[columns]) | (values > features.high[columns])
-
-
-def _without_missing(features: Features, z, coef, size, missing):
-    """Return a function that takes out of residuals what missing cells could take up of them."""
-    if not missing.any():
-        return lambda residual: residual
-    rows = np.flatnonzero(missing.any(axis=0))
-    cells = MissingCells.of(missing[:, rows])
-    slopes = slopes_of(features, z[:, rows], cells, coef.T) / size[:, rows]
-    curvature = np.einsum("iar,jar->rij", slopes, slopes)
-    # Cells that no equation is about take up nothing.
-    idle = np.einsum("rii->ri", curvature) <= 1e-300
-    curvature = curvature + np.einsum("ri,ij->rij", idle, np.eye(idle.shape[1]))
-
-    def without(residual):
-        along = np.einsum("iar,ar->ri", slopes, residual[:, rows])
-        step = cells.solve(curvature, along[:, :, None])[:, :, 0]
-        residual[:, rows] -= np.einsum("iar,ri->ar", slopes, step)
-        return residual
-
-    return without

@@ -106,7 +106,8 @@ class VanishingOutlierDetector(
     n_samples_seen_ : int
         Number of rows that were learned from.
     column_names_ : list of str of length n_features_in_ * (1 + lags)
-        Names of the columns in reasons and laws: x0, x1, ... where X has none; then x0[t-1], ...
+        Names of the columns in reasons and laws: x0, x1, ... where X has none; before them those of
+        rows before, x0[t-1], ...
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str of shape (n_features_in_,)
@@ -445,8 +446,9 @@ class VanishingOutlierDetector(
     def laws_(self) -> list[Law]:
         """Equations with few terms that the columns obey."""
         # One among rows before alone is the same law, one row later.
-        n = self.n_features_in_
-        return [known.law for known in self.learned.laws if min(known.columns, default=0) < n]
+        n_before = len(self.learned.names) - self.n_features_in_
+        laws = self.learned.laws
+        return [known.law for known in laws if max(known.columns, default=n_before) >= n_before]
 
     @property
     def n_samples_seen_(self) -> int:

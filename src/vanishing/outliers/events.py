@@ -9,7 +9,7 @@ import numpy as np
 from vanishing.equations.law import Law
 from vanishing.outliers import settings
 from vanishing.outliers.lags import lagged, name_and_lag
-from vanishing.outliers.reasons import Reason, reasons_of
+from vanishing.outliers.reasons import BROKEN, Reason, reasons_of
 from vanishing.outliers.state import DetectorState
 from vanishing.outliers.stretches import Stretch, missing_cells, missing_rows, stuck_values
 
@@ -38,7 +38,7 @@ class Event:
     law : Law or None
         The law that is broken most often, if there is one that can be read.
     expected, found : dict of str to float
-        At the peak, of columns to blame.
+        Of columns to blame, in the oddest row that the first of them is to blame for.
     severity : float
         By how much scores of alarms are below the threshold, in all; rows of other events count 1.
     times : tuple
@@ -82,11 +82,12 @@ class Event:
         if self.kind == NO_ROWS:
             return "rows are missing"
         law = "" if self.law is None else f" {self.law}"
-        first = self.columns[0]
-        return (
-            f"{self.kind}{law}: {shown}; at its peak {first} is {self.found[first]:.6g}, expected "
-            f"{self.expected[first]:.6g}"
-        )
+        values = [
+            f"{name} is {self.found[name]:.6g}, expected {self.expected[name]:.6g}"
+            for name in self.columns[:1]
+            if name in self.found
+        ]
+        return f"{self.kind}{law}: {'; at its worst '.join([shown, *values])}"
 
 
 @dataclass(frozen=True)
@@ -140,14 +141,15 @@ def events_of(
     threshold : float
     times : EventTimes or None
     """
-    names = [str(name) for name in state.names[: X.shape[1]]]
+    n_before = len(state.names) - X.shape[1]
+    names = [str(name) for name in state.names[n_before:]]
     alarms = np.flatnonzero(scores < threshold)
     found = _alarm_events(state, X, scores, threshold, alarms)
     varying = state.model.features.varying
     stretches = [
         *(
             _stretch_event(STUCK, each, names, X, scores, threshold)
-            for each in stuck_values(X, varying[varying < X.shape[1]])
+            for each in stuck_values(X, varying[varying >= n_before] - n_before)
         ),
         *(_stretch_event(NO_CELLS, each, names, X, scores, threshold) for each in missing_cells(X)),
     ]
@@ -163,7 +165,7 @@ def events_of(
 def _is_within(event: Event, stretch: Event) -> bool:
     """Say whether alarms are those of a column that is stuck, or missing, at the same time."""
     overlaps = event.start <= stretch.end + settings.EVENT_GAP and stretch.start <= event.end
-    return overlaps and stretch.columns[0] in event.columns[:1]
+    return overlaps and stretch.columns[0] in event.columns
 
 
 def _stretch_event(kind: str, stretch: Stretch, names, X, scores, threshold) -> Event:
@@ -190,25 +192,44 @@ def _alarm_events(state: DetectorState, X, scores, threshold, alarms: np.ndarray
     """Return events of alarms; those of one column that follow one another closely are one."""
     if not len(alarms):
         return []
-    groups = np.split(alarms, np.flatnonzero(np.diff(alarms) > settings.EVENT_GAP) + 1)
+    apart = np.split(alarms, np.flatnonzero(np.diff(alarms) > settings.EVENT_GAP) + 1)
+    groups = [part for group in apart for part in _by_depth(group, threshold - scores[group])]
     looked_at = [_looked_at(group, scores) for group in groups]
     rows = np.unique(np.concatenate(looked_at))
     n_lags = len(state.names) // X.shape[1] - 1
     reasons = dict(zip(rows.tolist(), reasons_of(state, lagged(X, n_lags)[rows]), strict=True))
     events: list[Event] = []
+    last: dict[str, int] = {}  # place of the last event of each column
     for group in groups:
         event = _alarm_event(group, scores, threshold, reasons)
-        if events and _continues(events[-1], event):
-            events[-1] = _joined(events[-1], event, scores)
+        place = last.get(event.columns[0])
+        if place is not None and _continues(events[place], event):
+            events[place] = _joined(events[place], event, scores)
         else:
+            last[event.columns[0]] = len(events)
             events.append(event)
     return events
 
 
+def _by_depth(group: np.ndarray, excess: np.ndarray) -> list[np.ndarray]:
+    """Return alarms in parts that are far below the threshold and others: a fault within another.
+
+    Parts of few alarms are left with those before them.
+    """
+    cuts = np.flatnonzero(np.diff(excess > settings.EVENT_DEEP)) + 1
+    parts: list[np.ndarray] = []
+    for part in np.split(group, cuts):
+        if parts and len(part) < settings.EVENT_ALARMS:
+            parts[-1] = np.concatenate([parts[-1], part])
+        else:
+            parts.append(part)
+    return parts
+
+
 def _looked_at(group: np.ndarray, scores: np.ndarray) -> np.ndarray:
-    """Return the alarms of an event that are explained: the first ones, and the peak."""
+    """Return the alarms of an event that are explained: the first ones, the peak, the last."""
     peak = group[np.argmin(scores[group])]
-    return np.unique(np.append(group[: settings.EVENT_ROWS], peak))
+    return np.unique(np.append(group[: settings.EVENT_ROWS], [peak, group[-1]]))
 
 
 def _alarm_event(group, scores, threshold, reasons: dict[int, list[Reason]]) -> Event:
@@ -220,18 +241,21 @@ def _alarm_event(group, scores, threshold, reasons: dict[int, list[Reason]]) -> 
     first = next(iter(probabilities), "")
     likely = [name for name, p in probabilities.items() if p >= settings.EVENT_LIKELY]
     kinds = Counter(reasons[row][0]["kind"] for row in explained)
-    at_peak = reasons[peak][0] if reasons[peak] else None
-    expected, found = _values(at_peak, likely or [first])
+    kind = kinds.most_common(1)[0][0] if kinds else ""
+    naming = [row for row in {*explained, peak} if _names(reasons[row], first)]
+    at = min(naming, key=lambda row: scores[row], default=peak)
+    expected, found = _values(reasons[at])
+    start, end = (int(row) - _lag(reasons[int(row)], first) for row in (group[0], group[-1]))
     return Event(
-        kinds.most_common(1)[0][0] if kinds else "",
-        int(group[0]),
-        int(group[-1]),
+        kind,
+        start,
+        end,
         peak,
         len(group),
         likely or [first],
         probabilities,
         float(np.sum(threshold - scores[group])),
-        _law([reasons[row] for row in explained], first),
+        _law([reasons[row] for row in explained], first) if kind == BROKEN else None,
         expected,
         found,
     )
@@ -262,25 +286,34 @@ def _law(reasons: Sequence[list[Reason]], column: str) -> Law | None:
     return next((law for law in own if str(law) == counts.most_common(1)[0][0]), None)
 
 
-def _values(reason: Reason | None, columns: list[str]):
-    """Return what is expected of columns, and what was found, as far as a reason says it."""
+def _lag(reasons: list[Reason], column: str) -> int:
+    """Return how many rows before a row the wrong value of a column is, by its first reason."""
+    names = [name_and_lag(name) for each in reasons[:1] for name in each["columns"]]
+    return min((lag for name, lag in names if name == column), default=0)
+
+
+def _names(reasons: list[Reason], column: str) -> bool:
+    """Say whether the first reason of a row blames a column."""
+    return any(name_and_lag(name)[0] == column for each in reasons[:1] for name in each["columns"])
+
+
+def _values(reasons: list[Reason]) -> tuple[dict[str, float], dict[str, float]]:
+    """Return what is expected of columns, and what was found, by the first reason of a row."""
     expected: dict[str, float] = {}
     found: dict[str, float] = {}
-    for name in [] if reason is None else reason["columns"]:
-        expected.setdefault(name_and_lag(name)[0], reason["expected"][name])
-        found.setdefault(name_and_lag(name)[0], reason["found"][name])
-    for name in columns:
-        expected.setdefault(name, float("nan"))
-        found.setdefault(name, float("nan"))
+    for reason in reasons[:1]:
+        for name in reason["columns"]:
+            expected.setdefault(name_and_lag(name)[0], reason["expected"][name])
+            found.setdefault(name_and_lag(name)[0], reason["found"][name])
     return expected, found
 
 
 def _continues(before: Event, event: Event) -> bool:
-    """Say whether an event is that before going on: the same column, after a short while."""
+    """Say whether an event is one before of the same column, going on after a short while."""
     gap = event.start - before.end
-    is_short = gap <= max(before.n_rows, event.n_rows)
+    is_short = gap <= settings.EVENT_REACH * max(before.n_rows, event.n_rows)
     few = min(before.n_alarms, event.n_alarms) < settings.EVENT_ALARMS  # chance, perhaps
-    return before.columns[0] == event.columns[0] and is_short and not few
+    return is_short and not few
 
 
 def _joined(before: Event, event: Event, scores: np.ndarray) -> Event:

@@ -49,6 +49,13 @@ class MissingCells(NamedTuple):
         both = self.real[:, :, None] & self.real[:, None, :]
         return np.where(both, matrix, np.eye(self.real.shape[1]))
 
+    def mask(self, n: int) -> np.ndarray:
+        """Return where these cells are, of n varying columns, shape (n, n_rows)."""
+        rows, which = np.nonzero(self.real)
+        mask = np.zeros((n, len(self.places)), dtype=bool)
+        mask[self.places[rows, which], rows] = True
+        return mask
+
     def moved(self, z: np.ndarray, step: np.ndarray, limit: float) -> np.ndarray:
         """Return standardised rows with a step of these cells, shape (n_rows, n_missing)."""
         rows, which = np.nonzero(self.real)

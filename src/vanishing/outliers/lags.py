@@ -19,16 +19,18 @@ _LAGGED = re.compile(r"(.*)\[t-([0-9]+)\]", re.DOTALL)
 
 
 def lagged_names(names: Sequence[str], lags: int) -> tuple[str, ...]:
-    """Return the names of columns, then of the same columns one row before, two before, ...
+    """Return the names of columns in the rows before, the farthest first, then of the row itself.
+
+    In this order laws are solved for columns of the row itself: for the last one, if any will do.
 
     Examples
     --------
     >>> from vanishing.outliers.lags import lagged_names
     >>> lagged_names(["flow", "level"], 1)
-    ('flow', 'level', 'flow[t-1]', 'level[t-1]')
+    ('flow[t-1]', 'level[t-1]', 'flow', 'level')
     """
-    before = (f"{name}[t-{lag}]" for lag in range(1, lags + 1) for name in names)
-    return (*names, *before)
+    before = (f"{name}[t-{lag}]" for lag in range(lags, 0, -1) for name in names)
+    return (*before, *names)
 
 
 def names_with_lags(estimator) -> tuple[str, ...]:
@@ -61,7 +63,7 @@ def lagged(X: np.ndarray, lags: int, before: np.ndarray | None = None) -> np.nda
         return X
     before = np.full((lags, X.shape[1]), np.nan) if before is None else before
     every = np.vstack([before, np.asarray(X, dtype=np.float64)])
-    return np.hstack([every[lags - lag : len(every) - lag] for lag in range(lags + 1)])
+    return np.hstack([every[lags - lag : len(every) - lag] for lag in range(lags, -1, -1)])
 
 
 def lagged_runs(X: np.ndarray, lags: int, runs: np.ndarray | None) -> np.ndarray:

@@ -40,7 +40,7 @@ class OrderedRows(RowMethods):
         return self.missing == "ignore"
 
     def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
+        tags = super().__sklearn_tags__()  # type: ignore[misc]  # of scikit-learn's bases
         tags.input_tags.allow_nan = self.takes_gaps
         return tags
 

@@ -32,10 +32,14 @@ def reasons_of(state: DetectorState, X: np.ndarray, offset: float = np.inf) -> l
 
     Only rows whose scores are below ``offset`` break laws: what is no alarm is no broken law.
     """
-    reasons = []
+    # Rows that lack as many cells together.
+    order = np.argsort(np.isnan(X).sum(axis=1), kind="stable")
+    reasons: dict[int, list[Reason]] = {}
     for chunk in slices(len(X)):
-        reasons += _of_chunk(state, np.asarray(X[chunk], dtype=np.float64), offset)
-    return reasons
+        rows = order[chunk]
+        of_rows = _of_chunk(state, np.asarray(X[rows], dtype=np.float64), offset)
+        reasons.update(zip(rows.tolist(), of_rows, strict=True))
+    return [reasons[row] for row in range(len(X))]
 
 
 def _of_chunk(state: DetectorState, X, offset: float) -> list[list[Reason]]:
@@ -52,8 +56,8 @@ def _of_chunk(state: DetectorState, X, offset: float) -> list[list[Reason]]:
     bulk, law = (np.square(part) for part in model.residuals(X, sizes_of_gaps))
     z = model.features.standardised(X, settings.SCORE_LIMIT)
     size = model.laws.noise(z) / MEAN_SIZE
-    by_laws = blame(filling, suspects, X, model.laws.coef, size, law, missing)
     white = whitener(state.sums[0])
+    by_laws = blame(filling, suspects, X, model.laws.coef, size, law, missing)
     ones = np.ones((len(white), len(X)))
     by_bulk = blame(filling, suspects, X, white.T, ones, bulk, missing)
     n_laws = model.laws.coef.shape[1]

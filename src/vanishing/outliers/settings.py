@@ -117,9 +117,10 @@ LAWS_SHOWN = 3  # of a row
 BLAME_COLUMNS = 16  # of a row that are tried: time
 BLAME_STEPS = 8  # of Gauss-Newton: features are polynomials of low degree
 BLAME_SAME = 16.0  # squared standard deviations within which two columns are both named
-# Squared standard deviations that count as one, since the noise of a row is known roughly; and the
-# logarithm of how much likelier a wrong value is outside the range of its column.
-BLAME_DOUBT, BLAME_RANGE = 4.0, 4.0
+# Squared standard deviations that count as one, since the noise of a row is known roughly, and of
+# the distance from all others, which are not normal; and the logarithm of how much
+# likelier a wrong value is outside the range of its column.
+BLAME_DOUBT, BLAME_FAR, BLAME_RANGE = 4.0, 4.0, 4.0
 
 # -- Gaps, time and events ------------------------------------------------------------------------
 GAP_STEPS = 3  # of Gauss-Newton to the values of missing cells: they start from linear ones
@@ -128,8 +129,11 @@ PAIR_LIMIT, PAIR_RIDGE = 10.0, 1e-3  # of correlations of pairs, where few rows 
 GAP_LEFT = 1e-6  # of the variance of a residual that missing cells leave: below, it is rounding
 RUN_ROWS, RUN_CHANCE = 5, 1e-3  # of a stretch, at least; how often chance may make one in a table
 EVENT_GAP = 5  # rows from one alarm to the next of the same event
+EVENT_DEEP = 4.0  # below the threshold, in units of scores: where an event may begin in another
 EVENT_ROWS = 30  # alarms of an event that are explained, the first ones: time
 EVENT_HALF = 5.0  # alarms after which an alarm weighs half for the blame: faults spread
-EVENT_ALARMS = 3  # of parts of an event that are farther from one another, at least
+# Alarms that parts of an event have at least, which are farther from one another than that: up to
+# so many times as far as the longer of them is long.
+EVENT_ALARMS, EVENT_REACH = 3, 5
 EVENT_STRENGTH = 3.0  # below the threshold, in units of scores: beyond, alarms weigh alike
 EVENT_LIKELY = 0.1  # probability of columns that an event names
