@@ -36,6 +36,17 @@ def _quantiles(X, steps):
     return out
 '''
 
+_NEAREST = '''
+def _nearest(at, groups, equal):
+    """Return the squared distances to the nearest row of each group that is not equal."""
+    found = []
+    for group in groups:
+        square = (group**2).sum(axis=1)[:, None] - 2.0 * (group @ at) + (at**2).sum(axis=0)
+        square = np.where(square < equal, np.inf, square).min(axis=0)
+        found.append(np.where(np.isinf(square), 0.0, square))
+    return np.array(found)
+'''
+
 _IN_CHUNKS = '''
 def _in_chunks(X, output):
     """Return an output of all rows, of which some are looked at at a time."""
@@ -271,6 +282,10 @@ class _PythonSource(Notation, Python):
             if not data["offset"].any():
                 return product
             return self.added(product, self._column("offset", data["offset"]))
+        if operation == "nearest":
+            self.helpers.add(_NEAREST)
+            groups = self.array("groups", data["groups"])
+            return Written(f"_nearest({inputs[0].text}, {groups}, {data['equal']!r})")
         self.helpers.add(_QUANTILES)
         parts = [f"({', '.join(_array(part) for part in column)})" for column in data["steps"]]
         steps = self.constant("steps", "[\n    " + ",\n    ".join(parts) + ",\n]")
