@@ -296,3 +296,16 @@ def test_files_with_sums_of_products_are_read(tmp_path):
     assert [law.columns for law in again.laws_] == [("x0", "x1", "x2")]
     np.testing.assert_array_equal(again.score_samples(X), model.score_samples(X))
     assert [law.columns for law in again.partial_fit(X).laws_] == [("x0", "x1", "x2")]
+
+
+def test_a_balance_of_many_columns_is_a_law():
+    random = np.random.default_rng(0)
+    flows = random.uniform(1, 3, (800, 8))
+    others = random.normal(size=(800, 10))
+    X = np.column_stack([flows, flows.sum(axis=1), others, others[:, 0] - others[:, 1]])
+    X += 0.005 * random.normal(size=X.shape)
+    model = VanishingOutlierDetector().fit(X)
+    assert [law.n_terms for law in model.laws_] == [3, 9]  # the shortest first
+    wrong = X[:1].copy()
+    wrong[0, 8] += 0.5
+    assert model.explain(wrong)[0][0]["law"] == model.laws_[1]

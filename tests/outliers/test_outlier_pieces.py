@@ -5,29 +5,76 @@ import pytest
 
 from vanishing import Moments, VanishingOutlierDetector
 from vanishing.outliers import settings
+from vanishing.outliers.building import build
+from vanishing.outliers.calibration import Calibration
 from vanishing.outliers.features import features_of
-from vanishing.outliers.model import build, nearly_zero
+from vanishing.outliers.model import nearly_zero
 from vanishing.outliers.monomials import monomials_of
-from vanishing.outliers.robust import Sums, whitener
-from vanishing.outliers.thresholds import conformal_p_values, lowest_normal
+from vanishing.outliers.robust import Rule, Sums, whitener
+from vanishing.outliers.surroundings import surroundings_of
+from vanishing.outliers.thresholds import breaking, conformal_p_values, lowest_normal
 
 # -- Thresholds -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "n_scores, rate", [(99, 0.05), (99, 0.01), (40, 0.1), (199, 0.3), (10, 0.01)]
-)
+def calibration(scores, weight=1.0, off=None):
+    """Scores that count alike."""
+    count = np.full(len(scores), weight)
+    off = np.zeros(len(scores)) if off is None else off
+    return Calibration.of(np.asarray(scores), off, count, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("n_scores, rate", [(99, 0.05), (99, 0.01), (40, 0.1), (199, 0.3)])
 def test_a_threshold_is_a_score_that_so_many_are_not_above(n_scores, rate):
-    """Of m scores the k-th smallest, k = rate (m + 1); the smallest where there are too few."""
+    """Of m scores the k-th smallest, k = rate (m + 1)."""
     scores = -np.random.default_rng(0).uniform(0, 10, n_scores)
-    k = max(int(np.floor(rate * (n_scores + 1) + 1e-9)), 1)
-    expected = np.sort(scores)[k - 1]
-    assert lowest_normal(scores, np.ones(n_scores), rate) == expected
+    expected = pytest.approx(np.sort(scores)[round(rate * (n_scores + 1)) - 1], rel=1e-7)
+    assert lowest_normal(calibration(scores), rate).score == expected
     # Weights have no unit, and wild scores do not count unless they are the majority.
-    assert lowest_normal(scores, np.full(n_scores, 3.0), rate) == expected
+    assert lowest_normal(calibration(scores, 3.0), rate).score == expected
     few, many = (np.append(scores, np.full(n, -1e9)) for n in (5, 2 * n_scores))
-    assert lowest_normal(few, np.ones(len(few)), rate) == expected
-    assert lowest_normal(many, np.ones(len(many)), rate) == -1e9
+    assert lowest_normal(calibration(few), rate).score == expected
+    assert lowest_normal(calibration(many), rate).score == pytest.approx(-1e9)
+
+
+def test_too_few_scores_for_a_rate_are_continued_below_the_smallest():
+    """Exponential scores: the threshold is that of the rate in the mean, not of 1 / (m + 1)."""
+    found = [
+        lowest_normal(calibration(-random.exponential(size=30)), 0.01).score
+        for random in map(np.random.default_rng, range(300))
+    ]
+    assert np.mean(found) == pytest.approx(np.log(0.01), abs=0.25)
+
+
+def test_the_error_of_a_threshold_is_that_of_other_samples():
+    draws = [calibration(np.random.default_rng(i).normal(size=500)) for i in range(200)]
+    found = [lowest_normal(each, 0.05) for each in draws]
+    spread = np.std([each.score for each in found])
+    assert np.mean([each.std for each in found]) == pytest.approx(spread, rel=0.2)
+
+
+@pytest.mark.parametrize("freedom", [1, 2, 5, 100])
+def test_distances_of_normal_rows_break_nothing_whatever_their_tails(freedom):
+    """Student's distributions, from Cauchy's to nearly a normal one."""
+    for random in map(np.random.default_rng, range(20)):
+        values = random.standard_t(freedom, size=(2, 1000))
+        off = np.log(np.square(values).sum(axis=0))
+        assert breaking(off, np.ones(1000)) == np.inf
+
+
+@pytest.mark.parametrize("share", [0.01, 0.05, 0.2, 0.3])
+def test_rows_beyond_what_normal_rows_explain_break_laws(share):
+    random = np.random.default_rng(0)
+    off = np.log(np.square(random.normal(size=(2, 2000))).sum(axis=0))
+    wrong = np.arange(2000) < 2000 * share
+    off[wrong] = np.log(random.uniform(8, 40, wrong.sum()) ** 2)
+    limit = breaking(off, np.ones(2000))
+    assert off[~wrong].max() < limit < off[wrong].min()
+    # Weights have no unit, and a row of weight 2 is that row twice.
+    assert breaking(off, np.full(2000, 7.0)) == pytest.approx(limit)
+    found = lowest_normal(calibration(-off, off=off), 0.01)
+    assert found.wrong == pytest.approx(share)
+    assert np.mean(-off[~wrong] < found.score) == pytest.approx(0.01, abs=0.002)
 
 
 def test_p_values_count_the_scores_below():
@@ -94,7 +141,8 @@ def test_few_rows_prove_no_law(size, n_laws):
     X = np.repeat([[1.0, 1.0], [-1.0, -1.0]], 10, axis=0)
     features = features_of(X, np.ones(20), 1)
     sums = correlated(size**2, 1e-9)
-    model = build(features, (sums, sums), 10.0, X, np.ones(20)).model
+    rule = Rule(whitener(sums), 3.0, False, 1e-9)
+    model = build(features, (sums, sums), (rule, rule), 10.0, X, np.ones(20)).model
     assert model.laws.coef.shape[1] == n_laws
 
 
@@ -109,6 +157,30 @@ def test_the_doubt_of_equations_follows_the_rows_of_the_bulk():
     assert 0.3 * state.weight < bulk.weight < 0.7 * state.weight
     expected = whitener(bulk) * np.sqrt(4.0 / (bulk.weight / 2.0))
     np.testing.assert_allclose(state.model.doubt, expected, rtol=1e-9)
+
+
+# -- Surroundings ---------------------------------------------------------------------------------
+
+
+def test_the_nearest_row_of_each_group_counts_but_no_equal_one():
+    random = np.random.default_rng(0)
+    z = random.normal(size=(3, 500))
+    around = surroundings_of(z, np.ones(500), np.array([True, False, True]), True)
+    rows = around.coordinates(z).T
+    assert around.n_groups == 4 and around.rows.shape == (500, 2)
+    np.testing.assert_allclose(around.rows, rows)
+    expected = []
+    for i, row in enumerate(rows[:50]):
+        distance = np.sqrt(np.square(rows - row).sum(axis=1))
+        distance[i] = np.inf
+        expected.append(np.log(distance.reshape(4, -1).min(axis=1).mean()))
+    np.testing.assert_allclose(around.parts(z[:, :50])[1], expected, rtol=1e-9)
+    np.testing.assert_allclose(around.weights, 2 / 3 * np.array([0.15, 0.35]))
+
+
+def test_where_laws_determine_all_columns_nothing_is_added():
+    around = surroundings_of(np.zeros((2, 9)), np.ones(9), np.zeros(2, dtype=bool), True)
+    assert not around.weights.any() and not around.parts(np.ones((2, 4))).any()
 
 
 # -- Settings -------------------------------------------------------------------------------------

@@ -348,6 +348,71 @@ def test_contamination_is_a_share_of_the_training_rows(n_rows):
     )
 
 
+@pytest.mark.parametrize("share", [0.02, 0.1, 0.2])
+def test_wrong_rows_do_not_silence_alarms_and_reasons_agree(share):
+    """Recall was .20 with 5 % wrong rows, of which explain called 93 % broken laws."""
+    X, column = pump(0, share=share)
+    wrong = column >= 0
+    X[wrong, column[wrong]] *= 1.15  # off by 9 or 21 %
+    model = detector().fit(X)
+    labels = model.predict(X)
+    assert np.mean(labels[wrong] == -1) > 0.95
+    assert 0.004 < np.mean(model.predict(pump(1, 4000, 0.0)[0]) == -1) < 0.02
+    assert model.contamination_ == pytest.approx(share, rel=0.25)
+    broken = [reasons[0]["kind"] == "broken law" for reasons in model.explain(X)]
+    assert not np.any(np.array(broken) & (labels == 1))
+
+
+@pytest.mark.parametrize("shape", [(100, 60), (150, 20), (300, 5)])
+def test_false_alarms_keep_their_rate_with_few_rows_per_column(shape):
+    """Six in a hundred fresh rows raised alarms where one was allowed."""
+    shares = []
+    for random in map(np.random.default_rng, range(8)):
+        loadings = random.normal(size=(3, shape[1]))
+        rows = random.normal(size=(shape[0] + 1000, 3)) @ loadings
+        rows += 0.5 * random.normal(size=rows.shape)
+        model = detector(false_alarm_rate=0.05).fit(rows[: shape[0]])
+        shares.append(np.mean(model.predict(rows[shape[0] :]) == -1))
+    assert 0.03 < np.mean(shares) < 0.07
+
+
+def test_draws_of_two_distinct_rows_raise_no_alarms():
+    for random in map(np.random.default_rng, range(10)):
+        X = random.normal(size=(2, 5))[(random.uniform(size=200) < 0.47).astype(int)]
+        assert (detector().fit_predict(X) == 1).all()
+
+
+def test_too_few_rows_for_a_rate_are_named():
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    with pytest.warns(UserWarning, match="one of 100 looks like.*at least 99 rows"):
+        detector().fit(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert detector(false_alarm_rate=0.05).fit(X).offset_std_ > 0.0
+
+
+@pytest.mark.parametrize("neighbours", [True, False, "auto"])
+def test_neighbours_see_rows_between_groups(neighbours, tmp_path):
+    """Three groups; rows between them are near nobody. Streams and files keep the rows."""
+    random = np.random.default_rng(0)
+    centres = 6.0 * np.array([[0.0, 0.0], [1.0, 0.3], [0.4, 1.0]])
+    X = centres[random.integers(3, size=600)] + 0.3 * random.normal(size=(600, 2))
+    odd = centres.mean(axis=0) + 0.3 * random.normal(size=(30, 2))
+    model = detector(neighbours=neighbours).partial_fit(X[:300]).partial_fit(X[300:])
+    rows = np.vstack([X, odd])
+    area = roc_auc_score(np.arange(630) >= 600, -model.score_samples(rows))
+    assert (area > 0.97) == (neighbours is not False)
+    model.save(tmp_path / "model.json")
+    again = vanishing.load(tmp_path / "model.json")
+    np.testing.assert_array_equal(again.score_samples(rows), model.score_samples(rows))
+    assert again.offset_std_ == model.offset_std_ and again.contamination_ == model.contamination_
+
+
+def test_neighbours_must_be_known():
+    with pytest.raises(ValueError, match="neighbours"):
+        detector(neighbours="few").fit(np.eye(4))
+
+
 def test_rows_far_beyond_all_others_do_not_set_the_threshold():
     X = np.random.default_rng(0).normal(size=(1000, 3))
     X[:100, 0] = 1e8  # ten times as many as false alarms are allowed

@@ -76,7 +76,7 @@ def share_below(scores: np.ndarray, weight: np.ndarray, share: float) -> Thresho
 def breaking(off: np.ndarray, weight: np.ndarray) -> float:
     """Return the distance from laws beyond which rows break them; infinite where none do.
 
-    Beyond its middle the logarithm of the distance of normal rows falls off at least as fast as an
+    Beyond most rows the logarithm of the distance of normal rows falls off at least as fast as an
     exponential that follows the rows up to a cut: heavy tails are exponential there, and others are
     lighter. Rows beyond the cut that are several times as many as that break laws. Of all cuts the
     one counts whose rows are the least likely to be normal, and then the emptiest place below it.
@@ -95,7 +95,7 @@ def breaking(off: np.ndarray, weight: np.ndarray) -> float:
     steps = np.geomspace(1.0, max(settings.MOST_BREAKING * len(off), 1.0), settings.CUTS)
     places = np.searchsorted(below, len(off) - steps)
     for i in np.unique(places[places < len(off)]):
-        start = np.searchsorted(below, 0.5 * below[i])
+        start = np.searchsorted(below, settings.BODY * below[i])
         inside, width = below[i] - below[start], off[i] - off[start]
         if not (inside > settings.LEAST_INSIDE and width > 0.0):
             continue
