@@ -172,13 +172,12 @@ def test_many_rows_of_which_few_decide_are_asked_at_the_ends_whatever_their_nois
 
 
 def test_lines_of_hydrogen():
-    # Of three values, 1/m^2 is a sum of 1, m and m^2; and lines with m = 1 have the largest errors.
+    # Of three values, 1/m^2 is a sum of 1, m and m^2.
     random = np.random.default_rng(0)
     m, n = random.integers(1, 4, 50), random.integers(4, 21, 50)
-    y = 1.097e7 * (1 / m**2 - 1 / n**2) * (1 + 1e-4 * random.normal(size=50))
-    finder = LawFinder().fit(np.column_stack([m, n]), y)
-    assert set(finder.laws_[0].terms) == {"y", "1/x0^2", "1/x1^2"}
-    assert "it is relative" in finder.verdict_
+    y = 1.097e7 * (1 / m**2 - 1 / n**2) + 1e3 * random.normal(size=50)
+    law = LawFinder().fit(np.column_stack([m, n]), y).laws_[0]
+    assert set(law.terms) == {"y", "1/x0^2", "1/x1^2"}
 
 
 def test_terms_that_rows_are_too_few_for_are_not_left_out_of_a_law():

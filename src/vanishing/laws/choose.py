@@ -14,7 +14,6 @@ from vanishing.laws.ends import fails_at_ends
 from vanishing.laws.exact import agree
 
 AMBIGUOUS = "several different equations explain the table equally well"
-FAILS = "the best candidate fails at the ends of columns, if it is fitted to other rows"
 
 
 def is_same(law: LawCandidate, other: LawCandidate) -> bool:
@@ -229,7 +228,7 @@ def choose(
     if left.misses:
         reason = "the best candidate leaves something that the columns still explain"
     elif not reason and left.fails:
-        reason = FAILS
+        reason = "the best candidate fails at the ends of columns, if it is fitted to other rows"
     elif not reason and best.fitted.n_terms > best.allowed_terms() + _one_more(best, evidence):
         reason = "the best candidate has so many terms that it could be any smooth function"
     elif not reason and evidence < least_evidence:

@@ -10,7 +10,7 @@ from vanishing.equations.forms import Form
 from vanishing.fitting.lack_of_fit import LackOfFit
 from vanishing.laws import settings
 from vanishing.laws.candidates import LawCandidate, candidate
-from vanishing.laws.choose import AMBIGUOUS, FAILS, Asked, Choice, choose
+from vanishing.laws.choose import AMBIGUOUS, Asked, Choice, choose
 from vanishing.laws.form_fits import form_fits
 from vanishing.laws.form_powers import fits_with_powers
 from vanishing.laws.options import Options, OutOfTime
@@ -102,16 +102,6 @@ class SearchOutcome(NamedTuple):
     def is_compared(self) -> bool:
         """Whether there is another equation that tells how sure the best one is."""
         return self.choice is not None and np.isfinite(self.choice.evidence)
-
-    @property
-    def predicted(self) -> np.ndarray | None:
-        """What the law says of the target, or what would be one where noise is unequal.
-
-        A law that fails at the ends of columns may have larger errors there.
-        """
-        choice = self.choice
-        is_told = choice is not None and choice.reason in ("", FAILS)
-        return choice.best.fitted.predicted if choice is not None and is_told else None
 
     @property
     def is_ambiguous(self) -> bool:

@@ -394,7 +394,7 @@ def _trials(
     outcome = tried(rows, others)
     law = outcome.law
     if not (outcome.out_of_time or (law is not None and law.exact)):
-        equal = with_equal_noise(rows, outcome.predicted)
+        equal = with_equal_noise(rows, None if law is None else law.predicted)
         if equal is not rows:
             outcome = tried(equal, others if law is None else factors)
         if rows.has_few_rows and rows.few_rows_decide and not outcome.out_of_time:
