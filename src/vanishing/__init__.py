@@ -25,6 +25,7 @@ __all__ = [
     "LawFinder",
     "LawsByGroup",
     "Moments",
+    "Rules",
     "VanishingClassifier",
     "VanishingClassifierCV",
     "VanishingFeatures",
@@ -40,12 +41,14 @@ __all__ = [
     "laws",
     "listening",
     "load",
+    "loop_invariants",
     "motion",
     "oracles",
     "plot",
     "polynomials",
     "register_function",
     "report",
+    "rules_of",
     "save",
     "units",
     "unregister_function",
@@ -72,6 +75,7 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
     from vanishing.constructions.avi import AVI
     from vanishing.constructions.contrastive import ContrastiveVanishing
     from vanishing.constructions.exact import BuchbergerMoller
+    from vanishing.constructions.loop_invariants import loop_invariants
     from vanishing.constructions.oavi import OAVI
     from vanishing.constructions.vca import VCA
     from vanishing.equations.by_group import LawsByGroup
@@ -93,6 +97,8 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
     from vanishing.rows.blocks import Blocks
     from vanishing.rows.error_bars import error_bars
     from vanishing.rows.moments import Moments
+    from vanishing.rules.making import rules_of
+    from vanishing.rules.rules import Rules
 
 
 def __getattr__(name):

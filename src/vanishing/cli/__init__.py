@@ -10,17 +10,8 @@ from vanishing.cli.console import fail, sentences
 
 # In the order of the help.
 COMMANDS = (
-    "demo",
-    "laws",
-    "motion",
-    "outliers",
-    "repair",
-    "calibrate",
-    "fit",
-    "predict",
-    "show",
-    "report",
-    "reproduce",
+    *("demo", "laws", "motion", "outliers", "repair", "calibrate", "rules", "check"),
+    *("fit", "predict", "show", "report", "export", "reproduce"),
 )
 
 
@@ -40,7 +31,9 @@ def build_app():
     """Return the typer application, with all commands."""
     from vanishing.cli import (  # noqa: F401
         calibrate,
+        check,
         demo,
+        export,
         fit,
         laws,
         motion,
@@ -49,6 +42,7 @@ def build_app():
         repair,
         report,
         reproduce,
+        rules,
         show,
     )
     from vanishing.cli.app import app

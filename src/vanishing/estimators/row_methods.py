@@ -42,6 +42,10 @@ class RowMethods:
         """Return the estimator whose methods get the blocks of a lazy source."""
         return self
 
+    def _applied_to(self, X):
+        """Return the estimator and the rows that a method is applied to: mostly those given."""
+        return self, X
+
 
 def row_by_row(
     *,
@@ -67,6 +71,7 @@ def row_by_row(
         @wraps(body)
         def method(self, X):
             check_is_fitted(self, "n_features_in_")  # a fit that fails removes it
+            self, X = self._applied_to(X)
             with threads(getattr(self, "n_jobs", None)):
                 return apply_to_rows(
                     self,
