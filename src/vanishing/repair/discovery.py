@@ -190,7 +190,9 @@ def _laws_of_rows(
 
     def fitted(to: np.ndarray) -> tuple[VanishingOutlierDetector, list[Law]]:
         degree = min(max_degree, 2)
-        detector = VanishingOutlierDetector(degree, n_jobs=n_jobs, random_state=seed).fit(to)
+        detector = VanishingOutlierDetector(
+            degree, contamination=0.1, n_jobs=n_jobs, random_state=seed
+        ).fit(to)
         return detector, [_named(law, names) for law in detector.laws_ if _is_usable(law)]
 
     detector, laws = fitted(rows)
