@@ -182,24 +182,33 @@ def _laws_of_rows(
 ) -> list[Law]:
     """Return laws that most rows obey.
 
-    Rows with wrong values hide laws. So laws are looked for again in the rows that obey those which
-    are known, until no more are found.
+    Rows with wrong values hide laws. So laws are looked for in all rows, in the half that is most
+    normal, and again in those that obey what was found.
     """
-    laws: list[Law] = []
-    for _ in range(settings.ROUNDS):
-        if len(rows) < settings.LEAST_ROWS or len(names) < 2:
-            break
+    if len(rows) < settings.LEAST_ROWS or len(names) < 2:
+        return []
+
+    def fitted(to: np.ndarray) -> tuple[VanishingOutlierDetector, list[Law]]:
         degree = min(max_degree, 2)
-        detector = VanishingOutlierDetector(degree, n_jobs=n_jobs, random_state=seed).fit(rows)
-        found = [_named(law, names) for law in detector.laws_ if _is_usable(law)]
-        if len(found) <= len(laws):
-            break
-        laws = found
+        detector = VanishingOutlierDetector(
+            degree, contamination=0.1, n_jobs=n_jobs, random_state=seed
+        ).fit(to)
+        return detector, [_named(law, names) for law in detector.laws_ if _is_usable(law)]
+
+    detector, laws = fitted(rows)
+    scores = detector.score_samples(rows)
+    half = rows[scores >= np.median(scores)]
+    if len(half) >= settings.LEAST_ROWS:
+        of_half = fitted(half)[1]
+        if len(of_half) > len(laws) and _near(of_half, names, rows).mean() > 0.5:
+            laws = of_half
+    if laws:
         near = _near(laws, names, rows)
-        if near.all():
-            break
-        rows = rows[near]
-    if max_degree > 2 and len(rows) >= settings.LEAST_ROWS:
+        if not near.all() and near.sum() >= settings.LEAST_ROWS:
+            rows = rows[near]
+            again = fitted(rows)[1]
+            laws = again if len(again) >= len(laws) else laws
+    if max_degree > 2:
         laws = _of_higher_degree(rows, names, targets, max_degree, seed, n_jobs, laws)
         laws = independent(laws, names, rows, seed)
     return laws

@@ -36,7 +36,6 @@ REACH = 6.0  # of a wrong value's distribution, in spreads of its column
 
 # -- Laws -----------------------------------------------------------------------------------------
 LEAST_ROWS = 20  # without gaps, to look for laws in
-ROUNDS = 3  # of looking for laws in rows that obey those known
 # A law follows from others if it is off, where these hold, by no more than so many times what rows
 # are, and by no more than the second number of spreads in any case.
 IMPLIED, IMPLIED_MOST = 4.0, 0.1
