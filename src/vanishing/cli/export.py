@@ -1,9 +1,10 @@
 """The command ``export``: a saved model in the language of another system."""
 
 import io
+from collections.abc import Callable
 from contextlib import redirect_stdout
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from typer import Option
 
@@ -53,7 +54,7 @@ def _onnx(model) -> bytes:
 
 
 # By what is typed behind --to.
-LANGUAGES = {
+LANGUAGES: dict[str, Callable[[Any], str | bytes]] = {
     "sql": _sql,
     "c": _c,
     "python": _python,
@@ -84,7 +85,6 @@ def export(
         fail("--to onnx needs --out: a file such as model.onnx.", 2)
     check_model(model)
     from vanishing import load
-
     from vanishing.rules.rules import Rules
 
     fitted = load(model)

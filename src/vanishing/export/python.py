@@ -246,7 +246,9 @@ class PythonSource(Notation, Python):
         """Write an operation; one that is used several times gets a name."""
         text = self._text(value)
         is_simple = value.operation in ("constant", "columns", "take")
-        return self._named(text, value.notes) if value.notes or (times > 1 and not is_simple) else text
+        return (
+            self._named(text, value.notes) if value.notes or (times > 1 and not is_simple) else text
+        )
 
     def _named(self, text: Written, notes) -> Written:
         self.statements += [f"# {printable(note)}" for note in notes]

@@ -135,8 +135,7 @@ def _laws_of(model_or_laws) -> tuple[list[Law | str], tuple[str, ...] | None]:
         model_or_laws = model_or_laws.laws_
     if isinstance(model_or_laws, Mapping) or not isinstance(model_or_laws, Iterable):
         raise TypeError(
-            "rules are made of a model with laws_, or of laws; got "
-            f"{type(model_or_laws).__name__}."
+            f"rules are made of a model with laws_, or of laws; got {type(model_or_laws).__name__}."
         )
     laws = list(model_or_laws)
     wrong = [law for law in laws if not isinstance(law, (Law, str))]
@@ -176,3 +175,6 @@ class _Frame(dict[str, np.ndarray]):
     def columns(self) -> list[str]:
         """The names of the columns."""
         return list(self)
+
+    def __array__(self, dtype=None, copy=None) -> np.ndarray:
+        return np.column_stack(list(self.values())).astype(dtype)
