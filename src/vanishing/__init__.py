@@ -17,6 +17,7 @@ __all__ = [
     "ConservedQuantities",
     "ConservedQuantity",
     "ContrastiveVanishing",
+    "EllipsoidCalibration",
     "EquationOfMotion",
     "EquationsOfMotion",
     "L1SquaredHingeSVC",
@@ -29,6 +30,7 @@ __all__ = [
     "VanishingClassifierCV",
     "VanishingFeatures",
     "VanishingOutlierDetector",
+    "VanishingRepair",
     "__version__",
     "bounds",
     "check_law",
@@ -68,6 +70,7 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
     )
     from vanishing._version import __version__
     from vanishing.algebra.functions import register_function, unregister_function
+    from vanishing.calibration.ellipsoid import EllipsoidCalibration
     from vanishing.constructions.abm import ABM
     from vanishing.constructions.avi import AVI
     from vanishing.constructions.contrastive import ContrastiveVanishing
@@ -90,6 +93,7 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
     from vanishing.motion.quantity import ConservedQuantity
     from vanishing.outliers.detector import VanishingOutlierDetector
     from vanishing.persistence import load, save
+    from vanishing.repair.repair import VanishingRepair
     from vanishing.rows.blocks import Blocks
     from vanishing.rows.error_bars import error_bars
     from vanishing.rows.moments import Moments

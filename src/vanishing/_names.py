@@ -28,6 +28,8 @@ PLACES = {
     "ConservedQuantity": "motion.quantity",
     "EquationOfMotion": "motion.equation",
     "EquationsOfMotion": "motion.equations_of_motion",
+    "VanishingRepair": "repair.repair",
+    "EllipsoidCalibration": "calibration.ellipsoid",
     "Blocks": "rows.blocks",
     "Moments": "rows.moments",
     "error_bars": "rows.error_bars",

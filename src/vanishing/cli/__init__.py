@@ -10,8 +10,8 @@ from vanishing.cli.console import fail, sentences
 
 # In the order of the help.
 COMMANDS = (
-    *("demo", "laws", "motion", "outliers", "rules", "check", "fit", "predict", "show", "report"),
-    *("export", "reproduce"),
+    *("demo", "laws", "motion", "outliers", "repair", "calibrate", "rules", "check"),
+    *("fit", "predict", "show", "report", "export", "reproduce"),
 )
 
 
@@ -30,6 +30,7 @@ def main():
 def build_app():
     """Return the typer application, with all commands."""
     from vanishing.cli import (  # noqa: F401
+        calibrate,
         check,
         demo,
         export,
@@ -38,6 +39,7 @@ def build_app():
         motion,
         outliers,
         predict,
+        repair,
         report,
         reproduce,
         rules,

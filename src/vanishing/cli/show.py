@@ -71,17 +71,21 @@ def print_model(
     top : int or None
     everything : bool
     """
+    from vanishing.calibration.ellipsoid import EllipsoidCalibration
     from vanishing.cli import (
+        calibration_text,
         equations,
         equations_of_motion_text,
         law_text,
         motion_text,
         outlier_text,
+        repair_text,
     )
     from vanishing.inspection.laws import is_about_laws
     from vanishing.motion.conserved import ConservedQuantities
     from vanishing.motion.equations_of_motion import EquationsOfMotion
     from vanishing.outliers.detector import VanishingOutlierDetector
+    from vanishing.repair.repair import VanishingRepair
     from vanishing.rules.rules import Rules
 
     if is_about_laws(fitted):
@@ -94,6 +98,10 @@ def print_model(
         _print(outlier_text, fitted, top, form)
     elif isinstance(fitted, Rules):
         _print_rules(fitted, top, form)
+    elif isinstance(fitted, VanishingRepair):
+        _print(repair_text, fitted, top, form)
+    elif isinstance(fitted, EllipsoidCalibration):
+        _print(calibration_text, fitted, top, form)
     else:
         if top is None and form == "text":
             top = 10

@@ -22,7 +22,7 @@ from vanishing.tables.formats import open_table
 from vanishing.tables.kinds import Choices
 from vanishing.tables.preparing import PreparedTable, prepare
 from vanishing.tables.problems import TableProblemsError
-from vanishing.tables.recipe import MISSING, Recipe
+from vanishing.tables.recipe import KEEP, MISSING, Recipe
 
 _SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "space": " ", "bar": "|", r"\t": "\t"}
 _CATEGORIES = ("one-hot", "drop")
@@ -156,12 +156,15 @@ class TableOptions:
             return table
         return ChosenRows(table, [Condition.read(text) for text in self.where], decimal)
 
-    def choices(self, fills: bool) -> Choices:
-        """Return what to do with the columns, and whether messages may offer to fill cells in."""
+    def choices(self, fills: bool, gaps: bool) -> Choices:
+        """Return what to do with the columns.
+
+        Messages may offer to fill cells in where ``fills``; with ``gaps`` they stay empty.
+        """
         return Choices(
             drop=tuple(self.drop or ()),
             only=tuple(self.only or ()),
-            missing=self.missing or "error",
+            missing=KEEP if gaps else self.missing or "error",
             categories=self.categories,
             dates=self._dates(),
             decimal=self.decimal,
@@ -183,7 +186,7 @@ class TableOptions:
         return match[1], origin
 
 
-def takes_table(*, fitted: bool = True, fills: bool = False) -> Callable:
+def takes_table(*, fitted: bool = True, fills: bool = False, gaps: bool = False) -> Callable:
     """Return a decorator that gives a command the options about a table, as ``options``.
 
     Parameters
@@ -193,9 +196,13 @@ def takes_table(*, fitted: bool = True, fills: bool = False) -> Callable:
         with a model, that is known.
     fills : bool
         Whether the help offers to fill in medians: not where balances of columns are fitted.
+    gaps : bool
+        Whether the command is about gaps, so that there is no option for what to do with them.
     """
     offered = dict(inspect.signature(TableOptions).parameters)
-    if fitted and not fills:
+    if gaps:
+        del offered["missing"]
+    elif fitted and not fills:
         offered["missing"] = offered["missing"].replace(annotation=_MISSING_WITHOUT_MEDIAN)
     added = [p for name, p in offered.items() if fitted or name in _READING]
 
@@ -224,6 +231,7 @@ def prepared(
     *,
     fills: bool = False,
     codes: bool = False,
+    gaps: bool = False,
 ) -> PreparedTable:
     """Read a table to fit to, and print notes about what is odd on the error stream.
 
@@ -239,8 +247,10 @@ def prepared(
         Whether messages may offer to fill in medians.
     codes : bool
         Whether columns of text are wanted as codes, where nothing else was typed.
+    gaps : bool
+        Whether cells that cannot be used stay empty, as NaN.
     """
-    choices = options.choices(fills)
+    choices = options.choices(fills, gaps)
     if codes and choices.categories is None:
         choices = replace(choices, categories="codes")
     columns = {**roles, "id": options.id}

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from vanishing._names import module_of
 from vanishing._threads import one_blas_thread, spread, threads
 from vanishing._types import Array, FloatArray, IntArray, ObjectArray, RandomState, Table, Vector
 from vanishing._warnings import warn
@@ -356,6 +357,29 @@ class VanishingOutlierDetector(
         X = take_rows_in_memory(self, X, method="explain", reset=False).X
         with one_blas_thread():
             return reasons_of(self._state, X)
+
+    def repair(self, X: Table) -> FloatArray:
+        """Return a table in which gaps are filled and values that break `laws_` are replaced.
+
+        It is what ``VanishingRepair(laws=detector).fit(X).transform(X)`` returns: the noise and the
+        covariance of the columns are those of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            NaN where there are gaps. Some hundred rows.
+
+        Returns
+        -------
+        repaired : ndarray of shape (n_samples, n_features)
+
+        See Also
+        --------
+        vanishing.VanishingRepair : Says what it changed, too, and how sure that is.
+        """
+        check_is_fitted(self)
+        repair = module_of("VanishingRepair").VanishingRepair(laws=self, n_jobs=self.n_jobs)
+        return repair.fit(X).transform(X)
 
     @property
     def laws_(self) -> list[Law]:

@@ -28,9 +28,11 @@ _PIECE = 1 << 17  # rows that a thread looks at at a time
 
 def validated(estimator, X, y=_NO_LABELS, *, reset=True):
     """Return rows as float64 or float32, with labels if there are any, or raise an error."""
-    options = {"reset": reset, "dtype": _DTYPES}
+    gaps = getattr(estimator, "takes_gaps", False)
+    finite: bool | str = "allow-nan" if gaps else True
+    options = {"reset": reset, "dtype": _DTYPES, "ensure_all_finite": finite}
     target = y if y is not _NO_LABELS and is_regressor(estimator) else None
-    with naming_text(X, target):
+    with naming_text(X, target, gaps):
         if target is not None and _kind(target) not in _NUMBERS:
             y = column_or_1d(target, dtype=np.float64)
         if (
@@ -38,7 +40,7 @@ def validated(estimator, X, y=_NO_LABELS, *, reset=True):
             and n_threads() > 1
             and not get_config()["assume_finite"]
         ):
-            rows = validate_data(estimator, X, y, ensure_all_finite=False, **options)
+            rows = validate_data(estimator, X, y, **{**options, "ensure_all_finite": False})
             if _is_finite(rows if isinstance(rows, np.ndarray) else rows[0]):
                 return rows
         # An array has no names to compare: looking for them would take as long as the moments of a
@@ -48,7 +50,9 @@ def validated(estimator, X, y=_NO_LABELS, *, reset=True):
             and y is _NO_LABELS
             and not hasattr(estimator, "feature_names_in_")
         ):
-            checked = check_array(X, dtype=_DTYPES, estimator=estimator, input_name="X")
+            checked = check_array(
+                X, dtype=_DTYPES, estimator=estimator, input_name="X", ensure_all_finite=finite
+            )
             if reset:
                 estimator.n_features_in_ = checked.shape[1]
             if checked.shape[1] == estimator.n_features_in_:
@@ -64,7 +68,7 @@ def _is_finite(X: np.ndarray) -> bool:
 
 
 @contextmanager
-def naming_text(X, y=None):
+def naming_text(X, y=None, gaps: bool = False):
     """Name column and first row in errors about values that are not finite numbers.
 
     Parameters
@@ -72,6 +76,8 @@ def naming_text(X, y=None):
     X : array-like of shape (n_samples, n_features)
     y : array-like of shape (n_samples,), default=None
         A target of numbers.
+    gaps : bool
+        Whether NaN are no error.
     """
     if _kind(X) in _TIMES or _kind(y) in _TIMES:  # NumPy would read them as huge integers
         refuse_values(X, y)
@@ -79,7 +85,7 @@ def naming_text(X, y=None):
         yield
     except (TypeError, ValueError, OverflowError) as error:
         if not isinstance(error, ValueError) or any(word in str(error) for word in _ABOUT_VALUES):
-            refuse_values(X, y, error)
+            refuse_values(X, y, error, gaps)
         raise
 
 
@@ -91,13 +97,16 @@ def _kind(values) -> str:
     return getattr(dtype, "kind", "")
 
 
-def refuse_values(X, y=None, cause=None) -> None:
-    """Raise an error about the first column with values that are not finite numbers, if any."""
+def refuse_values(X, y=None, cause=None, gaps: bool = False) -> None:
+    """Raise an error about the first column with values that are not finite numbers, if any.
+
+    With ``gaps`` NaN are no error.
+    """
     columns = [(f"column {name!r} of X", values) for name, values in _columns(X)]
     if y is not None:
         columns.append(("y", np.ravel(np.asarray(y))))
     for what, values in columns:
-        problem = _problem(what, values)
+        problem = _problem(what, values, gaps)
         if problem is not None:
             raise problem from cause
 
@@ -114,7 +123,7 @@ def _columns(X) -> Iterator[tuple[object, np.ndarray]]:
         yield (j if names is None else names[j]), column
 
 
-def _problem(what: str, values: np.ndarray) -> Exception | None:
+def _problem(what: str, values: np.ndarray, gaps: bool) -> Exception | None:
     """Return an error about values that are not finite numbers, with a remedy; None if all are."""
     kind = values.dtype.kind
     if kind in _TIMES:
@@ -141,7 +150,7 @@ def _problem(what: str, values: np.ndarray) -> Exception | None:
     for word, bad, remedy in (
         (
             "NaN",
-            np.isnan(numbers),
+            np.isnan(numbers) & (not gaps),
             "Drop them, or fill them in; but what is filled in obeys no law.",
         ),
         ("infinity", np.isinf(numbers), "Correct them, or drop them."),

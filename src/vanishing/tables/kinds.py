@@ -33,7 +33,7 @@ class Choices:
     ----------
     drop, only : tuple of str
         Columns to leave out, or to use alone.
-    missing : {"error", "drop", "median"}
+    missing : {"error", "drop", "median", "keep"}
     categories : {"one-hot", "codes", "drop"} or None
         What becomes of columns of text; "codes" are those of "one-hot", for who takes them as text.
     dates : (str, float or None) or None

@@ -15,7 +15,7 @@ from vanishing.tables.header import is_row_of_numbers
 from vanishing.tables.kinds import Choices, Recognition, recognised
 from vanishing.tables.labels import classes_of
 from vanishing.tables.problems import BadCells, TableProblemsError, remedy
-from vanishing.tables.recipe import Recipe, readable_names, repeated, row_index
+from vanishing.tables.recipe import KEEP, Recipe, readable_names, repeated, row_index
 from vanishing.tables.settings import IDENTIFIER_ROWS
 
 
@@ -102,7 +102,7 @@ class _Preparation:
         texts = {r: np.array(cells[name].texts(), dtype=object) for r, name in with_text.items()}
         columns, values = self._values(self._columns(wanted, cells), cells)
         X = np.column_stack([np.empty((n_rows, 0)), *values])
-        usable = np.isfinite(X).all(axis=1)
+        usable = np.isfinite(X).all(axis=1) | (self.choices.missing == KEEP)
         usable[list(self.table.too_long)] = False
         for role in {"target", "run", "group"} & set(texts):
             labelled = self._labelled(texts[role], roles[role])
