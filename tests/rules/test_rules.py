@@ -204,7 +204,7 @@ def test_the_name_of_a_file_says_its_format(rules, tmp_path):
     }.items():
         rules.save(tmp_path / f"rules.{ending}")
         assert (tmp_path / f"rules.{ending}").read_text().startswith(start)
-    with pytest.raises(ValueError, match="ends with .*'rules.xyz'"):
+    with pytest.raises(ValueError, match=r"ends with .*'rules\.xyz'"):
         rules.save(tmp_path / "rules.xyz")
     before = (tmp_path / "rules.sql").read_text()
     broken = Rules([RangeRule(("a\0",), 0.0, 1.0)], ["a\0"])

@@ -1,9 +1,10 @@
 """The command ``export``: a saved model in the language of another system."""
 
 import io
+from collections.abc import Callable
 from contextlib import redirect_stdout
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from typer import Option
 
@@ -53,7 +54,7 @@ def _onnx(model) -> bytes:
 
 
 # By what is typed behind --to.
-LANGUAGES = {
+LANGUAGES: dict[str, Callable[[Any], str | bytes]] = {
     "sql": _sql,
     "c": _c,
     "python": _python,

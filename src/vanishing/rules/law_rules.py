@@ -64,7 +64,7 @@ class CheckedLaw(NamedTuple):
         return float(np.sqrt((known**2).mean())) / self.spread
 
     def with_tolerance(self, rate: float) -> LawRule | None:
-        """Return the rule with a tolerance that right rows exceed at a rate; None if it is loose."""
+        """Return the rule whose tolerance right rows exceed at a rate; None if it is loose."""
         known = ~self.wrong & np.isfinite(self.residual)
         left, (base, slope) = np.abs(self.left[known]), self.noise
         limit = UpperTail(np.abs(self.residual[known]) / (base + slope * left)).end(rate)

@@ -175,3 +175,6 @@ class _Frame(dict[str, np.ndarray]):
     def columns(self) -> list[str]:
         """The names of the columns."""
         return list(self)
+
+    def __array__(self, dtype=None, copy=None) -> np.ndarray:
+        return np.column_stack(list(self.values())).astype(dtype)

@@ -40,7 +40,7 @@ def product_laws(columns: dict[str, np.ndarray], known: Sequence[Law]) -> list[L
         return []
     candidates = _candidates(X)
     laws: list[Law] = []
-    for place, name in enumerate(names):
+    for place in range(len(names)):
         for left, right in candidates.get(place, ()):
             law = _checked(X, names, place, left, right)
             if law is not None and not _follows(law, laws, known):

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path as FilePath
-from typing import NamedTuple, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
@@ -285,7 +285,7 @@ def _write(writer, rules: Rules) -> dict:
 
 
 def _write_rule(writer, rule: Rule) -> dict:
-    node = {"rule": rule.kind, "words": str(rule), "columns": list(rule.columns)}
+    node: dict[str, Any] = {"rule": rule.kind, "words": str(rule), "columns": list(rule.columns)}
     if isinstance(rule, LawRule):
         node["left"] = saving.write_tree(writer, rule.left)
         node["right"] = saving.write_tree(writer, rule.right)
@@ -334,10 +334,10 @@ def _read_rule(reader, node, columns: list[str], texts: list[str]) -> Rule:
     names = tuple(reader.names(names, "the columns of a rule", 2 if kind == "order" else None))
     reader.require(names and set(names) <= set(columns), "a rule is about an unknown column.")
     if kind == "law":
-        sides = [saving.read_tree(reader, part, len(names)) for part in parts[:2]]
-        sizes = reader.floats(parts[2:], "tolerance", 2).tolist()
-        reader.require(min(sizes) >= 0.0, "a tolerance is negative.")
-        rule: Rule = LawRule(names, *sides, *sizes)
+        left, right = (saving.read_tree(reader, part, len(names)) for part in parts[:2])
+        tolerance, relative = reader.floats(parts[2:], "tolerance", 2).tolist()
+        reader.require(min(tolerance, relative) >= 0.0, "a tolerance is negative.")
+        rule: Rule = LawRule(names, left, right, tolerance, relative)
     elif kind == "range":
         ends = [None if part is None else reader.floats([part], "range")[0] for part in parts]
         reader.require(ends != [None, None], "a range has no ends.")
