@@ -5,7 +5,8 @@ protocols. *Unsupervised*: fitted to all rows and asked about them. *Novelty*: f
 normal rows, asked about all others, several splits. All detectors have their defaults; those that
 depend on units see standardised columns. ``alarms``: share of fresh normal rows that detectors call
 outliers when a rate is asked for. ``pump``: columns q, w, q*w, q^2, one of them off by 5 %, and
-which columns are blamed. ``line``: the ends of y = x. ``settings``, if asked for: what half and
+which columns are blamed. ``line``: the ends of y = x. ``plant``, if asked for: faults of a plant
+(`outlier_plant`). ``settings``, if asked for: what half and
 twice each number of `vanishing.outliers.settings` changes (take ``--splits 2``).
 
     python benchmarks/studies/outliers.py [sets] [alarms] [pump] [line] [--folder DIR] [--splits 10]
@@ -18,6 +19,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from outlier_plant import plant
 from sklearn.base import BaseEstimator
 from sklearn.covariance import EllipticEnvelope
 from sklearn.ensemble import IsolationForest
@@ -277,7 +279,7 @@ def run_settings(folder, splits):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     usual = ("sets", "alarms", "pump", "line")
-    known = (*usual, "settings")
+    known = (*usual, "plant", "settings")
     parser.add_argument("what", nargs="*", default=usual, metavar="WHAT", help=", ".join(known))
     parser.add_argument("--folder", help="tables; default: outliers/ in the folder VANISHING_DATA")
     parser.add_argument("--splits", type=int, default=10)
@@ -297,6 +299,8 @@ def main():
         run_pump(options.splits)
     if "line" in options.what:
         line(options.splits)
+    if "plant" in options.what:
+        plant(options.splits, print_table)
     if "settings" in options.what:
         run_settings(folder, options.splits)
 

@@ -700,3 +700,55 @@ def test_an_equation_that_always_holds_leaves_the_box():
     X = datasets.make_variety("a = a", 1000, names=["a", "b"], random_state=0)
     np.testing.assert_allclose(X.mean(axis=0), 0, atol=0.06)
     np.testing.assert_allclose(X.std(axis=0), 1 / np.sqrt(3), atol=0.03)
+
+
+# -- The plant ------------------------------------------------------------------------------------
+
+
+def test_plant_obeys_its_balances():
+    from vanishing.datasets import make_plant
+    from vanishing.datasets.plant import BALANCES
+    from vanishing.outliers.lags import lagged, lagged_names
+
+    run = make_plant(400, faults=(), noise=0.0, random_state=0)
+    assert len(run.columns) == run.X.shape[1] == 20 and len(BALANCES) == 6
+    names, rows = lagged_names(run.columns, 1), lagged(run.X, 1)[1:]
+    values = {name: rows[:, i] for i, name in enumerate(names)}
+    for balance in BALANCES:
+        left, right = balance.split(" = ")
+        text = "0 + " + right
+        for name in sorted(names, key=len, reverse=True):
+            text = text.replace(name, f"v[{names.index(name)}]") if name in text else text
+        by_place = [values[name] for name in names]
+        assert np.allclose(values[left], eval(text, {"v": by_place}), rtol=1e-12)
+
+
+def test_plant_faults_change_what_they_say():
+    from vanishing.datasets import make_plant
+
+    kinds = ("stuck", "offset", "drift", "leak", "unit")
+    run = make_plant(1200, faults=kinds, fault_rows=50, noise=0.0, random_state=2)
+    assert [fault.kind for fault in run.faults] == list(kinds)
+    again = make_plant(1200, faults=kinds, fault_rows=50, noise=0.0, random_state=2)
+    assert np.array_equal(run.X, again.X)
+    stuck = run.faults[0]
+    assert stuck.end - stuck.start == 49
+    column = run.columns.index(stuck.columns[0])
+    assert np.ptp(run.X[stuck.start : stuck.end + 1, column]) == 0.0
+    leak = run.faults[3]
+    total, first, second = (
+        run.X[:, run.columns.index(name)]
+        for name in {
+            "mixed": ("mixed", "feed_a", "feed_b"),
+            "bypass": ("outlet_1", "reactor", "bypass"),
+            "product": ("reactor", "product", "vent"),
+        }[leak.columns[0]]
+    )
+    off = np.abs(total - first - second)
+    assert off[leak.start : leak.end + 1].min() > 0.3
+    gaps = make_plant(500, faults=(), missing=0.1, random_state=0).X
+    assert 0.08 < np.isnan(gaps).mean() < 0.12
+    with pytest.raises(ValueError, match="have no room"):
+        make_plant(300, fault_rows=100)
+    with pytest.raises(ValueError, match="faults must be"):
+        make_plant(faults=["fire"])

@@ -29,7 +29,8 @@ _TOKEN = re.compile(
     # Behind the number of 8.314(2)[J/(mol K)] are its standard error and its unit, as laws have.
     r"(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)(?:\([0-9]+\))?(?:\[[^][]*\])?"
     # A name that is no word stands in brackets; it may have brackets itself, as "length [cm]" has.
-    r"|(?P<name>[^\W\d]\w*|\[(?:[^][]|\[[^][]*\])*\])"
+    # A column some rows before is x[t-1].
+    r"|(?P<name>[^\W\d]\w*(?:\[t-[0-9]+\])?|\[(?:[^][]|\[[^][]*\])*\])"
     r"|(?P<power>\*\*|\^)|(?P<times>[*/])|(?P<sign>[-+])|(?P<equals>==?)|(?P<open>\()|(?P<close>\))"
     r"|(?P<space>\s+)|(?P<unknown>.)",
     re.DOTALL,

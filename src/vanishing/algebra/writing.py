@@ -267,8 +267,9 @@ class PlainText:
 
     def name(self, name: str) -> str:
         """Write a name."""
-        # One that begins with a digit would look like a number.
-        return name if re.fullmatch(r"[^\W\d]\w*", name) else f"[{printable(name)}]"
+        # One that begins with a digit would look like a number; x[t-1] is x one row before.
+        is_plain = re.fullmatch(r"[^\W\d]\w*(\[t-[0-9]+\])?", name)
+        return name if is_plain else f"[{printable(name)}]"
 
     def number(self, size: str) -> str:
         """Write a number, from its digits."""

@@ -99,6 +99,7 @@ def _filling(column: Column) -> str:
 def load_for(model: Path, data: Path, options: TableOptions) -> LoadedModel:
     """Load a model and look at the columns of a table for it."""
     check_model(model)
+    from vanishing import VanishingOutlierDetector
     from vanishing.persistence import load_with_table
     from vanishing.persistence.values import Refused
     from vanishing.tables.saved import recipe_of
@@ -110,6 +111,8 @@ def load_for(model: Path, data: Path, options: TableOptions) -> LoadedModel:
         fail(f"{model} is no model that can be loaded: {problem}")
     if node is None and options.missing == "median":
         fail(f"--missing median needs medians of the fit, and {model} has none.", 2)
+    if options.missing == "ignore" and not isinstance(fitted, VanishingOutlierDetector):
+        fail("--missing ignore is for detectors of outliers: drop or error.", 2)
     typed = {name: getattr(options, name) for name in ("missing", "decimal")}
     recipe = recipe.changed(**typed, **asdict(options.layout))
     table = options.chosen(open_table(data, layout=recipe.layout), recipe.decimal)

@@ -21,6 +21,7 @@ from vanishing.cli.console import (
     write_or_print,
 )
 from vanishing.cli.models import LoadedModel, load_for
+from vanishing.cli.outlier_rows import HEADER, scored_cells
 from vanishing.cli.tables import TableOptions, say, takes_table
 from vanishing.estimators.progress import Progress
 from vanishing.tables.errors import listed
@@ -50,7 +51,8 @@ def predict(
 
     A classifier gives the label and the decision values; with two classes there is one decision
     value, named after the second class and positive where that is predicted. A detector of outliers
-    gives the score, and 1 for outliers, 0 for others. Of laws, the first that has the column is
+    gives the score, 1 for outliers and 0 for others, and of outliers the reason, the columns to
+    blame and what was expected of them. Of laws, the first that has the column is
     solved for it; where there is no solution the cell is empty. Laws by group are told apart by the
     column of groups of the fit. Equations of motion give the derivatives of their columns. Other
     models give the values of their equations or quantities.
@@ -128,14 +130,7 @@ def _answer(loaded: LoadedModel, column: str | None, std: bool) -> _Answer:
         return _of_motion(loaded)
     columns = loaded.columns()
     if isinstance(model, VanishingOutlierDetector):
-        return _Answer(
-            columns,
-            ["score", "outlier"],
-            lambda X: [
-                [score, int(score < model.offset_)]
-                for score in model.score_samples(loaded.rows(X, columns)).tolist()
-            ],
-        )
+        return _of_outliers(loaded, columns)
     if hasattr(model, "decision_function"):
         return _of_classes(loaded, columns)
     header = [str(name) for name in model.get_feature_names_out()]
@@ -146,6 +141,23 @@ def _answer(loaded: LoadedModel, column: str | None, std: bool) -> _Answer:
         header,
         lambda X: np.asarray(model.transform(loaded.rows(X, columns))).tolist(),
     )
+
+
+def _of_outliers(loaded: LoadedModel, columns: list[str]) -> _Answer:
+    """Return how a detector answers; rows before a part are those of the part before."""
+    model = loaded.model
+    if loaded.recipe.missing == "ignore":
+        model.set_params(missing="ignore")
+    before = np.empty((0, len(columns)))
+
+    def answers(X):
+        nonlocal before
+        rows, first = np.vstack([before, X]), len(before)
+        before = rows[len(rows) - min(model.lags, len(rows)) :]
+        named = loaded.rows(rows, columns)
+        return scored_cells(model, named, model.score_samples(named), first)
+
+    return _Answer(columns, HEADER, answers)
 
 
 def _of_classes(loaded: LoadedModel, columns: list[str]) -> _Answer:

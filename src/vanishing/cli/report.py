@@ -10,7 +10,9 @@ from typer import Option
 from vanishing.cli.app import Data, Model, command
 from vanishing.cli.console import check_output, console, fail
 from vanishing.cli.models import LoadedModel, load_for
+from vanishing.cli.outlier_rows import times_from
 from vanishing.cli.tables import TableOptions, say, takes_table
+from vanishing.tables.cells import is_date
 from vanishing.tables.errors import listed
 from vanishing.tables.labels import known_classes
 from vanishing.tables.recipe import readable_names, row_index
@@ -37,7 +39,10 @@ def report(
         ),
     ] = None,
     time: Annotated[
-        str | None, Option(help="For motion: the column of times.", show_default="that of the fit")
+        str | None,
+        Option(
+            help="For motion and outliers: the column of times.", show_default="that of the fit"
+        ),
     ] = None,
     *,
     options: TableOptions,
@@ -50,7 +55,7 @@ def report(
     """
     check_output(out, model, data)
     loaded = load_for(model, data, options)
-    from vanishing import ConservedQuantities, EquationsOfMotion
+    from vanishing import ConservedQuantities, EquationsOfMotion, VanishingOutlierDetector
     from vanishing.inspection.laws import is_about_laws
 
     fitted = loaded.model
@@ -59,13 +64,18 @@ def report(
         of_rows = _timed_rows if isinstance(fitted, EquationsOfMotion) else _rows_of_runs
         rows = of_rows(loaded, run, time)
     else:
-        _refuse(run=run, time=time)
-        if is_about_laws(fitted):
+        _refuse(run=run)
+        if isinstance(fitted, VanishingOutlierDetector):
+            _refuse(target=target)
+            rows = _scored_rows(loaded, options.id, time)
+        elif is_about_laws(fitted):
+            _refuse(time=time)
             rows = _rows_of_laws(loaded, target)
         elif hasattr(fitted, "classes_"):
+            _refuse(time=time)
             rows = _labelled_rows(loaded, target)
         else:
-            _refuse(target=target)
+            _refuse(target=target, time=time)
             rows = _named_rows(loaded, options.id)
     for note in rows.notes:
         say(note)
@@ -123,6 +133,25 @@ def _named_rows(loaded: LoadedModel, typed: str | None) -> ReportedRows:
     rows = _read(loaded, loaded.columns(), [] if name is None else [name])
     identifiers = None if name is None else rows.texts[name]
     return rows._replace(arguments={"index": row_index(rows.places, identifiers)})
+
+
+def _scored_rows(loaded: LoadedModel, typed: str | None, time: str | None) -> ReportedRows:
+    """Return rows for a detector in the order of time, if times are known, and their names."""
+    model, time, name = loaded.model, loaded.role("time", time), loaded.role("id", typed)
+    if loaded.recipe.missing == "ignore":
+        model.set_params(missing="ignore")
+    columns = loaded.columns()
+    rows = _read(loaded, columns, [text for text in dict.fromkeys((time, name)) if text])
+    identifiers = None if name is None else rows.texts[name]
+    index = row_index(rows.places, identifiers)
+    if time is None:
+        return rows._replace(arguments={"index": index})
+    texts = rows.texts[time].tolist()
+    times = times_from(texts, time)
+    order = np.argsort(times, kind="stable")
+    t = times[order].astype("datetime64[s]") if is_date(texts[0]) else times[order]
+    X = loaded.rows(np.asarray(rows.X)[order], columns)
+    return rows._replace(X=X, arguments={"index": index[order], "t": t})
 
 
 def _rows_of_runs(loaded: LoadedModel, run, time) -> ReportedRows:

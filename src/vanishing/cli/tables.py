@@ -49,6 +49,14 @@ _MISSING_WITHOUT_MEDIAN = Annotated[
     str | None,
     _option(help="What to do with rows that have unusable cells: drop or error.", default="error"),
 ]
+_MISSING_IGNORED = Annotated[
+    str | None,
+    _option(
+        help="What to do with rows that have unusable cells: ignore (such rows are scored by the "
+        "columns they have), drop or error.",
+        default="error",
+    ),
+]
 
 
 @dataclass(frozen=True)
@@ -64,8 +72,8 @@ class TableOptions:
     where: Annotated[
         list[str] | None,
         _option(
-            help="Which rows to use: a column, one of = != < <= > >=, and a number or a word, such "
-            "as 'batch = 2'; may be repeated, then all must hold."
+            help="Which rows to use: a column, one of = != < <= > >=, and a number, a date or a "
+            "word, such as 'batch = 2'; may be repeated, then all must hold."
         ),
     ] = None
     id: Annotated[
@@ -156,17 +164,21 @@ class TableOptions:
             return table
         return ChosenRows(table, [Condition.read(text) for text in self.where], decimal)
 
-    def choices(self, fills: bool) -> Choices:
-        """Return what to do with the columns, and whether messages may offer to fill cells in."""
+    def choices(self, fills: bool, ignores: bool = False, gaps: bool = False) -> Choices:
+        """Return what to do with the columns, and what messages may offer for missing cells.
+
+        With ``gaps`` these stay empty, whatever was typed.
+        """
         return Choices(
             drop=tuple(self.drop or ()),
             only=tuple(self.only or ()),
-            missing=self.missing or "error",
+            missing="ignore" if gaps else self.missing or "error",
             categories=self.categories,
             dates=self._dates(),
             decimal=self.decimal,
             layout=self.layout,
             fills=fills,
+            ignores=ignores,
         )
 
     def _dates(self) -> tuple[str, float | None] | None:
@@ -183,7 +195,9 @@ class TableOptions:
         return match[1], origin
 
 
-def takes_table(*, fitted: bool = True, fills: bool = False) -> Callable:
+def takes_table(
+    *, fitted: bool = True, fills: bool = False, ignores: bool = False, gaps: bool = False
+) -> Callable:
     """Return a decorator that gives a command the options about a table, as ``options``.
 
     Parameters
@@ -193,16 +207,25 @@ def takes_table(*, fitted: bool = True, fills: bool = False) -> Callable:
         with a model, that is known.
     fills : bool
         Whether the help offers to fill in medians: not where balances of columns are fitted.
+    ignores : bool
+        Whether rows with gaps can be used as they are.
+    gaps : bool
+        Whether the command is about gaps, so that there is no option for what to do with them.
     """
     offered = dict(inspect.signature(TableOptions).parameters)
-    if fitted and not fills:
-        offered["missing"] = offered["missing"].replace(annotation=_MISSING_WITHOUT_MEDIAN)
+    if gaps:
+        del offered["missing"]
+    elif fitted and not fills:
+        annotation = _MISSING_IGNORED if ignores else _MISSING_WITHOUT_MEDIAN
+        offered["missing"] = offered["missing"].replace(annotation=annotation)
     added = [p for name, p in offered.items() if fitted or name in _READING]
 
     def decorate(function):
         @functools.wraps(function)
         def command(**typed):
             options = TableOptions(**{p.name: typed.pop(p.name) for p in added})
+            if fitted and options.missing == "ignore" and not ignores:
+                fail("--missing ignore is for outliers; here rows have no gaps: drop or error.", 2)
             return function(**typed, options=options)
 
         own = inspect.signature(function).parameters.values()
@@ -223,6 +246,10 @@ def prepared(
     target: str | None = None,
     *,
     fills: bool = False,
+    ignores: bool = False,
+    gaps: bool = False,
+    codes: bool = False,
+    says: bool = True,
 ) -> PreparedTable:
     """Read a table to fit to, and print notes about what is odd on the error stream.
 
@@ -234,26 +261,35 @@ def prepared(
         Columns that are not learned from, by their role; None where a role has no column.
     target : str, default=None
         A column of numbers to explain.
-    fills : bool
-        Whether messages may offer to fill in medians.
+    fills, ignores : bool
+        Whether messages may offer to fill in medians, or to leave gaps as they are.
+    gaps : bool
+        Whether cells that cannot be used stay empty, as NaN.
+    codes : bool
+        Whether columns of text are wanted as codes, where nothing else was typed.
+    says : bool
+        Whether notes are printed.
     """
+    choices = options.choices(fills, ignores, gaps)
+    if codes and choices.categories is None:
+        choices = replace(choices, categories="codes")
     columns = {**roles, "id": options.id}
     columns_of_roles = {role: name for role, name in columns.items() if name is not None}
     with progress(f"Reading {data.name}"):
         try:
             table = options.chosen(open_table(data, layout=options.layout), options.decimal)
-            result = prepare(table, options.choices(fills), columns_of_roles, target=target)
+            result = prepare(table, choices, columns_of_roles, target=target)
         except EncodingError as problem:
             # Latin-1 reads any bytes, so that the other problems of the table come up, too.
             layout = replace(options.layout, encoding="latin-1")
             table = options.chosen(open_table(data, layout=layout), options.decimal)
             sentence = f"{str(problem).removeprefix(f'{data} ')} {problem.remedy}"
             try:
-                prepare(table, options.choices(fills), columns_of_roles, target=target)
+                prepare(table, choices, columns_of_roles, target=target)
             except TableProblemsError as more:
                 raise TableProblemsError(data, [f"the file {sentence}", *more.problems]) from None
             raise
-    for note in result.notes:
+    for note in result.notes if says else ():
         say(note)
     return result
 

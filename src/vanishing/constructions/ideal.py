@@ -6,6 +6,7 @@ of polynomials, and generators are small on the rows rather than zero.
 """
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -75,9 +76,8 @@ class IdealTransformer(MonomialTransformer):
     generators_: Generators
     complete_: bool
     max_abs_: FloatArray | None
-    _n_samples: float
-    _sample: FloatArray | None = None
-    _shape: Shape | None = None
+    # How many rows there were, and some of them: for `_shape`, and never saved.
+    _seen: tuple[float, FloatArray | None] = (np.inf, None)
 
     def _construct(self, rows: RowReader) -> Remarks:
         with one_blas_thread():
@@ -91,18 +91,27 @@ class IdealTransformer(MonomialTransformer):
         # Modulo known equations, or without excluded terms, generators are no basis by themselves.
         self.complete_ = construction.complete and construction.barred is None
         self.max_abs_ = construction.measured.max_abs
-        self._n_samples, self._sample = rows.n_samples, construction.measured.sample
-        self._shape = None if construction.barred is None else NO_SHAPE
+        self._seen = rows.n_samples, construction.measured.sample
+        vars(self).pop("_shape", None)
+        if construction.barred is not None:
+            self._shape = NO_SHAPE
         return construction.remarks()
 
     def keep(self, chosen: IntArray, *, same_variety: bool = False) -> None:
         """Keep some of the generators, and forget the others: what is left is no basis."""
         shape = NO_SHAPE
         if same_variety:
-            dimension, places = self._variety()
+            dimension, places = self._shape
             shape = Shape(dimension, np.flatnonzero(np.isin(chosen, places)))
         super().keep(chosen)
         self._shape, self.complete_ = shape, False
+
+    def __getstate__(self):
+        """Return what is pickled: the shape of the variety in place of the rows it is seen on."""
+        state = dict(super().__getstate__())
+        if state.pop("_seen", None) is not None:
+            state["_shape"] = self._shape
+        return state
 
     def __repr__(self, N_CHAR_MAX=700):
         text = super().__repr__(N_CHAR_MAX)
@@ -286,18 +295,17 @@ class IdealTransformer(MonomialTransformer):
         Dimension(dimension=1, degree=2, certain=True)
         """
         check_is_fitted(self, "generators_")
-        return self._variety().dimension
+        return self._shape.dimension
 
-    def _variety(self) -> Shape:
-        """Return the shape of the fitted variety, which a model that was loaded remembers."""
-        if self._shape is not None:
-            return self._shape
+    @cached_property
+    def _shape(self) -> Shape:
+        """The shape of the fitted variety, which a model that was loaded has from its file."""
         sizes = self.generators_.sizes
         assert sizes is not None  # as `set_monomials` gives them
-        return shape_of(self.generators_, self.psi, sizes, self._n_samples, self._sample)
+        return shape_of(self.generators_, self.psi, sizes, *self._seen)
 
     def _variety_equations(self) -> tuple[list[Polynomial], int]:
-        (dimension, _, _), places = self._variety()
+        (dimension, _, _), places = self._shape
         equations = [self.generators_[i] for i in places] or list(self.generators_)
         return equations, 1 if dimension is None else max(1, self.n_features_in_ - dimension)
 
@@ -333,28 +341,27 @@ def _write(writer, model: IdealTransformer) -> dict:
     """Return the fitted part as JSON values: what is known of the rows, but no rows."""
     node = {**write_monomials(writer, model), "complete": bool(model.complete_)}
     if model.max_abs_ is not None:
-        node["max_abs"] = model.max_abs_.tolist()
-        dimension, equations = model._variety()
-        node["dimension"], node["equations"] = list(dimension), equations.tolist()
+        node["variety"] = {
+            "max_abs": model.max_abs_.tolist(),
+            **model._shape.dimension._asdict(),
+            "equations": model._shape.equations.tolist(),
+        }
     return node
 
 
 def _read(reader, node, model: IdealTransformer) -> None:
-    """Set the fitted part; files of earlier versions do not say more than the generators."""
-    keys = ("complete", "max_abs", "dimension", "equations")
-    values = read_monomials(reader, node, model, optional=keys)
-    complete, max_abs, dimension, equations = values
+    """Set the fitted part; files of earlier versions have generators alone."""
+    complete, variety = read_monomials(reader, node, model, optional=("complete", "variety"))
     model.complete_ = complete is not None and reader.flag(complete, "complete")
-    model.max_abs_ = None
-    if max_abs is not None:
+    model.max_abs_, shape = None, NO_SHAPE
+    if variety is not None:
+        keys = ("max_abs", "dimension", "degree", "certain", "equations")
+        max_abs, dimension, degree, certain, equations = reader.fields(variety, "variety", keys)
         model.max_abs_ = reader.floats(max_abs, "max_abs", model.n_features_in_)
-    found, places = NO_SHAPE
-    if dimension is not None:
-        size, degree, certain = reader.listed(dimension, "dimension", 3)
-        found = Dimension(
-            None if size is None else reader.integer(size, "a dimension"),
-            None if degree is None else reader.integer(degree, "a degree"),
-            reader.flag(certain, "certain"),
-        )
+        sizes = [
+            None if value is None else reader.integer(value, "a dimension or degree")
+            for value in (dimension, degree)
+        ]
         places = reader.integers(equations, "equations", 0, model.n_generators_ - 1)
-    model._shape = Shape(found, places)
+        shape = Shape(Dimension(*sizes, reader.flag(certain, "certain")), places)
+    model._shape = shape

@@ -17,6 +17,7 @@ _STRICT = 1e-6
 _NEAR = 1e-6  # how well equations have to hold, in units of what one noise changes
 _ERRORS = 3.0  # and in units of their own errors: those of noisy rows have no common zeros
 _INDEPENDENT = 0.1  # singular value of gradients next to the largest that is a direction of its own
+_STEPS, _ONTO, _SHORT = 300, 12, 1e-12  # for rows far off: steps, steps of a step, an end
 _NAMED = 10  # rows that a warning names
 
 
@@ -57,13 +58,18 @@ def nearest_points(
             rows -= noise * (np.linalg.pinv(slopes * noise) @ values[..., np.newaxis])[..., 0]
             continue
         slack = np.square(_STRICT * _UNIT) * np.eye(system.n_directions)
-        moved = project(
-            system,
-            rows.copy(),
-            np.broadcast_to(np.diag(1.0 / (_UNIT * noise)), (len(rows), *2 * noise.shape)),
-            np.broadcast_to(slack, (len(rows), *slack.shape)),
-        )
+        with np.errstate(over="ignore", invalid="ignore"):  # of rows that leave for infinity
+            moved = project(
+                system,
+                rows.copy(),
+                np.broadcast_to(np.diag(1.0 / (_UNIT * noise)), (len(rows), *2 * noise.shape)),
+                np.broadcast_to(slack, (len(rows), *slack.shape)),
+            )
         found = moved.converged & system.holds(moved.points)
+        far = np.flatnonzero(~found)
+        if far.size:
+            moved.points[far] = _from_afar(system, rows[far])
+            found[far] = system.holds(moved.points[far])
         rows[:] = np.where(found[:, np.newaxis], moved.points, np.nan)
     far = np.flatnonzero(np.isnan(points).any(axis=1))
     if far.size:
@@ -73,6 +79,31 @@ def nearest_points(
             f"{shown}. The generators may have no common zeros there: fit with a smaller "
             "max_degree, or with a psi nearer to the noise."
         )
+    return points
+
+
+def _from_afar(system: "_System", rows: FloatArray) -> FloatArray:
+    """Return nearest points of rows that are farther off than the variety is flat.
+
+    Linearised equations say little about zeros so far away. Onto the zeros first, then along them:
+    each step goes towards the row in the tangent plane and back onto the zeros, and is half as long
+    where it does not come nearer.
+    """
+    noise, points, length = system.noise, system.onto(rows), np.ones(len(rows))
+
+    def distance(at):
+        return np.linalg.norm((at - rows) / noise, axis=1)
+
+    for _ in range(_STEPS):
+        away = (rows - points) / noise
+        slopes = system(points)[1] * noise
+        normal = (np.linalg.pinv(slopes) @ (slopes @ away[..., np.newaxis]))[..., 0]
+        trial = system.onto(points + length[:, np.newaxis] * noise * (away - normal))
+        nearer = distance(trial) < distance(points)
+        points[nearer] = trial[nearer]
+        length = np.where(nearer, np.minimum(2.0 * length, 1.0), 0.5 * length)
+        if (length < _SHORT).all():
+            break
     return points
 
 
@@ -103,6 +134,14 @@ class _System:
         counts[:, : self.codimension] = True
         along = np.einsum("mek,me->mk", left, values) * counts
         return along, (sigma * counts)[..., np.newaxis] * right / self.noise
+
+    def onto(self, rows: FloatArray) -> FloatArray:
+        """Return points near rows at which the equations are zero, by shortest steps."""
+        for _ in range(_ONTO):
+            values, slopes = self(rows)
+            step = np.linalg.pinv(slopes * self.noise) @ values[..., np.newaxis]
+            rows = rows - self.noise * step[..., 0]
+        return rows
 
     def holds(self, rows: FloatArray) -> BoolArray:
         """Say at which points all equations hold: up to what they are off on the training rows."""

@@ -83,6 +83,8 @@ class VCA(GeneratorTransformer):
         |G|, |F| with the constant, and the largest degree in G (0 if there is none).
     sparsity_ : float
         0: combinations of candidates have no zeros.
+    complete_ : bool
+        Whether a degree had no components at the end.
     n_coefficients_ : int
         Entries of the combinations of all generators.
     n_features_in_ : int

@@ -7,6 +7,7 @@ feature with raw (unscaled) values, and a last column ``class`` with the values 
 from vanishing.datasets.feynman import feynman, feynman_laws
 from vanishing.datasets.loading import load
 from vanishing.datasets.moving import make_motion, motion_systems
+from vanishing.datasets.plant import make_plant
 from vanishing.datasets.varieties import (
     make_circle,
     make_sphere,
@@ -20,6 +21,7 @@ __all__ = [
     "load",
     "make_circle",
     "make_motion",
+    "make_plant",
     "make_sphere",
     "make_two_surfaces",
     "make_variety",

@@ -30,14 +30,21 @@ class RowMethods:
     fits_sources, reads_sources : bool
         Whether `fit`, and whether the methods row by row, take rows that are not in memory: blocks,
         Dask collections, device arrays.
+    takes_gaps : bool
+        Whether rows may have gaps, which are NaN.
     """
 
     fits_sources = True
     reads_sources = True
+    takes_gaps = False
 
     def _per_block(self):
         """Return the estimator whose methods get the blocks of a lazy source."""
         return self
+
+    def _applied_to(self, X):
+        """Return the estimator and the rows that a method is applied to: mostly those given."""
+        return self, X
 
 
 def row_by_row(
@@ -64,6 +71,7 @@ def row_by_row(
         @wraps(body)
         def method(self, X):
             check_is_fitted(self, "n_features_in_")  # a fit that fails removes it
+            self, X = self._applied_to(X)
             with threads(getattr(self, "n_jobs", None)):
                 return apply_to_rows(
                     self,

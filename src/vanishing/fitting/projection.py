@@ -16,7 +16,8 @@ import numpy as np
 
 _STEPS = 30  # of Gauss-Newton
 _HALVINGS = 5  # of a step that leads farther from the zeros
-_SETTLED = 1e-4  # of a standard deviation that a last step moves
+_SETTLED = 1e-3  # of a standard deviation that a last step moves
+_NEAR = 10.0  # sum of squared values, in their own variances, below which steps are full
 _TINY = 1e-300
 
 Equations = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
@@ -50,7 +51,7 @@ def project(
     mean: np.ndarray,
     whitening: np.ndarray,
     slack: np.ndarray,
-    start: np.ndarray | None = None,
+    size: np.ndarray,
 ) -> Projection:
     """Return the most likely points, row by row.
 
@@ -60,23 +61,24 @@ def project(
         ``equations(points)`` returns values of shape (n_rows, n_equations) and derivatives of shape
         (n_rows, n_equations, n_columns).
     mean : array of shape (n_rows, n_columns)
+        Where steps start: it decides between several zeros.
     whitening : array of shape (n_rows, n_columns, n_columns)
         W for which W (x - mean) has independent entries of variance 1: W'W is the inverse of the
         covariance.
     slack : array of shape (n_rows, n_equations, n_equations)
         Covariance of the values that equations have on true points; positive definite.
-    start : array of shape (n_rows, n_columns), default=None
-        Where steps start, by default at the means: it decides between several zeros.
+    size : array of shape (n_rows, n_equations)
+        Variances of values that are near enough to zero for steps of full length.
     """
     problem = _LinearProblem(mean, whitening, slack)
-    points = mean.copy() if start is None else start.copy()
+    points = mean.copy()
     values, slopes = equations(points)
     converged = np.zeros(len(mean), dtype=bool)
     for _ in range(_STEPS):
         answer = problem.solved(points, values, slopes)
         step = mean + answer.away - points
         step[converged | ~np.isfinite(step).all(axis=1)] = 0.0
-        points, values, slopes = _stepped(equations, points, values, slopes, step, answer.size)
+        points, values, slopes = _stepped(equations, points, values, slopes, step, size)
         width = np.linalg.norm(answer.root, axis=2) + 1e-12 * np.abs(mean) + _TINY
         converged = (np.abs(step) <= _SETTLED * width).all(axis=1)
         if converged.all():
@@ -98,15 +100,12 @@ class _LinearAnswer(NamedTuple):
         Times its transpose it is the covariance.
     distance, log_size : array of shape (n_rows,)
         As in `Projection`.
-    size : array of shape (n_rows, n_equations)
-        Variances of the values of equations at the means.
     """
 
     away: np.ndarray
     root: np.ndarray
     distance: np.ndarray
     log_size: np.ndarray
-    size: np.ndarray
 
 
 class _LinearProblem:
@@ -116,8 +115,6 @@ class _LinearProblem:
         self.mean, self.whitening = mean, whitening
         factor = np.linalg.cholesky(slack)
         self.of_slack = np.linalg.inv(factor)
-        self.own_root = np.linalg.inv(whitening)
-        self.slack = np.einsum("mkk->mk", slack)
         logarithms = np.log(np.einsum("mkk->mk", factor)).sum(axis=1)
         self.log_size = 2.0 * (logarithms - np.linalg.slogdet(whitening)[1])
 
@@ -134,20 +131,18 @@ class _LinearProblem:
         root = np.linalg.inv(triangle)
         left = right - np.einsum("mij,mj->mi", orthogonal, along)
         diagonal = np.abs(np.einsum("mii->mi", triangle))
-        across = slopes @ self.own_root
         return _LinearAnswer(
             np.einsum("mij,mj->mi", root, along),
             root,
             np.square(left).sum(axis=1),
             self.log_size + 2.0 * np.log(diagonal).sum(axis=1),
-            np.square(across).sum(axis=2) + self.slack,
         )
 
 
 def _stepped(equations, points, values, slopes, step, size):
     """Return points after a step, halved where equations are then farther from zero, or undefined.
 
-    Below one thousandth of the error of the equations any step will do: what is left is along them.
+    Where they are near enough to zero any step will do: what is left of it is along them.
     """
 
     def merit(of_values):
@@ -158,7 +153,7 @@ def _stepped(equations, points, values, slopes, step, size):
     for _ in range(_HALVINGS):
         trial = points + step
         new_values, new_slopes = equations(trial)
-        worse = ~(merit(new_values) <= np.maximum(before, 1e-6)) & step.any(axis=1)
+        worse = ~(merit(new_values) <= np.maximum(before, _NEAR)) & step.any(axis=1)
         if not worse.any():
             break
         step = np.where(worse[:, np.newaxis], 0.5 * step, step)

@@ -11,6 +11,7 @@ from vanishing.equations.law import Law
 from vanishing.inspection.settings import EXPLAINED
 from vanishing.outliers.detector import VanishingOutlierDetector
 from vanishing.outliers.drift import NO_LONGER
+from vanishing.outliers.lags import name_and_lag
 from vanishing.outliers.reasons import Reason
 from vanishing.rows.intake import refuse
 
@@ -73,7 +74,7 @@ class OutlierRows:
         counts = np.zeros(len(self.names))
         places = {name: i for i, name in enumerate(self.names)}
         for reasons in self.reasons[: self.n_explained]:
-            columns = {column for reason in reasons for column in reason["columns"]}
+            columns = {name_and_lag(c)[0] for reason in reasons for c in reason["columns"]}
             for column in columns:
                 counts[places[column]] += 1.0 / len(columns)
         return counts
@@ -126,15 +127,14 @@ def outlier_rows(
     order = np.argsort(scores, kind="stable")
     n_alarms = int(np.count_nonzero(scores < model.offset_))
     chosen = order[: max(top, min(n_alarms, EXPLAINED))]
-    rows = X.iloc[chosen] if hasattr(X, "iloc") else np.asarray(X)[chosen]
     return OutlierRows(
         model=model,
-        names=tuple(model.column_names_),
+        names=tuple(model.column_names_[-model.n_features_in_ :]),
         scores=scores,
         threshold=float(model.offset_),
         order=order,
         n_alarms=n_alarms,
-        reasons=model.explain(rows) if len(chosen) else [],
+        reasons=model.explain(X, chosen) if len(chosen) else [],
         n_explained=min(n_alarms, len(chosen)),
         index=_index_of(X) if index is None else list(index),
     )

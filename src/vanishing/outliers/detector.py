@@ -6,32 +6,47 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from vanishing._threads import one_blas_thread, spread, threads
-from vanishing._types import Array, FloatArray, IntArray, ObjectArray, RandomState, Table, Vector
+from vanishing._names import module_of
+from vanishing._threads import one_blas_thread, threads
+from vanishing._types import (
+    Array,
+    FloatArray,
+    IntArray,
+    Labels,
+    ObjectArray,
+    RandomState,
+    Table,
+    Vector,
+)
 from vanishing._warnings import warn
 from vanishing.checks import check_choice, check_number
 from vanishing.equations.law import Law
 from vanishing.estimators.bases import BaseEstimator, OutlierMixin
 from vanishing.estimators.fits import all_or_nothing
-from vanishing.estimators.names import input_names
 from vanishing.estimators.notebook import HTMLRepresentation
-from vanishing.estimators.row_methods import RowMethods, row_by_row
+from vanishing.estimators.row_methods import row_by_row
 from vanishing.estimators.saving import Savable
 from vanishing.outliers.from_moments import state_from
-from vanishing.outliers.passes import PIECE, weights_of
-from vanishing.outliers.quantiles import quantiles
+from vanishing.outliers.gap_training import without_gaps
+from vanishing.outliers.lags import (
+    lagged,
+    last_rows,
+    names_with_lags,
+    training_rows,
+)
+from vanishing.outliers.ordered_rows import OrderedRows
+from vanishing.outliers.passes import weights_of
 from vanishing.outliers.reasons import Reason, reasons_of
-from vanishing.outliers.saving import read_known, read_state, write_known, write_state
+from vanishing.outliers.saving import read_detector, write_detector
 from vanishing.outliers.state import DetectorState, fit_state, updated
-from vanishing.outliers.thresholds import conformal_p_values, lowest_normal
+from vanishing.outliers.thresholds import conformal_p_values, lowest_normal, share_below
 from vanishing.persistence import register
-from vanishing.rows.intake import adopt_layout, take_rows, take_rows_in_memory
+from vanishing.rows.intake import adopt_layout, take_rows_in_memory
 from vanishing.rows.moments import Moments
-from vanishing.rows.source import RowPart
 
 
 class VanishingOutlierDetector(
-    Savable, HTMLRepresentation, RowMethods, OutlierMixin, BaseEstimator
+    Savable, HTMLRepresentation, OrderedRows, OutlierMixin, BaseEstimator
 ):
     """Find rows that break the laws of a table, or are unusual, and say why.
 
@@ -47,14 +62,26 @@ class VanishingOutlierDetector(
         Largest degree of products; lowered where there are fewer than ten rows per feature.
     contamination : "auto" or float, default="auto"
         A number is the share of training rows that count as outliers. "auto" sets the threshold
-        by ``false_alarm_rate``.
+        by ``false_alarm_rate``, and leaves out training rows that break laws and are more than
+        normal rows explain: up to 35 % of all.
     false_alarm_rate : float, default=0.01
         Share of normal new rows that may be called outliers. The threshold comes from scores of
-        training rows by the moments of the others (five folds). Training rows that are wrong count
-        as normal: where they are more than this share, give ``contamination`` instead.
+        training rows by the moments of all others. Training rows that are wrong and break no law
+        count as normal: where they are more than this share, give ``contamination`` instead.
     half_life : float, default=None
         Number of rows after which what `partial_fit` has learned counts half; None: it counts in
         full forever.
+    lags : int, default=0
+        How many rows before each row are columns, too, such as ``flow[t-1]``: of rows in the order
+        of time. The first rows of each run, and of each call of a method, are scored by the columns
+        that they have.
+    missing : "error" or "ignore", default="error"
+        "ignore" takes NaN for cells that are missing: rows with gaps are scored by the columns that
+        they have, and learned from as far as they go.
+    neighbours : bool or "auto", default="auto"
+        Whether the score also sees how far a row is from the nearest of some training rows, by the
+        columns that no law determines: up to eight groups of 128 rows. "auto": unless more than 5 %
+        of the training rows break laws, since rows that are wrong alike are near one another.
     n_jobs : int, default=None
         Number of threads over rows. The result does not depend on it.
     random_state : int, RandomState or None, default=0
@@ -68,6 +95,10 @@ class VanishingOutlierDetector(
     offset_ : float
         The threshold: ``decision_function`` is ``score_samples`` minus this, and rows below zero
         are outliers.
+    offset_std_ : float
+        Standard error of the threshold, from the number of scores it comes from.
+    contamination_ : float
+        Share of training rows that are wrong: estimated where `contamination` is "auto".
     laws_ : list of Law
         Equations with few terms that the columns obey, the shortest first; none is a multiple or
         a consequence of others. Their errors are those of rows that they were not fitted to.
@@ -75,8 +106,9 @@ class VanishingOutlierDetector(
         verdicts. Searched for when first read; the result does not depend on when that is.
     n_samples_seen_ : int
         Number of rows that were learned from.
-    column_names_ : list of str of length n_features_in_
-        Names of the columns in reasons and laws: x0, x1, ... where X has none.
+    column_names_ : list of str of length n_features_in_ * (1 + lags)
+        Names of the columns in reasons and laws: x0, x1, ... where X has none; before them those of
+        rows before, x0[t-1], ...
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str of shape (n_features_in_,)
@@ -112,6 +144,8 @@ class VanishingOutlierDetector(
     """
 
     offset_: float
+    offset_std_: float
+    contamination_: float
     n_features_in_: int
     feature_names_in_: ObjectArray
 
@@ -122,6 +156,9 @@ class VanishingOutlierDetector(
         contamination: float | Literal["auto"] = "auto",
         false_alarm_rate: float = 0.01,
         half_life: float | None = None,
+        lags: int = 0,
+        missing: Literal["error", "ignore"] = "error",
+        neighbours: bool | Literal["auto"] = "auto",
         n_jobs: int | None = None,
         random_state: RandomState = 0,
     ):
@@ -129,6 +166,9 @@ class VanishingOutlierDetector(
         self.contamination = contamination
         self.false_alarm_rate = false_alarm_rate
         self.half_life = half_life
+        self.lags = lags
+        self.missing = missing
+        self.neighbours = neighbours
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -142,10 +182,20 @@ class VanishingOutlierDetector(
         check_number("false_alarm_rate", self.false_alarm_rate, low=0, low_open=True, high=0.5)
         if self.half_life is not None:
             check_number("half_life", self.half_life, low=0, low_open=True)
+        check_number("lags", self.lags, low=0, high=100, integer=True)
+        check_choice("missing", self.missing, ("error", "ignore"))
+        if not isinstance(self.neighbours, bool | np.bool_):
+            check_choice("neighbours", self.neighbours, (True, False, "auto"))
 
     # -- Learning ---------------------------------------------------------------------------------
 
-    def fit(self, X: Table, y: object = None, sample_weight: Vector | None = None) -> Self:
+    def fit(
+        self,
+        X: Table,
+        y: object = None,
+        sample_weight: Vector | None = None,
+        groups: Labels | None = None,
+    ) -> Self:
         """Learn what is normal.
 
         Parameters
@@ -157,6 +207,9 @@ class VanishingOutlierDetector(
             Ignored.
         sample_weight : array-like of shape (n_samples,), default=None
             Weight of each row, relative to others.
+        groups : array-like of shape (n_samples,), default=None
+            The run of each row, where there are several: with ``lags``, the rows before the first
+            one of a run are not known.
 
         Returns
         -------
@@ -164,36 +217,54 @@ class VanishingOutlierDetector(
         """
         self.check_parameters()
         with all_or_nothing(self), one_blas_thread(), threads(self.n_jobs):
-            source = take_rows(self, X, sample_weight=sample_weight).on_host()
+            source, self._last_rows = training_rows(self, X, sample_weight, groups)
             seed = int(check_random_state(self.random_state).randint(2**31))
-            state, rows, weight = fit_state(source.ask, _names(self), seed, self.max_degree)
+            names = names_with_lags(self)
+            if self.lags or self.takes_gaps:
+                source = without_gaps(source, names, seed, self.max_degree)
+            state, rows, weight = fit_state(
+                source.ask, names, seed, self.max_degree, self.neighbours
+            )
             self._state = state
-            if self.contamination == "auto":
-                self._set_offset(state.calibration.scores, state.calibration.counts)
-            else:
-                if source.part is not None:  # all training rows are at hand
-                    rows, weight = source.part.X, weights_of(source.part)
-                self._set_offset(self._scores(rows), weight)
-        if state.n_rows <= self.n_features_in_:
+            if self.contamination != "auto" and source.part is not None:
+                rows, weight = source.part.X, weights_of(source.part)  # all are at hand
+            self._set_offset(rows, weight)
+        if self.contamination == "auto" and self.false_alarm_rate * (state.n_rows + 1.0) < 1.0:
             warn(
-                f"there are {state.n_rows:.0f} different rows and {self.n_features_in_} columns: "
+                f"{state.n_rows:.0f} different rows cannot tell what one of "
+                f"{1 / self.false_alarm_rate:.0f} looks like: the threshold is a guess beyond all "
+                f"of them. Give at least {np.ceil(1 / self.false_alarm_rate - 1 - 1e-9):.0f} rows, "
+                "or a larger false_alarm_rate."
+            )
+        if state.n_rows <= len(names):
+            warn(
+                f"there are {state.n_rows:.0f} different rows and {len(names)} columns: "
                 "laws cannot be told from chance, and scores are rough."
             )
         return self
 
-    def _set_offset(self, scores: np.ndarray, weight: np.ndarray) -> None:
-        """Set the threshold by scores of rows and what these count."""
+    def _set_offset(self, rows: np.ndarray | None = None, weight=None) -> None:
+        """Set the threshold by scores that rows had before they were learned from.
+
+        Where `contamination` is a share of training rows, these are what the threshold is of as
+        long as they are at hand.
+        """
+        calibration = self._state.calibration
         if self.contamination == "auto":
-            self.offset_ = lowest_normal(scores, weight, self.false_alarm_rate)
+            found = lowest_normal(calibration, self.false_alarm_rate)
+        elif rows is None:
+            found = share_below(calibration.scores, calibration.counts, self.contamination)
         else:
-            self.offset_ = float(quantiles(scores, weight, (self.contamination,))[0])
+            found = share_below(self._scores(rows), weight, self.contamination)
+        self.offset_, self.offset_std_, self.contamination_ = found
 
     def partial_fit(self, X: Table, y: object = None, sample_weight: Vector | None = None) -> Self:
         """Learn from a batch of rows, each weighted by what the model so far thinks of it.
 
         The first batch is fitted as a whole, and should have some hundred rows: units, products
         and local noise stay as it has them. The threshold follows the scores that rows of later
-        batches have before they are learned from.
+        batches have before they are learned from. With ``lags``, batches come in the order of time:
+        the last rows of one are those before the first of the next.
 
         Parameters
         ----------
@@ -211,14 +282,22 @@ class VanishingOutlierDetector(
         self.check_parameters()
         with all_or_nothing(self), one_blas_thread(), threads(self.n_jobs):
             part = take_rows_in_memory(
-                self, X, sample_weight=sample_weight, method="partial_fit", reset=False
+                self,
+                X,
+                sample_weight=sample_weight,
+                method="partial_fit",
+                reset=False,
+                keep_all=True,
             )
-            rows = np.asarray(part.X, dtype=np.float64)
+            rows = lagged(part.X, self._n_lags, self._last_rows)
+            if self._n_lags:
+                self._last_rows = last_rows(part.X, self._n_lags, self._last_rows)
+            part = part._replace(X=rows).with_weight()
+            rows = self._without_gaps(np.asarray(part.X, dtype=np.float64))
             share = self.false_alarm_rate if self.contamination == "auto" else self.contamination
             limits = (self.offset_, share)
             self._state = updated(self._state, rows, weights_of(part), self.half_life, limits)
-            calibration = self._state.calibration
-            self._set_offset(calibration.scores, calibration.counts)
+            self._set_offset()
         return self
 
     def fit_moments(self, moments: Moments) -> Self:
@@ -245,12 +324,14 @@ class VanishingOutlierDetector(
                 "contamination is a share of training rows, of which moments know nothing: leave "
                 "it 'auto' and set false_alarm_rate."
             )
+        if self.lags:
+            raise ValueError("moments know nothing of the order of rows: set lags to 0.")
         with all_or_nothing(self), one_blas_thread(), threads(self.n_jobs):
             adopt_layout(self, moments.layout)
+            self._last_rows = None
             seed = int(check_random_state(self.random_state).randint(2**31))
-            self._state = state_from(moments, _names(self), np.random.default_rng(seed))
-            calibration = self._state.calibration
-            self._set_offset(calibration.scores, calibration.counts)
+            self._state = state_from(moments, names_with_lags(self), np.random.default_rng(seed))
+            self._set_offset()
         warn(
             "moments count wrong rows as much as right ones, so that this fit is not robust: fit "
             "to the rows where some may be wrong."
@@ -272,7 +353,7 @@ class VanishingOutlierDetector(
         scores : ndarray of shape (n_samples,)
             About 0 for the middle row. Lazy for `Blocks` and Dask collections.
         """
-        return self._scores(X)
+        return self._scores_in_order(X)
 
     @row_by_row(dtype=lambda self: np.float64)
     def decision_function(self, X: Array) -> FloatArray:
@@ -336,31 +417,62 @@ class VanishingOutlierDetector(
             )
         return conformal_p_values(scores, known, weight)
 
-    def explain(self, X: Table) -> list[list[Reason]]:
+    def explain(self, X: Table, rows: Vector | None = None) -> list[list[Reason]]:
         """Say why rows have their scores.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+        rows : array-like of int, default=None
+            Places of the rows to explain; None: all of them. With ``lags``, the rows before them
+            are taken from X.
 
         Returns
         -------
-        reasons : list of n_samples lists of dict
+        reasons : list of lists of dict
             One reason per law that a row breaks, the law it breaks most first; or one reason if it
             breaks none. Keys are "kind" ("broken law" or "unusual combination"), "law" (a `Law`, or
             None where no equation of few terms is known), "columns" (the column to blame, or two
-            where laws cannot tell which), "expected" and "found" (values by column), and "shares"
-            (of each column in the score).
+            where laws cannot tell which, the one outside its own range first), "expected" and
+            "found" (values by column), "shares" (of each column in the score), and "probabilities"
+            (of each column that it alone is wrong, if one is).
         """
         check_is_fitted(self)
-        X = take_rows_in_memory(self, X, method="explain", reset=False).X
+        X = lagged(take_rows_in_memory(self, X, method="explain", reset=False).X, self._n_lags)
         with one_blas_thread():
-            return reasons_of(self._state, X)
+            chosen = X if rows is None else X[np.asarray(rows, dtype=int)]
+            return reasons_of(self._state, chosen, self.offset_)
+
+    def repair(self, X: Table) -> FloatArray:
+        """Return a table in which gaps are filled and values that break `laws_` are replaced.
+
+        It is what ``VanishingRepair(laws=detector).fit(X).transform(X)`` returns: the noise and the
+        covariance of the columns are those of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            NaN where there are gaps. Some hundred rows.
+
+        Returns
+        -------
+        repaired : ndarray of shape (n_samples, n_features)
+
+        See Also
+        --------
+        vanishing.VanishingRepair : Says what it changed, too, and how sure that is.
+        """
+        check_is_fitted(self)
+        repair = module_of("VanishingRepair").VanishingRepair(laws=self, n_jobs=self.n_jobs)
+        return repair.fit(X).transform(X)
 
     @property
     def laws_(self) -> list[Law]:
         """Equations with few terms that the columns obey."""
-        return [known.law for known in self.learned.laws]
+        # One among rows before alone is the same law, one row later.
+        n_before = len(self.learned.names) - self.n_features_in_
+        laws = self.learned.laws
+        return [known.law for known in laws if max(known.columns, default=n_before) >= n_before]
 
     @property
     def n_samples_seen_(self) -> int:
@@ -382,40 +494,8 @@ class VanishingOutlierDetector(
     def learned(self, state: DetectorState) -> None:
         self._state = state
 
-    def _scores(self, X: np.ndarray) -> np.ndarray:
-        model = self._state.model
-        with one_blas_thread():
-            parts = RowPart(X, None, None).pieces(PIECE)
-            return np.concatenate(spread(lambda part: model.scores(part.X), parts))
-
-    def _scores_in_memory(self, X) -> np.ndarray:
-        return self._scores(take_rows_in_memory(self, X, method="p_values", reset=False).X)
-
-    def _decisions(self, X: np.ndarray) -> np.ndarray:
-        return self._scores(X) - self.offset_
-
-
-def _names(model) -> tuple[str, ...]:
-    return tuple(map(str, input_names(model)))
-
 
 # -- What is saved --------------------------------------------------------------------------------
 
 
-def _write(writer, model) -> dict:
-    return {
-        **writer.input(model),
-        "offset": float(model.offset_),
-        "known": write_known(writer, model.learned.known),
-        "state": write_state(writer, model.learned),
-    }
-
-
-def _read(reader, node, model):
-    offset, known, state = reader.fitted(model, node, ("offset", "known", "state"))
-    (model.offset_,) = reader.floats([offset], "offset").tolist()
-    laws = read_known(reader, known, model.n_features_in_)
-    model.learned = read_state(reader, state, _names(model), laws)
-
-
-register(VanishingOutlierDetector, _write, _read)
+register(VanishingOutlierDetector, write_detector, read_detector)

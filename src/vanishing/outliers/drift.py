@@ -1,4 +1,4 @@
-"""Laws over time: those found before that do not hold in the rows that came last."""
+"""What counts over time: what is forgotten, and laws that do not hold in the last rows."""
 
 from collections.abc import Sequence
 
@@ -8,6 +8,11 @@ from vanishing.outliers import settings
 from vanishing.outliers.equations import DetectorLaw
 
 NO_LONGER = "It no longer holds"  # how the verdict of such a law begins
+
+
+def decay_of(n_rows: int, half_life: float | None) -> float:
+    """Return what is left of what was learned before so many rows; never nothing at all."""
+    return 1.0 if half_life is None else max(0.5 ** (n_rows / half_life), settings.FORGOTTEN)
 
 
 def measured_on(known: Sequence[DetectorLaw], X: np.ndarray) -> tuple[DetectorLaw, ...]:

@@ -31,6 +31,8 @@ class Features(NamedTuple):
     constant : array of int of shape (n_constant,)
     value : array of shape (n_constant,)
         Of the constant columns.
+    low, high : array of shape (n,)
+        Ends of the range that nearly all values of a varying column are in.
     """
 
     varying: np.ndarray
@@ -40,6 +42,16 @@ class Features(NamedTuple):
     counts: tuple[int, ...]
     constant: np.ndarray
     value: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+    @classmethod
+    def linear(cls, varying, centre, scale, constant, value, ends=None) -> "Features":
+        """Return features without products; without ends, ranges are those of normal columns."""
+        far = settings.NORMAL_RANGE * scale
+        low, high = (centre - far, centre + far) if ends is None else ends
+        none = np.zeros((len(varying), 0))
+        return cls(varying, centre, scale, none, (), constant, value, low, high)
 
     @property
     def n(self) -> int:
@@ -158,7 +170,8 @@ def features_of(X: np.ndarray, weight: np.ndarray, max_degree: int) -> Features:
     centre = weight @ unit / total
     scale = np.sqrt(weight @ np.square(unit - centre) / total)
     first = slice(0, settings.RANGE_ROWS)
-    low, middle, high = quantiles(unit[first], weight[first], (0.05, 0.5, 0.95))
+    levels = (settings.RANGE_LEVEL, 0.05, 0.5, 0.95, 1.0 - settings.RANGE_LEVEL)
+    least, low, middle, high, most = quantiles(unit[first], weight[first], levels)
     spread = high - low
     # A few wild values make all others alike in units of the standard deviation. The middle 90 %
     # of a normal distribution are 3.29 of them wide.
@@ -168,26 +181,33 @@ def features_of(X: np.ndarray, weight: np.ndarray, max_degree: int) -> Features:
     varies = scale > settings.CONSTANT * np.maximum(np.abs(centre), _TINY)
     varying = np.flatnonzero(varies)
     constant = np.flatnonzero(~varies)
-    features = Features(
+    margin = settings.RANGE_MARGIN * (most - least)
+    features = Features.linear(
         varying,
         centre[varying],
         scale[varying],
-        np.zeros((len(varying), 0)),
-        (),
         constant,
         X[0, constant].astype(np.float64),
+        (((least - margin) * size)[varying], ((most + margin) * size)[varying]),
     )
     counts = counts_for(features.n, len(X), max_degree)
     if not counts:
         return features
     z = features.standardised(X, settings.FIT_LIMIT)
     z -= (z @ weight / total)[:, None]
-    covariance = (z * weight) @ z.T / total
-    most = max(counts)
-    vectors = eigh(covariance, subset_by_index=[features.n - most, features.n - 1])[1][:, ::-1]
+    # Rows count alike, however far out, and columns are in units that the farthest rows do not
+    # change: directions that follow these, or avoid them, make new rows look less odd, or more.
+    unit = np.where(spread > 0.0, scale / size / np.where(spread > 0.0, spread / 3.29, 1.0), 1.0)
+    unit = unit[varying][:, None]
+    z *= unit
+    covariance = (z * (weight / np.maximum(np.einsum("ij,ij->j", z, z), 1e-300))) @ z.T
+    p = max(counts)
+    vectors = eigh(covariance, subset_by_index=[features.n - p, features.n - 1])[1][:, ::-1]
+    vectors = vectors * unit
+    vectors /= np.sqrt(np.square(vectors).sum(axis=0))
     # The sign is of no importance to products, but should not depend on the machine.
     largest = np.abs(vectors).argmax(axis=0)
-    vectors = vectors * np.sign(vectors[largest, np.arange(most)])
+    vectors = vectors * np.sign(vectors[largest, np.arange(p)])
     return features._replace(directions=np.ascontiguousarray(vectors), counts=counts)
 
 

@@ -18,8 +18,9 @@ from vanishing.outliers.model import (
     nearly_zero,
 )
 from vanishing.outliers.monomials import MonomialSums, monomials_of, places_of
-from vanishing.outliers.robust import Sums, ridges
+from vanishing.outliers.robust import Sums, ridges, whitener
 from vanishing.outliers.state import DetectorState
+from vanishing.outliers.surroundings import Surroundings
 from vanishing.rows.moments import MomentReader, Moments
 
 
@@ -39,7 +40,7 @@ def state_from(moments: Moments, names: tuple[str, ...], random) -> DetectorStat
         for ridge in ridges(features.size, moments.n_samples)
     ]
     n = features.n
-    bulk, law = (Residuals.of(part, n) for part in sums)
+    bulk, law = (Residuals.of(whitener(part), n) for part in sums)
     coef = nearly_zero(sums[1], settings.LAW)
     model = Model(
         features,
@@ -47,9 +48,10 @@ def state_from(moments: Moments, names: tuple[str, ...], random) -> DetectorStat
         law,
         _flat_noise(n, n),
         Laws(coef, _flat_noise(n, coef.shape[1])),
-        doubt_of(sums[0], moments.n_samples),
-        np.zeros(2),
-        np.ones(2),
+        doubt_of(whitener(sums[0]), moments.n_samples),
+        Surroundings.none(),
+        np.zeros(4),
+        np.ones(4),
     )
     parts = _normal_parts(bulk, law, map_ @ gram @ map_.T, random)
     model = centred(model, parts, np.ones(parts.shape[1]))
@@ -60,7 +62,9 @@ def state_from(moments: Moments, names: tuple[str, ...], random) -> DetectorStat
         (sums[0], sums[1]),
         np.full(2, float(features.size)),
         _monomials(features, moments, exponents, gram),
-        Calibration.of(scores, np.full(len(scores), total / len(scores)), random),
+        Calibration.of(
+            scores, np.zeros(len(scores)), np.full(len(scores), total / len(scores)), random
+        ),
         total,
         float(moments.n_samples),
         moments.n_samples,
@@ -92,7 +96,8 @@ def _features(exponents, gram, moments: Moments) -> Features:
     if most:
         correlation = covariance[np.ix_(varying, varying)] / np.outer(scale, scale)
         directions = eigh(correlation, subset_by_index=[n - most, n - 1])[1][:, ::-1].copy()
-    return Features(varying, mean[varying], scale, directions, counts, constant, mean[constant])
+    features = Features.linear(varying, mean[varying], scale, constant, mean[constant])
+    return features._replace(directions=directions, counts=counts)
 
 
 def _map(features: Features, exponents) -> np.ndarray:
@@ -127,7 +132,7 @@ def _normal_parts(bulk: Residuals, law: Residuals, gram, random) -> np.ndarray:
     v = root @ random.normal(size=(len(gram), settings.SAMPLE_ROWS))
     a = np.square(bulk.coef.T @ v).max(axis=0, initial=1e-300)
     b = np.square(law.coef.T @ v / MEAN_SIZE).sum(axis=0)
-    return np.log(np.maximum([a, b], 1e-300))
+    return np.vstack([np.log(np.maximum([a, b], 1e-300)), np.zeros((2, len(a)))])
 
 
 def _monomials(features: Features, moments: Moments, exponents, gram) -> MonomialSums:

@@ -8,22 +8,56 @@ from vanishing.equations.law import read_law, write_law
 from vanishing.outliers.calibration import Calibration
 from vanishing.outliers.equations import DetectorLaw
 from vanishing.outliers.features import Features
+from vanishing.outliers.lags import names_with_lags
 from vanishing.outliers.model import Laws, Model, Noise, Residuals, doubt_of
 from vanishing.outliers.monomials import MonomialSums
-from vanishing.outliers.robust import Sums, ridges
+from vanishing.outliers.robust import Sums, ridges, whitener
 from vanishing.outliers.state import DetectorState
+from vanishing.outliers.surroundings import Surroundings
+
+
+def write_detector(writer, model) -> dict:
+    """Write a fitted detector."""
+    return {
+        **writer.input(model),
+        "last_rows": _write_rows(writer, model._last_rows),
+        "offset": float(model.offset_),
+        "offset_std": writer.float(model.offset_std_),
+        "contamination": writer.float(model.contamination_),
+        "known": write_known(writer, model.learned.known),
+        "state": write_state(writer, model.learned),
+    }
+
+
+def read_detector(reader, node, model) -> None:
+    """Set what `write_detector` has written."""
+    later = {"last_rows": None, "offset_std": "nan", "contamination": "nan"}
+    node = {**later, **node}  # of a file from before there were these
+    last, offset, std, contamination, known, state = reader.fitted(
+        model, node, ("last_rows", "offset", "offset_std", "contamination", "known", "state")
+    )
+    (model.offset_,) = reader.floats([offset], "offset").tolist()
+    model.offset_std_ = reader.measured(std, "offset_std")
+    model.contamination_ = reader.measured(contamination, "contamination")
+    names = names_with_lags(model)
+    laws = read_known(reader, known, len(names))
+    model._last_rows = _read_rows(reader, last, model.lags, model.n_features_in_)
+    model.learned = read_state(reader, state, names, laws)
 
 
 def write_state(writer, state: DetectorState) -> dict:
     """Write all that a detector has learned, but the laws that were known before."""
     model, features = state.model, state.model.features
     monomials, calibration = state.monomials, state.calibration
+    around = model.around._asdict()
+    n_groups = around.pop("n_groups")
     arrays = features._asdict() | {
         "bulk_gram": state.sums[0].gram,
         "law_gram": state.sums[1].gram,
         **{f"noise_{k}": v for k, v in model.noise._asdict().items()},
         "equations": model.laws.coef,
         **{f"equations_noise_{k}": v for k, v in model.laws.noise._asdict().items()},
+        **{f"around_{k}": v for k, v in around.items()},
         "middle_score": model.centre,
         "spread_score": model.spread,
         "middle": state.middle,
@@ -35,10 +69,12 @@ def write_state(writer, state: DetectorState) -> dict:
         "scores": calibration.scores,
         "score_weight": calibration.weight,
         "draw": calibration.draw,
+        "off": calibration.off,
     }
     counts = arrays.pop("counts")
     return {name: writer.array(values, name) for name, values in arrays.items()} | {
         "counts": list(counts),
+        "n_groups": n_groups,
         "weights": [float(part.weight) for part in state.sums],
         "limit": writer.float(calibration.limit),
         "square_weight": float(monomials.square_weight),
@@ -122,15 +158,38 @@ def _read_features(fields: _DetectorFields, n_features: int) -> Features:
         for p in fields.reader.listed(fields.value("counts"), "counts")
     )
     fields.reader.require(len(counts) <= 3, "counts are of too high a degree.")
-    return Features(
-        varying,
-        fields.array("centre", n),
-        fields.positive("scale", n),
-        fields.array("directions", n, max(counts, default=0)),
-        counts,
-        constant,
-        fields.array("value", len(constant)),
+    centre, scale = fields.array("centre", n), fields.positive("scale", n)
+    directions = fields.array("directions", n, max(counts, default=0))
+    ends = None  # in a file from before ranges were kept
+    if "low" in fields.node:
+        ends = fields.array("low", n), fields.array("high", n)
+    value = fields.array("value", len(constant))
+    features = Features.linear(varying, centre, scale, constant, value, ends)
+    return features._replace(directions=directions, counts=counts)
+
+
+def _read_around(fields: _DetectorFields, n: int) -> tuple[Surroundings, np.ndarray, np.ndarray]:
+    """Return the surroundings of rows, and middles and spreads of parts of scores."""
+    if "n_groups" not in fields.node:  # a file from before there were surroundings
+        middle, spread = fields.array("middle_score", 2), fields.positive("spread_score", 2)
+        return Surroundings.none(), np.append(middle, [0.0, 0.0]), np.append(spread, [1.0, 1.0])
+    places = fields.places("around_places", max(n, 1))
+    f, origin = len(places), fields.array("around_origin", None)
+    rows, n_groups = fields.array("around_rows", None, f), fields.integer("n_groups")
+    fields.reader.require(
+        n_groups > 0 and len(rows) % n_groups == 0, "around_rows has the wrong shape."
     )
+    around = Surroundings(
+        places,
+        fields.array("around_middle", f),
+        fields.positive("around_unit", f),
+        fields.array("around_directions", len(origin), f),
+        origin,
+        rows,
+        n_groups,
+        fields.array("around_weights", 2),
+    )
+    return around, fields.array("middle_score", 4), fields.positive("spread_score", 4)
 
 
 def _read_monomials(fields: _DetectorFields, n_features: int) -> MonomialSums:
@@ -171,13 +230,12 @@ def read_state(reader, node, names: tuple[str, ...], known) -> DetectorState:
     reader.require(len(noise.mean) == n, "noise_mean has the wrong shape.")
     model = Model(
         features,
-        Residuals.of(bulk, n),
-        Residuals.of(law, n),
+        Residuals.of(whitener(bulk), n),
+        Residuals.of(whitener(law), n),
         noise,
         Laws(fields.array("equations", k, len(of_laws.mean)), of_laws),
-        doubt_of(bulk, n_rows * bulk.weight / weight),
-        fields.array("middle_score", 2),
-        fields.positive("spread_score", 2),
+        doubt_of(whitener(bulk), n_rows * bulk.weight / weight),
+        *_read_around(fields, n),
     )
     monomials = _read_monomials(fields, len(names))
     scores = fields.array("scores", None)
@@ -185,6 +243,8 @@ def read_state(reader, node, names: tuple[str, ...], known) -> DetectorState:
         scores,
         fields.positive("score_weight", len(scores)),
         fields.positive("draw", len(scores)),
+        # Files from before distances from laws were kept have none.
+        fields.array("off", len(scores)) if "off" in node else np.zeros(len(scores)),
         fields.number("limit"),
     )
     middle, n_samples = fields.positive("middle", 2), fields.integer("n_samples")
@@ -192,6 +252,27 @@ def read_state(reader, node, names: tuple[str, ...], known) -> DetectorState:
     return DetectorState(
         names, model, (bulk, law), middle, monomials, calibration, weight, n_rows, n_samples, known
     )
+
+
+def _write_rows(writer, rows: np.ndarray | None) -> dict | None:
+    """Write rows of which cells may be missing, or that there are none."""
+    if rows is None:
+        return None
+    known = np.isfinite(rows)
+    return {
+        "values": writer.array(np.where(known, rows, 0.0), "last_rows"),
+        "known": writer.array(known.astype(np.int64), "known"),
+    }
+
+
+def _read_rows(reader, node, n_rows: int, n_columns: int) -> np.ndarray | None:
+    """Return what `_write_rows` has written."""
+    if node is None:
+        return None
+    fields = _DetectorFields(reader, node)
+    values, known = (fields.array(name, n_rows, n_columns) for name in ("values", "known"))
+    fields.check_no_others()
+    return np.where(known == 1, values, np.nan)
 
 
 def write_known(writer, known: tuple[DetectorLaw, ...]) -> list[dict]:

@@ -14,6 +14,9 @@ PRODUCTS = 400  # of one degree, which binds from degree 4 on: time; none
 ROWS_PER_FEATURE = 10  # half -.003 / +.004, double -.006 / -.008
 WILD_COLUMN = 10.0  # spread over the range of its middle 90 %: beyond, few values made it; none
 RANGE_ROWS = 2000  # on which that range is measured: time
+# Range of a column: all but so many of the first rows at each end, and so much of it beyond; of
+# moments, standard deviations to each side. Decides which of two columns is named first.
+RANGE_LEVEL, RANGE_MARGIN, NORMAL_RANGE = 0.005, 0.1, 3.1
 CONSTANT = 1e-12  # spread of a column relative to its size, up to which it is constant; none
 CONSTANT_OFF = 1e-6  # deviation of a constant column, relative to its size, that counts as 1; none
 FIT_LIMIT = 100.0  # standardised values that a fit sees: wilder ones drown all others; none
@@ -42,16 +45,34 @@ LOOSE = (0.5, 1.0)  # half -.003 / -.005, double -.005 / -.006
 STRICT = (0.1, 3.0)  # none
 # Noise varies slowly along the rows: without a ridge it follows the small differences of columns
 # that a law ties together, which are the residuals themselves.
-NOISE_RIDGE = 0.1  # half -.001 / -.001, double +.002 / .000 and .005 less on the pump
+NOISE_RIDGE = (0.1, 10.0)  # half -.001 / -.001, double +.002 / .000 and .005 less on the pump
 HALF_DOUBT = 4.0  # variance of equations of half of the rows, over that of all; half -.002 / .000
 MOST_DOUBT = 2.0  # without it all rows far away are normal; half -.001 / +.001, double -.002 / .000
 EXACT = 1e-3  # least size of residuals of laws: rounding is no broken law; none
 BLURRED = 0.05  # the same for combinations of laws, which hide a row that breaks one; none
 FLOOR = 1e-8  # parts of scores below it are rounding; none
 
+# How far out rows are along main directions, and how far from others, in what scores add to
+# residuals: both see groups of odd rows that agree with one another.
+FAR_OUT, FAR_FROM_OTHERS = 0.15, 0.35
+# Of rows that others are compared with: more and smaller groups see larger groups of odd rows.
+GROUPS, GROUP_ROWS = 8, 128
+# Distance over that of rows one spread apart in all columns, that counts as none; and below which
+# rows are equal but for rounding.
+NEAREST, EQUAL = 0.01, 3e-5
+FEW_WRONG = 0.05  # share of rows that break laws, up to which neighbours="auto" compares rows
+
 # -- Thresholds and batches -----------------------------------------------------------------------
-FOLDS = 5  # of scores out of fold; false alarms .0474 and .0091 where .05 and .01 were asked for
+# Share of all rows that are one and the same row, beyond which it comes again as it is.
+COMES_AGAIN = 0.1
+# Rows that break laws: at most this share, at how many places they are looked for, beyond how many
+# others, and how many times as many as normal rows explain.
+MOST_BREAKING, CUTS, LEAST_INSIDE, MANY_TIMES = 0.35, 60, 20, 5.0
+# The emptiest place between normal rows and those that break laws: few of these are in it, relative
+# to all of them, and it is beyond this share of normal ones.
+GAP_ROWS, GAP_START = 0.02, 0.95
 WILD_SCORE = 15.0  # scores, whose middle half has width 1, that are no normal row's
+FORGOTTEN = 1e-12  # share that what was learned counts at least: rounding, beside what is new
 PATIENCE = 2.0  # times the share of alarms that a batch may make normal: how fast drift is learned
 
 # -- Equations to read ----------------------------------------------------------------------------
@@ -92,3 +113,23 @@ LAWS_SHOWN = 3  # of a row
 BLAME_COLUMNS = 16  # of a row that are tried: time
 BLAME_STEPS = 8  # of Gauss-Newton: features are polynomials of low degree
 BLAME_SAME = 16.0  # squared standard deviations within which two columns are both named
+# Squared standard deviations that count as one, since the noise of a row is known roughly, and of
+# the distance from all others, which are not normal; and the logarithm of how much
+# likelier a wrong value is outside the range of its column.
+BLAME_DOUBT, BLAME_FAR, BLAME_RANGE = 4.0, 4.0, 4.0
+
+# -- Gaps, time and events ------------------------------------------------------------------------
+GAP_STEPS = 3  # of Gauss-Newton to the values of missing cells: they start from linear ones
+GAP_FITS = 1  # to rows that were filled in, before the one that counts: time
+PAIR_LIMIT, PAIR_RIDGE = 10.0, 1e-3  # of correlations of pairs, where few rows have no gaps
+GAP_LEFT = 1e-6  # of the variance of a residual that missing cells leave: below, it is rounding
+RUN_ROWS, RUN_CHANCE = 5, 1e-3  # of a stretch, at least; how often chance may make one in a table
+EVENT_GAP = 5  # rows from one alarm to the next of the same event
+EVENT_DEEP = 4.0  # below the threshold, in units of scores: where an event may begin in another
+EVENT_ROWS = 30  # alarms of an event that are explained, the first ones: time
+EVENT_HALF = 5.0  # alarms after which an alarm weighs half for the blame: faults spread
+# Alarms that parts of an event have at least, which are farther from one another than that: up to
+# so many times as far as the longer of them is long.
+EVENT_ALARMS, EVENT_REACH = 3, 5
+EVENT_STRENGTH = 3.0  # below the threshold, in units of scores: beyond, alarms weigh alike
+EVENT_LIKELY = 0.1  # probability of columns that an event names

@@ -1,27 +1,36 @@
 """A detector's fit to rows, and its update by a batch: all that is known, without the rows."""
 
 from dataclasses import dataclass, fields, replace
-from functools import cached_property, reduce
+from functools import cached_property
 
 import numpy as np
 
 from vanishing._threads import spread
 from vanishing.estimators.progress import Progress
 from vanishing.outliers import settings
+from vanishing.outliers.building import Built, build
 from vanishing.outliers.calibration import Calibration
-from vanishing.outliers.drift import followed, measured_on
+from vanishing.outliers.drift import decay_of, followed, measured_on
 from vanishing.outliers.equations import (
     DetectorLaw,
     constant_laws,
     laws_from,
 )
 from vanishing.outliers.features import Features, features_of
-from vanishing.outliers.model import Built, Model, Residuals, build, doubt_of
+from vanishing.outliers.model import Model, Residuals, doubt_of
 from vanishing.outliers.monomials import MonomialSums, monomials_of
 from vanishing.outliers.passes import PIECE, Sampled
 from vanishing.outliers.quantiles import quantiles
-from vanishing.outliers.robust import Accumulate, Rule, Sums, distances, ridges, rule_of, rules
-from vanishing.outliers.thresholds import out_of_fold_scores
+from vanishing.outliers.robust import (
+    Accumulate,
+    Rule,
+    Sums,
+    distances,
+    ridges,
+    rule_of,
+    rules,
+    whitener,
+)
 from vanishing.rows.source import RowPart
 
 
@@ -80,7 +89,7 @@ class DetectorState:
 
 
 def fit_state(
-    ask, names: tuple[str, ...], seed: int, max_degree: int
+    ask, names: tuple[str, ...], seed: int, max_degree: int, neighbours: bool | str = False
 ) -> tuple[DetectorState, np.ndarray, np.ndarray]:
     """Fit to all rows; return also the rows of a sample, and what they count.
 
@@ -92,8 +101,10 @@ def fit_state(
         Of the columns.
     seed : int
     max_degree : int
+    neighbours : bool or "auto", default=False
+        Whether rows are compared with others.
     """
-    progress = Progress("VanishingOutlierDetector", of=5)
+    progress = Progress("VanishingOutlierDetector", of=4)
     drawn = Sampled(seed)
     sample = ask(drawn, drawn.combine)
     n_rows = 0 if sample is None else sample.n_samples
@@ -109,24 +120,25 @@ def fit_state(
     is_whole = weight.sum() > (1.0 - 1e-12) * total  # whether the sample has all rows
     different = float(len(X) if is_whole else n_rows)
     progress.step(f"chose {features.size} features of {X.shape[1]} columns")
-    accumulate = Accumulate(features, rules(features, X, weight, different))
-    folds = [
-        accumulate.of_rows(X[i :: settings.FOLDS], weight[i :: settings.FOLDS])
-        for i in range(min(settings.FOLDS, len(X)))
-    ]
-    sums = reduce(accumulate.combine, folds) if is_whole else ask(accumulate, accumulate.combine)
+    both = rules(features, X, weight, different)
+    accumulate = Accumulate(features, both)
+    sums = accumulate.of_rows(X, weight) if is_whole else ask(accumulate, accumulate.combine)
     progress.step("summed their moments")
-    built = build(features, sums, different * sums[0].weight / total, X, weight)
+    n_bulk = different * sums[0].weight / total
+    built = build(features, sums, both, n_bulk, X, weight, neighbours)
     progress.step("fitted residuals and laws")
-    scores = out_of_fold_scores(built.model, sums, folds, X)
-    progress.step("scored rows out of fold")
     state = DetectorState(
         names,
         built.model,
         sums,
         _middle(features, sums, X[: settings.FIT_ROWS], weight[: settings.FIT_ROWS]),
         _monomials(built, X[: settings.FIT_ROWS], weight[: settings.FIT_ROWS], max_degree),
-        Calibration.of(scores, weight * (total / weight.sum()), np.random.default_rng(seed)),
+        Calibration.of(
+            built.scores,
+            built.off,
+            weight * (total / weight.sum()),
+            np.random.default_rng(seed),
+        ),
         total,
         different,
         n_rows,
@@ -145,7 +157,7 @@ def _monomials(built: Built, X, weight, max_degree: int) -> MonomialSums:
     features = built.model.features
     empty = monomials_of(features.varying, features.origin, features.spread, max_degree, len(X))
     counts = built.counts * weight.sum()
-    scores = -built.parts[:, : len(X)].max(axis=0)
+    scores = built.scores[: len(X)]
     counts[scores < quantiles(scores, weight, (settings.ODD,))[0]] = 0.0
     return empty.plus(X, counts, _measured(built.parts[:, : len(X)], weight))
 
@@ -182,10 +194,13 @@ def updated(
         a fault or a drift, and must not become what is normal.
     """
     model = state.model
-    decay = 1.0 if half_life is None else 0.5 ** (len(X) / half_life)
+    decay = decay_of(len(X), half_life)
     rows = RowPart(X, None, weight)
     # Before the rows are learned from.
-    parts = np.hstack(spread(lambda part: model.parts(part.X), rows.pieces(PIECE)))
+    parts, off = (
+        np.concatenate(spread(lambda part, of=of: of(part.X), rows.pieces(PIECE)), axis=-1)
+        for of in (model.parts, model.off)
+    )
     scores = model.scores_of(parts)
     total = float(weight.sum())
     both = _rules_so_far(state, X, weight, total / (decay * state.weight + total))
@@ -203,19 +218,23 @@ def updated(
     counts[scores < quantiles(known.scores, known.counts, (settings.ODD,))[0]] = 0.0
     # A seed that the state determines: the same after it was saved and loaded.
     random = np.random.default_rng(state.n_samples)
-    n, weight_so_far = model.features.n, decay * state.weight + total
+    white, n = whitener(bulk), model.features.n
+    weight_so_far = decay * state.weight + total
     return replace(
         state,
         model=model._replace(
-            bulk=Residuals.of(bulk, n),
-            law=Residuals.of(law, n),
-            doubt=doubt_of(bulk, n_rows * bulk.weight / weight_so_far),
+            bulk=Residuals.of(white, n),
+            law=Residuals.of(whitener(law), n),
+            doubt=doubt_of(white, n_rows * bulk.weight / weight_so_far),
+            around=model.around.followed(
+                z, np.where(scores < limits[0], 0.0, weight), total / weight_so_far, random
+            ),
         ),
         sums=(bulk, law),
         middle=np.array([rule.middle for rule in both]),
         monomials=state.monomials.plus(X, counts, _measured(model.scaled(parts), weight), decay),
         calibration=known.plus(
-            Calibration.of(scores, _bounded(scores, weight, *limits), random), decay
+            Calibration.of(scores, off, _bounded(scores, weight, *limits), random), decay
         ),
         weight=weight_so_far,
         n_rows=n_rows,

@@ -1,55 +1,130 @@
-"""Where normal ends: scores of rows that a fit has not seen, and what follows from them."""
+"""Where normal ends: which rows break laws, and the score that normal rows rarely fall below."""
+
+from typing import NamedTuple
 
 import numpy as np
+from scipy.special import betainc
 
 from vanishing.outliers import settings
-from vanishing.outliers.model import Model, Residuals
-from vanishing.outliers.robust import Sums
+from vanishing.outliers.calibration import Calibration
+from vanishing.outliers.quantiles import quantiles
 
 
-def out_of_fold_scores(model: Model, sums: tuple[Sums, Sums], folds, X) -> np.ndarray:
-    """Return the scores that rows have by the moments of all rows but those of their fold.
+class Threshold(NamedTuple):
+    """The score below which rows are outliers, and what it was found from.
 
-    Moments add up, so that those of all folds but one are a difference.
+    Attributes
+    ----------
+    score : float
+    std : float
+        Its standard error.
+    wrong : float
+        Share of rows that are wrong.
+    """
+
+    score: float
+    std: float
+    wrong: float
+
+
+def lowest_normal(calibration: Calibration, rate: float) -> Threshold:
+    """Return a threshold that new normal rows rarely fall below.
+
+    Of m normal scores the k-th smallest has this chance k / (m + 1). Rows that break laws do not
+    count, nor do wild ones, unless they are the majority.
+    """
+    scores, weight = calibration.scores, calibration.counts
+    wrong = calibration.off >= breaking(calibration.off, weight)
+    wild = wrong | (scores < -settings.WILD_SCORE)
+    if 2.0 * weight[wild].sum() > weight.sum():
+        wild = wrong = np.zeros(len(scores), dtype=bool)
+    share = float(weight[wrong].sum() / weight.sum())
+    return Threshold(*_of_rank(scores[~wild], weight[~wild], rate), share)
+
+
+def _of_rank(scores: np.ndarray, weight: np.ndarray, rate: float) -> tuple[float, float]:
+    """Return the score that new ones fall below at a rate, and its standard error.
+
+    Where there are too few for the rate, what is below the smallest is taken to fall off as the
+    lowest tenth of them does, exponentially.
+    """
+    order = np.argsort(scores)
+    scores, share = scores[order], np.cumsum(weight[order])
+    share /= share[-1]
+    count = len(scores)
+    rank = max(np.floor(rate * (count + 1.0) + 1e-9), 1.0)
+    place = min(np.searchsorted(share, rank / count * (1.0 - 1e-12)), count - 1)
+    few = max(-np.log(rate * (count + 1.0)), 0.0)
+    lowest = scores[: max(count // 10, min(3, count))]
+    missing = few * float(lowest[-1] - lowest.mean())
+    # Of the score of a rank (Maritz and Jarrett 1978).
+    chance = np.diff(betainc(rank, count - rank + 1.0, np.minimum(share, 1.0)), prepend=0.0)
+    variance = chance @ np.square(scores - chance @ scores)
+    return float(scores[place]) - missing, float(np.hypot(np.sqrt(variance), missing))
+
+
+def share_below(scores: np.ndarray, weight: np.ndarray, share: float) -> Threshold:
+    """Return the threshold that a share of rows are below."""
+    error = _of_rank(scores, weight, share)[1]
+    return Threshold(float(quantiles(scores, weight, (share,))[0]), error, share)
+
+
+def breaking(off: np.ndarray, weight: np.ndarray) -> float:
+    """Return the distance from laws beyond which rows break them; infinite where none do.
+
+    Beyond its middle the logarithm of the distance of normal rows falls off at least as fast as an
+    exponential that follows the rows up to a cut: heavy tails are exponential there, and others are
+    lighter. Rows beyond the cut that are several times as many as that break laws. Of all cuts the
+    one counts whose rows are the least likely to be normal, and then the emptiest place below it.
 
     Parameters
     ----------
-    model : Model
-    sums : pair of Sums
-        Of all rows.
-    folds : list of pair of Sums
-        Of the rows of each fold.
-    X : array of shape (n_rows, n_columns)
-        In random order; row i is of fold i modulo the number of folds.
+    off : array of shape (n_rows,)
+        Logarithms of squared distances, relative to the noise.
+    weight : array of shape (n_rows,)
     """
-    scores = np.empty(len(X))
-    n = model.features.n
-    for i, fold in enumerate(folds):
-        rows = slice(i, None, len(folds))
-        bulk, law = (whole - part for whole, part in zip(sums, fold, strict=True))
-        if min(bulk.weight, law.weight) > 1e-6 * min(sums[0].weight, sums[1].weight):
-            of_others = model._replace(bulk=Residuals.of(bulk, n), law=Residuals.of(law, n))
-        else:
-            of_others = model
-        scores[rows] = of_others.scores(X[rows])
-    return scores
+    order = np.argsort(off)
+    off, weight = off[order], weight[order] * (len(off) / weight.sum())
+    below = np.cumsum(weight) - weight
+    sums = np.append(0.0, np.cumsum(weight * off))
+    best, cut = 0.0, None
+    steps = np.geomspace(1.0, max(settings.MOST_BREAKING * len(off), 1.0), settings.CUTS)
+    places = np.searchsorted(below, len(off) - steps)
+    for i in np.unique(places[places < len(off)]):
+        start = np.searchsorted(below, 0.5 * below[i])
+        inside, width = below[i] - below[start], off[i] - off[start]
+        if not (inside > settings.LEAST_INSIDE and width > 0.0):
+            continue
+        expected = _beyond((sums[i] - sums[start]) / inside - off[start], width) * inside
+        found = len(off) - below[i]
+        if found >= settings.MANY_TIMES * (1.0 + expected):
+            deviance = found * np.log(found / max(expected, 1e-9)) - found + expected
+            best, cut = max((best, cut), (deviance, int(i)), key=lambda each: each[0])
+    return np.inf if cut is None else _emptiest(off, below, cut)
 
 
-def lowest_normal(scores: np.ndarray, weight: np.ndarray, rate: float) -> float:
-    """Return a threshold that new rows, if they are as those with these scores, rarely fall below.
+def _beyond(mean: float, width: float) -> float:
+    """Return how many are beyond a width, relative to those within, of an exponential.
 
-    Of m scores the k-th smallest has this chance at most k / (m + 1); where m is too small for the
-    rate, the smallest one is taken. Wild rows do not count, unless they are the majority.
+    Its mean within the width is given; the rate solves 1 / x - 1 / (e^x - 1) = mean / width.
     """
-    normal = scores >= -settings.WILD_SCORE
-    if 2.0 * weight[normal].sum() >= weight.sum():
-        scores, weight = scores[normal], weight[normal]
-    order = np.argsort(scores)
-    share = np.cumsum(weight[order])
-    count = len(scores)
-    wanted = np.floor(rate * (count + 1.0) + 1e-9) / count * share[-1]
-    place = np.searchsorted(share, wanted * (1.0 - 1e-12))
-    return float(scores[order[min(place, len(order) - 1)]])
+    share = mean / width
+    if share >= 0.5 - 1e-3:
+        return np.inf
+    x = 1.0 / max(share, 1e-3)
+    for _ in range(50):  # a fixed point, from above
+        x = 1.0 / (share + 1.0 / np.expm1(x))
+    return float(1.0 / np.expm1(x))
+
+
+def _emptiest(off: np.ndarray, below: np.ndarray, cut: int) -> float:
+    """Return the middle of the widest gap that few rows are in, from the last normal ones on."""
+    few = max(1, int(settings.GAP_ROWS * (len(off) - cut)))
+    start = int(np.searchsorted(below, settings.GAP_START * below[cut]))
+    low = np.arange(start, max(cut - few, start) + 1)
+    high = np.minimum(low + few, cut)
+    widest = int(np.argmax(off[high] - off[low]))
+    return float(0.5 * (off[low[widest]] + off[high[widest]]))
 
 
 def conformal_p_values(scores: np.ndarray, calibration: np.ndarray, weight) -> np.ndarray:

@@ -75,7 +75,8 @@ def write_report(
         row, of laws by group.
     t : array-like of shape (n_samples,), default=None
         Times of the rows, which `EquationsOfMotion` needs; for `ConservedQuantities`, rows of a run
-        are in their order by default.
+        are in their order by default. For `VanishingOutlierDetector`: numbers or dates, increasing;
+        the report then has events and an axis of time.
     inputs : array-like of shape (n_samples, n_inputs), default=None
         Inputs that act on the columns, for `EquationsOfMotion`.
     title : str, default=None
@@ -117,7 +118,7 @@ def write_report(
     if is_about_laws(model):
         page = law_page_of(law_facts_of(model, X, y, groups), **heading)
     elif isinstance(model, VanishingOutlierDetector):
-        page = outlier_page_of(outlier_facts_of(model, X, index), **heading)
+        page = outlier_page_of(outlier_facts_of(model, X, index, t), **heading)
     elif isinstance(model, ConservedQuantities):
         page = motion_page_of(motion_facts_of(model, X, groups, t), **heading)
     elif isinstance(model, EquationsOfMotion):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vanishing.inspection import OutlierRows, outlier_rows
+from vanishing.outliers.events import Event, EventTimes, times_of
 from vanishing.outliers.reasons import BROKEN, UNUSUAL, Reason
 from vanishing.report.settings import ROWS
 
@@ -15,6 +16,8 @@ class OutlierFacts:
 
     rows: OutlierRows
     X: np.ndarray
+    events: list[Event] | None = None  # None where rows have no order
+    times: EventTimes | None = None
 
     @property
     def model(self):
@@ -67,12 +70,33 @@ class OutlierFacts:
             for i, reasons in zip(rows.order[:ROWS], rows.reasons, strict=False)
         ]
 
+    @property
+    def at(self) -> np.ndarray:
+        """Where rows are on the axis: their times, or their numbers."""
+        return self.rows.numbers if self.times is None else self.times.values
 
-def outlier_facts_of(model, X, index=None) -> OutlierFacts:
-    """Compute what a report says of a detector and of rows."""
+    @property
+    def gravest(self) -> list[tuple[str, str, Event]]:
+        """The gravest events: when, in which rows, and the event."""
+        found = []
+        for event in (self.events or [])[:ROWS]:
+            ends = [self.rows.name_of(place) for place in (event.start, event.end)]
+            rows = " to ".join(dict.fromkeys(ends))
+            when = " to ".join(dict.fromkeys(map(time_text, event.times[:2])))
+            found.append((when, rows, event))
+        return found
+
+
+def time_text(time) -> str:
+    """Write a time, to the second if it is a date."""
+    if isinstance(time, np.datetime64):
+        time = time.astype("datetime64[s]").item()
+    return f"{time:.6g}" if isinstance(time, (float, int)) else str(time)
+
+
+def outlier_facts_of(model, X, index=None, t=None) -> OutlierFacts:
+    """Compute what a report says of a detector and of rows; with times, of events, too."""
     rows = outlier_rows(model, X, top=ROWS, index=index)
     values = np.asarray(X, dtype=np.float64)
-    return OutlierFacts(
-        rows=rows,
-        X=values,
-    )
+    events = None if t is None and not model.lags else model.events(X, t)
+    return OutlierFacts(rows, values, events, times_of(t, len(values)))

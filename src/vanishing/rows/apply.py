@@ -8,7 +8,7 @@ import numpy as np
 from vanishing.rows import arrays
 from vanishing.rows.intake import check_layout, is_lazy, lazy_source, refuse
 from vanishing.rows.source import RowLayout
-from vanishing.rows.validation import validated
+from vanishing.rows.validation import takes_gaps, validated
 
 
 def unless_lazy(contained: Callable, plain: Callable) -> Callable:
@@ -61,7 +61,7 @@ def apply_to_rows(
         else:
             values = function(rows)
         return values if arrays.is_device_array(values) else arrays.like_unless_text(X, values)
-    source = lazy_source(X)
+    source = lazy_source(X, gaps=takes_gaps(estimator))
     if source is not None:
         check_layout(estimator, source.layout)
         return source.map(method(), n_columns, source.layout.dtype if dtype is None else dtype)

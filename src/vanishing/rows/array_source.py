@@ -44,6 +44,10 @@ class ArraySource(RowSource):
         """Return the source itself."""
         return self
 
+    def converted(self, convert):
+        """Return the converted rows, in memory."""
+        return ArraySource(convert(self.part), self.piece_rows)
+
     def ordered(self, order, piece_rows):
         """Return the rows in an order that they are asked for."""
         return ArraySource(self.part.at(order(self.part)), piece_rows)

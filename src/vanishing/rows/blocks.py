@@ -177,7 +177,8 @@ def _n_rows(X) -> int:
 class BlockSource(source.LazySource):
     """Blocks read one after the other, in this process, and asked in several threads."""
 
-    def __init__(self, X, y=None, sample_weight=None):
+    def __init__(self, X, y=None, sample_weight=None, gaps: bool = False):
+        self.gaps = gaps
         self.blocks = X if isinstance(X, Blocks) else Blocks(X)
         self.y = None if y is None else to_numpy(y)
         self.weight = None if sample_weight is None else source.given_weights(sample_weight)
@@ -194,7 +195,7 @@ class BlockSource(source.LazySource):
         for i, (block, _, weight) in enumerate(self._items()):
             with source.naming(i):
                 if not seen:
-                    layout, seen = source.layout_of(block), not source.is_empty(block)
+                    layout, seen = source.layout_of(block, self.gaps), not source.is_empty(block)
                 if self.weight is None and weight is not None:
                     largest = max(largest, source.given_weights(weight).max(initial=0.0))
             if seen and (weight is None or self.weight is not None):

@@ -15,9 +15,9 @@ _FAN_IN = 8  # answers that one task of a tree reduction combines
 class DaskSource(source.LazySource):
     """A Dask array or DataFrame: its blocks are asked where they are, and answers form a tree."""
 
-    def __init__(self, X, y=None, sample_weight=None):
+    def __init__(self, X, y=None, sample_weight=None, gaps: bool = False):
         self.X = _one_column_block(X)
-        self.layout = _dask_layout(self.X)
+        self.layout = _dask_layout(self.X)._replace(gaps=gaps)
         parts = [_delayed_blocks(self.X)]
         for name, values in (("y", y), ("sample_weight", sample_weight)):
             parts.append(_aligned(name, values, self.X, len(parts[0])))

@@ -14,7 +14,7 @@ from vanishing.rows.array_source import ArraySource, DeviceSource
 from vanishing.rows.blocks import BlockSource, is_blocks
 from vanishing.rows.dask import DaskSource, is_dask
 from vanishing.rows.source import LazySource, RowLayout, RowPart, RowSource
-from vanishing.rows.validation import are_missing, validated
+from vanishing.rows.validation import are_missing, takes_gaps, validated
 
 # What y may be: labels of classes, a target of numbers, or the runs that rows belong to.
 Companion = Literal["labels", "target", "runs"]
@@ -63,7 +63,7 @@ def take_rows(
     if arrays.is_device_array(X):
         source = DeviceSource(X, y, sample_weight)
     else:
-        source = lazy_source(X, y, sample_weight)
+        source = lazy_source(X, y, sample_weight, gaps=takes_gaps(estimator))
     if source is None:
         part = _in_memory(estimator, X, y, sample_weight, y_is, keep_all=keep_all)
         return ArraySource(part, piece_rows)
@@ -174,10 +174,13 @@ def _lazy_kind(X) -> LazyKind | None:
     return next((kind for kind in LAZY_KINDS if kind.recognises(X)), None)
 
 
-def lazy_source(X, y=None, sample_weight=None) -> LazySource | None:
-    """Return X as a source, if results made of it have to be lazy; None if not."""
+def lazy_source(X, y=None, sample_weight=None, *, gaps: bool = False) -> LazySource | None:
+    """Return X as a source, if results made of it have to be lazy; None if not.
+
+    ``gaps`` says whether cells may be missing.
+    """
     kind = _lazy_kind(X)
-    return None if kind is None else kind.source(X, y, sample_weight)
+    return None if kind is None else kind.source(X, y, sample_weight, gaps)
 
 
 def is_lazy(X) -> bool:

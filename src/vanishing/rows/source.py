@@ -15,7 +15,7 @@ from sklearn.utils import check_array
 
 from vanishing._threads import fold, one_blas_thread
 from vanishing.rows import arrays
-from vanishing.rows.validation import are_missing, naming_text
+from vanishing.rows.validation import are_missing, finiteness, naming_text
 
 
 class RowLayout(NamedTuple):
@@ -24,6 +24,7 @@ class RowLayout(NamedTuple):
     n_features: int
     names: tuple[str, ...] | None
     dtype: str
+    gaps: bool = False  # whether cells may be missing: NaN
 
 
 class RowPart(NamedTuple):
@@ -66,8 +67,11 @@ def names_of(X) -> tuple[str, ...] | None:
     return tuple(columns)
 
 
-def checked_part(X, y, weight, layout: RowLayout | None, unit: float = 1.0) -> RowPart:
+def checked_part(
+    X, y, weight, layout: RowLayout | None, unit: float = 1.0, gaps: bool = False
+) -> RowPart:
     """Check a block's rows, labels and weights, and drop rows of weight zero."""
+    finite = finiteness(gaps or (layout is not None and layout.gaps))
     names = names_of(X)
     empty = is_empty(X)
     if empty:
@@ -75,8 +79,10 @@ def checked_part(X, y, weight, layout: RowLayout | None, unit: float = 1.0) -> R
     elif arrays.is_device_array(X):
         X = arrays.as_floats(arrays.checked(X))
     else:
-        with naming_text(X):
-            X = check_array(X, dtype=[np.float64, np.float32], input_name="X")
+        with naming_text(X, gap_remedy=None if finite is True else ""):
+            X = check_array(
+                X, dtype=[np.float64, np.float32], input_name="X", ensure_all_finite=finite
+            )
     n_samples, n_features = X.shape
     if layout is not None:
         if n_features != layout.n_features:
@@ -166,10 +172,10 @@ def coded(part: RowPart, classes: np.ndarray) -> RowPart:
     return RowPart(X, y, weight)
 
 
-def layout_of(X) -> RowLayout:
+def layout_of(X, gaps: bool = False) -> RowLayout:
     """Return the layout of a block, which all other blocks must have."""
-    part = checked_part(X, None, None, None)
-    return RowLayout(part.X.shape[1], names_of(X), str(part.X.dtype).rpartition(".")[2])
+    part = checked_part(X, None, None, None, gaps=gaps)
+    return RowLayout(part.X.shape[1], names_of(X), str(part.X.dtype).rpartition(".")[2], gaps)
 
 
 @contextmanager
@@ -241,7 +247,11 @@ class RowSource:
 
     def on_host(self) -> "RowSource":
         """Return the source for questions that take NumPy rows only: blocks go to the CPU."""
-        return _ConvertedSource(self, _on_host)
+        return self.converted(_on_host)
+
+    def converted(self, convert: Callable[[RowPart], RowPart]) -> "RowSource":
+        """Return the source of converted rows, which are so block by block when they are asked."""
+        return _ConvertedSource(self, convert)
 
     def ordered(self, order: Callable[[RowPart], Any], piece_rows: int) -> "RowSource":
         """Return rows in memory as ``order(rows)`` places them, asked some at a time; or itself."""

@@ -21,16 +21,33 @@ _TIMES = {
     "M": ("dates", "give the time since a date: (dates - dates.min()).dt.total_seconds()"),
     "m": ("durations", "give them in seconds: durations.dt.total_seconds()"),
 }
+_GAP_REMEDY = "Drop them, or fill them in; but what is filled in obeys no law."
 _SHOWN = 40  # characters of a value that a message shows
 _LARGE = 1 << 23  # bytes from which on several threads look at rows
 _PIECE = 1 << 17  # rows that a thread looks at at a time
 
 
+def takes_gaps(estimator) -> bool:
+    """Say whether an estimator takes rows with missing cells."""
+    return getattr(estimator, "takes_gaps", False)
+
+
+def finiteness(gaps: bool) -> bool | str:
+    """Return scikit-learn's word for what cells may be: all finite, or also missing."""
+    return "allow-nan" if gaps else True
+
+
 def validated(estimator, X, y=_NO_LABELS, *, reset=True):
-    """Return rows as float64 or float32, with labels if there are any, or raise an error."""
+    """Return rows as float64 or float32, with labels if there are any, or raise an error.
+
+    An estimator may have an attribute ``gap_remedy``: what is said of cells that are missing.
+    """
+    finite = finiteness(takes_gaps(estimator))
     options = {"reset": reset, "dtype": _DTYPES}
     target = y if y is not _NO_LABELS and is_regressor(estimator) else None
-    with naming_text(X, target):
+    with naming_text(
+        X, target, "" if takes_gaps(estimator) else getattr(estimator, "gap_remedy", None)
+    ):
         if target is not None and _kind(target) not in _NUMBERS:
             y = column_or_1d(target, dtype=np.float64)
         if (
@@ -48,12 +65,14 @@ def validated(estimator, X, y=_NO_LABELS, *, reset=True):
             and y is _NO_LABELS
             and not hasattr(estimator, "feature_names_in_")
         ):
-            checked = check_array(X, dtype=_DTYPES, estimator=estimator, input_name="X")
+            checked = check_array(
+                X, dtype=_DTYPES, estimator=estimator, input_name="X", ensure_all_finite=finite
+            )
             if reset:
                 estimator.n_features_in_ = checked.shape[1]
             if checked.shape[1] == estimator.n_features_in_:
                 return checked
-        return validate_data(estimator, X, y, **options)
+        return validate_data(estimator, X, y, ensure_all_finite=finite, **options)
 
 
 def _is_finite(X: np.ndarray) -> bool:
@@ -64,7 +83,7 @@ def _is_finite(X: np.ndarray) -> bool:
 
 
 @contextmanager
-def naming_text(X, y=None):
+def naming_text(X, y=None, gap_remedy=None):
     """Name column and first row in errors about values that are not finite numbers.
 
     Parameters
@@ -72,14 +91,17 @@ def naming_text(X, y=None):
     X : array-like of shape (n_samples, n_features)
     y : array-like of shape (n_samples,), default=None
         A target of numbers.
+    gap_remedy : str, default=None
+        What to do about missing cells; "" where they are allowed.
     """
+    remedy = _GAP_REMEDY if gap_remedy is None else gap_remedy
     if _kind(X) in _TIMES or _kind(y) in _TIMES:  # NumPy would read them as huge integers
-        refuse_values(X, y)
+        refuse_values(X, y, remedy)
     try:
         yield
     except (TypeError, ValueError, OverflowError) as error:
         if not isinstance(error, ValueError) or any(word in str(error) for word in _ABOUT_VALUES):
-            refuse_values(X, y, error)
+            refuse_values(X, y, remedy, error)
         raise
 
 
@@ -91,13 +113,13 @@ def _kind(values) -> str:
     return getattr(dtype, "kind", "")
 
 
-def refuse_values(X, y=None, cause=None) -> None:
+def refuse_values(X, y=None, gap_remedy=_GAP_REMEDY, cause=None) -> None:
     """Raise an error about the first column with values that are not finite numbers, if any."""
     columns = [(f"column {name!r} of X", values) for name, values in _columns(X)]
     if y is not None:
         columns.append(("y", np.ravel(np.asarray(y))))
     for what, values in columns:
-        problem = _problem(what, values)
+        problem = _problem(what, values, gap_remedy)
         if problem is not None:
             raise problem from cause
 
@@ -114,7 +136,7 @@ def _columns(X) -> Iterator[tuple[object, np.ndarray]]:
         yield (j if names is None else names[j]), column
 
 
-def _problem(what: str, values: np.ndarray) -> Exception | None:
+def _problem(what: str, values: np.ndarray, gap_remedy: str) -> Exception | None:
     """Return an error about values that are not finite numbers, with a remedy; None if all are."""
     kind = values.dtype.kind
     if kind in _TIMES:
@@ -139,14 +161,10 @@ def _problem(what: str, values: np.ndarray) -> Exception | None:
                 if not _is_missing(value):
                     return _no_number(what, value)
     for word, bad, remedy in (
-        (
-            "NaN",
-            np.isnan(numbers),
-            "Drop them, or fill them in; but what is filled in obeys no law.",
-        ),
+        ("NaN", np.isnan(numbers), gap_remedy),
         ("infinity", np.isinf(numbers), "Correct them, or drop them."),
     ):
-        if bad.any():
+        if bad.any() and remedy:
             table, where = ("y", "") if what == "y" else ("X", f" in {what.removesuffix(' of X')}")
             rows = f"{bad.sum()} of {len(bad)} rows{where}, the first of them row {bad.argmax()}"
             return ValueError(f"Input {table} contains {word}: {rows}. {remedy}")

@@ -6,7 +6,14 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from vanishing.tables.cells import ColumnCells, is_missing, numbers_of
+from vanishing.tables.cells import (
+    ColumnCells,
+    is_date,
+    is_missing,
+    numbers_of,
+    order_of,
+    seconds_of,
+)
 from vanishing.tables.errors import LISTED, TableError, listed, shortened
 from vanishing.tables.files import ROWS, FileTable
 from vanishing.tables.recipe import readable_names
@@ -23,7 +30,7 @@ _COMPARISONS = {
 
 
 class Condition(NamedTuple):
-    """A comparison of a column with a number or a word.
+    """A comparison of a column with a number, a date or a word.
 
     Attributes
     ----------
@@ -45,14 +52,16 @@ class Condition(NamedTuple):
         match = _CONDITION.fullmatch(text)
         if match is None or not match[1].strip() or not match[3].strip():
             raise ValueError(
-                f"a condition is a column, one of = != < <= > >=, and a number or a word, such as "
-                f"'batch = 2'; got {text!r}."
+                "a condition is a column, one of = != < <= > >=, and a number, a date or a word, "
+                f"such as 'batch = 2'; got {text!r}."
             )
         column, sign, value = (part.strip() for part in match.groups())
         condition = cls(text, _unquoted(column, "[]"), sign.replace("==", "="), _unquoted(value))
-        if condition.sign not in ("=", "!=") and np.isnan(condition.number):
+        is_word = np.isnan(condition.number) and not condition.is_date
+        if condition.sign not in ("=", "!=") and is_word:
             raise ValueError(
-                f"the condition {text!r} compares with {condition.value!r}, which is no number."
+                f"the condition {text!r} compares with {condition.value!r}, which is no number and "
+                "no date."
             )
         return condition
 
@@ -61,8 +70,24 @@ class Condition(NamedTuple):
         """The value as a number, NaN if it is a word."""
         return float(numbers_of([self.value], None)[0])
 
+    @property
+    def is_date(self) -> bool:
+        """Whether the value is a date, perhaps with a time."""
+        return is_date(self.value)
+
+    def _holds_for_dates(self, cells: ColumnCells) -> np.ndarray:
+        """Say which cells are dates that fulfil the condition."""
+        texts = cells.texts()
+        order = order_of([*dict.fromkeys(texts), self.value]) or "dmy"
+        known = {text: seconds_of(text, order) for text in set(texts)}
+        moments = np.array([known[text] for text in texts], dtype=np.float64)
+        value = seconds_of(self.value, order)
+        return _COMPARISONS[self.sign](moments, value) & ~np.isnan(moments)
+
     def holds(self, cells: ColumnCells, decimal: str | None) -> np.ndarray:
         """Say which cells fulfil the condition; empty ones do not."""
+        if self.is_date:
+            return self._holds_for_dates(cells)
         numbers, compare = cells.numbers(decimal), _COMPARISONS[self.sign]
         is_word = bool(np.isnan(self.number))
         if not is_word and not cells.is_text:

@@ -33,14 +33,15 @@ class Choices:
     ----------
     drop, only : tuple of str
         Columns to leave out, or to use alone.
-    missing : {"error", "drop", "median"}
-    categories : {"one-hot", "drop"} or None
+    missing : {"error", "drop", "median", "ignore"}
+    categories : {"one-hot", "codes", "drop"} or None
+        What becomes of columns of text; "codes" are those of "one-hot", for who takes them as text.
     dates : (str, float or None) or None
         A unit, and the moment times are counted from, in seconds since 1970; None: the first date.
     decimal : {".", ","} or None
     layout : FileLayout
-    fills : bool
-        Whether messages offer to fill cells in with medians.
+    fills, ignores : bool
+        Whether messages offer to fill cells in with medians, and to leave them missing.
     """
 
     drop: tuple[str, ...] = ()
@@ -51,6 +52,7 @@ class Choices:
     decimal: str | None = None
     layout: FileLayout = LOOK
     fills: bool = False
+    ignores: bool = False
 
 
 class Recognition(NamedTuple):
@@ -122,14 +124,18 @@ def _share(texts: Mapping[str, int], decimal: str | None) -> int:
     return sum(count for t, count in texts.items() if not math.isnan(measured(t, decimal)[0]))
 
 
+def _times(option: str) -> str:
+    return f"--time {option} takes the rows in their order and finds events, "
+
+
 def _dates(name, texts, choices) -> Recognition:
     option, order = shlex.quote(name), order_of(texts)
     if choices.dates is None:
         return Recognition(
             DateColumn(name, order=order or "dmy"),
-            problem=f"column {name!r}: dates such as {texts[0]!r}. --dates days makes days since "
-            f"the first of them, --id {option} carries them through to predictions, "
-            f"--drop {option} leaves them out.",
+            problem=f"column {name!r}: dates such as {texts[0]!r}. "
+            f"{_times(option) * choices.ignores}--dates days makes days since the first of them, "
+            f"--id {option} carries them through to predictions, --drop {option} leaves them out.",
         )
     if order is None:
         return Recognition(
@@ -208,4 +214,6 @@ def _text(name, texts, n_rows, choices) -> Recognition:
             problem=f"column {name!r}: text such as {example!r}. --categories one-hot makes "
             f"{columns} of 0 and 1, --drop {option} or --categories drop leaves it out.",
         )
+    if choices.categories == "codes":
+        return Recognition(column)
     return Recognition(column, note=f"column {name!r}: {n_texts} columns of 0 and 1.")

@@ -99,10 +99,10 @@ class _Preparation:
         time_columns = [roles["time"]] if "time" in roles else []
         cells = self._read([*wanted, *time_columns, *with_text.values()], list(with_text.values()))
         n_rows = len(next(iter(cells.values()))) if cells else 0
-        texts = {r: np.array(cells[name].texts(), dtype=object) for r, name in with_text.items()}
+        texts = {r: np.array(cells[name].texts(), dtype=object) for r, name in roles.items()}
         columns, values = self._values(self._columns(wanted, cells), cells)
         X = np.column_stack([np.empty((n_rows, 0)), *values])
-        usable = np.isfinite(X).all(axis=1)
+        usable = np.isfinite(X).all(axis=1) | (self.choices.missing == "ignore")
         usable[list(self.table.too_long)] = False
         for role in {"target", "run", "group"} & set(texts):
             labelled = self._labelled(texts[role], roles[role])
@@ -119,6 +119,12 @@ class _Preparation:
             n_lost = np.count_nonzero(~usable)
             verb = "is" if n_lost == 1 else "are"
             self.notes.append(f"{n_lost} of {n_rows} rows {verb} left out{self._why()}.")
+        elif self.choices.missing == "ignore" and self.choices.ignores and self.bad:
+            n_cells = sum(len(bad.rows) for bad in self.bad)
+            self.notes.append(
+                f"{n_cells} of {X.size} cells are missing: their rows count by the columns they "
+                "have."
+            )
         names = [name for column in columns for name in column.outputs]
         X, texts = X[usable], {role: column[usable] for role, column in texts.items()}
         self._point_out(X, names, texts.get("target"), columns)
@@ -308,7 +314,7 @@ class _Preparation:
         for cells in bad:
             mostly = 2 * len(cells.rows) > n_rows and cells.name != self.target
             column = f"--drop {shlex.quote(cells.name)} leaves the column out. " if mostly else ""
-            help = cost or remedy(self.choices.fills)
+            help = cost or remedy(self.choices.fills, self.choices.ignores)
             self.problems.append(f"{cells.sentence(lines)} {column}{help}")
         for row in odd:
             more = "" if len(too_long) == 1 else f", and {len(too_long) - 1} more rows are too long"

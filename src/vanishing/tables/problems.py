@@ -49,7 +49,8 @@ class BadCells(NamedTuple):
         return f"{sentence}."
 
 
-def remedy(fills: bool) -> str:
-    """Return the options for cells that cannot be used; ``fills``: filling in is one of them."""
+def remedy(fills: bool, ignores: bool = False) -> str:
+    """Return the options for cells that cannot be used; filling in, or ignoring, may be one."""
     median = "; --missing median fills them in, which breaks every balance of the row" * fills
-    return f"--missing drop leaves such rows out{median}."
+    ignore = "--missing ignore scores such rows by the columns they have; " * ignores
+    return f"{ignore}--missing drop leaves such rows out{median}."

@@ -13,7 +13,7 @@ from vanishing.tables.errors import TableError
 from vanishing.tables.files import LOOK, FileLayout, FileTable
 from vanishing.tables.problems import BadCells, TableProblemsError, remedy
 
-MISSING = ("error", "drop", "median")
+MISSING = ("error", "drop", "median", "ignore")
 
 
 class TablePart(NamedTuple):
@@ -35,8 +35,8 @@ class Recipe:
     layout : FileLayout
         As far as the user gave it.
     decimal : {".", ","} or None
-    missing : {"error", "drop", "median"}
-        What is done about rows with cells that cannot be used.
+    missing : {"error", "drop", "median", "ignore"}
+        What is done about rows with cells that cannot be used; "ignore": such cells are NaN.
     roles : dict of str to str
         Columns that are not learned from: "id", "target", "run", "time".
     """
@@ -115,7 +115,7 @@ class Recipe:
                     table.path, [f"{cells.sentence(lines)} {remedy(fills)}" for cells in bad]
                 )
             X = np.column_stack([made[name] for name in outputs])
-            usable = np.isfinite(X).all(axis=1)
+            usable = np.isfinite(X).all(axis=1) | (self.missing == "ignore")
             filled = {cells.name: len(cells.rows) for cells in bad if self.missing == "median"}
             named = dict(zip(texts, blocks[len(places) :], strict=True))
             yield TablePart(X[usable], usable, named, filled)
