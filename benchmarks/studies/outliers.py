@@ -4,12 +4,14 @@
 protocols. *Unsupervised*: fitted to all rows and asked about them. *Novelty*: fitted to half of the
 normal rows, asked about all others, several splits. All detectors have their defaults; those that
 depend on units see standardised columns. ``alarms``: share of fresh normal rows that detectors call
-outliers when a rate is asked for. ``pump``: columns q, w, q*w, q^2, one of them off by 5 %, and
-which columns are blamed. ``line``: the ends of y = x. ``plant``, if asked for: faults of a plant
-(`outlier_plant`). ``settings``, if asked for: what half and
-twice each number of `vanishing.outliers.settings` changes (take ``--splits 2``).
+outliers when a rate is asked for: on the tables of the folder, on made tables of many kinds, and on
+a pump some of whose rows are wrong (twice as many seeds as splits). ``problems``, if asked for:
+thirty one-class problems that were set aside. ``pump``: columns q, w, q*w, q^2, one of them off by
+5 %, and which columns are blamed. ``line``: the ends of y = x. ``plant``, if asked for:
+faults of a plant (`outlier_plant`). ``settings``, if asked for: what half and twice each number of
+`vanishing.outliers.settings` changes (take ``--splits 2``).
 
-    python benchmarks/studies/outliers.py [sets] [alarms] [pump] [line] [--folder DIR] [--splits 10]
+    python benchmarks/studies/outliers.py [sets] [alarms] [problems] [pump] [line] [--splits 10]
 """
 
 import argparse
@@ -20,6 +22,8 @@ from pathlib import Path
 
 import numpy as np
 from outlier_plant import plant
+from outlier_problems import novelty, problems, unsupervised
+from outlier_tables import normal_rows, normal_tables, wrong_pump
 from sklearn.base import BaseEstimator
 from sklearn.covariance import EllipticEnvelope
 from sklearn.ensemble import IsolationForest
@@ -187,6 +191,66 @@ def alarms(folder, splits):
     print_table(["nominal", *detectors(0.01)], rows)
 
 
+def made_alarms(seeds):
+    """Print false alarms at 1 % on made tables: means and the worst fit of some seeds."""
+    rows = []
+    for kind in normal_tables():
+        shares, errors = [], []
+        for seed in range(seeds):
+            train, fresh = normal_rows(kind, seed)
+            model = VanishingOutlierDetector().fit(train)
+            shares.append(np.mean(model.predict(fresh) == -1))
+            errors.append(model.offset_std_)
+        said = f"{max(shares):.4f} (seed {np.argmax(shares)})"
+        rows.append([*kind[:2], f"{np.mean(shares):.4f}", said, f"{np.mean(errors):.2f}"])
+    print_table(["normal rows", "rows", "false alarms at 0.01", "worst fit", "offset_std_"], rows)
+    rows = []
+    for share in (0.0, 0.005, 0.02, 0.05, 0.1, 0.2):
+        found = np.array([_wrong_pump(seed, share) for seed in range(seeds)])
+        mean, worst = np.nanmean(found, axis=0), np.nanmin(found[:, 0], initial=1.0)
+        rows.append([share, f"{mean[0]:.3f}", f"{worst:.3f}", f"{mean[1]:.4f}"])
+        rows[-1] += [f"{found[:, 1].max():.4f}", f"{mean[2]:.3f}", f"{mean[3]:.3f}"]
+    head = ["pump: wrong rows", "recall", "worst", "false alarms, fresh", "worst"]
+    print_table([*head, "broken law, by explain", "contamination_"], rows)
+
+
+def _wrong_pump(seed, share):
+    """Return recall, false alarms, the share of wrong rows explained so, and the estimate."""
+    X, column, fresh = wrong_pump(seed, share)
+    model = VanishingOutlierDetector().fit(X)
+    wrong = column >= 0
+    alarms = np.mean(model.predict(fresh) == -1)
+    if not wrong.any():
+        return np.nan, alarms, np.nan, model.contamination_
+    kinds = [reasons[0]["kind"] == "broken law" for reasons in model.explain(X[wrong])]
+    recall = np.mean(model.predict(X[wrong]) == -1)
+    return recall, alarms, np.mean(kinds), model.contamination_
+
+
+def run_problems(seeds):
+    """Print areas on the problems that were set aside."""
+    makers = {
+        name: maker
+        for name, maker in detectors().items()
+        if name in (OURS, "IsolationForest", "neighbours, k = 5")
+    }
+    rows = []
+    for name, normal, odd in problems():
+        areas = np.zeros((2, len(makers)))
+        for seed in range(seeds):
+            X, y = unsupervised(normal, odd, seed)
+            train, rest, labels = novelty(normal, odd, seed)
+            for i, maker in enumerate(makers.values()):
+                scores = scores_of(maker().fit(X), X, training=True)
+                areas[0, i] += roc_auc_score(y, -scores) / seeds
+                scores = scores_of(maker().fit(train), rest, training=False)
+                areas[1, i] += roc_auc_score(labels, -scores) / seeds
+        rows.append([name, *areas.ravel()])
+    means = np.mean([row[1:] for row in rows], axis=0)
+    rows = [[name, *(f"{v:.3f}" for v in values)] for name, *values in [*rows, ["mean", *means]]]
+    print_table(["problem", *(f"{m}: {n}" for m in ("all rows", "novelty") for n in makers)], rows)
+
+
 def pump(seed, n_rows=2000, share=0.05):
     """Return rows of a pump, labels, and the column that is off by 5 % in each faulty row."""
     random = np.random.default_rng(seed)
@@ -279,7 +343,7 @@ def run_settings(folder, splits):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     usual = ("sets", "alarms", "pump", "line")
-    known = (*usual, "plant", "settings")
+    known = (*usual, "problems", "plant", "settings")
     parser.add_argument("what", nargs="*", default=usual, metavar="WHAT", help=", ".join(known))
     parser.add_argument("--folder", help="tables; default: outliers/ in the folder VANISHING_DATA")
     parser.add_argument("--splits", type=int, default=10)
@@ -294,7 +358,10 @@ def main():
     if "sets" in options.what:
         sets(folder, options.splits)
     if "alarms" in options.what:
+        made_alarms(2 * options.splits)
         alarms(folder, options.splits)
+    if "problems" in options.what:
+        run_problems(max(options.splits // 2, 1))
     if "pump" in options.what:
         run_pump(options.splits)
     if "line" in options.what:

@@ -86,7 +86,9 @@ def judged(seed: int, n_rows: int, n_fresh: int) -> dict:
     ]
     fresh = table_of(n_fresh, 1000 + seed)
     holds = rules.holds(fresh)
-    false = [str(rule) for rule, kept in zip(rules, holds.mean(axis=0), strict=True) if kept < 0.999]
+    false = [
+        str(rule) for rule, kept in zip(rules, holds.mean(axis=0), strict=True) if kept < 0.999
+    ]
     accepted = taken(statement, fresh)
     assert (accepted == holds.all(axis=1)).all()
     random = np.random.default_rng(seed)

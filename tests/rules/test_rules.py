@@ -139,13 +139,15 @@ def test_a_product_is_found_among_many_columns():
 
 def test_accidents_make_no_rules():
     random = np.random.default_rng(0)
-    X = pd.DataFrame({
-        "near zero": random.normal(3.2, 1, 400).clip(0.05),  # positive so far
-        "few": random.choice([0.5, 1.25, 3.5], 400, p=[0.8, 0.19, 0.01]),  # one is rare
-        "low": random.uniform(0, 1, 400),
-        "high": random.uniform(5, 6, 400),  # above low in all rows: by their ranges
-        "counts": random.poisson(2, 400),
-    })
+    X = pd.DataFrame(
+        {
+            "near zero": random.normal(3.2, 1, 400).clip(0.05),  # positive so far
+            "few": random.choice([0.5, 1.25, 3.5], 400, p=[0.8, 0.19, 0.01]),  # one is rare
+            "low": random.uniform(0, 1, 400),
+            "high": random.uniform(5, 6, 400),  # above low in all rows: by their ranges
+            "counts": random.poisson(2, 400),
+        }
+    )
     found = rules_of([], X)
     assert "[near zero] is never negative" not in words(found, "sign")
     assert words(found, "codes") == [] and words(found, "order") == []
@@ -162,16 +164,18 @@ def test_rules_do_not_depend_on_the_order_of_rows():
 def test_the_rate_is_kept_for_other_distributions():
     def table(n_rows, seed):
         random = np.random.default_rng(seed)
-        return np.column_stack([
-            random.standard_t(3, n_rows),
-            random.lognormal(0, 1.5, n_rows),
-            random.uniform(0, 1, n_rows),
-            1e8 + random.normal(size=n_rows),
-            random.gamma(0.5, 1, n_rows),
-            random.pareto(2, n_rows),
-            -random.exponential(1, n_rows),
-            random.poisson(100, n_rows),
-        ])
+        return np.column_stack(
+            [
+                random.standard_t(3, n_rows),
+                random.lognormal(0, 1.5, n_rows),
+                random.uniform(0, 1, n_rows),
+                1e8 + random.normal(size=n_rows),
+                random.gamma(0.5, 1, n_rows),
+                random.pareto(2, n_rows),
+                -random.exponential(1, n_rows),
+                random.poisson(100, n_rows),
+            ]
+        )
 
     refused = [
         1.0 - rules_of([], table(500, seed)).holds(table(20_000, 99)).all(axis=1).mean()

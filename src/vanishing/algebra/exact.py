@@ -83,9 +83,7 @@ class ExactPolynomial(BasePolynomial):
 
     coef: ObjectArray
 
-    def __init__(
-        self, terms: Table, coef: Iterable[Any], *, feature_names: Names | None = None
-    ):
+    def __init__(self, terms: Table, coef: Iterable[Any], *, feature_names: Names | None = None):
         coef = [to_fraction(value) for value in coef]
         self._set_terms(terms, np.array(coef, dtype=object), feature_names)
 

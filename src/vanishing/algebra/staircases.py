@@ -86,7 +86,7 @@ def _smallest_covers(supports: list[frozenset[int]]) -> list[frozenset[int]]:
             return
         # Each cover once: with the first variable, or without it and with the second, ...
         passed = excluded
-        for variable in sorted(min(open_supports, key=len)):
+        for variable in min((len(s), sorted(s)) for s in open_supports)[1]:
             yield from covers(chosen | {variable}, passed, most)
             passed |= {variable}
 

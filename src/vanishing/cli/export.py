@@ -84,7 +84,6 @@ def export(
         fail("--to onnx needs --out: a file such as model.onnx.", 2)
     check_model(model)
     from vanishing import load
-
     from vanishing.rules.rules import Rules
 
     fitted = load(model)

@@ -358,10 +358,10 @@ def _read(reader, node, model: IdealTransformer) -> None:
         keys = ("max_abs", "dimension", "degree", "certain", "equations")
         max_abs, dimension, degree, certain, equations = reader.fields(variety, "variety", keys)
         model.max_abs_ = reader.floats(max_abs, "max_abs", model.n_features_in_)
-        sizes = [
+        size, count = (
             None if value is None else reader.integer(value, "a dimension or degree")
             for value in (dimension, degree)
-        ]
+        )
         places = reader.integers(equations, "equations", 0, model.n_generators_ - 1)
-        shape = Shape(Dimension(*sizes, reader.flag(certain, "certain")), places)
+        shape = Shape(Dimension(size, count, reader.flag(certain, "certain")), places)
     model._shape = shape

@@ -64,6 +64,7 @@ def nearest_points(
                 rows.copy(),
                 np.broadcast_to(np.diag(1.0 / (_UNIT * noise)), (len(rows), *2 * noise.shape)),
                 np.broadcast_to(slack, (len(rows), *slack.shape)),
+                np.full((len(rows), system.n_directions), np.square(_UNIT)),
             )
         found = moved.converged & system.holds(moved.points)
         far = np.flatnonzero(~found)

@@ -30,13 +30,15 @@ class RowMethods:
     fits_sources, reads_sources : bool
         Whether `fit`, and whether the methods row by row, take rows that are not in memory: blocks,
         Dask collections, device arrays.
-    takes_gaps : bool
-        Whether rows may have gaps, which are NaN.
     """
 
     fits_sources = True
     reads_sources = True
-    takes_gaps = False
+
+    @property
+    def takes_gaps(self) -> bool:
+        """Whether rows may have gaps, which are NaN."""
+        return False
 
     def _per_block(self):
         """Return the estimator whose methods get the blocks of a lazy source."""

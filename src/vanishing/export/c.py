@@ -193,7 +193,7 @@ class _CSource(Notation, C):
         read_often = {
             id(value.inputs[0])
             for value in values
-            if value.operation == "linear" and value.width > 1
+            if (value.operation == "linear" and value.width > 1) or value.operation == "nearest"
         }
         for value in values:
             is_written_often = used[id(value)] > 1 or id(value) in read_often
@@ -286,6 +286,29 @@ class _CSource(Notation, C):
             f"    double sum = {start};",
             f"    {inner} sum += {product};",
             f"    {name}[i] = sum;",
+            "}",
+        ]
+        return lambda i: Written(f"{name}[{i}]")
+
+    def _nearest(self, value: Value) -> Entry:
+        """Compare an entry with all rows of a group."""
+        groups = value.data["groups"]
+        n_groups, n_rows, width = groups.shape
+        known, name = self.known[id(value.inputs[0])], self._name("v")
+        rows = self._numbers("double", groups.ravel())
+        self.lines += [
+            f"double {name}[{n_groups}];",
+            f"for (int i = 0; i < {n_groups}; i++) {{",
+            "    double least = INFINITY;",
+            f"    for (int k = i * {n_rows}; k < (i + 1) * {n_rows}; k++) {{",
+            "        double sum = 0.0;",
+            f"        for (int j = 0; j < {width}; j++) {{",
+            f"            const double d = {known('j').atom} - {rows}[k * {width} + j];",
+            "            sum += d * d;",
+            "        }",
+            f"        if (sum >= {value.data['equal']!r}) least = fmin(least, sum);",
+            "    }",
+            f"    {name}[i] = isinf(least) ? 0.0 : least;",
             "}",
         ]
         return lambda i: Written(f"{name}[{i}]")

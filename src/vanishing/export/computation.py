@@ -34,7 +34,8 @@ class Value:
         "columns" (the row itself), "constant", "take" (some entries), "join", "linear" (a matrix
         times the input, and an offset), "add", "subtract", "multiply", "divide", "minimum" or
         "maximum" (of two inputs, of one width or one of them of width 1), "power", "clip",
-        "zero_below" (0 where the input is below a limit), "quantiles", or a function out of
+        "zero_below" (0 where the input is below a limit), "quantiles", "nearest" (squared distances
+        to the nearest row of each of some groups), or a function out of
         `vanishing.algebra.programs.PORTABLE`.
     inputs : tuple of Value
     width : int
@@ -113,6 +114,17 @@ class Value:
     def quantiles(self, steps: Sequence[Steps]) -> "Value":
         """Return a function of each entry that consists of straight lines."""
         return Value("quantiles", (self,), self.width, {"steps": list(steps)})
+
+    def nearest(self, groups: np.ndarray, equal: float) -> "Value":
+        """Return the squared distance to the nearest row of each group, of those not equal to it.
+
+        Parameters
+        ----------
+        groups : array of shape (n_groups, n_rows, width)
+        equal : float
+            Squared distance below which rows are equal; 0 is returned where all are.
+        """
+        return Value("nearest", (self,), len(groups), {"groups": groups, "equal": float(equal)})
 
     def largest(self) -> "Value":
         """Return the largest entry: of each two, of each two of these, and so on."""

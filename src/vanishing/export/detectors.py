@@ -18,6 +18,8 @@ def scores(x: Value, detector: VanishingOutlierDetector) -> dict[str, Value]:
     notes = ["Laws of the columns:", *(f"    {law}" for law in detector.laws_)]
     unusual, broken = _parts(x, model)
     score = _relative(unusual, model, 0).maximum(_relative(broken, model, 1)) * -1.0
+    for part, weight in _around(x, model):
+        score = score - part.maximum(0.0) * weight
     score = score.noted(notes if len(notes) > 1 else ())
     return {"decision": score - float(detector.offset_), "score": score}
 
@@ -45,6 +47,29 @@ def _parts(x: Value, model: Model) -> tuple[Value, Value]:
     broken = (law * law).sum()
     broken = broken + off if len(features.constant) else broken
     return (bulk * bulk).largest().maximum(settings.FLOOR), broken.maximum(settings.FLOOR)
+
+
+def _around(x: Value, model: Model) -> list[tuple[Value, float]]:
+    """Return how far out a row is and how far from others, and what both count."""
+    around, parts = model.around, []
+    if not len(around.directions):
+        return []
+    at = (_standardised(x, model.features).take(around.places) - around.middle) / around.unit
+    at = at.clip(-settings.FIT_LIMIT, settings.FIT_LIMIT)
+    along = at.linear(around.directions, -around.origin)
+    far = (along * along).sum().maximum(settings.FLOOR)
+    parts.append((_relative(far, model, 2), float(around.weights[0])))
+    if len(around.rows):
+        groups = around.rows.reshape(around.n_groups, -1, len(around.places))
+        nearest = at.nearest(groups, around.equal).apply("sqrt")
+        mean = (nearest.sum() * (1.0 / around.n_groups)).maximum(around.shortest)
+        parts.append((_relative(mean, model, 3), float(around.weights[1])))
+    return parts
+
+
+def _standardised(x: Value, features: Features) -> Value:
+    z = (x.take(features.varying) - features.centre) / features.scale
+    return z.clip(-settings.FIT_LIMIT, settings.FIT_LIMIT)
 
 
 def _of(values: Value, coef: np.ndarray) -> Value:

@@ -14,6 +14,7 @@ from vanishing.export.models import computation_of
 # The lowest version of the operators in which all that are used have their present form; every
 # onnxruntime since 1.6 (2020) reads it, and the file format that goes with it.
 _OPSET, _FORMAT = 13, 7
+_FARTHEST = 1e300  # squared distance of rows that do not count
 _OPERATORS = {
     **{"add": "Add", "subtract": "Sub", "multiply": "Mul", "divide": "Div"},
     **{"minimum": "Min", "maximum": "Max"},
@@ -243,7 +244,30 @@ class _Graph:
             return self.add("Where", is_below, self.number(0.0), x)
         if operation == "quantiles":
             return self._quantiles(x, data["steps"])
+        if operation == "nearest":
+            return self._nearest(x, data["groups"], data["equal"])
         return getattr(self, f"_{operation}")(x)
+
+    def _nearest(self, x: str, groups: np.ndarray, equal: float) -> str:
+        """Return squared distances to the nearest rows, by a product with all of them."""
+        ones = self.numbers(np.ones((groups.shape[2], 1)))
+        length = self.add("MatMul", self.add("Mul", x, x), ones)
+        found = []
+        for group in groups:
+            product = self.add("MatMul", x, self.numbers(-2.0 * group.T))
+            squares = self.numbers(np.square(group).sum(axis=1)[np.newaxis])
+            square = self.add("Add", self.add("Add", product, squares), length)
+            is_equal = self.add("Less", square, self.number(equal))
+            square = self.add("Where", is_equal, self.number(_FARTHEST), square)
+            least = self.add("Neg", self._largest_of(self.add("Neg", square)))
+            is_all = self.add("Less", self.number(0.5 * _FARTHEST), least)
+            found.append(self.add("Where", is_all, self.number(0.0), least))
+        return self.add("Concat", *found, axis=1)
+
+    def _largest_of(self, x: str) -> str:
+        """Return the largest entry of each row, by the place that it has."""
+        place = self.add("ArgMax", x, axis=1, keepdims=1)
+        return self.add("GatherElements", x, place, axis=1)
 
     def _quantiles(self, x: str, steps: list[Steps]) -> str:
         """Search for the place of each entry among its knots, by halves, all columns at once."""

@@ -36,6 +36,17 @@ def _quantiles(X, steps):
     return out
 '''
 
+_NEAREST = '''
+def _nearest(at, groups, equal):
+    """Return the squared distances to the nearest row of each group that is not equal."""
+    found = []
+    for group in groups:
+        square = (group**2).sum(axis=1)[:, None] - 2.0 * (group @ at) + (at**2).sum(axis=0)
+        square = np.where(square < equal, np.inf, square).min(axis=0)
+        found.append(np.where(np.isinf(square), 0.0, square))
+    return np.array(found)
+'''
+
 _IN_CHUNKS = '''
 def _in_chunks(X, output):
     """Return an output of all rows, of which some are looked at at a time."""
@@ -214,6 +225,7 @@ class PythonSource(Notation, Python):
     """
 
     quantiles_helper = _QUANTILES
+    nearest_helper = _NEAREST
     concatenate = "np.concatenate([{}])"
 
     choices: ClassVar[dict[str, str]] = {
@@ -246,7 +258,9 @@ class PythonSource(Notation, Python):
         """Write an operation; one that is used several times gets a name."""
         text = self._text(value)
         is_simple = value.operation in ("constant", "columns", "take")
-        return self._named(text, value.notes) if value.notes or (times > 1 and not is_simple) else text
+        return (
+            self._named(text, value.notes) if value.notes or (times > 1 and not is_simple) else text
+        )
 
     def _named(self, text: Written, notes) -> Written:
         self.statements += [f"# {printable(note)}" for note in notes]
@@ -277,6 +291,10 @@ class PythonSource(Notation, Python):
             if not data["offset"].any():
                 return product
             return self.added(product, self._column("offset", data["offset"]))
+        if operation == "nearest":
+            self.helpers.add(self.nearest_helper)
+            groups = self.array("groups", data["groups"])
+            return Written(f"_nearest({inputs[0].text}, {groups}, {data['equal']!r})")
         self.helpers.add(self.quantiles_helper)
         parts = [
             f"({', '.join(self.array_text(part) for part in column)})" for column in data["steps"]

@@ -198,6 +198,8 @@ class _SQLSource(Notation, SQL):
                 if i < part.width:
                     return [(id(part), i)]
                 i -= part.width
+        if value.operation == "nearest":
+            return [(id(inputs[0]), j) for j in range(inputs[0].width)]
         if value.operation == "linear":
             return [(id(inputs[0]), j) for j in np.flatnonzero(value.data["matrix"][i]).tolist()]
         return [(id(part), 0 if part.width == 1 else i) for part in inputs]
@@ -237,6 +239,8 @@ class _SQLSource(Notation, SQL):
             row = data["matrix"][i]
             entries = dict(zip(np.flatnonzero(row).tolist(), operands, strict=True))
             return self.weighted_sum(row, data["offset"][i], entries.__getitem__)
+        if operation == "nearest":
+            return self._nearest(operands, data["groups"][i], data["equal"])
         if operation == "quantiles":
             return self._steps(operands[0], data["steps"][i])
         return self.entry(value, operands, lambda key: self.literal(data[key][i]))
@@ -282,9 +286,24 @@ class _SQLSource(Notation, SQL):
         operation, data = value.operation, value.data
         if operation == "power" and is_sql_product(data["exponent"]):
             return int(data["exponent"])
+        if operation == "nearest":
+            return 2
         if operation == "quantiles":
             return 3 * max(len(column.knots) for column in data["steps"])
         return super().times_written(value)
+
+    def _nearest(self, entries: list[Written], rows: np.ndarray, equal: float) -> Written:
+        """Write the squared distance to the nearest row of a table that is part of the text."""
+        names = [f"{self.prefix}_row{j}" for j in range(len(entries))]
+        texts = [f"({', '.join(self.literal(v).text for v in row)})" for row in rows]
+        parts = [f"({x.atom} - {name})" for x, name in zip(entries, names, strict=True)]
+        square = " + ".join(f"{part} * {part}" for part in parts)
+        limit = self.literal(equal).text
+        return Written(
+            f"(WITH {self.prefix}_rows({', '.join(names)}) AS (VALUES {', '.join(texts)})\n"
+            f"SELECT COALESCE(MIN(CASE WHEN {square} >= {limit} THEN {square} END), 0.0) "
+            f"FROM {self.prefix}_rows)"
+        )
 
     def _steps(self, x: Written, steps: Steps) -> Written:
         """Write a function that consists of straight lines, whose place is found by halves."""

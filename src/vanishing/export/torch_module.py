@@ -87,6 +87,8 @@ class ComputationModule(Module):
             return place, numbers.shape
         if operation == "quantiles":
             return self._tables(place, data["steps"])
+        if operation == "nearest":
+            return self._numbers(f"groups_{place}", data["groups"]), data["equal"]
         return data.get("exponent", data.get("limit"))
 
     def _tables(self, place: int, steps: list[Steps]) -> list[str]:
@@ -147,6 +149,8 @@ class ComputationModule(Module):
             return _FUNCTIONS[operation](*parts)
         if operation == "constant":
             return getattr(self, detail)
+        if operation == "nearest":
+            return _nearest(parts[0], getattr(self, detail[0]), detail[1])
         if operation == "join":
             return torch.cat([part.expand(len(X), -1) for part in parts], dim=1)
         (x,) = parts
@@ -177,6 +181,14 @@ class ComputationModule(Module):
         place = torch.searchsorted(knots, x.detach(), right=True)
         base, at, start, slope = (torch.gather(table, 1, place) for table in tables)
         return torch.where(x == base, at, start + (x - base) * slope).T
+
+
+def _nearest(x, groups, equal: float):
+    """Return squared distances to the nearest row of each group that is not equal; 0 if none is."""
+    lengths = (x**2).sum(dim=1, keepdim=True)
+    square = (groups**2).sum(dim=2)[:, None] - 2.0 * (x @ groups.transpose(1, 2)) + lengths
+    square = torch.where(square < equal, torch.inf, square).amin(dim=2)
+    return torch.where(torch.isinf(square), torch.zeros_like(square), square).T
 
 
 def _cube_root(x):

@@ -39,6 +39,17 @@ def _quantiles(X, steps):
     return torch.stack(rows)
 '''
 
+_NEAREST = '''
+def _nearest(at, groups, equal):
+    """Return the squared distances to the nearest row of each group that is not equal."""
+    found = []
+    for group in groups:
+        square = (group**2).sum(dim=1)[:, None] - 2.0 * (group @ at) + (at**2).sum(dim=0)
+        square = torch.where(square < equal, torch.inf, square).amin(dim=0)
+        found.append(torch.where(torch.isinf(square), 0.0, square))
+    return torch.stack(found)
+'''
+
 _LABELS = {
     "classifier": '''
     def predict(self, X):
@@ -128,6 +139,7 @@ class _TorchSource(PythonSource):
         "zero_below": "torch.where({0} < {1}, 0.0, {0})",
     }
     quantiles_helper = _QUANTILES
+    nearest_helper = _NEAREST
     concatenate = "torch.cat([{}])"
 
     def __init__(self):

@@ -20,6 +20,7 @@ from vanishing.outliers.model import (
     centred,
     doubt_of,
     left_of,
+    left_out,
     nearly_zero,
     noise_terms,
 )
@@ -43,6 +44,8 @@ class Built(NamedTuple):
         By the moments of all others.
     off : array of shape (n_rows,)
         Logarithms of squared distances from laws.
+    middle : array of shape (2,)
+        Distances of the middle row, by the moments of the bulk and of laws.
     """
 
     model: Model
@@ -50,6 +53,7 @@ class Built(NamedTuple):
     parts: np.ndarray
     scores: np.ndarray
     off: np.ndarray
+    middle: np.ndarray
 
 
 class Others(NamedTuple):
@@ -61,14 +65,14 @@ class Others(NamedTuple):
         Residuals.
     doubt : array of shape (n_rows,)
         Variance of what the bulk says of a row, relative to the noise.
-    distance : array of shape (n_rows,)
-        By the moments of laws, of all rows.
+    distances : array of shape (2, n_rows)
+        By the moments of the bulk and of laws, of all rows.
     """
 
     bulk: np.ndarray
     law: np.ndarray
     doubt: np.ndarray
-    distance: np.ndarray
+    distances: np.ndarray
 
 
 def build(
@@ -92,11 +96,13 @@ def build(
     """
     n, first = features.n, slice(0, settings.FIT_ROWS)
     whiteners = [whitener(part) for part in sums]
-    bulk, law = (Residuals.of(white, n) for white in whiteners)
-    others = _others(features, sums, whiteners, rules, (bulk, law), X, weight)
-    distance = others.distance[first]
-    soft = Rule(whiteners[1], max(median(distance, weight[first]), 1e-300), False, sums[1].ridge)
-    counts = weight[first] * soft.of_distances(distance)
+    inverses = [white.T @ white for white in whiteners]
+    bulk, law = (Residuals.of_precision(inverse[:, 1 : 1 + n]) for inverse in inverses)
+    others = _others(features, sums, inverses, rules, X, weight)
+    distances = others.distances[:, first]
+    middle = np.array([max(median(each, weight[first]), 1e-300) for each in distances])
+    soft = Rule(whiteners[1], float(middle[1]), False, sums[1].ridge)
+    counts = weight[first] * soft.of_distances(distances[1])
     counts /= counts.sum()
     z = features.standardised(X[first], settings.FIT_LIMIT)
     mean, square = z @ counts, np.square(z) @ counts
@@ -118,35 +124,39 @@ def build(
         np.zeros(4),
         np.ones(4),
     )
-    off = model.off(X)
+    # Of rows that are repeated, as those of few values are, distances are no distribution.
+    repeated = np.square(weight).sum() * len(weight) > 1.5 * weight.sum() ** 2
+    off = np.zeros(len(X)) if repeated else model.off(X)
     if neighbours == "auto":
         wrong = float(weight[off >= breaking(off, weight)].sum() / weight.sum())
         neighbours = wrong <= settings.FEW_WRONG
     z = features.standardised(X, settings.FIT_LIMIT)
     model = model._replace(around=surroundings_of(z, weight, ~strict, neighbours))
     doubt = np.minimum(others.doubt * (settings.HALF_DOUBT / n_bulk), settings.MOST_DOUBT)
+    fit = fit.without(weight[first] > settings.COMES_AGAIN * weight.sum())
     parts = _parts(model, X, others._replace(doubt=doubt), fit)
     model = centred(model, parts, weight)
-    return Built(model, counts, model.scaled(parts), model.scores_of(parts), off)
+    return Built(model, counts, model.scaled(parts), model.scores_of(parts), off, middle)
 
 
-def _others(features: Features, sums, whiteners, rules, residuals, X, weight) -> Others:
+def _others(features: Features, sums, inverses, rules, X, weight) -> Others:
     """Return residuals of rows by the moments of all others, and distances."""
     # A row that is so large a part of all comes again as it is.
     alone = np.where(weight > settings.COMES_AGAIN * weight.sum(), 0.0, weight)
     found = []
     for chunk in slices(len(X)):
         values = features.values(features.standardised(X[chunk], settings.FIT_LIMIT))
-        distances, shares = [], []
-        for part, white, rule in zip(sums, whiteners, rules, strict=True):
-            distances.append(squared_lengths(white @ values))
+        distances, shares, residuals = [], [], []
+        for part, inverse, rule in zip(sums, inverses, rules, strict=True):
+            product = inverse @ values
+            distances.append(np.einsum("ij,ij->j", values, product))
             shares.append(np.minimum(rule(values) * alone[chunk] / part.weight, 0.5))
-        bulk, law = (
-            each.left_out(values, distance, share)
-            for each, distance, share in zip(residuals, distances, shares, strict=True)
-        )
+            own = (
+                product[1 : 1 + features.n] / np.sqrt(inverse.diagonal())[1 : 1 + features.n, None]
+            )
+            residuals.append(left_out(own, distances[-1], shares[-1]))
         doubt = (1.0 - shares[0]) * distances[0] / left_of(distances[0], shares[0])
-        found.append((bulk, law, doubt, distances[1]))
+        found.append((*residuals, doubt, np.array(distances)))
     return Others(*(np.concatenate(each, axis=-1) for each in zip(*found, strict=True)))
 
 
@@ -212,6 +222,11 @@ class _NoiseFit(NamedTuple):
         mean = np.maximum(found @ self.counts, least)
         low, high = np.where(strict, np.array([settings.STRICT]).T, np.array([settings.LOOSE]).T)
         return Noise(coef, mean, low * mean, high * mean)
+
+    def without(self, again: np.ndarray) -> "_NoiseFit":
+        """Return the fit from which rows that come again are not left out."""
+        counts, leverage = (np.where(again, 0.0, each) for each in (self.counts, self.leverage))
+        return self._replace(counts=counts, leverage=leverage)
 
     def of_rows(self, chunk: slice) -> tuple[np.ndarray, np.ndarray]:
         """Return counts and leverages of rows; 0 for those that were not fitted to."""

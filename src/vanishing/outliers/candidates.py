@@ -290,8 +290,37 @@ def linear_supports(table: StandardTable) -> Iterator[tuple[int, ...]]:
         for support in regressions(gram, target, min(settings.EQUATION_TERMS - 1, len(linear))):
             if len(support) > 1 and _is_close(gram, tuple(support.tolist())):
                 sets.add(tuple(sorted(support.tolist())))
+    if len(linear) <= settings.BALANCE_COLUMNS:
+        sets |= _balances(gram)
     for each in sorted(sets):
         yield (0, *(int(linear[i]) for i in each))
+
+
+def _balances(gram: np.ndarray) -> set[tuple[int, ...]]:
+    """Return columns of balances that are too long to be found term by term.
+
+    From the equation of a column with all others, the column that matters least is left out, one
+    after the other, as long as what is left determines the first nearly as well.
+    """
+    found: set[tuple[int, ...]] = set()
+    whole = np.linalg.inv(gram + 1e-14 * np.eye(len(gram)))
+    for target in np.flatnonzero(whole.diagonal() > settings.LAW**-2):
+        inverse, inside = whole.copy(), np.ones(len(gram), dtype=bool)
+        least = max(inverse[target, target] / settings.SIMPLER**2, settings.LAW**-2)
+        while inside.sum() > 2:
+            others = np.flatnonzero(inside & (np.arange(len(gram)) != target))
+            loss = np.square(inverse[others, target]) / inverse[others, others]
+            weakest = others[int(np.argmin(loss))]
+            if inverse[target, target] - loss.min() < least:
+                break
+            # The inverse without a column.
+            row = inverse[weakest].copy()
+            inverse -= np.outer(row, row / row[weakest])
+            inside[weakest] = False
+            inverse[weakest, weakest] = 1.0
+        if inside.sum() <= settings.BALANCE_TERMS:
+            found.add(tuple(np.flatnonzero(inside).tolist()))
+    return found
 
 
 def _means(factor: np.ndarray, places) -> np.ndarray:

@@ -30,30 +30,38 @@ class Residuals(NamedTuple):
     @classmethod
     def of(cls, white: np.ndarray, n: int) -> "Residuals":
         """Return the residuals that follow from the whitener of moments."""
-        precision = white.T @ white[:, 1 : 1 + n]
+        return cls.of_precision(white.T @ white[:, 1 : 1 + n])
+
+    @classmethod
+    def of_precision(cls, precision: np.ndarray) -> "Residuals":
+        """Return the residuals that follow from the columns' part of the inverse of G."""
+        n = precision.shape[1]
         size = np.sqrt(precision[np.arange(1, 1 + n), np.arange(n)])
         return cls(precision / size, 1.0 / size)
 
-    def left_out(self, values: np.ndarray, distance: np.ndarray, share: np.ndarray) -> np.ndarray:
-        """Return the residuals of rows by the moments of all other rows, shape (n, n_rows).
 
-        Without a row its G is G less a matrix of rank 1, whose inverse follows from that of G
-        (Sherman and Morrison 1950), so that no row asks for a fit of its own.
+def left_out(residuals: np.ndarray, distance: np.ndarray, share: np.ndarray) -> np.ndarray:
+    """Return the residuals of rows by the moments of all other rows, shape (n, n_rows).
 
-        Parameters
-        ----------
-        values : array of shape (k, n_rows)
-        distance : array of shape (n_rows,)
-            v' G^-1 v.
-        share : array of shape (n_rows,)
-            What rows count in G, of all 1.
-        """
-        residuals = self.coef.T @ values
-        left = left_of(distance, share)
-        size = np.square(residuals)
-        size *= share / left
-        size += 1.0
-        return residuals * (np.sqrt(1.0 - share) / left) / np.sqrt(size)
+    Without a row its G is G less a matrix of rank 1, whose inverse follows from that of G (Sherman
+    and Morrison 1950), so that no row asks for a fit of its own.
+
+    Parameters
+    ----------
+    residuals : array of shape (n, n_rows)
+        By the moments of all rows.
+    distance : array of shape (n_rows,)
+        v' G^-1 v.
+    share : array of shape (n_rows,)
+        What rows count in G, of all 1.
+    """
+    left = left_of(distance, share)
+    size = np.square(residuals)
+    size *= share / left
+    size += 1.0
+    np.sqrt(size, out=size)
+    size *= left / np.sqrt(1.0 - share)
+    return residuals / size
 
 
 def left_of(distance: np.ndarray, share: np.ndarray) -> np.ndarray:
@@ -77,8 +85,14 @@ class Noise(NamedTuple):
 
     def __call__(self, z: np.ndarray) -> np.ndarray:
         """Return the sizes at standardised rows, shape (n_residuals, n_rows)."""
-        sizes = self.coef.T @ noise_terms(np.clip(z, -settings.FIT_LIMIT, settings.FIT_LIMIT))
-        return np.clip(sizes, self.low[:, None], self.high[:, None], out=sizes)
+        sizes = self._fitted(np.clip(z, -settings.FIT_LIMIT, settings.FIT_LIMIT))
+        return np.clip(sizes, self.low[:, None], self.high[:, None])
+
+    def _fitted(self, z: np.ndarray) -> np.ndarray:
+        """Return the sizes without limits, shape (n_residuals, n_rows)."""
+        if not self.coef[1:].any():  # the same everywhere
+            return np.repeat(self.coef[:1].T, z.shape[1], axis=1)
+        return self.coef.T @ noise_terms(z)
 
     def left_out(self, z, found: np.ndarray, counts: np.ndarray, leverage: np.ndarray):
         """Return the sizes at rows that the noise was fitted to, by all other rows; their means.
@@ -91,7 +105,7 @@ class Noise(NamedTuple):
         counts, leverage : array of shape (n_rows,)
             What a row counts for the mean of all, and for the size at that row.
         """
-        sizes = (self.coef.T @ noise_terms(z) - leverage * found) / (1.0 - leverage)
+        sizes = (self._fitted(z) - leverage * found) / (1.0 - leverage)
         factor = (self.mean[:, None] - counts * found) / ((1.0 - counts) * self.mean[:, None])
         np.maximum(factor, settings.LOOSE[0], out=factor)
         low, high = self.low[:, None] * factor, self.high[:, None] * factor
@@ -233,14 +247,19 @@ def nearly_zero(sums: Sums, size: float) -> np.ndarray:
 
     Relative, because a column that a few wild values have made wide is nearly constant elsewhere.
     """
+    if not size > 0.0:
+        return np.zeros((len(sums.gram), 0))
     gram = sums.gram / sums.weight
     mean = gram[0, 1:] / gram[0, 0]
     covariance = gram[1:, 1:] - gram[0, 0] * np.outer(mean, mean)
     # Sums of squares that are zero may come out of moments as less than that.
     rounding = 1e-14 * np.abs(gram.diagonal()[1:]) + 1e-300
     spread = np.sqrt(np.maximum(covariance.diagonal(), rounding))
-    values, vectors = eigh(covariance / spread / spread[:, None], check_finite=False)
-    small = values < size**2
-    coef = vectors[:, small] / np.sqrt(np.maximum(values[small], 0.0) + sums.ridge)
+    values, vectors = eigh(
+        covariance / spread / spread[:, None],
+        check_finite=False,
+        subset_by_value=(-np.inf, size**2),
+    )
+    coef = vectors / np.sqrt(np.maximum(values, 0.0) + sums.ridge)
     coef /= spread[:, None]
     return np.vstack([-mean @ coef, coef])

@@ -9,7 +9,8 @@ count little and no row is left out.
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cholesky, solve_triangular
+from scipy.linalg import cholesky
+from scipy.linalg.lapack import dtrtri
 
 from vanishing.outliers import settings
 from vanishing.outliers.features import Features
@@ -58,8 +59,11 @@ def whitener(sums: Sums) -> np.ndarray:
     """Return lower triangular W with W'W = (G + ridge)^-1."""
     gram = sums.gram / sums.weight
     gram[np.diag_indices_from(gram)] += sums.ridge
-    factor = cholesky(gram, lower=True, check_finite=False)
-    return solve_triangular(factor, np.eye(len(gram)), lower=True, check_finite=False)
+    factor = cholesky(gram, lower=True, check_finite=False, overwrite_a=True)
+    inverse, info = dtrtri(factor, lower=True)
+    if info:
+        raise np.linalg.LinAlgError("the moments have no inverse.")
+    return np.asarray(inverse)
 
 
 def squared_lengths(values: np.ndarray) -> np.ndarray:
@@ -67,12 +71,51 @@ def squared_lengths(values: np.ndarray) -> np.ndarray:
     return np.einsum("ij,ij->j", values, values)
 
 
+class Sketch(NamedTuple):
+    """Random combinations of features, by which rows are weighted where features are many.
+
+    Attributes
+    ----------
+    features : Features
+    matrix : array of shape (n_combinations, k)
+        The first is the first feature, 1.
+    """
+
+    features: Features
+    matrix: np.ndarray
+
+    @classmethod
+    def of(cls, features: Features) -> "Sketch":
+        """Return the combinations; their seed is fixed."""
+        random = np.random.default_rng(0)
+        matrix = random.normal(size=(settings.WIDE, features.size)) / np.sqrt(features.size)
+        matrix[0], matrix[:, 0] = 0.0, 0.0
+        matrix[0, 0] = 1.0
+        return cls(features, matrix)
+
+    @property
+    def size(self) -> int:
+        """How many combinations there are."""
+        return len(self.matrix)
+
+    def of_rows(self, z: np.ndarray) -> np.ndarray:
+        """Return the combinations at standardised rows, shape (size, n_rows)."""
+        return np.hstack(
+            [self.matrix @ self.features.values(z[:, chunk]) for chunk in slices(z.shape[1])]
+        )
+
+    @staticmethod
+    def values(combinations: np.ndarray) -> np.ndarray:
+        """Return what moments are of: combinations that `of_rows` has returned."""
+        return combinations.copy()
+
+
 class Rule(NamedTuple):
     """What rows count: by their distances, relative to that of the middle row.
 
     Attributes
     ----------
-    whitener : array of shape (k, k)
+    whitener : array of shape (k, k), or of fewer rows where features are many
     middle : float
     hard : bool
         Whether rows beyond the middle one are left out, or count little.
@@ -97,21 +140,23 @@ class Rule(NamedTuple):
         return (1.0 + distance / self.middle) ** settings.LAW_POWER
 
 
-def distances(features: Features, z: np.ndarray, whitener: np.ndarray) -> np.ndarray:
+def distances(features: Features | Sketch, z: np.ndarray, whitener: np.ndarray) -> np.ndarray:
     """Return s of standardised rows."""
     return np.concatenate(
         [squared_lengths(whitener @ features.values(z[:, chunk])) for chunk in slices(z.shape[1])]
     )
 
 
-def rule_of(features: Features, z, weight, sums: Sums, *, hard: bool) -> tuple[Rule, np.ndarray]:
+def rule_of(
+    features: Features | Sketch, z, weight, sums: Sums, *, hard: bool
+) -> tuple[Rule, np.ndarray]:
     """Return what standardised rows count by moments, and their distances."""
     white = whitener(sums)
     distance = distances(features, z, white)
     return Rule(white, max(median(distance, weight), 1e-300), hard, sums.ridge), distance
 
 
-def sums_of(features: Features, z: np.ndarray, weight: np.ndarray, ridge: float) -> Sums:
+def sums_of(features: Features | Sketch, z: np.ndarray, weight: np.ndarray, ridge: float) -> Sums:
     """Return the sums over standardised rows of given weights."""
     used = np.flatnonzero(weight)
     if len(used) < len(weight):
@@ -138,18 +183,26 @@ def rules(features: Features, X: np.ndarray, weight: np.ndarray, n_rows) -> tupl
     """
     weight = weight[: settings.FIT_ROWS]
     z = features.standardised(X[: settings.FIT_ROWS], settings.FIT_LIMIT)
+    view: Features | Sketch = features
+    if features.size > settings.WIDE:
+        view = Sketch.of(features)
+        z = view.of_rows(z)
 
     def last_rule(n_fits: int, ridge: float, hard: bool) -> Rule:
         counts = weight
         for _ in range(n_fits - 1):
-            sums = sums_of(features, z, counts, ridge)
-            rule, distance = rule_of(features, z, weight, sums, hard=hard)
+            sums = sums_of(view, z, counts, ridge)
+            rule, distance = rule_of(view, z, weight, sums, hard=hard)
             counts = weight * rule.of_distances(distance)
+        if isinstance(view, Sketch):
+            return rule._replace(whitener=rule.whitener @ view.matrix)
         return rule
 
-    bulk_ridge, law_ridge = ridges(features.size, n_rows)
-    bulk = last_rule(settings.BULK_FITS, bulk_ridge, True)
-    return bulk, last_rule(settings.LAW_FITS, law_ridge, False)
+    # The fits of a sketch have its size; the moments of all features have theirs.
+    full = ridges(features.size, n_rows)
+    bulk_ridge, law_ridge = ridges(view.size, n_rows)
+    bulk = last_rule(settings.BULK_FITS, bulk_ridge, True)._replace(ridge=full[0])
+    return bulk, last_rule(settings.LAW_FITS, law_ridge, False)._replace(ridge=full[1])
 
 
 class Accumulate:

@@ -32,6 +32,8 @@ LEAST_ROWS = 2  # below which a fit is refused
 # Added to G, and that much more of (features per row, less 1 / ROWS_PER_FEATURE): with few rows
 # features count as less related. One-class problems of few rows: .933 with it, .925 without; none.
 BULK_RIDGE, LAW_RIDGE = (1e-3, 1.0), (1e-6, 0.01)
+# Features beyond which rows are weighted by so many random combinations of them: time.
+WIDE = 300
 # Until weights settle: time.
 BULK_FITS = 6  # half -.011 / +.001, double -.001 / .000
 LAW_FITS = 5  # half -.013 / -.002, double +.001 / -.004
@@ -80,6 +82,8 @@ MONOMIALS = 100  # of degree 2; of more columns only linear equations are looked
 ROWS_PER_MONOMIAL = 3  # fewer rows make laws of chance
 ODD = 0.1  # share of rows that equations are not fitted to: one wrong row hides an exact law
 EQUATION_TERMS = 6  # at most: longer ones nobody reads
+# Columns of a linear balance, at most, where those of the table are so many at most: time.
+BALANCE_TERMS, BALANCE_COLUMNS = 12, 120
 SIMPLER = 1.5  # error that fewer terms may have, relative to that of more
 TRIPLES = 24  # columns up to which all three of them are tried: time
 OFFSET_ERROR = 0.2  # of an equation, that an offset of a column may add to have fewer digits

@@ -16,7 +16,7 @@ from vanishing.outliers.equations import (
     constant_laws,
     laws_from,
 )
-from vanishing.outliers.features import Features, features_of
+from vanishing.outliers.features import features_of
 from vanishing.outliers.model import Model, Residuals, doubt_of
 from vanishing.outliers.monomials import MonomialSums, monomials_of
 from vanishing.outliers.passes import PIECE, Sampled
@@ -131,7 +131,7 @@ def fit_state(
         names,
         built.model,
         sums,
-        _middle(features, sums, X[: settings.FIT_ROWS], weight[: settings.FIT_ROWS]),
+        built.middle,
         _monomials(built, X[: settings.FIT_ROWS], weight[: settings.FIT_ROWS], max_degree),
         Calibration.of(
             built.scores,
@@ -144,12 +144,6 @@ def fit_state(
         n_rows,
     )
     return state, X, weight
-
-
-def _middle(features: Features, sums, X, weight) -> np.ndarray:
-    """Return the distances of the middle row by the moments of the bulk and of laws."""
-    z = features.standardised(X, settings.FIT_LIMIT)
-    return np.array([rule_of(features, z, weight, part, hard=False)[0].middle for part in sums])
 
 
 def _monomials(built: Built, X, weight, max_degree: int) -> MonomialSums:
@@ -213,6 +207,8 @@ def updated(
         )
     )
     known = state.calibration
+    if not known.off.any():  # they tell nothing of these columns
+        off = np.zeros(len(X))
     z = model.features.standardised(X, settings.FIT_LIMIT)
     counts = weight * both[1].of_distances(distances(model.features, z, both[1].whitener))
     counts[scores < quantiles(known.scores, known.counts, (settings.ODD,))[0]] = 0.0

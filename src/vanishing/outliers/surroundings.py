@@ -9,11 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh
+from scipy.sparse.linalg import eigsh
 
 from vanishing.outliers import settings
 from vanishing.outliers.quantiles import quantiles
 from vanishing.outliers.robust import squared_lengths
 
+_PIECE = 256  # rows whose distances are in the cache
 _NORMAL = 3.29  # width of the middle 90 % of a normal variable of variance 1
 
 
@@ -83,12 +85,22 @@ class Surroundings(NamedTuple):
 
         Rows that are equal to a row do not count, so that training rows are as new ones.
         """
-        square = squared_lengths(self.rows.T)[:, None] - 2.0 * (self.rows @ at)
-        square += squared_lengths(at)
-        square[square < self.equal] = np.inf
-        square = square.reshape(self.n_groups, -1, at.shape[1]).min(axis=1)
-        square[np.isinf(square)] = 0.0
-        return np.sqrt(square).mean(axis=0)
+        matrix = np.column_stack([-2.0 * self.rows, squared_lengths(self.rows.T)])
+        at = np.vstack([at, np.ones(at.shape[1])])
+        starts = range(0, at.shape[1], _PIECE)
+        return np.concatenate([self._mean_nearest(matrix, at[:, i : i + _PIECE]) for i in starts])
+
+    def _mean_nearest(self, matrix: np.ndarray, at: np.ndarray) -> np.ndarray:
+        square = (matrix @ at).reshape(self.n_groups, -1, at.shape[1])
+        length = squared_lengths(at) - 1.0
+        nearest = square.min(axis=1) + length
+        (same,) = np.nonzero((nearest < self.equal).any(axis=0))
+        if len(same):
+            others = square[:, :, same] + length[same]
+            others[others < self.equal] = np.inf
+            nearest[:, same] = others.min(axis=1)
+            nearest[np.isinf(nearest)] = 0.0
+        return np.sqrt(nearest).mean(axis=0)
 
     def followed(self, z: np.ndarray, weight: np.ndarray, share: float, random) -> "Surroundings":
         """Return the same with rows of a batch in place of a share of its own.
@@ -138,7 +150,7 @@ def surroundings_of(z: np.ndarray, weight: np.ndarray, is_free: np.ndarray, neig
     few = at[:, : settings.RANGE_ROWS]
     signs = few * np.sqrt(weight / np.maximum(squared_lengths(few), 1e-300))
     p = min(settings.COMPONENTS, len(places))
-    vectors = eigh(signs @ signs.T, subset_by_index=[len(places) - p, len(places) - 1])[1]
+    vectors = _largest(signs @ signs.T, p)
     origin, size = _middles(vectors.T @ few, weight)
     return found._replace(
         directions=np.ascontiguousarray(vectors.T / size[:, None]),
@@ -147,6 +159,14 @@ def surroundings_of(z: np.ndarray, weight: np.ndarray, is_free: np.ndarray, neig
         n_groups=n_groups,
         weights=share * np.array([settings.FAR_OUT, settings.FAR_FROM_OTHERS if count else 0.0]),
     )
+
+
+def _largest(matrix: np.ndarray, count: int) -> np.ndarray:
+    """Return the eigenvectors of the largest eigenvalues."""
+    n = len(matrix)
+    if n > settings.WIDE:
+        return eigsh(matrix, count, v0=np.ones(n), tol=1e-3)[1]
+    return eigh(matrix, subset_by_index=[n - count, n - 1])[1]
 
 
 def _middles(values: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -9,6 +9,8 @@ from vanishing.outliers import settings
 from vanishing.outliers.calibration import Calibration
 from vanishing.outliers.quantiles import quantiles
 
+_ROUNDING = 1e-9  # of scores
+
 
 class Threshold(NamedTuple):
     """The score below which rows are outliers, and what it was found from.
@@ -60,7 +62,9 @@ def _of_rank(scores: np.ndarray, weight: np.ndarray, rate: float) -> tuple[float
     # Of the score of a rank (Maritz and Jarrett 1978).
     chance = np.diff(betainc(rank, count - rank + 1.0, np.minimum(share, 1.0)), prepend=0.0)
     variance = chance @ np.square(scores - chance @ scores)
-    return float(scores[place]) - missing, float(np.hypot(np.sqrt(variance), missing))
+    # A row that comes again is scored with itself, which rounds in another way.
+    score = float(scores[place]) - missing
+    return score - _ROUNDING * (1.0 + abs(score)), float(np.hypot(np.sqrt(variance), missing))
 
 
 def share_below(scores: np.ndarray, weight: np.ndarray, share: float) -> Threshold:

@@ -135,8 +135,7 @@ def _laws_of(model_or_laws) -> tuple[list[Law | str], tuple[str, ...] | None]:
         model_or_laws = model_or_laws.laws_
     if isinstance(model_or_laws, Mapping) or not isinstance(model_or_laws, Iterable):
         raise TypeError(
-            "rules are made of a model with laws_, or of laws; got "
-            f"{type(model_or_laws).__name__}."
+            f"rules are made of a model with laws_, or of laws; got {type(model_or_laws).__name__}."
         )
     laws = list(model_or_laws)
     wrong = [law for law in laws if not isinstance(law, (Law, str))]
