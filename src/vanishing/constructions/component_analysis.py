@@ -198,11 +198,8 @@ class ComponentAnalysis:
             projection, squares = projection[:, chosen], squares[chosen]
         if by_pencil:
             limit, zero = 0.5, zero / (zero + psi)
-            if by_gradients:
-                slopes = np.sqrt(psi) * np.sqrt(unit / self.variances)
-                eigenvalues, vectors = self._pencil(left, right, projection, careful, slopes)
-            else:
-                eigenvalues, vectors = self._coefficients(left, right, projection, careful, psi)
+            pencil = self._pencil if by_gradients else self._coefficients
+            eigenvalues, vectors = pencil(left, right, projection, careful, psi, unit)
         else:
             limit = psi
             eigenvalues, vectors = self._spectrum(left, right, projection, basis, careful)
@@ -348,12 +345,13 @@ class ComponentAnalysis:
         _, sigma, right_vectors = np.linalg.svd(total)
         return sigma[::-1] ** 2, right_vectors[::-1].T
 
-    def _pencil(self, left, right, projection, careful, slopes):
+    def _pencil(self, left, right, projection, careful, psi, unit):
         """Return shares v'Av / v'(A + psi B)v, ascending, and v with v'(A + psi B)v = 1.
 
         Combinations that are zero on the rows together with their gradients are left out: they
         lie in the ideal that the generators of lower degrees generate, and cannot be normalised.
         """
+        slopes = np.sqrt(psi) * np.sqrt(unit / self.variances)
         if len(self.stages) == 1:
             (squares,) = self._products(left, right, projection, None, careful=careful)
             steepness = _steepness_of_degree_two(left, right, projection, slopes, careful)
@@ -363,7 +361,7 @@ class ComponentAnalysis:
             )
         return _shares(squares, steepness, careful)
 
-    def _coefficients(self, left, right, projection, careful, psi):
+    def _coefficients(self, left, right, projection, careful, psi, _unit):
         """Return the same with coefficients on monomials in place of gradients."""
         n_candidates = projection.shape[1]
         stage = Stage(left, right, np.eye(n_candidates), -projection.T, 0)
