@@ -30,7 +30,7 @@ class Residuals(NamedTuple):
     @classmethod
     def of(cls, white: np.ndarray, n: int) -> "Residuals":
         """Return the residuals that follow from the whitener of moments."""
-        return cls.of_precision(white.T @ white[:, 1 : 1 + n])
+        return cls.of_precision((white.T @ white)[:, 1 : 1 + n])
 
     @classmethod
     def of_precision(cls, precision: np.ndarray) -> "Residuals":
