@@ -10,7 +10,8 @@ import numpy as np
 
 from vanishing._types import IntArray
 
-_MOST_STEPS = 20_000  # of a search, before it is given up
+_MOST_STEPS = 1_000_000  # supports looked at by a search before it is given up
+_MOST_TERMS = 20_000  # standard terms that are counted
 
 
 class TooIntricate(Exception):
@@ -75,7 +76,7 @@ def _smallest_covers(supports: list[frozenset[int]]) -> list[frozenset[int]]:
 
     def covers(chosen: frozenset[int], excluded: frozenset[int], most: int):
         nonlocal steps
-        steps += 1
+        steps += len(supports)
         if steps > _MOST_STEPS:
             raise TooIntricate
         open_supports = [s - excluded for s in supports if not s & chosen]
@@ -107,6 +108,6 @@ def _n_standard(terms: IntArray) -> int:
     for exponent in range(int(pure.min())):
         below = _minimal(terms[last <= exponent, :-1])
         total += _n_standard(below)
-        if total > _MOST_STEPS:
+        if total > _MOST_TERMS:
             raise TooIntricate
     return total

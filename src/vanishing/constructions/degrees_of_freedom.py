@@ -6,6 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from vanishing._types import FloatArray, IntArray
+from vanishing.algebra import monomials
+from vanishing.algebra.evaluation import evaluate
 from vanishing.algebra.generators import Generators
 from vanishing.algebra.staircases import TooIntricate, growth
 from vanishing.constructions import settings
@@ -78,7 +80,7 @@ def shape_of(
     if sample is None:
         return Shape(UNDETERMINED, nothing)
     generators = generators.subset(supported)
-    slopes = np.stack([g.gradient(sample) for g in generators], axis=1) * _spread(sample)
+    slopes = _gradients(generators, sample) * _spread(sample)
     steepness = np.linalg.norm(slopes, axis=2)
     with np.errstate(divide="ignore", invalid="ignore"):
         distances = np.abs(generators.evaluate(sample)) / steepness
@@ -108,6 +110,24 @@ def shape_of(
     return Shape(Dimension(dimension, degree, certain), places)
 
 
+def _gradients(generators: Generators, X: FloatArray) -> FloatArray:
+    """Return the gradients of all generators together: (n_rows, n_generators, n_features)."""
+    n_terms = len(generators.terms)
+    terms = np.concatenate([generators.terms, generators.leading_terms])
+    index, variable, quotients = monomials.divisors(terms)
+    plan, position = monomials.plan(quotients)
+    ((_, values),) = evaluate(X, plan, rows=len(X))
+    values = values[position] * terms[index, variable][:, np.newaxis]
+    slopes = np.zeros((len(X), len(generators), terms.shape[1]))
+    for v in range(terms.shape[1]):
+        own = variable == v
+        standard, leading = own & (index < n_terms), own & (index >= n_terms)
+        slopes[:, :, v] = values[standard].T @ generators.coef[:, index[standard]].T
+        places = index[leading] - n_terms
+        slopes[:, places, v] += values[leading].T * generators.leading_coef[places]
+    return slopes
+
+
 def _spread(sample: FloatArray) -> FloatArray:
     """Return a spread of each column that few rows do not decide; 1 for constant columns."""
     low, high = np.quantile(sample, [0.05, 0.95], axis=0)
@@ -133,7 +153,8 @@ def _local_dimension(slopes: FloatArray, steepness: FloatArray, noise: float) ->
     """
     size = np.sqrt(np.mean(steepness**2, axis=0))
     size[size == 0.0] = 1.0
-    singular = np.linalg.svd(slopes / size[:, np.newaxis], compute_uv=False)
-    left = slopes.shape[2] - (singular > settings.INDEPENDENT * noise).sum(axis=1)
+    relative = slopes / size[:, np.newaxis]
+    squares = np.linalg.eigvalsh(relative.transpose(0, 2, 1) @ relative)
+    left = slopes.shape[2] - (squares > (settings.INDEPENDENT * noise) ** 2).sum(axis=1)
     dimensions, counts = np.unique(left, return_counts=True)
     return int(dimensions[counts >= settings.SHARE_OF_ROWS * len(left)].max())

@@ -48,6 +48,7 @@ from vanishing.rows.reader import RowReader
 
 # What rounding leaves of a polynomial that is zero, relative to the size of its terms.
 ROUNDING = 1e-8
+CANCELLED = 1e-13  # of a coefficient, next to the largest of the polynomial that is divided
 NO_SHAPE = Shape(UNDETERMINED, np.zeros(0, dtype=np.intp))
 
 
@@ -146,7 +147,7 @@ class IdealTransformer(MonomialTransformer):
         >>> from vanishing import OAVI
         >>> angle = np.linspace(0, 6, 50)
         >>> X = np.column_stack([np.cos(angle), np.sin(angle)])
-        >>> model = OAVI(psi=1e-6, oracle="ls", max_degree=2).fit(X)
+        >>> model = OAVI(psi=1e-6, oracle="ls", max_degree=3).fit(X)
         >>> remainder, quotients = model.reduce("x0*x1^2 + x1")
         >>> print(remainder, "and", quotients[0])
         -x0^3 + x1 + x0 and x0
@@ -155,6 +156,9 @@ class IdealTransformer(MonomialTransformer):
         names = self.generators_.feature_names
         dividend = coefficients_of(to_float_polynomial(f, names))
         remainder, quotients = divided(dividend, self._divisors(), self.feature_order_)
+        # Terms that cancel leave their rounding.
+        least = CANCELLED * max(map(abs, dividend.values()))
+        remainder = {term: value for term, value in remainder.items() if abs(value) > least}
         refuse_beyond(remainder, self.terms_, names)
         return Reduction(self._polynomial(remainder), [self._polynomial(q) for q in quotients])
 
