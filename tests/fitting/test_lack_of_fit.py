@@ -7,7 +7,7 @@ from vanishing.fitting.lack_of_fit import LackOfFit
 from vanishing.fitting.smooth_terms import is_logarithmic, smooth_coordinates
 
 
-@pytest.mark.parametrize("n_rows", [200, 3000])
+@pytest.mark.parametrize("n_rows", [200, 1000])
 def test_it_is_about_standard_normal_for_noise(n_rows):
     sizes, p_values, wrong = [], [], []
     for seed in range(40):

@@ -99,12 +99,12 @@ def test_a_claim_that_other_forms_match_within_the_noise_says_so(n_rows, noise, 
 def test_coefficients_count_rows_by_their_noise():
     # By the largest rows alone the constant would have ten times the error that it has.
     pulls = []
-    for seed in range(16):
+    for seed in range(10):
         for law in LawFinder().fit(*gas(seed, n_rows=100)).laws_:
             if "x0*x2/x1" in str(law):
                 constant = -law.coef[1] / law.coef[0]
                 pulls.append((abs(constant) - 8.314) / law.coef_std.max())
-    assert len(pulls) >= 12
+    assert len(pulls) >= 7
     assert 0.6 < np.sqrt(np.mean(np.square(pulls))) < 1.5
 
 
