@@ -1,6 +1,7 @@
 """Twenty loops of programs, with the equations that their variables keep.
 
-Ten are those that `loop_invariants` was built with, ten were held apart until it was done. A row
+Ten are those that `loop_invariants` was built with. Ten were held apart until it found all
+equations of the first; one condition was added after they had been run once. A row
 of a trace holds the variables each time the loop begins, and once more when it has ended.
 """
 
