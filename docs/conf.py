@@ -143,6 +143,8 @@ _ORDER = [
     "outliers_pump",
     "outliers_line",
     "outliers_thyroid",
+    "repair_pump",
+    "magnetometer",
 ]
 
 

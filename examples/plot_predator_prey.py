@@ -121,8 +121,8 @@ years = np.arange(1900.0, 1921.0)
 print(EquationsOfMotion().fit(pelts, years).verdict_)
 
 # %%
-# Twenty-one rows are too few to say what is noise: a smooth curve goes through all of them, so that
-# no equation is near enough. Whoever knows how wrong such counts are has to say so. With five
+# Twenty-one rows are too few to find out both how large the noise is and which equation holds:
+# others follow the counts as well. Whoever knows how wrong such counts are has to say so. With five
 # thousand hares and four thousand lynx, and polynomials of degree 2, the equations of Lotka and
 # Volterra come out. They follow the years in two pieces, each with a start of its own:
 

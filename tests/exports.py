@@ -27,6 +27,7 @@ from vanishing import (
     OAVI,
     VCA,
     ContrastiveVanishing,
+    EllipsoidCalibration,
     L1SquaredHingeSVC,
     Law,
     LawFinder,
@@ -40,6 +41,8 @@ from vanishing.export import to_onnx, to_python, to_sql
 X, Y = load_iris(return_X_y=True)
 Z = MinMaxScaler().fit_transform(X)
 WORDS = np.array(["no", "yes", "don't \\ know\n"])
+DIRECTIONS = np.random.default_rng(0).normal(size=(60, 4))
+SPHERE = [1, 2, 3, 4] + DIRECTIONS / np.linalg.norm(DIRECTIONS, axis=1)[:, np.newaxis]
 WITH_CONSTANT = np.column_stack([X, np.full(len(X), 7.0)])
 
 MODELS = {
@@ -80,6 +83,7 @@ MODELS = {
     "detector_of_constants": lambda: VanishingOutlierDetector(random_state=0).fit(
         WITH_CONSTANT[:, [4, 0, 1, 4]]
     ),
+    "calibration": lambda: EllipsoidCalibration().fit(SPHERE),
     "map": lambda: make_pipeline(
         StandardScaler(with_mean=False), QuantileTransformer(n_quantiles=20), ABM()
     ).fit(X),

@@ -43,16 +43,16 @@ def warm_up():
 
 
 def fitted(X, y, columns=None, target=None, **options):
-    """Return a finder fitted on one core, and its seconds."""
+    """Return a finder fitted on one core, and its processor seconds."""
     with threadpool_limits(1):
         warm_up()
         if columns is not None:
             X = pd.DataFrame(X, columns=list(columns))
             y = None if y is None else pd.Series(y, name=target)
-        start = time.perf_counter()
+        start = time.process_time()
         finder = LawFinder(**options)
         finder.fit(X) if y is None else finder.fit(X, y)
-        return finder, time.perf_counter() - start
+        return finder, time.process_time() - start
 
 
 def record(finder, seconds, group, name, truth, true, **more):

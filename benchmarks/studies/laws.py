@@ -2,7 +2,8 @@
 
 A law counts as found if, on fresh rows without noise (within the ranges, and a quarter beyond), its
 terms have exactly one vanishing combination, which uses every term and depends on the target. Only
-the best law of a table is judged. Seconds are those of one core, after one fit that compiles.
+the best law of a table is judged. Seconds are those of one processor, after one
+fit that compiles.
 
     python benchmarks/studies/laws.py feynman [--noise 0 .001 .01 .1] [--every 4]
         [--only I.8.14 ...]

@@ -17,6 +17,7 @@ __all__ = [
     "ConservedQuantities",
     "ConservedQuantity",
     "ContrastiveVanishing",
+    "EllipsoidCalibration",
     "EquationOfMotion",
     "EquationsOfMotion",
     "L1SquaredHingeSVC",
@@ -24,10 +25,12 @@ __all__ = [
     "LawFinder",
     "LawsByGroup",
     "Moments",
+    "Rules",
     "VanishingClassifier",
     "VanishingClassifierCV",
     "VanishingFeatures",
     "VanishingOutlierDetector",
+    "VanishingRepair",
     "__version__",
     "bounds",
     "check_law",
@@ -38,12 +41,14 @@ __all__ = [
     "laws",
     "listening",
     "load",
+    "loop_invariants",
     "motion",
     "oracles",
     "plot",
     "polynomials",
     "register_function",
     "report",
+    "rules_of",
     "save",
     "units",
     "unregister_function",
@@ -65,10 +70,12 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
     )
     from vanishing._version import __version__
     from vanishing.algebra.functions import register_function, unregister_function
+    from vanishing.calibration.ellipsoid import EllipsoidCalibration
     from vanishing.constructions.abm import ABM
     from vanishing.constructions.avi import AVI
     from vanishing.constructions.contrastive import ContrastiveVanishing
     from vanishing.constructions.exact import BuchbergerMoller
+    from vanishing.constructions.loop_invariants import loop_invariants
     from vanishing.constructions.oavi import OAVI
     from vanishing.constructions.vca import VCA
     from vanishing.equations.by_group import LawsByGroup
@@ -86,9 +93,12 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
     from vanishing.motion.quantity import ConservedQuantity
     from vanishing.outliers.detector import VanishingOutlierDetector
     from vanishing.persistence import load, save
+    from vanishing.repair.repair import VanishingRepair
     from vanishing.rows.blocks import Blocks
     from vanishing.rows.error_bars import error_bars
     from vanishing.rows.moments import Moments
+    from vanishing.rules.making import rules_of
+    from vanishing.rules.rules import Rules
 
 
 def __getattr__(name):

@@ -36,6 +36,30 @@ def check_flag(name, value):
         raise TypeError(f"{name} must be True or False; got {value!r}.")
 
 
+def per_column(name: str, values, n_features: int) -> np.ndarray:
+    """Return non-negative numbers, one for each column, from one for all of them or from several.
+
+    Raises
+    ------
+    ValueError
+        If they are not that.
+    """
+    try:
+        numbers = np.asarray(values)
+    except ValueError:  # lists of different lengths
+        numbers = np.zeros(0)
+    if (
+        numbers.dtype.kind not in "iuf"
+        or numbers.shape not in ((), (n_features,))
+        or not (np.isfinite(numbers) & (numbers >= 0)).all()
+    ):
+        raise ValueError(
+            f"{name} must be a number, or one for each of the {n_features} columns, and not "
+            f"negative; got {values!r}."
+        )
+    return np.full(n_features, numbers, dtype=np.float64)
+
+
 def check_nonnegative(sample_weight, n_samples) -> np.ndarray:
     """Return sample weights as a float64 array with one entry per row, none of them negative."""
     from sklearn.utils import check_array  # inside: scikit-learn takes a second to import

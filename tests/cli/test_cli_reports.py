@@ -80,7 +80,7 @@ def test_motion_is_reported(call, folder, tmp_path, name):
         ("swing", ("--run", "run", "--time", "no"), "no column 'no'", 1),
         ("swing", ("--run", "run", "--target", "t"), "--target must be left out", 2),
         ("pump", ("--run", "q"), "--run must be left out", 2),
-        ("pump", ("--time", "q"), "--time must be left out", 2),
+        ("pump", ("--time", "no"), "no column 'no'", 1),
         ("pump", ("--target", "q"), "--target must be left out", 2),
     ],
 )

@@ -48,18 +48,18 @@ def relative(polynomial):
 # ------------------------------------------------------------------------------ what it computes
 
 
-def slowly(X, psi, max_degree, weight=None):
+def slowly(X, psi, max_degree, weight=None, border="gb", noise=1.0):
     """Border term after border term, on evaluated terms and gradients: (O, [(u, mse, coef)])."""
     weight = np.full(len(X), 1 / len(X)) if weight is None else weight / weight.sum()
     terms, found = [(0,) * X.shape[1]], []
     for degree in range(1, max_degree + 1):
-        for u in reference_border(terms, degree, "gb"):
+        for u in reference_border(terms, degree, border):
             over = np.array([*terms, u])
             G = evaluate(over, X).T @ (weight[:, np.newaxis] * evaluate(over, X))
             H = np.zeros_like(G)
             for j in range(X.shape[1]):
                 lower = np.maximum(over - (np.arange(X.shape[1]) == j), 0)
-                slope = evaluate(lower, X) * over[:, j]
+                slope = evaluate(lower, X) * over[:, j] * np.broadcast_to(noise, X.shape[1])[j]
                 H += slope.T @ (weight[:, np.newaxis] * slope)
             values, vectors = eigh(H, G)  # the largest |grad g|^2 of all with mean square 1
             if values[-1] * psi >= 1:
@@ -188,6 +188,84 @@ def test_psi_zero_is_exact(name):
     assert model.mse_.max() < 1e-20
 
 
+@pytest.mark.parametrize("name, psi", [("circle", 1e-3), ("cubic", 0.1), ("twisted cubic", 1e-3)])
+def test_the_other_border_against_the_definition(name, psi):
+    """Divisors of its terms may lead generators: their moments are no part of O's."""
+    X = curve(name, noise=0.01)
+    model = fit(gradient_abm(psi, border="bb"), X)
+    terms, found = slowly(X, psi, 3, border="bb")
+    assert as_tuples(model.terms_) == terms
+    assert as_tuples(model.leading_terms_) == [u for u, _, _ in found]
+    assert model.n_generators_ > fit(gradient_abm(psi), X).n_generators_
+    np.testing.assert_allclose(model.mse_, [mse for _, mse, _ in found], rtol=1e-6, atol=1e-12)
+    for g in model.generators_:
+        assert np.mean(np.sum(g.gradient(X) ** 2, axis=1)) == pytest.approx(1.0)
+
+
+def test_noise_per_column():
+    noise = np.array([0.02, 0.2])
+    X = curve("circle", m=3000) + np.random.default_rng(1).normal(scale=noise, size=(3000, 2))
+    for border in ("gb", "bb"):
+        model = fit(gradient_abm(2.0, 2, noise=noise, border=border), X)
+        terms, found = slowly(X, 2.0, 2, noise=noise, border=border)
+        assert as_tuples(model.terms_) == terms
+        (g,) = model.generators_
+        np.testing.assert_allclose(g.coef[-1], found[0][2][-1], rtol=1e-6)
+        assert g.mse == pytest.approx(1.0, rel=0.2)  # as much as the noise explains
+        slope = np.mean(np.sum((noise * g.gradient(X)) ** 2, axis=1))
+        assert slope == pytest.approx(1.0)
+
+
+def test_one_noise_for_all_columns_is_a_unit_of_distance():
+    X = curve("circle", noise=0.05)
+    plain, scaled = gradient_abm(0.005).fit(X), gradient_abm(0.005 / 0.05**2, noise=0.05).fit(X)
+    assert as_tuples(plain.leading_terms_) == as_tuples(scaled.leading_terms_)
+    np.testing.assert_allclose(plain.coef_, 0.05 * scaled.coef_, rtol=1e-8, atol=1e-12)
+
+
+def test_noise_on_blocks_with_weights_and_in_a_file(tmp_path):
+    X, noise = curve("ellipse", noise=0.02), np.array([0.03, 0.01])
+    weight = np.random.default_rng(0).integers(0, 3, len(X))
+    model = gradient_abm(2.0, noise=noise, border="bb").fit(X, sample_weight=weight)
+    repeated = gradient_abm(2.0, noise=noise, border="bb").fit(np.repeat(X, weight, axis=0))
+    assert_same_model(model, repeated, coef_tol=1e-8)
+    blocks = gradient_abm(2.0, noise=noise, border="bb").fit(lambda: (X[i::7] for i in range(7)))
+    plain = gradient_abm(2.0, noise=noise, border="bb").fit(X)
+    assert_same_model(blocks, plain, coef_tol=1e-8)
+    model.save(tmp_path / "model.json")
+    loaded = load(tmp_path / "model.json")
+    assert_same_model(loaded, model, coef_tol=0)
+    np.testing.assert_array_equal(loaded.noise, noise)
+
+
+def test_noise_that_is_refused():
+    X = curve("circle", noise=0.05)
+    for bad in (-1.0, [0.1, 0.1, 0.1], "much", np.nan):
+        with pytest.raises(ValueError, match="noise must be a number, or one for each of the 2"):
+            gradient_abm(2.0, noise=bad).fit(X)
+    with pytest.raises(ValueError, match="zero for all columns"):
+        gradient_abm(2.0, noise=0.0).fit(X)
+    with pytest.raises(ValueError, match="needs normalization='gradient'"):
+        ABM(noise=0.1).fit(X)
+    moments = Moments(2, max_degree=3).update(X).debiased(0.05)
+    with pytest.raises(ValueError, match="know their noise"):
+        gradient_abm(2.0, noise=0.1).fit_moments(moments)
+
+
+@pytest.mark.parametrize("make", [ABM, OAVI])
+def test_debiased_moments_with_the_other_border(make):
+    X = curve("circle", m=20_000, noise=0.1)
+    moments = Moments(2, max_degree=3).update(X).debiased(0.1)
+    models = [make(0.005, max_degree=3, border=b).fit_moments(moments) for b in ("gb", "bb")]
+    first, second = (model.generators_[0] for model in models)
+    assert models[1].n_generators_ > models[0].n_generators_
+    np.testing.assert_allclose(first.coef, second.coef, rtol=1e-8)
+    law = dict(zip(as_tuples(first.terms), first.coef / first.leading_coef, strict=True))
+    assert law[(0, 0)] == pytest.approx(-1.0, abs=0.02)
+    for g in models[1].generators_:  # multiples of the circle: all of them vanish on it
+        assert np.abs(g(curve("circle"))).max() < 0.2 * np.abs(g.coef).sum()
+
+
 def test_any_squared_distance_may_be_psi():
     X = 1000 * curve("circle", m=2000, noise=0.02)
     (g,) = gradient_abm(2000.0, max_degree=2).fit(X).generators_
@@ -197,8 +275,6 @@ def test_any_squared_distance_may_be_psi():
             gradient_abm(bad).fit(X)
     with pytest.raises(ValueError, match=r"psi must be a number in \[0, 1.*\)"):
         ABM(2000.0).fit(X)
-    with pytest.raises(ValueError, match="needs border='gb'"):
-        gradient_abm(0.1, border="bb").fit(X)
     for bad in ("gradients", None, 1):
         with pytest.raises(ValueError, match="normalization must be one of"):
             ABM(normalization=bad).fit(X)

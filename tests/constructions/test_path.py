@@ -69,7 +69,7 @@ def test_rows_are_read_for_the_smallest_psi_only(always, monkeypatch):
     asked.clear()
     OAVI().path(X, PSIS)
     assert asked.count("products") <= smallest + 1
-    assert asked.count("squared_sums") == len(PSIS)  # mean squares are measured
+    assert asked.count("measured") == len(PSIS)  # mean squares are measured
 
 
 def test_a_source_is_read_less_often(monkeypatch):
@@ -83,7 +83,7 @@ def test_a_source_is_read_less_often(monkeypatch):
 
     monkeypatch.setattr(RememberedReader, "ask", counting)
     models = OAVI().path(rows, PSIS)
-    assert passes == ["squared_sums"] * len(PSIS)
+    assert passes == ["measured"] * len(PSIS)
     for found in models:
         assert_same_model(found, OAVI(found.psi).fit(rows), coef_tol=1e-7)
 

@@ -23,6 +23,7 @@ OTHER_PARAMETERS = {
     "oracle": "bpcg",
     "border": "bb",
     "tau": "auto",
+    "region": "l2",
     "eps": 1e-2,
     "tol": 1e-5,
     "max_iter": 500,
@@ -30,6 +31,9 @@ OTHER_PARAMETERS = {
     "max_terms": 30,
     "certify": False,
     "refit": False,
+    "known": ["x0 = x1^3"],
+    "exclude": ["x1^4"],
+    "remove_redundant": True,
     "feature_order": "pearson",
     "absolute": False,
     "chunk_size": 17,
@@ -46,6 +50,8 @@ OTHER_PARAMETERS = {
         OAVI(psi=0),
         OAVI(certify=False, refit=False, border="bb", feature_order="pearson", max_degree=3),
         ABM(normalization="gradient"),
+        ABM(2.0, normalization="gradient", noise=0.1, border="bb", max_degree=2),
+        OAVI(region="l2", remove_redundant=True, max_degree=3),
     ]
 )
 def test_scikit_learn_checks(estimator, check):

@@ -767,7 +767,7 @@ def test_small_inputs():
         ({"psi": -0.1}, ValueError),
         ({"psi": 1.0}, ValueError),
         ({"psi": "a"}, TypeError),
-        ({"normalization": "coefficients"}, ValueError),
+        ({"normalization": "coefficient"}, ValueError),
         ({"max_degree": 0}, ValueError),
         ({"max_degree": 1.5}, TypeError),
         ({"max_terms": 0}, ValueError),

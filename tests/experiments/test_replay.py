@@ -5,6 +5,7 @@
 import csv
 import io
 import os
+from dataclasses import replace
 from itertools import islice
 
 import commands
@@ -140,6 +141,18 @@ def test_rounding_anew_changes_nothing_that_is_well_conditioned():
     X = random.uniform(size=(200, 3)) + y[:, None]
     X[:, 2] = X[:, 0] ** 2 + random.normal(scale=0.1, size=200)
     assert replay.figures_of(run, X, y, random) == pytest.approx(replay.figures_of(run, X, y))
+
+
+@pytest.mark.parametrize(("recorded", "is_tie"), [(0.0, True), (0.25, True), (0.5, False)])
+def test_zeros_that_are_rounded_explain_a_smaller_spar(recorded, is_tie):
+    """By hand: t1^2 - t1 vanishes on a column of 0 and 1, and has no constant: one zero of four."""
+    (run,) = published_runs(["oavi"], ["credit"], ["abm"], ["gb"], n_runs=1)
+    random = np.random.default_rng(0)
+    X, y = np.column_stack([np.arange(200) // 2 % 2, random.uniform(size=200)]), np.arange(200) % 2
+    figures = replay.figures_of(run, X, y)
+    assert ties.sparsest(run, X, y) == 0.25
+    record = replace(run, figures={**figures, "sparsity": recorded})
+    assert ties.is_tie(record, {**figures, "sparsity": 0.3}, X, y) == is_tie
 
 
 @NEEDS_DATA
@@ -304,18 +317,34 @@ main()
 @NEEDS_DATA
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("options", "n_runs"),
+    ("datasets", "options", "n_runs"),
     [
-        (["--algorithms", "abm,agdavi,svm,cgavi-ihb,agdavi-ihb", "--jobs", 2], 180),
-        (["--search", "--algorithms", "abm,svm", "--papers", "oavi", "--runs", 3], 18),
+        ("bank,seeds", ["--algorithms", "abm,agdavi,svm,cgavi-ihb,agdavi-ihb", "--jobs", 2], 180),
+        ("bank", ["--algorithms", "vca"], 20),  # on seeds up to ties
+        ("bank,seeds", ["--search", "--algorithms", "abm,svm", "--papers=oavi", "--runs", 3], 18),
     ],
 )
-def test_bank_and_seeds_are_replayed_run_by_run(command, tmp_path, options, n_runs):
-    result = command("--exact", *options, "--datasets", "bank,seeds", "--out", tmp_path)
+def test_bank_and_seeds_are_replayed_run_by_run(command, tmp_path, datasets, options, n_runs):
+    result = command("--exact", *options, "--datasets", datasets, "--out", tmp_path)
     assert f"{n_runs} runs, 0 of them made earlier" in result.stdout
     (path,) = tmp_path.glob("exact*.csv")
     lines = list(csv.DictReader(io.StringIO(path.read_text())))
     assert [line for line in lines if line["verdict"] != "identical"] == []
+
+
+@NEEDS_DATA
+@pytest.mark.slow
+def test_conditional_gradients_have_the_recorded_sizes_where_psi_is_large(command, tmp_path):
+    """Ties change no sizes, the slice of PCG does below 0.005, and BPCG's are always on record."""
+    options = ["--algorithms", "pcgavi,bpcgavi-wihb", "--datasets", "bank,seeds", "--runs", 4]
+    command("--exact", *options, "--out", tmp_path)
+    lines = list(csv.DictReader(io.StringIO((tmp_path / "exact.csv").read_text())))
+    assert len(lines) == 24
+    sized = [x for x in lines if x["algorithm"] != "pcgavi" or float(x["psi"]) >= 0.005]
+    assert len(sized) > 10
+    for line in sized:
+        for name in ("n_generators", "n_terms"):
+            assert line[name] == line[f"recorded_{name}"]
 
 
 @NEEDS_DATA

@@ -103,6 +103,16 @@ def law_with_offsets(**parts):
     return Law(terms, [1, -2, 3], names="abc", offsets=[1e4, 523412.8371, -3e5], **parts)
 
 
+def test_a_product_and_a_column_are_no_function_of_far_columns():
+    # In all digits that rows have, a*b + c is sqrt(a*b*(2*c + a*b)), and a product of odd powers.
+    rng = np.random.default_rng(0)
+    a, b, c = X = rng.normal(size=(3, 300)) + 1e4
+    law = LawFinder().fit(X.T, a * b + c + rng.normal(size=300)).laws_[0]
+    assert law.degree == 2 and law.n_terms == 6
+    fresh = rng.normal(size=(3, 1000)) + 1e4
+    assert np.std(law.predict(fresh.T) - fresh[0] * fresh[1] - fresh[2]) < 0.2
+
+
 def test_a_law_with_offsets_is_written_as_such():
     law = law_with_offsets()
     assert str(law) == "2*(c + 300000) - (a - 10000)*(b - 523412.8371) = 3"

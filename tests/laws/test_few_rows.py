@@ -154,6 +154,32 @@ def test_a_true_law_holds_at_the_ends_and_an_approximation_does_not(noise):
     assert failures["plane"] >= 30
 
 
+def test_many_rows_of_which_few_decide_are_asked_at_the_ends_whatever_their_noise():
+    # c/m with relative noise, and c*m^-.9, which follows the few rows that are far larger.
+    failures = []
+    for exponent in (-1.0, -0.9):
+        random = np.random.default_rng(0)
+        m = 10 ** random.uniform(-2, 2, 2000)
+        table = table_of(m[:, None], m**-1 * (1 + 0.01 * random.normal(size=2000)))
+        assert table.few_rows_decide and not table.has_few_rows
+        state = ReductionState(np.zeros(1), np.eye(1), table.positive)
+        logarithms = Logarithms(table.columns, table.positive)
+        reduced = Reduced.of(table, with_surrogate(state, logarithms, table.y, table.weight))
+        rows = regression(reduced, IDENTITY)
+        fit = refit_link(reduced, IDENTITY, [monomial((exponent,))], rows, set())[0]
+        failures.append(fails_at_ends(fit, reduced))
+    assert failures == [False, True]
+
+
+def test_lines_of_hydrogen():
+    # Of three values, 1/m^2 is a sum of 1, m and m^2.
+    random = np.random.default_rng(0)
+    m, n = random.integers(1, 4, 50), random.integers(4, 21, 50)
+    y = 1.097e7 * (1 / m**2 - 1 / n**2) + 1e3 * random.normal(size=50)
+    law = LawFinder().fit(np.column_stack([m, n]), y).laws_[0]
+    assert set(law.terms) == {"y", "1/x0^2", "1/x1^2"}
+
+
 def test_terms_that_rows_are_too_few_for_are_not_left_out_of_a_law():
     # On 30 rows a*b + 5.3*a^2 explains most of it, and c only with a third coefficient.
     wrong = 0

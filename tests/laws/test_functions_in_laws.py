@@ -55,6 +55,24 @@ def test_a_law_of_a_difference_is_saved_solved_and_evaluated(tmp_path):
     np.testing.assert_allclose(namespace["law"](*X.to_numpy().T), law.predict(X), rtol=1e-12)
 
 
+@pytest.mark.parametrize("unit", [1.0, 1000.0])
+def test_a_curve_of_a_sum_has_its_constants(unit, tmp_path):
+    X = unit * drawn(400, x=(-1, 2), z=(-1, 2))
+    law = found(X, 2 * np.cos(2.3 * (X["x"] + X["z"]) / unit + 0.4), noise=0.01)
+    assert law.verdict.startswith("Oscillation") and "(x + z)" in str(law)
+    for name, value in {"A": 2.0, "w": 2.3 / unit, "f": 0.4}.items():
+        assert law.constants[name][0] == pytest.approx(value, abs=4 * law.constants[name][1])
+    law.save(tmp_path / "law.json")
+    np.testing.assert_array_equal(load(tmp_path / "law.json").predict(X), law.predict(X))
+
+
+def test_a_bell_of_a_difference_is_found_where_it_is_small():
+    X = drawn(2000, x=(-2, 2), z=(-2, 2))
+    law = found(X, np.exp(-((X["x"] - X["z"]) ** 2)), noise=0.01)
+    assert law.verdict.startswith("Gaussian peak") and "x - z" in law.to_latex()
+    assert law.constants["s"][0] == pytest.approx(np.sqrt(0.5), abs=0.002)
+
+
 def test_sums_are_of_columns_as_they_are_given():
     X = drawn(300, x=(300, 900), z=(300, 900))
     columns = np.vstack([X.to_numpy().T, np.cos(X["x"] / 300 - X["z"] / 300)])

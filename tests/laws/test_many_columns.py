@@ -113,6 +113,14 @@ def test_columns_left_out_of_a_search_are_tested():
         assert not LackOfFit(columns[:2])(noise + part).is_large
 
 
+def test_columns_that_were_screened_explain_residuals_by_chance():
+    # The six that play no part are those of 497 that explain most of this noise.
+    rng = np.random.default_rng(0)
+    X = rng.uniform(1, 3, (400, 500))
+    law = LawFinder().fit(X, X[:, 0] * X[:, 1] / X[:, 2] + 0.01 * rng.normal(size=400)).laws_[0]
+    assert str(law).endswith("x0*x1/x2")
+
+
 def test_products_that_explain_residuals_by_chance_are_rare():
     rng = np.random.default_rng(0)
     weight = np.ones(200)

@@ -18,6 +18,7 @@ from vanishing import (
     [
         L1SquaredHingeSVC(),
         VanishingFeatures(),
+        VanishingFeatures(max_generators=2),
         VanishingClassifier(C=10.0),
         VanishingClassifier(OAVI(psi=0.01, oracle="omp"), clip=True),
         VanishingClassifier(psi=0.01, class_weight="balanced"),

@@ -176,10 +176,11 @@ def test_every_command_takes_a_messy_table_and_predict_follows(call, tmp_path):
         result = call(*arguments, *options)
         assert result.returncode == 0, result.stderr
     rows = list(csv.reader((tmp_path / "o.csv").open()))
-    assert rows[0] == ["Probe", "row", "score", "outlier"] and rows[1][:2] == ["P-000", "1"]
+    why = ["reason", "columns", "expected"]
+    assert rows[0] == ["Probe", "row", "score", "outlier", *why] and rows[1][:2] == ["P-000", "1"]
     law = vanishing.load(laws).laws_[0]
     assert set(law.columns) == {"a", "b", "c"} and law.n_terms == 2
-    for model, header in ((laws, ["c"]), (detector, ["score", "outlier"]), (motion, None)):
+    for model, header in ((laws, ["c"]), (detector, ["score", "outlier", *why]), (motion, None)):
         result = call("predict", model, path, "--out", tmp_path / "p.csv")
         if result.returncode:  # nothing need be conserved in numbers by chance
             assert header is None and "no equations" in result.stderr
@@ -238,7 +239,7 @@ def test_predict_and_report_take_every_model(call, tmp_path):
             np.testing.assert_allclose(np.array(rows, dtype=float), model.transform(X), rtol=1e-12)
             assert names == list(model.get_feature_names_out())
         elif hasattr(model, "score_samples"):
-            found = np.array(rows, dtype=float)
+            found = np.array([row[:2] for row in rows], dtype=float)
             np.testing.assert_allclose(found[:, 0], model.score_samples(X), rtol=1e-9)
             np.testing.assert_array_equal(found[:, 1], model.predict(X) == -1)
         else:

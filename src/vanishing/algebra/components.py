@@ -12,7 +12,7 @@ from vanishing.algebra import monomials
 from vanishing.algebra.evaluation import chunk_rows
 from vanishing.algebra.generators import PolynomialSequence
 from vanishing.algebra.immutable import read_only
-from vanishing.algebra.polynomials import Polynomial
+from vanishing.algebra.polynomials import Polynomial, default_names
 from vanishing.checks import too_large
 
 _NO_TERM = 1e-12  # coefficients below this, relative to the largest, are rounding
@@ -99,6 +99,17 @@ def derivatives_of(stages, values, slopes, left, right):
             derivatives[k:end] += stage.project[: end - k] @ derivatives[:k]
             k = end
         yield derivatives, of_products(left, right)
+
+
+def in_monomials(stages, n_features: int) -> np.ndarray:
+    """Expand the last of some stages: its coefficients on all terms up to its degree."""
+    degree = len(stages)
+    n_generators = sum(stage.n_generators for stage in stages)
+    components = Components(
+        stages, np.zeros(n_generators), np.ones(n_features), default_names(n_features)
+    )
+    terms, times, _ = components._table(degree)
+    return components._in_monomials(degree, slice(None), terms, times)
 
 
 class Components(PolynomialSequence):
@@ -285,7 +296,11 @@ class Components(PolynomialSequence):
         if degree > 1 and size.max() < math.log(_NO_TERM * weights):
             used, coef = np.zeros(1, dtype=np.intp), np.zeros_like(coef)
         return Polynomial(
-            terms[used], coef[used], mse=self.mse[i], feature_names=self.feature_names
+            terms[used],
+            coef[used],
+            mse=self.mse[i],
+            feature_names=self.feature_names,
+            sparsity=0.0,  # combinations of candidates have no zeros
         )
 
     @staticmethod

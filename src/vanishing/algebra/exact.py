@@ -2,14 +2,14 @@
 
 import math
 import numbers
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, SupportsFloat, overload
 
 import numpy as np
 
-from vanishing._types import ObjectArray, Table
+from vanishing._types import Names, ObjectArray, Table
 from vanishing.algebra.polynomials import BasePolynomial
 
 _EXACT = 2**53  # above this not every integer is a float: one may stand for its neighbours
@@ -64,6 +64,8 @@ class ExactPolynomial(BasePolynomial):
     coef : array-like of shape (n_terms,)
         A coefficient for each term, in any form that `BuchbergerMoller` takes coordinates in; kept
         as an array of `fractions.Fraction`.
+    feature_names : iterable of str, default=None
+        Names of the variables; x0, x1, ... by default.
 
     See Also
     --------
@@ -81,16 +83,36 @@ class ExactPolynomial(BasePolynomial):
 
     coef: ObjectArray
 
-    def __init__(self, terms: Table, coef: Iterable[Any]):
+    def __init__(self, terms: Table, coef: Iterable[Any], *, feature_names: Names | None = None):
         coef = [to_fraction(value) for value in coef]
-        self._set_terms(terms, np.array(coef, dtype=object))
+        self._set_terms(terms, np.array(coef, dtype=object), feature_names)
 
     def __reduce__(self):
-        return ExactPolynomial, (self.terms, self.coef)
+        return _rebuild, (self.terms, self.coef, self.feature_names)
 
-    def __call__(self, point: Iterable[Any]) -> Fraction:
-        """Evaluate at one point, an array-like of n_features exact numbers."""
-        (point,) = to_fractions([point])
+    @overload
+    def __call__(self, point: Sequence[str] | Sequence[SupportsFloat]) -> Fraction: ...
+    @overload
+    def __call__(self, point: Table) -> ObjectArray: ...
+    def __call__(self, point):
+        """Evaluate exactly.
+
+        Parameters
+        ----------
+        point : array-like of shape (n_features,) or (n_points, n_features)
+            Exact numbers.
+
+        Returns
+        -------
+        value : Fraction, or ndarray of Fraction of shape (n_points,)
+        """
+        rows = np.asarray(point, dtype=object)
+        if rows.ndim == 2:
+            points = to_fractions(rows) if rows.size else []
+            return np.array([self._value(row) for row in points], dtype=object)
+        return self._value(*to_fractions([point]))
+
+    def _value(self, point: tuple[Fraction, ...]) -> Fraction:
         if len(point) != self.terms.shape[1]:
             raise ValueError(
                 f"the polynomial has {self.terms.shape[1]} variables, but the point has "
@@ -101,3 +123,7 @@ class ExactPolynomial(BasePolynomial):
             for term in self.terms.tolist()  # Python's integers as exponents: NumPy's overflow
         )
         return sum((c * value for c, value in zip(self.coef, values, strict=True)), Fraction(0))
+
+
+def _rebuild(terms, coef, feature_names):
+    return ExactPolynomial(terms, coef, feature_names=feature_names)

@@ -198,6 +198,15 @@ class PolynomialSequence(Immutable, Sequence[Polynomial]):
         return out
 
 
+def sizes_before(terms: IntArray, leading_terms: IntArray, columns: IntArray) -> IntArray:
+    """Return how many terms precede each leading term, in DegLex with variables in this order."""
+    order = monomials.deglex_order(np.vstack([terms, leading_terms])[:, columns])
+    before = np.cumsum(order < len(terms))
+    sizes = np.empty(len(order), dtype=np.intp)
+    sizes[order] = before
+    return sizes[len(terms) :]
+
+
 class Generators(PolynomialSequence):
     """The generators of a fitted model: a sequence of `Polynomial`, evaluated together.
 
@@ -211,6 +220,8 @@ class Generators(PolynomialSequence):
     leading_coef : ndarray of shape (|G|,)
     mse : ndarray of shape (|G|,)
     feature_names : sequence of str
+    sizes : ndarray of int of shape (|G|,), default=None
+        |O| when each of them was found, which its sparsity is relative to; None if not known.
     """
 
     terms: IntArray
@@ -219,6 +230,7 @@ class Generators(PolynomialSequence):
     leading_coef: FloatArray
     mse: FloatArray
     feature_names: tuple[str, ...]
+    sizes: IntArray | None
 
     def __init__(
         self,
@@ -228,6 +240,7 @@ class Generators(PolynomialSequence):
         leading_coef: Vector,
         mse: Vector,
         feature_names: Names,
+        sizes: Vector | None = None,
     ):
         self._set(
             terms=read_only(terms),
@@ -236,22 +249,26 @@ class Generators(PolynomialSequence):
             leading_coef=read_only(leading_coef),
             mse=read_only(mse),
             feature_names=tuple(str(name) for name in feature_names),
+            sizes=None if sizes is None else read_only(sizes),
         )
 
     def __reduce__(self):
         parts = (self.terms, self.leading_terms, self.coef, self.leading_coef, self.mse)
-        return Generators, (*parts, self.feature_names)
+        return Generators, (*parts, self.feature_names, self.sizes)
 
     def __len__(self) -> int:
         return len(self.leading_terms)
 
     def _polynomial(self, i: int) -> Polynomial:
         used = np.flatnonzero(self.coef[i])
+        # O has one term at least, the constant.
+        share = np.nan if self.sizes is None else 1.0 - used.size / self.sizes[i]
         return Polynomial(
             np.vstack([self.terms[used], self.leading_terms[i]]),
             np.append(self.coef[i, used], self.leading_coef[i]),
             mse=self.mse[i],
             feature_names=self.feature_names,
+            sparsity=share,
         )
 
     @property
@@ -276,13 +293,13 @@ class Generators(PolynomialSequence):
             self.leading_coef[chosen],
             self.mse[chosen],
             self.feature_names,
+            None if self.sizes is None else self.sizes[chosen],
         )
 
     def renamed(self, feature_names: Names) -> "Generators":
         """Return the same generators with other names of the columns."""
-        return Generators(
-            self.terms, self.leading_terms, self.coef, self.leading_coef, self.mse, feature_names
-        )
+        parts = (self.terms, self.leading_terms, self.coef, self.leading_coef, self.mse)
+        return Generators(*parts, feature_names, self.sizes)
 
     def _chunking(self, chunk_size):
         plan, _, coef, _ = self.compiled

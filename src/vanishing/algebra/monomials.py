@@ -142,15 +142,16 @@ def border(previous: np.ndarray, kind: str) -> Border:
     return Border(terms[order], parent[order], variable[order])
 
 
-@njit(cache=True, nogil=True)
-def _gb_border(previous):
-    """Return the terms of the reduced border, their parents and variables.
+def has_border(previous: np.ndarray, kind: str) -> bool:
+    """Say whether `border` has any terms, without building it."""
+    if kind == "gb" and len(previous):
+        return _has_gb_border(np.ascontiguousarray(previous, dtype=EXPONENT))
+    return bool(previous.size)
 
-    A term is the list of its variables, the last one first: (v, w, ...) with v >= w >= ..., and
-    such lists compare as the terms do. With all divisors in O, so is the quotient by the first of
-    the list. Going through v, and for each v through the terms whose first variable is at most v,
-    which are the first ones, therefore meets every candidate (v, term) once, in order.
-    """
+
+@njit(cache=True, nogil=True)
+def _as_lists(previous):
+    """Return terms of one degree as lists of variables, and how many start below each variable."""
     n_terms, n_features = previous.shape
     degree = 0
     for v in range(n_features):
@@ -166,6 +167,30 @@ def _gb_border(previous):
         end[lists[i, 0] + 1 if degree else 1] += 1
     for v in range(n_features):
         end[v + 1] += end[v]
+    return lists, end
+
+
+@njit(cache=True, nogil=True)
+def _has_gb_border(previous):
+    lists, end = _as_lists(previous)
+    for v in range(previous.shape[1]):
+        for i in range(end[v + 1]):
+            if _has_divisors(lists, i, v, end[v], end[v + 1]):
+                return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def _gb_border(previous):
+    """Return the terms of the reduced border, their parents and variables.
+
+    A term is the list of its variables, the last one first: (v, w, ...) with v >= w >= ..., and
+    such lists compare as the terms do. With all divisors in O, so is the quotient by the first of
+    the list. Going through v, and for each v through the terms whose first variable is at most v,
+    which are the first ones, therefore meets every candidate (v, term) once, in order.
+    """
+    n_features = previous.shape[1]
+    lists, end = _as_lists(previous)
     size = 0
     for v in range(n_features):
         size += end[v + 1]
@@ -212,6 +237,14 @@ def _has_divisors(lists, i, v, first, stop):
         if low >= high:
             return False
     return True
+
+
+def without_multiples(border: Border, of: np.ndarray) -> Border:
+    """Return the terms of a border that none of some terms divides."""
+    divisible = np.zeros(len(border.terms), dtype=bool)
+    for term in of:
+        divisible |= (border.terms >= term).all(axis=1)
+    return Border(*(part[~divisible] for part in border))
 
 
 def border_bytes(previous: np.ndarray) -> int:

@@ -191,6 +191,9 @@ class Polynomial(BasePolynomial):
         Names of the columns; x0, x1, ... by default.
     coef_std : array-like of shape (n_terms,), default=None
         Standard errors of the coefficients, where they are known.
+    sparsity : float, default=nan
+        Of a generator, the share of zeros among the non-leading coefficients that it could have
+        had: those of the terms in O when it was found.
 
     See Also
     --------
@@ -211,6 +214,7 @@ class Polynomial(BasePolynomial):
 
     coef: FloatArray
     mse: float
+    sparsity: float
 
     def __init__(
         self,
@@ -220,9 +224,10 @@ class Polynomial(BasePolynomial):
         mse: float = np.nan,
         feature_names: Names | None = None,
         coef_std: Vector | None = None,
+        sparsity: float = np.nan,
     ):
         self._set_terms(terms, np.array(coef, dtype=np.float64, ndmin=1), feature_names)
-        self._set(mse=float(mse))
+        self._set(mse=float(mse), sparsity=float(sparsity))
         if coef_std is not None:
             std = np.array(coef_std, dtype=np.float64, ndmin=1)
             if std.shape != self.coef.shape:
@@ -231,13 +236,17 @@ class Polynomial(BasePolynomial):
 
     def __reduce__(self):
         parts = (self.terms, self.coef, self.mse, self.feature_names, self.coef_std)
-        return _rebuild_polynomial, parts
+        return _rebuild_polynomial, (*parts, self.sparsity)
 
     def with_errors(self, coef_std: Vector) -> "Polynomial":
         """Return the polynomial with standard errors of its coefficients."""
-        names = self.feature_names
         return Polynomial(
-            self.terms, self.coef, mse=self.mse, feature_names=names, coef_std=coef_std
+            self.terms,
+            self.coef,
+            mse=self.mse,
+            feature_names=self.feature_names,
+            coef_std=coef_std,
+            sparsity=self.sparsity,
         )
 
     @property
@@ -290,5 +299,12 @@ class Polynomial(BasePolynomial):
         return out
 
 
-def _rebuild_polynomial(terms, coef, mse, feature_names, coef_std=None):
-    return Polynomial(terms, coef, mse=mse, feature_names=feature_names, coef_std=coef_std)
+def _rebuild_polynomial(terms, coef, mse, feature_names, coef_std=None, sparsity=np.nan):
+    return Polynomial(
+        terms,
+        coef,
+        mse=mse,
+        feature_names=feature_names,
+        coef_std=coef_std,
+        sparsity=sparsity,
+    )

@@ -9,7 +9,10 @@ from importlib.util import find_spec
 from vanishing.cli.console import fail, sentences
 
 # In the order of the help.
-COMMANDS = ("demo", "laws", "motion", "outliers", "fit", "predict", "show", "report", "reproduce")
+COMMANDS = (
+    *("demo", "laws", "motion", "outliers", "repair", "calibrate", "rules", "check"),
+    *("fit", "predict", "show", "report", "export", "reproduce"),
+)
 
 
 def main():
@@ -27,14 +30,19 @@ def main():
 def build_app():
     """Return the typer application, with all commands."""
     from vanishing.cli import (  # noqa: F401
+        calibrate,
+        check,
         demo,
+        export,
         fit,
         laws,
         motion,
         outliers,
         predict,
+        repair,
         report,
         reproduce,
+        rules,
         show,
     )
     from vanishing.cli.app import app

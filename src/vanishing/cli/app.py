@@ -10,7 +10,7 @@ from typer.core import TyperCommand
 from vanishing.cli.console import sentences
 from vanishing.tables.formats import known_endings
 
-Model = Annotated[Path, typer.Argument(help="A model that fit, laws, motion or outliers saved.")]
+Model = Annotated[Path, typer.Argument(help="A model that fit or another command saved.")]
 Data = Annotated[
     Path,
     typer.Argument(help=f"A table: {known_endings()}."),

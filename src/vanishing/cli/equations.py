@@ -9,6 +9,7 @@ from vanishing.algebra.units import Readable, mean_square, readable
 from vanishing.algebra.writing import in_words, printable
 from vanishing.cli.console import console, fail, print_json, table
 from vanishing.inspection import Anatomy, ModelPart, anatomy
+from vanishing.inspection.freedom import freedom_of
 
 
 class Equation(NamedTuple):
@@ -121,6 +122,8 @@ def write_text(shown):
         printer.print(_heading(part, equations), style="bold")
         if equations:
             printer.print(_table(whole, equations))
+        for line in freedom_of(part.model):
+            printer.print(line)
     printer.print()
     for line in (*_meaning(whole), *_legend(shown)):
         printer.print(line)
@@ -211,6 +214,10 @@ def write_json(shown):
             {
                 "class": part.label,
                 "n_generators": len(part.generators),
+                "complete": getattr(part.model, "complete_", None),
+                "dimension": part.model.dimension()._asdict()
+                if hasattr(part.model, "dimension")
+                else None,
                 "n_decisive": None if part.weights is None else len(part.used),
                 "generators": [_generator(whole, equation) for equation in equations],
             }

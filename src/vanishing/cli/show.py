@@ -48,19 +48,46 @@ def show(
     from vanishing import load
 
     fitted = load(model)
+    print_model(
+        fitted,
+        formats[0] if formats else "text",
+        original=None if units is None else units == "original",
+        top=top,
+        everything=everything,
+    )
+
+
+def print_model(
+    fitted, form: str, *, original: bool | None = None, top: int | None = None, everything=False
+):
+    """Print what a model consists of.
+
+    Parameters
+    ----------
+    fitted : estimator, Law or Rules
+    form : {"text", "latex", "sympy", "json"}
+    original : bool or None
+        Whether equations are in original units; None: where the scaling allows it.
+    top : int or None
+    everything : bool
+    """
+    from vanishing.calibration.ellipsoid import EllipsoidCalibration
     from vanishing.cli import (
+        calibration_text,
         equations,
         equations_of_motion_text,
         law_text,
         motion_text,
         outlier_text,
+        repair_text,
     )
     from vanishing.inspection.laws import is_about_laws
     from vanishing.motion.conserved import ConservedQuantities
     from vanishing.motion.equations_of_motion import EquationsOfMotion
     from vanishing.outliers.detector import VanishingOutlierDetector
+    from vanishing.repair.repair import VanishingRepair
+    from vanishing.rules.rules import Rules
 
-    form = formats[0] if formats else "text"
     if is_about_laws(fitted):
         _print(law_text, fitted, top, form)
     elif isinstance(fitted, ConservedQuantities):
@@ -69,16 +96,43 @@ def show(
         _print(equations_of_motion_text, fitted, top, form)
     elif isinstance(fitted, VanishingOutlierDetector):
         _print(outlier_text, fitted, top, form)
+    elif isinstance(fitted, Rules):
+        _print_rules(fitted, top, form)
+    elif isinstance(fitted, VanishingRepair):
+        _print(repair_text, fitted, top, form)
+    elif isinstance(fitted, EllipsoidCalibration):
+        _print(calibration_text, fitted, top, form)
     else:
         if top is None and form == "text":
             top = 10
         shown = equations.shown_of(
             fitted,
-            original=None if units is None else units == "original",
+            original=original,
             top=None if everything else top,
             everything=everything,
         )
         getattr(equations, f"write_{form}")(shown)
+
+
+def _print_rules(rules, top, form):
+    """Print rules in words, or as JSON has them."""
+    if form not in ("text", "json"):
+        fail(f"--{form} is for equations, and these are rules: leave it out.", 2)
+    if form == "json":
+        print_json(rules_document(rules[:top]))
+    else:
+        for rule in rules[:top]:
+            print(printable(str(rule)))
+
+
+def rules_document(rules) -> dict:
+    """Return rules as JSON has them."""
+    return {
+        "columns": list(rules.columns),
+        "rules": [
+            {"kind": rule.kind, "columns": list(rule.columns), "rule": str(rule)} for rule in rules
+        ],
+    }
 
 
 def _print(writer, model, top, form):

@@ -164,12 +164,15 @@ class TableOptions:
             return table
         return ChosenRows(table, [Condition.read(text) for text in self.where], decimal)
 
-    def choices(self, fills: bool, ignores: bool = False) -> Choices:
-        """Return what to do with the columns, and what messages may offer for missing cells."""
+    def choices(self, fills: bool, ignores: bool = False, gaps: bool = False) -> Choices:
+        """Return what to do with the columns, and what messages may offer for missing cells.
+
+        With ``gaps`` these stay empty, whatever was typed.
+        """
         return Choices(
             drop=tuple(self.drop or ()),
             only=tuple(self.only or ()),
-            missing=self.missing or "error",
+            missing="ignore" if gaps else self.missing or "error",
             categories=self.categories,
             dates=self._dates(),
             decimal=self.decimal,
@@ -192,7 +195,9 @@ class TableOptions:
         return match[1], origin
 
 
-def takes_table(*, fitted: bool = True, fills: bool = False, ignores: bool = False) -> Callable:
+def takes_table(
+    *, fitted: bool = True, fills: bool = False, ignores: bool = False, gaps: bool = False
+) -> Callable:
     """Return a decorator that gives a command the options about a table, as ``options``.
 
     Parameters
@@ -204,9 +209,13 @@ def takes_table(*, fitted: bool = True, fills: bool = False, ignores: bool = Fal
         Whether the help offers to fill in medians: not where balances of columns are fitted.
     ignores : bool
         Whether rows with gaps can be used as they are.
+    gaps : bool
+        Whether the command is about gaps, so that there is no option for what to do with them.
     """
     offered = dict(inspect.signature(TableOptions).parameters)
-    if fitted and not fills:
+    if gaps:
+        del offered["missing"]
+    elif fitted and not fills:
         annotation = _MISSING_IGNORED if ignores else _MISSING_WITHOUT_MEDIAN
         offered["missing"] = offered["missing"].replace(annotation=annotation)
     added = [p for name, p in offered.items() if fitted or name in _READING]
@@ -238,6 +247,8 @@ def prepared(
     *,
     fills: bool = False,
     ignores: bool = False,
+    gaps: bool = False,
+    codes: bool = False,
     says: bool = True,
 ) -> PreparedTable:
     """Read a table to fit to, and print notes about what is odd on the error stream.
@@ -252,24 +263,29 @@ def prepared(
         A column of numbers to explain.
     fills, ignores : bool
         Whether messages may offer to fill in medians, or to leave gaps as they are.
+    gaps : bool
+        Whether cells that cannot be used stay empty, as NaN.
+    codes : bool
+        Whether columns of text are wanted as codes, where nothing else was typed.
     says : bool
         Whether notes are printed.
     """
+    choices = options.choices(fills, ignores, gaps)
+    if codes and choices.categories is None:
+        choices = replace(choices, categories="codes")
     columns = {**roles, "id": options.id}
     columns_of_roles = {role: name for role, name in columns.items() if name is not None}
     with progress(f"Reading {data.name}"):
         try:
             table = options.chosen(open_table(data, layout=options.layout), options.decimal)
-            result = prepare(
-                table, options.choices(fills, ignores), columns_of_roles, target=target
-            )
+            result = prepare(table, choices, columns_of_roles, target=target)
         except EncodingError as problem:
             # Latin-1 reads any bytes, so that the other problems of the table come up, too.
             layout = replace(options.layout, encoding="latin-1")
             table = options.chosen(open_table(data, layout=layout), options.decimal)
             sentence = f"{str(problem).removeprefix(f'{data} ')} {problem.remedy}"
             try:
-                prepare(table, options.choices(fills, ignores), columns_of_roles, target=target)
+                prepare(table, choices, columns_of_roles, target=target)
             except TableProblemsError as more:
                 raise TableProblemsError(data, [f"the file {sentence}", *more.problems]) from None
             raise

@@ -6,9 +6,9 @@ import numpy as np
 from numba import njit
 from scipy.linalg import norm, solve_triangular
 
+from vanishing._types import Vector
 from vanishing.algebra.monomials import Border
-from vanishing.checks import check_choice
-from vanishing.constructions.base import savable
+from vanishing.checks import check_choice, per_column
 from vanishing.constructions.certificate import (
     EPS,
     UNBOUNDED,
@@ -21,6 +21,7 @@ from vanishing.constructions.certificate import (
 from vanishing.constructions.engine import MonomialConstruction, Slab, stacked
 from vanishing.constructions.from_moments import FitsMoments, is_debiased
 from vanishing.constructions.gradient import DebiasedConstruction, GradientConstruction
+from vanishing.constructions.ideal import savable
 
 
 @savable
@@ -55,6 +56,16 @@ class ABM(FitsMoments):
         the mean squared distance of the rows from its zeros, and psi a bound on that: any number,
         in the squared unit of the columns. Generators are then the same, up to a factor, when all
         columns are multiplied by a number and psi by its square.
+    noise : float or array-like of shape (n_features,), default=None
+        Standard deviation of the noise, of all columns or of each; needs
+        ``normalization="gradient"``. Distances are then measured in these: what is 1 of a generator
+        is the mean of ``sum_j noise_j^2 (dg/dx_j)^2``, and psi is a multiple of the variance of the
+        noise. A law below the noise has a mean square of about 1, so that psi is best a little
+        larger, such as 2. A column with 0 counts as one with 1e-4 of the largest noise.
+    remove_redundant : bool, default=False
+        Whether generators are removed whose gradients lie in the span of those of earlier ones, on
+        the rows: near these they have no zeros fewer. What is left describes the rows, and is no
+        basis of the ideal. It takes one more pass over the rows.
     absolute : bool, default=True
         Whether `transform` returns ``|g(x)|`` rather than ``g(x)``.
     chunk_size : int or None, default=None
@@ -86,6 +97,11 @@ class ABM(FitsMoments):
         Share of zeros among the non-leading coefficients that each generator could have had.
     n_coefficients_ : int
         How many those are.
+    complete_ : bool
+        Whether the border was empty at the end, so that every polynomial can be divided by the
+        generators: see `reduce`.
+    max_abs_ : ndarray of shape (n_features_in_,) or None
+        Largest absolute value of each column on the training rows; None where they were not seen.
     feature_order_ : ndarray of int of shape (n_features_in_,)
         Columns in the order of the variables t_1 < t_2 < ... of DegLex.
     n_features_in_ : int
@@ -117,6 +133,14 @@ class ABM(FitsMoments):
     >>> X = np.column_stack([np.cos(angle), np.sin(angle)])
     >>> print(ABM(psi=1e-6, max_degree=2).fit(X).generators_[0])
     0.5774*x1^2 + 0.5774*x0^2 - 0.5774
+
+    Columns of different noise: psi in units of it.
+
+    >>> noise = [0.01, 0.1]
+    >>> rows = X + np.random.default_rng(0).normal(scale=noise, size=X.shape)
+    >>> model = ABM(psi=2.0, max_degree=2, normalization="gradient", noise=noise).fit(rows)
+    >>> model.n_generators_, bool(0.5 < model.mse_[0] < 2.0)
+    (1, True)
     """
 
     def __init__(
@@ -128,6 +152,8 @@ class ABM(FitsMoments):
         max_terms: int | None = None,
         feature_order: Literal["given", "pearson", "rev_pearson"] = "given",
         normalization: Literal["coefficients", "gradient"] = "coefficients",
+        noise: float | Vector | None = None,
+        remove_redundant: bool = False,
         absolute: bool = True,
         chunk_size: int | None = None,
         n_jobs: int | None = None,
@@ -139,6 +165,8 @@ class ABM(FitsMoments):
         self.max_terms = max_terms
         self.feature_order = feature_order
         self.normalization = normalization
+        self.noise = noise
+        self.remove_redundant = remove_redundant
         self.absolute = absolute
         self.chunk_size = chunk_size
         self.n_jobs = n_jobs
@@ -151,16 +179,22 @@ class ABM(FitsMoments):
         """Raise TypeError or ValueError unless the parameters are valid."""
         check_choice("normalization", self.normalization, ("coefficients", "gradient"))
         super().check_parameters()
-        if self.normalization == "gradient" and self.border != "gb":
+        if self.noise is not None and self.normalization != "gradient":
             raise ValueError(
-                "normalization='gradient' needs border='gb': O has all divisors of its border."
+                "noise is what distances are measured in: it needs normalization='gradient'."
             )
 
     def _construction(self, rows, columns):
+        noise = None if self.noise is None else per_column("noise", self.noise, len(columns))
+        if noise is not None and not noise.any():
+            raise ValueError("noise is zero for all columns: there would be no unit of distance.")
         if is_debiased(rows):
+            if noise is not None:
+                raise ValueError("debiased moments know their noise: leave noise out.")
             return DebiasedConstruction(self, rows, columns)
-        kind = GradientConstruction if self.normalization == "gradient" else _ABMConstruction
-        return kind(self, rows, columns)
+        if self.normalization == "gradient":
+            return GradientConstruction(self, rows, columns, noise)
+        return _ABMConstruction(self, rows, columns)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -7,7 +7,6 @@ from scipy.linalg import eigh, solve_triangular
 
 from vanishing.algebra.monomials import Border
 from vanishing.checks import check_number
-from vanishing.constructions.base import MonomialTransformer, savable
 from vanishing.constructions.certificate import (
     EPS,
     Factor,
@@ -16,13 +15,14 @@ from vanishing.constructions.certificate import (
     bounds_from_rows,
 )
 from vanishing.constructions.engine import MonomialConstruction, stacked
+from vanishing.constructions.ideal import IdealTransformer, savable
 
 _ZERO = 1e-11  # root mean square of what is zero up to rounding, next to its terms
 _SMALLEST = 1e-150  # entry of a unit vector whose square is not zero
 
 
 @savable
-class AVI(MonomialTransformer):
+class AVI(IdealTransformer):
     """Generators of the approximate vanishing ideal by the kernel of a whole degree.
 
     For each degree AVI takes the singular vectors of the evaluated border terms and O whose
@@ -49,6 +49,10 @@ class AVI(MonomialTransformer):
         `ConservedQuantities` ``max_terms`` bounds the terms of each equation instead.
     feature_order : {"given", "pearson", "rev_pearson"}, default="given"
         Order of the variables in DegLex.
+    remove_redundant : bool, default=False
+        Whether generators are removed whose gradients lie in the span of those of earlier ones, on
+        the rows: near these they have no zeros fewer. What is left describes the rows, and is no
+        basis of the ideal. It takes one more pass over the rows.
     absolute : bool, default=True
         Whether `transform` returns ``|g(x)|`` rather than ``g(x)``.
     chunk_size : int or None, default=None
@@ -79,6 +83,11 @@ class AVI(MonomialTransformer):
         Share of zeros among the non-leading coefficients that each generator could have had.
     n_coefficients_ : int
         How many those are.
+    complete_ : bool
+        Whether the border was empty at the end, so that every polynomial can be divided by the
+        generators: see `reduce`.
+    max_abs_ : ndarray of shape (n_features_in_,) or None
+        Largest absolute value of each column on the training rows; None where they were not seen.
     feature_order_ : ndarray of int of shape (n_features_in_,)
         Columns in the order of the variables t_1 < t_2 < ... of DegLex.
     n_features_in_ : int
@@ -118,6 +127,7 @@ class AVI(MonomialTransformer):
         max_degree: int = 10,
         max_terms: int | None = None,
         feature_order: Literal["given", "pearson", "rev_pearson"] = "given",
+        remove_redundant: bool = False,
         absolute: bool = True,
         chunk_size: int | None = None,
         n_jobs: int | None = None,
@@ -129,6 +139,7 @@ class AVI(MonomialTransformer):
         self.max_degree = max_degree
         self.max_terms = max_terms
         self.feature_order = feature_order
+        self.remove_redundant = remove_redundant
         self.absolute = absolute
         self.chunk_size = chunk_size
         self.n_jobs = n_jobs

@@ -1,16 +1,19 @@
 """What all constructions of generators share: input, output, names, and what is saved."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Self
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from vanishing._threads import check_jobs, one_blas_thread, threads
+from vanishing._threads import check_jobs, threads
 from vanishing._types import Array, FloatArray, IntArray, Names, ObjectArray, Table, Vector
-from vanishing.algebra.generators import Generators, PolynomialSequence
+from vanishing.algebra.generators import Generators, PolynomialSequence, sizes_before
+from vanishing.algebra.polynomials import Polynomial
 from vanishing.checks import check_choice, check_flag, check_number
+from vanishing.constructions.nearest import nearest_points
+from vanishing.constructions.redundancy import constructed
 from vanishing.constructions.small_columns import warn_of_small_columns
 from vanishing.estimators.bases import BaseEstimator, TransformerMixin
 from vanishing.estimators.fits import Remarks, all_or_nothing
@@ -18,8 +21,7 @@ from vanishing.estimators.names import adopt_columns, input_names
 from vanishing.estimators.notebook import HTMLRepresentation
 from vanishing.estimators.row_methods import RowTransformer, row_by_row
 from vanishing.estimators.saving import Savable
-from vanishing.persistence import register
-from vanishing.rows.intake import take_rows
+from vanishing.rows.intake import take_rows, take_rows_in_memory
 from vanishing.rows.reader import RowReader, reader_of
 from vanishing.rows.remembered import remembering
 from vanishing.rows.values import generator_values
@@ -56,6 +58,11 @@ class GeneratorTransformer(
     n_features_in_: int
     feature_names_in_: ObjectArray
 
+    @property
+    def names_columns(self) -> bool:
+        """Whether some of the parameters name columns."""
+        return False
+
     def _psi_below(self) -> float:
         """Return what psi has to be smaller than."""
         return 1.0
@@ -68,6 +75,7 @@ class GeneratorTransformer(
             if getattr(self, name) is not None:
                 check_number(name, getattr(self, name), low=1, integer=True)
         check_flag("absolute", self.absolute)
+        check_flag("remove_redundant", getattr(self, "remove_redundant", False))
         check_jobs(self.n_jobs)
 
     def fit(self, X: Table, y: object = None, sample_weight: Vector | None = None) -> Self:
@@ -90,7 +98,7 @@ class GeneratorTransformer(
         self.check_parameters()
         with all_or_nothing(self), threads(self.n_jobs):
             rows = take_rows(self, X, sample_weight=sample_weight, keep_all=True)
-            remarks = self._construct(reader_of(rows, self.chunk_size))
+            remarks = constructed(self, reader_of(rows, self.chunk_size))
             remarks.warn()
             if remarks.small and not remarks.problems:  # one warning is enough
                 warn_of_small_columns(self.psi, remarks.small, input_names(self))
@@ -141,6 +149,18 @@ class GeneratorTransformer(
         """Construct the generators of rows; return the warnings to issue when `fit` returns."""
         raise NotImplementedError
 
+    def keep(self, chosen: IntArray, *, same_variety: bool = False) -> None:
+        """Keep some of the generators, and forget the others.
+
+        Parameters
+        ----------
+        chosen : ndarray of int
+            Their places.
+        same_variety : bool
+            Whether the others say nothing more of where the rows lie.
+        """
+        raise NotImplementedError
+
     @row_by_row(n_columns=lambda self: self.n_generators_, on_device=lambda self, X: True)
     def transform(self, X: Array) -> FloatArray:
         """Evaluate the generators.
@@ -157,6 +177,55 @@ class GeneratorTransformer(
             library on X's device, and lazily, block by block, for Dask collections and blocks.
         """
         return generator_values([(self.generators_, self.absolute, self.chunk_size)], X)
+
+    def project(
+        self, X: Table, *, noise: float | Vector = 1.0, first_order: bool = False
+    ) -> FloatArray:
+        """Return the nearest point of the fitted variety to each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows in memory, with the columns seen in `fit`.
+        noise : float or array-like of shape (n_features,), default=1.0
+            Standard deviations of the columns' errors, up to a common factor: distances are
+            measured in these units, so that columns that are known well move little.
+        first_order : bool, default=False
+            Whether to take one step only, to the zeros of the linearised equations, which is nearly
+            as good near the variety and faster.
+
+        Returns
+        -------
+        points : ndarray of shape (n_samples, n_features)
+            NaN in rows that have no point of the variety near them; a warning names these.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from vanishing import OAVI
+        >>> angle = np.linspace(0, 6, 50)
+        >>> X = np.column_stack([np.cos(angle), np.sin(angle)])
+        >>> model = OAVI(psi=1e-6, oracle="ls", max_degree=2).fit(X)
+        >>> model.project([[3.0, 4.0]]).round(6)
+        array([[0.6, 0.8]])
+        """
+        check_is_fitted(self, "generators_")
+        check_flag("first_order", first_order)
+        rows = take_rows_in_memory(self, X, method="project", reset=False).X
+        per_column = np.broadcast_to(np.asarray(noise, dtype=np.float64), rows.shape[1:])
+        if not (np.isfinite(per_column).all() and (per_column > 0.0).all()):
+            raise ValueError("noise must be positive: one number, or one for each column.")
+        equations, codimension = self._variety_equations()
+        return nearest_points(
+            equations, rows, per_column, codimension=codimension, first_order=first_order
+        )
+
+    def _variety_equations(self) -> tuple[list[Polynomial], int]:
+        """Return the generators whose common zeros are the fitted variety, and its codimension.
+
+        That is at least 1: how many of them are independent.
+        """
+        return list(self.generators_), 1
 
     def get_feature_names_out(self, input_features: Names | None = None) -> ObjectArray:
         """Return a name for each output: the polynomial, shortened where it is long.
@@ -204,23 +273,20 @@ def construct(estimator: GeneratorTransformer, rows: RowReader) -> Remarks:
     """
     estimator.n_features_in_ = rows.n_features
     with threads(estimator.n_jobs):
-        return estimator._construct(rows)
+        return constructed(estimator, rows)
 
 
 class MonomialTransformer(GeneratorTransformer):
-    """Base of the transformers whose generators are combinations of monomials.
-
-    A subclass says which construction it runs in ``_construction(rows, columns)``.
-    """
+    """Base of the transformers whose generators are combinations of monomials."""
 
     border: str
     feature_order: str
     n_iter_: int
-    _construction: Callable
     terms_: IntArray
     leading_terms_: IntArray
     coef_: FloatArray
     leading_coef_: FloatArray
+    generators_: Generators
     feature_order_: IntArray
 
     def check_parameters(self) -> None:
@@ -229,16 +295,19 @@ class MonomialTransformer(GeneratorTransformer):
         check_choice("border", self.border, ("gb", "bb"))
         check_choice("feature_order", self.feature_order, ("given", "pearson", "rev_pearson"))
 
-    def _construct(self, rows: RowReader) -> Remarks:
-        with one_blas_thread():
-            columns = self._ordered_columns(rows)
-            construction = self._construction(rows, columns)
-            construction.run()
-            set_monomials(self, **construction.result())
-        self.feature_order_ = columns
-        if construction.n_iter is not None:
-            self.n_iter_ = max(1, construction.n_iter)
-        return construction.remarks()
+    def keep(self, chosen: IntArray, *, same_variety: bool = False) -> None:
+        """Keep some of the generators, and forget the others; O stays as it is."""
+        sizes = self.generators_.sizes
+        assert sizes is not None  # as `set_monomials` gives them
+        set_monomials(
+            self,
+            terms=self.terms_,
+            leading_terms=self.leading_terms_[chosen],
+            coef=self.coef_[chosen],
+            leading_coef=self.leading_coef_[chosen],
+            sizes=sizes[chosen],
+            mse=self.mse_[chosen],
+        )
 
     def _ordered_columns(self, rows):
         """Return the columns in their order; that by correlations is of Wirth, Kera and Pokutta.
@@ -252,7 +321,7 @@ class MonomialTransformer(GeneratorTransformer):
 
 
 def set_monomials(model, *, terms, leading_terms, coef, leading_coef, sizes, mse) -> None:
-    """Set the fitted attributes; ``sizes`` is |O| when each generator was found."""
+    """Set what all models of monomials have; ``sizes`` is |O| when each generator was found."""
     model.terms_ = terms
     model.leading_terms_ = leading_terms
     model.coef_ = coef
@@ -263,18 +332,12 @@ def set_monomials(model, *, terms, leading_terms, coef, leading_coef, sizes, mse
     model.n_generators_ = len(leading_terms)
     model.n_terms_ = len(terms)
     model.generators_ = Generators(
-        terms, leading_terms, coef, leading_coef, mse, input_names(model)
+        terms, leading_terms, coef, leading_coef, mse, input_names(model), sizes
     )
     model.degree_ = model.generators_.degree
 
 
 # -- What is saved --------------------------------------------------------------------------------
-
-
-def savable(cls: type[MonomialTransformer]) -> type[MonomialTransformer]:
-    """Let the estimators of a class be saved, and loaded by its name."""
-    register(cls, write_monomials, read_monomials)
-    return cls
 
 
 def write_monomials(writer, model) -> dict:
@@ -307,11 +370,15 @@ def write_monomials(writer, model) -> dict:
     return node
 
 
-def read_monomials(reader, node, model, more=()) -> list:
-    """Set the fitted part of a transformer on monomials; return the values of ``more`` keys."""
+def read_monomials(reader, node, model, more=(), optional=()) -> list:
+    """Set the fitted part of a transformer on monomials; return the values of other keys.
+
+    These are the keys ``more``, then the ``optional`` ones, None where they are missing.
+    """
     keys = ("feature_names", "feature_order", "n_coefficients", "terms", "generators", *more)
-    fields = reader.fitted(model, node, keys, ("n_iter",))
-    names, order, n_coefficients, terms, generators, *others, n_iter = fields
+    fields = reader.fitted(model, node, keys, ("n_iter", *optional))
+    names, order, n_coefficients, terms, generators = fields[:5]
+    others, n_iter = [*fields[5 : len(keys)], *fields[len(keys) + 1 :]], fields[len(keys)]
     n_features = model.n_features_in_
     order = reader.integers(order, "feature_order", 0, n_features)
     is_order = np.array_equal(np.sort(order), np.arange(n_features))
@@ -339,9 +406,11 @@ def read_monomials(reader, node, model, more=()) -> list:
         leading_terms=leading_terms,
         coef=coef,
         leading_coef=leading_coef,
-        sizes=np.array([n_coefficients]),
+        sizes=sizes_before(terms, leading_terms, order),
         mse=np.array([reader.measured(row[5], "an mse") for row in rows]),
     )
+    model.n_coefficients_ = n_coefficients
+    model.sparsity_ = sparsity(least, n_coefficients)
     names = reader.names(names, "feature_names", n_features)
     model.generators_ = model.generators_.renamed(names)
     model.feature_order_ = order

@@ -15,6 +15,7 @@ from vanishing.algebra.components import (
     candidates_of,
     components_of,
     derivatives_of,
+    in_monomials,
 )
 from vanishing.checks import too_large
 from vanishing.constructions.certificate import EPS
@@ -79,7 +80,8 @@ class ComponentAnalysis:
     eigenvalues of A are compared with psi. By gradients those of the pencil (A, B) are, as shares
     v'Av / v'(A + psi B)v between 0 and 1: at most 1/2 if and only if v'Av is at most psi v'Bv. All
     components have psi v'Bv < v'Av = 1, so that the products of two of them, and A + psi B, have
-    numbers of the size of 1 whatever the size of the columns. In degree 1 both are the same.
+    numbers of the size of 1 whatever the size of the columns. In degree 1 both are the same. By
+    coefficients B is the Gram matrix of those that the residuals have on monomials, in all degrees.
 
     Published components have sums of squares of 1 over the W rows, so that products of two of them
     are 1/W times ours, and their mean squares 1/W^2 times: from degree 2 on psi W^2 is our bound.
@@ -91,6 +93,7 @@ class ComponentAnalysis:
         self.max_degree = options.max_degree
         self.max_terms = np.inf if options.max_terms is None else options.max_terms
         self.by_gradients = options.normalization == "gradient"
+        self.by_coefficients = options.normalization == "coefficients"
         self.as_published = options.normalization == "unit"
         self.progress = Progress("VCA", options.verbose)
         self.stages: list[Stage] = []
@@ -102,6 +105,7 @@ class ComponentAnalysis:
         self.scale = np.ones(rows.n_features)
         self.variances = np.ones(0)  # of the columns along the components of degree 1
         self.stopped: str | None = None  # why the construction ended early
+        self.complete = False  # whether a degree had no components
 
     def run(self):
         """Go through the degrees until one has no components."""
@@ -112,6 +116,7 @@ class ComponentAnalysis:
             if degree > 1:
                 n_first, n_last = (self.stages[i].n_components for i in (0, -1))
                 if not n_last:
+                    self.complete = True
                     return
                 half = degree == 2 and not self.as_published  # f g is g f
                 n_candidates = n_first * (n_last + 1) // 2 if half else n_first * n_last
@@ -128,6 +133,7 @@ class ComponentAnalysis:
             )
             if self.stopped is not None:
                 return
+        self.complete = not self.stages[-1].n_components
 
     def _dimension(self, degree, n_candidates) -> int:
         """Bound the dimension of the candidates' residuals as polynomials.
@@ -143,8 +149,12 @@ class ComponentAnalysis:
     def _fits(self, degree, n_candidates, bound) -> bool:
         """Say whether a degree's arrays and the model fit into the working memory; else stop."""
         model = sum(stage.combine.size + stage.project.size for stage in self.stages)
-        n_tall, n_square = (3, 8) if self.by_gradients else (2, 4)
+        n_tall, n_square = (3, 8) if self.by_gradients or self.by_coefficients else (2, 4)
         n_numbers = model + n_candidates * (self.n_terms + n_tall * bound)
+        if self.by_coefficients:  # on monomials, and on all products of components
+            n_monomials = math.comb(self.rows.n_features + degree, degree)
+            n_numbers += n_candidates * (n_monomials + n_candidates)
+            n_numbers += n_monomials * (self.rows.n_features + self.n_terms)
         n_numbers += bound * (self.n_terms + n_square * bound)
         self.stopped = too_large(f"the {n_candidates} candidates of degree {degree}", 8 * n_numbers)
         return self.stopped is None
@@ -162,6 +172,7 @@ class ComponentAnalysis:
         size = squares.max()
         zero = (_ZERO_COLUMN if degree == 1 else _ZERO) * size
         by_gradients = self.by_gradients and degree > 1
+        by_pencil = by_gradients or self.by_coefficients
         unit = 1.0  # of psi
         if by_gradients:
             unit = self.variances.max()
@@ -180,15 +191,15 @@ class ComponentAnalysis:
         # Products of independent linear polynomials are independent.
         if degree > 2 and not self.as_published:
             basis = self._nonzero(left, right, projection, bound)
-        if by_gradients and basis is not None:
-            # Gradients say the same in every basis: as many of the candidates will do.
+        if by_pencil and basis is not None:
+            # A pencil says the same in every basis: as many of the candidates will do.
             chosen = _independent(basis)
             left, right, basis = left[chosen], right[chosen], None
             projection, squares = projection[:, chosen], squares[chosen]
-        if by_gradients:
+        if by_pencil:
             limit, zero = 0.5, zero / (zero + psi)
-            slopes = np.sqrt(psi) * np.sqrt(unit / self.variances)
-            eigenvalues, vectors = self._pencil(left, right, projection, careful, slopes)
+            pencil = self._pencil if by_gradients else self._coefficients
+            eigenvalues, vectors = pencil(left, right, projection, careful, psi, unit)
         else:
             limit = psi
             eigenvalues, vectors = self._spectrum(left, right, projection, basis, careful)
@@ -203,7 +214,7 @@ class ComponentAnalysis:
         )
         eigenvalues, vectors, n_kept = eigenvalues[order], vectors[:, order], int(kept.sum())
         vectors[:, :n_kept] /= np.sqrt(eigenvalues[:n_kept])
-        if by_gradients:
+        if by_pencil:
             vectors[:, n_kept:] *= np.sqrt(unit) * np.sqrt(psi / (1.0 - eigenvalues[n_kept:]))
         elif unit != 1.0:
             vectors[:, n_kept:] *= np.sqrt(unit)
@@ -334,12 +345,13 @@ class ComponentAnalysis:
         _, sigma, right_vectors = np.linalg.svd(total)
         return sigma[::-1] ** 2, right_vectors[::-1].T
 
-    def _pencil(self, left, right, projection, careful, slopes):
+    def _pencil(self, left, right, projection, careful, psi, unit):
         """Return shares v'Av / v'(A + psi B)v, ascending, and v with v'(A + psi B)v = 1.
 
         Combinations that are zero on the rows together with their gradients are left out: they
         lie in the ideal that the generators of lower degrees generate, and cannot be normalised.
         """
+        slopes = np.sqrt(psi) * np.sqrt(unit / self.variances)
         if len(self.stages) == 1:
             (squares,) = self._products(left, right, projection, None, careful=careful)
             steepness = _steepness_of_degree_two(left, right, projection, slopes, careful)
@@ -347,18 +359,22 @@ class ComponentAnalysis:
             squares, steepness = self._products(
                 left, right, projection, None, slopes, careful=careful
             )
+        return _shares(squares, steepness, careful)
+
+    def _coefficients(self, left, right, projection, careful, psi, _unit):
+        """Return the same with coefficients on monomials in place of gradients."""
+        n_candidates = projection.shape[1]
+        stage = Stage(left, right, np.eye(n_candidates), -projection.T, 0)
+        coef = np.sqrt(psi) * in_monomials([*self.stages, stage], self.rows.n_features)
+        (squares,) = self._products(left, right, projection, None, careful=careful)
+        # Components of columns that vary little have large coefficients: each in its own unit.
+        unit = 1.0 / np.linalg.norm(coef, axis=1)
+        coef = (coef.T * unit).T
         if careful:
-            both = np.vstack([squares, steepness])
-            q, sigma, directions = np.linalg.svd(both, full_matrices=False)
-            used = sigma > 1e-11 * sigma[0]  # else zero up to rounding
-            _, roots, vectors = np.linalg.svd(q[: len(squares), used], full_matrices=False)
-            white = directions[used].T / sigma[used]
-            return np.minimum(roots[::-1] ** 2, 1.0), white @ vectors[::-1].T
-        sums, directions = np.linalg.eigh(squares + steepness)
-        used = sums > 100 * len(sums) * EPS * sums[-1]
-        white = directions[:, used] / np.sqrt(sums[used])
-        shares, vectors = np.linalg.eigh(white.T @ squares @ white)
-        return np.clip(shares, 0.0, 1.0), white @ vectors
+            shares, vectors = _shares(squares * unit, coef.T, careful)
+        else:
+            shares, vectors = _shares(squares * np.outer(unit, unit), coef @ coef.T, careful)
+        return shares, vectors * unit[:, np.newaxis]
 
     # -- Polynomials that are zero ------------------------------------------------------------
 
@@ -433,6 +449,25 @@ def _squares(generators: Components, stretch: Stretch) -> tuple[np.ndarray]:
             values *= root
         squares += np.einsum("ij,ij->i", values, values)
     return (squares,)
+
+
+def _shares(squares, steepness, careful):
+    """Return shares v'Av / v'(A + B)v, ascending, and v with v'(A + B)v = 1.
+
+    The careful way takes triangles T instead, with T'T the same.
+    """
+    if careful:
+        both = np.vstack([squares, steepness])
+        q, sigma, directions = np.linalg.svd(both, full_matrices=False)
+        used = sigma > 1e-11 * sigma[0]  # else zero up to rounding
+        _, roots, vectors = np.linalg.svd(q[: len(squares), used], full_matrices=False)
+        white = directions[used].T / sigma[used]
+        return np.minimum(roots[::-1] ** 2, 1.0), white @ vectors[::-1].T
+    sums, directions = np.linalg.eigh(squares + steepness)
+    used = sums > 100 * len(sums) * EPS * sums[-1]
+    white = directions[:, used] / np.sqrt(sums[used])
+    shares, vectors = np.linalg.eigh(white.T @ squares @ white)
+    return np.clip(shares, 0.0, 1.0), white @ vectors
 
 
 def _independent(basis: np.ndarray) -> np.ndarray:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vanishing._threads import one_blas_thread
-from vanishing._types import FloatArray
+from vanishing._types import FloatArray, IntArray
 from vanishing.algebra import monomials
 from vanishing.algebra.monomials import Plan
 from vanishing.checks import check_number
@@ -170,6 +170,12 @@ class ContrastiveVanishing(MonomialTransformer):
         if self.max_generators is not None:
             check_number("max_generators", self.max_generators, low=1, integer=True)
         check_number("slack", self.slack, low=0)
+
+    def keep(self, chosen: IntArray, *, same_variety: bool = False) -> None:
+        """Keep some of the generators, and forget the others."""
+        others = self.mse_others_[chosen]
+        super().keep(chosen)
+        _set_ratios(self, others)
 
     def _construct(self, rows: RowReader) -> Remarks:
         """Compare rows with the background."""

@@ -19,7 +19,7 @@ from vanishing.constructions.certificate import DEPENDENT, EPS, Factor, Orthogon
 from vanishing.constructions.small_columns import varies_little
 from vanishing.estimators.fits import Remarks
 from vanishing.estimators.progress import Progress
-from vanishing.rows.reader import RowReader
+from vanishing.rows.reader import Measured, RowReader
 
 # A border is settled in one pass over the rows if the products among all of its terms cost less
 # than evaluating everything again for those that turn out to be needed: if it is small, or if
@@ -153,6 +153,8 @@ class MonomialConstruction:
     unit_norm = False  # leading coefficients are 1, or coefficients have l2-norm 1
     max_slab: float = np.inf  # border terms to settle together at most
     n_iter: int | None = None  # steps of an oracle, where there is one
+    barred: np.ndarray | None = None  # terms whose multiples no border has
+    doubts: tuple[str, ...] = ()  # about what was given
 
     def __init__(self, options, rows: RowReader, columns: np.ndarray):
         self.rows = rows
@@ -176,6 +178,8 @@ class MonomialConstruction:
         self.n_short = 0  # terms that vanish, but not with coefficients that may be used
         self.stopped: str | None = None  # why the construction ended early
         self.small: list[int] = []  # columns that vary less than psi
+        self.complete = False  # whether the border was empty at the end
+        self.measured = Measured(np.zeros(0))  # by the last pass over the rows
 
     def leading_coef(self, coef: np.ndarray):
         """Return the leading coefficient that normalises coefficients given relative to 1.
@@ -202,13 +206,14 @@ class MonomialConstruction:
         for degree in range(1, self.max_degree + 1):
             began = time.perf_counter()
             previous = self.terms[start:]
-            if not len(previous):
+            if not self._has_border(previous):
+                self.complete = True
                 return
             if not self._fits(monomials.border_bytes(previous), degree):
                 return
-            border = monomials.border(previous, self.border_kind)
+            border = self._border(previous)
             n_border = len(border.terms)
-            if not n_border or not self._fits(8 * n_border * len(self.terms), degree):
+            if not self._fits(8 * n_border * len(self.terms), degree):
                 return
             self.stopped = self.too_wide(degree, n_border)
             if self.stopped is not None:
@@ -229,6 +234,15 @@ class MonomialConstruction:
             )
             if self.stopped is not None:
                 return
+        self.complete = not self._has_border(self.terms[start:])
+
+    def _border(self, previous: np.ndarray) -> Border:
+        border = monomials.border(previous, self.border_kind)
+        return border if self.barred is None else monomials.without_multiples(border, self.barred)
+
+    def _has_border(self, previous: np.ndarray) -> bool:
+        some = monomials.has_border(previous, self.border_kind)
+        return some and (self.barred is None or len(self._border(previous).terms) > 0)
 
     def too_wide(self, degree: int, n_border: int) -> str | None:
         """Say why a border is left alone, if its terms are too many to be of use."""
@@ -392,17 +406,17 @@ class MonomialConstruction:
             coef[first : first + len(rows), : rows.shape[1]] = rows
             first += len(rows)
         plan = self.plan.extended(leading.parent, leading.variable)
-        mse = self.rows.mse(plan, slice(0, k), coef, slice(k, None)) if g else np.zeros(0)
+        if g:
+            self.measured = self.rows.measured(plan, slice(0, k), coef, slice(k, None))
         leading_coef = np.array(self.leads) if self.leads else self.leading_coef(coef)
         coef *= leading_coef.reshape(-1, 1)
-        mse *= leading_coef**2
         return {
             "terms": self._in_input_columns(self.terms),
             "leading_terms": self._in_input_columns(leading.terms),
             "coef": coef,
             "leading_coef": leading_coef,
             "sizes": np.concatenate(self.sizes),
-            "mse": mse,
+            "mse": self.measured.mse * leading_coef**2,
         }
 
     def _in_input_columns(self, terms):
@@ -420,5 +434,11 @@ class MonomialConstruction:
     def remarks(self) -> Remarks:
         """Say why it stopped early, which terms joined O, and whether nothing vanishes."""
         shortfall = self.shortfall() if self.n_short else None
+        if self.psi == 0.0 and not self.complete and self.stopped is None:
+            self.stopped = (
+                f"it is not complete, terms of degree {self.max_degree + 1} are left in the "
+                "border. Raise max_degree for all generators of the ideal of these rows"
+            )
         remarks = remarks_on(self.name, self.psi, self.n_generators, self.stopped, shortfall)
-        return remarks._replace(small=tuple(self.small))
+        problems = (*self.doubts, *remarks.problems)
+        return remarks._replace(small=tuple(self.small), problems=problems)

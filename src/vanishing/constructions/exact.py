@@ -3,14 +3,29 @@
 import math
 import re
 from fractions import Fraction
-from typing import Literal, Self
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
-from vanishing._types import IntArray, ObjectArray
+from vanishing._types import FloatArray, IntArray, ObjectArray
 from vanishing.algebra import monomials
+from vanishing.algebra.division import (
+    Coefficients,
+    Divisor,
+    coefficients_of,
+    divided,
+    divisor_of,
+    multiplication_table,
+    refuse_beyond,
+    require_complete,
+    sorted_terms,
+    to_exact_polynomial,
+)
 from vanishing.algebra.exact import ExactPolynomial, to_fractions
+from vanishing.algebra.polynomials import Polynomial, default_names
 from vanishing.checks import check_choice, check_number
+from vanishing.constructions.zeros import joint_eigenvalues, polished
 from vanishing.estimators.bases import BaseEstimator
 from vanishing.estimators.notebook import HTMLRepresentation
 from vanishing.estimators.saving import Savable
@@ -19,6 +34,13 @@ from vanishing.rows.intake import refuse
 
 _INTEGER = r"-?(?:[0-9]{1,640}|0x[0-9a-f]+)"
 _FRACTION = re.compile(f"({_INTEGER})(?:/({_INTEGER}))?")
+
+
+class ExactReduction(NamedTuple):
+    """A polynomial f as ``remainder + sum(quotient * generator)``, one quotient per generator."""
+
+    remainder: ExactPolynomial
+    quotients: list[ExactPolynomial]
 
 
 class BuchbergerMoller(Savable, HTMLRepresentation, BaseEstimator):
@@ -54,6 +76,8 @@ class BuchbergerMoller(Savable, HTMLRepresentation, BaseEstimator):
         Numbers of generators and of standard monomials.
     degree_ : int
         Largest degree of a generator, 0 if there is none.
+    complete_ : bool
+        Whether these are all generators: no term was left in the border.
     n_features_in_ : int
         Number of coordinates.
 
@@ -84,6 +108,7 @@ class BuchbergerMoller(Savable, HTMLRepresentation, BaseEstimator):
     n_generators_: int
     n_terms_: int
     degree_: int
+    complete_: bool
     n_features_in_: int
 
     def __init__(self, *, border: Literal["gb", "bb"] = "gb", max_degree: int | None = None):
@@ -132,7 +157,111 @@ class BuchbergerMoller(Savable, HTMLRepresentation, BaseEstimator):
             coefs += coef
             terms, values = terms[pivots], values[:, pivots]
         set_generators(self, terms, np.concatenate(leading_terms), coefs)
+        self.complete_ = not monomials.has_border(terms[below:], self.border)
         return self
+
+    def reduce(self, f: ExactPolynomial | str) -> ExactReduction:
+        """Divide a polynomial by the generators.
+
+        Parameters
+        ----------
+        f : ExactPolynomial or str
+            In the variables x0, x1, ...; of numbers in a text, and of floats, the simplest fraction
+            that is the same float counts.
+
+        Returns
+        -------
+        reduction : ExactReduction
+            The tuple (remainder, quotients): ``f = remainder + sum(quotient * generator)``. The
+            remainder is a combination of ``terms_``, and zero if and only if f is zero at all
+            points.
+
+        Examples
+        --------
+        >>> from vanishing import BuchbergerMoller
+        >>> model = BuchbergerMoller().fit([["0.1", "0.01"], ["0.2", "0.04"], ["0.3", "0.09"]])
+        >>> print(model.reduce("x0^3").remainder)
+        3/5*x1 - 11/100*x0 + 3/500
+        """
+        check_is_fitted(self, "generators_")
+        names = default_names(self.n_features_in_)
+        dividend = coefficients_of(to_exact_polynomial(f, names))
+        order = np.arange(self.n_features_in_)
+        remainder, quotients = divided(dividend, self._divisors(), order)
+        refuse_beyond(remainder, self.terms_, names)
+        return ExactReduction(self._polynomial(remainder), [*map(self._polynomial, quotients)])
+
+    def contains(self, f: ExactPolynomial | str) -> bool:
+        """Say whether a polynomial belongs to the ideal: whether it is zero at all points.
+
+        Parameters
+        ----------
+        f : ExactPolynomial or str
+            As in `reduce`.
+
+        Returns
+        -------
+        contained : bool
+
+        Examples
+        --------
+        >>> from vanishing import BuchbergerMoller
+        >>> model = BuchbergerMoller().fit([[1, 2], [3, 4]])
+        >>> model.contains("x1 - x0 - 1"), model.contains("x0 - 1")
+        (True, False)
+        """
+        return not any(self.reduce(f).remainder.coef)
+
+    def multiplication_matrices(self) -> ObjectArray:
+        """Return what multiplication by each variable does to ``terms_``, modulo the ideal.
+
+        Returns
+        -------
+        matrices : ndarray of Fraction of shape (n_features_in_, n_terms_, n_terms_)
+            Column j of matrix i has the coefficients of ``x_i * terms_[j]``, reduced.
+        """
+        check_is_fitted(self, "generators_")
+        require_complete(self.complete_)
+        order = np.arange(self.n_features_in_)
+        return multiplication_table(self.terms_, self._divisors(), order, Fraction)
+
+    def points(self) -> FloatArray:
+        """Return the points back from their ideal: joint eigenvalues of the multiplications.
+
+        Returns
+        -------
+        points : ndarray of shape (n_terms_, n_features_in_)
+            As floats, in no particular order.
+
+        Examples
+        --------
+        >>> from vanishing import BuchbergerMoller
+        >>> points = BuchbergerMoller().fit([[1, 2], [3, 4], [5, 0]]).points()
+        >>> points[points[:, 0].argsort()].round(6)
+        array([[1., 2.],
+               [3., 4.],
+               [5., 0.]])
+        """
+        matrices = self.multiplication_matrices().astype(np.float64)
+        generators = self.generators_
+        floats = [Polynomial(g.terms, g.coef.astype(np.float64)) for g in generators]
+
+        def values(X: FloatArray) -> FloatArray:
+            # Exact: the points are known only as well as the values of the generators.
+            points = [[Fraction(x) for x in row] for row in X.tolist()]
+            return np.array([[float(g(point)) for g in generators] for point in points])
+
+        return polished(
+            joint_eigenvalues(matrices),
+            values,
+            lambda X: np.stack([g.gradient(X) for g in floats], axis=1),
+        )
+
+    def _divisors(self) -> list[Divisor]:
+        return [divisor_of(g) for g in self.generators_]
+
+    def _polynomial(self, coefficients: Coefficients) -> ExactPolynomial:
+        return ExactPolynomial(*sorted_terms(coefficients, self.n_features_in_))
 
     def check_parameters(self) -> None:
         """Raise TypeError or ValueError unless the parameters are valid."""
@@ -222,7 +351,8 @@ def _reduced_echelon(matrix: np.ndarray) -> tuple[np.ndarray, int, int]:
 
 def _write(writer, model) -> dict:
     leading_terms = writer.terms(model.leading_terms_)
-    node = {**writer.input(model), "terms": writer.terms(model.terms_), "generators": []}
+    terms = writer.terms(model.terms_)
+    node = {**writer.input(model), "terms": terms, "complete": model.complete_, "generators": []}
     for i, generator in enumerate(model.generators_):
         used = np.flatnonzero(model.coef_[i])
         coef = [_write_fraction(value) for value in model.coef_[i, used]]
@@ -235,7 +365,8 @@ def _write(writer, model) -> dict:
 
 
 def _read(reader, node, model):
-    terms, generators = reader.fitted(model, node, ("terms", "generators"))
+    terms, generators, complete = reader.fitted(model, node, ("terms", "generators"), ("complete",))
+    model.complete_ = complete is not None and reader.flag(complete, "complete")
     n_features = model.n_features_in_
     terms = reader.terms(terms, "terms", n_features)
     keys = ("leading_term", "terms", "coef")

@@ -3,7 +3,7 @@
 from typing import Self
 
 from vanishing._threads import threads
-from vanishing.constructions.base import MonomialTransformer
+from vanishing.constructions.ideal import IdealTransformer
 from vanishing.estimators.fits import all_or_nothing
 from vanishing.rows.intake import adopt_layout
 from vanishing.rows.moments import MomentReader, Moments
@@ -16,8 +16,10 @@ def is_debiased(rows: RowReader) -> bool:
     return noise is not None and bool(noise.any())
 
 
-class FitsMoments(MonomialTransformer):
+class FitsMoments(IdealTransformer):
     """Base of the constructions from monomials that moments alone suffice for."""
+
+    remove_redundant: bool
 
     def fit_moments(self, moments: Moments) -> Self:
         """Construct the generators from moments alone, without the rows.
@@ -51,9 +53,9 @@ class FitsMoments(MonomialTransformer):
                 "psi=0 needs the rows: moments have half of their digits. Take psi > 0, for "
                 "example 1e-10, or fit to the rows."
             )
+        if self.remove_redundant:
+            raise ValueError("remove_redundant=True needs the rows: gradients are taken at each.")
         rows = MomentReader(moments)
-        if is_debiased(rows) and self.border != "gb":
-            raise ValueError("debiased moments need border='gb': O has all divisors of its border.")
         with all_or_nothing(self), threads(self.n_jobs):
             adopt_layout(self, moments.layout)
             self._construct(rows).warn()

@@ -4,8 +4,9 @@ With G the Gram matrix of the terms and H that of their gradients, sum_j w_j^2 m
 the smallest v'Gv / v'Hv over O and a border term is the smallest mean(g^2) among polynomials with
 mean(|grad g|^2) = 1: to first order, the mean squared distance of the rows from the zeros of g.
 It does not change with the unit of the columns' values but by its square, nor with the term that
-leads. H costs no pass over the rows: a derivative of a term is a multiple of a divisor, all
-divisors are in O, and their products are in G.
+leads. With weights w_j that are the noise of the columns it is a distance in standard deviations of
+it. A derivative of a term is a multiple of a divisor. With the reduced border H costs no pass over
+the rows, for all divisors are in O, and their products are in G; with the other one it costs one.
 
 With debiased moments it is how generators are found, too: noise of variance s^2 adds s^2 H to G,
 to first order, so that an error of the noise moves the eigenvalue and leaves the eigenvector.
@@ -41,18 +42,19 @@ class GradientConstruction(MonomialConstruction):
 
     max_slab = LARGEST_SLAB
 
-    def __init__(self, options, rows, columns, weights=None):
+    def __init__(self, options, rows, columns, noise=None):
         super().__init__(options, rows, columns)
         self.name = type(options).__name__
         n = len(columns)
         self.level = 0.0  # what is taken for zero
         self.values: list[float] = []  # mean squares of the generators
-        self.weights = np.ones(n) if weights is None else np.asarray(weights, dtype=float)[columns]
+        self.weights = np.ones(n) if noise is None else noise_weights(noise)[columns]
+        self.unit = self.weights  # by which gradients of length 1 are measured
         self.independent = [0]  # terms of O but those that joined it although they depend on others
 
     def settle(self, border: Border):
         """Let each of the border terms become the leading term of a generator or join O."""
-        k, (b, n) = len(self.terms), border.terms.shape
+        k, b = len(self.terms), len(border.terms)
         plan = self.plan.extended(border.parent, border.variable)
         cross, norm = self.rows.products(plan, slice(0, k + b), slice(k, k + b))
         if not self.is_finite(border, norm):
@@ -61,8 +63,10 @@ class GradientConstruction(MonomialConstruction):
         cross = np.ascontiguousarray(cross)
         slab = Slab(border, cross[:k], norm, cross[k:], np.arange(b), np.zeros(b, dtype=bool))
         gram = np.block([[self.gram[:k, :k], cross[:k]], [cross[:k].T, cross[k:]]])
-        slope = self._gradients(border, self.weights)
-        plain = slope if (self.weights == 1.0).all() else self._gradients(border, np.ones(n))
+        derivatives = self._derivatives(border)
+        slope = gradients(derivatives, k + b, self.weights)
+        same = (self.weights == self.unit).all()
+        plain = slope if same else gradients(derivatives, k + b, self.unit)
         self._look_at(gram, slope)
         used = list(self.independent)  # among O and the whole border
         joined: list[int] = []
@@ -95,23 +99,47 @@ class GradientConstruction(MonomialConstruction):
         leads_in_order = [leads[j] for j in leaders.tolist()]
         self.extend(border, np.array(joined, dtype=np.intp), leaders, coef, leads_in_order)
 
+    def look_at_columns(self, border: Border, mean: np.ndarray, norm: np.ndarray) -> None:
+        """Note the columns that vary less than psi, in the unit of distances."""
+        unit = np.empty(len(self.columns))
+        unit[self.columns] = self.unit
+        of_border = unit[border.variable]
+        super().look_at_columns(border, mean / of_border, norm / of_border**2)
+
     def _look_at(self, G, H) -> None:
         """See the Gram matrices of O and the whole border before its terms are settled."""
 
-    def _gradients(self, border: Border, weights) -> np.ndarray:
-        """Return H over O and the border terms, from the moments of O."""
+    def _derivatives(self, border: Border) -> list[tuple]:
+        """Return, by column, the terms of O and the border with it, their powers, and moments.
+
+        The moments are those of the quotients of these terms by the column.
+        """
         terms = np.concatenate([self.terms, border.terms])
-        keys = monomials.keys(self.terms)
-        order = np.argsort(keys, kind="stable")
-        total = np.zeros((len(terms), len(terms)))
-        for j, weight in enumerate(weights):
+        quotients = []
+        for j in range(terms.shape[1]):
             used = np.flatnonzero(terms[:, j])
             divisors = terms[used]
             divisors[:, j] -= 1
-            place = order[monomials.contains(keys[order], monomials.keys(divisors))[1]]
-            power = weight * terms[used, j]
-            total[np.ix_(used, used)] += np.outer(power, power) * self.gram[np.ix_(place, place)]
-        return total
+            quotients.append((used, terms[used, j], divisors))
+        if self.border_kind == "gb":
+            keys = monomials.keys(self.terms)
+            order = np.argsort(keys, kind="stable")
+            places = [
+                order[monomials.contains(keys[order], monomials.keys(divisors))[1]]
+                for _, _, divisors in quotients
+            ]
+            gram = self.gram
+        else:
+            # A divisor of a border term may lead a generator.
+            plan, place = monomials.plan(np.concatenate([part[2] for part in quotients]))
+            variable = np.where(plan.variable < 0, plan.variable, self.columns[plan.variable])
+            needed, place = np.unique(place, return_inverse=True)
+            gram, _ = self.rows.products(plan._replace(variable=variable), needed, needed)
+            places = np.split(place, np.cumsum([len(part[0]) for part in quotients])[:-1])
+        return [
+            (used, power, gram[np.ix_(place, place)])
+            for (used, power, _), place in zip(quotients, places, strict=True)
+        ]
 
     def _by_moments(self, G, H, P) -> Candidate:
         """Decide a border term by moments, which have half of the digits."""
@@ -189,7 +217,8 @@ class DebiasedConstruction(GradientConstruction):
 
     def __init__(self, options, rows, columns):
         noise = rows.moments.noise
-        super().__init__(options, rows, columns, np.maximum(noise / noise.max(), settings.NO_NOISE))
+        super().__init__(options, rows, columns, noise / noise.max())
+        self.unit = np.ones(len(columns))
         self.unit_norm = getattr(options, "normalization", None) == "coefficients"
         self.by_gradient = getattr(options, "normalization", None) == "gradient"
         self.error = noise.max() ** 2 * np.sqrt(2.0 * KURTOSIS / rows.n_samples)
@@ -254,6 +283,20 @@ class DebiasedConstruction(GradientConstruction):
             f"{self.n_short} border terms joined O although they may vanish: rounding of the "
             "moments hides whether they do. Scale the columns into [-1, 1], or take a larger psi."
         )
+
+
+def noise_weights(noise: np.ndarray) -> np.ndarray:
+    """Return what derivatives by columns count for: those without noise a little."""
+    return np.maximum(noise, settings.NO_NOISE * noise.max())
+
+
+def gradients(derivatives: list[tuple], size: int, weights) -> np.ndarray:
+    """Return H over ``size`` terms from what `_derivatives` returns."""
+    total = np.zeros((size, size))
+    for (used, power, products), weight in zip(derivatives, weights, strict=True):
+        power = weight * power
+        total[np.ix_(used, used)] += np.outer(power, power) * products
+    return total
 
 
 def _has_gradient(v, H) -> bool:

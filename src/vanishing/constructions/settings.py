@@ -19,3 +19,18 @@ OPEN_ENDED = 10  # max_degree, the default: a smaller one says which degrees are
 STANDARD_ERRORS = 3.0  # within which a debiased mean square is zero: fewer laws, or more artefacts
 NO_NOISE = 1e-4  # what columns without noise count for, next to the noisiest: they have laws, too
 EVEN_SHARE = 0.4999  # of the class in a contrast: from one half on it does not tell classes apart
+
+# Share of a generator's squared gradient, over all rows, that earlier ones' leave over: with less
+# it is redundant. Noise turns gradients by about its size next to that of the shape, and those of
+# high degrees by more.
+REDUNDANT = 0.01
+
+# Degrees of freedom. A generator is an equation of the rows if it has so many rows per term, and
+# rows are nearer to its zeros than this share of what rows without equation are.
+ROWS_PER_TERM = 2
+NEAR = 0.1
+NOISE_RATIO = 5.0  # how much further off than the nearest equation another may be
+ROUNDING = 1e-6  # distance from zeros that rounding makes, in standard deviations of the rows
+INDEPENDENT = 5.0  # singular values of gradients, in units of the noise, that count as a rank
+SHARE_OF_ROWS = 0.1  # a part of a variety with fewer rows has no dimension of its own
+BELOW_PSI = 0.3  # share of psi that mean squares of equations may have where all are seen

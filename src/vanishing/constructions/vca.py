@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from vanishing._threads import one_blas_thread
-from vanishing._types import Names, ObjectArray
+from vanishing._types import IntArray, Names, ObjectArray
 from vanishing.algebra.components import Components, Stage
 from vanishing.checks import check_choice
 from vanishing.constructions.base import EQUATION, GeneratorTransformer
@@ -28,7 +28,8 @@ class VCA(GeneratorTransformer):
     are F_d. Combinations of candidates that are zero as polynomials are left out, unless all is
     to be as published.
 
-    Neither the order of the columns nor rotations of them matter. The generators are not sparse.
+    Neither the order of the columns nor rotations of them matter, but for coefficients as the unit,
+    which rotations change. The generators are not sparse.
 
     Parameters
     ----------
@@ -42,19 +43,26 @@ class VCA(GeneratorTransformer):
     max_terms : int or None, default=None
         Largest number of components in F, with the constant. The fit stops, with a warning, before
         it would be exceeded.
-    normalization : {"gradient", "l2", "unit"}, default="gradient"
+    normalization : {"gradient", "coefficients", "l2", "unit"}, default="gradient"
         What is 1 of a generator. "gradient": the mean squared length of its gradient on the rows,
         so that its mean square is, to first order, the mean squared distance of the rows from its
         zeros. psi bounds that in every degree, and is any number, in the squared unit of the
         columns: the generators are the same, up to a factor, when all columns are multiplied by a
-        number and psi by its square. "l2": the l2-norm of its coefficients on the candidates. As
-        these have mean squares of about 1 from degree 2 on, psi is there relative to the spread of
-        the rows: little vanishes, and F grows until it interpolates the rows unless max_degree or
-        max_terms bound it. "unit": as published. The l2-norm of the coefficients is 1, and so are
+        number and psi by its square. "coefficients": the l2-norm of its coefficients on monomials,
+        as `ABM` has it. psi then means the same in every degree for columns that are scaled into
+        [0, 1] or [-1, 1]. Candidates are expanded into all monomials of their degree. "l2": the
+        l2-norm of its coefficients on the candidates. As these have mean squares of about 1 from
+        degree 2 on, psi is there relative to the spread of the rows: little vanishes, and F grows
+        until it interpolates the rows unless max_degree or max_terms bound it. "unit": as
+        published. The l2-norm of the coefficients is 1, and so are
         the sums of squares of the components over the m rows (F_0 is ``1 / sqrt(m)``), so that from
         degree 2 on mean squares are 1 / m^2 of those of "l2", and more rows make more vanish. All
         products of F_1 and F_{d-1} are candidates, repeated ones included: some generators are
         zero as polynomials. The published ``max_degree=10`` is 9 here.
+    remove_redundant : bool, default=False
+        Whether generators are removed whose gradients lie in the span of those of earlier ones, on
+        the rows: near these they have no zeros fewer. What is left describes the rows, and is no
+        basis of the ideal. It takes one more pass over the rows.
     absolute : bool, default=True
         Whether `transform` returns ``|g(x)|`` rather than ``g(x)``.
     chunk_size : int or None, default=None
@@ -75,6 +83,8 @@ class VCA(GeneratorTransformer):
         |G|, |F| with the constant, and the largest degree in G (0 if there is none).
     sparsity_ : float
         0: combinations of candidates have no zeros.
+    complete_ : bool
+        Whether a degree had no components at the end.
     n_coefficients_ : int
         Entries of the combinations of all generators.
     n_features_in_ : int
@@ -93,7 +103,8 @@ class VCA(GeneratorTransformer):
     component analysis", ICML 2013.
 
     H. Kera, Y. Hasegawa, "Gradient boosts the approximate vanishing ideal", AAAI 2020:
-    gradients as the unit.
+    gradients as the unit; "Spurious vanishing problem in approximate vanishing ideal", IEEE Access
+    2019: coefficients as the unit.
 
     Examples
     --------
@@ -103,6 +114,14 @@ class VCA(GeneratorTransformer):
     >>> X = np.column_stack([np.cos(angle), np.sin(angle)])
     >>> print(VCA(psi=1e-6, max_degree=2).fit(X).generators_[0])
     0.5*x1^2 + 0.5*x0^2 - 0.5
+    >>> print(VCA(psi=1e-6, max_degree=2, normalization="coefficients").fit(X).generators_[0])
+    0.5774*x1^2 + 0.5774*x0^2 - 0.5774
+
+    Of degree 3 and above there are more, which say the same near the circle.
+
+    >>> [VCA(psi=1e-6, max_degree=6, remove_redundant=remove).fit(X).n_generators_
+    ...  for remove in (False, True)]
+    [9, 1]
     """
 
     fits_sources = reads_sources = False  # its components are fitted to rows in memory
@@ -113,7 +132,8 @@ class VCA(GeneratorTransformer):
         *,
         max_degree: int = 3,
         max_terms: int | None = None,
-        normalization: Literal["gradient", "l2", "unit"] = "gradient",
+        normalization: Literal["gradient", "coefficients", "l2", "unit"] = "gradient",
+        remove_redundant: bool = False,
         absolute: bool = True,
         chunk_size: int | None = None,
         n_jobs: int | None = None,
@@ -123,6 +143,7 @@ class VCA(GeneratorTransformer):
         self.max_degree = max_degree
         self.max_terms = max_terms
         self.normalization = normalization
+        self.remove_redundant = remove_redundant
         self.absolute = absolute
         self.chunk_size = chunk_size
         self.n_jobs = n_jobs
@@ -133,7 +154,8 @@ class VCA(GeneratorTransformer):
 
     def check_parameters(self) -> None:
         """Raise TypeError or ValueError unless the parameters are valid."""
-        check_choice("normalization", self.normalization, ("gradient", "l2", "unit"))
+        choices = ("gradient", "coefficients", "l2", "unit")
+        check_choice("normalization", self.normalization, choices)
         super().check_parameters()
 
     def _construct(self, rows):
@@ -141,7 +163,12 @@ class VCA(GeneratorTransformer):
         with one_blas_thread():
             construction.run()
             _set_components(self, construction.generators(input_names(self)), construction.n_terms)
+        self.complete_ = construction.complete
         return construction.remarks()
+
+    def keep(self, chosen: IntArray, *, same_variety: bool = False) -> None:
+        """Keep some of the generators, and forget the others; F stays as it is."""
+        _set_components(self, self.generators_.subset(chosen), self.n_terms_)
 
     def get_feature_names_out(self, input_features: Names | None = None) -> ObjectArray:
         """Return a name for each output: the degree of the generator and its place among all.
@@ -185,6 +212,7 @@ def _write(writer, model) -> dict:
         **writer.input(model),
         "feature_names": list(components.feature_names),
         "n_terms": int(model.n_terms_),
+        "complete": model.complete_,
         "scale": components.scale.tolist(),
         "mse": writer.plain(components.mse),
     }
@@ -208,9 +236,10 @@ def _write(writer, model) -> dict:
 
 
 def _read(reader, node, model):
-    names, n_terms, scale, mse, nodes, equations = reader.fitted(
-        model, node, ("feature_names", "n_terms", "scale", "mse", "stages"), ("equations",)
-    )
+    keys = ("feature_names", "n_terms", "scale", "mse", "stages")
+    values = reader.fitted(model, node, keys, ("equations", "complete"))
+    names, n_terms, scale, mse, nodes, equations, complete = values
+    model.complete_ = complete is not None and reader.flag(complete, "complete")
     n_features = model.n_features_in_
     names = reader.names(names, "feature_names", n_features)
     if equations is not None:

@@ -35,6 +35,11 @@ class RowMethods:
     fits_sources = True
     reads_sources = True
 
+    @property
+    def takes_gaps(self) -> bool:
+        """Whether rows may have gaps, which are NaN."""
+        return False
+
     def _per_block(self):
         """Return the estimator whose methods get the blocks of a lazy source."""
         return self

@@ -9,6 +9,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from vanishing.algebra import monomials
+from vanishing.calibration.ellipsoid import EllipsoidCalibration
 from vanishing.constructions.base import GeneratorTransformer
 from vanishing.constructions.exact import BuchbergerMoller
 from vanishing.estimators.names import input_names
@@ -90,6 +91,8 @@ def _transformed(x: Value, step) -> Value:
     """Return what a transformer makes of rows."""
     if isinstance(step, (GeneratorTransformer, VanishingFeatures)):
         return features(x, anatomy(step).parts)
+    if isinstance(step, EllipsoidCalibration):
+        return _calibrated(x, step)
     if isinstance(step, BuchbergerMoller):
         raise TypeError(
             "a BuchbergerMoller cannot be exported: its polynomials are exact, and other systems "
@@ -102,6 +105,16 @@ def _transformed(x: Value, step) -> Value:
             "best_estimator_."
         )
     return transformed(x, step)
+
+
+def _calibrated(x: Value, calibration: EllipsoidCalibration) -> Value:
+    """Return readings less the centre, times the matrix."""
+    if not calibration.is_determined_:
+        raise ValueError(f"the calibration cannot be exported: {calibration.verdict_}")
+    offset = -calibration.center_ @ calibration.matrix_
+    names = ", ".join(map(str, input_names(calibration)))
+    note = f"Calibrated {names}: on a sphere of radius {calibration.radius_:.6g}"
+    return x.linear(calibration.matrix_.T, offset).noted([note])
 
 
 # -- Classifiers ----------------------------------------------------------------------------------

@@ -156,16 +156,16 @@ def to_python(model: object, name: str | None = None) -> str:
     computation = computation_of(model)
     name = function_name(computation) if name is None else name
     _check_name(name)
-    source = _PythonSource()
+    source = PythonSource()
     body = source.body(list(computation.outputs.values()))
     constants = [
-        f"FEATURE_NAMES = {_wrapped(list(computation.columns))}",
+        f"FEATURE_NAMES = {list_text(list(computation.columns))}",
         f"N_FEATURES = {len(computation.columns)}",
     ]
     if computation.classes is not None:
         dtype = computation.classes.dtype
         kind = "object" if dtype.kind == "O" else repr(dtype.str)
-        labels = _wrapped(computation.classes.tolist())
+        labels = list_text(computation.classes.tolist())
         constants.append(f"CLASSES = np.array({labels}, dtype={kind})")
     return "\n".join(
         [
@@ -217,11 +217,16 @@ def _functions(computation: Computation, name: str) -> str:
     return _TRANSFORMER.format(name=name, what=what, width=len(computation.names))
 
 
-class _PythonSource(Notation, Python):
+class PythonSource(Notation, Python):
     """The source of a module as it grows: constants, helpers, and statements.
 
-    Arrays have a row for each entry and a column for each row of the table.
+    Arrays have a row for each entry and a column for each row of the table. Subclasses say what
+    another library of arrays calls differently.
     """
+
+    quantiles_helper = _QUANTILES
+    nearest_helper = _NEAREST
+    concatenate = "np.concatenate([{}])"
 
     choices: ClassVar[dict[str, str]] = {
         "minimum": "np.minimum({0}, {1})",
@@ -243,15 +248,19 @@ class _PythonSource(Notation, Python):
         """Return the lines of a function that returns values."""
         values, used = in_order(outputs, self.times_written)
         for value in values:
-            text = self._text(value)
-            is_simple = value.operation in ("constant", "columns", "take")
-            if value.notes or (used[id(value)] > 1 and not is_simple):
-                text = self._named(text, value.notes)
-            self.known[id(value)] = text
+            self.known[id(value)] = self.text_of(value, used[id(value)])
         results = ", ".join(f"{self.known[id(value)].atom}.T" for value in outputs)
         lines = ["X = np.ascontiguousarray(X.T)", *self.statements, f"return ({results},)"]
         lines = ['with np.errstate(all="ignore"):', *("    " + line for line in lines)]
         return "".join(f"    {line}\n" for line in lines)
+
+    def text_of(self, value: Value, times: int) -> Written:
+        """Write an operation; one that is used several times gets a name."""
+        text = self._text(value)
+        is_simple = value.operation in ("constant", "columns", "take")
+        return (
+            self._named(text, value.notes) if value.notes or (times > 1 and not is_simple) else text
+        )
 
     def _named(self, text: Written, notes) -> Written:
         self.statements += [f"# {printable(note)}" for note in notes]
@@ -276,18 +285,20 @@ class _PythonSource(Notation, Python):
                 return Written(f"{inputs[0].atom}[{places[0]}:{places[0] + 1}]")
             return Written(f"{inputs[0].atom}[{self.array('places', places)}]")
         if operation == "join":
-            return Written(f"np.concatenate([{', '.join(text.text for text in inputs)}])")
+            return Written(self.concatenate.format(", ".join(text.text for text in inputs)))
         if operation == "linear":
-            product = Written(f"{self._matrix(data['matrix'])} @ {inputs[0].atom}", PRODUCT)
+            product = Written(f"{self.matrix(data['matrix'])} @ {inputs[0].atom}", PRODUCT)
             if not data["offset"].any():
                 return product
             return self.added(product, self._column("offset", data["offset"]))
         if operation == "nearest":
-            self.helpers.add(_NEAREST)
+            self.helpers.add(self.nearest_helper)
             groups = self.array("groups", data["groups"])
             return Written(f"_nearest({inputs[0].text}, {groups}, {data['equal']!r})")
-        self.helpers.add(_QUANTILES)
-        parts = [f"({', '.join(_array(part) for part in column)})" for column in data["steps"]]
+        self.helpers.add(self.quantiles_helper)
+        parts = [
+            f"({', '.join(self.array_text(part) for part in column)})" for column in data["steps"]
+        ]
         steps = self.constant("steps", "[\n    " + ",\n    ".join(parts) + ",\n]")
         return Written(f"_quantiles({inputs[0].text}, {steps})")
 
@@ -306,7 +317,14 @@ class _PythonSource(Notation, Python):
 
     def array(self, name: str, values) -> str:
         """Give an array a name of its own; return it."""
-        return self.constant(name, _array(values))
+        return self.constant(name, self.array_text(values))
+
+    def array_text(self, values) -> str:
+        """Write an array."""
+        values = np.asarray(values)
+        dtype = "int" if values.dtype.kind in "iu" else "float"
+        shape = "" if values.ndim == 1 else f".reshape({values.shape})"
+        return f"np.array({list_text(values.ravel().tolist())}, dtype={dtype}){shape}"
 
     def _column(self, name: str, values: np.ndarray) -> Written:
         """Return numbers, one for each entry; one number where all are the same."""
@@ -314,7 +332,8 @@ class _PythonSource(Notation, Python):
             return self.literal(values[0])
         return Written(self.array(name, values[:, np.newaxis]))
 
-    def _matrix(self, matrix: np.ndarray) -> str:
+    def matrix(self, matrix: np.ndarray) -> str:
+        """Give a matrix a name of its own, with its entries that are not zero; return it."""
         rows, places = np.nonzero(matrix)
         if 2 * len(rows) > matrix.size:
             return self.array("coef", matrix)
@@ -325,14 +344,7 @@ class _PythonSource(Notation, Python):
         return self.constant("coef", f"_sparse({matrix.shape}, {', '.join(arrays)})")
 
 
-def _wrapped(values: list) -> str:
+def list_text(values: list) -> str:
     """Return a list as source, on lines of moderate length."""
     lines = wrapped(map(repr, values), _WIDTH)
     return f"[{lines[0].rstrip(',')}]" if len(lines) == 1 else "\n    ".join(["[", *lines]) + "\n]"
-
-
-def _array(values) -> str:
-    values = np.asarray(values)
-    dtype = "int" if values.dtype.kind in "iu" else "float"
-    shape = "" if values.ndim == 1 else f".reshape({values.shape})"
-    return f"np.array({_wrapped(values.ravel().tolist())}, dtype={dtype}){shape}"

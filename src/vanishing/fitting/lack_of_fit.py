@@ -80,6 +80,9 @@ class LackOfFit:
         ``predicted`` is one more column along which rows may be neighbours.
         """
         lack = self._explained(residuals)
+        if self.others is not None:  # the columns are those of all that explained most
+            chance = lack.p_value * (1 + len(self.others[1]) // 2)
+            lack = lack._replace(p_value=min(chance, 1.0))
         if self.others is not None and not lack.is_large:
             rows = slice(0, self.others[0].shape[1])
             more = lack_of_products(*self.others, residuals[rows], self.weight[rows])

@@ -9,6 +9,7 @@ from vanishing.algebra.markup import isolated, number, text
 from vanishing.algebra.units import readable
 from vanishing.algebra.writing import DIGITS
 from vanishing.inspection.anatomy import anatomy
+from vanishing.inspection.freedom import freedom_of
 from vanishing.inspection.settings import EQUATIONS, TERMS
 from vanishing.inspection.verdict_html import STYLE, table, verdict_html
 
@@ -59,6 +60,8 @@ def equations_html(estimator, limit=EQUATIONS) -> str:
         what += f"; {which}:"
     rows = [_row(whole, whole.parts[k], i) for k, i in shown]
     listed = table(heads, rows, 1 + by_class) if rows else ""
+    if not by_class:
+        listed += "".join(f"<p>{line}</p>" for line in freedom_of(whole.parts[0].model))
     return (
         f'<details open class="vanishing-equations">{STYLE}<summary>{what}</summary>{listed}'
         "</details>"

@@ -156,14 +156,42 @@ def _one_more(law: LawCandidate, evidence: float) -> bool:
     return powers and law.n_used() > 1 and evidence > settings.STRONG_EVIDENCE
 
 
+class _LeftOver(NamedTuple):
+    """What was asked of the residuals of a candidate."""
+
+    lack: Lack = Lack()
+    misses: bool = False
+    fails: bool = False
+
+
+# By the identity of candidates, which are kept beside what was asked of them.
+Asked = dict[int, tuple[LawCandidate, _LeftOver]]
+
+
+def _left_over(law: LawCandidate, lack_of_fit: Callable, searched: bool) -> _LeftOver:
+    """Say what a candidate misses, and whether it fails at the ends of columns."""
+    table, left = law.reduced.table, law.reduced.table.y - law.fitted.predicted
+    # Columns that were computed have rounding errors, and these a pattern.
+    if law.fitted.mean_square <= settings.COMPUTED**2 * table.norm:
+        return _LeftOver()
+    lack = lack_of_fit(left, law.fitted.predicted)
+    misses = lack.is_large or (searched and table.has_few_rows and is_missed(law, left))
+    # A smooth function of many rows need not follow the few that are far larger than all others.
+    looked_at = searched and (table.has_few_rows or table.few_rows_decide)
+    fails = looked_at and not misses and fails_at_ends(law.fitted, law.reduced)
+    return _LeftOver(lack, misses, fails)
+
+
 def choose(
     candidates: list[LawCandidate],
     lack_of_fit: Callable[[np.ndarray, np.ndarray], Lack],
     searched: bool = True,
+    asked: Asked | None = None,
 ) -> Choice | None:
     """Return the best candidate, and why it is not accepted if it is not.
 
-    ``searched`` says whether its terms are few of many that were tried.
+    ``searched`` says whether its terms are few of many that were tried. ``asked`` has what was
+    asked of residuals before, and gets what is asked now: the best of many candidates often stays.
     """
     if not candidates:
         return None
@@ -178,7 +206,7 @@ def choose(
     ordered = sorted(candidates, key=lambda c: round(c.score, 3))
     best, form = _with_form(ordered)
     least, evidence, variants = ordered[0].score, np.inf, []
-    asked = (form or best).asked_evidence()
+    least_evidence = (form or best).asked_evidence()
     for other in ordered:
         if other.score - least > max(evidence, settings.ENOUGH):
             break
@@ -186,33 +214,26 @@ def choose(
             continue
         if is_more_general(other, best):
             continue
-        if other.score - least < asked and _is_variant(form or best, other):
+        if other.score - least < least_evidence and _is_variant(form or best, other):
             variants.append(other)
             continue
         evidence = other.score - least
         break
-    table = best.reduced.table
-    reason, lack = why_little(best, searched) or why_short(best, told), Lack()
-    misses = fails = False
+    reason, left = why_little(best, searched) or why_short(best, told), _LeftOver()
     if not reason:
-        left = table.y - best.fitted.predicted
-        # Columns that were computed have rounding errors, and these a pattern.
-        is_rounding = best.fitted.mean_square <= settings.COMPUTED**2 * table.norm
-        lack = lack if is_rounding else lack_of_fit(left, best.fitted.predicted)
-        looked_at = searched and table.has_few_rows and not is_rounding
-        misses = lack.is_large
-        if looked_at and not misses:
-            misses = is_missed(best, left)
-        fails = looked_at and not misses and fails_at_ends(best.fitted, best.reduced)
-    if misses:
+        known = {} if asked is None else asked
+        if id(best) not in known:
+            known[id(best)] = best, _left_over(best, lack_of_fit, searched)
+        left = known[id(best)][1]
+    if left.misses:
         reason = "the best candidate leaves something that the columns still explain"
-    elif not reason and fails:
+    elif not reason and left.fails:
         reason = "the best candidate fails at the ends of columns, if it is fitted to other rows"
     elif not reason and best.fitted.n_terms > best.allowed_terms() + _one_more(best, evidence):
         reason = "the best candidate has so many terms that it could be any smooth function"
-    elif not reason and evidence < asked:
+    elif not reason and evidence < least_evidence:
         reason = AMBIGUOUS
-    return Choice(best, float(evidence), lack.size, reason, tuple(variants), form)
+    return Choice(best, float(evidence), left.lack.size, reason, tuple(variants), form)
 
 
 def _without_functions(law: LawCandidate) -> float:

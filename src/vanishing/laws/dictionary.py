@@ -275,12 +275,18 @@ def _carries_more(factor: Factor, evaluator: Evaluator, least: float | None) -> 
         return argument is None or carries_more(evaluator.factor(factor), argument, least)
 
 
-def dictionary(stage: Stage, variables: Variables, max_degree, max_terms) -> list[Term]:
-    """Return the terms of a stage, the simplest first."""
+def dictionary(
+    stage: Stage, variables: Variables, max_degree, max_terms, inverses: bool = False
+) -> list[Term]:
+    """Return the terms of a stage, the simplest first.
+
+    ``inverses`` says whether variables of few values have inverse powers, too, which depend on
+    others: of three values, 1/m^2 is a sum of 1, m and m^2.
+    """
     n_variables, positive = len(variables.positive), variables.positive
     if not stage.functions:
         rows = signed_exponents(n_variables, positive, max_degree, max_terms)
-        return [monomial(row) for row in rows if _is_needed(row, variables.n_values)]
+        return [monomial(row) for row in rows if _is_needed(row, variables.n_values, inverses)]
     factors = function_factors(stage, variables)
     if len(factors) == 1:
         return []
@@ -337,10 +343,14 @@ def _is_unusual(term: Term) -> bool:
     return any(t > 1.0 for t in times)
 
 
-def _is_needed(exponents, n_values) -> bool:
-    """Say whether a monomial is no combination of others, where variables have few values."""
+def _is_needed(exponents, n_values, inverses: bool = False) -> bool:
+    """Say whether a monomial is no combination of others, where variables have few values.
+
+    With ``inverses``, it may be one that is shorter than these.
+    """
     return all(
-        n > settings.FEW_VALUES or 0 <= e < n for e, n in zip(exponents, n_values, strict=True)
+        n > settings.FEW_VALUES or 0 <= e < n or (inverses and 2 < n > -e > 0)
+        for e, n in zip(exponents, n_values, strict=True)
     )
 
 

@@ -16,6 +16,9 @@ from vanishing.laws.refit import Fitted
 
 _TINY = 1e-300
 _RIDGE = 1e-13  # below which normal equations may be singular in rounding
+_SAME_END = (
+    1e-3  # share of the squares by which two ends on few rows differ on all, if they are one
+)
 _CHUNK = 400_000  # values of a form on a grid that are held at a time
 
 
@@ -230,7 +233,7 @@ def _places(reduced: Reduced, form: Form) -> Iterator[tuple[Place, ...]]:
     Whether a combination of columns is taken or its inverse is arbitrary.
     """
     rows = reduced.state.variables
-    is_product = len(rows) == 1 and np.count_nonzero(rows[0]) > 1
+    is_product = len(rows) == 1 and np.count_nonzero(rows[0]) > 1 and not reduced.state.summands
     # A power of a product of powers has an exponent for each column, which are fitted all alike.
     if form.n_variables != len(rows) or (is_product and form is FORMS["power law"]):
         return
@@ -279,6 +282,8 @@ def form_fit(
     ends = ends[best]
     if few is not rows:  # a look at all rows costs less than steps on them
         ends, losses = _with_linear(form, rows, ends)
+        if len(ends) > 1 and abs(losses[1] - losses[0]) < _SAME_END * losses[0]:
+            ends, losses = ends[:1], losses[:1]
         ends = ends[losses <= settings.FORM_NEAR * most * float(rows.weight.sum())]
         if not len(ends):
             return None
@@ -307,6 +312,7 @@ def _fitted(
     fit = FormFit(
         form,
         tuple(sign * state.variables[i] for i, sign in places),
+        tuple(state.summands.get(i) for i, _ in places),
         state.factor,
         slopes / reduced.root / table.unit,
         _sizes(form, rows, values),

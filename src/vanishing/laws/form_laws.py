@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from vanishing.algebra.equations import read_equation
-from vanishing.algebra.expressions import Column, Node, Number, power, product, with_numbers
+from vanishing.algebra.expressions import Column, Node, Number, power, product, total, with_numbers
 from vanishing.algebra.writing import PlainText
 from vanishing.equations.forms import Form
 from vanishing.equations.law import Law
@@ -56,7 +56,13 @@ def form_law(
 def _formula(fit: FormFit, names: dict[str, str], law: Law, table: Prepared) -> Node:
     """Return what the target is, written as the form is."""
     numbers = [Number(*law.constants[name]) for name in names.values()]
-    variables = [_powers(exponents, table) for exponents in fit.variables]
+    variables = []
+    for exponents, summand in zip(fit.variables, fit.summands, strict=True):
+        first = _powers(exponents, table)
+        if summand is not None:
+            sign, second = Number(float(np.sign(summand.number))), _powers(summand.exponents, table)
+            first = total([first, product(sign, second)])
+        variables.append(first)
     node = with_numbers(fit.form.node, 0, [*variables, *numbers], as_written=True)
     return product(_powers(fit.factor, table), node) if fit.factor.any() else node
 
@@ -87,7 +93,13 @@ def _equation(
 ) -> tuple[str, list[str]]:
     """Return the equation of a form as text, and what columns are called in it."""
     columns = [f"column {i}" for i in range(n_columns)]
-    variables = [_product(exponents, table, columns) for exponents in fit.variables]
+    variables = []
+    for exponents, summand in zip(fit.variables, fit.summands, strict=True):
+        first = _product(exponents, table, columns)
+        if summand is not None:
+            sign = "-" if summand.number < 0.0 else "+"
+            first = f"({first} {sign} {_product(summand.exponents, table, columns)})"
+        variables.append(first)
     text = fit.form.written(variables, names)
     if fit.factor.any():
         text = f"{_product(fit.factor, table, columns)}*({text})"

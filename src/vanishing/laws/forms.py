@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vanishing.equations.forms import Form
+from vanishing.laws.reductions import Summand
 
 
 class FormFit(NamedTuple):
@@ -15,6 +16,8 @@ class FormFit(NamedTuple):
     form : Form
     variables : tuple of array of shape (n_columns,)
         Exponents of the columns in x, and in z.
+    summands : tuple of Summand or None
+        What x and z have beside these products, where they are sums of two.
     factor : array of shape (n_columns,)
         Exponents of the columns in what the form is multiplied by.
     slopes : array of shape (n_constants, n_rows)
@@ -26,6 +29,7 @@ class FormFit(NamedTuple):
 
     form: Form
     variables: tuple[np.ndarray, ...]
+    summands: tuple[Summand | None, ...]
     factor: np.ndarray
     slopes: np.ndarray
     sizes: np.ndarray
@@ -33,4 +37,5 @@ class FormFit(NamedTuple):
     @property
     def columns(self) -> np.ndarray:
         """Which columns occur."""
-        return np.any([*self.variables, self.factor], axis=0)
+        more = [summand.exponents for summand in self.summands if summand is not None]
+        return np.any([*self.variables, *more, self.factor], axis=0)

@@ -99,6 +99,7 @@ def forms_of(
         if fit is None:
             continue
         key = (fit.form.name, *fit.factor.tolist(), *(tuple(v.tolist()) for v in fit.variables))
+        key += tuple(s and (np.sign(s.number), *s.exponents.tolist()) for s in fit.summands)
         law = partial(form_law, candidate, table, rows, target, robust)
         near = candidate.reduced.table
         costs = price(near.n_observations) * candidate.fitted.n_terms

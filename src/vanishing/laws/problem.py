@@ -116,6 +116,13 @@ class LawTable(_Rows):  # not a NamedTuple itself, which could keep nothing that
         return self.n_rows < 4 * settings.DICTIONARY_TERMS
 
     @cached_property
+    def few_rows_decide(self) -> bool:
+        """Whether a few rows are so large that these alone decide, if noise is equal on all."""
+        squares = (self.y / np.abs(self.y).max()) ** 2
+        n_deciding = float(self.weight @ squares) ** 2 / float(self.weight @ squares**2)
+        return n_deciding < settings.DECIDING_ROWS * self.n_observations
+
+    @cached_property
     def norm(self) -> float:
         """Mean square of the target."""
         return float(self.weight @ self.y**2) / self.n_observations

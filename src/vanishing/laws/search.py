@@ -10,7 +10,7 @@ from vanishing.equations.forms import Form
 from vanishing.fitting.lack_of_fit import LackOfFit
 from vanishing.laws import settings
 from vanishing.laws.candidates import LawCandidate, candidate
-from vanishing.laws.choose import AMBIGUOUS, Choice, choose
+from vanishing.laws.choose import AMBIGUOUS, Asked, Choice, choose
 from vanishing.laws.form_fits import form_fits
 from vanishing.laws.form_powers import fits_with_powers
 from vanishing.laws.options import Options, OutOfTime
@@ -146,9 +146,11 @@ class Search:
         self.table, self.options, self.progress = table, options, progress
         self.products, self.factors, self.further = products, factors, further
         self._lack_of_fit = LackOfFit(table.columns, table.weight, table.left_out)
+        self._asked: Asked = {}
         self._searched: set[tuple] = set()
         self._forms: dict[tuple, list[LawCandidate]] = {}
         self._of_factors: list[ReductionState] = []
+        self._of_sums: list[ReductionState] = []
         self.outcome = SearchOutcome(None, [], [])
         self._begun: SearchOutcome | None = None
         self._steps = self._likely_then_others()
@@ -228,6 +230,7 @@ class Search:
             if not tried or (state is order[-1] and order[0].n_variables > 1):
                 for sums in states_of_sums(self.table, state, self.progress):
                     for state_of_sum in sums[::-1]:
+                        self._of_sums.append(state_of_sum)
                         self._search_state(state_of_sum)
                         if self.outcome.is_enough:
                             return
@@ -268,14 +271,14 @@ class Search:
         """Take in more candidates."""
         if fits:
             candidates = self.outcome.candidates + [candidate(fit, reduced) for fit in fits]
-            choice = choose(candidates, self._lack_of_fit)
+            choice = choose(candidates, self._lack_of_fit, asked=self._asked)
             self.outcome = SearchOutcome(choice, candidates, self.outcome.states)
 
     def _with_forms(self, outcome: SearchOutcome) -> SearchOutcome:
         """Return what is known with the forms that fit, where nothing holds up to rounding.
 
         They are looked for in states with one variable, or two, and products of powers in all: in
-        those that columns lead to, in those of factors, and in the one that the best equation is.
+        those that columns, factors and sums lead to, and in the one that the best equation is.
         """
         known, forms = outcome.choice, self.options.forms
         if not forms or outcome.is_exact:
@@ -287,6 +290,7 @@ class Search:
         noise = min((c.fitted.mean_square for c in outcome.candidates), default=np.inf)
         fitted: list[LawCandidate] = []
         states = [*(_order(outcome.states) if outcome.states else ()), *self._of_factors]
+        states += self._of_sums
         if known is not None:
             terms = known.best.reduced.in_columns(known.best.fitted.terms)
             own = state_of_terms(terms, self.table.positive)
@@ -304,7 +308,7 @@ class Search:
         candidates = outcome.candidates + fitted
         if any(c.fitted.form.form.name == "power law" for c in fitted if c.fitted.form is not None):
             candidates = [c for c in candidates if not c.is_power_law_in_logarithms()]
-        choice = choose(candidates, self._lack_of_fit)
+        choice = choose(candidates, self._lack_of_fit, asked=self._asked)
         return outcome._replace(choice=choice, candidates=candidates)
 
     def _compared(self, most: int | None, more: int = 0) -> list[Form]:

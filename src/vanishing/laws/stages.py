@@ -73,9 +73,8 @@ def link_fits(
 
 def short_fits(reduced: Reduced, options: Options, progress) -> list[Fitted]:
     """Return laws of few powers, where there are few rows."""
-    terms = dictionary(
-        PLAIN, reduced.variables, options.max_degree, terms_to_make(reduced.dimensions)
-    )
+    n_made = terms_to_make(reduced.dimensions)
+    terms = dictionary(PLAIN, reduced.variables, options.max_degree, n_made, inverses=True)
     fits: list[Fitted] = []
     for links, together in admitted(usable_links(reduced), terms, reduced.dimensions):
         supports = short_supports(reduced, together, links, progress)

@@ -28,7 +28,6 @@ from vanishing.laws.row_order import ErrorsInOrder, errors_in_order, is_by_chanc
 from vanishing.laws.search import Search, SearchOutcome
 from vanishing.laws.table import Prepared, SearchRows, prepared, varying
 from vanishing.laws.unequal import (
-    few_rows_decide,
     with_equal_noise,
     with_noise_of_factors,
     with_noise_of_products,
@@ -108,6 +107,9 @@ def law_of_target(rows: SearchRows, options: Options, progress, target: int = -1
     views = [rows, *(rows.shifted(at) for at in distinct)]
     searches: list[Searches] = [{} for _ in views]
 
+    too_far = _are_too_far(offsets[inputs] / rows.sample.spreads[inputs], options)
+    given = options._replace(forms=()) if too_far else options
+
     def law_in(view: int, options: Options, effort: Effort) -> LawAnswer:
         return _law_in_columns(views[view], options, progress, target, searches[view], effort)
 
@@ -117,7 +119,7 @@ def law_of_target(rows: SearchRows, options: Options, progress, target: int = -1
         # Sums of columns are the same from any origin: only products may be shorter.
         clear = (law for law in best.laws if law.evidence > settings.CLEAR_EVIDENCE / 2)
         is_sum = any(law.degree == 1 for law in clear)
-        answer = law_in(0, options, Effort.PRODUCTS if is_sum else effort)
+        answer = law_in(0, given, Effort.PRODUCTS if is_sum or too_far else effort)
         if answer.laws or best.laws:
             break
     # Far from the origin other powers, and functions, are the same but for a constant: which of
@@ -125,6 +127,18 @@ def law_of_target(rows: SearchRows, options: Options, progress, target: int = -1
     simpler = answer.laws and best.laws and answer.laws[0].n_terms < best.laws[0].n_terms
     asked = 0.0 if simpler else settings.EVIDENCE
     return answer if score(answer) < score(best) - asked else best
+
+
+def _are_too_far(distances: np.ndarray, options: Options) -> bool:
+    """Say whether several columns are so many spreads from zero that products alone are told apart.
+
+    Their squares are sums of them in all digits that matrices of terms have. Curves that somebody
+    asked for are tried wherever columns are.
+    """
+    is_asked = not all(form.own for form in options.forms)
+    return (
+        len(distances) > 1 and not is_asked and bool((np.abs(distances) > settings.TOO_FAR).all())
+    )
 
 
 def in_given_order(answer: LawAnswer, ask: Callable) -> LawAnswer:
@@ -283,13 +297,29 @@ def _searched(
     factors = cache(partial(factor_states, table.table))  # a product needs none
     if table.table.has_few_rows:
         return _with_noises(table, options, progress, factors, searches, effort)
+    likely = _with_noises(table, options, progress, tuple, searches, Effort.LIKELY)
+    if effort is not Effort.ALL:
+        return likely
+    # Factors leave fewer variables: what is likeliest of these costs less than all others do.
+    of_factors: Searches = {}
+    search = partial(_with_noises, table, options, progress, factors, of_factors, further=False)
+    if not _is_answered(likely[1]) and factors():
+        found = search(effort=Effort.LIKELY)
+        if found[1].out_of_time or (found[1].is_final and found[1].is_clear):
+            return found
     plain = _with_noises(table, options, progress, tuple, searches, effort)
-    # Where several equations fit, a search that does not see them all would claim one.
-    is_settled = plain[1].law is not None or plain[1].is_ambiguous or plain[1].out_of_time
-    if is_settled or effort is not Effort.ALL or not factors():
+    if _is_answered(plain[1]) or not factors():
         return plain
-    found = _with_noises(table, options, progress, factors, {}, effort, further=False)
+    found = search(effort=effort)
     return plain if found[1].law is None and not found[1].out_of_time else found
+
+
+def _is_answered(outcome: SearchOutcome) -> bool:
+    """Say whether factors need not be looked for.
+
+    Where several equations fit, a search that does not see them all would claim one.
+    """
+    return outcome.law is not None or outcome.is_ambiguous or outcome.out_of_time
 
 
 def _with_noises(
@@ -367,7 +397,7 @@ def _trials(
         equal = with_equal_noise(rows, None if law is None else law.predicted)
         if equal is not rows:
             outcome = tried(equal, others if law is None else factors)
-        if few_rows_decide(rows) and not outcome.out_of_time:
+        if rows.has_few_rows and rows.few_rows_decide and not outcome.out_of_time:
             # Errors relative to what was measured have its noise: a law has to say what they are.
             outcome = searched(with_relative_noise(rows), others)
             if outcome.choice is not None and (outcome.law is not None or outcome.is_ambiguous):

@@ -91,10 +91,3 @@ def _best_product(table: LawTable, products: Sequence[Product]) -> float:
     if outcome.choice is None or not (outcome.law is not None or outcome.is_ambiguous):
         return np.inf
     return outcome.choice.best.score - table.log_precision
-
-
-def few_rows_decide(table: LawTable) -> bool:
-    """Say whether a few rows are so large that these alone decide, if noise is equal on all."""
-    squares = (table.y / np.abs(table.y).max()) ** 2
-    n_deciding = float(table.weight @ squares) ** 2 / float(table.weight @ squares**2)
-    return table.has_few_rows and n_deciding < settings.DECIDING_ROWS * table.n_observations

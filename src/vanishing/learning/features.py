@@ -21,6 +21,7 @@ from vanishing._types import (
 )
 from vanishing.algebra.generators import aligned
 from vanishing.algebra.polynomials import Polynomial
+from vanishing.checks import check_number
 from vanishing.constructions.base import GeneratorTransformer, construct, sparsity
 from vanishing.constructions.contrastive import ContrastiveVanishing, fit_classes
 from vanishing.estimators.bases import BaseEstimator, TransformerMixin
@@ -31,6 +32,7 @@ from vanishing.estimators.row_methods import RowTransformer, row_by_row
 from vanishing.estimators.saving import Savable
 from vanishing.learning.default import DefaultTransformer, resolved
 from vanishing.learning.labels import LabelledRows, labelled_rows
+from vanishing.learning.pruning import prune
 from vanishing.persistence import register
 from vanishing.rows.reader import RowReader
 from vanishing.rows.remembered import remembering
@@ -102,6 +104,9 @@ class VanishingFeatures(
     ----------
     transformer : estimator, default=None
         `OAVI` or another construction of generators; None means ``OAVI()``.
+    max_generators : int, default=None
+        Largest number of generators of a class: those are kept that have the largest mean square on
+        the rows of the other classes relative to that on their own. None keeps all.
     n_jobs : int, default=None
         Threads over the classes and over chunks of rows, in `fit` and `transform`; the results are
         the same. -1 means all cores.
@@ -137,6 +142,8 @@ class VanishingFeatures(
     >>> features = VanishingFeatures().fit(minmax_scale(X), y)
     >>> print(features.get_feature_names_out()[0])
     0: |x2 - 0.07831|
+    >>> VanishingFeatures(max_generators=2).fit(minmax_scale(X), y).n_generators_
+    6
     """
 
     classes_: LabelArray
@@ -148,9 +155,14 @@ class VanishingFeatures(
     feature_names_in_: ObjectArray
 
     def __init__(
-        self, transformer: GeneratorTransformer | None = None, *, n_jobs: int | None = None
+        self,
+        transformer: GeneratorTransformer | None = None,
+        *,
+        max_generators: int | None = None,
+        n_jobs: int | None = None,
     ):
         self.transformer = transformer
+        self.max_generators = max_generators
         self.n_jobs = n_jobs
 
     def fit(self, X: Table, y: Labels | None = None, sample_weight: Vector | None = None) -> Self:
@@ -219,6 +231,8 @@ class VanishingFeatures(
     def check_parameters(self) -> None:
         """Raise TypeError or ValueError unless the parameters are valid."""
         check_jobs(self.n_jobs)
+        if self.max_generators is not None:
+            check_number("max_generators", self.max_generators, low=1, integer=True)
         if self.transformer is not None and not hasattr(self.transformer, "fit"):
             raise TypeError(
                 f"transformer must be a construction of generators such as OAVI(), or None; got "
@@ -316,12 +330,16 @@ def fit_features(
     features.classes_ = rows.classes
     features.n_features_in_ = rows.source.layout.n_features
     with one_blas_thread(), threads(features.n_jobs):
-        fits = _fits(transformer, rows, readers, ours)
-    for estimator, _ in fits:
-        if not hasattr(estimator, "generators_"):
-            raise TypeError(
-                f"transformer={transformer!r} constructs no generators: give OAVI, ABM, AVI or VCA."
-            )
+        names = getattr(features, "feature_names_in_", None)
+        fits = _fits(transformer, rows, readers, ours, names)
+        for estimator, _ in fits:
+            if not hasattr(estimator, "generators_"):
+                raise TypeError(
+                    f"transformer={transformer!r} constructs no generators: give OAVI, ABM, AVI or "
+                    "VCA."
+                )
+        if features.max_generators is not None:
+            prune([e for e, _ in fits], features.max_generators, rows, readers)
     _set_transformers(features, [estimator for estimator, _ in fits])
     return _remarks_on_classes(features, [remarks for _, remarks in fits])
 
@@ -360,8 +378,11 @@ def _remarks_on_classes(features: VanishingFeatures, remarks: list) -> Remarks:
     )
 
 
-def _fits(transformer, rows: LabelledRows, readers, ours: bool) -> list[tuple]:
-    """Return a fitted estimator and its remarks, or None, for each class."""
+def _fits(transformer, rows: LabelledRows, readers, ours: bool, names) -> list[tuple]:
+    """Return a fitted estimator and its remarks, or None, for each class.
+
+    ``names`` of the columns are for those whose parameters use them.
+    """
     if not rows.in_memory and not (ours and transformer.fits_sources):
         raise TypeError(
             f"{type(transformer).__name__} needs the rows of a class in memory: give arrays, or "
@@ -371,9 +392,7 @@ def _fits(transformer, rows: LabelledRows, readers, ours: bool) -> list[tuple]:
         return spread(lambda label: _fit_any(transformer, rows, label), range(len(rows.classes)))
 
     def read_classes(work):
-        if readers is not None:
-            return spread(work, readers)
-        return rows.read_classes(work, transformer.chunk_size)
+        return rows.read_classes(work, transformer.chunk_size, readers)
 
     if isinstance(transformer, ContrastiveVanishing):  # all classes at once
         estimators = [clone(transformer) for _ in rows.classes]
@@ -384,6 +403,8 @@ def _fits(transformer, rows: LabelledRows, readers, ours: bool) -> list[tuple]:
 
     def fit(reader: RowReader):
         estimator = clone(transformer)
+        if names is not None and estimator.names_columns:
+            estimator.feature_names_in_ = names
         return estimator, construct(estimator, reader)
 
     return read_classes(fit)

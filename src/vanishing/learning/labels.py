@@ -83,8 +83,18 @@ class LabelledRows(NamedTuple):
         rows = self.of_class(label)
         return ArrayReader(rows.X, rows.weight, chunk_size)
 
-    def read_classes(self, work: Callable[[RowReader], object], chunk_size: int | None) -> list:
-        """Return ``work(reader)`` for a reader of the rows of each class, in several threads."""
+    def read_classes(
+        self,
+        work: Callable[[RowReader], object],
+        chunk_size: int | None,
+        readers: list[RowReader] | None = None,
+    ) -> list:
+        """Return ``work(reader)`` for a reader of the rows of each class, in several threads.
+
+        There may be ``readers`` already, for several fits to the same rows.
+        """
+        if readers is not None:
+            return spread(work, readers)
         classes = range(len(self.classes))
         if self.in_memory:
             return spread(lambda label: work(self.reader(label, chunk_size)), classes)

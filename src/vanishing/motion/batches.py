@@ -46,7 +46,9 @@ class BatchedFit(EquationsFit):
         fits = [self._apart(answer, searches) for answer in answers]
         best = min(fits, key=lambda fit: fit.score)
         if not np.isfinite(best.score):
-            return self._nothing(together.noise, front, reason_against(answers[0]))
+            return self._nothing(
+                together.noise, front, reason_against(answers[0], together.is_late)
+            )
         noise, rows = _whole_noise(searches), _rows(searches)
         differs, p_values = self._differing(best.shot, rows)
         shot = self._shared(rows, best.shot, differs)
@@ -58,8 +60,8 @@ class BatchedFit(EquationsFit):
             motion = FittedMotion(shot.system, shot.parameters, None)
             shot = self._shared(rows, followed_rows(motion, rows, count), differs)
         evidence = self._evidence(best, fits, answers, differs)
-        error, (explained, lack) = self._errors(rows, shot), self._explained(rows, shot)
-        reason = self._objection(error, held_error, explained)
+        explained, lack = self._explained(rows, shot)
+        reason = self._objection(rows, shot, noise, held_error, explained, lack, evidence)
         equations = [
             equation
             for b, label in enumerate(self.labels)
@@ -75,7 +77,7 @@ class BatchedFit(EquationsFit):
             return result._replace(front=[*equations, *front])
         covariance = shot.covariance if not noise.is_below.all() else None
         sentence, differing = self._sentence(shot.system, differs, p_values)
-        verdict = self._verdict(evidence, count, held_error, []).removesuffix(".")
+        verdict = self._verdict(shot.system, evidence, count, held_error, []).removesuffix(".")
         return result._replace(
             equations=equations, ambiguous=self._ambiguous(together, evidence),
             verdict=f"{verdict}; {sentence}.", differing=differing,

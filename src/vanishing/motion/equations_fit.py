@@ -92,7 +92,7 @@ class EquationsFit:
         answer = search.answer()
         front = self._front(answer)
         if answer.best is None or not np.isfinite(answer.best.score):
-            return self._nothing(noise, front, reason_against(answer))
+            return self._nothing(noise, front, reason_against(answer, search.is_late))
         evidence, noise = answer.evidence, search.noise
         count = -(-len(answer.best.shot.bounds) // len(search.rows.bounds))
         everything = sampled(cut_runs(self.runs), settings.FITTED_ROWS, self.seed)
@@ -103,9 +103,9 @@ class EquationsFit:
             rows = rows_of(smooth, noise)
             shot = self._refitted(rows, answer.best.shot, count)
         shot = self._constrained(rows, shot)
-        error, held_error = self._errors(rows, shot), self._held_out_error(answer.best.shot, count)
+        held_error = self._held_out_error(answer.best.shot, count)
         explained, lack = self._explained(rows, shot)
-        reason = self._objection(error, held_error, explained)
+        reason = self._objection(rows, shot, noise, held_error, explained, lack, evidence)
         ambiguous = self._ambiguous(search, evidence)
         if reason is not None:
             found = self._equations(shot, noise, evidence, explained, lack)
@@ -122,7 +122,7 @@ class EquationsFit:
         broken = broken_quantities(motion, self.runs, self.names) if self.order == 1 else []
         return FitResult(
             equations, front, noise.typical, evidence, lack, explained, count, ambiguous,
-            held_error, self._verdict(evidence, count, held_error, broken), motion,
+            held_error, self._verdict(shot.system, evidence, count, held_error, broken), motion,
         )  # fmt: skip
 
     def _search(self, runs: Sequence[SmoothRun], noise: Noise) -> EquationSearch:
@@ -137,6 +137,7 @@ class EquationsFit:
             forms=self.forms,
             known=self.given.known,
             fixed=self.given.fixed,
+            signs=self.given.signs,
             deadline=self.deadline,
             progress=self.progress,
         )
@@ -161,7 +162,7 @@ class EquationsFit:
         return [
             [
                 place[0]
-                for column, node in group
+                for column, node, _ in group
                 for term, place in zip(system.equations[column], system.places[column], strict=True)
                 if term.node == node
             ]
@@ -174,12 +175,7 @@ class EquationsFit:
         ``differs`` says which parameters differ between batches.
         """
         system = shot.system
-        lower = np.full(system.n_parameters, -np.inf)
-        upper = np.full(system.n_parameters, np.inf)
-        for column, node, sign in self.given.signs:
-            for term, place in zip(system.equations[column], system.places[column], strict=True):
-                if node is None or term.node == node:
-                    (lower if sign > 0 else upper)[place[0]] = 0.0
+        lower, upper = system.bounds(self.given.signs)
         n_batches = 1 if differs is None else len(shot.parameters) // len(differs)
         owner = np.arange(len(shot.parameters)).reshape(n_batches, -1)
         if differs is not None:
@@ -206,12 +202,14 @@ class EquationsFit:
 
     # -- Measures ---------------------------------------------------------------------------------
 
+    def _spare(self, rows: Rows, shot: Shot) -> np.ndarray:
+        """Return how many more values each column has than constants were fitted to it."""
+        counts = (rows.told > 0).sum(axis=0)
+        return counts - (len(shot.parameters) + shot.starts.size) / len(counts)
+
     def _errors(self, rows: Rows, shot: Shot) -> np.ndarray:
         """Return the error of each column in units of its noise."""
-        counts = (rows.told > 0).sum(axis=0)
-        free = len(shot.parameters) + shot.starts.size
-        left = np.maximum(counts - free / len(counts), 1.0)
-        return np.sqrt(shot.losses / left)
+        return np.sqrt(shot.losses / np.maximum(self._spare(rows, shot), 1.0))
 
     def _held_out_error(self, shot: Shot, count: int) -> float:
         """Return the error on runs that were held out, whose starts alone are fitted."""
@@ -242,10 +240,15 @@ class EquationsFit:
             lack[j] = product / max(square, 1e-300) * np.sqrt(max(same.sum(), 1))
         return explained, lack
 
-    def _objection(self, error, held_error, explained) -> str | None:
+    def _objection(
+        self, rows: Rows, shot: Shot, noise: Noise, held_error, explained, lack, evidence
+    ) -> str | None:
         """Return why nothing is claimed; None if nothing speaks against it."""
-        rows = sum(len(run.t) for run in self.runs)
-        most = 1.0 + max(settings.MOST_ERROR - 1.0, 3.0 / np.sqrt(2.0 * rows))
+        if not (self._spare(rows, shot) >= settings.SPARE_VALUES).all():
+            return "the rows are too few to tell equations from any others: measure more"
+        error = self._errors(rows, shot)
+        n_rows = sum(len(run.t) for run in self.runs)
+        most = 1.0 + max(settings.MOST_ERROR - 1.0, 3.0 / np.sqrt(2.0 * n_rows))
         bad = [name for name, e in zip(self.names, error, strict=True) if not e <= most]
         if bad:
             worst = float(np.max(error))
@@ -259,8 +262,24 @@ class EquationsFit:
         few = [name for name, e in zip(self.names, explained, strict=True) if not e >= 0.5]
         if few:
             return f"less than half of what {', '.join(few)} does is explained: the rest is noise"
+        is_smooth = ~noise.is_below & (lack > settings.MOST_LACK) & (not noise.is_given)
+        if is_smooth.any():
+            names = [name for name, s in zip(self.names, is_smooth, strict=True) if s]
+            return (
+                f"what is left in {', '.join(names)} is alike in neighbouring rows, as noise is "
+                "not: the motion has terms that were not tried, or is too fast for these rows"
+            )
         if not np.isnan(held_error) and not held_error <= most + settings.HELD_OUT_SPARE:
             return f"runs that were held out are {held_error:.2g} times the noise away"
+        is_guessed = ~noise.is_below & (not noise.is_given)
+        if (
+            n_rows < settings.FEW_ROWS
+            and (is_guessed & ~(evidence >= settings.SURE_EVIDENCE)).any()
+        ):
+            return (
+                f"{n_rows} rows of unknown noise are too few to tell these equations from others: "
+                "measure more, or say how large the noise is"
+            )
         return None
 
     def _ambiguous(self, search: EquationSearch, evidence: np.ndarray) -> list[str]:
@@ -291,7 +310,9 @@ class EquationsFit:
                 )
         return found
 
-    def _verdict(self, evidence, count: int, held_error: float, broken: list[str]) -> str:
+    def _verdict(
+        self, system: System, evidence, count: int, held_error: float, broken: list[str]
+    ) -> str:
         sure = bool((evidence >= settings.SURE_EVIDENCE).all()) and not broken
         level = "obeys" if sure else "follows the runs; other equations do so too"
         pieces = "" if count == 1 else f", each run cut into {count} pieces"
@@ -307,6 +328,10 @@ class EquationsFit:
             text += f"; the terms of {', '.join(unsure)} are not certain" if unsure else ""
         if broken:
             text += f"; {broken[0]} is constant along the runs, but not by the equations"
+        for group in self.given.shared:
+            for column, node, written in group:
+                if node not in {term.node for term in system.equations[column]}:
+                    text += f"; {written!r} is not among the terms, and shares no coefficient"
         return text + "."
 
     def _nothing(self, noise: Noise, front, reason: str) -> FitResult:
@@ -394,8 +419,10 @@ class EquationsFit:
         return found
 
 
-def reason_against(answer: Answer) -> str:
+def reason_against(answer: Answer, is_late: bool) -> str:
     """Return why a search has no equations."""
+    if is_late:
+        return "max_time was over before any equation was fitted to the rows"
     if answer.best is not None and answer.best.shot.ended == STIFF:
         return "the equations that were tried are too stiff to be integrated between rows"
     return "no equation could be integrated along the runs"

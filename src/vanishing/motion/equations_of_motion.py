@@ -8,7 +8,7 @@ from typing import Literal, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from vanishing._threads import one_blas_thread
+from vanishing._threads import check_jobs, one_blas_thread, threads
 from vanishing._types import (
     FloatArray,
     FunctionChoice,
@@ -81,7 +81,8 @@ class EquationsOfMotion(HTMLRepresentation, MotionAnswers, Savable, BaseEstimato
     max_time : float, default=None
         Seconds after which no new system of equations is tried.
     n_jobs : int, default=None
-        Has no effect yet: one thread is used.
+        Number of threads over columns, while these are smoothed and terms are looked for. The
+        result does not depend on it.
     random_state : int, RandomState or None, default=0
         Decides which runs are held out, and which rows of large tables are searched.
     verbose : int, default=0
@@ -201,6 +202,7 @@ class EquationsOfMotion(HTMLRepresentation, MotionAnswers, Savable, BaseEstimato
         check_number("max_terms", self.max_terms, low=1, integer=True)
         check_number("order", self.order, low=1, high=2, integer=True)
         check_number("verbose", self.verbose, low=0, integer=True)
+        check_jobs(self.n_jobs)
         if self.max_time is not None:
             check_number("max_time", self.max_time, low=0, low_open=True)
         self._functions()
@@ -280,7 +282,7 @@ class EquationsOfMotion(HTMLRepresentation, MotionAnswers, Savable, BaseEstimato
         self.check_parameters()
         deadline = np.inf if self.max_time is None else time.monotonic() + self.max_time
         seed = int(check_random_state(self.random_state).randint(2**31))
-        with all_or_nothing(self), one_blas_thread():
+        with all_or_nothing(self), one_blas_thread(), threads(self.n_jobs):
             labels: list[Group] = []
             codes = None
             if batches is not None:
@@ -341,6 +343,11 @@ class EquationsOfMotion(HTMLRepresentation, MotionAnswers, Savable, BaseEstimato
                 "systems of equations were tried."
             )
         return self
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
 
     def _variables(self, names: tuple[str, ...], inputs) -> tuple[str, ...]:
         """Return the names of all variables: columns, velocities and inputs."""

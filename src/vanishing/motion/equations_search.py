@@ -6,14 +6,24 @@ from typing import NamedTuple
 
 import numpy as np
 
+from vanishing._threads import spread
 from vanishing.algebra.expressions import Node
 from vanishing.equations.forms import Form
 from vanishing.estimators.progress import Progress
-from vanishing.fitting.sparse import sparse_supports
 from vanishing.motion import settings
 from vanishing.motion.candidates import Candidate, monomials
+from vanishing.motion.evidence import evidence, lacking_one_term
+from vanishing.motion.given_parts import SignedTerm
 from vanishing.motion.integrals import Along, along
-from vanishing.motion.linear_stage import LinearProblem, Support, misfit, price, soft, stages
+from vanishing.motion.linear_stage import (
+    LinearProblem,
+    Support,
+    few_terms,
+    misfit,
+    price,
+    soft,
+    stages,
+)
 from vanishing.motion.measured import Noise, SmoothRun
 from vanishing.motion.sensitivities import Sensitivities
 from vanishing.motion.shooting import Rows, Shot, System, path_of, rows_of, shoot
@@ -47,6 +57,8 @@ class EquationSearch:
         What is known of each right-hand side.
     fixed : sequence of bool
         Of which columns nothing more than that is to be found.
+    signs : sequence of SignedTerm
+        Of coefficients.
     deadline : float
         Time of `time.monotonic` after which nothing new is begun.
     progress : Progress
@@ -64,12 +76,13 @@ class EquationSearch:
         forms: Sequence[Form],
         known: Sequence[Node | None],
         fixed: Sequence[bool],
+        signs: Sequence[SignedTerm],
         deadline: float,
         progress: Progress,
     ):
         self.runs, self.noise, self.order = tuple(runs), noise, order
         self.max_degree, self.max_terms, self.forms = max_degree, max_terms, tuple(forms)
-        self.known, self.fixed = tuple(known), tuple(fixed)
+        self.known, self.fixed, self.signs = tuple(known), tuple(fixed), tuple(signs)
         self.deadline, self.progress = deadline, progress
         self.n_columns = len(noise.typical)
         self.n_inputs = runs[0].measured.U.shape[1]
@@ -143,9 +156,14 @@ class EquationSearch:
                 return before
             starts = path_of(before.shot, self.rows)[0][bounds[:, 0]]
             parameters = before.shot.parameters
+        return self._shot_from(system, parameters, bounds, np.ascontiguousarray(starts))
+
+    def _shot_from(self, system: System, parameters: np.ndarray, bounds, starts) -> Tried:
+        """Fit a system in some pieces, with coefficients of the signs that are given."""
+        lower, upper = system.bounds(self.signs)
         shot = shoot(
-            system, self.rows, parameters, bounds, np.ascontiguousarray(starts),
-            max_steps=settings.SHOT_STEPS, deadline=self.deadline,
+            system, self.rows, np.clip(parameters, lower, upper), bounds, starts,
+            max_steps=settings.SHOT_STEPS, deadline=self.deadline, lower=lower, upper=upper,
         )  # fmt: skip
         return Tried(self.score(shot), shot)
 
@@ -185,7 +203,21 @@ class EquationSearch:
         unique: dict[frozenset, Support] = {}
         for support in sorted(problem.supports, key=lambda s: s.score):
             unique.setdefault(frozenset(term.node for term in support.terms), support)
-        return list(unique.values())
+        return self._allowed(list(unique.values()), column)
+
+    def _allowed(self, supports: list[Support], column: int) -> list[Support]:
+        """Return the supports whose coefficients have the signs that are given; all, if none."""
+        own = [signed for signed in self.signs if signed.column == column]
+        return [
+            support
+            for support in supports
+            if all(
+                sign * value >= 0.0
+                for _, node, sign in own
+                for term, value in zip(support.terms, support.coef, strict=True)
+                if node is None or node == term.node
+            )
+        ] or supports
 
     # -- Reselection ------------------------------------------------------------------------------
 
@@ -237,7 +269,7 @@ class EquationSearch:
         gram, cross, norm = unit @ unit.T, unit @ target, float(target @ target)
         count = self.counts[column]
         found = []
-        for support, rest in sparse_supports(gram, cross, norm, self.max_terms):
+        for support, rest in few_terms(gram, cross, norm, self.max_terms):
             chosen = tuple(candidates[kept[k]] for k in support)
             found.append((rest + price(chosen, count), support, chosen))
         found.sort(key=lambda one: one[0])
@@ -246,16 +278,15 @@ class EquationSearch:
             part = list(support)
             coef = np.linalg.lstsq(unit[part].T, target, rcond=1e-12)[0] / size[kept[part]]
             supports.append(Support(score, chosen, coef, "reselected"))
-        return supports
+        return self._allowed(supports, column)
 
     # -- The whole search -------------------------------------------------------------------------
 
     def answer(self) -> "Answer":
         """Run all steps."""
-        found = []
-        for j in range(self.n_columns):
-            found.append(self.linear(j))
-            self.progress.step(f"column {j}: {len(found[-1])} candidate equations")
+        found = spread(self.linear, range(self.n_columns))
+        for j, supports in enumerate(found):
+            self.progress.step(f"column {j}: {len(supports)} candidate equations")
         missing = [j for j, supports in enumerate(found) if not supports]
         if missing:
             return Answer(None, found, [], [], np.full(self.n_columns, np.nan))
@@ -277,7 +308,6 @@ class EquationSearch:
 
     def _evidence(self, best: Tried, alternatives, tried: list[Tried]) -> np.ndarray:
         """Return, for each column, half the distance to the best system that lacks a term of it."""
-        evidence = np.full(self.n_columns, np.inf)
         if not np.isfinite(best.score):
             return np.full(self.n_columns, np.nan)
         chosen = self._supports_of(best)
@@ -290,35 +320,9 @@ class EquationSearch:
             own = [s.score for s in supports if {term.node for term in s.terms} == nodes]
             if own:
                 rivals[j] += [(support.score - min(own), support) for support in supports]
-        for j, of_column in enumerate(rivals):
-            nodes = {term.node for term in chosen[j].terms}
-            for distance, support in sorted(of_column, key=lambda rival: rival[0]):
-                if distance >= evidence[j]:
-                    break
-                # What has all these terms and more is no rival, nor is sin(w*x) of sin(x).
-                if nodes <= {node for t in support.terms for node in (t.node, t.plain_node)}:
-                    continue
-                if not self._is_same(chosen[j], support, j):
-                    evidence[j] = distance
-        return evidence / 2.0
-
-    def _is_same(self, first: Support, second: Support, column: int) -> bool:
-        """Say whether two equations are one, as x/(K + x) and 1 - K/(K + x) are."""
-        if sum(1 + len(t.constants) for t in first.terms) != sum(
-            1 + len(t.constants) for t in second.terms
-        ):
-            return False
-        differ, size = 0.0, 0.0
-        with np.errstate(all="ignore"):
-            for variables in self.along.variables:
-                one, two = (
-                    sum(c * term.values(variables) for c, term in zip(s.coef, s.terms, strict=True))
-                    for s in (first, second)
-                )
-                differ += float(np.sum((one - two) ** 2))
-                size += float(np.sum(np.square(one)))
-        is_below = bool(self.noise.is_below[column])
-        return differ <= (settings.SAME_BELOW if is_below else settings.SAME) ** 2 * size
+        for j, support, distance in lacking_one_term(best.shot, chosen, self.counts, self.soft):
+            rivals[j].append((distance, support))
+        return evidence(chosen, rivals, self.along, self.noise)
 
     def _sharpened(self, best: Tried) -> bool:
         """Lower the noise to what the best equations leave, where the smoother left far more.
@@ -452,11 +456,7 @@ class EquationSearch:
             smaller = self.system(equations)
             if smaller.key in self.tried and self.tried[smaller.key].score < best.score:
                 return self.tried[smaller.key]
-            again = shoot(
-                smaller, self.rows, shot.parameters[kept], shot.bounds, shot.starts,
-                max_steps=settings.SHOT_STEPS, deadline=self.deadline,
-            )  # fmt: skip
-            trial = Tried(self.score(again), again)
+            trial = self._shot_from(smaller, shot.parameters[kept], shot.bounds, shot.starts)
             if not trial.score < best.score:
                 trial = self.shot(self._supports_of(trial), best.score)
             if not trial.score < best.score:

@@ -21,6 +21,14 @@ class SignedTerm(NamedTuple):
     sign: float
 
 
+class SharedTerm(NamedTuple):
+    """A term of a column's equation whose coefficient others have, too, and how it was written."""
+
+    column: int
+    node: Node
+    text: str
+
+
 class Given(NamedTuple):
     """What is given.
 
@@ -31,7 +39,7 @@ class Given(NamedTuple):
     fixed : tuple of bool
         Whether there is nothing else in it.
     signs : tuple of SignedTerm
-    shared : tuple of tuples of (column, node)
+    shared : tuple of tuples of SharedTerm
     units : Units or None
         Of all variables, and then of each derivative.
     """
@@ -39,7 +47,7 @@ class Given(NamedTuple):
     known: tuple[Node | None, ...]
     fixed: tuple[bool, ...]
     signs: tuple[SignedTerm, ...] = ()
-    shared: tuple[tuple[tuple[int, Node], ...], ...] = ()
+    shared: tuple[tuple[SharedTerm, ...], ...] = ()
     units: Units | None = None
 
 
@@ -98,7 +106,8 @@ def given_parts(
             term, found, of = str(text).rpartition(" in ")
             if not found:
                 raise ValueError(f"shared terms are written as 'x*y in dx/dt'; got {text!r}.")
-            group.append((_derivative(of.strip(), names, str(text)), _term(term, variables)))
+            column = _derivative(of.strip(), names, str(text))
+            group.append(SharedTerm(column, _term(term, variables), str(text)))
         groups.append(tuple(group))
     return Given(
         tuple(nodes), tuple(fixed), tuple(signs), tuple(groups),

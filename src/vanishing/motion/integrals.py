@@ -83,7 +83,7 @@ def _integrated(values: np.ndarray, steps: np.ndarray, order: int) -> np.ndarray
     return double
 
 
-@numba.njit(cache=True, error_model="numpy")
+@numba.njit(cache=True, error_model="numpy", nogil=True)
 def _whitened(columns, sigma, steps, walk, rows):
     """Whiten columns for noise and a random walk of variance ``walk`` per unit of time.
 

@@ -57,6 +57,19 @@ class Support(NamedTuple):
     stage: str
 
 
+def few_terms(
+    gram: np.ndarray, cross: np.ndarray, norm: float, max_terms: int
+) -> list[tuple[tuple[int, ...], float]]:
+    """Return supports of few terms with their residuals, each term alone among them.
+
+    Of columns far from zero, x*y is all but y: the simpler one has to be asked, too.
+    """
+    alone = {
+        (k,): norm - c * c / g for k, (c, g) in enumerate(zip(cross, gram.diagonal(), strict=True))
+    }
+    return list((alone | dict(sparse_supports(gram, cross, norm, max_terms))).items())
+
+
 class Stage(NamedTuple):
     """A dictionary of terms."""
 
@@ -190,7 +203,7 @@ class LinearProblem:
         most = min(self.max_terms, max(1, len(rows.target) // 3))
         count = len(rows.target)
         found = []
-        for support, rest in sparse_supports(gram, cross, norm, most):
+        for support, rest in few_terms(gram, cross, norm, most):
             chosen = tuple(stage.candidates[kept[k]] for k in support)
             score = misfit(rest, count, self.soft) + price(chosen, count)
             found.append((score, support, chosen))

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from vanishing._threads import spread
 from vanishing.motion import settings
 from vanishing.motion.smoothing import Measured, SmoothPath, smoothed
 
@@ -119,9 +120,8 @@ def smooth_runs(
         Standard deviations, where they are known.
     """
     n_columns = runs[0].X.shape[1]
-    spread = np.nanstd(np.concatenate([run.X for run in runs]), axis=0)
-    floor = settings.NOISE_FLOOR * spread
-    of_columns = [_paths(runs, j, noise) for j in range(n_columns)]
+    floor = settings.NOISE_FLOOR * np.nanstd(np.concatenate([run.X for run in runs]), axis=0)
+    of_columns = spread(lambda j: _paths(runs, j, noise), range(n_columns))
     paths = list(zip(*of_columns, strict=True))
     squares = np.zeros((2, n_columns))
     smooth = []

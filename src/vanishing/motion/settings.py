@@ -71,6 +71,10 @@ UNEVEN_CHANCE = 2.0  # times what is expected by chance
 # -- Smooth paths ---------------------------------------------------------------------------------
 KNOTS = 0.9  # intervals of a spline per row: more interpolate, fewer miss what is fast
 LEAST_KNOTS, MOST_KNOTS = 6, 4000  # of them
+# More rows than a spline has parameters, or it goes through all of them and no noise is left: with
+# none, nothing is found in 15 to 30 rows with noise; with 3, as much as with 10, which miss more of
+# what is fast.
+SPARE_SPLINE_ROWS = 3
 GCV_PRICE = 1.3  # of a parameter in cross-validation: 1 follows the noise of one run in ten
 PENALTIES = (-9.0, 9.0, 1.0)  # decades of the penalty that are tried, relative to the rows' weight
 GROWING_ROWS = 30  # least rows that tell whether noise grows with the column
@@ -155,6 +159,13 @@ OVERSTATED_NOISE = 0.6  # chi2 / m of the best equations below which the noise i
 
 # -- Verdicts -------------------------------------------------------------------------------------
 MOST_ERROR = 1.1  # of the noise, that equations may leave
+# Deviations of the correlation of neighbouring residuals: of 64 fits with noise of .03 those with
+# equations have 3.1 at most; where smooth paths miss jumps between rows it is 8 and more.
+MOST_LACK = 5.0
+# Rows below which equations are certain or none at all, where the noise is estimated, too: 26 of 80
+# paths of 12 to 40 rows that obey nothing are followed by something that is not certain.
+FEW_ROWS = 50
+SPARE_VALUES = 3.0  # of a column, more than constants: with fewer, anything can be followed
 HELD_OUT_SPARE = 0.1  # more that they may leave on runs held out
 SURE_EVIDENCE = 5.0  # nats from which on terms are certain
 CONSTANT_DIRECTION = 1.0  # times the noise, that a combination of columns moves which is constant

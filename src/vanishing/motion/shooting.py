@@ -17,6 +17,7 @@ from scipy.linalg import block_diag
 from vanishing.algebra.expressions import Column, Node, Number, Sum, product, relabelled
 from vanishing.motion import settings
 from vanishing.motion.candidates import Candidate
+from vanishing.motion.given_parts import SignedTerm
 from vanishing.motion.measured import Noise, SmoothRun
 from vanishing.motion.stepping import DONE, add_normal_equations, integrate
 from vanishing.motion.tape import Tape, tape_of
@@ -96,6 +97,15 @@ class System:
     def coefficients(self, parameters: np.ndarray) -> list[np.ndarray]:
         """Return the coefficients of each equation."""
         return [parameters[[place[0] for place in places]] for places in self.places]
+
+    def bounds(self, signs: Sequence[SignedTerm]) -> tuple[np.ndarray, np.ndarray]:
+        """Return the least and the largest values of parameters whose signs are given."""
+        lower, upper = np.full((2, self.n_parameters), [[-np.inf], [np.inf]])
+        for column, node, sign in signs:
+            for term, place in zip(self.equations[column], self.places[column], strict=True):
+                if node is None or term.node == node:
+                    (lower if sign > 0 else upper)[place[0]] = 0.0
+        return lower, upper
 
     @cached_property
     def tape(self) -> Tape:
@@ -385,8 +395,9 @@ def _covariance(equations: _Equations, ties=None) -> np.ndarray:
     size = np.sqrt(np.maximum(np.diag(block), 1e-300))
     unit = block / size / size[:, None]
     inverse = np.linalg.pinv((unit + unit.T) / 2, rcond=1e-13, hermitian=True)
-    covariance = inverse / size / size[:, None]
-    return covariance if ties is None else ties @ covariance @ ties.T
+    with np.errstate(over="ignore", invalid="ignore"):  # of a parameter that changes nothing
+        covariance = inverse / size / size[:, None]
+        return covariance if ties is None else ties @ covariance @ ties.T
 
 
 def path_of(shot: Shot, rows: Rows) -> tuple[np.ndarray, bool]:

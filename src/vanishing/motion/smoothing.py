@@ -90,7 +90,8 @@ class _Fit(NamedTuple):
 
 def _basis(t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return knots, and for each row the first basis function that is not zero, and six values."""
-    n = int(np.clip(settings.KNOTS * len(t), settings.LEAST_KNOTS, settings.MOST_KNOTS))
+    most = min(settings.KNOTS * len(t), len(t) - _DEGREE - settings.SPARE_SPLINE_ROWS)
+    n = int(np.clip(most, settings.LEAST_KNOTS, settings.MOST_KNOTS))
     step = (t[-1] - t[0]) / n
     knots = t[0] + step * np.arange(-_DEGREE, n + _DEGREE + 1)
     matrix = BSpline.design_matrix(np.clip(t, knots[_DEGREE], knots[n + _DEGREE]), knots, _DEGREE)
@@ -141,7 +142,7 @@ def _third_differences(n: int) -> np.ndarray:
     return penalty
 
 
-@numba.njit(cache=True, error_model="numpy")
+@numba.njit(cache=True, error_model="numpy", nogil=True)
 def _normal(places, values, x, weight, n_coef):
     """Return the Gram matrix of the basis by its diagonals, and products with x."""
     gram, cross = np.zeros((6, n_coef)), np.zeros(n_coef)
@@ -154,7 +155,7 @@ def _normal(places, values, x, weight, n_coef):
     return gram, cross
 
 
-@numba.njit(cache=True, error_model="numpy")
+@numba.njit(cache=True, error_model="numpy", nogil=True)
 def _solved(matrix, gram, cross):
     """Return M^-1 c and the trace of M^-1 G, of matrices given by diagonals.
 

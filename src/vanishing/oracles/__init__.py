@@ -6,7 +6,8 @@ Each minimises the mse of a polynomial with leading term u,
 
 over all v (COP) or over the l1-ball ``||v||_1 <= radius`` (CCOP), and sees nothing of the data
 but ``gram`` = G, ``cross`` = c and ``norm`` = d. The number of terms is ``k = len(cross)``; only
-the leading k x k block of ``gram`` is read, so that one array serves while O grows.
+the leading k x k block of ``gram`` is read, so that one array serves while O grows. Conditional
+gradients also solve CCOP over the l2-ball, with ``region="l2"``, at O(k^2) a step.
 
 ============  =====  ============================================================  =========
 oracle        ball   method                                                        a step
@@ -32,10 +33,10 @@ from vanishing.oracles.matching_pursuit import omp
 from vanishing.oracles.solution import Oracle, Solution, Status
 
 ORACLES = {
-    "pcg": Oracle(pcg, constrained=True, refits=True),
-    "bpcg": Oracle(bpcg, constrained=True, refits=True),
-    "cg": Oracle(cg, constrained=True, refits=True),
-    "afw": Oracle(afw, constrained=True, refits=True),
+    "pcg": Oracle(pcg, constrained=True, euclidean=True, refits=True),
+    "bpcg": Oracle(bpcg, constrained=True, euclidean=True, refits=True),
+    "cg": Oracle(cg, constrained=True, euclidean=True, refits=True),
+    "afw": Oracle(afw, constrained=True, euclidean=True, refits=True),
     "agd": Oracle(agd, constrained=False, to_the_letter=agd_as_published),
     "ls": Oracle(ls, constrained=False, closed_form=True, refitted=True),
     "omp": Oracle(omp, constrained=True, refitted=True),

@@ -39,4 +39,4 @@ def custom(function: Callable[..., tuple[Any, Any]]) -> Oracle:
         status = Status.FOUND if mse <= psi else Status.ACCURATE
         return Solution(coef, mse, np.nan, 1, status)
 
-    return Oracle(solve, constrained=True)
+    return Oracle(solve, constrained=True, euclidean=True)

@@ -34,7 +34,12 @@ def ls(
     return Solution(coef, mse, 0.0, 1, Status.FOUND if mse <= psi else Status.ACCURATE)
 
 
-def refitted(gram, cross, norm, coef, mse, *, radius):
+def length(coef, region: str) -> float:
+    """Return the norm of coefficients that a ball bounds."""
+    return float(np.abs(coef).sum() if region == "l1" else np.linalg.norm(coef))
+
+
+def refitted(gram, cross, norm, coef, mse, *, radius, region="l1"):
     """Return the closed form on the terms that ``coef`` uses, and its mse.
 
     ``coef`` and ``mse`` themselves where the closed form leaves the ball or is not better, which is
@@ -42,7 +47,7 @@ def refitted(gram, cross, norm, coef, mse, *, radius):
     """
     chosen = np.flatnonzero(coef)
     values, new_mse = least_squares(gram, cross, float(norm), chosen)
-    if not new_mse < mse or np.abs(values).sum() > radius:
+    if not new_mse < mse or length(values, region) > radius:
         return coef, mse
     new = np.zeros_like(coef)
     new[chosen] = values

@@ -27,12 +27,15 @@ where that stays in the ball. Thousands of steps then buy nothing: on many terms
 weight among those in use, which least squares does at once. So a long run is corrected: every few
 steps the iterate moves to least squares on its terms, and goes on from there. A short run is what
 it is without ``refit``.
+
+With ``region="l2"`` the ball is that of the l2-norm: see `euclidean_ball`.
 """
 
 import numpy as np
 from numba import njit
 
 from vanishing._types import FloatArray
+from vanishing.oracles import euclidean_ball
 from vanishing.oracles.closed_form import least_squares, refitted
 from vanishing.oracles.solution import Solution, Status
 
@@ -272,7 +275,15 @@ def _run(rule, gram, cross, norm, psi, radius, eps, tol, max_iter, refit, plus, 
             age = 0
 
 
-def _solve(rule, gram, cross, norm, psi, radius, eps, tol, max_iter, refit):
+def _solve(rule, gram, cross, norm, psi, radius, eps, tol, max_iter, refit, region):
+    if region == "l2":
+        coef = np.zeros(cross.size)
+        mse, gap, n_iter, status = euclidean_ball.run(
+            rule, gram, cross, norm, psi, radius, eps, tol, max_iter, coef
+        )
+        if refit:
+            coef, mse = refitted(gram, cross, norm, coef, mse, radius=radius, region=region)
+        return Solution(coef, mse, gap, n_iter, Status(status))
     plus, minus = np.zeros((2, cross.size))
     mse, gap, n_iter, status = _run(
         rule, gram, cross, norm, psi, radius, eps, tol, max_iter, refit, plus, minus
@@ -294,9 +305,10 @@ def pcg(
     tol: float = 1e-6,
     max_iter: int = 10_000,
     refit: bool = False,
+    region: str = "l1",
 ) -> Solution:
     """Solve CCOP by pairwise conditional gradients, the paper's Algorithm 3."""
-    return _solve(_PAIRWISE, gram, cross, norm, psi, radius, eps, tol, max_iter, refit)
+    return _solve(_PAIRWISE, gram, cross, norm, psi, radius, eps, tol, max_iter, refit, region)
 
 
 def bpcg(
@@ -310,9 +322,10 @@ def bpcg(
     tol: float = 1e-6,
     max_iter: int = 10_000,
     refit: bool = False,
+    region: str = "l1",
 ) -> Solution:
     """Solve CCOP by blended pairwise conditional gradients."""
-    return _solve(_BLENDED, gram, cross, norm, psi, radius, eps, tol, max_iter, refit)
+    return _solve(_BLENDED, gram, cross, norm, psi, radius, eps, tol, max_iter, refit, region)
 
 
 def afw(
@@ -326,9 +339,10 @@ def afw(
     tol: float = 1e-6,
     max_iter: int = 10_000,
     refit: bool = False,
+    region: str = "l1",
 ) -> Solution:
     """Solve CCOP by away-step Frank-Wolfe."""
-    return _solve(_AWAY, gram, cross, norm, psi, radius, eps, tol, max_iter, refit)
+    return _solve(_AWAY, gram, cross, norm, psi, radius, eps, tol, max_iter, refit, region)
 
 
 def cg(
@@ -342,6 +356,7 @@ def cg(
     tol: float = 1e-6,
     max_iter: int = 10_000,
     refit: bool = False,
+    region: str = "l1",
 ) -> Solution:
     """Solve CCOP by Frank-Wolfe with exact line search."""
-    return _solve(_VANILLA, gram, cross, norm, psi, radius, eps, tol, max_iter, refit)
+    return _solve(_VANILLA, gram, cross, norm, psi, radius, eps, tol, max_iter, refit, region)

@@ -36,7 +36,8 @@ class Oracle:
     """
 
     solve: Callable[..., Solution]
-    constrained: bool  # coefficients stay in the l1-ball (CCOP), or the radius plays no part (COP)
+    constrained: bool  # coefficients stay in the ball (CCOP), or the radius plays no part (COP)
+    euclidean: bool = False  # with ``region="l2"`` it is that of the l2-norm, not of the l1-norm
     closed_form: bool = False  # least squares at once, or step by step until psi is reached
     refitted: bool = False  # coefficients are least squares on the terms that they use
     refits: bool = False  # they are so with ``refit=True``, and it stops as soon as these reach psi

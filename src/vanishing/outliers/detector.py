@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from vanishing._names import module_of
 from vanishing._threads import one_blas_thread, threads
 from vanishing._types import (
     Array,
@@ -441,6 +442,29 @@ class VanishingOutlierDetector(
         with one_blas_thread():
             chosen = X if rows is None else X[np.asarray(rows, dtype=int)]
             return reasons_of(self._state, chosen, self.offset_)
+
+    def repair(self, X: Table) -> FloatArray:
+        """Return a table in which gaps are filled and values that break `laws_` are replaced.
+
+        It is what ``VanishingRepair(laws=detector).fit(X).transform(X)`` returns: the noise and the
+        covariance of the columns are those of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            NaN where there are gaps. Some hundred rows.
+
+        Returns
+        -------
+        repaired : ndarray of shape (n_samples, n_features)
+
+        See Also
+        --------
+        vanishing.VanishingRepair : Says what it changed, too, and how sure that is.
+        """
+        check_is_fitted(self)
+        repair = module_of("VanishingRepair").VanishingRepair(laws=self, n_jobs=self.n_jobs)
+        return repair.fit(X).transform(X)
 
     @property
     def laws_(self) -> list[Law]:

@@ -35,7 +35,7 @@ class OrderedRows(RowMethods):
     _state: DetectorState
 
     @property
-    def takes_gaps(self) -> bool:
+    def takes_gaps(self) -> bool:  # type: ignore[override]  # a parameter says it
         """Whether cells may be missing."""
         return self.missing == "ignore"
 

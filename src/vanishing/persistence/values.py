@@ -99,6 +99,12 @@ def string(node, what) -> str:
     return node
 
 
+def flag(node, what) -> bool:
+    """Return true or false."""
+    require(type(node) is bool, f"{what} is neither true nor false.")
+    return node
+
+
 def integer(node, what, low=0, high=2**53) -> int:
     """Return an integer from ``low`` to ``high``."""
     if type(node) is not int or not low <= node <= high:
@@ -119,6 +125,7 @@ class ValueReader:
     fields = staticmethod(fields)
     listed = staticmethod(listed)
     string = staticmethod(string)
+    flag = staticmethod(flag)
     integer = staticmethod(integer)
     n_decisions = staticmethod(n_decisions)
 

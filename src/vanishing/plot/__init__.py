@@ -1,4 +1,4 @@
-"""Pictures: zero sets, staircases, paths, coefficients, distances; laws, motion, and outliers.
+"""Pictures of equations, laws, motion, outliers and calibrations.
 
 Displays in the manner of scikit-learn's: ``from_estimator`` computes and draws, the object keeps
 what was computed, and ``plot`` draws it again. They need matplotlib, which is imported when they
@@ -6,6 +6,7 @@ draw; `isosurface` and `distance_to_variety` do without it.
 """
 
 from vanishing.algebra.distances import distance_to_variety
+from vanishing.plot.calibration import CalibrationDisplay
 from vanishing.plot.coefficients import CoefficientsDisplay
 from vanishing.plot.distances import DistanceDisplay
 from vanishing.plot.equations_of_motion import EquationsOfMotionDisplay
@@ -22,6 +23,7 @@ from vanishing.plot.staircase import StaircaseDisplay
 from vanishing.plot.zero_sets import ZeroSetDisplay
 
 __all__ = [
+    "CalibrationDisplay",
     "CoefficientsDisplay",
     "ConservedQuantitiesDisplay",
     "DistanceDisplay",

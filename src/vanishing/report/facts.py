@@ -16,6 +16,7 @@ from vanishing.algebra.units import readable
 from vanishing.algebra.writing import DIGITS
 from vanishing.constructions.exact import BuchbergerMoller
 from vanishing.inspection import Anatomy, Importances, ModelPart, anatomy, places
+from vanishing.inspection.freedom import freedom_of
 from vanishing.inspection.importance import of_scaled
 from vanishing.inspection.samples import evenly
 from vanishing.learning.classifier import VanishingClassifier
@@ -70,6 +71,11 @@ class Variety:
     n_used: int | None  # generators with a weight
     equations: tuple[EquationFacts, ...]  # the first ones in the order of the report
     distances: np.ndarray | None  # QUANTILES for each class of rows: (n_groups, 5)
+
+    @property
+    def freedom(self) -> list[str]:
+        """Say how many degrees of freedom the columns have, in sentences."""
+        return freedom_of(self.model)
 
 
 @dataclass(frozen=True)

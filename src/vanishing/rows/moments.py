@@ -21,10 +21,10 @@ from vanishing._types import FloatArray, Names, Table, Vector
 from vanishing._warnings import warn
 from vanishing.algebra import monomials
 from vanishing.algebra.evaluation import chunk_rows, evaluate, stretches
-from vanishing.checks import check_nonnegative, check_number
+from vanishing.checks import check_nonnegative, check_number, per_column
 from vanishing.persistence.files import read_bounded, write_atomically
 from vanishing.rows.noise import Debiasing, estimate
-from vanishing.rows.reader import RowReader
+from vanishing.rows.reader import Measured, RowReader
 from vanishing.rows.source import RowLayout
 from vanishing.rows.validation import naming_text
 
@@ -305,7 +305,7 @@ class Moments:
             raise ValueError("these moments are debiased already: ask those they come from.")
         if not self.n_samples:
             raise ValueError("the moments are of no rows: update them first.")
-        ratios = self._per_column("ratio", 1.0 if ratio is None else ratio)
+        ratios = per_column("ratio", 1.0 if ratio is None else ratio, self.n_features)
         if not ratios.any():
             raise ValueError("ratio is zero for all columns: there would be no noise.")
         with one_blas_thread():
@@ -320,24 +320,7 @@ class Moments:
 
     def check_noise(self, noise: float | Vector) -> np.ndarray:
         """Return the noise of each column, or raise ValueError."""
-        return self._per_column("noise", noise)
-
-    def _per_column(self, name, values) -> np.ndarray:
-        """Return non-negative numbers, one for each column."""
-        try:
-            numbers = np.asarray(values)
-        except ValueError:  # lists of different lengths
-            numbers = np.zeros(0)
-        if (
-            numbers.dtype.kind not in "iuf"
-            or numbers.shape not in ((), (self.n_features,))
-            or not (np.isfinite(numbers) & (numbers >= 0)).all()
-        ):
-            raise ValueError(
-                f"{name} must be a number, or one for each of the {self.n_features} columns, and "
-                f"not negative; got {values!r}."
-            )
-        return np.full(self.n_features, numbers, dtype=np.float64)
+        return per_column("noise", noise, self.n_features)
 
     def __radd__(self, other):
         """Let sum() start from 0."""
@@ -480,6 +463,10 @@ class MomentReader(RowReader):
         squares = squares + 2.0 * np.einsum("ij,ji->i", coef, self._gram(terms, leading))
         squares = squares + np.einsum("ij,ij->i", coef @ self._gram(terms, terms), coef)
         return np.maximum(squares, 0.0)
+
+    def measured(self, plan, terms, coef, leading):
+        """Return the mse of polynomials; nothing else is known of the rows."""
+        return Measured(self.mse(plan, terms, coef, leading))
 
     def correlations(self):
         """Return the Pearson correlations of the columns; zero for constant columns."""

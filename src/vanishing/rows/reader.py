@@ -3,6 +3,8 @@
 A `RowReader` asks every block of rows, combines the answers and divides by the total weight.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from vanishing.algebra.monomials import Plan
@@ -11,6 +13,23 @@ from vanishing.rows.questions import Question
 from vanishing.rows.source import RowSource
 
 _SMALL = 1 << 18  # numbers up to which rows are copied column by column once, not in every pass
+
+
+class Measured(NamedTuple):
+    """What the last pass over the rows measures.
+
+    Attributes
+    ----------
+    mse : ndarray of shape (n_generators,)
+    max_abs : ndarray of shape (n_features,) or None
+        The largest absolute value of each column; None without rows.
+    sample : ndarray of shape (n_sample, n_features) or None
+        Some rows; None without rows.
+    """
+
+    mse: np.ndarray
+    max_abs: np.ndarray | None = None
+    sample: np.ndarray | None = None
 
 
 class RowReader:
@@ -63,6 +82,11 @@ class RowReader:
         """
         (squares,) = self.ask("squared_sums", plan, terms, coef, leading)
         return squares / self.total_weight
+
+    def measured(self, plan: Plan, terms, coef: np.ndarray, leading) -> Measured:
+        """Measure polynomials as `mse` does, and the rows with them, in the same pass."""
+        squares, largest, sample = self.ask("measured", plan, terms, coef, leading)
+        return Measured(squares / self.total_weight, largest, sample)
 
     def correlations(self) -> np.ndarray:
         """Return the Pearson correlations of the columns; zero for constant columns."""

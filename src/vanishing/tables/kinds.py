@@ -34,7 +34,8 @@ class Choices:
     drop, only : tuple of str
         Columns to leave out, or to use alone.
     missing : {"error", "drop", "median", "ignore"}
-    categories : {"one-hot", "drop"} or None
+    categories : {"one-hot", "codes", "drop"} or None
+        What becomes of columns of text; "codes" are those of "one-hot", for who takes them as text.
     dates : (str, float or None) or None
         A unit, and the moment times are counted from, in seconds since 1970; None: the first date.
     decimal : {".", ","} or None
@@ -213,4 +214,6 @@ def _text(name, texts, n_rows, choices) -> Recognition:
             problem=f"column {name!r}: text such as {example!r}. --categories one-hot makes "
             f"{columns} of 0 and 1, --drop {option} or --categories drop leaves it out.",
         )
+    if choices.categories == "codes":
+        return Recognition(column)
     return Recognition(column, note=f"column {name!r}: {n_texts} columns of 0 and 1.")

@@ -119,7 +119,7 @@ class _Preparation:
             n_lost = np.count_nonzero(~usable)
             verb = "is" if n_lost == 1 else "are"
             self.notes.append(f"{n_lost} of {n_rows} rows {verb} left out{self._why()}.")
-        elif self.choices.missing == "ignore" and self.bad:
+        elif self.choices.missing == "ignore" and self.choices.ignores and self.bad:
             n_cells = sum(len(bad.rows) for bad in self.bad)
             self.notes.append(
                 f"{n_cells} of {X.size} cells are missing: their rows count by the columns they "
