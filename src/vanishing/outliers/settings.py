@@ -70,7 +70,8 @@ COMES_AGAIN = 0.1
 # Rows that break laws: at most this share, at how many places they are looked for, beyond how many
 # others, and how many times as many as normal rows explain.
 MOST_BREAKING, CUTS, LEAST_INSIDE, MANY_TIMES = 0.35, 60, 20, 5.0
-BODY = 0.75  # share of normal rows before those whose fall continues beyond the cut
+# Shares of normal rows before those whose fall continues beyond the cut, and what the second asks.
+BODIES, MORE_TIMES = (0.75, 0.5), 2.0
 # The emptiest place between normal rows and those that break laws: few of these are in it, relative
 # to all of them, and it is beyond this share of normal ones.
 GAP_ROWS, GAP_START = 0.02, 0.95

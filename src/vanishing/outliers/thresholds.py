@@ -95,30 +95,32 @@ def breaking(off: np.ndarray, weight: np.ndarray) -> float:
     steps = np.geomspace(1.0, max(settings.MOST_BREAKING * len(off), 1.0), settings.CUTS)
     places = np.searchsorted(below, len(off) - steps)
     for i in np.unique(places[places < len(off)]):
-        start = np.searchsorted(below, settings.BODY * below[i])
-        inside, width = below[i] - below[start], off[i] - off[start]
-        if not (inside > settings.LEAST_INSIDE and width > 0.0):
-            continue
-        expected = _beyond((sums[i] - sums[start]) / inside - off[start], width) * inside
+        # Chance makes a short stretch fall fast: a longer one has to fall, too.
+        short, long = (_expected(off, below, sums, i, body) for body in settings.BODIES)
         found = len(off) - below[i]
-        if found >= settings.MANY_TIMES * (1.0 + expected):
-            deviance = found * np.log(found / max(expected, 1e-9)) - found + expected
+        if found >= max(settings.MANY_TIMES * (1.0 + short), settings.MORE_TIMES * (1.0 + long)):
+            deviance = found * np.log(found / max(short, 1e-9)) - found + short
             best, cut = max((best, cut), (deviance, int(i)), key=lambda each: each[0])
     return np.inf if cut is None else _emptiest(off, below, cut)
 
 
-def _beyond(mean: float, width: float) -> float:
-    """Return how many are beyond a width, relative to those within, of an exponential.
+def _expected(off: np.ndarray, below: np.ndarray, sums: np.ndarray, cut, body: float) -> float:
+    """Return how many normal rows are beyond a cut, by those from a share of all others on.
 
-    Its mean within the width is given; the rate solves 1 / x - 1 / (e^x - 1) = mean / width.
+    The rate of the exponential, times the width of the stretch, solves
+    1 / x - 1 / (e^x - 1) = mean / width.
     """
-    share = mean / width
+    start = np.searchsorted(below, body * below[cut])
+    inside, width = below[cut] - below[start], off[cut] - off[start]
+    if not (inside > settings.LEAST_INSIDE and width > 0.0):
+        return np.inf
+    share = max(((sums[cut] - sums[start]) / inside - off[start]) / width, 1e-3)
     if share >= 0.5 - 1e-3:
         return np.inf
-    x = 1.0 / max(share, 1e-3)
+    x = 1.0 / share
     for _ in range(50):  # a fixed point, from above
-        x = 1.0 / (share + 1.0 / np.expm1(x))
-    return float(1.0 / np.expm1(x))
+        x = 1.0 / (share + 1.0 / np.expm1(min(x, 500.0)))
+    return float(inside / np.expm1(min(x, 500.0)))
 
 
 def _emptiest(off: np.ndarray, below: np.ndarray, cut: int) -> float:
