@@ -9,7 +9,6 @@ from typing import Annotated
 from typer import Option
 
 from vanishing.cli.app import Data, command
-from vanishing.cli.calibration_text import document, write_text
 from vanishing.cli.console import (
     check_output,
     console,
@@ -77,11 +76,13 @@ def calibrate(
     with progress("Fitting"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the verdict is printed
         model.fit(X)
+    from vanishing.cli import calibration_text
+
     if json:
-        print_json(document(model))
+        print_json(calibration_text.document(model))
     elif not is_stdout(out):
         console(wrapped=False).print(f"{data.name}: {len(X)} rows")
-        write_text(model)
+        calibration_text.write_text(model)
     if not model.is_determined_:
         if files or is_stdout(out):
             fail("Nothing was written.")
