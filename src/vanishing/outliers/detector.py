@@ -28,12 +28,7 @@ from vanishing.estimators.row_methods import row_by_row
 from vanishing.estimators.saving import Savable
 from vanishing.outliers.from_moments import state_from
 from vanishing.outliers.gap_training import without_gaps
-from vanishing.outliers.lags import (
-    lagged,
-    last_rows,
-    names_with_lags,
-    training_rows,
-)
+from vanishing.outliers.lags import lagged, last_rows, names_with_lags, training_rows
 from vanishing.outliers.ordered_rows import OrderedRows
 from vanishing.outliers.passes import weights_of
 from vanishing.outliers.reasons import Reason, reasons_of
