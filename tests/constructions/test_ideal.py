@@ -330,10 +330,12 @@ def test_blocks_and_weights_measure_the_same_rows():
     kept = X[weights > 0.0]
     halves = Blocks(lambda: iter([kept[:100], kept[100:]]))
     alone = OAVI(psi=0.001).fit(kept)
-    for model in (OAVI(psi=0.001).fit(X, sample_weight=weights), OAVI(psi=0.001).fit(halves)):
+    weighted, blocks = OAVI(psi=0.001).fit(X, sample_weight=weights), OAVI(psi=0.001).fit(halves)
+    for model in (weighted, blocks):
         np.testing.assert_array_equal(model.max_abs_, np.abs(kept).max(axis=0))
         assert model.complete_ == alone.complete_
-        assert model.dimension() == alone.dimension() == (1, 2, alone.dimension().certain)
+    assert weighted.dimension() == alone.dimension() == (1, 2, alone.dimension().certain)
+    assert blocks.dimension() == (None, None, False)  # rows stay where they are
 
 
 # -- Nearest points -------------------------------------------------------------------------------

@@ -900,7 +900,7 @@ def test_libraries_are_imported_where_they_are_used():
 
 def test_the_first_block_is_peeked_at_once():
     source = Counted([X])
-    assert BlockSource(source).layout == (3, None, "float64")
+    assert BlockSource(source).layout == (3, None, "float64", False)
     assert source.passes == 0
 
 

@@ -92,7 +92,7 @@ class IdealTransformer(MonomialTransformer):
         # Modulo known equations, or without excluded terms, generators are no basis by themselves.
         self.complete_ = construction.complete and construction.barred is None
         self.max_abs_ = construction.measured.max_abs
-        self._seen = rows.n_samples, construction.measured.sample
+        self._seen = rows.n_samples, rows.sample()
         vars(self).pop("_shape", None)
         if construction.barred is not None:
             self._shape = NO_SHAPE
@@ -287,7 +287,9 @@ class IdealTransformer(MonomialTransformer):
         dimension : Dimension
             The tuple (dimension, degree, certain). Both are None where they are not determined:
             where noise is too large, or the two ways disagree. Without equations the dimension is
-            the number of columns. ``certain`` is False where equations are in doubt.
+            the number of columns. ``certain`` is False where equations are in doubt. Rows that are
+            not in memory, blocks, Dask collections and device arrays, stay where they are: no
+            sample of them is taken, and nothing is determined.
 
         Examples
         --------

@@ -31,11 +31,18 @@ from vanishing.algebra.evaluation import (
 )
 from vanishing.algebra.generators import PolynomialSequence
 from vanishing.algebra.monomials import Plan, variables_plan
-from vanishing.rows.arrays import column_ranges, is_device_array, like, to_numpy
+from vanishing.rows.arrays import (
+    column_ranges,
+    is_device_array,
+    like,
+    namespace,
+    slices,
+    to_numpy,
+)
 from vanishing.rows.device import DeviceStretch, chunk_of
 from vanishing.rows.measures import gradient_residuals, squared_values
 
-SAMPLE = 128  # rows of a sample
+_PIECE = 1 << 10  # rows whose sizes are looked at at a time
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc"})
@@ -300,18 +307,18 @@ class Block:
         """Return what earlier gradients leave over of each generator's: see `measures`."""
         return (gradient_residuals(generators, self.X, self.sample_weight, share),)
 
-    def measured(
-        self, plan: Plan, terms, coef: np.ndarray, leading
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return `squared_sums`, the largest absolute value of each column, and some rows."""
+    def measured(self, plan: Plan, terms, coef: np.ndarray, leading) -> tuple:
+        """Return `squared_sums`, and the largest absolute value of each column."""
         (squares,) = self.squared_sums(plan, terms, coef, leading)
-        X, weight = self.X, self.sample_weight
-        if weight is not None:
-            present = to_numpy(weight) > 0.0
-            if not present.all():  # rows of weight zero are absent
-                X = X[like(X, present)]
-        largest = np.maximum(*map(np.abs, column_ranges(X)))
-        return squares, largest.astype(np.float64), thinned(X)
+        weight = self.sample_weight
+        if weight is None:
+            return squares, np.maximum(*map(np.abs, column_ranges(self.X))).astype(np.float64)
+        xp, largest = namespace(self.X), np.zeros(self.X.shape[1])
+        for cut in slices(self.X.shape[0], _PIECE):
+            rows = xp.abs(self.X[cut, :])
+            present = xp.astype(weight[cut] > 0.0, rows.dtype)  # weight zero: absent
+            largest = np.maximum(largest, to_numpy(xp.max(rows * present[:, None], axis=0)))
+        return squares, largest
 
     def column_sums(self) -> tuple[np.ndarray]:
         """Return the weighted sums of the columns."""
@@ -348,21 +355,8 @@ def stacked_triangle(above: np.ndarray, below: np.ndarray) -> np.ndarray:
     return factor[: stacked.shape[1]].copy()  # the rest is as long as the rows
 
 
-def thinned(X) -> np.ndarray:
-    """Return a sample of rows, evenly spread over their order, as a NumPy array."""
-    places = np.unique(np.linspace(0, X.shape[0] - 1, SAMPLE).astype(np.intp))
-    chosen = X[places, :] if isinstance(X, np.ndarray) else X[like(X, places), :]
-    return np.asarray(to_numpy(chosen), dtype=np.float64)
-
-
-def _add_measured_answers(first: tuple, second: tuple) -> tuple:
-    sample = thinned(np.concatenate([first[2], second[2]]))
-    return first[0] + second[0], np.maximum(first[1], second[1]), sample
-
-
 def combine(question: str, first: tuple, second: tuple) -> tuple:
     """Return the answer for two sets of rows together."""
-    if question == "measured":
-        return _add_measured_answers(first, second)
     join = stacked_triangle if question == "triangular" else np.add
-    return tuple(join(a, b) for a, b in zip(first, second, strict=True))
+    joins = (np.add, np.maximum) if question == "measured" else (join,) * len(first)
+    return tuple(join(a, b) for join, a, b in zip(joins, first, second, strict=True))

@@ -12,6 +12,7 @@ from vanishing.rows.block import Block
 from vanishing.rows.questions import Question
 from vanishing.rows.source import RowSource
 
+_SAMPLE = 128  # rows
 _SMALL = 1 << 18  # numbers up to which rows are copied column by column once, not in every pass
 
 
@@ -23,13 +24,10 @@ class Measured(NamedTuple):
     mse : ndarray of shape (n_generators,)
     max_abs : ndarray of shape (n_features,) or None
         The largest absolute value of each column; None without rows.
-    sample : ndarray of shape (n_sample, n_features) or None
-        Some rows; None without rows.
     """
 
     mse: np.ndarray
     max_abs: np.ndarray | None = None
-    sample: np.ndarray | None = None
 
 
 class RowReader:
@@ -85,8 +83,12 @@ class RowReader:
 
     def measured(self, plan: Plan, terms, coef: np.ndarray, leading) -> Measured:
         """Measure polynomials as `mse` does, and the rows with them, in the same pass."""
-        squares, largest, sample = self.ask("measured", plan, terms, coef, leading)
-        return Measured(squares / self.total_weight, largest, sample)
+        squares, largest = self.ask("measured", plan, terms, coef, leading)
+        return Measured(squares / self.total_weight, largest)
+
+    def sample(self) -> np.ndarray | None:
+        """Return some rows that are in memory; None of others, which stay where they are."""
+        return None
 
     def correlations(self) -> np.ndarray:
         """Return the Pearson correlations of the columns; zero for constant columns."""
@@ -117,6 +119,14 @@ class ArrayReader(RowReader):
     def ask(self, question, *details):
         """Ask the block."""
         return getattr(self.block, question)(*details)
+
+    def sample(self):
+        """Return some rows, evenly spread over their order, but for those of weight zero."""
+        X, weight = self.block.X, self.block.sample_weight
+        places = np.unique(np.linspace(0, len(X) - 1, _SAMPLE).astype(np.intp))
+        if weight is not None:
+            places = places[weight[places] > 0.0]
+        return np.asarray(X[places], dtype=np.float64)
 
     def fold(self, function, combine, n_evaluated: int, work: int, *, at_least: int = 1) -> tuple:
         """Return `Block.fold` of all rows; for answers that are no sums of monomials."""

@@ -49,6 +49,10 @@ class RememberedReader(RowReader):
         self._count()
         return answer
 
+    def sample(self):
+        """Return some rows, if they are in memory."""
+        return self.rows.sample()
+
     def fold(self, *arguments, **options):
         """Return `ArrayReader.fold` of the rows."""
         return self.rows.fold(*arguments, **options)  # type: ignore[attr-defined]
