@@ -204,7 +204,7 @@ def folder(tmp_path_factory):
 
 COMMANDS = {
     "laws": (["laws.csv", "--target", "y", "--out", "OUT"], r"Looking for laws: \w+"),
-    "outliers": (["laws.csv", "--out", "OUT"], r"Fitting, 5 of 5: scored"),
+    "outliers": (["laws.csv", "--out", "OUT"], r"Fitting, 4 of 4: fitted residuals and laws"),
     "motion": (["motion.csv", "--run", "run", "--out", "OUT"], r"Looking .* conserved: 6 runs, \d"),
     "fit": (
         ["classes.csv", "--target", "label", "--tune", "--out", "OUT"],

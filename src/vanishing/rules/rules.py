@@ -74,7 +74,7 @@ class Rules(Sequence[Rule]):
     >>> q, w = random.uniform(1, 3, (2, 500))
     >>> rules = rules_of(["x2 = x0*x1"], np.column_stack([q, w, q * w]))
     >>> print(rules[0])
-    x2 = x0*x1, up to 9e-12
+    x2 = x0*x1, up to ...e-12
     >>> [violation.row for violation in rules.check([[1.0, 2.0, 2.0], [2.0, 2.0, 4.5]])]
     [1]
     """
