@@ -235,7 +235,10 @@ def sphere(rng, n_rows):
 
 
 def five_points(rng, n_rows):
-    return rng.uniform(-1, 1, (5, 2))[rng.integers(5, size=n_rows)], 0, 5
+    # Apart from one another: noise makes one of two that are near.
+    corners = np.array([[-1, -1], [1, -1], [-1, 1], [1, 1], [0, 0]])
+    points = corners + rng.uniform(-0.3, 0.3, (5, 2))
+    return points[rng.integers(5, size=n_rows)], 0, 5
 
 
 def cone(rng, n_rows):

@@ -122,7 +122,7 @@ def write_text(shown):
         printer.print(_heading(part, equations), style="bold")
         if equations:
             printer.print(_table(whole, equations))
-        for line in freedom_of(part.model):
+        for line in freedom_of(part.model) if part.label is None else ():
             printer.print(line)
     printer.print()
     for line in (*_meaning(whole), *_legend(shown)):
