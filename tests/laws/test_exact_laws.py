@@ -51,7 +51,7 @@ def test_laws_of_few_noisy_rows_have_a_solution(seed):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("error::RuntimeWarning")
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(
     st.sampled_from(sorted(feynman_laws())),
     st.integers(0, 2**31),

@@ -1,5 +1,7 @@
 """Claims hold on rows that they have not seen: signs and powers, extreme rows, narrow columns."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from sklearn.utils import check_random_state
@@ -62,13 +64,17 @@ def gas(seed, n_rows=30, noise=0.1):
     return X, y * (1 + noise * random.normal(size=n_rows))
 
 
+@cache
+def gas_finder(seed):
+    return LawFinder().fit(*gas(seed))
+
+
 def test_few_rows_with_relative_noise_give_the_gas_law_or_nothing_much_else():
     right, off = 0, 0
     fresh = np.random.default_rng(99).uniform([1, 1, 300], [100, 100, 400], (1000, 3))
     truth = 8.314 * fresh[:, 0] * fresh[:, 2] / fresh[:, 1]
     for seed in range(12):
-        finder = LawFinder().fit(*gas(seed))
-        for law in finder.laws_:
+        for law in gas_finder(seed).laws_:
             off += np.abs(law.predict(fresh) / truth - 1).max() > 0.15
             right += "x0*x2/x1" in str(law)
     # Of 40 seeds at least 10 have to be right, and at most 2 off.
@@ -76,7 +82,7 @@ def test_few_rows_with_relative_noise_give_the_gas_law_or_nothing_much_else():
 
 
 def test_exponents_that_ranges_do_not_settle_are_a_caveat():
-    verdicts = [LawFinder().fit(*gas(seed)).verdict_ for seed in range(12)]
+    verdicts = [gas_finder(seed).verdict_ for seed in range(12)]
     caveats = [v for v in verdicts if "do not settle its exponents" in v]
     assert caveats and all("approximation" in v for v in caveats)
     X, y = gas(0, n_rows=2000, noise=0.01)
