@@ -586,6 +586,19 @@ def test_a_draw_keeps_rows_with_their_weights():
     assert not np.array_equal(sample.columns, Draw(1, 100)(RowPart(X, y, weight)).columns)
 
 
+def test_a_draw_of_rows_that_are_repeated_has_as_many_different_ones():
+    rng = np.random.default_rng(0)
+    X = np.arange(40.0)[:, np.newaxis]
+    often = X[rng.choice(40, 5000, p=np.r_[0.0, 0.9, np.full(38, 0.1 / 38)])]
+    rows = np.vstack([X, often])  # nine in ten are equal
+    for max_rows in (5, 20, 39, 100):
+        sample = Draw(3, max_rows)(RowPart(rows, None, None))
+        kept = np.argsort(row_keys(X.T, 3))[:max_rows]
+        np.testing.assert_array_equal(sample.columns, X[kept].T)
+        counts = [np.count_nonzero(rows == value) for value in X[kept]]
+        np.testing.assert_array_equal(sample.weight, counts)
+
+
 def test_keys_look_random_whatever_the_rows_are():
     grid = np.stack(np.meshgrid(np.arange(100.0), np.arange(100.0))).reshape(2, -1)
     keys = row_keys(grid, 0)

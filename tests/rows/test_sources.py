@@ -1221,12 +1221,14 @@ def test_columns_on_a_device_must_be_those_of_fit(library):
     [
         (np.ones(3), "sample_weight must be 900"),
         (-WEIGHTS, "none of them negative"),
+        (np.full(M, np.nan), "900 finite numbers"),
         (np.zeros(M), "no rows .of positive weight."),
     ],
 )
 def test_bad_weights_on_a_device(library, weights, message):
-    with pytest.raises(ValueError, match=message):
-        OAVI().fit(library.array(X), sample_weight=weights)
+    for given in (weights, library.array(weights)):
+        with pytest.raises(ValueError, match=message):
+            OAVI().fit(library.array(X), sample_weight=given)
     with pytest.raises(ValueError, match=message):
         VanishingClassifier().fit(library.array(X), TWO, weights)
 

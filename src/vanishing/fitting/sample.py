@@ -88,10 +88,21 @@ class Draw:
         columns = columns_of(part)
         weight = np.ones(columns.shape[1]) if part.weight is None else part.weight
         keys = row_keys(columns, self.seed)
+        first = self._candidates(keys)
         # The order of weights, too, is that of what they are: sums round as they are ordered.
-        order = np.lexsort((weight, keys))
+        order = first[np.lexsort((weight[first], keys[first]))]
         whole = Sample(keys, columns, weight, len(keys), float(weight.sum()))
         return self._first(whole, order)
+
+    def _candidates(self, keys: np.ndarray) -> np.ndarray:
+        """Return the places of all rows that may be drawn: sorting all of many takes long."""
+        count = 2 * self.max_rows
+        while count < len(keys):
+            first = np.flatnonzero(keys <= np.partition(keys, count)[count])
+            if len(np.unique(keys[first])) >= self.max_rows:
+                return first
+            count *= 4  # rows that are repeated count as one
+        return np.arange(len(keys))
 
     def combine(self, first: Sample, second: Sample) -> Sample:
         """Draw from two draws."""

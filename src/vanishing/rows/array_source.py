@@ -13,7 +13,10 @@ from vanishing.rows.source import (
     given_weights,
     joined,
     labels_on_device,
+    part_on_host,
 )
+
+_HOST_ROWS = 50_000  # of a device that a thread of the CPU handles at a time
 
 
 class ArraySource(RowSource):
@@ -61,15 +64,14 @@ class DeviceSource(RowSource):
 
     def __init__(self, X, y=None, sample_weight=None):
         self.X, self.y = X, y
-        unit = 1.0
-        if sample_weight is not None:
-            unit = weight_unit(given_weights(sample_weight).max(initial=0.0))
         rows = arrays.checked(X)  # once: the array is not changed later
-        y, weight = checked_labels_and_weights(y, sample_weight, X.shape[0], unit)
-        self.kept = None if weight is None or weight.all() else weight > 0
-        if weight is not None:
-            original = sample_weight if unit == 1.0 else None
-            weight = arrays.like_or_original(X, original, weight)
+        y, _ = checked_labels_and_weights(y, None, X.shape[0])
+        weight = self.kept = None
+        if sample_weight is not None:
+            if not arrays.is_device_array(sample_weight):
+                sample_weight = arrays.like(X, given_weights(sample_weight))
+            weight, is_positive = arrays.checked_weights(X, sample_weight, weight_unit)
+            self.kept = None if is_positive is None else arrays.to_numpy(is_positive)
         self.rows = RowPart(rows, y, weight)
         dtype = arrays.floating_dtype(rows)
         self.layout = RowLayout(X.shape[1], None, str(dtype).rpartition(".")[2])
@@ -77,6 +79,10 @@ class DeviceSource(RowSource):
     def ask(self, question, combine):
         """Ask pieces of the rows, one after the other: an accelerator is busy with each."""
         return joined(combine, map(question, self._pieces()))
+
+    def on_host(self):
+        """Return the source for NumPy rows: pieces go to the CPU, whose threads share each."""
+        return _HostSource(self)
 
     def _pieces(self):
         """Yield the rows of positive weight, as floats."""
@@ -102,3 +108,16 @@ class DeviceSource(RowSource):
         source = copy(self)
         source.rows = part
         return source
+
+
+class _HostSource(RowSource):
+    """Rows of a device, moved to the CPU piece by piece whenever they are asked."""
+
+    def __init__(self, source: DeviceSource):
+        self.source, self.layout = source, source.layout
+
+    def ask(self, question, combine):
+        """Ask each piece by the threads of the CPU."""
+        return self.source.ask(
+            lambda piece: part_on_host(piece).ask(question, combine, _HOST_ROWS), combine
+        )

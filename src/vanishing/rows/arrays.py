@@ -5,6 +5,7 @@ computes with rows asks `namespace` for functions and `like` for constants, and 
 """
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -182,6 +183,27 @@ def checked(X):
                 "X contains NaN or infinity. Drop or impute these rows before fitting."
             )
     return X
+
+
+def checked_weights(X, weight, unit_of: Callable[[float], float]) -> tuple[Any, Any | None]:
+    """Return weights of X's rows in float64 on X's device, and which are positive unless all are.
+
+    They are divided by ``unit_of(largest)``, and checked on the device where they are.
+    """
+    xp = namespace(weight)
+    if hasattr(weight, "detach"):
+        weight = weight.detach()
+    is_vector = tuple(weight.shape) == (X.shape[0],)
+    if is_vector and xp.isdtype(weight.dtype, ("bool", "integral", "real floating")):
+        weight = xp.astype(weight, xp.float64, copy=False)
+        low, high = float(xp.min(weight)), float(xp.max(weight))
+        if low >= 0.0 and math.isfinite(high):  # neither is, where one is NaN
+            unit = unit_of(high)
+            weight = weight if unit == 1.0 else weight / unit
+            if weight.device != X.device:
+                weight = like(X, to_numpy(weight))
+            return weight, None if low > 0.0 else weight > 0.0
+    raise ValueError(f"sample_weight must be {X.shape[0]} finite numbers, none of them negative.")
 
 
 def piece_rows(n_columns: int) -> int:

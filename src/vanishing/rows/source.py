@@ -247,7 +247,7 @@ class RowSource:
 
     def on_host(self) -> "RowSource":
         """Return the source for questions that take NumPy rows only: blocks go to the CPU."""
-        return self.converted(_on_host)
+        return self.converted(part_on_host)
 
     def converted(self, convert: Callable[[RowPart], RowPart]) -> "RowSource":
         """Return the source of converted rows, which are so block by block when they are asked."""
@@ -287,5 +287,6 @@ def _ask_converted(convert, question, part: RowPart):
     return question(convert(part))
 
 
-def _on_host(part: RowPart) -> RowPart:
+def part_on_host(part: RowPart) -> RowPart:
+    """Return rows as NumPy arrays."""
     return RowPart(*(None if values is None else arrays.to_numpy(values) for values in part))
