@@ -216,7 +216,7 @@ def _column(table, place: int, name: str, cells: list[ColumnCells], reading) -> 
     n_gaps = len(numbers) - len(known)
     if not len(known):
         return ColumnDescription(name, "empty", n_gaps=n_gaps, suspicion=suspicion)
-    counts = np.histogram(known, _BINS)[0] if np.ptp(known) < np.inf else []
+    counts = np.histogram(known, _BINS)[0]
     ends = [int(np.nanargmin(numbers)), int(np.nanargmax(numbers))]
     kind = {FlagColumn: "flag", DateColumn: "date"}.get(type(column), "number")
     low, high = (

@@ -138,7 +138,7 @@ EXAMPLES: dict[str, Example] = {
         Example(
             "plant",
             "Sensors of a plant",
-            "Twenty sensors, of which one drifts off and one flow leaks: which rows break balances?",
+            "Twenty sensors, one of them off, and a leak: which rows break the balances?",
             "outliers",
             _plant,
             {"time": "minute"},

@@ -69,7 +69,5 @@ def exported(model, language: str) -> str | bytes:
     from vanishing.rules.rules import Rules
 
     if isinstance(model, Rules) and language != "sql":
-        raise ValueError(
-            "these are rules, which are written with --to sql; vanishing rules has more."
-        )
+        raise ValueError("these are rules, which are written in sql; vanishing rules writes more.")
     return LANGUAGES[language].write(model)

@@ -3,6 +3,7 @@
 import csv
 import io
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -66,15 +67,11 @@ def csv_text(rows: Iterable[Sequence]) -> str:
 
 def language_files(model, name: str) -> tuple[File, ...]:
     """Return what computes the same as a model in C, SQL and Python, and its formulas in LaTeX."""
-    from vanishing.questions.exporting import LANGUAGES, exported
+    from vanishing.questions.exporting import LANGUAGES
 
-    return tuple(
-        text_file(
-            f"{name}{language.ending}",
-            language.label,
-            language.media_type,
-            lambda word=word: exported(model, word),  # type: ignore[misc]
-        )
-        for word, language in LANGUAGES.items()
-        if language.is_text
-    )
+    def file(language):
+        label, media_type = language.label, language.media_type
+        made = partial(language.write, model)
+        return text_file(f"{name}{language.ending}", label, media_type, made)
+
+    return tuple(file(language) for language in LANGUAGES.values() if language.is_text)

@@ -46,7 +46,10 @@ def law_answer(model, top: int | None = None) -> Answer:
 
 
 def _constants(law) -> list[Constant]:
-    return [Constant(printable(name), *rest) for name, *rest in constants_of(law).rows]
+    return [
+        Constant(printable(name), value, std, unit)
+        for name, value, std, unit in constants_of(law).rows
+    ]
 
 
 def _equation(law, chosen: bool) -> Equation:
