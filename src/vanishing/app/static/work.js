@@ -1,0 +1,79 @@
+// One piece of work at a time: its progress, its cancel button, and what went wrong.
+
+import { byId, el, hide, number, say, show, t } from "./dom.js";
+import { Refusal } from "./server.js";
+
+let running = null;
+
+// Run `work({ signal, listen })`, with progress; return what it returns, or null if it failed.
+export async function working(what, work) {
+  running?.abort();
+  const controller = new AbortController();
+  running = controller;
+  hide("problem");
+  const start = performance.now();
+  const shown = progress(what, start);
+  const late = setTimeout(() => show("working", true), 300);
+  try {
+    return await work({ signal: controller.signal, listen: shown.listen, report: shown.report });
+  } catch (error) {
+    if (running === controller) tell(error);
+    return null;
+  } finally {
+    clearTimeout(late);
+    shown.end();
+    if (running === controller) {
+      hide("working");
+      running = null;
+    }
+  }
+}
+
+function progress(what, start) {
+  const [bar, step] = [byId("bar"), byId("step")];
+  let text = what;
+  bar.removeAttribute("value");
+  const write = () => {
+    const seconds = Math.round((performance.now() - start) / 1000);
+    step.textContent = seconds > 1 ? `${text} (${t("progress.seconds", { seconds })})` : text;
+  };
+  const report = (line, done, of) => {
+    text = line;
+    if (of) {
+      bar.max = of;
+      bar.value = Math.min(done, of);
+    } else bar.removeAttribute("value");
+    write();
+  };
+  const listen = (event) => {
+    if (event.event === "waiting") report(t("progress.waiting"));
+    if (event.event !== "progress") return;
+    const { done, of } = event;
+    const count = of ? t("progress.step", { done: number(done), of: number(of) }) : t("progress.step_open", { done: number(done) });
+    report(done ? `${count}: ${event.what}` : event.what, done, of);
+  };
+  write();
+  say(what);
+  const clock = setInterval(write, 1000);
+  return { listen, report, end: () => clearInterval(clock) };
+}
+
+// Show an error where everybody finds it.
+export function tell(error) {
+  if (!(error instanceof Refusal)) console.error(error);
+  if (error.cancelled) {
+    say(error.message);
+    return;
+  }
+  const lines = error.problems?.length > 1 ? el("ul", {}, error.problems.map((line) => el("li", {}, line))) : null;
+  const message = lines ? null : el("p", {}, error.message);
+  const remedy = error.remedy ? el("p", {}, error.remedy) : null;
+  byId("problem-text").replaceChildren(...[message, lines, remedy].filter(Boolean));
+  show("problem", true);
+}
+
+byId("cancel").addEventListener("click", () => {
+  running?.abort();
+  hide("working");
+  say(t("progress.cancelled"));
+});
