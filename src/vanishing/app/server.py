@@ -36,6 +36,7 @@ from vanishing.app.guard import Guard
 from vanishing.app.process import Worker
 from vanishing.app.sessions import Session, Sessions, file_name
 from vanishing.app.uploads import TooLargeError, written
+from vanishing.questions import EXAMPLES
 
 _LOOPBACK = ("127.0.0.1", "localhost")
 # A report has scripts of its own, which it names by their hash; here they may do nothing else.
@@ -269,7 +270,7 @@ def page() -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return environment.get_template("page.html").render(words=words())
+    return environment.get_template("page.html").render(words=words(), examples=EXAMPLES.values())
 
 
 @cache

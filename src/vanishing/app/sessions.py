@@ -94,11 +94,11 @@ def file_name(given: str) -> str:
     Examples
     --------
     >>> from vanishing.app.sessions import file_name
-    >>> file_name("../../etc/passwd"), file_name("gas 2.csv"), file_name("a\\x00<b>.csv")
-    ('passwd', 'gas 2.csv', 'a__b_.csv')
+    >>> file_name("../../etc/passwd"), file_name("gas 2.csv"), file_name("a<b>.csv")
+    ('passwd', 'gas 2.csv', 'a_b_.csv')
     """
     name = re.split(r"[/\\]", given)[-1]
-    name = re.sub(r'[^\w .,()+@=-]|[\x00-\x1f\x7f]', "_", name).strip(" .")
+    name = re.sub(r"[^\w .,()+@=-]|[\x00-\x1f\x7f]", "_", name).strip(" .")
     name = name if len(name) <= _NAME else name[: _NAME - _ENDINGS] + name[-_ENDINGS:]
     while len(quote(name)) > 3 * _NAME:  # a name of a file may have 255 bytes
         name = name[1:]

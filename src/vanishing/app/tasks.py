@@ -1,13 +1,12 @@
 """What the process that computes can be asked: functions of values that JSON has."""
 
-import os
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
-from vanishing.app.examples import write_example
 from vanishing.app.limits import check_size
-from vanishing.questions import QUESTIONS, READING, Answer, Reading, describe, read
+from vanishing.questions import EXAMPLES, QUESTIONS, READING, Answer, Reading, describe, read
 
 _KEPT = 6  # answers, which hold the rows of their tables
 _ROWS = 200  # of a table of an answer that a page shows
@@ -36,11 +35,10 @@ def questions() -> dict:
 
 def example(name: str, folder: str) -> dict:
     """Write a table to try, and return its number and what to ask of it."""
-    path = Path(folder) / f"{name}.csv"
-    made = write_example(name, path)
-    number = Path(folder).name.rpartition("-")[2]
-    guess = {"question": made.question, "options": made.options}
-    return {"table": number, "name": path.name, "guess": guess}
+    made = EXAMPLES[name]
+    path = made.write(Path(folder))
+    guess = {"question": made.question, "options": {made.question: made.options}}
+    return {"table": _number(folder), "name": path.name, "guess": guess}
 
 
 def describe_table(table: str, reading: dict) -> dict:
@@ -54,24 +52,17 @@ def ask(table: str, reading: dict, question: str, options: dict, folder: str) ->
     """Answer a question."""
     if question not in QUESTIONS:
         raise ValueError(f"There is no question {question!r}.")
+    for option in QUESTIONS[question].options:
+        # A name of a file would be one of this machine: a page gives what is in it.
+        if option.kind == "file" and isinstance(options.get(option.name), str):
+            raise ValueError(f"{option.label}: give what the file has in it, not its name.")
     answer = QUESTIONS[question].ask(read(table, Reading(**reading)), **options)
-    return _kept(answer, folder, table)
+    return _kept(answer, folder)
 
 
 def choose(answer: str, place: int, folder: str) -> dict:
     """Return an answer with another equation of its front."""
     return _kept(_answer(answer).choose(place), folder)
-
-
-def apply_model(answer: str, table: str, reading: dict, folder: str) -> dict:
-    """Return what the model of an answer says about another table."""
-    from vanishing.questions import apply
-
-    model = next(file for file in _answer(answer).take_away() if file.name.endswith(".json"))
-    path = Path(folder) / "model.json"
-    model.write(path)
-    check_size(Path(table))
-    return _kept(apply(path, Path(table), Reading(**reading)), folder, table)
 
 
 def write(answer: str, name: str) -> dict:
@@ -94,34 +85,43 @@ def _answer(folder: str) -> Answer:
         raise GoneError from None
 
 
-def _kept(answer: Answer, folder: str, table: str | None = None) -> dict:
+def _number(folder: str) -> str:
+    return Path(folder).name.rpartition("-")[2]
+
+
+def _kept(answer: Answer, folder: str) -> dict:
     """Keep an answer, and return it as a page shows it."""
     _answers[folder] = answer
     while len(_answers) > _KEPT:
         _answers.popitem(last=False)
     document = answer.to_dict()
-    place = "" if table is None else str(Path(table).parent) + os.sep
     tables = [
         {**shown, "rows": shown["rows"][:_ROWS], "n_rows": len(shown["rows"])}
         for shown in document["tables"]
+        if not _repeats(shown, answer.front)
     ]
     return {
-        "answer": Path(folder).name.rpartition("-")[2],
+        "answer": _number(folder),
         "found": answer.found,
         "verdict": answer.verdict,
         "heading": answer.heading,
         "equations": [_equation(equation) for equation in answer.equations],
         "front": [_equation(equation) for equation in answer.front],
         "tables": tables,
-        "pictures": [picture.to_dict() for picture in answer.pictures],
+        "pictures": [picture.to_dict() for picture in answer.pictures()],
         "notes": list(answer.notes),
         "next_steps": list(answer.next_steps),
         "files": [{"name": file.name, "label": file.label} for file in answer.take_away()],
-        "applies": any(file.name.endswith(".json") for file in answer.take_away()),
-        # A page names a table as its owner does, without our folder.
-        "command": answer.command.replace(place, ""),
-        "python": answer.python.replace(place, ""),
+        "applies": False,
+        "command": answer.command,
+        "python": answer.python,
     }
+
+
+def _repeats(table: dict, front) -> bool:
+    """Say whether a table lists the equations that a page offers to choose from."""
+    texts = {equation.text for equation in front}
+    return len(texts) > 1 and all(texts & set(map(str, row)) for row in table["rows"])
 
 
 def _equation(equation) -> dict:
@@ -131,12 +131,11 @@ def _equation(equation) -> dict:
     return {**kept, "mathml": equation.mathml, "measures": measures}
 
 
-TASKS = {
+TASKS: dict[str, Callable[..., dict]] = {
     "questions": questions,
     "example": example,
     "describe": describe_table,
     "ask": ask,
     "choose": choose,
-    "apply": apply_model,
     "write": write,
 }

@@ -2,7 +2,6 @@
 
 import contextlib
 import threading
-import warnings
 from collections.abc import Callable
 
 import numpy as np
@@ -26,8 +25,7 @@ class Warming:
 
 def _warm() -> None:
     # Nobody asked: what goes wrong here is said when someone does.
-    with contextlib.suppress(Exception), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with contextlib.suppress(Exception):
         import pandas as pd
 
         from vanishing import LawFinder, VanishingOutlierDetector

@@ -1,22 +1,31 @@
 """The process that computes: it reads tasks as lines of JSON, and writes events as such lines.
 
-``python -m vanishing.app.worker FOLDER``. Whoever starts it holds the other ends of both pipes; when
-these close, the process removes the folder and ends.
+``python -m vanishing.app.worker FOLDER``. Whoever starts it holds the other ends of both pipes;
+when these close, the process removes the folder and ends.
 """
 
 import json
 import os
 import queue
+import re
 import shutil
 import sys
 import threading
 import traceback
 import warnings
 from collections.abc import Callable
+from contextlib import contextmanager
+from dataclasses import asdict
 
 from vanishing.app import settings
+from vanishing.app.tasks import TASKS, GoneError
+from vanishing.app.warming import Warming
 from vanishing.estimators.progress import listening
+from vanishing.questions import problems_of
 from vanishing.tables.errors import TableError
+
+# Warnings of the task at hand, in their order.
+_heard: dict[str, None] = {}
 
 
 def main(folder: str) -> None:
@@ -27,12 +36,18 @@ def main(folder: str) -> None:
     waiting: queue.SimpleQueue[dict] = queue.SimpleQueue()
     threading.Thread(target=_read, args=(waiting, folder), daemon=True).start()
 
+    # A page names a table as its owner does, without our folder.
+    place = re.compile(re.escape(folder) + r"(?:[/\\]+[0-9a-f]+[/\\]+\w+-[0-9]+[/\\]+)?")
+
     def send(**event):
-        output.write(json.dumps(event, allow_nan=False).encode() + b"\n")
+        line = json.dumps(event, allow_nan=False)
+        output.write(place.sub("", line).encode() + b"\n")
 
     import pandas  # noqa: F401
 
-    from vanishing.app.warming import Warming
+    # For the whole process, as threads share it; what is heard while nobody asked is not kept.
+    warnings.simplefilter("always")
+    warnings.showwarning = _hear
 
     warming = Warming()
     while True:
@@ -47,23 +62,22 @@ def _read(waiting: queue.SimpleQueue, folder: str) -> None:
 
 
 def _answer(task: dict, warming, send: Callable) -> None:
-    from vanishing.app.tasks import TASKS
-
     def progress(done, of, what):
         send(event="progress", done=done, of=of, what=str(what))
 
     name = task.pop("task")
     try:
-        with warnings.catch_warnings(record=True) as caught, listening(progress):
-            warnings.simplefilter("default")
-            if name in warming.wanted_by:
-                warming.finish(progress)
-            with _limited_memory():
-                result = TASKS[name](**task)
-        send(event="result", result=result, warnings=_texts(caught))
+        if name in warming.wanted_by:
+            warming.finish(progress)
+        _heard.clear()
+        with listening(progress), _limited_memory():
+            result = TASKS[name](**task)
+        send(event="result", result=result, warnings=list(_heard))
     except TableError as error:
-        problems = getattr(error, "problems", None) or [str(error)]
-        send(event="error", message=str(error), problems=problems, remedy=error.remedy)
+        problems = [asdict(problem) for problem in problems_of(error)]
+        send(event="error", message=str(error), problems=problems)
+    except GoneError:
+        send(event="error", kind="gone", details={})
     except (ValueError, TypeError, ImportError) as error:
         send(event="error", message=" ".join(str(error).split()))
     except OSError as error:
@@ -75,40 +89,32 @@ def _answer(task: dict, warming, send: Callable) -> None:
         send(event="error", kind="bug", details={"what": f"{type(error).__name__}: {error}"})
 
 
-def _texts(caught) -> list[str]:
-    """Return warnings for users, each once."""
-    kept = [
-        " ".join(str(warning.message).split())
-        for warning in caught
-        if not issubclass(warning.category, (DeprecationWarning, PendingDeprecationWarning))
-        and not issubclass(warning.category, (FutureWarning, ResourceWarning))
-    ]
-    return list(dict.fromkeys(kept))
+def _hear(message, category, filename, lineno, file=None, line=None) -> None:
+    """Keep a warning for users, once."""
+    if issubclass(category, UserWarning) and threading.current_thread() is threading.main_thread():
+        _heard[" ".join(str(message).split())] = None
 
 
-class _limited_memory:
-    """Bounds what the process may take beyond what it has, while the block runs."""
+@contextmanager
+def _limited_memory():
+    """Bound what the process may take beyond what it has, while the block runs."""
+    try:
+        import resource
 
-    def __enter__(self):
-        self.before = None
-        try:
-            import resource
-
-            with open("/proc/self/statm", encoding="ascii") as file:
-                at_rest = int(file.read().split()[0]) * resource.getpagesize()
-        except (ImportError, OSError):
-            return  # not on this system
-        self.before = resource.getrlimit(resource.RLIMIT_AS)
-        limit = at_rest + settings.MEMORY
-        if self.before[1] != resource.RLIM_INFINITY:
-            limit = min(limit, self.before[1])
-        resource.setrlimit(resource.RLIMIT_AS, (limit, self.before[1]))
-
-    def __exit__(self, *problem):
-        if self.before is not None:
-            import resource
-
-            resource.setrlimit(resource.RLIMIT_AS, self.before)
+        with open("/proc/self/statm", encoding="ascii") as file:
+            at_rest = int(file.read().split()[0]) * resource.getpagesize()
+    except (ImportError, OSError):  # not on this system
+        yield
+        return
+    before, most = resource.getrlimit(resource.RLIMIT_AS)
+    limit = at_rest + settings.MEMORY
+    if most != resource.RLIM_INFINITY:
+        limit = min(limit, most)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, most))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (before, most))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ const WAIT = 200; // milliseconds after the last key
 
 export function formulaField(option, value, columns) {
   const id = newId("equation");
-  const input = el("input", { id, name: option.name, type: "text", class: "formula", required: true, spellcheck: "false", autocomplete: "off", autocapitalize: "off", value: value ?? "", "aria-describedby": `${id}-read ${id}-help` });
+  const input = el("input", { id, name: option.name, type: "text", class: "formula", spellcheck: "false", autocomplete: "off", autocapitalize: "off", value: value ?? "", "aria-describedby": `${id}-read ${id}-help` });
   const marks = el("div", { class: "marks", "aria-hidden": "true" });
   const read = el("div", { id: `${id}-read`, class: "read", "aria-live": "polite" });
   const names = columns.map((column) => column.name);

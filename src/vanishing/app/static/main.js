@@ -22,7 +22,7 @@ async function take(body, name, pasted) {
 }
 
 async function takeExample(example) {
-  await working(t("table.reading", { name: t(`table.${example}`) }), async ({ signal, listen }) => {
+  await working(t("table.reading", { name: example }), async ({ signal, listen }) => {
     const made = await run({ task: "example", name: example }, { signal, listen });
     await describe({ table: made.table, name: made.name, guess: made.guess }, {}, { signal, listen });
   });
@@ -43,7 +43,17 @@ async function describe(source, reading, { signal, listen }) {
 async function ask(question, options) {
   const { table, reading } = page;
   const task = { task: "ask", table, reading, question: question.name, options };
-  const answer = await working(question.title, (work) => run(task, work));
+  // What helps with the table changes how it is read; then the question is asked again.
+  const again = async (changed) => {
+    const guess = { question: question.name, options: { [question.name]: options } };
+    const source = { ...page, guess };
+    const done = await working(t("table.reading", { name: page.name }), async (work) => {
+      await describe(source, changed, work);
+      return true;
+    });
+    if (done) await ask(question, options);
+  };
+  const answer = await working(question.title, (work) => run(task, work), { reading, again });
   if (answer) showAnswer(answer, actions);
 }
 

@@ -39,6 +39,8 @@ function control(option, value, names, columns) {
       return el("select", names, option.default === null ? choice("", absent, !value) : null, option.choices.map((c) => choice(c, c, c === value)));
     case "flag": // which may be left to the reader of the table
       return el("select", names, choice("", absent, value === null || value === undefined), choice("yes", t("yes"), value === true), choice("no", t("no"), value === false));
+    case "file": // which a page types, or pastes
+      return el("textarea", { ...names, rows: "3", spellcheck: "false", placeholder: t("question.pairs") });
     case "texts":
       return el("textarea", { ...names, rows: "2", spellcheck: "false" }, (value ?? []).join("\n"));
     default: {
@@ -75,7 +77,16 @@ function valueOf(option, input) {
     const lines = input.value.split("\n").map((line) => line.trim()).filter(Boolean);
     return lines.length ? lines : null;
   }
+  if (option.kind === "file") return pairsOf(input.value);
   if (option.kind === "flag") return input.value === "" ? null : input.value === "yes";
   if (input.value === "") return null;
   return option.kind === "number" || option.kind === "integer" ? Number(input.value) : input.value;
+}
+
+// Lines NAME = "VALUE" as an object, or null where there is none.
+function pairsOf(text) {
+  const lines = text.split("\n").map((line) => line.split("=")).filter((parts) => parts.length > 1);
+  if (!lines.length) return null;
+  const bare = (part) => part.trim().replace(/^["']|["']$/g, "");
+  return Object.fromEntries(lines.map(([name, ...rest]) => [bare(name), bare(rest.join("="))]));
 }

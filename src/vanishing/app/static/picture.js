@@ -28,7 +28,9 @@ export function picture({ title, x_label: xLabel, y_label: yLabel, series }) {
   const Y = (y) => area.y + area.height - (area.height * (y - state.y0)) / (state.y1 - state.y0);
 
   const draw = () => {
-    inner.replaceChildren(...series.map((one, k) => drawn(one, k, X, Y)));
+    const parts = series.map((one, k) => drawn(one, k, X, Y));
+    const isLine = (part) => part.localName === "path";
+    inner.replaceChildren(...parts.filter(isLine), ...parts.filter((part) => !isLine(part)));
     axes.replaceChildren(...drawnAxes(state, area, X, Y, xLabel, yLabel));
     mark();
   };

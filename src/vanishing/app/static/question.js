@@ -32,9 +32,9 @@ export function showQuestions(questions, columns, guess, ask) {
 }
 
 function optionsOf(question, columns, values) {
-  const isEquation = (option) => option.name === "equation";
+  const isEquation = (option) => question.name === "laws" && option.name === "check";
   const basic = question.options.filter((option) => option.basic);
-  const others = question.options.filter((option) => !option.basic && option.kind !== "file");
+  const others = question.options.filter((option) => !option.basic);
   const fields = basic.map((option) =>
     isEquation(option) ? formulaField(option, values[option.name], columns) : optionFields([option], values, columns),
   );

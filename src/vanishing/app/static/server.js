@@ -8,7 +8,7 @@ export class Refusal extends Error {
   // An error to show: a message, problems with their remedies.
   constructor(message, details = {}) {
     super(message);
-    Object.assign(this, { problems: [], remedies: [], remedy: "", cancelled: false }, details);
+    Object.assign(this, { problems: [], cancelled: false }, details);
   }
 }
 
@@ -32,7 +32,7 @@ function refusal(event, otherwise = "") {
   if (details.most) details.most = Math.round(details.most / 1e6).toLocaleString("en");
   const key = `errors.${event.kind}`;
   const message = event.kind && has(key) ? t(key, details) : event.message || otherwise;
-  return new Refusal(message, { problems: event.problems, remedies: event.remedies, remedy: event.remedy });
+  return new Refusal(message, { problems: event.problems ?? [] });
 }
 
 async function address(rest) {

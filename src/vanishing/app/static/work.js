@@ -2,11 +2,12 @@
 
 import { byId, el, hide, number, say, show, t } from "./dom.js";
 import { Refusal } from "./server.js";
+import { problemList } from "./table.js";
 
 let running = null;
 
 // Run `work({ signal, listen })`, with progress; return what it returns, or null if it failed.
-export async function working(what, work) {
+export async function working(what, work, { reading = {}, again = null } = {}) {
   running?.abort();
   const controller = new AbortController();
   running = controller;
@@ -17,7 +18,7 @@ export async function working(what, work) {
   try {
     return await work({ signal: controller.signal, listen: shown.listen, report: shown.report });
   } catch (error) {
-    if (running === controller) tell(error);
+    if (running === controller) tell(error, reading, again);
     return null;
   } finally {
     clearTimeout(late);
@@ -58,17 +59,15 @@ function progress(what, start) {
   return { listen, report, end: () => clearInterval(clock) };
 }
 
-// Show an error where everybody finds it.
-export function tell(error) {
+// Show an error where everybody finds it, with what helps as buttons: `again(reading)`.
+export function tell(error, reading, again) {
   if (!(error instanceof Refusal)) console.error(error);
   if (error.cancelled) {
     say(error.message);
     return;
   }
-  const lines = error.problems?.length > 1 ? el("ul", {}, error.problems.map((line) => el("li", {}, line))) : null;
-  const message = lines ? null : el("p", {}, error.message);
-  const remedy = error.remedy ? el("p", {}, error.remedy) : null;
-  byId("problem-text").replaceChildren(...[message, lines, remedy].filter(Boolean));
+  const inside = error.problems?.length && again ? problemList(error.problems, reading, again) : el("p", {}, error.message);
+  byId("problem-text").replaceChildren(inside);
   show("problem", true);
 }
 
