@@ -15,7 +15,7 @@ from vanishing.algebra.generators import PolynomialSequence
 from vanishing.checks import check_flag, check_number
 from vanishing.constructions.base import GeneratorTransformer
 from vanishing.estimators.fits import all_or_nothing
-from vanishing.learning.default import resolved
+from vanishing.learning.default import DefaultTransformer, resolved
 from vanishing.learning.features import VanishingFeatures
 from vanishing.learning.labels import (
     LabelledRows,
@@ -35,7 +35,7 @@ _SCALERS = (MinMaxScaler, StandardScaler, QuantileTransformer, LogScaler)
 LINEAR = (L1SquaredHingeSVC, LogisticRegression, LinearSVC)  # that can be saved and exported
 
 
-class VanishingClassifier(PipelineClassifier):
+class VanishingClassifier(DefaultTransformer, PipelineClassifier):
     """Classify by the equations that each class satisfies.
 
     The paper's pipeline: scale the columns, construct the generators of the approximate vanishing

@@ -14,7 +14,6 @@ from vanishing.estimators.bases import BaseEstimator, ClassifierMixin, available
 from vanishing.estimators.notebook import HTMLRepresentation
 from vanishing.estimators.row_methods import RowMethods, row_by_row
 from vanishing.estimators.saving import Savable
-from vanishing.learning.default import DefaultTransformer
 from vanishing.learning.explanation import Explanation, table_of
 from vanishing.learning.features import feature_values
 from vanishing.learning.labels import labels
@@ -93,9 +92,7 @@ def _decides_on_device(self, X) -> bool:
     return True
 
 
-class PipelineClassifier(
-    DefaultTransformer, Savable, HTMLRepresentation, RowMethods, ClassifierMixin, BaseEstimator
-):
+class PipelineClassifier(Savable, HTMLRepresentation, RowMethods, ClassifierMixin, BaseEstimator):
     """Base of the classifiers by equations, which predict by their `pipeline_of`."""
 
     classes_: LabelArray

@@ -10,7 +10,9 @@ from sklearn.base import clone
 from sklearn.metrics import check_scoring
 
 from vanishing._threads import spread
+from vanishing.constructions.base import GeneratorTransformer
 from vanishing.constructions.contrastive import ContrastiveVanishing
+from vanishing.constructions.oavi import OAVI
 from vanishing.estimators.names import adopt_columns
 from vanishing.estimators.progress import Progress, listening
 from vanishing.learning import settings
@@ -45,8 +47,8 @@ class Choice(NamedTuple):
         """Whether generators are chosen for being large on the other classes."""
         return self.transformer == "contrastive"
 
-    def params(self) -> dict[str, Any]:
-        """Return what was searched over."""
+    def words(self) -> dict[str, Any]:
+        """Return what was chosen, in words for people."""
         return {name: value for name, value in self._asdict().items() if value is not None}
 
 
@@ -150,6 +152,7 @@ class Trials:
         self.n_problems = 1 if self.n_classes == 2 else self.n_classes  # of the linear SVM
         self.looks: dict[SearchPoint, FoldScores] = {}
         self._scaled: dict[Any, list[_Fold]] = {}
+        self._transformers: dict[Choice, GeneratorTransformer | None] = {}
 
     def thinned(self, n_rows: int) -> "Trials":
         """Return trials that fit to so many of the training rows, a like share of each class."""
@@ -159,25 +162,41 @@ class Trials:
         folds = [(_thinned(train, step), test) for train, test in self.folds]
         return Trials(self.model, folds, self.progress)
 
-    def classifier(self, point: SearchPoint, C: float) -> VanishingClassifier:
-        """Return the classifier that a point and C stand for, to be fitted."""
+    def params(self, point: SearchPoint, C: float) -> dict[str, Any]:
+        """Return the parameters of the classifier that a point and C stand for.
+
+        Those that are not the defaults of `VanishingClassifier`, and always psi and C.
+        """
         model, choice = self.model, point.choice
+        if choice not in self._transformers:  # one estimator, however many points have it
+            self._transformers[choice] = self._transformer(choice)
+        given = {
+            "scale": model.scale if choice.scale is None else choice.scale,
+            "transformer": self._transformers[choice],
+            "clip": model.clip,
+            "class_weight": model.class_weight,
+        }
+        defaults = VanishingClassifier().get_params(deep=False)
+        changed = {
+            name: value
+            for name, value in given.items()
+            if value is not defaults[name] and value is not None
+        }
+        return {"psi": point.psi, "C": C, **changed}
+
+    def _transformer(self, choice: Choice) -> GeneratorTransformer | None:
+        """Return what a choice constructs generators with, but for psi; None: the default."""
         if choice.is_contrastive:
             assert choice.max_degree is not None
-            transformer = ContrastiveVanishing(
-                point.psi, max_degree=choice.max_degree, max_terms=None
-            )
-        else:
-            transformer = clone(resolved(model.transformer)).set_params(psi=point.psi)
-            if choice.oracle is not None:
-                transformer.set_params(oracle=choice.oracle)
-        return VanishingClassifier(
-            transformer,
-            C=C,
-            scale=model.scale if choice.scale is None else choice.scale,
-            clip=model.clip,
-            class_weight=model.class_weight,
-        )
+            return ContrastiveVanishing(max_degree=choice.max_degree, max_terms=None)
+        if choice.oracle is not None:
+            return OAVI(oracle=choice.oracle)
+        given = self.model.transformer
+        return None if given is None else clone(given)
+
+    def classifier(self, point: SearchPoint, C: float) -> VanishingClassifier:
+        """Return the classifier that a point and C stand for, to be fitted."""
+        return VanishingClassifier(**clone(self.params(point, C), safe=False))
 
     def look(self, points: Sequence[SearchPoint], Cs: Sequence[float]) -> None:
         """Fit and score each of the points, all of one choice, with some C; fill in `looks`.
@@ -231,7 +250,7 @@ class Trials:
         )
 
     def _report(self, point, fold, trial, seconds):
-        chosen = "".join(f", {name} {value}" for name, value in point.choice.params().items())
+        chosen = "".join(f", {name} {value}" for name, value in point.choice.words().items())
         best = max(each.score for each in trial.by_C)
         self.progress.step(
             f"psi {point.psi:g}{chosen}, fold {fold + 1}, best score {best:.4f}, {seconds:.2f} s"
@@ -258,7 +277,8 @@ class Trials:
         problems: list[str] = []
         start = time.perf_counter()
         finals = [L1SquaredHingeSVC(C, class_weight=model.class_weight) for C in Cs]
-        fits = fit_parts(fold.train, classifiers[0].transformer, finals, readers=fold.readers)
+        transformer = resolved(classifiers[0].transformer, point.psi)
+        fits = fit_parts(fold.train, transformer, finals, readers=fold.readers)
         for classifier, parts in zip(classifiers, fits, strict=True):
             fit_time = time.perf_counter() - start
             start = time.perf_counter()

@@ -282,5 +282,5 @@ def _mean(run: tuple[FoldScores, int]) -> float:
 
 
 def _named(point: SearchPoint) -> str:
-    choice = "".join(f", {name} {value!r}" for name, value in point.choice.params().items())
+    choice = "".join(f", {name} {value!r}" for name, value in point.choice.words().items())
     return f"psi {point.psi:g}{choice}"
