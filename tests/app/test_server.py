@@ -82,9 +82,9 @@ def test_token_opens_the_page_alone(server):
     "headers",
     [
         {"Origin": "http://127.0.0.1:1"},
-        {"Origin": "http://example.org"},
+        {"Origin": "http://elsewhere.example"},
         {"Origin": "null"},
-        {"Host": "example.org"},
+        {"Host": "elsewhere.example"},
         {"Sec-Fetch-Site": "cross-site"},
         {"Sec-Fetch-Site": "same-site"},
     ],
