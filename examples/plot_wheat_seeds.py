@@ -68,9 +68,9 @@ for label, transformer in zip(
 # ``area^2 = 0`` says that kernels of the Canadian variety are small: their area, in scaled
 # columns, is near the smallest of all. Those of Rosa are as wide as their compactness and area
 # let expect. What decided about one kernel, in millimetres and square millimetres, as contributions
-# to the decision value of the predicted variety:
+# to the decision value of the predicted variety, which they add up to:
 
 row = X_test[:1]
 print(f"predicted {model.predict(row)[0]}, in truth {y_test[0]}")
 for _, part in model.explain(row, n_generators=4, table=True).iterrows():
-    print(f"{part['contribution']:+.2f}  {part['class']}: {part['equation']}")
+    print(f"{part['contribution']:+.2f}  {part['class']}  {part['equation']}")
