@@ -4,6 +4,7 @@ from typing import TypedDict
 
 from vanishing.algebra.polynomials import Polynomial
 from vanishing.algebra.units import Readable, readable
+from vanishing.checks import install
 from vanishing.learning.scaling import affine
 
 # How much a generator has to do with a prediction; see `VanishingClassifier.explain`.
@@ -43,9 +44,7 @@ def table_of(explanations, rows, decided, transformer, base, rest):
     try:
         import pandas as pd
     except ImportError:
-        raise ImportError(
-            "a table needs pandas: install with python -m pip install 'vanishing[app]'"
-        ) from None
+        raise ImportError(f"a table needs pandas: install with {install('app')}") from None
     names = ["row", "for", "class", "equation", "units", "value", "weight", "contribution"]
     written: dict[int, tuple[Readable, str]] = {}
     lines = []
