@@ -537,7 +537,7 @@ def test_matplotlib_is_not_needed():
 def test_without_jinja2_it_is_said_how_to_get_it(iris, tmp_path, monkeypatch):
     environment.cache_clear()
     monkeypatch.setitem(sys.modules, "jinja2", None)
-    with pytest.raises(ImportError, match=r"pip install 'vanishing\[app\]'"):
+    with pytest.raises(ImportError, match=r'pip install "\.\[app\]"'):
         write_report(*iris, tmp_path / "report.html")
 
 

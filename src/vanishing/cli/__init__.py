@@ -19,10 +19,9 @@ def main():
     """Run the command line, or say in one sentence how to install what it needs."""
     missing = [name for name in ("pandas", "rich", "typer") if find_spec(name) is None]
     if missing:
-        fail(
-            f"The command line needs {', '.join(missing)}: install with "
-            "python -m pip install 'vanishing[app]'"
-        )
+        from vanishing.checks import install
+
+        fail(f"The command line needs {', '.join(missing)}: install with {install('app')}")
     with sentences():
         build_app()()
 
