@@ -96,4 +96,4 @@ for label, transformer in zip(
 row = new[:1]
 print(f"predicted {model.predict(row)[0]}, in truth {y_test[0]}")
 for _, part in model.explain(row, n_generators=4, table=True).iterrows():
-    print(f"{part['contribution']:+.2f}  {part['class']}: {part['equation']}")
+    print(f"{part['contribution']:+.2f}  {part['class']}  {part['equation']}")

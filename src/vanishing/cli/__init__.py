@@ -10,7 +10,7 @@ from vanishing.cli.console import fail, sentences
 
 # In the order of the help.
 COMMANDS = (
-    *("demo", "laws", "motion", "outliers", "repair", "calibrate", "rules", "check"),
+    *("app", "demo", "laws", "motion", "outliers", "repair", "calibrate", "rules", "check"),
     *("fit", "predict", "show", "report", "export", "reproduce"),
 )
 
@@ -42,6 +42,7 @@ def build_app():
         report,
         reproduce,
         rules,
+        serve,
         show,
     )
     from vanishing.cli.app import app
