@@ -1,0 +1,299 @@
+"""A table to ask about, and the options that say how to read it."""
+
+import codecs
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
+
+from vanishing.questions.options import Option, chosen, differing
+from vanishing.tables.cells import SECONDS, seconds_of
+from vanishing.tables.conditions import ChosenRows, Condition
+from vanishing.tables.errors import EncodingError
+from vanishing.tables.files import FileLayout, FileTable
+from vanishing.tables.formats import open_table
+from vanishing.tables.kinds import Choices
+from vanishing.tables.preparing import PreparedTable, prepare
+from vanishing.tables.problems import TableProblemsError
+from vanishing.tables.recipe import MISSING
+
+_SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "space": " ", "bar": "|", r"\t": "\t"}
+
+READING = (
+    Option("drop", "columns", "Columns to leave out", "A column to leave out; may be repeated."),
+    Option(
+        "only",
+        "columns",
+        "Columns to use alone",
+        "A column to use, without all others; may be repeated.",
+    ),
+    Option(
+        "where",
+        "texts",
+        "Rows to use",
+        "Which rows to use: a column, one of = != < <= > >=, and a number, a date or a word, such "
+        "as 'batch = 2'; may be repeated, then all must hold.",
+    ),
+    Option("id", "column", "Names of rows", "A column that names the rows; copied to predictions."),
+    Option(
+        "missing",
+        "choice",
+        "Rows with gaps",
+        "What to do with rows that have unusable cells: drop; error; median, which fills the cells "
+        "in and breaks every balance between columns (for fit); or ignore, which scores such rows "
+        "by the columns they have (for outliers).",
+        choices=MISSING,
+        absent="error; with a model, as in its fit",
+    ),
+    Option(
+        "categories",
+        "choice",
+        "Columns of text",
+        "Columns of text: one-hot (a column of 0 and 1 for each text) or drop.",
+        choices=("one-hot", "drop"),
+    ),
+    Option(
+        "dates",
+        "text",
+        "Dates",
+        f"Turn dates into numbers: {', '.join(SECONDS)} since the first, or 'days since "
+        "2000-01-01'.",
+        choices=tuple(SECONDS),
+    ),
+    Option(
+        "decimal",
+        "choice",
+        "Decimal mark",
+        "The decimal mark: . or , (the other may separate thousands).",
+        choices=(".", ","),
+    ),
+    Option(
+        "separator",
+        "text",
+        "Between fields",
+        "What separates fields: ; tab space, or another character.",
+        choices=tuple(_SEPARATORS)[:5],
+    ),
+    Option(
+        "encoding",
+        "text",
+        "Encoding",
+        "The encoding of a text file, such as latin-1.",
+        choices=("utf-8", "latin-1", "utf-16"),
+        absent="utf-8",
+    ),
+    Option("header", "flag", "A line of names", "Whether the first line has the column names."),
+    Option(
+        "header_row",
+        "integer",
+        "The line of names",
+        "The line, or row of a sheet, that has the column names; counted from 1.",
+        low=1,
+        absent="found by itself",
+    ),
+    Option("sheet", "text", "Sheet", "The sheet of a workbook to read."),
+)
+# Those that matter where a model knows what is done to the columns.
+OF_MODELS = (
+    *("where", "id", "missing", "decimal", "separator", "encoding", "header", "header_row"),
+    "sheet",
+)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a table is to be read: the options of `READING` that were chosen, None for the others.
+
+    Raises
+    ------
+    ValueError
+        Where a value is not possible.
+
+    Examples
+    --------
+    >>> from vanishing.questions import Reading
+    >>> Reading(missing="drop", drop=["comment"])
+    Reading(missing='drop', drop=('comment',))
+    """
+
+    drop: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
+    where: tuple[str, ...] = ()
+    id: str | None = None
+    missing: str | None = None
+    categories: str | None = None
+    dates: str | None = None
+    decimal: str | None = None
+    separator: str | None = None
+    encoding: str | None = None
+    header: bool | None = None
+    header_row: int | None = None
+    sheet: str | None = None
+
+    def __post_init__(self):
+        for name, value in chosen(READING, vars(self), "the table").items():
+            object.__setattr__(self, name, value)
+        if self.separator is not None and len(self._separator) != 1:
+            raise ValueError(
+                f"--separator must be one character, or tab or space; got {self.separator!r}."
+            )
+        if self.encoding is not None:
+            try:
+                "".encode(codecs.lookup(self.encoding).name)
+            except (LookupError, ValueError):
+                raise ValueError(
+                    f"--encoding {self.encoding!r} is not known: try utf-8 or latin-1."
+                ) from None
+        conditions(self.where, "where")
+        _dates(self.dates)
+        if self.drop and self.only:
+            raise ValueError("--only says which columns are used: leave --drop out.")
+
+    def __repr__(self):
+        given = [f"{option.name}={value!r}" for option, value in self.given()]
+        return f"Reading({', '.join(given)})"
+
+    def given(self):
+        """Return the options that were chosen, and their values."""
+        return differing(READING, vars(self))
+
+    @property
+    def _separator(self) -> str:
+        return _SEPARATORS.get(self.separator or "", self.separator or "")
+
+    @property
+    def layout(self) -> FileLayout:
+        """Return how the file is written."""
+        return FileLayout(
+            self._separator or None, self.encoding, self.header, self.sheet, self.header_row
+        )
+
+    def opened(self, path: Path, decimal: str | None = None, layout=None) -> FileTable:
+        """Return the rows of a file that are asked for."""
+        table = open_table(path, layout=self.layout if layout is None else layout)
+        if not self.where:
+            return table
+        return ChosenRows(table, conditions(self.where, "where"), decimal or self.decimal)
+
+    def choices(self, *, fills=False, ignores=False, gaps=False, codes=False) -> Choices:
+        """Return what to do with the columns; see `QuestionTable.prepared`."""
+        if self.missing == "ignore" and not ignores:
+            raise ValueError(
+                "--missing ignore is for outliers; here rows have no gaps: drop or error."
+            )
+        return Choices(
+            drop=self.drop,
+            only=self.only,
+            missing="ignore" if gaps else self.missing or "error",
+            categories=self.categories or ("codes" if codes else None),
+            dates=_dates(self.dates),
+            decimal=self.decimal,
+            layout=self.layout,
+            fills=fills,
+            ignores=ignores,
+        )
+
+
+def conditions(texts, option: str) -> list[Condition]:
+    """Return conditions on rows; raise ValueError that names the option where one is none."""
+    try:
+        return [Condition.read(text) for text in texts]
+    except ValueError as problem:
+        raise ValueError(f"--{option}: {problem}") from None
+
+
+def _dates(text: str | None) -> tuple[str, float | None] | None:
+    """Return the unit of dates, and the moment that they are counted from."""
+    if text is None:
+        return None
+    match = re.fullmatch(rf"({'|'.join(SECONDS)})(?: since (.+))?", text.strip())
+    origin = None if match is None or match[2] is None else seconds_of(match[2], "dmy")
+    if match is None or origin != origin:
+        raise ValueError(
+            f"--dates must be {', '.join(SECONDS)}, or such as 'days since 2000-01-01'; got "
+            f"{text!r}."
+        )
+    return match[1], origin
+
+
+@dataclass(frozen=True)
+class QuestionTable:
+    """A file and how it is read; each question then takes the columns that it is about."""
+
+    path: Path
+    reading: Reading
+
+    @property
+    def name(self) -> str:
+        """The name of the file."""
+        return self.path.name
+
+    def prepared(
+        self,
+        roles: Mapping[str, str | None],
+        target: str | None = None,
+        *,
+        fills: bool = False,
+        ignores: bool = False,
+        gaps: bool = False,
+        codes: bool = False,
+    ) -> PreparedTable:
+        """Read the rows to fit to.
+
+        Parameters
+        ----------
+        roles : mapping of str to str
+            Columns that are not learned from, by their role; None where a role has no column.
+        target : str, default=None
+            A column of numbers to explain.
+        fills, ignores : bool
+            Whether messages may offer to fill in medians, or to leave gaps as they are.
+        gaps : bool
+            Whether cells that cannot be used stay empty, as NaN.
+        codes : bool
+            Whether columns of text are wanted as codes, where nothing else was chosen.
+
+        Raises
+        ------
+        TableError
+            With all that is wrong with the table, and what helps.
+        """
+        path, reading = self.path, self.reading
+        choices = reading.choices(fills=fills, ignores=ignores, gaps=gaps, codes=codes)
+        columns = {**roles, "id": reading.id}
+        columns_of_roles = {role: name for role, name in columns.items() if name is not None}
+        try:
+            return prepare(reading.opened(path), choices, columns_of_roles, target=target)
+        except EncodingError as problem:
+            # Latin-1 reads any bytes, so that the other problems of the table come up, too.
+            table = reading.opened(path, layout=replace(reading.layout, encoding="latin-1"))
+            sentence = f"{str(problem).removeprefix(f'{path} ')} {problem.remedy}"
+            try:
+                prepare(table, choices, columns_of_roles, target=target)
+            except TableProblemsError as more:
+                raise TableProblemsError(path, [f"the file {sentence}", *more.problems]) from None
+            raise
+
+
+def read(path: str | PathLike[str], reading: Reading | None = None) -> QuestionTable:
+    """Return a table to ask about, whose file is there and can be opened.
+
+    Parameters
+    ----------
+    path : path-like
+        A file of one of the formats that `vanishing` reads.
+    reading : Reading, default=None
+
+    Returns
+    -------
+    table : QuestionTable
+
+    Raises
+    ------
+    TableError
+        If there is no such file, or it cannot be read.
+    """
+    table = QuestionTable(Path(path), Reading() if reading is None else reading)
+    table.reading.opened(table.path)
+    return table
