@@ -153,7 +153,12 @@ def _monomials(built: Built, X, weight, max_degree: int) -> MonomialSums:
     counts = built.counts * weight.sum()
     scores = built.scores[: len(X)]
     counts[scores < quantiles(scores, weight, (settings.ODD,))[0]] = 0.0
-    return empty.plus(X, counts, _measured(built.parts[:, : len(X)], weight))
+    wrong = built.wrong[: len(X)]
+    if 2.0 * weight[wrong].sum() > weight.sum():  # they are what is normal
+        wrong = np.zeros(len(X), dtype=bool)
+    counts[wrong] = 0.0
+    measured = _measured(built.parts[:, : len(X)], np.where(wrong, 0.0, weight))
+    return empty.plus(X, counts, measured)
 
 
 def _measured(parts: np.ndarray, weight: np.ndarray) -> np.ndarray:
