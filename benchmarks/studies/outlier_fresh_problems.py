@@ -1,4 +1,4 @@
-"""Thirty more one-class problems, of another make, set aside and run once: (name, normal, odd rows).
+"""Thirty more one-class problems, of another make, run once: (name, normal rows, odd rows).
 
 Fourteen are groups of classes, or columns, of scikit-learn's tables; sixteen are made: answers to
 questions, counts, skewed columns, groups, shapes, and columns that depend on one another.
