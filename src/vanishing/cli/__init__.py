@@ -29,23 +29,10 @@ def main():
 
 def build_app():
     """Return the typer application, with all commands."""
-    from vanishing.cli import (  # noqa: F401
-        calibrate,
-        check,
-        demo,
-        export,
-        fit,
-        laws,
-        motion,
-        outliers,
-        predict,
-        repair,
-        report,
-        reproduce,
-        rules,
-        show,
-    )
+    from vanishing.cli import demo, models, reproduce  # noqa: F401
     from vanishing.cli.app import app
+    from vanishing.cli.asking import join_all
 
+    join_all()
     app.registered_commands.sort(key=lambda command: COMMANDS.index(command.callback.__name__))
     return app

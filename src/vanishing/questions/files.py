@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from vanishing.persistence.files import write_atomically
 from vanishing.questions.answer import PICTURES, File
 from vanishing.tables.recipe import Recipe
 
@@ -50,7 +49,13 @@ def picture_file(drawn: Callable[[], Any]) -> File:
 def text_file(name: str, label: str, media_type: str, made: Callable[[], str]) -> File:
     """Return a file of text; ``made()`` returns the text."""
     ending = "." + name.split(".", 1)[1]
-    return File(name, label, media_type, lambda path: write_atomically(path, made()), (ending,))
+
+    def write(path: Path):
+        from vanishing.persistence.files import write_atomically
+
+        write_atomically(path, made())
+
+    return File(name, label, media_type, write, (ending,))
 
 
 def rows_file(name: str, label: str, rows: Callable[[], Iterable[Sequence]]) -> File:

@@ -223,11 +223,12 @@ class QuestionTable:
 
     path: Path
     reading: Reading
+    source: str = ""  # what the user calls the file, if not by its path
 
     @property
     def name(self) -> str:
         """The name of the file."""
-        return self.path.name
+        return self.source or self.path.name
 
     def prepared(
         self,
