@@ -128,7 +128,7 @@ def table_of(data: Path, typed: dict[str, Any], stack: ExitStack) -> QuestionTab
     folder = stack.enter_context(tempfile.TemporaryDirectory())
     path = Path(folder, f"stdin{kinds.get(content[:4], '.csv')}")
     path.write_bytes(content)
-    return QuestionTable(read(path, reading).path, reading, "-")
+    return read(path, reading, "-")
 
 
 def check_files(outs: Iterable[Path], question: Question, json: bool, *inputs: Path) -> None:
@@ -236,53 +236,49 @@ def _check(data: Path, **typed):
     _asked(QUESTIONS["check"], data, typed)
 
 
-def join_all() -> None:
-    """Make the commands that ask."""
-    _join(QUESTIONS["laws"], "Which law holds?")
-    motion = QUESTIONS["motion"]
-    conserved = QUESTIONS["conserved"]
-    _command(
-        Question(
-            "motion",
-            motion.title,
-            "Find what stays the same along every run of a table, or, with --equations, how runs "
-            "move.",
-            motion.options,
-            motion.answer,
-            details="Quantities that stay the same differ between runs. Equations of motion are "
-            "derivatives of the columns by time. If nothing is found, the command says so.",
-            example=conserved.example,
-            writes=motion.writes,
-        ),
-        "What stays the same, and how does it move?",
-        _motion,
-        [
-            DATA,
-            *map(parameter, motion.options),
-            _EQUATIONS,
-            out_parameter(motion),
-            JSON,
-            _FAIL,
-            *reading_parameters(motion),
-        ],
-    )
-    _join(QUESTIONS["outliers"], "Which rows break the laws?", [_SAVE])
-    _join(QUESTIONS["rules"], "Which rows break the laws?")
-    check = QUESTIONS["check"]
-    rules, *others = check.options
-    _command(
-        check,
-        "Which rows break the laws?",
-        _check,
-        [
-            _parameter("rules", Annotated[Path, typer.Argument(help=rules.help)], REQUIRED),
-            DATA,
-            *map(parameter, others),
-            out_parameter(check),
-            JSON,
-            *reading_parameters(check),
-        ],
-    )
-    _join(QUESTIONS["repair"], "What should the values be?", [_CELLS, _SAVE])
-    _join(QUESTIONS["calibrate"], "What should the values be?", [_SAVE])
-    _join(QUESTIONS["classes"], "Which class is it?", names=names_of_classes)
+_join(QUESTIONS["laws"], "Which law holds?")
+motion, conserved = QUESTIONS["motion"], QUESTIONS["conserved"]
+_command(
+    Question(
+        "motion",
+        motion.title,
+        "Find what stays the same along every run of a table, or, with --equations, how runs move.",
+        motion.options,
+        motion.answer,
+        details="Quantities that stay the same differ between runs. Equations of motion are "
+        "derivatives of the columns by time. If nothing is found, the command says so.",
+        example=conserved.example,
+        writes=motion.writes,
+    ),
+    "What stays the same, and how does it move?",
+    _motion,
+    [
+        DATA,
+        *map(parameter, motion.options),
+        _EQUATIONS,
+        out_parameter(motion),
+        JSON,
+        _FAIL,
+        *reading_parameters(motion),
+    ],
+)
+_join(QUESTIONS["outliers"], "Which rows break the laws?", [_SAVE])
+_join(QUESTIONS["rules"], "Which rows break the laws?")
+check = QUESTIONS["check"]
+rules, *others = check.options
+_command(
+    check,
+    "Which rows break the laws?",
+    _check,
+    [
+        _parameter("rules", Annotated[Path, typer.Argument(help=rules.help)], REQUIRED),
+        DATA,
+        *map(parameter, others),
+        out_parameter(check),
+        JSON,
+        *reading_parameters(check),
+    ],
+)
+_join(QUESTIONS["repair"], "What should the values be?", [_CELLS, _SAVE])
+_join(QUESTIONS["calibrate"], "What should the values be?", [_SAVE])
+_join(QUESTIONS["classes"], "Which class is it?", names=names_of_classes)

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.metrics import get_scorer_names
 from sklearn.model_selection import check_cv
 
-from vanishing._threads import one_blas_thread
+from vanishing._threads import check_jobs, one_blas_thread
 from vanishing._types import Array, Labels, Table, Vector
 from vanishing.checks import check_flag
 from vanishing.constructions.base import GeneratorTransformer
@@ -30,14 +30,19 @@ from vanishing.learning.labels import (
 )
 from vanishing.learning.pipeline import fit_parts, remarks_on_parts, scale_rows
 from vanishing.learning.prediction import PipelineClassifier
-from vanishing.learning.scaling import SCALINGS, check_scale
+from vanishing.learning.scaling import NAMES, check_scale
+from vanishing.learning.search_results import (
+    read_search,
+    set_classifier,
+    set_results,
+    write_search,
+)
 from vanishing.learning.svm import L1SquaredHingeSVC
 from vanishing.learning.trials import Trials, describe
 from vanishing.learning.tuning import Tuning
 from vanishing.persistence import register
 
 _MEASURED = ("fit_time", "score_time", "score")
-_TIMES = ("mean_fit_time", "std_fit_time", "mean_score_time", "std_score_time")
 
 
 class VanishingClassifierCV(PipelineClassifier):
@@ -69,9 +74,10 @@ class VanishingClassifierCV(PipelineClassifier):
     cv : int, splitter or iterable, default=3
         As in scikit-learn; an integer means stratified folds.
     scoring : str, callable or None, default=None
-        As in scikit-learn; None means accuracy. A callable takes ``(estimator, X, y)``, and
+        As in scikit-learn; None means accuracy, balanced accuracy with class_weight="balanced".
+        A callable takes ``(estimator, X, y)``, and
         ``sample_weight`` where `fit` does.
-    scale : "auto", bool, "minmax", "quantile", "log" or transformer, default="auto"
+    scale : "auto", bool, "minmax", "maxabs", "quantile", "log" or transformer, default="auto"
         As in `VanishingClassifier`; "auto" chooses among "minmax", "quantile" and "log".
     clip : bool, default=True
         As in `VanishingClassifier`.
@@ -85,8 +91,9 @@ class VanishingClassifierCV(PipelineClassifier):
     Attributes
     ----------
     best_params_ : dict
-        {"psi": ..., "C": ...}, and what else was searched over: "scale"; "transformer", which is
-        "contrastive", with "max_degree", or "oavi", with "oracle".
+        Parameters of `VanishingClassifier`: psi, C, and all others in which the model differs from
+        its defaults. ``VanishingClassifier().set_params(**search.best_params_).fit(X, y)`` is the
+        model of the search, but for `temperature_`.
     best_score_ : float
         Mean score of the best parameters over the folds.
     best_index_ : int
@@ -95,7 +102,7 @@ class VanishingClassifierCV(PipelineClassifier):
         As of scikit-learn's GridSearchCV: ``param_psi``, ``param_C``, ``params``,
         ``split0_test_score``, ..., ``mean_test_score``, ``std_test_score``, ``rank_test_score``,
         and times; in the order in which they were looked at. NaN where that was not worth it, or
-        would have taken too long or too much memory; masked where a parameter does not apply.
+        would have taken too long or too much memory.
     classifier_ : VanishingClassifier
         Fitted to all rows with the best parameters.
     n_generators_, n_terms_ : int
@@ -126,8 +133,10 @@ class VanishingClassifierCV(PipelineClassifier):
     >>> from vanishing import VanishingClassifierCV
     >>> X, y = load_iris(return_X_y=True)
     >>> model = VanishingClassifierCV().fit(X, y)
-    >>> model.best_params_
-    {'psi': 0.001, 'C': 1.0, 'scale': 'minmax', 'transformer': 'contrastive', 'max_degree': 1}
+    >>> {name: model.best_params_[name] for name in ("psi", "C", "scale")}
+    {'psi': 0.001, 'C': 1.0, 'scale': 'minmax'}
+    >>> model.best_params_["transformer"]
+    ContrastiveVanishing(max_degree=1, max_terms=None)
     >>> print(f"{model.best_score_:.2f}")
     0.98
     """
@@ -186,10 +195,35 @@ class VanishingClassifierCV(PipelineClassifier):
         search(self, X, y, sample_weight)
         return self
 
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; those of a transformer that is None are refused.
+
+        Parameters
+        ----------
+        **params : dict
+            As scikit-learn has them: ``transformer__psi`` is a parameter of the transformer.
+
+        Returns
+        -------
+        self : VanishingClassifierCV
+        """
+        inner = [name for name in params if name.startswith("transformer__")]
+        if inner and params.get("transformer", self.transformer) is None:
+            names = ", ".join(
+                f"{name.removeprefix('transformer__')}={params[name]!r}" for name in inner
+            )
+            raise ValueError(
+                f"{inner[0]} cannot be set: with transformer=None the search chooses what "
+                f"constructs the equations. Give transformer=OAVI({names}) to search over psi, C "
+                "and scaling with that."
+            )
+        return super().set_params(**params)
+
     def check_parameters(self) -> None:
         """Raise TypeError or ValueError unless the parameters are valid."""
-        check_scale(self.scale, ("auto", *SCALINGS))
+        check_scale(self.scale, ("auto", *NAMES))
         check_flag("clip", self.clip)
+        check_jobs(self.n_jobs)
         check_class_weight(self.class_weight)
         VanishingFeatures(self.transformer).check_parameters()
         if "psi" not in clone(resolved(self.transformer)).get_params(deep=False):
@@ -209,50 +243,6 @@ class VanishingClassifierCV(PipelineClassifier):
                 )
         elif self.scoring is not None and not callable(self.scoring):
             raise TypeError(f"scoring must be one name, a callable or None; got {self.scoring!r}.")
-
-
-# -- What is found --------------------------------------------------------------------------------
-
-
-def _set_results(model: VanishingClassifierCV, params, times, splits, best_index):
-    """Set the attributes that describe the search, in the shape of GridSearchCV's.
-
-    ``params`` are the points looked at, ``times`` columns that are kept as they are, and
-    ``splits`` scores of shape (n_splits, len(params)), NaN where there is none.
-    """
-    results = dict(zip(_TIMES, times, strict=True))
-    for name in dict.fromkeys(name for point in params for name in point):
-        results[f"param_{name}"] = _column(params, name)
-    results["params"] = params
-    results |= {f"split{i}_test_score": scores for i, scores in enumerate(splits)}
-    mean = results["mean_test_score"] = splits.mean(axis=0)
-    results["std_test_score"] = splits.std(axis=0)
-    # Sums of the same scores in another order are equal; what was not looked at is last.
-    rounded = np.nan_to_num(mean.round(12), nan=-np.inf)
-    results["rank_test_score"] = 1 + (rounded > rounded[:, np.newaxis]).sum(axis=1)
-    model.cv_results_ = results
-    model.n_splits_ = len(splits)
-    model.best_index_ = best_index
-    model.best_score_ = float(mean[best_index])
-    model.best_params_ = params[best_index]
-
-
-def _set_classifier(model: VanishingClassifierCV, classifier: VanishingClassifier) -> None:
-    """Predict by a fitted classifier."""
-    model.classifier_ = classifier
-    model.n_generators_ = classifier.n_generators_
-    model.n_terms_ = classifier.n_terms_
-    model.sparsity_ = classifier.sparsity_
-    model.temperature_ = classifier.temperature_
-
-
-def _column(params: list[dict], name: str) -> np.ma.MaskedArray:
-    """Return the values of a parameter, masked at points that do not have it."""
-    missing = [name not in point for point in params]
-    if not any(missing):
-        return np.ma.MaskedArray([point[name] for point in params], mask=missing)
-    values = np.array([point.get(name) for point in params], dtype=object)
-    return np.ma.MaskedArray(values, mask=missing)
 
 
 # -- The search -----------------------------------------------------------------------------------
@@ -300,9 +290,9 @@ def search(model: VanishingClassifierCV, X, y, sample_weight=None) -> VanishingC
         fits, scores, splits = (
             np.array([at.table(name)[:, i] for at, i in tried]).T for name in _MEASURED
         )
-        _set_results(
+        set_results(
             model,
-            [{"psi": at.point.psi, "C": Cs[i], **at.point.choice.params()} for at, i in tried],
+            [trials.params(at.point, Cs[i]) for at, i in tried],
             [fits.mean(axis=0), fits.std(axis=0), scores.mean(axis=0), scores.std(axis=0)],
             splits,
             next(k for k, (at, i) in enumerate(tried) if at is best and i == place),
@@ -364,8 +354,9 @@ def _refit(
     describe(model, classifier)
     scaled = scale_rows(rows, classifier.scale, classifier.clip)
     finals = [L1SquaredHingeSVC(classifier.C, class_weight=classifier.class_weight)]
-    (parts,) = fit_parts(scaled, classifier.transformer, finals, n_jobs=model.n_jobs)
-    _set_classifier(model, adopt_parts(classifier, parts, temperature))
+    transformer = resolved(classifier.transformer, classifier.psi)
+    (parts,) = fit_parts(scaled, transformer, finals, n_jobs=model.n_jobs)
+    set_classifier(model, adopt_parts(classifier, parts, temperature))
     return remarks_on_parts(type(model).__name__, parts)
 
 
@@ -398,70 +389,4 @@ def _fold(rows: LabelledRows, train, test) -> tuple[LabelledRows, LabelledRows]:
     return training, validation
 
 
-# -- What is saved --------------------------------------------------------------------------------
-
-_CHOSEN = ("scale", "transformer", "oracle", "max_degree")
-_SCORES = ("mean_test_score", "std_test_score", "rank_test_score")
-
-
-def _write(writer, model) -> dict:
-    results = model.cv_results_
-    splits = [results[f"split{i}_test_score"] for i in range(model.n_splits_)]
-    return {
-        **writer.classes(model),
-        "best_index": int(model.best_index_),
-        "cv_results": {
-            **{
-                name: [point.get(name) for point in results["params"]]
-                for name in ("psi", "C", *_CHOSEN)
-                if f"param_{name}" in results
-            },
-            **{name: writer.plain(results[name]) for name in (*_TIMES, *_SCORES)},
-            "split_test_scores": [writer.plain(split) for split in splits],
-        },
-        "classifier": writer.model(model.classifier_),
-    }
-
-
-def _read(reader, node, model):
-    best, results, classifier = reader.fitted(
-        model, node, ("best_index", "cv_results", "classifier"), classes=True
-    )
-    keys = ("psi", "C", "split_test_scores", *_TIMES, *_SCORES)
-    psis, Cs, splits, *columns = reader.fields(results, "cv_results", keys, _CHOSEN)
-    columns, chosen = columns[: -len(_CHOSEN)], columns[-len(_CHOSEN) :]
-    psis = reader.floats(psis, "psi").tolist()
-    Cs = reader.floats(Cs, "C", len(psis)).tolist()
-
-    def numbers(node, what):
-        reader.allocate(8 * len(psis))
-        listed = reader.listed(node, what, len(psis))
-        return np.array([reader.measured(value, what) for value in listed])
-
-    columns = [numbers(column, "a column of cv_results") for column in columns]
-    splits = [numbers(split, "a split") for split in reader.listed(splits, "split_test_scores")]
-    reader.require(psis and splits, "the search has no results.")
-    params = [{"psi": psi, "C": C} for psi, C in zip(psis, Cs, strict=True)]
-    for name, values in zip(_CHOSEN, chosen, strict=True):
-        if values is not None:
-            for point, value in zip(params, reader.listed(values, name, len(psis)), strict=True):
-                if value is not None:
-                    point[name] = _chosen(reader, value, name)
-    best = reader.integer(best, "best_index", 0, len(psis) - 1)
-    _set_results(model, params, columns[: len(_TIMES)], np.array(splits), best)
-    reader.require(np.isfinite(model.best_score_), "best_index is that of no score.")
-    _set_classifier(model, reader.model(classifier, VanishingClassifier))
-    same = model.classifier_.n_features_in_ == model.n_features_in_
-    same &= np.array_equal(model.classifier_.classes_, model.classes_)
-    reader.require(same, "the classifier is of other columns or classes.")
-
-
-def _chosen(reader, value, name: str) -> str | int:
-    """Return one value of what was searched over apart from psi and C."""
-    if name == "max_degree":
-        return reader.integer(value, name, 1)
-    (value,) = reader.names([value], name, 1)
-    return value
-
-
-register(VanishingClassifierCV, _write, _read)
+register(VanishingClassifierCV, write_search, read_search)

@@ -10,7 +10,9 @@ from sklearn.base import clone
 from sklearn.metrics import check_scoring
 
 from vanishing._threads import spread
+from vanishing.constructions.base import GeneratorTransformer
 from vanishing.constructions.contrastive import ContrastiveVanishing
+from vanishing.constructions.oavi import OAVI
 from vanishing.estimators.names import adopt_columns
 from vanishing.estimators.progress import Progress, listening
 from vanishing.learning import settings
@@ -45,8 +47,8 @@ class Choice(NamedTuple):
         """Whether generators are chosen for being large on the other classes."""
         return self.transformer == "contrastive"
 
-    def params(self) -> dict[str, Any]:
-        """Return what was searched over."""
+    def words(self) -> dict[str, Any]:
+        """Return what was chosen, in words for people."""
         return {name: value for name, value in self._asdict().items() if value is not None}
 
 
@@ -64,6 +66,7 @@ class FoldScore(NamedTuple):
     fit_time: float
     score_time: float
     correct: np.ndarray  # of which held-out rows the label was right
+    counts: np.ndarray  # what each of them counts in the score, 1 on average
     values: np.ndarray  # some decision values
 
 
@@ -96,6 +99,11 @@ class FoldScores(NamedTuple):
     def correct(self, place: int) -> np.ndarray:
         """Return of which held-out rows the label was right, with the C at a place."""
         return np.concatenate([fold.correct for fold in self.by_C[place]])
+
+    @property
+    def counts(self) -> np.ndarray:
+        """What each held-out row counts in the score, 1 on average."""
+        return np.concatenate([fold.counts for fold in next(iter(self.by_C.values()))])
 
     def joined(self, other: "FoldScores") -> "FoldScores":
         """Return what two looks at the same point, with other C, say together."""
@@ -150,6 +158,7 @@ class Trials:
         self.n_problems = 1 if self.n_classes == 2 else self.n_classes  # of the linear SVM
         self.looks: dict[SearchPoint, FoldScores] = {}
         self._scaled: dict[Any, list[_Fold]] = {}
+        self._transformers: dict[Choice, GeneratorTransformer | None] = {}
 
     def thinned(self, n_rows: int) -> "Trials":
         """Return trials that fit to so many of the training rows, a like share of each class."""
@@ -159,25 +168,41 @@ class Trials:
         folds = [(_thinned(train, step), test) for train, test in self.folds]
         return Trials(self.model, folds, self.progress)
 
-    def classifier(self, point: SearchPoint, C: float) -> VanishingClassifier:
-        """Return the classifier that a point and C stand for, to be fitted."""
+    def params(self, point: SearchPoint, C: float) -> dict[str, Any]:
+        """Return the parameters of the classifier that a point and C stand for.
+
+        Those that are not the defaults of `VanishingClassifier`, and always psi and C.
+        """
         model, choice = self.model, point.choice
+        if choice not in self._transformers:  # one estimator, however many points have it
+            self._transformers[choice] = self._transformer(choice)
+        given = {
+            "scale": model.scale if choice.scale is None else choice.scale,
+            "transformer": self._transformers[choice],
+            "clip": model.clip,
+            "class_weight": model.class_weight,
+        }
+        defaults = VanishingClassifier().get_params(deep=False)
+        changed = {
+            name: value
+            for name, value in given.items()
+            if value is not defaults[name] and value is not None
+        }
+        return {"psi": point.psi, "C": C, **changed}
+
+    def _transformer(self, choice: Choice) -> GeneratorTransformer | None:
+        """Return what a choice constructs generators with, but for psi; None: the default."""
         if choice.is_contrastive:
             assert choice.max_degree is not None
-            transformer = ContrastiveVanishing(
-                point.psi, max_degree=choice.max_degree, max_terms=None
-            )
-        else:
-            transformer = clone(resolved(model.transformer)).set_params(psi=point.psi)
-            if choice.oracle is not None:
-                transformer.set_params(oracle=choice.oracle)
-        return VanishingClassifier(
-            transformer,
-            C=C,
-            scale=model.scale if choice.scale is None else choice.scale,
-            clip=model.clip,
-            class_weight=model.class_weight,
-        )
+            return ContrastiveVanishing(max_degree=choice.max_degree, max_terms=None)
+        if choice.oracle is not None:
+            return OAVI(oracle=choice.oracle)
+        given = self.model.transformer
+        return None if given is None else clone(given)
+
+    def classifier(self, point: SearchPoint, C: float) -> VanishingClassifier:
+        """Return the classifier that a point and C stand for, to be fitted."""
+        return VanishingClassifier(**clone(self.params(point, C), safe=False))
 
     def look(self, points: Sequence[SearchPoint], Cs: Sequence[float]) -> None:
         """Fit and score each of the points, all of one choice, with some C; fill in `looks`.
@@ -231,7 +256,7 @@ class Trials:
         )
 
     def _report(self, point, fold, trial, seconds):
-        chosen = "".join(f", {name} {value}" for name, value in point.choice.params().items())
+        chosen = "".join(f", {name} {value}" for name, value in point.choice.words().items())
         best = max(each.score for each in trial.by_C)
         self.progress.step(
             f"psi {point.psi:g}{chosen}, fold {fold + 1}, best score {best:.4f}, {seconds:.2f} s"
@@ -257,8 +282,10 @@ class Trials:
         by_C: list[FoldScore] = []
         problems: list[str] = []
         start = time.perf_counter()
+        counts = _counts(fold.test, model.class_weight)
         finals = [L1SquaredHingeSVC(C, class_weight=model.class_weight) for C in Cs]
-        fits = fit_parts(fold.train, classifiers[0].transformer, finals, readers=fold.readers)
+        transformer = resolved(classifiers[0].transformer, point.psi)
+        fits = fit_parts(fold.train, transformer, finals, readers=fold.readers)
         for classifier, parts in zip(classifiers, fits, strict=True):
             fit_time = time.perf_counter() - start
             start = time.perf_counter()
@@ -269,7 +296,7 @@ class Trials:
             values = decision_values(parts.final, features)
             correct = labels(np.arange(self.n_classes), values) == test.y
             if model.scoring is None:
-                score = np.average(correct, weights=test.weight)
+                score = np.average(correct, weights=counts)
             else:
                 describe(model, classifier, named=False)  # the rows of a fold have no names
                 adopt_parts(classifier, parts)
@@ -280,7 +307,8 @@ class Trials:
             score_time = time.perf_counter() - start - (0.0 if by_C else seconds)
             # What serves all C counts for each of them in equal parts.
             times = fit_time + parts.seconds / len(Cs), score_time + seconds / len(Cs)
-            by_C.append(FoldScore(float(score), *times, correct, values[_kept(test)].copy()))
+            kept = values[_kept(test)].copy()
+            by_C.append(FoldScore(float(score), *times, correct, counts, kept))
             start = time.perf_counter()
         return _Trial(by_C, parts.features.n_generators_, problems)
 
@@ -296,6 +324,18 @@ class Trials:
         by_class = class_weights(self.model.class_weight, classes, totals)
         values = np.concatenate([fold.values for fold in look.by_C[place]])
         return learn_temperature(values, y, weighted(y, weight, by_class))
+
+
+def _counts(test: LabelledRows, class_weight) -> np.ndarray:
+    """Return what each held-out row counts in the score, 1 on average.
+
+    With balanced classes all classes that are there count alike.
+    """
+    y, weight = test.part.y, test.part.weight
+    counts = np.ones(len(y)) if weight is None else weight
+    if isinstance(class_weight, str):
+        counts = weighted(y, counts, class_weights(class_weight, test.classes, test.totals))
+    return counts * (len(y) / counts.sum())
 
 
 def _kept(test: RowPart) -> slice:
@@ -321,7 +361,15 @@ def _score(scoring, classifier: VanishingClassifier, test: LabelledRows) -> floa
     scorer = check_scoring(classifier, scoring)
     X, y, weight = test.part
     weights = {} if weight is None else {"sample_weight": weight}
-    score = float(scorer(classifier, X, test.classes[y], **weights))
+    try:
+        score = float(scorer(classifier, X, test.classes[y], **weights))
+    except TypeError as error:
+        if not weights or "sample_weight" not in str(error):
+            raise
+        raise TypeError(
+            f"scoring={scoring!r} takes no sample_weight, by which rows are weighted here: leave "
+            "the weights out, or give a scorer that takes them."
+        ) from error
     if np.isnan(score):
         raise ValueError(
             f"scoring={scoring!r} is not a number on a validation fold, which has {len(y)} "

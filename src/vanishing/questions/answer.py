@@ -109,6 +109,10 @@ class Answer:
         What a terminal shows, in its order, if not heading, equations, verdict and tables.
     command, python : str
         The same as a command line and as Python, to copy.
+    chooser : callable or None
+        Called by `choose`.
+    pictures : callable
+        Returns pictures as data, a tuple of `vanishing.questions.pictures.Picture`.
     """
 
     found: bool
@@ -127,6 +131,7 @@ class Answer:
     command: str = ""
     python: str = ""
     chooser: Callable[[int], "Answer"] | None = None
+    pictures: Callable[[], tuple[Any, ...]] = tuple
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as JSON has it; `details` come as they are."""

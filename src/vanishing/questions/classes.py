@@ -198,7 +198,7 @@ def _description(name, X, y) -> str:
 
 def _chosen(model) -> str:
     chosen = ", ".join(
-        f"{name} = {value if isinstance(value, str) else format(value, 'g')}"
+        f"{name} = {format(value, 'g') if isinstance(value, float) else value}"
         for name, value in model.best_params_.items()
     )
     return (

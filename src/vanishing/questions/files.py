@@ -10,6 +10,8 @@ from typing import Any
 from vanishing.questions.answer import PICTURES, File
 from vanishing.tables.recipe import Recipe
 
+_FORMULAS = tuple("=+-@\t\r")  # what they begin with
+
 
 def model_file(model, recipe: Recipe, name: str = "model.json") -> File:
     """Return the model, with what was done to its table, for other commands and `load`."""
@@ -68,6 +70,22 @@ def csv_text(rows: Iterable[Sequence]) -> str:
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue()
+
+
+def guarded(text: str) -> str:
+    """Return CSV in which a spreadsheet takes no text for a formula: such cells begin with '."""
+    return csv_text(
+        [f"'{cell}" if cell[:1] in _FORMULAS and not _is_number(cell) else cell for cell in row]
+        for row in csv.reader(io.StringIO(text))
+    )
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
 
 
 def language_files(model, name: str) -> tuple[File, ...]:

@@ -106,7 +106,7 @@ def _python(name: str, table: QuestionTable, given) -> str:
     reading = f", {table.reading!r}" if table.reading.given() else ""
     return (
         "from vanishing.questions import QUESTIONS, Reading, read\n\n"
-        f"table = read({str(table.path)!r}{reading})\n"
+        f"table = read({(table.source or str(table.path))!r}{reading})\n"
         f"answer = QUESTIONS[{name!r}].ask(table{arguments})\n"
         "print(answer.verdict)\n"
         "model = answer.model\n"
